@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every failure that a person can meet: a kind, one sentence, a next step and an exit code.
+
+Code raises `raise BadInput("mesh-empty", name="Cube")`; the words stand in `error_texts.py`, so that
+the command line, the child process and Blender's window all say the same thing. A test walks through
+the sources and checks that every kind raised has its words, and that every word can be filled in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .error_texts import TEXTS
+
+
+class SinewError(Exception):
+    """A failure with a name, told in one sentence and followed by what to do next.
+
+    Attributes:
+        kind: The name of the failure, a key of `error_texts.TEXTS`.
+        details: The values that fill the sentence: names, numbers.
+    """
+
+    exit_code = 3
+
+    def __init__(self, kind: str, **details: Any) -> None:
+        sentence, next_step = TEXTS[kind]
+        self.kind = kind
+        self.details = details
+        self.sentence = sentence.format(**details)
+        self.next_step = next_step.format(**details)
+        super().__init__(self.text)
+
+    @property
+    def text(self) -> str:
+        """The sentence and the next step, as one line."""
+        return f"{self.sentence} {self.next_step}".strip()
+
+    def as_event(self) -> dict[str, Any]:
+        """The failure as one JSON object of the child's event stream."""
+        return {
+            "event": "error",
+            "kind": self.kind,
+            "details": self.details,
+            "sentence": self.sentence,
+            "next_step": self.next_step,
+            "exit_code": self.exit_code,
+        }
+
+
+class BadInput(SinewError):
+    """What was asked for cannot be done; nothing was changed (exit code 2)."""
+
+    exit_code = 2
+
+
+class SolveFailed(SinewError):
+    """The numerics could not go on; what was baked so far stays (exit code 3)."""
+
+    exit_code = 3
+
+
+class StorageFailed(SinewError):
+    """The cache could not be written or read; what was baked so far stays (exit code 3)."""
+
+    exit_code = 3
+
+
+class Cancelled(SinewError):
+    """The person stopped it; what was baked so far stays (exit code 130)."""
+
+    exit_code = 130
+
+    def __init__(self, kind: str = "cancelled", **details: Any) -> None:
+        super().__init__(kind, **details)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The only place that names Numba's flags, and where compiled kernels are kept.
+
+Numba notices a change of a kernel's own file, but not of a helper in another file that was inlined into
+it. So every file's kernels are cached in a folder named by the digest of that file and of all files of
+the package that it imports, directly or not. The folder lies in the user's cache folder, since the
+package may be read-only; where even that cannot be written, kernels are compiled anew each time.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numba.core.config
+
+PACKAGE = Path(__file__).resolve().parent
+CACHE_VARIABLE = "SINEW_KERNEL_CACHE"
+
+
+def kernel(*, parallel: bool = False, contract: bool = False) -> Callable[[Callable], Any]:
+    """Returns a decorator that compiles a top-level function of arrays and numbers.
+
+    Args:
+        parallel: Whether `numba.prange` loops run on several threads. Costs about a second of compiling.
+        contract: Whether a·b + c may be fused. Only for sums whose order is fixed anyway: the result
+            stays the same for every number of threads.
+    """
+
+    def decorate(function: Callable) -> Any:
+        folder = _cache_folder(Path(function.__code__.co_filename))
+        flags: dict[str, Any] = {
+            "parallel": parallel,
+            "fastmath": {"contract"} if contract else False,
+            "error_model": "numpy",
+            "nogil": True,
+        }
+        if folder is None:
+            return numba.njit(**flags)(function)
+        before = numba.core.config.CACHE_DIR
+        numba.core.config.CACHE_DIR = str(folder)
+        try:
+            return numba.njit(cache=True, **flags)(function)
+        finally:
+            numba.core.config.CACHE_DIR = before
+
+    return decorate
+
+
+def set_thread_count(count: int | None) -> int:
+    """Sets how many threads kernels use (None: all that the machine has) and returns that number."""
+    most = numba.core.config.NUMBA_NUM_THREADS
+    threads = most if not count else max(1, min(int(count), most))
+    numba.set_num_threads(threads)
+    return threads
+
+
+def cache_root() -> Path:
+    """Returns the folder under which compiled kernels of all versions are kept."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "sinew" / "kernels"
+
+
+@functools.cache
+def is_cached() -> bool:
+    """Whether kernels can be kept between runs on this machine."""
+    try:
+        cache_root().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=cache_root()):
+            return True
+    except OSError:
+        return False
+
+
+def _cache_folder(file: Path) -> Path | None:
+    if not is_cached():
+        return None
+    python = f"{sys.implementation.cache_tag}-numba{numba.__version__}"
+    return cache_root() / python / f"{file.stem}-{_digest(file.resolve())[:16]}"
+
+
+@functools.cache
+def _digest(file: Path) -> str:
+    total = hashlib.sha256()
+    for source in sorted(_sources(file)):
+        total.update(source.name.encode() + b"\0" + source.read_bytes())
+    return total.hexdigest()
+
+
+def _sources(file: Path) -> set[Path]:
+    """Returns the file and all files of the package that it imports, directly or not."""
+    found: set[Path] = set()
+    waiting = [file]
+    while waiting:
+        source = waiting.pop()
+        if source not in found:
+            found.add(source)
+            waiting.extend(_imported(source))
+    return found
+
+
+def _imported(file: Path) -> list[Path]:
+    paths = []
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if not isinstance(node, ast.ImportFrom) or not node.level:
+            continue
+        base = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+        for candidate in [base.with_suffix(".py"), base / "__init__.py", *(base / f"{a.name}.py" for a in node.names)]:
+            if candidate.is_file() and PACKAGE in candidate.parents and candidate.name != Path(__file__).name:
+                paths.append(candidate)
+    return paths

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is asked for: bodies, colliders and settings, in metres, seconds and kilograms.
+
+A `Scene` is frozen, saved as a folder, and has a digest. What changes over time is not in it but in named
+tracks beside it (`tracks.py`), which may grow while a solver already reads them. Neither this file nor
+`tracks.py` loads Numba or SciPy: Blender imports them at start.
+
+    FOLDER/scene.json     everything but the arrays, which are named by their path, "bodies.0.vertices"
+    FOLDER/arrays.npz     the arrays
+    FOLDER/tracks/…       the tracks
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import types
+import typing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .arrays import Floats, Indices, digest
+from .errors import StorageFailed
+
+FORMAT = 1
+SCENE_FILE = "scene.json"
+ARRAYS_FILE = "arrays.npz"
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a body is made of: an isotropic linear elastic solid with damping.
+
+    Attributes:
+        youngs_modulus: E [Pa], > 0.
+        poisson_ratio: ν, 0 ≤ ν < 0.5.
+        density: ρ [kg/m³], > 0.
+        mass_damping: α [1/s], force −α M v.
+        stiffness_damping: β [s], stress β E : strain rate, which no rigid motion excites.
+    """
+
+    youngs_modulus: float = 1.0e5
+    poisson_ratio: float = 0.4
+    density: float = 1000.0
+    mass_damping: float = 0.0
+    stiffness_damping: float = 0.01
+
+
+@dataclass(frozen=True)
+class Meshing:
+    """How a surface is filled with tets.
+
+    Attributes:
+        method: "smooth" (conforming, isosurface stuffing), "robust" (lattice cover) or "given" (the body
+            brings `tet_nodes` and `tets`).
+        tet_size: Edge length of the lattice at the surface [m], or None to take it from `divisions`.
+        divisions: Tets along the longest side of the bounding box.
+        interior_size: How many times larger than `tet_size` the tets deep inside may get: 1, 2 or 4
+            (smooth only).
+        memory_limit: Refuse what is estimated to need more than this many bytes; None: what is free.
+    """
+
+    method: str = "smooth"
+    tet_size: float | None = None
+    divisions: int = 16
+    interior_size: int = 1
+    memory_limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Body:
+    """A soft body as it enters: its render mesh at the first frame, and how it behaves.
+
+    Tracks that belong to it, by name (times in seconds from the first frame):
+        "body.KEY.matrix" (4, 4): object space of the cache ← world [m] is the inverse of this one.
+        "body.KEY.targets" (p, 3): where the animation wants the vertices `pinned` to be [m], world.
+        "body.KEY.pin_stiffness" (): see `pin_weights`; 0 releases all pins, exact ones too.
+
+    Attributes:
+        key: Name in files and tracks: unique in the scene, letters, digits, "_" and "-" only.
+        name: Name for people, as Blender shows it.
+        vertices: Render vertices [m], world, at the first frame, (n, 3).
+        triangles: Triangulated faces, (t, 3).
+        pinned: The vertices with a pin weight above zero, (p,).
+        pin_weights: Their weights in (0, 1], (p,). 1 is held exactly. Less is a spring to the target of
+            stiffness w · pin_stiffness · (share of the body's mass by surface area) [N/m], with
+            pin_stiffness in 1/s².
+        simulated_scale: Simulated size / real size: the body moves as if it were scaled by this factor.
+        gravity_in_shape: Whether the first frame already sags: internal stress then balances gravity.
+        initial_velocity: v at the first frame [m/s], (3,).
+        tet_nodes, tets: The tets that the body brings when `meshing.method` is "given", (k, 3) and (m, 4).
+    """
+
+    key: str
+    name: str
+    vertices: Floats
+    triangles: Indices
+    material: Material = field(default_factory=Material)
+    meshing: Meshing = field(default_factory=Meshing)
+    pinned: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    pin_weights: Floats = field(default_factory=lambda: np.zeros(0))
+    simulated_scale: float = 1.0
+    gravity_in_shape: bool = False
+    initial_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    tet_nodes: Floats | None = None
+    tets: Indices | None = None
+
+
+@dataclass(frozen=True)
+class Collider:
+    """Something that bodies bump into, standing still or moving rigidly.
+
+    Track: "collider.KEY.matrix" (4, 4): world [m] ← the space of `vertices`, rigid up to a constant
+    scale or shear (interpolated as rotation and translation).
+
+    Attributes:
+        shape: "plane" (the half-space below local z = 0; no vertices) or "mesh".
+        vertices, triangles: The mesh in its own space [m], (n, 3) and (t, 3).
+        friction: Coulomb's μ ≥ 0.
+        thickness: Bodies keep this distance [m].
+    """
+
+    key: str
+    name: str
+    shape: str = "plane"
+    vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+    triangles: Indices = field(default_factory=lambda: np.zeros((0, 3), np.int32))
+    friction: float = 0.5
+    thickness: float = 0.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the whole scene is simulated and written.
+
+    Track: "gravity" (3,) [m/s²]; without it `gravity` holds.
+
+    Attributes:
+        frame_start, frame_end: First and last frame, both written; the first is the start state.
+        fps: Frames per second (frames_per_second / base of Blender).
+        substeps: Steps per frame.
+        samples_per_frame: Render positions written per frame; divides `substeps`.
+        tolerance: Relative residual ‖b − A v‖ / ‖b‖ at which the linear solve of a step is done.
+        max_iterations: Cap of its iterations; reaching it is reported, never hidden.
+        strict: Whether a step that did not converge stops the bake.
+        threads: Threads for the kernels; None: all. Never changes a byte of the result.
+    """
+
+    frame_start: int = 1
+    frame_end: int = 250
+    fps: float = 24.0
+    substeps: int = 4
+    samples_per_frame: int = 1
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    tolerance: float = 1.0e-4
+    max_iterations: int = 400
+    strict: bool = False
+    threads: int | None = None
+
+    @property
+    def frame_count(self) -> int:
+        """Frames to write, the first included."""
+        return self.frame_end - self.frame_start + 1
+
+    def time(self, frame: float) -> float:
+        """Returns the time of a frame [s], zero at the first."""
+        return (frame - self.frame_start) / self.fps
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything that one simulation is asked to do; all bodies move in the same world."""
+
+    bodies: tuple[Body, ...] = ()
+    colliders: tuple[Collider, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+
+    def save(self, folder: Path) -> None:
+        """Writes the scene into `folder`, complete or not at all."""
+        arrays: dict[str, np.ndarray] = {}
+        tree = {"format": FORMAT, "scene": _to_tree(self, "", arrays)}
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(folder / (ARRAYS_FILE + ".part"), "wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        os.replace(folder / (ARRAYS_FILE + ".part"), folder / ARRAYS_FILE)
+        part = folder / (SCENE_FILE + ".part")
+        part.write_text(json.dumps(tree, indent=1, ensure_ascii=False), encoding="utf-8")
+        os.replace(part, folder / SCENE_FILE)
+
+    @staticmethod
+    def load(folder: Path) -> Scene:
+        """Reads the scene that `save` wrote.
+
+        Raises:
+            StorageFailed: There is no scene in `folder`, or one of another format.
+        """
+        try:
+            tree = json.loads((folder / SCENE_FILE).read_text(encoding="utf-8"))
+            if tree["format"] != FORMAT:
+                raise StorageFailed("scene-format", path=str(folder), found=tree["format"], wanted=FORMAT)
+            with np.load(folder / ARRAYS_FILE, allow_pickle=False) as stored:
+                return _from_tree(Scene, tree["scene"], stored)
+        except (OSError, KeyError, ValueError) as problem:
+            raise StorageFailed("scene-unreadable", path=str(folder), problem=str(problem)) from problem
+
+    def digest(self) -> str:
+        """Returns 64 hex digits that change with anything that can change the result.
+
+        Left out: what only says how long or how hard to work at it (threads, strict, frame_end), so
+        that a bake may be resumed further.
+        """
+        arrays: dict[str, np.ndarray] = {}
+        tree = _to_tree(self, "", arrays)
+        for name in ("threads", "strict", "frame_end"):
+            del tree["settings"][name]
+        named = [part for name in sorted(arrays) for part in (name, arrays[name])]
+        return digest([json.dumps(tree, sort_keys=True), *named])
+
+
+def _to_tree(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+    if dataclasses.is_dataclass(value):
+        names = [f.name for f in dataclasses.fields(value)]
+        return {name: _to_tree(getattr(value, name), f"{path}.{name}".lstrip("."), arrays) for name in names}
+    if isinstance(value, np.ndarray):
+        arrays[path] = value
+        return {"array": path}
+    if isinstance(value, tuple):
+        return [_to_tree(item, f"{path}.{i}", arrays) for i, item in enumerate(value)]
+    return value
+
+
+def _from_tree(wanted: Any, tree: Any, arrays: Any) -> Any:
+    if isinstance(tree, dict) and "array" in tree:
+        return arrays[tree["array"]]
+    if isinstance(wanted, types.UnionType):
+        wanted = next(option for option in wanted.__args__ if option is not type(None))
+    if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
+        hints = typing.get_type_hints(wanted)
+        return wanted(**{name: _from_tree(hints[name], item, arrays) for name, item in tree.items()})
+    if isinstance(tree, list):
+        inner = typing.get_args(wanted)
+        return tuple(_from_tree(inner[0] if inner else None, item, arrays) for item in tree)
+    return tree

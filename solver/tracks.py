@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Named inputs that change over time: chunked on disk, sampled by time, growing while they are read.
+
+    FOLDER/NAME/track.json     {"kind": "linear" | "step" | "rigid"}
+    FOLDER/NAME/000000.npz     times (k,) [s], rising over all chunks, and values (k, …)
+    FOLDER/complete            an empty file: nothing will be appended any more
+
+"linear" values are interpolated linearly between samples, "step" values hold until the next one, "rigid"
+values are 4×4 matrices whose rotation is turned evenly (slerp) and whose translation and stretch are
+interpolated linearly. Before the first and after the last sample the nearest one holds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time as clock
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .arrays import Floats, digest
+from .errors import StorageFailed
+
+KINDS = ("linear", "step", "rigid")
+COMPLETE = "complete"
+
+
+class TrackWriter:
+    """Appends samples to the tracks of one scene folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "tracks"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def append(self, name: str, times: Floats, values: Floats, kind: str = "linear") -> None:
+        """Adds one chunk: `times` (k,) [s] and `values` (k, …); it is read whole or not at all."""
+        if kind not in KINDS:
+            raise ValueError(f"no such kind of track: {kind}")
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        head = folder / "track.json"
+        if not head.exists():
+            head.write_text(json.dumps({"kind": kind}))
+        path = folder / f"{len(list(folder.glob('*.npz'))):06d}.npz"
+        with open(path.with_suffix(".part"), "wb") as file:
+            np.savez(file, times=np.asarray(times, np.float64), values=np.asarray(values, np.float64))
+        os.replace(path.with_suffix(".part"), path)
+
+    def close(self) -> None:
+        """Says that nothing will be appended any more."""
+        (self.folder / COMPLETE).touch()
+
+
+@dataclass
+class _Loaded:
+    kind: str
+    times: Floats
+    values: Floats
+    chunks: int
+
+
+class TrackReader:
+    """Samples the tracks of one scene folder, waiting for those that are still being written."""
+
+    def __init__(self, folder: Path, wait: float = 60.0) -> None:
+        """Opens the tracks of the scene in `folder`; a sample that is not there yet is awaited `wait` seconds."""
+        self.folder = folder / "tracks"
+        self.wait = wait
+        self._loaded: dict[str, _Loaded] = {}
+
+    def has(self, name: str) -> bool:
+        """Whether the scene has a track of that name."""
+        return (self.folder / name / "track.json").exists()
+
+    def sample(self, name: str, time: float) -> Floats:
+        """Returns the value of a track at a time [s].
+
+        Raises:
+            StorageFailed: The track does not exist, or was not written up to `time` in time.
+        """
+        track = self._up_to(name, time)
+        after = int(np.searchsorted(track.times, time, side="right"))
+        if after == 0:
+            return track.values[0]
+        if after == len(track.times) or track.kind == "step":
+            return track.values[after - 1]
+        t0, t1 = track.times[after - 1], track.times[after]
+        s = (time - t0) / (t1 - t0)
+        return _between(track.kind, track.values[after - 1], track.values[after], float(s))
+
+    def digest(self) -> str:
+        """Returns 64 hex digits of all samples written so far, however they were cut into chunks."""
+        parts: list[bytes | str | np.ndarray] = []
+        for folder in sorted(self.folder.glob("*/track.json")):
+            track = self._load(folder.parent.name)
+            parts += [folder.parent.name, track.kind, track.times, track.values]
+        return digest(parts)
+
+    def _up_to(self, name: str, time: float) -> _Loaded:
+        end = clock.monotonic() + self.wait
+        while True:
+            complete = (self.folder / COMPLETE).exists()
+            track = self._loaded.get(name)
+            if track is None or (time > track.times[-1] and not complete):
+                if self.has(name) or complete:
+                    track = self._load(name)
+            if track is not None and (complete or time <= track.times[-1]):
+                return track
+            if clock.monotonic() > end:
+                raise StorageFailed("track-late", name=name, time=time)
+            clock.sleep(0.02)
+
+    def _load(self, name: str) -> _Loaded:
+        folder = self.folder / name
+        chunks = sorted(folder.glob("*.npz"))
+        track = self._loaded.get(name)
+        try:
+            kind = json.loads((folder / "track.json").read_text())["kind"]
+            times, values = ([], []) if track is None else ([track.times], [track.values])
+            for path in chunks[0 if track is None else track.chunks :]:
+                with np.load(path, allow_pickle=False) as stored:
+                    times.append(stored["times"])
+                    values.append(stored["values"])
+            track = _Loaded(kind, np.concatenate(times), np.concatenate(values), len(chunks))
+        except (OSError, ValueError, KeyError) as problem:
+            raise StorageFailed("track-missing", name=name, problem=str(problem)) from problem
+        self._loaded[name] = track
+        return track
+
+
+def _between(kind: str, a: Floats, b: Floats, s: float) -> Floats:
+    if kind != "rigid":
+        return a + s * (b - a)
+    turn_a, stretch_a = _turn_and_stretch(a[:3, :3])
+    turn_b, stretch_b = _turn_and_stretch(b[:3, :3])
+    result = a + s * (b - a)
+    result[:3, :3] = turn_a @ _part_of_turn(turn_a.T @ turn_b, s) @ (stretch_a + s * (stretch_b - stretch_a))
+    return result
+
+
+def _turn_and_stretch(matrix: Floats) -> tuple[Floats, Floats]:
+    """Returns R (proper rotation) and S with matrix = R S, S carrying any mirroring."""
+    left, sizes, right = np.linalg.svd(matrix)
+    if np.linalg.det(left @ right) < 0:
+        left[:, 2] *= -1
+        sizes = sizes * np.array([1.0, 1.0, -1.0])
+    return left @ right, right.T @ np.diag(sizes) @ right
+
+
+def _part_of_turn(turn: Floats, s: float) -> Floats:
+    """Returns the rotation about the axis of `turn` by `s` times its angle."""
+    # imported here, since Blender imports this file at start and never samples
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_rotvec(s * Rotation.from_matrix(turn).as_rotvec()).as_matrix()
