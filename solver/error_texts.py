@@ -11,6 +11,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     # meshes as they come in
     "mesh-empty": ('"{name}" has no faces.', "Give it at least one face."),
     "mesh-not-finite": ('"{name}" has {count} vertices whose coordinates are not numbers.', "Delete or repair them."),
+    "mesh-index": ('A face of "{name}" asks for vertex {index} of {count}.', "Export the mesh again."),
     # settings
     "setting-out-of-range": ('{setting} of "{name}" is {value}; it has to be {range}.', "Change the setting."),
     # scene files and tracks
