@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an artist sees: Sinew inside Blender."""
+
+from __future__ import annotations
+
+import importlib
+
+# in the order in which they are registered
+PARTS = ("properties", "preferences")
+
+
+def register() -> None:
+    """Adds everything to Blender."""
+    done = []
+    try:
+        for name in PARTS:
+            part = importlib.import_module(f".{name}", __name__)
+            part.register()
+            done.append(part)
+    except Exception:
+        # Blender leaves a half-registered add-on behind otherwise, and then cannot register it again
+        for part in reversed(done):
+            part.unregister()
+        raise
+
+
+def unregister() -> None:
+    """Takes everything out of Blender again."""
+    for name in reversed(PARTS):
+        importlib.import_module(f".{name}", __name__).unregister()
