@@ -19,4 +19,14 @@ TEXTS: dict[str, tuple[str, str]] = {
     "scene-unreadable": ("The scene at {path} cannot be read: {problem}.", "Bake it again."),
     "track-missing": ('The animated input "{name}" cannot be read: {problem}.', "Bake it again."),
     "track-late": ('The animated input "{name}" was not written up to {time} s.', "Bake it again."),
+    # tets and the solve
+    "no-tets": ('"{name}" has no tets inside.', "Choose a smaller tet size."),
+    "tets-inverted": (
+        '{count} tets of "{name}" are flat or inside out at rest.',
+        "Let Sinew make the tets, or repair them.",
+    ),
+    "solve-not-finite": (
+        "The simulation broke down at {time:.3f} s: positions are no longer numbers.",
+        "Use more substeps per frame, or softer pins and slower colliders.",
+    ),
 }

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What acts on the bodies from outside during one step: gravity, held nodes, springs, contacts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..arrays import Bools, Floats, Indices
+
+
+@dataclass
+class Points:
+    """Forces on points inside tets, linear in the motion of the point during the step.
+
+    The point at barycentric `weights` of a tet feels
+
+        f = force − stiffness (x⁺ − x) − damping v⁺
+
+    with its position x at the start of the step and x⁺ = x + Δt v⁺ at the end. A spring to the target p of
+    stiffness k is force = k (p − x), stiffness = k I: it sees the end of the step, so it never overshoots.
+    Stiffness and damping have to be symmetric positive semi-definite for the solve to be sound.
+
+    Attributes:
+        tet: The tet of each point, (k,).
+        weights: Its barycentric weights, (k, 4).
+        force: At the start position and no velocity [N], (k, 3).
+        stiffness: [N/m], (k, 3, 3).
+        damping: [N s/m], (k, 3, 3).
+    """
+
+    tet: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    weights: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    force: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+    stiffness: Floats = field(default_factory=lambda: np.zeros((0, 3, 3)))
+    damping: Floats = field(default_factory=lambda: np.zeros((0, 3, 3)))
+
+    def __len__(self) -> int:
+        return len(self.tet)
+
+    def positions(self, x: Floats, tets: Indices) -> Floats:
+        """Returns where the points are [m], (k, 3), for node positions or velocities x, (n, 3)."""
+        return np.einsum("ka,kai->ki", self.weights, x[tets[self.tet]])
+
+    @staticmethod
+    def together(*groups: Points) -> Points:
+        """Returns the points of all groups, in order."""
+        names = ("tet", "weights", "force", "stiffness", "damping")
+        return Points(*(np.concatenate([getattr(group, name) for group in groups]) for name in names))
+
+
+@dataclass
+class Outside:
+    """All that acts from outside in one step of n nodes.
+
+    Attributes:
+        gravity: g [m/s²], (3,).
+        is_fixed: Which nodes are held exactly, (n,); None: none.
+        fixed_target: Where they are at the end of the step [m], (n, 3); rows of free nodes are not read.
+        node_force: Further constant forces on nodes [N], (n, 3); None: none.
+        points: Springs and contacts.
+        contact_count: How many of the points are contacts, for the report.
+    """
+
+    gravity: Floats = field(default_factory=lambda: np.zeros(3))
+    is_fixed: Bools | None = None
+    fixed_target: Floats | None = None
+    node_force: Floats | None = None
+    points: Points = field(default_factory=Points)
+    contact_count: int = 0

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one step has to say about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """How a step went.
+
+    Attributes:
+        iterations: Iterations of the linear solver, over all solves of the step.
+        residual: ‖b − A v‖ / ‖b‖ of the last solve, computed anew at its end.
+        converged: Whether `residual` is within the tolerance and nothing from outside wanted to change further.
+        solves: Linear solves; more than one where contacts changed.
+        contacts: Contacts in the last solve.
+        inverted_tets: Tets turned inside out at the end of the step.
+        milliseconds: Time of each stage, by name; never written where bytes are compared.
+    """
+
+    iterations: int
+    residual: float
+    converged: bool
+    solves: int = 1
+    contacts: int = 0
+    inverted_tets: int = 0
+    milliseconds: dict[str, float] = field(default_factory=dict)

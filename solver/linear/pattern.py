@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which 3×3 blocks the matrix of a tet mesh has, and where the blocks of every tet go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Indices
+
+# kernels index with unsigned numbers: with signed ones Numba adds a wrap-around to every access
+Unsigned = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class BlockPattern:
+    """The sparsity of a symmetric matrix of 3×3 blocks, one row per node, in block-CSR form.
+
+    Attributes:
+        row_start: Where each block row begins among the blocks, (n + 1,).
+        column: Column of every block, rising within a row, (b,).
+        diagonal: The block on the diagonal of each row, (n,).
+        corner_start: Where the corners at each node begin in `corners`, (n + 1,).
+        corners: Node → the tet corners at it, as 4 · tet + corner, rising, (4m,).
+        corner_block: Corner a of a tet, 4 · tet + a → the blocks of node a with the four nodes, (4m, 4).
+    """
+
+    row_start: Unsigned
+    column: Unsigned
+    diagonal: Unsigned
+    corner_start: Unsigned
+    corners: Unsigned
+    corner_block: Unsigned
+
+    @property
+    def node_count(self) -> int:
+        """Number of block rows."""
+        return len(self.diagonal)
+
+    @property
+    def block_count(self) -> int:
+        """Number of blocks stored, both triangles and the diagonal."""
+        return len(self.column)
+
+
+def block_pattern(tets: Indices, node_count: int) -> BlockPattern:
+    """Returns the pattern in which every node is joined to itself and to the nodes of its tets, (m, 4)."""
+    tets = tets.reshape(-1, 4)
+    own = np.arange(node_count, dtype=np.int64)
+    pairs = (tets.astype(np.int64)[:, :, None] * node_count + tets[:, None, :]).ravel()
+    # the diagonal is always there, also at nodes without tets
+    keys, place = np.unique(np.concatenate([own * (node_count + 1), pairs]), return_inverse=True)
+    rows, columns = np.divmod(keys, max(node_count, 1))
+    corner_node = tets.ravel()
+    return BlockPattern(
+        row_start=_starts(rows, node_count),
+        column=columns.astype(np.uint32),
+        diagonal=place[:node_count].astype(np.uint32),
+        corner_start=_starts(np.sort(corner_node), node_count),
+        corners=np.argsort(corner_node, kind="stable").astype(np.uint32),
+        corner_block=place[node_count:].reshape(-1, 4).astype(np.uint32),
+    )
+
+
+def _starts(rows: npt.NDArray, count: int) -> Unsigned:
+    return np.searchsorted(rows, np.arange(count + 1)).astype(np.uint32)

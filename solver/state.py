@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What changes from step to step, and all that the next step reads of the past."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from .arrays import Floats, floats
+
+FIELD_PREFIX = "field."
+
+
+@dataclass
+class State:
+    """Where all bodies are and how they move; the only thing that a step changes.
+
+    Attributes:
+        x: Node positions [m], (n, 3).
+        v: Node velocities [m/s], (n, 3).
+        time: Seconds since the first frame.
+        fields: What else the next step reads (contact memory, plastic strain …), by name.
+    """
+
+    x: Floats
+    v: Floats
+    time: float = 0.0
+    fields: dict[str, npt.NDArray] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        """Returns a state of its own arrays."""
+        return State(self.x.copy(), self.v.copy(), self.time, {k: a.copy() for k, a in self.fields.items()})
+
+    def to_arrays(self) -> dict[str, npt.NDArray]:
+        """Returns the state as named arrays; `from_arrays` gets the same bits back."""
+        named = {FIELD_PREFIX + name: values for name, values in self.fields.items()}
+        return {"x": self.x, "v": self.v, "time": np.array(self.time, np.float64), **named}
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, npt.NDArray]) -> State:
+        """Returns the state that `to_arrays` took apart, as dict or open .npz file."""
+        named = {n[len(FIELD_PREFIX) :]: np.array(arrays[n]) for n in arrays if n.startswith(FIELD_PREFIX)}
+        return State(floats(arrays["x"], -1, 3), floats(arrays["v"], -1, 3), float(arrays["time"]), named)
