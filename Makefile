@@ -1,0 +1,55 @@
+# Everything runs in an environment of its own, .venv, which is made at first and kept while the pins in
+# requirements/ stay the same. Python 3.11 (Blender 5.0) or 3.13 (Blender 5.2): make PYTHON=python3.13 test
+PYTHON ?= python3
+VENV ?= .venv
+RUN = $(VENV)/bin/python
+ARGS ?=
+
+.PHONY: help environment demo test validate lint types zip test-installed test-window clean
+
+help:
+	@echo "make demo            build the demo scenes, bake one, render it"
+	@echo "make test            the tests            (ARGS='-k name' for some of them)"
+	@echo "make validate        the long checks, tests/validate_*.py"
+	@echo "make lint types      ruff; mypy"
+	@echo "make zip             the extension, one zip per system and Blender (ARGS=--help for less)"
+	@echo "make test-installed  the zip installed in Blender 4.5 and 5.0 without a window"
+	@echo "make test-window     the zip in a real Blender window, with the mouse (root, Debian)"
+	@echo "make clean           remove what was built; the environment stays"
+
+environment:
+	@$(PYTHON) scripts/environment.py $(VENV)
+
+demo: environment
+	$(RUN) demo_blends/make_demo.py $(ARGS)
+
+test: environment
+	$(RUN) -m pytest $(ARGS)
+
+validate: environment
+	$(RUN) -m pytest -s $(ARGS) tests/validate_*.py
+
+lint: environment
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+
+types: environment
+	@mkdir -p build/typecheck
+	@ln -sfn ../.. build/typecheck/sinew
+	$(RUN) -m mypy
+
+zip: environment
+	$(RUN) scripts/build_zip.py $(ARGS)
+
+test-installed: environment
+	$(RUN) scripts/build_zip.py --python cp311 --platform linux-x64
+	$(PYTHON) scripts/environment.py build/installed/blender-4.5 requirements/blender-oldest.txt
+	$(PYTHON) scripts/environment.py build/installed/blender-5.0 requirements/blender.txt
+	$(RUN) tests/installed/run.py build/installed/blender-4.5 build/installed/blender-5.0
+
+test-window: environment
+	tests/window/run.sh
+
+clean:
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
