@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Builds the extension: one zip per system and per Python that Blender comes with, wheels inside.
+
+    python scripts/build_zip.py [--python cp311 …] [--platform linux-x64 …] [--out dist]
+
+The wheels are those of requirements/runtime.txt, downloaded once into build/wheels and bundled unmodified.
+NumPy is not among them, since Blender brings its own. Every zip is checked with the code behind
+`blender --command extension validate`. The same sources give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tomllib
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNTIME = ROOT / "requirements" / "runtime.txt"
+WHEELS = ROOT / "build" / "wheels"
+MANIFEST = "blender_manifest.toml"
+CONTENT = ["__init__.py", "__main__.py", "LICENSE", "README.md", "addon", "solver"]
+LEFT_OUT = {"__pycache__", ".DS_Store"}
+EPOCH = (2026, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Python:
+    """A Python that Blender comes with: its version, and the Blenders from `first` up to before `end`."""
+
+    version: str
+    first: str
+    end: str | None
+    label: str
+
+
+PYTHONS = {
+    "cp311": Python("3.11", "4.5.0", "5.1.0", "blender4.5-5.0"),
+    "cp313": Python("3.13", "5.1.0", None, "blender5.1-5.2"),
+    # the Blender 5.2 of Debian, which uses the system's Python
+    "cp314": Python("3.14", "5.2.0", None, "blender5.2-debian"),
+}
+USUAL_PYTHONS = ["cp311", "cp313"]
+# Blender's name of a system → pip's names of the wheels that run there
+PLATFORMS = {
+    "linux-x64": ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64"],
+    "windows-x64": ["win_amd64"],
+    "macos-arm64": ["macosx_12_0_arm64", "macosx_11_0_arm64"],
+}
+
+
+def download(python: Python, platform: str) -> list[Path]:
+    """Returns the wheels of requirements/runtime.txt for one Python and system, fetched where they are not here."""
+    folder = WHEELS / f"{python.version}-{platform}"
+    pins = RUNTIME.read_text()
+    mark = folder / "pins.txt"
+    if not mark.is_file() or mark.read_text() != pins:
+        for old in folder.glob("*.whl"):
+            old.unlink()
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        command += ["--only-binary=:all:", "--implementation", "cp", "--python-version", python.version]
+        command += [option for name in PLATFORMS[platform] for option in ("--platform", name)]
+        subprocess.run([*command, "--dest", str(folder), "--requirement", str(RUNTIME)], check=True)
+        mark.write_text(pins)
+    return sorted(folder.glob("*.whl"))
+
+
+def manifest(python: Python, platform: str, wheels: list[Path]) -> str:
+    """Returns the text of the manifest of one zip: the repository's, with system, versions and wheels put in."""
+    lines = [f'blender_version_min = "{python.first}"']
+    if python.end:
+        lines.append(f'blender_version_max = "{python.end}"')
+    lines.append(f'platforms = ["{platform}"]')
+    lines.append("wheels = [\n" + "".join(f'    "./wheels/{wheel.name}",\n' for wheel in wheels) + "]")
+    text = (ROOT / MANIFEST).read_text(encoding="utf-8")
+    before, found, after = text.partition('blender_version_min = "4.5.0"')
+    if not found:
+        raise SystemExit(f"{MANIFEST} does not name blender_version_min as expected")
+    return before + "\n".join(lines) + after
+
+
+def sources() -> list[Path]:
+    """Returns the files of the package that go into every zip, sorted."""
+    files = []
+    for name in CONTENT:
+        path = ROOT / name
+        files += [path] if path.is_file() else [inner for inner in path.rglob("*") if inner.is_file()]
+    return sorted(file for file in files if not LEFT_OUT & set(file.parts) and file.suffix != ".pyc")
+
+
+def build(python_tag: str, platform: str, out: Path) -> Path:
+    """Writes the zip for one Python and system into `out` and returns its path."""
+    python = PYTHONS[python_tag]
+    wheels = download(python, platform)
+    text = manifest(python, platform, wheels)
+    version = tomllib.loads(text)["version"]
+    path = out / f"sinew-{version}-{python.label}-{platform}.zip"
+    out.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    with zipfile.ZipFile(part, "w") as target:
+        _add(target, MANIFEST, text.encode(), zipfile.ZIP_DEFLATED)
+        for file in sources():
+            _add(target, file.relative_to(ROOT).as_posix(), file.read_bytes(), zipfile.ZIP_DEFLATED)
+        for wheel in wheels:
+            _add(target, f"wheels/{wheel.name}", wheel.read_bytes(), zipfile.ZIP_STORED)
+    part.replace(path)
+    return path
+
+
+def _add(target: zipfile.ZipFile, name: str, content: bytes, compression: int) -> None:
+    entry = zipfile.ZipInfo(name, EPOCH)
+    entry.external_attr = 0o644 << 16
+    entry.compress_type = compression
+    target.writestr(entry, content)
+
+
+def validate(path: Path) -> None:
+    """Checks a zip with the code behind Blender's own command; ends the program when it is refused."""
+    # found without importing bpy, which takes seconds
+    tools = sorted(Path(sys.prefix).glob("lib/python3*/site-packages/bpy/*/scripts/addons_core/bl_pkg"))
+    tools += sorted(Path(sys.prefix).glob("Lib/site-packages/bpy/*/scripts/addons_core/bl_pkg"))
+    if not tools:
+        raise SystemExit("no bpy in this environment to validate with: run `make environment` first")
+    command = [sys.executable, str(tools[-1] / "cli" / "blender_ext.py"), "validate", str(path)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode:
+        raise SystemExit(f"{path.name} is no valid extension:\n{result.stdout}{result.stderr}")
+
+
+def main() -> None:
+    """Builds and checks the zips that the command line asks for, and prints each with its size."""
+    parser = argparse.ArgumentParser(description="Build the extension's zips, with the wheels inside.")
+    parser.add_argument("--python", nargs="*", choices=list(PYTHONS), default=USUAL_PYTHONS)
+    parser.add_argument("--platform", nargs="*", choices=list(PLATFORMS), default=list(PLATFORMS))
+    parser.add_argument("--out", type=Path, default=ROOT / "dist")
+    asked = parser.parse_args()
+    for python_tag in asked.python:
+        for platform in asked.platform:
+            path = build(python_tag, platform, asked.out)
+            validate(path)
+            print(f"{path}  {path.stat().st_size / 1e6:.1f} MB, valid", flush=True)
+
+
+if __name__ == "__main__":
+    main()
