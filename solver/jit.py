@@ -63,6 +63,11 @@ def set_thread_count(count: int | None) -> int:
     return threads
 
 
+def thread_count() -> int:
+    """Returns how many threads kernels use."""
+    return int(numba.get_num_threads())
+
+
 def cache_root() -> Path:
     """Returns the folder under which compiled kernels of all versions are kept."""
     chosen = os.environ.get(CACHE_VARIABLE)

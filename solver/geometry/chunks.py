@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs a serial kernel on several threads, part by part.
+
+Every kernel lets go of Python's lock, so ordinary threads are enough, and a serial kernel compiles in a third of
+the time of a parallel one. Each part writes its own rows: the result does not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from ..jit import thread_count
+
+PART_SIZE = 1024
+
+
+def run_in_chunks(count: int, work: Callable[[slice], None], part_size: int = PART_SIZE) -> None:
+    """Calls `work` with slices that together cover `range(count)`, on as many threads as kernels may use."""
+    parts = [slice(first, min(first + part_size, count)) for first in range(0, count, part_size)]
+    threads = min(thread_count(), len(parts))
+    if not parts:
+        return
+    work(parts[0])  # alone, so that only one thread compiles
+    if threads < 2:
+        for part in parts[1:]:
+            work(part)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, parts[1:]):
+            pass
