@@ -29,4 +29,65 @@ TEXTS: dict[str, tuple[str, str]] = {
         "The simulation broke down at {time:.3f} s: positions are no longer numbers.",
         "Use more substeps per frame, or softer pins and slower colliders.",
     ),
+    # Blender's window
+    "nothing-selected": ("Nothing is selected.", "Select a mesh object first."),
+    "not-a-mesh": ('"{name}" is not a mesh but a {type}.', "Select a mesh, or convert it: Object > Convert > Mesh."),
+    "linked-without-override": (
+        '"{name}" is linked from another file and cannot be changed here.',
+        "Make a library override first: Object > Library Override > Make.",
+    ),
+    "mesh-shared": (
+        '"{name}" and "{other}" are two bodies with one mesh, "{mesh}".',
+        "Make it single-user first: Object > Relations > Make Single User > Object & Data.",
+    ),
+    "no-vertices-selected": ('No vertex of "{name}" is selected.', "Select some in Edit Mode first."),
+    "no-bodies": ('The scene "{name}" has no bodies.', "Select a mesh and press Make Body."),
+    "no-such-object": ('There is no object "{name}" in the scene "{scene}".', "Check the name."),
+    "no-such-scene": ('There is no scene "{name}" in {path}.', "Check the name."),
+    "not-a-body": ('"{name}" is not a body.', "Make it one first, with Make Body."),
+    "bake-running": ('The scene "{name}" is being baked.', "Wait for it, or press Cancel."),
+    "bake-protected": ('The bake of the scene "{name}" is protected.', "Turn the lock beside Delete Bake off first."),
+    "nothing-to-resume": ('The scene "{name}" has no bake to go on from.', "Press Simulate."),
+    "frame-range-empty": ("The frame range {start} to {end} holds no frames.", "Set the end after the start."),
+    "samples-do-not-divide": (
+        "{samples} Samples per Frame do not divide {substeps} Substeps per Frame.",
+        "Choose numbers that do, such as {substeps} and {substeps}.",
+    ),
+    "blend-unreadable": ("{path} cannot be opened: {problem}.", "Check the path, and that it is a .blend file."),
+    "folder-in-use": ("{path} holds other files.", "Choose a folder of its own for the cache."),
+    # the cache and its disk
+    "cache-missing": ("There is no bake in {path}.", "Press Simulate, or choose another cache folder."),
+    "cache-format": ("The bake in {path} has format {found}; this Sinew reads {wanted}.", "Bake it again."),
+    "cache-unreadable": ("The bake in {path} cannot be read: {problem}.", "Delete it and bake again."),
+    "cache-damaged": ("{file} of the bake in {path} is damaged: {problem}.", "Bake it again, or resume before it."),
+    "cache-locked": (
+        "Another Sinew is baking into {path}.",
+        "Wait for it or cancel it, or choose another cache folder.",
+    ),
+    "cache-frame-missing": ("Frame {frame} of the bake in {path} is not there.", "Resume from an earlier frame."),
+    "cache-other-shape": (
+        "The bake in {path} has other bodies, vertices, first frame or frame rate.",
+        "Bake it again from the start.",
+    ),
+    "cache-out-of-date": (
+        "The bake in {path} was made with {what} that changed since.",
+        "Bake it again, or accept the changes to resume with them (--accept-changes).",
+    ),
+    "cache-no-resume": ("The bake in {path} has no frame to resume from.", "Bake it again from the start."),
+    "not-a-cache": ("{path} is not a Sinew cache, so nothing was deleted.", "Choose the folder of a bake."),
+    "body-key": (
+        'The key "{key}" of "{name}" cannot name a file, or is there twice.',
+        "Use letters, digits, _ and -.",
+    ),
+    "disk-full": (
+        "The disk of {path} is full; what was baked so far is safe.",
+        "Free some space, then resume the bake.",
+    ),
+    "folder-read-only": ("{path} lies on a drive that cannot be written.", "Choose another cache folder."),
+    "folder-not-allowed": ("Sinew is not allowed to write {path}.", "Change its permissions or choose another folder."),
+    "folder-gone": (
+        "{path} is not there any more ({problem}); what was baked so far is as safe as its drive.",
+        "Connect the drive again, then resume the bake.",
+    ),
+    "disk-failed": ("The disk of {path} failed: {problem}.", "Check the drive, then resume the bake."),
 }

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a cache says about itself: `cache.json`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..disk import named_errors, write_whole
+from ..errors import BadInput, StorageFailed
+from ..scene import Scene
+from .layout import HEAD_FILE, is_key
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class CachedBody:
+    """A body as playback knows it: key in file names, name for people, number of render vertices."""
+
+    key: str
+    name: str
+    vertices: int
+
+
+@dataclass(frozen=True)
+class CacheHead:
+    """What the frames of a cache are of.
+
+    Attributes:
+        scene: `Scene.digest` of what was baked, 64 hex digits.
+        tracks: `TrackReader.digest`, or "" while the tracks are still being written.
+        bodies: The bodies, in the scene's order.
+        frame_start, frame_end: First and last frame asked for; less may be there.
+        fps: Frames per second.
+        samples_per_frame: Render positions per frame: sample i is at frame_start + i / samples_per_frame.
+    """
+
+    scene: str
+    tracks: str
+    bodies: tuple[CachedBody, ...]
+    frame_start: int
+    frame_end: int
+    fps: float
+    samples_per_frame: int
+
+    @staticmethod
+    def of(scene: Scene, tracks: str, frame_end: int | None = None) -> CacheHead:
+        """Returns the head of a cache that is to hold what `scene` asks for.
+
+        Raises:
+            BadInput: A body's key cannot name a file, or two bodies have the same.
+        """
+        keys = [body.key for body in scene.bodies]
+        for body in scene.bodies:
+            if not is_key(body.key) or keys.count(body.key) > 1:
+                raise BadInput("body-key", name=body.name, key=body.key)
+        settings = scene.settings
+        return CacheHead(
+            scene=scene.digest(),
+            tracks=tracks,
+            bodies=tuple(CachedBody(body.key, body.name, len(body.vertices)) for body in scene.bodies),
+            frame_start=settings.frame_start,
+            frame_end=settings.frame_end if frame_end is None else frame_end,
+            fps=settings.fps,
+            samples_per_frame=settings.samples_per_frame,
+        )
+
+    def sample_count(self, frame: int) -> int:
+        """Returns how many samples a file has that ends with `frame`."""
+        return max(0, (frame - self.frame_start) * self.samples_per_frame + 1)
+
+    def has_shape_of(self, other: CacheHead) -> bool:
+        """Whether frames of the other bake may stand in the same files as frames of this one."""
+        names = ("bodies", "frame_start", "fps", "samples_per_frame")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def save(self, folder: Path) -> None:
+        """Writes `cache.json`, whole or not at all."""
+        tree = {"format": FORMAT, **dataclasses.asdict(self)}
+        with named_errors(folder):
+            write_whole(folder / HEAD_FILE, json.dumps(tree, indent=1, ensure_ascii=False).encode())
+
+    @staticmethod
+    def load(folder: Path) -> CacheHead:
+        """Reads `cache.json`.
+
+        Raises:
+            StorageFailed: There is none, or one of another format.
+        """
+        try:
+            tree = json.loads((folder / HEAD_FILE).read_text(encoding="utf-8"))
+            if tree["format"] != FORMAT:
+                raise StorageFailed("cache-format", path=str(folder), found=tree["format"], wanted=FORMAT)
+            del tree["format"]
+            tree["bodies"] = tuple(CachedBody(**body) for body in tree["bodies"])
+            return CacheHead(**tree)
+        except FileNotFoundError as problem:
+            raise StorageFailed("cache-missing", path=str(folder)) from problem
+        except (OSError, KeyError, TypeError, ValueError) as problem:
+            raise StorageFailed("cache-unreadable", path=str(folder), problem=str(problem)) from problem

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The names of files in a cache folder, and no others: what is not named here is not Sinew's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ..disk import PART
+
+HEAD_FILE = "cache.json"
+LOCK_FILE = "lock"
+LOG_FILE = "log.txt"
+REPORT_FILE = "report.jsonl"
+SCENE_FOLDER = "scene"
+MODEL_FOLDER = "model"
+FRAME_FOLDER = "frames"
+RESUME_FOLDER = "resume"
+PLAY_FOLDER = "play"
+
+_NUMBERED = re.compile(r"(-?\d+)\.npz")
+_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def is_key(text: str) -> bool:
+    """Whether `text` may name a body in files and tracks."""
+    return _KEY.fullmatch(text) is not None
+
+
+def numbered(folder: Path, frame: int) -> Path:
+    """Returns the path of a frame or resume point."""
+    return folder / f"{frame:06d}.npz"
+
+
+def numbers(folder: Path) -> list[int]:
+    """Returns the frame numbers of the frames or resume points in a folder, rising."""
+    if not folder.is_dir():
+        return []
+    found = (_NUMBERED.fullmatch(path.name) for path in folder.iterdir())
+    return sorted(int(match.group(1)) for match in found if match)
+
+
+def model_path(cache: Path, key: str) -> Path:
+    """Returns where the tets of a body are kept."""
+    return cache / MODEL_FOLDER / f"{key}.npz"
+
+
+def play_path(cache: Path, key: str) -> Path:
+    """Returns where the render positions of a body are kept."""
+    return cache / PLAY_FOLDER / f"{key}.pc2"
+
+
+def is_ours(relative: Path) -> bool:
+    """Whether a path inside a cache folder has a name that Sinew gives."""
+    name = relative.name.removesuffix(PART)
+    folder = relative.parts[:-1]
+    if not folder:
+        return name in (HEAD_FILE, LOCK_FILE, LOG_FILE, REPORT_FILE)
+    if folder == (SCENE_FOLDER,):
+        return name in ("scene.json", "arrays.npz")
+    if folder == (SCENE_FOLDER, "tracks"):
+        return name == "complete"
+    if folder[:2] == (SCENE_FOLDER, "tracks") and len(folder) == 3:
+        stem = name.removesuffix(".npz")
+        return name == "track.json" or stem.isdigit()
+    if folder in ((FRAME_FOLDER,), (RESUME_FOLDER,)):
+        return _NUMBERED.fullmatch(name) is not None
+    if folder == (MODEL_FOLDER,):
+        return name.endswith(".npz") and is_key(name.removesuffix(".npz"))
+    if folder == (PLAY_FOLDER,):
+        return name.endswith(".pc2") and is_key(name.removesuffix(".pc2"))
+    return False

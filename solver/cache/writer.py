@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writing a cache so that at any moment what counts is whole.
+
+A frame is written under another name, synced and renamed; then its samples are appended to every PC2 and
+synced; last the PC2 heads count them. A crash between any two of these leaves the frames before it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..disk import PART, named_errors, npz_bytes, write_whole
+from ..errors import StorageFailed
+from ..pc2 import Pc2Writer
+from . import layout
+from .head import CacheHead
+from .lock import CacheLock
+from .reader import POSITIONS, TOPOLOGY, CacheReader, Frame, read_report
+
+KEPT_RESUME_POINTS = 3
+
+
+class CacheWriter:
+    """The one writer of a cache folder, from its making until `close`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Takes the lock of `folder`, which is made if need be.
+
+        Raises:
+            StorageFailed: Another process writes this cache, or the folder cannot be written.
+        """
+        self.folder = Path(folder)
+        self.head: CacheHead | None = None
+        self._play: dict[str, Pc2Writer] = {}
+        with named_errors(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = CacheLock(self.folder)
+
+    def __enter__(self) -> CacheWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def start_over(self, head: CacheHead) -> None:
+        """Drops what an earlier bake left and begins with no frames."""
+        with self._named():
+            self._close_play()
+            (self.folder / layout.HEAD_FILE).unlink(missing_ok=True)
+            for name in (layout.PLAY_FOLDER, layout.RESUME_FOLDER, layout.FRAME_FOLDER, layout.MODEL_FOLDER):
+                self._empty(name)
+            (self.folder / layout.REPORT_FILE).unlink(missing_ok=True)
+            self._begin(head)
+
+    def go_on(self, head: CacheHead, frame: int) -> None:
+        """Goes on after `frame`: drops unfinished files and later frames.
+
+        Raises:
+            StorageFailed: `frame` is not whole, or the cache was baked from bodies of another shape.
+        """
+        before = CacheReader(self.folder)
+        last = before.last_frame()
+        if last is None or frame > last:
+            raise StorageFailed("cache-frame-missing", path=str(self.folder), frame=frame)
+        if not before.head.has_shape_of(head):
+            raise StorageFailed("cache-other-shape", path=str(self.folder))
+        with self._named():
+            self._begin(head)
+            self._drop_after(frame)
+
+    def write_model(self, key: str, arrays: Mapping[str, Any]) -> None:
+        """Keeps the tets of a body, for resume, overlay and later tools."""
+        with self._named():
+            write_whole(layout.model_path(self.folder, key), npz_bytes(arrays))
+
+    def write_frame(self, frame: Frame, samples: Mapping[str, npt.NDArray], report: Mapping[str, Any]) -> None:
+        """Writes the frame that follows the last one, with the samples (k, vertices, 3) of every body.
+
+        Raises:
+            StorageFailed: The disk refused; all earlier frames still count, this one does not.
+        """
+        arrays = {POSITIONS: np.asarray(frame.x, np.float32), TOPOLOGY: np.int64(frame.topology), **frame.fields}
+        with self._named():
+            try:
+                write_whole(layout.numbered(self.folder / layout.FRAME_FOLDER, frame.frame), npz_bytes(arrays))
+                for key, play in self._play.items():
+                    play.append(np.asarray(samples[key], np.float32))
+                for play in self._play.values():
+                    play.count()
+                self._report(report)
+            except OSError:
+                self._give_back(frame.frame - 1)
+                raise
+
+    def write_resume(self, frame: int, arrays: Mapping[str, Any], interval: int) -> None:
+        """Writes all that the step after `frame` reads, and drops older ones than the last few regular ones.
+
+        Regular are the frames whose distance from the first is a multiple of `interval`; any other one is
+        kept only until a later one is there, so that the folder does not tell where a bake was interrupted.
+        """
+        with self._named():
+            write_whole(layout.numbered(self.folder / layout.RESUME_FOLDER, frame), npz_bytes(arrays))
+            self._thin_resume_points(frame, interval)
+
+    def write_head(self, head: CacheHead) -> None:
+        """Replaces the head by one that says more of the same bake."""
+        if head != self.head:
+            head.save(self.folder)
+            self.head = head
+
+    def close(self) -> None:
+        """Syncs and closes all files and lets the next writer in."""
+        try:
+            with self._named():
+                self._close_play()
+        finally:
+            self._lock.release()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        with named_errors(self.folder):
+            try:
+                yield
+            except ValueError as problem:
+                raise StorageFailed("cache-unreadable", path=str(self.folder), problem=str(problem)) from problem
+
+    def _begin(self, head: CacheHead) -> None:
+        self._close_play()
+        for name in (layout.MODEL_FOLDER, layout.FRAME_FOLDER, layout.RESUME_FOLDER, layout.PLAY_FOLDER):
+            folder = self.folder / name
+            folder.mkdir(exist_ok=True)
+            for part in folder.glob("*" + PART):
+                part.unlink()
+        head.save(self.folder)
+        self.head = head
+        for body in head.bodies:
+            path = layout.play_path(self.folder, body.key)
+            self._play[body.key] = Pc2Writer(path, body.vertices, head.frame_start, 1.0 / head.samples_per_frame)
+
+    def _drop_after(self, frame: int) -> None:
+        assert self.head is not None
+        for play in self._play.values():
+            play.cut(self.head.sample_count(frame))
+        for name in (layout.RESUME_FOLDER, layout.FRAME_FOLDER):
+            for later in reversed(layout.numbers(self.folder / name)):
+                if later > frame:
+                    layout.numbered(self.folder / name, later).unlink()
+        path = self.folder / layout.REPORT_FILE
+        lines = [line for line in read_report(path) if line.get("frame", frame) <= frame]
+        write_whole(path, "".join(json.dumps(line) + "\n" for line in lines).encode())
+
+    def _give_back(self, last: int) -> None:
+        """Frees what a frame that could not be finished has taken; the disk may be gone, so never mind."""
+        assert self.head is not None
+        try:
+            for play in self._play.values():
+                play.cut(self.head.sample_count(last))
+            layout.numbered(self.folder / layout.FRAME_FOLDER, last + 1).unlink(missing_ok=True)
+        except OSError:
+            pass
+
+    def _report(self, report: Mapping[str, Any]) -> None:
+        with open(self.folder / layout.REPORT_FILE, "a", encoding="utf-8") as file:
+            file.write(json.dumps(report) + "\n")
+
+    def _thin_resume_points(self, newest: int, interval: int) -> None:
+        assert self.head is not None
+        folder = self.folder / layout.RESUME_FOLDER
+        regular = [f for f in layout.numbers(folder) if (f - self.head.frame_start) % interval == 0 and f <= newest]
+        for frame in layout.numbers(folder):
+            if frame not in regular[-KEPT_RESUME_POINTS:] and frame != newest:
+                layout.numbered(folder, frame).unlink()
+
+    def _empty(self, name: str) -> None:
+        for path in sorted((self.folder / name).glob("*"), reverse=True):
+            if layout.is_ours(path.relative_to(self.folder)):
+                path.unlink()
+
+    def _close_play(self) -> None:
+        try:
+            for play in self._play.values():
+                play.close()
+        finally:
+            self._play = {}
+
+
+def free_space(folder: Path) -> int:
+    """Returns the bytes that are free on the drive of `folder`."""
+    with named_errors(folder):
+        return shutil.disk_usage(folder).free

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PC2 point caches: positions of the same vertices at evenly spaced times, float32.
+
+    char[12] "POINTCACHE2\\0", int32 version 1, int32 vertices, float32 start, float32 rate, int32 samples
+    samples × vertices × 3 float32, all little-endian
+
+`start` and `rate` (frames between samples) are for other programs: Blender's Mesh Cache modifier with Time
+Mode "Frame" ignores both. It reads sample `frame_scale · frame − frame_start` and interpolates linearly,
+so with k samples per frame from `first` on (tested with Blender 5.0, at subframes too):
+
+    cache_format "PC2", interpolation "LINEAR", play_mode "SCENE", time_mode "FRAME",
+    frame_scale = k (Blender allows up to 100), frame_start = k · first (up to ±1048574)
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from .disk import write_all
+
+SIGNATURE = b"POINTCACHE2\0"
+VERSION = 1
+_HEAD = struct.Struct("<12siiffi")
+_COUNT = struct.Struct("<i")
+_COUNT_AT = _HEAD.size - _COUNT.size
+
+
+@dataclass(frozen=True)
+class Pc2Head:
+    """What the file says about itself: vertices per sample, first frame, frames per sample, samples."""
+
+    vertices: int
+    start: float
+    rate: float
+    samples: int
+
+    @property
+    def bytes_per_sample(self) -> int:
+        """Size of one sample on disk."""
+        return self.vertices * 12
+
+
+def read_head(path: Path) -> Pc2Head:
+    """Reads the head of a PC2 file.
+
+    Raises:
+        ValueError: The file is not a PC2 file.
+        OSError: It cannot be read.
+    """
+    with open(path, "rb") as file:
+        data = file.read(_HEAD.size)
+    if len(data) < _HEAD.size:
+        raise ValueError("shorter than the head of a PC2 file")
+    signature, version, vertices, start, rate, samples = _HEAD.unpack(data)
+    if signature != SIGNATURE or version != VERSION or vertices < 0 or samples < 0:
+        raise ValueError("not a PC2 file of version 1")
+    return Pc2Head(vertices, start, rate, samples)
+
+
+def read_samples(path: Path, first: int, count: int) -> npt.NDArray[np.float32]:
+    """Returns `count` samples from `first` on, (count, vertices, 3).
+
+    Raises:
+        ValueError: The head does not count them, or the file is shorter than its head says.
+    """
+    head = read_head(path)
+    if first < 0 or count < 0 or first + count > head.samples:
+        raise ValueError(f"samples {first} to {first + count - 1} of {head.samples}")
+    with open(path, "rb") as file:
+        file.seek(_HEAD.size + first * head.bytes_per_sample)
+        data = file.read(count * head.bytes_per_sample)
+    if len(data) < count * head.bytes_per_sample:
+        raise ValueError("shorter than its head says")
+    return np.frombuffer(data, "<f4").reshape(count, head.vertices, 3)
+
+
+class Pc2Writer:
+    """Appends samples to one file; what its head does not count yet does not exist for readers."""
+
+    def __init__(self, path: Path, vertices: int, start: float, rate: float) -> None:
+        """Opens `path` to go on with what its head counts, or begins an empty file."""
+        self.path = path
+        self.vertices = vertices
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            self.samples, there = self._begun(start, rate)
+            self._written = self.samples
+            self.cut(there)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def append(self, samples: npt.NDArray[np.float32]) -> None:
+        """Writes and syncs samples (k, vertices, 3) behind the counted ones, without counting them."""
+        if samples.ndim != 3 or samples.shape[1:] != (self.vertices, 3):
+            raise ValueError(f"samples of shape {samples.shape} for {self.vertices} vertices")
+        os.lseek(self._file, self._end(self._written), os.SEEK_SET)
+        write_all(self._file, np.ascontiguousarray(samples, "<f4").tobytes())
+        os.fsync(self._file)
+        self._written += len(samples)
+
+    def count(self) -> None:
+        """Raises the head's count to what was appended; the next sync makes it durable."""
+        os.lseek(self._file, _COUNT_AT, os.SEEK_SET)
+        write_all(self._file, _COUNT.pack(self._written))
+        self.samples = self._written
+
+    def cut(self, samples: int) -> None:
+        """Drops everything behind the first `samples`; lowers the count before the bytes go."""
+        self._written = min(samples, self.samples)
+        if self._written != self.samples:
+            self.count()
+            os.fsync(self._file)
+        os.ftruncate(self._file, self._end(self._written))
+
+    def close(self) -> None:
+        """Syncs and closes the file."""
+        try:
+            os.fsync(self._file)
+        finally:
+            os.close(self._file)
+
+    def _begun(self, start: float, rate: float) -> tuple[int, int]:
+        """Returns how many samples the head counts and how many are there, of a file that has a head after this."""
+        size = os.fstat(self._file).st_size
+        if size < _HEAD.size:
+            os.ftruncate(self._file, 0)
+            write_all(self._file, _HEAD.pack(SIGNATURE, VERSION, self.vertices, start, rate, 0))
+            return 0, 0
+        head = read_head(self.path)
+        if head.vertices != self.vertices:
+            raise ValueError(f"{head.vertices} vertices where {self.vertices} were expected")
+        return head.samples, (size - _HEAD.size) // max(head.bytes_per_sample, 1)
+
+    def _end(self, samples: int) -> int:
+        return _HEAD.size + samples * self.vertices * 12
