@@ -17,6 +17,7 @@ import json
 import os
 import types
 import typing
+import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -204,7 +205,7 @@ class Scene:
                 raise StorageFailed("scene-format", path=str(folder), found=tree["format"], wanted=FORMAT)
             with np.load(folder / ARRAYS_FILE, allow_pickle=False) as stored:
                 return _from_tree(Scene, tree["scene"], stored)
-        except (OSError, KeyError, ValueError) as problem:
+        except (OSError, KeyError, ValueError, TypeError, zipfile.BadZipFile) as problem:
             raise StorageFailed("scene-unreadable", path=str(folder), problem=str(problem)) from problem
 
     def digest(self) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import time as clock
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +43,8 @@ class TrackWriter:
         folder.mkdir(exist_ok=True)
         head = folder / "track.json"
         if not head.exists():
-            head.write_text(json.dumps({"kind": kind}))
+            head.with_suffix(".part").write_text(json.dumps({"kind": kind}))
+            os.replace(head.with_suffix(".part"), head)
         path = folder / f"{len(list(folder.glob('*.npz'))):06d}.npz"
         with open(path.with_suffix(".part"), "wb") as file:
             np.savez(file, times=np.asarray(times, np.float64), values=np.asarray(values, np.float64))
@@ -59,6 +61,7 @@ class _Loaded:
     times: Floats
     values: Floats
     chunks: int
+    complete: bool
 
 
 class TrackReader:
@@ -95,27 +98,32 @@ class TrackReader:
         parts: list[bytes | str | np.ndarray] = []
         for folder in sorted(self.folder.glob("*/track.json")):
             track = self._load(folder.parent.name)
+            if track is None:
+                continue
             parts += [folder.parent.name, track.kind, track.times, track.values]
         return digest(parts)
 
     def _up_to(self, name: str, time: float) -> _Loaded:
         end = clock.monotonic() + self.wait
         while True:
-            complete = (self.folder / COMPLETE).exists()
             track = self._loaded.get(name)
-            if track is None or (time > track.times[-1] and not complete):
-                if self.has(name) or complete:
-                    track = self._load(name)
-            if track is not None and (complete or time <= track.times[-1]):
+            if track is None or (time > track.times[-1] and not track.complete):
+                track = self._load(name)
+            if track is not None and (track.complete or time <= track.times[-1]):
                 return track
             if clock.monotonic() > end:
                 raise StorageFailed("track-late", name=name, time=time)
             clock.sleep(0.02)
 
-    def _load(self, name: str) -> _Loaded:
+    def _load(self, name: str) -> _Loaded | None:
+        """Reads the chunks that came since the last time; None where there is none yet."""
         folder = self.folder / name
-        chunks = sorted(folder.glob("*.npz"))
         track = self._loaded.get(name)
+        # asked before the chunks are listed, so that none can come after a list that is called complete
+        complete = (self.folder / COMPLETE).exists()
+        chunks = sorted(folder.glob("*.npz"))
+        if not chunks and not complete:
+            return None
         try:
             kind = json.loads((folder / "track.json").read_text())["kind"]
             times, values = ([], []) if track is None else ([track.times], [track.values])
@@ -123,8 +131,8 @@ class TrackReader:
                 with np.load(path, allow_pickle=False) as stored:
                     times.append(stored["times"])
                     values.append(stored["values"])
-            track = _Loaded(kind, np.concatenate(times), np.concatenate(values), len(chunks))
-        except (OSError, ValueError, KeyError) as problem:
+            track = _Loaded(kind, np.concatenate(times), np.concatenate(values), len(chunks), complete)
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as problem:
             raise StorageFailed("track-missing", name=name, problem=str(problem)) from problem
         self._loaded[name] = track
         return track
@@ -133,14 +141,14 @@ class TrackReader:
 def _between(kind: str, a: Floats, b: Floats, s: float) -> Floats:
     if kind != "rigid":
         return a + s * (b - a)
-    turn_a, stretch_a = _turn_and_stretch(a[:3, :3])
-    turn_b, stretch_b = _turn_and_stretch(b[:3, :3])
+    turn_a, stretch_a = turn_and_stretch(a[:3, :3])
+    turn_b, stretch_b = turn_and_stretch(b[:3, :3])
     result = a + s * (b - a)
     result[:3, :3] = turn_a @ _part_of_turn(turn_a.T @ turn_b, s) @ (stretch_a + s * (stretch_b - stretch_a))
     return result
 
 
-def _turn_and_stretch(matrix: Floats) -> tuple[Floats, Floats]:
+def turn_and_stretch(matrix: Floats) -> tuple[Floats, Floats]:
     """Returns R (proper rotation) and S with matrix = R S, S carrying any mirroring."""
     left, sizes, right = np.linalg.svd(matrix)
     if np.linalg.det(left @ right) < 0:
