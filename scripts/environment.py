@@ -71,8 +71,8 @@ def main() -> int:
     parser.add_argument("requirements", type=Path, nargs="*")
     asked = parser.parse_args()
     if sys.version_info[:2] not in PYTHONS:
-        found = "%d.%d" % sys.version_info[:2]
-        known = " or ".join("%d.%d" % version for version in PYTHONS)
+        found = ".".join(map(str, sys.version_info[:2]))
+        known = " or ".join(f"{major}.{minor}" for major, minor in PYTHONS)
         print(
             f"This is Python {found}; Blender comes as a module for Python {known} only. "
             "Name one that you have: make PYTHON=python3.11 …",

@@ -30,7 +30,10 @@ LIBRARIES = {
     "libGL.so.1": "libgl1",
     "libEGL.so.1": "libegl1",
 }
-DRIVERS = ("libgl1-mesa-dri", ["/usr/lib/*/dri/swrast_dri.so", "/usr/lib/*/dri/kms_swrast_dri.so", "/usr/lib/dri/swrast_dri.so"])
+DRIVERS = (
+    "libgl1-mesa-dri",
+    ["/usr/lib/*/dri/swrast_dri.so", "/usr/lib/*/dri/kms_swrast_dri.so", "/usr/lib/dri/swrast_dri.so"],
+)
 
 
 def missing_packages() -> list[str]:

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tree keeps its promises: who may import whom, and what Blender loads at start."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# low to high, as in docs/architecture.md; a part imports itself and parts of lower lines only
+LAYERS = [
+    "error_texts",
+    "errors",
+    "arrays jit",
+    "disk threads",
+    "scene tracks",
+    "presets state pc2",
+    "cache geometry",
+    "tetrahedralize embedding materials linear",
+    "model elements",
+    "mesh_files pin_regions integrators",
+    "contact",
+    "pins",
+    "build",
+    "advance",
+    "simulate",
+    "__main__",
+]
+RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts.split()}
+# what Blender may load: nothing that loads Numba or SciPy
+ADDON_MAY_IMPORT = {"scene", "tracks", "cache", "arrays", "errors", "presets", "tetrahedralize.estimate"}
+
+# of Numba, what is no flag
+NUMBA_FUNCTIONS = {"prange", "get_num_threads"}
+
+
+def sources(folder: str) -> list[Path]:
+    return sorted(path for path in (ROOT / folder).rglob("*.py") if "__pycache__" not in path.parts)
+
+
+def name_of(path: Path) -> str:
+    """Returns the dotted name under the root: solver/cache/head.py is "solver.cache.head"."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_module(name: str) -> bool:
+    base = ROOT.joinpath(*name.split("."))
+    return base.with_suffix(".py").is_file() or (base / "__init__.py").is_file()
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields (line, dotted name under the root) of the package's own modules that a file imports."""
+    package = list(path.relative_to(ROOT).parent.parts)
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
+            for alias in node.names:
+                inner = ".".join([*base, alias.name])
+                yield node.lineno, inner if is_module(inner) else ".".join(base)
+
+
+def foreign_imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields (line, dotted name) of everything else that a file imports."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def part_of(name: str) -> str | None:
+    """Returns the part of the solver that a module belongs to: "solver.cache.head" belongs to "cache"."""
+    words = name.split(".")
+    return words[1] if words[0] == "solver" and len(words) > 1 else None
+
+
+def test_every_part_of_the_solver_has_its_layer():
+    unknown = {part for path in sources("solver") if (part := part_of(name_of(path))) and part not in RANK}
+    assert not unknown, f"name their layer in LAYERS and in docs/architecture.md: {sorted(unknown)}"
+
+
+def test_layers_name_parts_that_exist():
+    gone = [part for part in RANK if not is_module(f"solver.{part}")]
+    assert not gone, f"LAYERS names what does not exist: {gone}"
+
+
+def test_parts_import_lower_layers_only():
+    wrong = []
+    for path in sources("solver"):
+        part = part_of(name_of(path))
+        for line, name in imports(path):
+            other = part_of(name)
+            if name.startswith("addon"):
+                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {name}")
+            elif part and other and other != part and RANK.get(other, 99) >= RANK.get(part, 99):
+                wrong.append(f"{path.relative_to(ROOT)}:{line} ({part}) imports {other}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_solver_knows_no_blender():
+    names = {"bpy", "bmesh", "mathutils", "gpu", "bl_ext"}
+    wrong = [
+        f"{path}:{line} {name}"
+        for path in sources("solver")
+        for line, name in foreign_imports(path)
+        if name.split(".")[0] in names
+    ]
+    assert not wrong, wrong
+
+
+def test_the_addon_imports_what_loads_fast():
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in sources("addon")
+        for line, name in imports(path)
+        if name.startswith("solver")
+        and not any(name == f"solver.{may}" or name.startswith(f"solver.{may}.") for may in ADDON_MAY_IMPORT)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_relative_imports_inside_the_package():
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for folder in ("solver", "addon")
+        for path in sources(folder)
+        for line, name in foreign_imports(path)
+        if name.split(".")[0] in {"sinew", "solver", "addon"}
+    ]
+    assert not wrong, "in Blender the package is called bl_ext.….sinew:\n" + "\n".join(wrong)
+
+
+def test_only_jit_names_the_flags_of_numba():
+    wrong = []
+    for path in sources("solver"):
+        if name_of(path) == "solver.jit":
+            continue
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "numba":
+                if node.attr not in NUMBA_FUNCTIONS:
+                    wrong.append(f"{path.relative_to(ROOT)}:{node.lineno} numba.{node.attr}")
+        for line, name in foreign_imports(path):
+            if name.split(".")[0] == "numba" and name.partition(".")[2] not in NUMBA_FUNCTIONS | {""}:
+                wrong.append(f"{path.relative_to(ROOT)}:{line} {name}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_file_grows_past_one_idea():
+    long = {
+        str(path.relative_to(ROOT)): count
+        for folder in ("solver", "addon", "scripts", "demo_blends")
+        for path in sources(folder)
+        if (count := path.read_text(encoding="utf-8").count("\n")) > 400
+    }
+    assert not long, long
+
+
+def test_every_source_says_its_licence():
+    files = [path for folder in ("solver", "addon", "scripts", "tests", "demo_blends") for path in sources(folder)]
+    missing = [
+        str(path.relative_to(ROOT))
+        for path in [*files, ROOT / "__init__.py"]
+        if not path.read_text(encoding="utf-8").startswith("# SPDX-License-Identifier: GPL-3.0-or-later\n")
+    ]
+    assert not missing, missing
+
+
+def loaded_by(code: str) -> set[str]:
+    """Returns the top-level modules that a fresh Python has loaded after running `code`."""
+    code += "\nimport sys; print('LOADED', *sorted({name.split('.')[0] for name in sys.modules}))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    line = next(line for line in result.stdout.splitlines() if line.startswith("LOADED"))
+    return set(line.split()[1:])
+
+
+def test_the_seam_loads_neither_numba_nor_scipy():
+    names = ", ".join(sorted(name for name in ADDON_MAY_IMPORT if "." not in name))
+    code = f"from sinew.solver import {names}\nfrom sinew.solver.tetrahedralize import estimate"
+    assert not loaded_by(code) & {"numba", "scipy", "bpy", "llvmlite"}
+
+
+def test_the_whole_solver_loads_without_blender():
+    names = [f"sinew.{name_of(path)}" for path in sources("solver") if path.name != "__main__.py"]
+    loaded = loaded_by(f"import importlib\nfor name in {names!r}:\n    importlib.import_module(name)")
+    assert "numba" in loaded and "bpy" not in loaded
+
+
+def test_registering_the_addon_loads_neither_numba_nor_scipy():
+    pytest.importorskip("bpy", reason="needs Blender's module")
+    code = "import bpy, sinew\nsinew.register()\nassert bpy.types.Object.bl_rna.properties.get('sinew')\n"
+    assert not loaded_by(code) & {"numba", "scipy", "llvmlite"}
+
+
+def test_unregistering_leaves_nothing():
+    pytest.importorskip("bpy", reason="needs Blender's module")
+    code = """
+import bpy, sinew
+def names():
+    kinds = [k for k in dir(bpy.types) if "sinew" in k.lower()]
+    kinds += [n for n in ("Object", "Scene") if "sinew" in getattr(bpy.types, n).bl_rna.properties]
+    return kinds + dir(bpy.ops.sinew)
+assert not names(), names()
+for _ in range(2):
+    sinew.register()
+    assert len(names()) > 5, names()
+    sinew.unregister()
+    assert not names(), names()
+for handlers in (bpy.app.handlers.load_post, bpy.app.handlers.save_post, bpy.app.handlers.frame_change_post):
+    assert not [h for h in handlers if "sinew" in h.__module__], handlers
+"""
+    loaded_by(code)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is shipped: versions agree, no package is forgotten, the zip holds what an artist needs and no more."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tomllib
+import types
+from pathlib import Path
+
+import pytest
+
+import sinew
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def script(name: str) -> types.ModuleType:
+    """Loads scripts/NAME.py, which is no part of the package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def build_zip() -> types.ModuleType:
+    return script("build_zip")
+
+
+@pytest.fixture(scope="module")
+def libraries() -> types.ModuleType:
+    return script("system_libraries")
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_the_versions_agree():
+    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
+    assert manifest["version"] == sinew.__version__
+    assert f"## {sinew.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_pip_installs_every_package():
+    folders = [path.parent for name in ("addon", "solver") for path in (ROOT / name).rglob("__init__.py")]
+    found = {".".join(("sinew", *folder.relative_to(ROOT).parts)) for folder in folders}
+    assert found | {"sinew"} == set(project()["tool"]["setuptools"]["packages"])
+
+
+def test_every_requirement_is_pinned():
+    for path in sorted((ROOT / "requirements").glob("*.txt")):
+        for line in path.read_text().splitlines():
+            assert not line or line.startswith("#") or "==" in line, f"{path.name}: {line}"
+
+
+def test_the_manifest_of_a_zip_names_system_and_wheels(build_zip):
+    python = build_zip.PYTHONS["cp311"]
+    text = build_zip.manifest(python, "linux-x64", [Path("x/numba-1-cp311-cp311-linux.whl")])
+    manifest = tomllib.loads(text)
+    assert manifest["platforms"] == ["linux-x64"]
+    assert manifest["wheels"] == ["./wheels/numba-1-cp311-cp311-linux.whl"]
+    assert (manifest["blender_version_min"], manifest["blender_version_max"]) == ("4.5.0", "5.1.0")
+    assert "network" not in manifest["permissions"] and manifest["id"] == "sinew"
+
+
+def test_the_zip_holds_the_package_only(build_zip):
+    names = {path.relative_to(ROOT).as_posix() for path in build_zip.sources()}
+    assert {"__init__.py", "LICENSE", "addon/panels.py", "solver/scene.py", "solver/jit.py"} <= names
+    assert {name.split("/")[0] for name in names} <= set(build_zip.CONTENT)
+    assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".blend", ".npz"))]
+
+
+def test_the_zip_needs_no_numpy(build_zip):
+    assert "numpy" not in build_zip.RUNTIME.read_text().lower().replace("except numpy", "")
+
+
+def test_missing_libraries_are_named_as_packages(libraries, monkeypatch):
+    monkeypatch.setattr(libraries, "LIBRARIES", {"libnowhere.so.7": "libnowhere7", "libc.so.6": "libc6"})
+    if sys.platform == "linux":
+        assert "libnowhere7" in libraries.missing_packages() and "libc6" not in libraries.missing_packages()
+
+
+def test_without_rights_one_line_says_what_to_install(libraries, monkeypatch, capsys):
+    monkeypatch.setattr(libraries, "missing_packages", lambda: ["libnowhere7", "libgl1"])
+    monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)
+    assert libraries.main() == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.strip() for line in lines if "apt-get" in line] == [
+        "sudo apt-get install -y --no-install-recommends libnowhere7 libgl1"
+    ]
+
+
+def test_the_console_command_is_there():
+    command = Path(sys.executable).with_name("sinew")
+    if not command.exists():
+        pytest.skip("this environment was not made by `make`: no editable install")
+    result = subprocess.run([command, "--help"], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0 and "tetrahedralize" in result.stdout
