@@ -152,6 +152,19 @@ def test_only_jit_names_the_flags_of_numba():
     assert not wrong, "\n".join(wrong)
 
 
+def test_functions_say_their_types():
+    """All but kernels, whose types Numba finds, and functions inside functions."""
+    missing = []
+    for path in [*sources("solver"), *sources("addon"), *sources("scripts")]:
+        tree = ast.parse(path.read_bytes())
+        scopes = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+        for node in [inner for scope in scopes for inner in scope.body if isinstance(inner, ast.FunctionDef)]:
+            is_kernel = any("kernel" in ast.unparse(decorator) for decorator in node.decorator_list)
+            if not is_kernel and node.returns is None:
+                missing.append(f"{path.relative_to(ROOT)}:{node.lineno} {node.name}")
+    assert not missing, "\n".join(missing)
+
+
 def test_no_file_grows_past_one_idea():
     long = {
         str(path.relative_to(ROOT)): count
