@@ -50,7 +50,7 @@ class BodyRange:
     tets: slice
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Model:
     """All bodies of a scene in one set of arrays, n nodes and m tets.
 

@@ -13,7 +13,8 @@ class StepReport:
     Attributes:
         iterations: Iterations of the linear solver, over all solves of the step.
         residual: ‖b − A v‖ / ‖b‖ of the last solve, computed anew at its end.
-        converged: Whether `residual` is within the tolerance and nothing from outside wanted to change further.
+        converged: Whether `residual` is within the tolerance.
+        settled: Whether contacts were content at the end, rather than cut off after the last solve allowed.
         solves: Linear solves; more than one where contacts changed.
         contacts: Contacts in the last solve.
         inverted_tets: Tets turned inside out at the end of the step.
@@ -23,6 +24,7 @@ class StepReport:
     iterations: int
     residual: float
     converged: bool
+    settled: bool = True
     solves: int = 1
     contacts: int = 0
     inverted_tets: int = 0

@@ -13,6 +13,9 @@ from ..arrays import Indices
 # kernels index with unsigned numbers: with signed ones Numba adds a wrap-around to every access
 Unsigned = npt.NDArray[np.uint32]
 
+# rows that one thread works on at a time; sums are taken per chunk and then in order, whatever the threads
+CHUNK = 128
+
 
 @dataclass(frozen=True)
 class BlockPattern:
@@ -25,6 +28,7 @@ class BlockPattern:
         corner_start: Where the corners at each node begin in `corners`, (n + 1,).
         corners: Node → the tet corners at it, as 4 · tet + corner, rising, (4m,).
         corner_block: Corner a of a tet, 4 · tet + a → the blocks of node a with the four nodes, (4m, 4).
+        chunk_start: Where the chunks of rows begin, (c + 1,).
     """
 
     row_start: Unsigned
@@ -33,6 +37,7 @@ class BlockPattern:
     corner_start: Unsigned
     corners: Unsigned
     corner_block: Unsigned
+    chunk_start: Unsigned
 
     @property
     def node_count(self) -> int:
@@ -61,6 +66,7 @@ def block_pattern(tets: Indices, node_count: int) -> BlockPattern:
         corner_start=_starts(np.sort(corner_node), node_count),
         corners=np.argsort(corner_node, kind="stable").astype(np.uint32),
         corner_block=place[node_count:].reshape(-1, 4).astype(np.uint32),
+        chunk_start=np.append(np.arange(0, node_count, CHUNK), node_count).astype(np.uint32),
     )
 
 

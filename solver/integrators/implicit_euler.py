@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One step of implicit Euler with the rotations of its start: one linear solve.
+
+    (M + Δt C + Δt² K') v⁺ = M v + Δt (f_elastic(x) + f_outside),    x⁺ = x + Δt v⁺
+
+Source: Müller and Gross 2004, section 6, with f_elastic = −(K' x + f0' − f_plastic).
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+
+import numpy as np
+
+from ..arrays import Floats
+from ..elements.corotational import COROTATED, assemble, warp_tets
+from ..elements.inversion import count_inverted
+from ..errors import SolveFailed
+from ..linear.pcg import Solved, solve
+from ..linear.points import add_points
+from ..model import Model
+from ..scene import Settings
+from ..state import State
+from .first_guess import first_guess
+from .outside import Outside
+from .report import StepReport
+from .workspace import workspace
+
+Respond = Callable[[Floats, Floats], Outside | None]
+
+
+def step(
+    model: Model,
+    state: State,
+    outside: Outside,
+    dt: float,
+    settings: Settings,
+    *,
+    respond: Respond | None = None,
+    max_solves: int = 8,
+    element: int = COROTATED,
+) -> StepReport:
+    """Moves `state` on by Δt = `dt` [s]; nothing else changes.
+
+    Args:
+        model: The bodies.
+        state: x, v and time, moved on.
+        outside: What acts from outside.
+        dt: Δt [s].
+        settings: Its `tolerance` and `max_iterations` are read.
+        respond: Looks at x⁺ and v⁺ of a solve, (n, 3) each, and returns what acts from outside instead
+            (contacts that opened, closed or slid), or None when content.
+        max_solves: Linear solves to spend at most.
+        element: COROTATED, or LINEAR for comparison.
+
+    Raises:
+        SolveFailed: Velocities are no longer numbers; `state` is as it was.
+    """
+    started = clock.perf_counter()
+    work, pattern = workspace(model), model.pattern
+    warp_tets(
+        element, state.x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
+        model.stiffness_damping, model.initial_strain, work.warped,
+    )  # fmt: skip
+    warped = clock.perf_counter()
+    drag = model.mass * (1.0 + dt * model.mass_damping)
+    assemble(
+        dt * dt, dt, drag, pattern.row_start, pattern.diagonal, pattern.corner_start, pattern.corners,
+        pattern.corner_block, work.warped, work.values, work.force,
+    )  # fmt: skip
+    assembled = clock.perf_counter()
+
+    iterations, solves = 0, 0
+    while True:
+        x, v, solved = _solve(model, state, outside, dt, drag, settings)
+        iterations, solves = iterations + solved.iterations, solves + 1
+        if not np.isfinite(v).all():
+            raise SolveFailed("solve-not-finite", time=state.time + dt)
+        changed = respond(x, v) if respond else None
+        if changed is None or solves >= max_solves:
+            break
+        outside = changed
+    ended = clock.perf_counter()
+
+    state.x, state.v, state.time = x, v, state.time + dt
+    stages = {"elements": warped - started, "assembly": assembled - warped, "solve": ended - assembled}
+    return StepReport(
+        iterations=iterations,
+        residual=solved.residual,
+        converged=solved.converged,
+        settled=changed is None,
+        solves=solves,
+        contacts=outside.contact_count,
+        inverted_tets=int(count_inverted(x, model.tets)),
+        milliseconds={name: 1e3 * seconds for name, seconds in stages.items()},
+    )
+
+
+def _solve(
+    model: Model, state: State, outside: Outside, dt: float, drag: Floats, settings: Settings
+) -> tuple[Floats, Floats, Solved]:
+    """Returns x⁺, v⁺ and how the solve went; the matrix in the workspace is left as it was found."""
+    work, pattern, points = workspace(model), model.pattern, outside.points
+    is_free = np.ones(model.node_count, bool) if outside.is_fixed is None else ~outside.is_fixed
+    impulse = dt * (model.mass * model.gravity_scale)[:, None] * outside.gravity
+    if outside.node_force is not None:
+        impulse += dt * outside.node_force
+
+    corners = 4 * points.tet.astype(np.int64)
+    coupling = dt * (dt * points.stiffness + points.damping)
+    touched = np.unique(pattern.corner_block[corners[:, None] + np.arange(4)])
+    untouched = work.values[touched]
+    add_points(
+        corners, points.weights, coupling, dt * points.force, model.tets.ravel(), pattern.corner_block,
+        work.values, impulse,
+    )  # fmt: skip
+
+    v = first_guess(model, state.v, impulse, drag, points, coupling, is_free)
+    if outside.is_fixed is not None:
+        v[~is_free] = (outside.fixed_target[~is_free] - state.x[~is_free]) / dt
+    b = model.mass[:, None] * state.v + dt * work.force + impulse
+    solved = solve(pattern, work.values, b, is_free, v, settings.tolerance, settings.max_iterations)
+    work.values[touched] = untouched
+
+    x = state.x + dt * v
+    if outside.is_fixed is not None:
+        x[~is_free] = outside.fixed_target[~is_free]
+    return x, v, solved

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Large arrays that a step writes and throws away, kept from step to step: fresh memory costs more to touch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import Floats
+from ..elements.corotational import WARPED
+from ..model import Model
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Work arrays for one model; nothing in them outlives a step.
+
+    Attributes:
+        warped: What the tet pass writes, (m, WARPED).
+        values: Blocks of the system matrix, (b, 9).
+        force: Elastic forces on nodes [N], (n, 3).
+    """
+
+    warped: Floats
+    values: Floats
+    force: Floats
+
+
+_kept: WeakKeyDictionary[Model, Workspace] = WeakKeyDictionary()
+
+
+def workspace(model: Model) -> Workspace:
+    """Returns the work arrays of a model, made at its first step and dropped with it."""
+    if model not in _kept:
+        _kept[model] = Workspace(
+            np.empty((model.tet_count, WARPED)),
+            np.empty((model.pattern.block_count, 9)),
+            np.empty((model.node_count, 3)),
+        )
+    return _kept[model]

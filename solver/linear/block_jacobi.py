@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The preconditioner that inverts the 3×3 block of every node."""
+
+from __future__ import annotations
+
+from ..jit import kernel
+
+
+@kernel()
+def invert_diagonal(diagonal, is_free, values, inverse):
+    """Writes the inverses of the symmetric diagonal blocks as xx, yy, zz, xy, yz, zx, (n, 6).
+
+    Nodes that are held, and nodes without mass and stiffness, get zero: the solver leaves them alone.
+    """
+    for node in range(len(diagonal)):
+        A, out = values[diagonal[node]], inverse[node]
+        a, b, c, d, e, f = A[0], A[4], A[8], A[1], A[5], A[2]
+        p, q, r = b * c - e * e, e * f - d * c, d * e - b * f
+        det = a * p + d * q + f * r
+        k = 1.0 / det if is_free[node] and det > 0.0 else 0.0
+        out[0], out[1], out[2] = k * p, k * (a * c - f * f), k * (a * b - d * d)
+        out[3], out[4], out[5] = k * q, k * (f * d - a * e), k * r
