@@ -55,6 +55,16 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "blend-unreadable": ("{path} cannot be opened: {problem}.", "Check the path, and that it is a .blend file."),
     "folder-in-use": ("{path} holds other files.", "Choose a folder of its own for the cache."),
+    # the child process
+    "child-not-started": (
+        "The solver could not be started: {code}.",
+        "Look at log.txt in the cache folder; installing Sinew again may help.",
+    ),
+    "child-silent": ("The solver said nothing for {seconds} s and was ended.", "Look at log.txt in the cache folder."),
+    "child-crashed": (
+        "The solver crashed {place}: {code}.",
+        "What was baked so far stays: resume the bake, and report log.txt of the cache folder.",
+    ),
     # the cache and its disk
     "cache-missing": ("There is no bake in {path}.", "Press Simulate, or choose another cache folder."),
     "cache-format": ("The bake in {path} has format {found}; this Sinew reads {wanted}.", "Bake it again."),

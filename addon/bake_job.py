@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The bake as a pure transition: (job, happening) → (job, effects). No Blender, no process, no clock.
+
+Whoever drives it tells what happened, with the time, and does what the effects say: `addon/bake_driver.py`
+does. Every phase ends: exporting and a running child by themselves or by Cancel, a cancelled child by
+its deadline, a killed one by another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..solver.errors import SolveFailed
+
+RUNNING = ("exporting", "starting", "compiling", "building", "baking", "cancelling")
+CANCEL_SECONDS = 0.9  # after that a child that was asked to stop is killed
+KILL_SECONDS = 3.0  # after that a killed child that is still there is given up
+SILENT_SECONDS = 120.0  # a child that has said nothing at all for that long is killed
+LEAVING_SECONDS = 10.0  # a child that has said its last word and is still there after that is killed
+REMEMBERED_FRAMES = 20
+
+
+@dataclass(frozen=True)
+class Job:
+    """One bake, as far as it has come.
+
+    Attributes:
+        phase: "idle"; running: "exporting", "starting", "compiling", "building", "baking", "cancelling";
+            ended: "done", "cancelled", "failed".
+        frame_start, frame_end: What is asked for.
+        resume_frame: The frame it goes on from, or None from the start.
+        frame: The last frame that counts, or None.
+        exported: How much of the export is done, 0 to 1.
+        stage, body: What is being built ("tetrahedralize", "bind", "rest"), of which body.
+        bodies: What the child said about each body once built: key, name, tets, nodes, warnings.
+        tets: Tets of all bodies, or None before they are known.
+        warnings, error: What the child said, as its events.
+        not_converged: Steps that did not reach the tolerance.
+        last: The last `frame` event.
+        clock: When frames came: (seconds, frame), the last few.
+        is_complete: Whether the child said `done`.
+        deadline: When patience with the child ends, or None.
+        is_killed: Whether it was killed.
+        tried_fallback: Whether the second way of starting Python was tried.
+    """
+
+    phase: str = "idle"
+    frame_start: int = 1
+    frame_end: int = 250
+    resume_frame: int | None = None
+    frame: int | None = None
+    exported: float = 0.0
+    stage: str = ""
+    body: str = ""
+    bodies: tuple[Mapping[str, Any], ...] = ()
+    tets: int | None = None
+    warnings: tuple[Mapping[str, Any], ...] = ()
+    error: Mapping[str, Any] | None = None
+    not_converged: int = 0
+    last: Mapping[str, Any] | None = None
+    clock: tuple[tuple[float, int], ...] = ()
+    is_complete: bool = False
+    deadline: float | None = None
+    is_killed: bool = False
+    tried_fallback: bool = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether something is going on that Cancel would stop."""
+        return self.phase in RUNNING
+
+    @property
+    def fraction(self) -> float:
+        """How much of what this job bakes is done, 0 to 1; of the export while it exports."""
+        if self.phase == "exporting":
+            return self.exported
+        first = self.frame_start if self.resume_frame is None else self.resume_frame
+        if self.frame is None:
+            return 0.0
+        return min(max((self.frame - first) / max(self.frame_end - first, 1), 0.0), 1.0)
+
+    def seconds_left(self, now: float) -> float | None:
+        """Returns how long the rest takes at the pace of the last frames [s], or None while that is unknown."""
+        if self.phase != "baking" or len(self.clock) < 2:
+            return None
+        (t0, frame0), (t1, frame1) = self.clock[0], self.clock[-1]
+        if frame1 <= frame0:
+            return None
+        return max((t1 - t0) / (frame1 - frame0) * (self.frame_end - frame1) - (now - t1), 0.0)
+
+
+# What can happen. `now` is seconds of any clock that only goes forward.
+@dataclass(frozen=True)
+class Started:
+    """Simulate was pressed; `resume_frame` is where the cache lets it go on, None bakes anew."""
+
+    frame_start: int
+    frame_end: int
+    now: float
+    resume_frame: int | None = None
+
+
+@dataclass(frozen=True)
+class Exporting:
+    """The export has come so far, 0 to 1."""
+
+    done: float
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The scene is written."""
+
+    now: float
+
+
+@dataclass(frozen=True)
+class ExportFailed:
+    """The scene cannot be exported; `error` is `SinewError.as_event()`."""
+
+    error: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ChildSaid:
+    """One event of docs/architecture.md came from the child."""
+
+    event: Mapping[str, Any]
+    now: float
+
+
+@dataclass(frozen=True)
+class ChildEnded:
+    """The child is gone; `code` is its exit code, None when it could not even be started."""
+
+    code: int | None
+    now: float
+
+
+@dataclass(frozen=True)
+class CancelPressed:
+    """Escape, Cancel, a new file, the end of Blender."""
+
+    now: float
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Time went by."""
+
+    now: float
+
+
+Happening = Started | Exporting | Exported | ExportFailed | ChildSaid | ChildEnded | CancelPressed | Tick
+
+# What is to be done about it, in order.
+START_EXPORT = "start export"
+STOP_EXPORT = "stop export"
+LAUNCH = "launch child"
+LAUNCH_FALLBACK = "launch child with Blender itself"
+SEND_CANCEL = "send cancel"
+KILL = "kill child"
+FRAMES_CHANGED = "frames changed"  # the viewport may show more
+WARN = "warn"  # say job.warnings[-1]
+END = "end"  # say how it ended; nothing runs any more
+
+Effects = tuple[str, ...]
+Step = tuple[Job, Effects]
+
+
+def advance(job: Job, happening: Happening) -> Step:
+    """Returns the job after something happened, and what is to be done; what cannot happen now changes nothing."""
+    match happening:
+        case Started() if not job.is_running:
+            fresh = Job("exporting", happening.frame_start, happening.frame_end, happening.resume_frame)
+            return replace(fresh, frame=happening.resume_frame), (START_EXPORT,)
+        case Exporting() if job.phase == "exporting":
+            return replace(job, exported=min(max(happening.done, 0.0), 1.0)), ()
+        case Exported() if job.phase == "exporting":
+            return replace(job, phase="starting", deadline=happening.now + SILENT_SECONDS), (LAUNCH,)
+        case ExportFailed() if job.phase == "exporting":
+            return _end(job, "failed", happening.error)
+        case ChildSaid() if job.is_running and job.phase != "exporting":
+            return _child_said(job, happening.event, happening.now)
+        case ChildEnded() if job.is_running and job.phase != "exporting":
+            return _child_ended(job, happening)
+        case CancelPressed() if job.phase == "exporting":
+            ended, effects = _end(job, "cancelled")
+            return ended, (STOP_EXPORT, *effects)
+        case CancelPressed() if job.is_running and job.phase != "cancelling":
+            return replace(job, phase="cancelling", deadline=happening.now + CANCEL_SECONDS), (SEND_CANCEL,)
+        case Tick() if job.is_running and job.deadline is not None and happening.now >= job.deadline:
+            return _deadline(job, happening.now)
+    return job, ()
+
+
+def _child_said(job: Job, event: Mapping[str, Any], now: float) -> Step:
+    # While cancelling only the phase stays: frames that were finished before the child heard of it count.
+    live = "cancelling" if job.phase == "cancelling" else None
+    if live is None:
+        job = replace(job, deadline=None)
+    kind = event.get("event")
+    if kind == "compiling":
+        return replace(job, phase=live or "compiling"), ()
+    if kind == "building":
+        stage, body = str(event.get("stage", "")), str(event.get("body", ""))
+        return replace(job, phase=live or "building", stage=stage, body=body), ()
+    if kind == "built":
+        bodies = tuple(event.get("bodies", ()))
+        found = tuple(warning for body in bodies for warning in body.get("warnings", ()))
+        job = replace(job, phase=live or "baking", bodies=bodies, tets=event.get("tets"), warnings=job.warnings + found)
+        return job, (WARN,) * bool(found)
+    if kind == "warning":
+        return replace(job, warnings=(*job.warnings, event)), (WARN,)
+    if kind == "error":
+        return replace(job, error=event, deadline=_sooner(job.deadline, now + LEAVING_SECONDS)), ()
+    if kind == "done":
+        missed = int(event.get("not_converged", job.not_converged))
+        deadline = _sooner(job.deadline, now + LEAVING_SECONDS)
+        return replace(job, not_converged=missed, is_complete=True, deadline=deadline), ()
+    if kind == "frame" and isinstance(event.get("frame"), int):
+        clock = (*job.clock, (now, event["frame"]))[-REMEMBERED_FRAMES:]
+        missed = job.not_converged + (not event.get("converged", True))
+        job = replace(job, phase=live or "baking", frame=event["frame"], clock=clock, not_converged=missed, last=event)
+        return job, (FRAMES_CHANGED,)
+    return job, ()  # events of later versions
+
+
+def _child_ended(job: Job, ended: ChildEnded) -> Step:
+    told = job.error is not None and job.error.get("kind") != "cancelled"
+    if job.is_complete:  # whatever happened to it on its way out, every frame is there
+        return _end(job, "done")
+    if told:
+        return _end(job, "failed", job.error)
+    if ended.code == 130 or job.phase == "cancelling":
+        return _end(job, "cancelled")
+    if job.phase == "starting" and not job.tried_fallback:
+        deadline = ended.now + SILENT_SECONDS
+        return replace(job, tried_fallback=True, deadline=deadline), (LAUNCH_FALLBACK,)
+    if job.phase == "starting":
+        return _end(job, "failed", SolveFailed("child-not-started", code=describe_exit(ended.code)).as_event())
+    place = "before the first frame" if job.frame is None else f"after frame {job.frame}"
+    crashed = SolveFailed("child-crashed", place=place, code=describe_exit(ended.code))
+    return _end(job, "failed", crashed.as_event())
+
+
+def _deadline(job: Job, now: float) -> Step:
+    if not job.is_killed:
+        if job.phase == "starting":
+            silent = SolveFailed("child-silent", seconds=int(SILENT_SECONDS))
+            job = replace(job, error=silent.as_event())
+        return replace(job, is_killed=True, deadline=now + KILL_SECONDS), (KILL,)
+    return _child_ended(job, ChildEnded(-9, now))
+
+
+def _sooner(deadline: float | None, other: float) -> float:
+    return other if deadline is None else min(deadline, other)
+
+
+def _end(job: Job, phase: str, error: Mapping[str, Any] | None = None) -> Step:
+    return replace(job, phase=phase, error=error if phase == "failed" else None, deadline=None), (FRAMES_CHANGED, END)
+
+
+def describe_exit(code: int | None) -> str:
+    """Returns what an exit code means, for the end of a sentence: "signal 9 (killed)"."""
+    if code is None:
+        return "it could not be started"
+    known = {9: "killed", 11: "segmentation fault", 6: "aborted", 4: "illegal instruction", 8: "arithmetic error"}
+    if code < 0:
+        return f"signal {-code}" + (f" ({known[-code]})" if -code in known else "")
+    if code > 0xC0000000:
+        return f"Windows error 0x{code:X}"
+    return f"exit code {code}"

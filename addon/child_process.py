@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The child process that computes: started, listened to without waiting, told to stop, killed. No Blender."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time as clock
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+PACKAGE = Path(__file__).resolve().parent.parent
+LAUNCHER = PACKAGE / "solver" / "launcher.py"
+NEEDED = ("numpy", "numba", "llvmlite", "scipy")
+# What would make another Python load other modules than this one does.
+_FOREIGN_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT")
+
+
+def child_command(arguments: Sequence[str], python: str | None = None) -> list[str]:
+    """Returns the command that runs `sinew ARGUMENTS` in this Blender's own Python."""
+    return [python or sys.executable, "-s", str(LAUNCHER), *_places(), *arguments]
+
+
+def fallback_command(arguments: Sequence[str], blender: str) -> list[str]:
+    """Returns the command that does the same in a Blender without a window, or [] when there is none."""
+    if not blender:
+        return []
+    quiet = ["-b", "--factory-startup", "--python-exit-code", "1"]
+    return [blender, *quiet, "--python", str(LAUNCHER), "--", *_places(), *arguments]
+
+
+def _places() -> list[str]:
+    """Returns where the package and its wheels are, as options of the launcher."""
+    found = []
+    for name in NEEDED:
+        spec = importlib.util.find_spec(name)  # looks, does not load
+        if spec is not None and spec.origin:
+            folder = str(Path(spec.origin).parent.parent)
+            if folder not in found:
+                found.append(folder)
+    return ["--package-dir", str(PACKAGE), *(part for folder in found for part in ("--site", folder))]
+
+
+class ChildProcess:
+    """One child; it ends by itself when this process does, since its standard input closes then."""
+
+    def __init__(self, command: Sequence[str], log: Path | None = None) -> None:
+        """Starts `command`; what it prints on standard error goes to the file `log`.
+
+        Raises:
+            OSError: It cannot be started.
+        """
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._is_drained = False
+        self._gone_since: float | None = None
+        self.stray: list[str] = []
+        errors: int | IO[bytes] = subprocess.DEVNULL
+        try:
+            errors = open(log, "ab") if log is not None else errors
+        except OSError:
+            pass  # a bake does not fail for its log; the child says what is wrong with the folder
+        environment = {name: value for name, value in os.environ.items() if name not in _FOREIGN_VARIABLES}
+        environment["PYTHONUTF8"] = "1"
+        options: dict[str, Any] = {}
+        if os.name == "nt":
+            options["creationflags"] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+        else:
+            options["start_new_session"] = True  # Ctrl-C in the terminal is for Blender, which tells the child
+        try:
+            self._process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=environment,
+                bufsize=0,
+                **options,
+            )
+        finally:
+            if not isinstance(errors, int):
+                errors.close()
+        threading.Thread(target=self._listen, name="Sinew child", daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """Its number in the operating system."""
+        return self._process.pid
+
+    def events(self) -> list[dict[str, Any]]:
+        """Returns what it said since the last call, at once; lines that are no JSON objects go to `stray`."""
+        found = []
+        while True:
+            try:
+                line = self._lines.get_nowait()
+            except queue.Empty:
+                return found
+            if line is None:
+                self._is_drained = True
+                continue
+            event = _parse(line)
+            if event is not None:
+                found.append(event)
+            elif line.strip():
+                self.stray = [*self.stray[-99:], line.decode("utf-8", "replace").rstrip()]
+
+    def exit_code(self) -> int | None:
+        """Returns its exit code once it is gone and all it said was read, else None."""
+        code = self._process.poll()
+        if code is None:
+            return None
+        if self._gone_since is None:
+            self._gone_since = clock.monotonic()
+        # something that it had started may keep the pipe open: then half a second is enough
+        return code if self._is_drained or clock.monotonic() - self._gone_since > 0.5 else None
+
+    def send(self, command: Mapping[str, Any]) -> None:
+        """Sends one command; a child that is gone hears nothing."""
+        try:
+            assert self._process.stdin is not None
+            self._process.stdin.write(json.dumps(command).encode() + b"\n")
+        except (OSError, ValueError):
+            pass
+
+    def kill(self) -> None:
+        """Ends it at once; the cache stays whole."""
+        if self._process.poll() is None:
+            try:
+                self._process.kill()
+            except OSError:
+                pass
+
+    def close(self, patience: float = 1.0) -> None:
+        """Closes its standard input, gives it `patience` seconds to end, then kills it."""
+        try:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+        except OSError:
+            pass
+        try:
+            self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            try:
+                self._process.wait(patience)
+            except subprocess.TimeoutExpired:
+                pass
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        try:
+            with open(self._process.stdout.fileno(), "rb", closefd=False) as lines:
+                for line in lines:
+                    self._lines.put(line)
+        except (OSError, ValueError):
+            pass
+        self._lines.put(None)
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None

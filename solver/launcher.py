@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starts the command line in another Python: makes this package importable as `sinew`, whatever its folder is called.
+
+    python -s launcher.py --package-dir FOLDER [--site FOLDER ...] COMMAND ARGUMENTS ...
+    blender -b --python launcher.py -- --package-dir FOLDER [--site FOLDER ...] COMMAND ARGUMENTS ...
+
+Inside Blender the package is called bl_ext.….sinew and its wheels lie in a folder that another Python does not
+know; both are told here. Standard output is for JSON lines only: whatever else prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+NAME = "sinew"
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the command line and returns its exit code."""
+    package, sites, rest = _parted(arguments)
+    # The folder of this file is on the path, since it was started as a script; its modules are not top-level ones.
+    here = Path(__file__).resolve().parent
+    sys.path[:] = [folder for folder in sys.path if not folder or Path(folder).resolve() != here]
+    sys.path[:] = [folder for folder in sys.path if folder] + [site for site in sites if site not in sys.path]
+    _import_package(package)
+    from sinew.solver.__main__ import main as run
+
+    return run(rest)
+
+
+def _parted(arguments: list[str]) -> tuple[Path, list[str], list[str]]:
+    """Splits the arguments into the package's folder, the folders of its wheels, and the command."""
+    package, sites, rest = Path(__file__).resolve().parent.parent, [], list(arguments)
+    while len(rest) > 1 and rest[0] in ("--package-dir", "--site"):
+        option, value, *rest = rest
+        if option == "--site":
+            sites.append(value)
+        else:
+            package = Path(value)
+    return package, sites, rest
+
+
+def _import_package(folder: Path) -> None:
+    spec = importlib.util.spec_from_file_location(
+        NAME, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no package in {folder}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[NAME] = module
+    spec.loader.exec_module(module)
+
+
+if __name__ == "__main__":
+    words = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else sys.argv[1:]
+    code = main(words)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Not sys.exit: in Blender that would go on with its own end, and threads of Numba may delay it.
+    os._exit(code)
