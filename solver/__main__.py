@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command line of everything that needs no Blender: `sinew COMMAND …`, one file each in `commands/`.
+
+Exit codes: 0 done, 2 bad input, 3 the solve or the disk failed, 130 cancelled. A failure is one sentence on standard
+error and, with --json, an `error` event on standard output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import sys
+import traceback
+from collections.abc import Sequence
+from types import ModuleType
+from typing import NoReturn
+
+from . import commands
+from .errors import Cancelled, SinewError, SolveFailed
+from .event_stream import EventStream
+
+PROGRAM = "sinew"
+EPILOG = "sinew bake and sinew attach work on .blend files; they need Blender's own Python or the bpy wheel."
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Ends with exit code 2."""
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command that `arguments` (None: those of this process) say and returns its exit code."""
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as end:
+        return int(end.code or 0)
+    events = EventStream() if options.json else None
+    options.emit = events.emit if events else lambda event: None
+    try:
+        return int(options.run(options))
+    except SinewError as problem:
+        return _told(problem, options)
+    except KeyboardInterrupt:
+        return _told(Cancelled(), options)
+    except BrokenPipeError:
+        return 130  # nobody listens any more
+    except Exception as problem:
+        traceback.print_exc()
+        return _told(SolveFailed("internal", problem=f"{type(problem).__name__}: {problem}", log="above"), options)
+    finally:
+        if events:
+            events.close()
+
+
+def _parser() -> OneLineParser:
+    parser = OneLineParser(prog=PROGRAM, description="Soft bodies made of tetrahedra.", epilog=EPILOG)
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=OneLineParser)
+    for command in _commands():
+        command.add_parser(subparsers)
+    for child in subparsers.choices.values():
+        child.set_defaults(json=child.get_default("json") or False)
+    return parser
+
+
+def _commands() -> list[ModuleType]:
+    names = sorted(found.name for found in pkgutil.iter_modules(commands.__path__))
+    return [importlib.import_module(f"{commands.__name__}.{name}") for name in names]
+
+
+def _told(problem: SinewError, options: argparse.Namespace) -> int:
+    print(f"{PROGRAM}: {problem.text}", file=sys.stderr)
+    try:
+        options.emit(problem.as_event())
+    except OSError:
+        pass
+    return problem.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

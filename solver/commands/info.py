@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`sinew info CACHE`: what is in a cache folder, and whether it is whole."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ..cache import CacheReader
+from ..errors import StorageFailed
+
+
+def add_parser(subparsers: Any) -> None:
+    """Says the options."""
+    parser = subparsers.add_parser("info", help="say what is in a cache folder")
+    parser.add_argument("cache", type=Path, metavar="CACHE")
+    parser.add_argument("--json", action="store_true", help="as one JSON line")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Reads everything that counts; exit code 3 when something of it is damaged."""
+    reader = CacheReader(options.cache)
+    found = describe(reader)
+    if options.json:
+        options.emit(found)
+    else:
+        _say(found)
+    if found["problems"]:
+        first = found["problems"][0]
+        raise StorageFailed("cache-damaged", path=str(options.cache), file="Something", problem=first)
+    return 0
+
+
+def describe(reader: CacheReader) -> dict[str, Any]:
+    """Returns what there is to know about a cache, as JSON can say it."""
+    head = reader.head
+    report = reader.report()
+    return {
+        "event": "info",
+        "bodies": [{"key": body.key, "name": body.name, "vertices": body.vertices} for body in head.bodies],
+        "frame_start": head.frame_start,
+        "frame_end": head.frame_end,
+        "last_frame": reader.last_frame(),
+        "resume_frame": reader.resume_frame(),
+        "fps": head.fps,
+        "samples_per_frame": head.samples_per_frame,
+        "is_being_written": reader.is_being_written(),
+        "bytes": reader.size(),
+        "not_converged": sum(line.get("not_converged", 0) for line in report),
+        "most_inverted_tets": max((line.get("inverted_tets", 0) for line in report), default=0),
+        "problems": reader.integrity(),
+    }
+
+
+def _say(found: dict[str, Any]) -> None:
+    names = ", ".join(f'"{body["name"]}" ({body["vertices"]} vertices)' for body in found["bodies"])
+    print(f"bodies: {names}")
+    last = "none" if found["last_frame"] is None else f"{found['frame_start']} to {found['last_frame']}"
+    print(f"frames: {last} of {found['frame_start']} to {found['frame_end']} at {found['fps']:g} per second")
+    print(f"resumes from: {found['resume_frame']}   size: {found['bytes'] / 1e6:.1f} MB")
+    print(f"steps that did not converge: {found['not_converged']}   most inverted tets: {found['most_inverted_tets']}")

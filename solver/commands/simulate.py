@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`sinew simulate CACHE`: bakes the scene in a cache folder; what Blender's child and a render farm run."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import Cancelled
+from ..stop_request import StopRequest
+
+
+def add_parser(subparsers: Any) -> None:
+    """Says the options."""
+    parser = subparsers.add_parser("simulate", help="bake the scene in a cache folder")
+    parser.add_argument("cache", type=Path, metavar="CACHE", help="a NAME.sinew folder with a scene in it")
+    parser.add_argument("--resume", action="store_true", help="go on where the last bake stopped")
+    parser.add_argument("--from-frame", type=int, metavar="N", help="with --resume: go on from this frame or before")
+    parser.add_argument("--accept-changes", action="store_true", help="with --resume: even if the scene has changed")
+    parser.add_argument("--frame-end", type=int, metavar="N", help="last frame, instead of the scene's")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads; never changes the result")
+    parser.add_argument("--strict", action="store_true", default=None, help="stop when a step does not converge")
+    parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
+    parser.add_argument("--child", action="store_true", help="take commands on standard input; end when it closes")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Bakes and returns the exit code."""
+    stop = StopRequest()
+    stop.listen_to_signals()
+    if options.child:
+        stop.listen_to_input(lambda: options.emit(Cancelled().as_event()))
+    options.emit({"event": "started"})  # before Numba is loaded: it may take seconds on a slow disk
+
+    from ..simulate import simulate
+
+    simulate(
+        options.cache,
+        options.emit if options.json else _say,
+        stop,
+        resume=options.resume,
+        from_frame=options.from_frame,
+        accept_changes=options.accept_changes,
+        frame_end=options.frame_end,
+        threads=options.threads,
+        strict=options.strict,
+    )
+    return 0
+
+
+def _say(event: Mapping[str, Any]) -> None:
+    """Prints an event for people."""
+    match event.get("event"):
+        case "compiling":
+            print("compiling kernels, once per machine", flush=True)
+        case "building":
+            print(f"{event['stage']} {event['body']}", flush=True)
+        case "built":
+            print(f"{event['tets']} tets", flush=True)
+            for warning in (w for body in event["bodies"] for w in body["warnings"]):
+                print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)
+        case "frame":
+            words = f"frame {event['frame']} of {event['frame_end']}: {event['seconds']:.3f} s"
+            words += f", {event['iterations']} iterations, residual {event['residual']:.1e}"
+            print(words + ("" if event["converged"] else ", not converged"), flush=True)
+        case "warning":
+            print(f"warning: {event['sentence']} {event['next_step']}", flush=True)
+        case "done":
+            print(f"{event['frames']} frames in {event['seconds']:.1f} s", flush=True)

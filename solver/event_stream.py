@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Events on standard output, one JSON object a line, and nothing else there."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+class EventStream:
+    """Takes standard output for events; whatever else the process prints goes to standard error from then on."""
+
+    def __init__(self) -> None:
+        """Moves standard output away, for C libraries too."""
+        sys.stdout.flush()
+        self._file = os.dup(1)
+        os.dup2(2, 1)
+        self._lock = threading.Lock()
+
+    def emit(self, event: Mapping[str, Any]) -> None:
+        """Writes one event at once.
+
+        Raises:
+            OSError: Nobody listens any more.
+        """
+        data = memoryview(json.dumps(plain(event)).encode() + b"\n")
+        with self._lock:
+            while data:
+                data = data[os.write(self._file, data) :]
+
+    def close(self) -> None:
+        """Gives standard output back."""
+        os.dup2(self._file, 1)
+        os.close(self._file)
+
+
+def plain(value: Any) -> Any:
+    """Returns a value as JSON can say it: NumPy's numbers as Python's, what is no number as null."""
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
