@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Renders the open file without a graphics card: one picture per frame, a sheet of some of them, a movie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+SIZE = (480, 270)
+SAMPLES = 6
+
+
+def render_frames(folder: Path) -> Iterator[Path]:
+    """Renders every frame of the scene with Cycles on the processor; yields each picture when it is there."""
+    scene = bpy.context.scene
+    scene.render.engine = "CYCLES"
+    scene.cycles.device = "CPU"
+    scene.cycles.samples = SAMPLES
+    scene.cycles.use_denoising = True
+    scene.cycles.max_bounces = 3
+    scene.render.use_persistent_data = True
+    scene.render.resolution_x, scene.render.resolution_y = SIZE
+    scene.render.resolution_percentage = 100
+    scene.view_settings.view_transform = "Standard"
+    scene.render.image_settings.file_format = "PNG"
+    folder.mkdir(parents=True, exist_ok=True)
+    for frame in range(scene.frame_start, scene.frame_end + 1):
+        scene.frame_set(frame)
+        path = folder / f"{frame:04d}.png"
+        scene.render.filepath = str(path)
+        bpy.ops.render.render(write_still=True)
+        yield path
+
+
+def write_sheet(frames: list[Path], out: Path, columns: int = 3) -> None:
+    """Writes pictures of one size side by side, `columns` in a row, as one PNG."""
+    pictures = [_pixels(path) for path in frames]
+    rows = [np.concatenate(pictures[i : i + columns], axis=1) for i in range(0, len(pictures), columns)]
+    sheet = np.concatenate(rows[::-1], axis=0)  # Blender's rows go upwards
+    image = bpy.data.images.new("Sheet", sheet.shape[1], sheet.shape[0])
+    image.pixels.foreach_set(np.ascontiguousarray(sheet, np.float32).ravel())
+    image.filepath_raw, image.file_format = str(out), "PNG"
+    image.save()
+    bpy.data.images.remove(image)
+
+
+def _pixels(path: Path) -> np.ndarray:
+    image = bpy.data.images.load(str(path))
+    values = np.empty(image.size[0] * image.size[1] * 4, np.float32)
+    image.pixels.foreach_get(values)
+    size = (image.size[1], image.size[0], 4)
+    bpy.data.images.remove(image)
+    return values.reshape(size)
+
+
+def write_movie(frames: list[Path], out: Path, fps: int) -> None:
+    """Writes the pictures as an H.264 movie with Blender's own encoder, in a scene that goes away again."""
+    scene = bpy.data.scenes.new("Movie")
+    strip = scene.sequence_editor_create().strips.new_image("Frames", str(frames[0]), 1, 1)
+    for path in frames[1:]:
+        strip.elements.append(path.name)
+    scene.frame_start, scene.frame_end = 1, len(frames)
+    scene.render.fps = fps
+    scene.render.resolution_x, scene.render.resolution_y = SIZE
+    scene.view_settings.view_transform = "Standard"
+    scene.render.image_settings.media_type = "VIDEO"
+    scene.render.image_settings.file_format = "FFMPEG"
+    scene.render.ffmpeg.format, scene.render.ffmpeg.codec = "MPEG4", "H264"
+    scene.render.ffmpeg.constant_rate_factor = "HIGH"
+    scene.render.filepath = str(out)
+    bpy.ops.render.render(animation=True, scene=scene.name)
+    bpy.data.scenes.remove(scene)

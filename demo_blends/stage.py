@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the demo scenes share: an empty file, a camera, light, and objects in colour that Sinew knows."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+from mathutils import Vector
+
+Colour = tuple[float, float, float]
+
+FPS = 24
+FLOOR_COLOUR = (0.30, 0.32, 0.36)
+
+
+def empty_scene(frame_end: int) -> bpy.types.Scene:
+    """Returns the scene of a new, empty file of `frame_end` frames at 24 per second."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    ensure_sinew()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, frame_end
+    scene.render.fps, scene.render.fps_base = FPS, 1.0
+    return scene
+
+
+def ensure_sinew() -> None:
+    """Registers Sinew where that has not been done."""
+    if "sinew" not in bpy.types.Object.bl_rna.properties:
+        import sinew
+
+        sinew.register()
+
+
+def select(obj: bpy.types.Object) -> None:
+    """Makes `obj` the one selected and active object, as operators want it."""
+    for other in bpy.context.selected_objects:
+        other.select_set(False)
+    obj.select_set(True)
+    bpy.context.view_layer.objects.active = obj
+
+
+def make_body(obj: bpy.types.Object, preset: str, divisions: int) -> None:
+    """Makes `obj` a soft body, as the button does."""
+    select(obj)
+    bpy.ops.sinew.make_body()
+    obj.sinew.preset = preset
+    obj.sinew.divisions = divisions
+
+
+def make_collider(obj: bpy.types.Object) -> None:
+    """Makes `obj` something that bodies bump into, as the button does."""
+    select(obj)
+    bpy.ops.sinew.make_collider()
+
+
+def add_ground() -> bpy.types.Object:
+    """Adds the ground at height 0, as the button does, and returns it."""
+    bpy.ops.sinew.add_ground()
+    ground = next(o for o in bpy.context.scene.objects if o.name.startswith("Ground"))
+    paint(ground, FLOOR_COLOUR)
+    return ground
+
+
+def paint(obj: bpy.types.Object, colour: Colour, roughness: float = 0.5) -> None:
+    """Gives `obj` a plain material."""
+    material = bpy.data.materials.new(obj.name)
+    material.diffuse_color = (*colour, 1.0)
+    material.use_nodes = True
+    shader = material.node_tree.nodes["Principled BSDF"]
+    shader.inputs["Base Color"].default_value = (*colour, 1.0)
+    shader.inputs["Roughness"].default_value = roughness
+    obj.data.materials.clear()
+    obj.data.materials.append(material)
+
+
+def smooth(obj: bpy.types.Object) -> None:
+    """Shades `obj` smooth."""
+    obj.data.polygons.foreach_set("use_smooth", [True] * len(obj.data.polygons))
+
+
+def look_at(camera: bpy.types.Object, target: tuple[float, float, float]) -> None:
+    """Turns a camera or lamp, which look along −z, towards `target`."""
+    camera.rotation_euler = (Vector(target) - camera.location).to_track_quat("-Z", "Y").to_euler()
+
+
+def light_and_camera(
+    place: tuple[float, float, float], target: tuple[float, float, float], lens: float = 50.0
+) -> None:
+    """Adds a camera at `place` [m] that looks at `target`, a sun and a bright sky."""
+    scene = bpy.context.scene
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    camera.data.lens = lens
+    camera.location = place
+    look_at(camera, target)
+    scene.collection.objects.link(camera)
+    scene.camera = camera
+    sun = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
+    sun.data.energy, sun.data.angle = 3.0, math.radians(8)
+    sun.rotation_euler = (math.radians(48), math.radians(8), math.radians(35))
+    scene.collection.objects.link(sun)
+    world = bpy.data.worlds.new("Sky")
+    world.use_nodes = True
+    world.node_tree.nodes["Background"].inputs["Color"].default_value = (0.55, 0.65, 0.8, 1.0)
+    world.node_tree.nodes["Background"].inputs["Strength"].default_value = 0.6
+    scene.world = world
