@@ -12,6 +12,20 @@ TEXTS: dict[str, tuple[str, str]] = {
     "mesh-empty": ('"{name}" has no faces.', "Give it at least one face."),
     "mesh-not-finite": ('"{name}" has {count} vertices whose coordinates are not numbers.', "Delete or repair them."),
     "mesh-index": ('A face of "{name}" asks for vertex {index} of {count}.', "Export the mesh again."),
+    # tets
+    "mesh-flat": ('"{name}" has no extent: its faces have no area.', "Give it faces with an area."),
+    "no-inside": (
+        '"{name}" is too open to have an inside.',
+        "Choose the method Robust, which covers its faces, close it, or give it thickness (Solidify).",
+    ),
+    "nothing-inside": (
+        '"{name}" encloses nothing that tets of {size} m could fill.',
+        "Choose the method Robust, give it thickness (Solidify), or choose smaller tets.",
+    ),
+    "tet-size-too-large": (
+        'The tets of "{name}" would be {size} m long, larger than the object ({longest} m).',
+        "Choose a smaller Tet Size or more Resolution Divisions.",
+    ),
     # settings
     "setting-out-of-range": ('{setting} of "{name}" is {value}; it has to be {range}.', "Change the setting."),
     # scene files and tracks
@@ -28,6 +42,54 @@ TEXTS: dict[str, tuple[str, str]] = {
     "solve-not-finite": (
         "The simulation broke down at {time:.3f} s: positions are no longer numbers.",
         "Use more substeps per frame, or softer pins and slower colliders.",
+    ),
+    # building a simulation
+    "nothing-to-simulate": ("The scene has no bodies.", "Make a mesh a body first."),
+    "pins-everything": (
+        'Pins of weight 1 hold all of "{name}", so nothing is left to simulate.',
+        "Take vertices out of its Pin Group, lower their weights, or choose a smaller tet size.",
+    ),
+    "pins-without-vertices": ('The pins of "{name}" name vertices that it does not have.', "Bake it again."),
+    "tets-without-nodes": ('The tets of "{name}" name nodes that it does not have.', "Repair the file of tets."),
+    "collider-flat": (
+        'The collider "{name}" has a scale of zero along one axis, or coordinates that are not numbers.',
+        "Give it a scale.",
+    ),
+    "collider-changes-size": (
+        'The collider "{name}" changes its scale or shear at {time} s, but colliders can only move and turn.',
+        "Take the animation off its scale.",
+    ),
+    "body-in-collider": (
+        '"{name}" starts {depth} m deep inside the collider "{collider}".',
+        "Move one of them, so that they do not touch at the first frame.",
+    ),
+    "collider-in-body": (
+        'The collider "{collider}" starts inside "{name}".',
+        "Move one of them; to hold a body from within, use a Pin Group.",
+    ),
+    "part-lost": (
+        '{part} of "{name}" is thinner than its tets and got none.',
+        "Choose a tet size of {size} m or less, or the method Robust.",
+    ),
+    "parts-joined": (
+        '{count} tets of "{name}" join surfaces that lie far apart along the mesh, such as lips or fingers.',
+        "Choose a smaller tet size to keep them apart; Viewport Display shows them.",
+    ),
+    "mesh-open": (
+        '"{name}" has holes; what is inside was decided by how far the surface winds around it.',
+        "Close the holes if the tets are not where you want them.",
+    ),
+    "volume-changed": (
+        'The tets of "{name}" fill {percent} % of its volume.',
+        "Choose a smaller tet size for a closer fit.",
+    ),
+    "gravity-in-shape-free": (
+        'Nothing holds "{name}" at the first frame, so it falls in spite of Gravity Already in Shape.',
+        "Pin it, or let it touch a collider at the first frame.",
+    ),
+    "step-not-converged": (
+        "A step of frame {frame} stopped at a relative residual of {residual:.2g}, above the tolerance.",
+        "Raise Max Iterations, lower Volume Preservation, or use more substeps per frame.",
     ),
     # Blender's window
     "nothing-selected": ("Nothing is selected.", "Select a mesh object first."),

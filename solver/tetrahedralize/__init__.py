@@ -1,1 +1,58 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+"""Fills a surface with tets: smooth ones that follow it, or robust ones that cover it."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+from ..errors import BadInput
+from ..geometry.bvh import Bvh, build_bvh
+from ..geometry.outward import Outward, look_outward
+from ..geometry.surface import Surface, make_surface
+from ..scene import Meshing
+from .report import describe
+from .size import check_size, tet_size
+from .tet_mesh import Filling, TetMesh
+
+
+def tetrahedralize(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
+    """Fills a surface with tets, positively oriented.
+
+    All is done on a copy of size one around the origin, so that neither millimetres nor kilometres from the
+    origin cost digits.
+
+    Args:
+        surface: Any triangles.
+        meshing: Method "smooth" or "robust", and the tet size.
+        name: What the object is called, for the sentences of failures.
+
+    Raises:
+        BadInput: where the surface is empty or not finite, the tet size does not fit it, or nothing is inside.
+    """
+    started = time.perf_counter()
+    surface = make_surface(surface.vertices, surface.triangles, name)
+    lower, upper = surface.bounds
+    middle, size = (lower + upper) / 2, float((upper - lower).max())
+    if not size > 0.0:
+        raise BadInput("mesh-flat", name=name)
+    check_size(meshing, size, name)
+    outward = look_outward(Surface((surface.vertices - middle) / size, surface.triangles))
+    if len(outward.surface.triangles) == 0:
+        raise BadInput("mesh-flat", name=name)
+    unit = dataclasses.replace(meshing, tet_size=tet_size(surface, meshing) / size)
+    bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
+    filling = _fill(outward, bvh, unit, name)
+    report = describe(filling, outward, bvh, unit, size, time.perf_counter() - started)
+    return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report)
+
+
+def _fill(outward: Outward, bvh: Bvh, meshing: Meshing, name: str) -> Filling:
+    """Fills a surface of size one by the method that is asked for; only that one is loaded."""
+    if meshing.method == "robust":
+        from .robust import make_robust
+
+        return make_robust(outward.surface, bvh, meshing, name)
+    from .smooth import make_smooth
+
+    return make_smooth(outward.surface, bvh, meshing, name, outward.is_closed)

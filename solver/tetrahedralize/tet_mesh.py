@@ -4,10 +4,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Floats, Indices
+
+
+class Filling(NamedTuple):
+    """What a method makes: tets that fill a surface.
+
+    Attributes:
+        nodes: Positions [m], (n, 3); each is used by a tet.
+        tets: Node indices, positively oriented, (m, 4).
+        fill: Filled fraction of each tet in (0, 1], (m,).
+    """
+
+    nodes: Floats
+    tets: Indices
+    fill: Floats
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turns neighbouring faces the same way round."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.csgraph
+
+from ..arrays import Bools, Floats, Indices
+from .welding import Edges, sides, touching_faces
+
+
+def consistent_faces(faces: Indices, areas: Floats) -> tuple[Indices, Indices]:
+    """Turns faces so that neighbours agree, changing as little area as possible.
+
+    A piece (faces connected through edges) whose sides cancel is closed as it came, and stays; so do pieces that
+    touch themselves along an edge. In any other piece, faces that meet two at an edge are made to agree.
+
+    Args:
+        faces: Welded faces, (t, 3).
+        areas: Their areas [m²], (t,).
+
+    Returns:
+        The faces, (t, 3), and the shell that each belongs to, (t,): a piece that is closed, or else the faces of a
+        piece that are connected through edges with two faces.
+    """
+    edges = sides(faces)
+    piece = _pieces(edges, np.ones(edges.count, np.bool_), len(faces))
+    is_open = _open_pieces(edges, piece)[piece]
+    turned = faces.copy()
+    if is_open.any():
+        turn = _turns(edges, areas) & is_open
+        turned[turn] = turned[turn][:, ::-1]
+        edges = sides(turned)
+        is_open = _open_pieces(edges, piece)[piece]
+    patch = _pieces(edges, edges.faces_at == 2, len(faces))
+    _, shell = np.unique(np.where(is_open, patch + piece.max(initial=0) + 1, piece), return_inverse=True)
+    return turned, shell.ravel()
+
+
+def _pieces(edges: Edges, is_chosen: Bools, face_count: int) -> Indices:
+    """Returns the connected piece of each face, through chosen edges, (t,)."""
+    a, b = touching_faces(edges, is_chosen)
+    return _connected(a // 3, b // 3, face_count)
+
+
+def _open_pieces(edges: Edges, piece: Indices) -> Bools:
+    """Returns which pieces have an edge whose sides do not cancel, (pieces,)."""
+    is_open = np.zeros(piece.max(initial=-1) + 1, np.bool_)
+    is_open[piece[np.flatnonzero(edges.balance[edges.edge]) // 3]] = True
+    return is_open
+
+
+def _turns(edges: Edges, areas: Floats) -> Bools:
+    """Returns which faces to turn so that those that meet two at an edge agree, the smaller area of each patch, (t,).
+
+    Each face stands twice in a graph, as it is and turned; neighbours are linked in the states that agree. A patch
+    then falls into two halves that mirror each other, or, if it has one side only, into one: that is left alone.
+    """
+    count = len(areas)
+    a, b = touching_faces(edges, edges.faces_at == 2)
+    differs = edges.direction[a] == edges.direction[b]
+    f, g = a // 3, b // 3
+    state = _connected(
+        np.concatenate([f, f + count]),
+        np.concatenate([np.where(differs, g + count, g), np.where(differs, g, g + count)]),
+        2 * count,
+    )
+    kept, turned = state[:count], state[count:]
+    area = np.bincount(kept, areas, minlength=state.max() + 1)
+    # ties go to the half that holds the patch's first face as it is, the half numbered first
+    return (area[turned] > area[kept]) | ((area[turned] == area[kept]) & (turned < kept))
+
+
+def _connected(a: Indices, b: Indices, count: int) -> Indices:
+    graph = scipy.sparse.coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(count, count))
+    return scipy.sparse.csgraph.connected_components(graph, directed=False)[1]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which faces of a surface touch: corners at one place are one, faces on the same corners are one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Bools, Floats, Indices
+from .surface import Surface
+
+# Corners closer than this fraction of the bounding box's diagonal are one.
+TOLERANCE = 1.0e-9
+
+
+class Edges(NamedTuple):
+    """The sides of faces, grouped by the edge they lie on.
+
+    Attributes:
+        edge: Edge of each side, (3 t,): side s of face f is row 3 f + s, from corner s to corner s + 1.
+        direction: 1 where the side runs from the lower to the higher corner number, else -1, (3 t,).
+        count: Number of edges.
+    """
+
+    edge: Indices
+    direction: Indices
+    count: int
+
+    @property
+    def faces_at(self) -> Indices:
+        """Number of faces at each edge, (count,)."""
+        return np.bincount(self.edge, minlength=self.count)
+
+    @property
+    def balance(self) -> Indices:
+        """Sides that run up minus sides that run down each edge, (count,): all 0 on a closed surface."""
+        return np.bincount(self.edge, self.direction, minlength=self.count).astype(np.int64)
+
+
+def weld(surface: Surface) -> Indices:
+    """Returns the triangles with one number for all corners at one place, (t, 3)."""
+    used, triangles = np.unique(surface.triangles, return_inverse=True)
+    points = surface.vertices[used]
+    lower, upper = points.min(axis=0), points.max(axis=0)
+    step = max(float(np.linalg.norm(upper - lower)) * TOLERANCE, np.finfo(float).tiny)
+    number = _number_rows(np.round((points - lower) / step))
+    return number[triangles.reshape(-1, 3)].astype(np.int32)
+
+
+def sides(faces: Indices) -> Edges:
+    """Returns the edges of welded faces, (t, 3)."""
+    a, b = faces.ravel().astype(np.int64), np.roll(faces, -1, axis=1).ravel()
+    key = np.minimum(a, b) * (int(faces.max(initial=0)) + 1) + np.maximum(a, b)
+    unique, edge = np.unique(key, return_inverse=True)
+    return Edges(edge.ravel(), np.where(a < b, 1, -1), len(unique))
+
+
+def distinct_faces(faces: Indices) -> Indices:
+    """Returns which of the welded faces, (t, 3), to keep: each place once, in ascending order, (k,).
+
+    Faces with two corners at one place go. Of several faces on the same three corners one stays, the first, unless
+    they are a wall inside: then all go. They are a wall where their number is even and each of their edges has an
+    even number of other faces already (two blocks that touch); a double-sided sheet has one, and stays.
+    """
+    rows = np.flatnonzero((faces != np.roll(faces, 1, axis=1)).all(axis=1))
+    place = _number_rows(np.sort(faces[rows], axis=1))
+    times = np.bincount(place)
+    if len(times) == len(rows):
+        return rows
+    _, first = np.unique(place, return_index=True)
+    edges = sides(faces[rows[first]])
+    others = (edges.faces_at[edges.edge] - 1).reshape(-1, 3)
+    is_wall = (times % 2 == 0) & (others > 0).all(axis=1) & (others % 2 == 0).all(axis=1)
+    return np.sort(rows[first[~is_wall]])
+
+
+def touching_faces(edges: Edges, is_chosen: Bools) -> tuple[Indices, Indices]:
+    """Returns pairs of sides that lie on one chosen edge, enough to connect all faces there, each (p,)."""
+    chosen = np.flatnonzero(is_chosen[edges.edge])
+    chosen = chosen[np.argsort(edges.edge[chosen], kind="stable")]
+    same = edges.edge[chosen[1:]] == edges.edge[chosen[:-1]]
+    return chosen[:-1][same], chosen[1:][same]
+
+
+def _number_rows(rows: Floats | Indices) -> Indices:
+    """Returns a number for each row, the same for equal rows, (n,)."""
+    order = np.lexsort(rows.T)
+    ordered = rows[order]
+    is_new = np.ones(len(rows), np.int64)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    number = np.empty(len(rows), np.int64)
+    number[order] = np.cumsum(is_new) - 1
+    return number

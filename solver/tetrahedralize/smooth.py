@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Smooth tets: their boundary follows the surface."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import BadInput
+from ..geometry.bvh import Bvh
+from ..geometry.surface import Surface
+from ..geometry.winding import winding_numbers
+from ..scene import Meshing
+from .lattice import lattice_around, lattice_tets
+from .level_set import INSIDE, lattice_winding
+from .size import tet_size
+from .stuffing import stuff
+from .tet_mesh import Filling
+
+# A surface whose median winding number is less (a cap of a quarter of a sphere's area or less) has no inside.
+LEAST_SHARE = 0.2
+SHARE_SAMPLES = 512
+
+
+def make_smooth(surface: Surface, bvh: Bvh, meshing: Meshing, name: str, is_closed: bool) -> Filling:
+    """Fills a surface with tets by isosurface stuffing.
+
+    Args:
+        surface: The surface, outward.
+        bvh: Its tree.
+        meshing: Tet size and how much larger the tets deep inside may be.
+        name: What the object is called, for the sentence of a failure.
+        is_closed: Whether the surface has no border.
+
+    Raises:
+        BadInput: "no-inside" where the surface is too open to have one, "nothing-inside" where no lattice point
+            is inside.
+    """
+    if not is_closed and wrapped_share(bvh) < LEAST_SHARE:
+        raise BadInput("no-inside", name=name)
+    lattice = lattice_around(*surface.bounds, tet_size(surface, meshing))
+    coordinates = lattice.coordinates()
+    winding = lattice_winding(lattice, coordinates, bvh, is_closed)
+    is_inside = winding > INSIDE
+    if not is_inside.any():
+        raise BadInput("nothing-inside", name=name, size=f"{lattice.cell:.4g}")
+    tets = lattice_tets(lattice, is_inside)
+    used = np.unique(tets)
+    number = np.zeros(lattice.point_count, np.int32)
+    number[used] = np.arange(len(used), dtype=np.int32)
+    coordinates = coordinates[used]
+    return stuff(lattice.positions(coordinates), coordinates, number[tets], winding[used], bvh)
+
+
+def wrapped_share(bvh: Bvh) -> float:
+    """Returns the median winding number on a surface itself: 0.5 on a closed one, 0 on a sheet or a soup."""
+    a, b, c = np.moveaxis(bvh.corners.reshape(-1, 3, 3), 1, 0)
+    areas = np.cumsum(np.linalg.norm(np.cross(b - a, c - a), axis=1))
+    faces = np.searchsorted(areas, areas[-1] * (np.arange(SHARE_SAMPLES) + 0.5) / SHARE_SAMPLES)
+    return float(np.median(winding_numbers(bvh, ((a + b + c) / 3)[np.minimum(faces, len(areas) - 1)])))
