@@ -48,6 +48,8 @@ def solve(
         tolerance: Relative residual to reach.
         max_iterations: Products with A to spend at most, not counting those for residuals.
     """
+    if x.shape != b.shape or x.shape != (pattern.node_count, 3) or values.shape != (pattern.block_count, 9):
+        raise ValueError(f"x {x.shape}, b {b.shape}, values {values.shape} do not fit {pattern.node_count} nodes")
     inverse = np.empty((pattern.node_count, 6))
     invert_diagonal(pattern.diagonal, is_free, values, inverse)
     r, z, p, q = np.zeros((4, *b.shape))

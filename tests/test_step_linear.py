@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sparse system: its pattern, springs on points, and conjugate gradients against a direct solve."""
+
+import numba
+import numpy as np
+import pytest
+import scipy.sparse
+import scipy.sparse.linalg
+from meshes import bar
+
+from sinew.solver.linear.pattern import block_pattern
+from sinew.solver.linear.pcg import solve
+from sinew.solver.linear.points import add_points
+
+
+def random_system(cells=(3, 3, 4), seed=0):
+    """A symmetric positive definite matrix on the pattern of a bar, as blocks and as SciPy matrix, and b."""
+    random = np.random.default_rng(seed)
+    nodes, tets = bar(cells, (1.0, 1.0, 1.0))
+    n = len(nodes)
+    pattern = block_pattern(tets, n)
+    values = np.zeros((pattern.block_count, 9))
+    for tet in range(len(tets)):
+        half = random.normal(size=(12, 12)) * 10.0 ** random.uniform(-1, 1)
+        blocks = (half @ half.T).reshape(4, 3, 4, 3).transpose(0, 2, 1, 3).reshape(4, 4, 9)
+        for a in range(4):
+            np.add.at(values, pattern.corner_block[4 * tet + a], blocks[a])
+    shape = (3 * n, 3 * n)
+    matrix = scipy.sparse.bsr_matrix((values.reshape(-1, 3, 3), pattern.column, pattern.row_start), shape).tocsc()
+    return pattern, values, matrix, random.normal(size=(n, 3))
+
+
+def test_pattern_is_that_of_the_slow_twin():
+    nodes, tets = bar((2, 3, 2), (1.0, 1.0, 1.0))
+    n = len(nodes) + 1  # one more, in no tet
+    pattern = block_pattern(tets, n)
+    joined = [sorted({i} | {int(j) for tet in tets if i in tet for j in tet}) for i in range(n)]
+    for i in range(n):
+        assert list(pattern.column[pattern.row_start[i] : pattern.row_start[i + 1]]) == joined[i]
+        assert pattern.column[pattern.diagonal[i]] == i
+        corners = pattern.corners[pattern.corner_start[i] : pattern.corner_start[i + 1]]
+        assert list(corners) == [4 * t + a for t in range(len(tets)) for a in range(4) if tets[t, a] == i]
+        for corner in corners:
+            blocks = pattern.corner_block[corner]
+            assert (blocks >= pattern.row_start[i]).all() and (blocks < pattern.row_start[i + 1]).all()
+            assert (pattern.column[blocks] == tets[corner // 4]).all()
+    assert pattern.chunk_start[-1] == n and (np.diff(pattern.chunk_start.astype(int)) > 0).all()
+
+
+def test_equals_a_direct_solve():
+    pattern, values, matrix, b = random_system()
+    x = np.zeros_like(b)
+    solved = solve(pattern, values, b, np.ones(len(b), bool), x, 1e-12, 5000)
+    expected = scipy.sparse.linalg.spsolve(matrix, b.ravel()).reshape(-1, 3)
+    assert solved.converged and solved.iterations > 10
+    assert np.abs(x - expected).max() < 1e-9 * np.abs(expected).max()
+
+
+def test_equals_a_direct_solve_with_held_nodes():
+    pattern, values, matrix, b = random_system(seed=1)
+    random = np.random.default_rng(2)
+    is_free = random.random(len(b)) > 0.2
+    x = random.normal(size=b.shape)
+    given = x.copy()
+    solved = solve(pattern, values, b, is_free, x, 1e-12, 5000)
+    free = np.repeat(is_free, 3)
+    right = b.ravel()[free] - matrix[free][:, ~free] @ given.ravel()[~free]
+    expected = scipy.sparse.linalg.spsolve(matrix[free][:, free], right)
+    assert solved.converged
+    assert (x[~is_free] == given[~is_free]).all()
+    assert np.abs(x[is_free].ravel() - expected).max() < 1e-9 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("limit, tolerance", [(7, 1e-12), (5000, 1e-3), (5000, 1e-7)])
+def test_reports_the_residual_that_is_there(limit, tolerance):
+    pattern, values, matrix, b = random_system(seed=3)
+    is_free = np.arange(len(b)) > 4
+    x = np.zeros_like(b)
+    x[~is_free] = 1.0
+    solved = solve(pattern, values, b, is_free, x, tolerance, limit)
+    free = np.repeat(is_free, 3)
+    right = b.ravel()[free] - matrix[free][:, ~free] @ x.ravel()[~free]
+    left = right - matrix[free][:, free] @ x.ravel()[free]
+    assert solved.residual == pytest.approx(np.linalg.norm(left) / np.linalg.norm(right), rel=1e-6)
+    assert solved.iterations <= limit
+    assert solved.converged == (solved.residual <= tolerance) == (limit > 7)
+
+
+def test_a_good_guess_needs_no_iteration():
+    pattern, values, matrix, b = random_system()
+    x = scipy.sparse.linalg.spsolve(matrix, b.ravel()).reshape(-1, 3)
+    before = x.copy()
+    solved = solve(pattern, values, b, np.ones(len(b), bool), x, 1e-8, 100)
+    assert solved.converged and solved.iterations == 0
+    assert (x == before).all()
+
+
+def test_everything_held_and_nothing_to_do():
+    pattern, values, _, b = random_system()
+    x = np.ones_like(b)
+    assert solve(pattern, values, b, np.zeros(len(b), bool), x, 1e-8, 100).converged
+    assert (x == 1.0).all()
+    x[:] = 0.0
+    assert solve(pattern, values, 0.0 * b, np.ones(len(b), bool), x, 1e-8, 100).converged
+    assert (x == 0.0).all()
+
+
+def test_what_is_no_number_is_never_called_converged():
+    pattern, values, _, b = random_system()
+    b[3, 1] = np.nan
+    assert not solve(pattern, values, b, np.ones(len(b), bool), np.zeros_like(b), 1e-8, 100).converged
+
+
+def test_any_number_of_threads_gives_the_same_bits():
+    pattern, values, _, b = random_system((8, 8, 8))
+    assert len(pattern.chunk_start) > 4
+    results = []
+    before = numba.get_num_threads()
+    for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
+        numba.set_num_threads(threads)
+        x = np.zeros_like(b)
+        solve(pattern, values, b, np.ones(len(b), bool), x, 1e-6, 50)
+        results.append(x.tobytes())
+    numba.set_num_threads(before)
+    assert results[0] == results[1]
+
+
+def test_points_add_their_weighted_blocks():
+    nodes, tets = bar((1, 1, 2), (1.0, 1.0, 1.0))
+    n, random = len(nodes), np.random.default_rng(4)
+    pattern = block_pattern(tets, n)
+    tet = np.array([0, 7, 7, 3])
+    weights = random.dirichlet(np.ones(4), 4)
+    half = random.normal(size=(4, 3, 3))
+    matrices, forces = half @ half.transpose(0, 2, 1), random.normal(size=(4, 3))
+    values, b = np.zeros((pattern.block_count, 9)), np.zeros((n, 3))
+    add_points(4 * tet, weights, matrices, forces, tets.ravel(), pattern.corner_block, values, b)
+
+    expected, right = np.zeros((3 * n, 3 * n)), np.zeros(3 * n)
+    for t, w, A, f in zip(tet, weights, matrices, forces, strict=True):
+        W = np.zeros((3, 3 * n))
+        for a in range(4):
+            W[:, 3 * tets[t, a] : 3 * tets[t, a] + 3] = w[a] * np.eye(3)
+        expected += W.T @ A @ W
+        right += W.T @ f
+    dense = scipy.sparse.bsr_matrix((values.reshape(-1, 3, 3), pattern.column, pattern.row_start)).toarray()
+    assert np.abs(dense - expected).max() < 1e-14
+    assert np.abs(b.ravel() - right).max() < 1e-14
