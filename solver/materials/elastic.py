@@ -15,6 +15,11 @@ def lame(youngs_modulus: float, poisson_ratio: float) -> tuple[float, float]:
     return mu, lam
 
 
+def youngs_modulus(mu: Floats, lam: Floats) -> Floats:
+    """Returns E = μ (3λ + 2μ) / (λ + μ) [Pa]."""
+    return mu * (3.0 * lam + 2.0 * mu) / (lam + mu)
+
+
 def corotated_strain(F: Floats, R: Floats) -> Floats:
     """Returns ε = sym(RᵀF) − I of deformation gradients F and rotations R, (…, 3, 3)."""
     U = np.swapaxes(R, -1, -2) @ F

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Moves a built simulation on by one frame: inputs sampled, steps taken, render positions drawn."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import Floats
+from .build import Built
+from .contact.response import ContactStep
+from .contact.touching import Place
+from .embedding import interpolate
+from .errors import SolveFailed
+from .integrators.implicit_euler import step
+from .integrators.outside import Outside, Points
+from .integrators.report import StepReport
+from .scene import Scene
+from .state import State
+from .tracks import TrackReader
+
+MAX_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
+
+OnSample = Callable[[dict[str, Floats]], None]
+
+
+@dataclass(frozen=True)
+class FrameReport:
+    """How the steps of one frame went.
+
+    Attributes:
+        iterations: Iterations of the linear solver, over all steps.
+        residual: The worst of the steps.
+        converged: Whether every step reached the tolerance.
+        not_converged: Steps that did not.
+        unsettled: Steps whose contacts still wanted to change after the last solve allowed.
+        solves: Linear solves, over all steps.
+        contacts: Contacts in the last step.
+        inverted_tets: Most tets turned inside out after a step.
+        milliseconds: Time for the frame.
+    """
+
+    iterations: int
+    residual: float
+    converged: bool
+    not_converged: int
+    unsettled: int
+    solves: int
+    contacts: int
+    inverted_tets: int
+    milliseconds: float
+
+
+def advance_frame(
+    built: Built,
+    state: State,
+    scene: Scene,
+    tracks: TrackReader,
+    frame: int,
+    on_sample: OnSample,
+    before_step: Callable[[], None] = lambda: None,
+) -> FrameReport:
+    """Moves `state` from frame − 1 to `frame`.
+
+    Args:
+        built: The simulation.
+        state: Where it is, moved on; with `built` it holds all that the next frame reads.
+        scene: What is asked for.
+        tracks: Its animated inputs.
+        frame: The frame to reach.
+        on_sample: Called `samples_per_frame` times with render positions [m] by key of the body, the last
+            time with those at the frame.
+        before_step: Called before every step; it may raise, and `state` is then between two frames.
+
+    Raises:
+        SolveFailed: A step gave no numbers, or did not converge and the settings are strict.
+    """
+    started = clock.perf_counter()
+    settings = scene.settings
+    reports: list[StepReport] = []
+    for number in range(1, settings.substeps + 1):
+        # from whole numbers, so that a resumed bake gets the same times
+        begin, end = (settings.time(frame - 1 + n / settings.substeps) for n in (number - 1, number))
+        before_step()
+        report = advance_step(built, state, scene, tracks, begin, end)
+        if settings.strict and not report.converged:
+            raise SolveFailed("step-not-converged", frame=frame, residual=report.residual)
+        reports.append(report)
+        if number % (settings.substeps // settings.samples_per_frame) == 0:
+            on_sample(render_positions(built, state))
+    return FrameReport(
+        iterations=sum(report.iterations for report in reports),
+        residual=max(report.residual for report in reports),
+        converged=all(report.converged for report in reports),
+        not_converged=sum(not report.converged for report in reports),
+        unsettled=sum(not report.settled for report in reports),
+        solves=sum(report.solves for report in reports),
+        contacts=reports[-1].contacts,
+        inverted_tets=max(report.inverted_tets for report in reports),
+        milliseconds=1e3 * (clock.perf_counter() - started),
+    )
+
+
+def advance_step(built: Built, state: State, scene: Scene, tracks: TrackReader, begin: float, end: float) -> StepReport:
+    """Moves `state` from one time to another [s] in one step; inputs are those of its end."""
+    model, dt = built.model, end - begin
+    gravity = gravity_at(scene, tracks, end)
+    is_fixed, fixed_target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
+    springs, targets = [Points()], {}
+    for pins in built.pins:
+        stiffness = pins.stiffness(tracks, end)
+        if stiffness > 0.0:
+            targets[pins.key] = pins.targets(tracks, end)
+            pins.hold(targets[pins.key], is_fixed, fixed_target)
+            springs.append(pins.pull(state, model, targets[pins.key], stiffness, dt))
+    places = [Place(c, np.vstack([c.pose(tracks, begin), c.pose(tracks, end)])) for c in built.colliders]
+    fixed = (is_fixed, fixed_target) if is_fixed.any() else (None, None)
+    contacts = ContactStep(built.contact_points, places, model, state, fixed[0], gravity, dt)
+
+    def outside() -> Outside:
+        act = contacts.act()
+        return Outside(gravity, *fixed, points=Points.together(*springs, act), contact_count=len(act))
+
+    def respond(x: Floats, v: Floats) -> Outside | None:
+        return outside() if contacts.update(x) else None
+
+    report = step(model, state, outside(), dt, scene.settings, respond=respond, max_solves=MAX_SOLVES)
+    contacts.remember(state)
+    for pins in built.pins:
+        pins.remember(state, model, targets.get(pins.key), dt)
+    state.time = end
+    return report
+
+
+def render_positions(built: Built, state: State) -> dict[str, Floats]:
+    """Returns the render vertices of every body [m], (n, 3), by its key."""
+    positions = {}
+    for number, body in enumerate(built.bodies):
+        out = np.empty((len(body.binding.tet), 3))
+        interpolate(state.x[body.range.nodes], body.mesh.tets, body.binding, out)
+        for pins in built.pins:
+            if pins.body == number:
+                pins.correct(state, out)
+        positions[body.key] = out
+    return positions
+
+
+def gravity_at(scene: Scene, tracks: TrackReader, time: float) -> Floats:
+    """Returns g at a time [m/s²], (3,)."""
+    return np.asarray(tracks.sample("gravity", time) if tracks.has("gravity") else scene.settings.gravity, np.float64)

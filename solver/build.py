@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what is asked for to what can be simulated: tets, bindings, pins, contacts, one model, one first state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import tetrahedralize as meshing
+from .arrays import Floats, floats, indices
+from .checks import check_scene
+from .contact.bearing import find_bearings
+from .contact.colliders import BuiltCollider, build_collider
+from .contact.overlap import check_overlap
+from .contact.points import ContactPoints, contact_points, sample_surface
+from .embedding import Binding, bind
+from .errors import BadInput, SinewError
+from .geometry.enclosure import has_inside
+from .geometry.surface import Surface, make_surface
+from .gravity_in_shape import balance
+from .materials.elastic import youngs_modulus
+from .model import BodyRange, Model, Part, make_model
+from .pins import BodyPins, make_pins
+from .scene import Body, Scene
+from .state import State
+from .tetrahedralize.given import given_tets
+from .tetrahedralize.tet_mesh import TetMesh
+from .tracks import TrackReader
+
+VOLUME_ERROR = 0.1  # relative change of volume that is worth a warning
+
+OnStage = Callable[[str, str], None]
+
+
+@dataclass(frozen=True)
+class BuiltBody:
+    """One body, ready.
+
+    Attributes:
+        key, name: As in the scene.
+        mesh: Its tets; node and tet numbers are its own.
+        binding: Its render vertices in these tets.
+        range: Where it is in the model.
+        warnings: What the artist should know, not raised.
+    """
+
+    key: str
+    name: str
+    mesh: TetMesh
+    binding: Binding
+    range: BodyRange
+    warnings: tuple[SinewError, ...]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A simulation, ready to run.
+
+    Attributes:
+        model: All bodies in one.
+        bodies: One by one.
+        pins: Of the bodies that have any.
+        contact_points: Of all bodies.
+        colliders: What they may touch.
+        initial: The first frame.
+    """
+
+    model: Model
+    bodies: tuple[BuiltBody, ...]
+    pins: tuple[BodyPins, ...]
+    contact_points: ContactPoints
+    colliders: tuple[BuiltCollider, ...]
+    initial: State
+
+
+def build(
+    scene: Scene,
+    tracks: TrackReader,
+    on_stage: OnStage,
+    stored: Mapping[str, tuple[TetMesh, Binding]] | None = None,
+) -> Built:
+    """Returns the simulation that a scene asks for.
+
+    Args:
+        scene: What is asked for.
+        tracks: Its animated inputs.
+        on_stage: Called with ("tetrahedralize", "bind" or "rest", name of the body) before that is done.
+        stored: Tets and bindings by key that an earlier bake made; a resumed one goes on with just these.
+
+    Raises:
+        BadInput: Something cannot be simulated; the sentence names it.
+    """
+    check_scene(scene)
+    colliders = tuple(build_collider(collider, tracks) for collider in scene.colliders)
+    surfaces, meshes = [], []
+    for body in scene.bodies:
+        surfaces.append(make_surface(body.vertices, body.triangles, body.name))
+        if stored is not None:
+            meshes.append(stored[body.key][0])
+            continue
+        on_stage("tetrahedralize", body.name)
+        meshes.append(_fill(body, surfaces[-1]))
+    model = make_model([_part(body, mesh) for body, mesh in zip(scene.bodies, meshes, strict=True)])
+    gravity = floats(tracks.sample("gravity", 0.0) if tracks.has("gravity") else scene.settings.gravity, 3)
+
+    bodies, pins, points = [], [], []
+    for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
+        on_stage("bind", body.name)
+        used, extra, area = sample_surface(surface.vertices, surface.triangles, mesh.report.tet_size)
+        bound = bind(mesh.nodes, mesh.tets, np.concatenate([surface.vertices, extra]))
+        count = len(surface.vertices)
+        if stored is not None:  # never found again by position
+            bound.tet[:count], bound.weights[:count] = stored[body.key][1].tet, stored[body.key][1].weights
+        binding = Binding(bound.tet[:count].copy(), bound.weights[:count].copy())
+        warnings = tuple(_warnings(body, surface, mesh))
+        bodies.append(BuiltBody(body.key, body.name, mesh, binding, model.bodies[number], warnings))
+        touching = np.concatenate([used, np.arange(count, count + len(extra))])
+        points.append(_contact_points(model, number, bound, touching, area, gravity, mesh.report.tet_size))
+        if len(body.pinned):
+            in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
+            pull = float(np.linalg.norm(gravity))
+            pins.append(make_pins(body, in_model, model, number, mesh.report.tet_size, pull))
+            _check_freedom(scene, model, pins[-1], tracks)
+
+    state = _first_state(scene, model)
+    built = Built(model, tuple(bodies), tuple(pins), ContactPoints.together(points), colliders, state)
+    _check_colliders(built, surfaces, tracks)
+    return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
+
+
+def _fill(body: Body, surface: Surface) -> TetMesh:
+    if body.meshing.method == "given":
+        return given_tets(body.tet_nodes, body.tets, surface, body.name)
+    return meshing.tetrahedralize(surface, body.meshing, body.name)
+
+
+def _part(body: Body, mesh: TetMesh) -> Part:
+    return Part(
+        body.key, mesh.nodes, mesh.tets, mesh.fill, body.material, simulated_scale=body.simulated_scale, name=body.name
+    )
+
+
+def _contact_points(
+    model: Model, number: int, bound: Binding, which: np.ndarray, area: Floats, gravity: Floats, tet_size: float
+) -> ContactPoints:
+    body = model.bodies[number]
+    tet = bound.tet[which] + np.int32(body.tets.start)
+    mass = float(model.mass[body.nodes].sum())
+    return contact_points(
+        tet=indices(tet),
+        weights=floats(bound.weights[which], -1, 4),
+        area=area,
+        youngs_modulus=youngs_modulus(model.mu[tet], model.lam[tet]),
+        mass=mass,
+        weight=mass * float(np.linalg.norm(gravity)) * float(model.gravity_scale[body.nodes.start]),
+        tet_size=tet_size,
+    )
+
+
+def _first_state(scene: Scene, model: Model) -> State:
+    v = np.zeros_like(model.X)
+    for body, part in zip(scene.bodies, model.bodies, strict=True):
+        v[part.nodes] = body.initial_velocity
+    return State(model.X.copy(), v)
+
+
+def _warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
+    """Returns what the artist should know about how a body was filled."""
+    found, report = [], mesh.report
+    for part in report.lost_parts:
+        found.append(SinewError("part-lost", name=body.name, part=part.name, size=f"{part.tet_size_needed:.4g}"))
+    if len(report.joined_tets):
+        found.append(SinewError("parts-joined", name=body.name, count=len(report.joined_tets)))
+    is_closed = has_inside(surface.vertices, surface.triangles)
+    if not is_closed:
+        found.append(SinewError("mesh-open", name=body.name))
+    elif report.volume_ratio > 0.0 and abs(report.volume_ratio - 1.0) > VOLUME_ERROR:
+        found.append(SinewError("volume-changed", name=body.name, percent=round(100.0 * report.volume_ratio)))
+    return found
+
+
+def _check_freedom(scene: Scene, model: Model, pins: BodyPins, tracks: TrackReader) -> None:
+    """Raises BadInput where all nodes of a body are held, and never released."""
+    held, body = pins.held_nodes, scene.bodies[pins.body]
+    nodes = model.bodies[pins.body].nodes
+    if len(held) < nodes.stop - nodes.start:
+        return
+    frames = range(scene.settings.frame_start, scene.settings.frame_end + 1)
+    if all(pins.stiffness(tracks, scene.settings.time(frame)) > 0.0 for frame in frames):
+        raise BadInput("pins-everything", name=body.name)
+
+
+def _check_colliders(built: Built, surfaces: list[Surface], tracks: TrackReader) -> None:
+    """Raises BadInput where a body starts inside a collider, or the other way round."""
+    is_held = np.zeros(built.model.node_count, bool)
+    for pins in built.pins:
+        is_held[pins.held_nodes] = True
+    points = built.contact_points
+    moves = ~is_held[built.model.tets[points.tet]].any(axis=1)
+    start = np.einsum("ka,kai->ki", points.weights, built.model.X[built.model.tets[points.tet]])
+    for collider in built.colliders:
+        pose = collider.pose(tracks, 0.0)
+        for body, surface in zip(built.bodies, surfaces, strict=True):
+            own = (points.tet >= body.range.tets.start) & (points.tet < body.range.tets.stop)
+            check_overlap(body.name, surface, start[own & moves], body.mesh.report.tet_size, collider, pose)
+
+
+def _with_gravity_in_shape(
+    built: Built, scene: Scene, tracks: TrackReader, gravity: Floats, on_stage: OnStage
+) -> Built:
+    wanted = [number for number, body in enumerate(scene.bodies) if body.gravity_in_shape]
+    if not wanted:
+        return built
+    for number in wanted:
+        on_stage("rest", scene.bodies[number].name)
+    model, state = built.model, built.initial
+    is_wanted = np.zeros(model.node_count, bool)
+    for number in wanted:
+        is_wanted[model.bodies[number].nodes] = True
+    dt = 1.0 / (scene.settings.fps * scene.settings.substeps)
+    poses = [collider.pose(tracks, 0.0) for collider in built.colliders]
+    bearings = find_bearings(built.colliders, poses, built.contact_points, model, state, is_wanted, gravity, dt)
+    stiffness = [pins.stiffness(tracks, 0.0) for pins in built.pins]
+    balanced = balance(model, state, built.pins, stiffness, bearings, wanted, gravity, dt)
+    bodies = list(built.bodies)
+    for number in balanced.free:
+        warning = SinewError("gravity-in-shape-free", name=bodies[number].name)
+        bodies[number] = replace(bodies[number], warnings=(*bodies[number].warnings, warning))
+    return replace(built, model=balanced.model, pins=balanced.pins, bodies=tuple(bodies))

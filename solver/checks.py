@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a scene must not ask for, told before any work is done."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .errors import BadInput
+from .scene import Body, Scene, Settings
+
+Range = tuple[str, float, str, bool]
+
+
+def check_scene(scene: Scene) -> None:
+    """Looks through all settings and meshes.
+
+    Raises:
+        BadInput: Something cannot be simulated; the sentence names it.
+    """
+    if not scene.bodies:
+        raise BadInput("nothing-to-simulate")
+    check_settings(scene.settings)
+    for body in scene.bodies:
+        check_body(body)
+
+
+def check_settings(settings: Settings) -> None:
+    """Raises BadInput where a setting of the scene is out of range."""
+    _ranges(
+        "the scene",
+        ("Frame Rate", settings.fps, "above 0", settings.fps > 0.0),
+        ("Substeps per Frame", settings.substeps, "1 or more", settings.substeps >= 1),
+        ("Samples per Frame", settings.samples_per_frame, "1 or more", settings.samples_per_frame >= 1),
+        ("Tolerance", settings.tolerance, "between 0 and 1", 0.0 < settings.tolerance < 1.0),
+        ("Max Iterations", settings.max_iterations, "1 or more", settings.max_iterations >= 1),
+        ("Gravity", math.hypot(*settings.gravity), "a number", math.isfinite(math.hypot(*settings.gravity))),
+    )
+    if settings.frame_end < settings.frame_start:
+        raise BadInput("frame-range-empty", start=settings.frame_start, end=settings.frame_end)
+    if settings.substeps % settings.samples_per_frame:
+        raise BadInput("samples-do-not-divide", samples=settings.samples_per_frame, substeps=settings.substeps)
+
+
+def check_body(body: Body) -> None:
+    """Raises BadInput where a body cannot be simulated."""
+    if not len(body.triangles):
+        raise BadInput("mesh-empty", name=body.name)
+    broken = int((~np.isfinite(body.vertices).all(axis=1)).sum())
+    if broken:
+        raise BadInput("mesh-not-finite", name=body.name, count=broken)
+    if not 0 <= body.triangles.min() <= body.triangles.max() < len(body.vertices):
+        wrong = body.triangles.min() if body.triangles.min() < 0 else body.triangles.max()
+        raise BadInput("mesh-index", name=body.name, index=int(wrong), count=len(body.vertices))
+    material, meshing = body.material, body.meshing
+    speed = math.hypot(*body.initial_velocity)
+    _ranges(
+        body.name,
+        ("Stiffness", material.youngs_modulus, "above 0 Pa", material.youngs_modulus > 0.0),
+        ("Volume Preservation", material.poisson_ratio, "from 0 to below 0.5", 0.0 <= material.poisson_ratio < 0.5),
+        ("Density", material.density, "above 0 kg/m³", material.density > 0.0),
+        ("Mass Damping", material.mass_damping, "0 or more", material.mass_damping >= 0.0),
+        ("Stiffness Damping", material.stiffness_damping, "0 or more", material.stiffness_damping >= 0.0),
+        ("Simulated Size", body.simulated_scale, "above 0", body.simulated_scale > 0.0),
+        ("Initial Velocity", speed, "a number", math.isfinite(speed)),
+    )
+    if meshing.method != "given":
+        if meshing.tet_size is None:
+            _ranges(body.name, ("Resolution Divisions", meshing.divisions, "1 or more", meshing.divisions >= 1))
+        else:
+            _ranges(body.name, ("Tet Size", meshing.tet_size, "above 0 m", meshing.tet_size > 0.0))
+    _check_pins(body)
+
+
+def _check_pins(body: Body) -> None:
+    pinned, weights = np.asarray(body.pinned), np.asarray(body.pin_weights)
+    if len(pinned) != len(weights) or (len(pinned) and not 0 <= pinned.min() <= pinned.max() < len(body.vertices)):
+        raise BadInput("pins-without-vertices", name=body.name)
+    if len(weights) and not ((weights > 0.0) & (weights <= 1.0)).all():
+        worst = float(weights[np.argmax(~((weights > 0.0) & (weights <= 1.0)))])
+        _ranges(body.name, ("A pin weight", worst, "above 0 and at most 1", False))
+
+
+def _ranges(name: str, *ranges: Range) -> None:
+    """Raises BadInput for the first (setting, value, words for its range, whether it is within) that is not."""
+    for setting, value, words, holds in ranges:
+        if not holds or not math.isfinite(value):
+            raise BadInput("setting-out-of-range", setting=setting, name=name, value=value, range=words)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts that bear bodies in their first frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Bools, Floats
+from ..integrators.outside import Points
+from ..model import Model
+from ..state import State
+from .colliders import BuiltCollider
+from .memory import Memory
+from .points import ContactPoints
+from .touching import PUSH_OUT_REACH, Place, Touching, find_touching
+
+TOUCHING = 1.0e-3  # gap up to which a contact bears a body from the start, in tet sizes
+SIDEWAYS = 1.0e-6  # stiffness of frictionless contacts along the surface, so that they say where a body is
+SETTLED = 1.0e-6  # share of the forces that may still change
+
+
+@dataclass
+class Bearings:
+    """Contacts with stiffness k along the normal and κ across, and what they bear at displacements u.
+
+    Attributes:
+        touching: Where they are.
+        points: The contact points of all bodies.
+        turn: Rotation of each contact's collider, (c, 3, 3).
+        mu, k, kappa: μ, [N/m], [N/m], (c,).
+        on: Whether they push, (c,).
+    """
+
+    touching: Touching
+    points: ContactPoints
+    turn: Floats
+    mu: Floats
+    k: Floats
+    kappa: Floats
+    on: Bools
+
+    def act(self) -> Points:
+        """Returns the contacts as springs without force at the first frame."""
+        outer = self.touching.normal[:, :, None] * self.touching.normal[:, None, :]
+        matrices = self.k[:, None, None] * outer + self.kappa[:, None, None] * (np.eye(3) - outer)
+        matrices *= self.on[:, None, None]
+        which = self.touching.id % max(len(self.points), 1)
+        none = np.zeros((len(which), 3))
+        return Points(self.points.tet[which], self.points.weights[which], none, matrices, np.zeros_like(matrices))
+
+    def settle(self, moved: Floats) -> bool:
+        """Takes how far the points would sag [m], (c, 3); returns whether other contacts push or slide now."""
+        force, shear = self._forces(moved)
+        length = np.linalg.norm(shear, axis=1)
+        kappa = np.minimum(self.k, self.mu * force / np.maximum(length, 1e-300))
+        kappa = np.maximum(kappa, SIDEWAYS * self.k)
+        pushes = force > 0.0
+        slid = (np.abs(kappa - self.kappa) * length)[pushes].sum()
+        changed = bool((self.on != pushes).any() or slid > SETTLED * force.sum())
+        self.on, self.kappa = pushes, kappa
+        return changed
+
+    def remember(self, state: State, moved: Floats) -> None:
+        """Writes what the contacts bear into the memory of the first frame, as if they had sagged by `moved` [m]."""
+        force, shear = self._forces(moved)
+        shear *= (self.kappa / self.k)[:, None]
+        local = np.einsum("kji,kj->ki", self.turn, shear)
+        shift = self.touching.gap + force / self.k
+        on = np.flatnonzero(self.on)
+        touching = self.touching.only(on)
+        Memory(touching.id, force[on], local[on], touching.side, shift[on]).keep(state)
+
+    def _forces(self, moved: Floats) -> tuple[Floats, Floats]:
+        """Returns normal forces, not below zero [N], (c,), and displacements across [m], (c, 3)."""
+        along = np.einsum("ki,ki->k", moved, self.touching.normal)
+        return np.maximum(-self.k * along, 0.0), moved - along[:, None] * self.touching.normal
+
+
+def find_bearings(
+    colliders: tuple[BuiltCollider, ...],
+    poses: list[Floats],
+    points: ContactPoints,
+    model: Model,
+    state: State,
+    is_wanted: Bools,
+    gravity: Floats,
+    dt: float,
+) -> Bearings:
+    """Returns the contacts that would stop nodes that are wanted, (n,), from going down with gravity."""
+    places = [Place(collider, np.vstack([pose, pose])) for collider, pose in zip(colliders, poses, strict=True)]
+    start = Points(points.tet, points.weights).positions(state.x, model.tets)
+    down = gravity / max(float(np.linalg.norm(gravity)), 1e-300)
+    end = start + TOUCHING * points.tet_size[:, None] * down
+    none = np.zeros(0, np.int64)
+    touching = find_touching(places, start, end, PUSH_OUT_REACH * points.tet_size, none, none)
+    count = max(len(points), 1)
+    wanted = is_wanted[model.tets[points.tet]].any(axis=1)
+    touching = touching.only(wanted[touching.id % count])
+    place = touching.id // count
+    k = points.stiffness_for(dt)[touching.id % count]
+    return Bearings(
+        touching=touching,
+        points=points,
+        turn=np.array([pose[:3] for pose in poses]).reshape(-1, 3, 3)[place],
+        mu=np.array([collider.friction for collider in colliders])[place],
+        k=k,
+        kappa=k.copy(),
+        on=np.ones(len(touching), bool),
+    )

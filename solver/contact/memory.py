@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What contacts remember from one step to the next, kept in `State.fields`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Floats
+from ..state import State
+
+PREFIX = "contact."
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Contacts that pushed at the end of a step.
+
+    Attributes:
+        id: See `Touching`, rising, (k,) int64.
+        force: Normal force [N], (k,).
+        shear: What the sticking spring is stretched by, in the collider's space [m], (k, 3).
+        side: Side of an open sheet, (k,) int8.
+        shift: See `Pushing` [m], (k,).
+    """
+
+    id: npt.NDArray[np.int64]
+    force: Floats
+    shear: Floats
+    side: npt.NDArray[np.int8]
+    shift: Floats
+
+    @staticmethod
+    def of(state: State) -> Memory:
+        """Returns what a state remembers."""
+        if PREFIX + "id" not in state.fields:
+            return Memory(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int8), np.zeros(0))
+        return Memory(*(state.fields[PREFIX + name] for name in ("id", "force", "shear", "side", "shift")))
+
+    def keep(self, state: State) -> None:
+        """Writes it into a state."""
+        for name in ("id", "force", "shear", "side", "shift"):
+            state.fields[PREFIX + name] = getattr(self, name)
+
+    def look_up(self, ids: npt.NDArray[np.int64]) -> Memory:
+        """Returns what is remembered of contacts, zero where nothing is."""
+        if not len(self.id):
+            count = len(ids)
+            return Memory(ids, np.zeros(count), np.zeros((count, 3)), np.zeros(count, np.int8), np.zeros(count))
+        place = np.minimum(np.searchsorted(self.id, ids), len(self.id) - 1)
+        known = self.id[place] == ids
+        return Memory(
+            ids,
+            np.where(known, self.force[place], 0.0),
+            np.where(known[:, None], self.shear[place], 0.0),
+            np.where(known, self.side[place], 0).astype(np.int8),
+            np.where(known, self.shift[place], 0.0),
+        )

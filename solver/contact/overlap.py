@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies and colliders that are inside each other before anything moves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Floats
+from ..errors import BadInput
+from ..geometry.bvh import Bvh, build_bvh
+from ..geometry.closest import closest_points
+from ..geometry.enclosure import has_inside
+from ..geometry.surface import Surface
+from ..geometry.winding import winding_numbers
+from .colliders import BuiltCollider
+
+
+def check_overlap(
+    name: str, surface: Surface, points: Floats, allowed: float, collider: BuiltCollider, pose: Floats
+) -> None:
+    """Looks whether a body and a collider start inside each other; less than `allowed` is pushed out later.
+
+    Args:
+        name: What the body is called.
+        surface: Its render mesh in the world [m].
+        points: Those of its contact points that may move [m], (k, 3).
+        allowed: Depth that is no harm [m].
+        collider: The collider.
+        pose: Its rotation and translation at the first frame, (4, 3).
+
+    Raises:
+        BadInput: "body-in-collider" or "collider-in-body".
+    """
+    if not len(points):
+        return
+    local = (points - pose[3]) @ pose[:3]
+    if collider.bvh is None:
+        deepest = float(-(local @ collider.normal).min())
+    else:
+        deepest = _depth(collider.bvh, local) if collider.is_closed else 0.0
+    if deepest > allowed:
+        raise BadInput("body-in-collider", name=name, collider=collider.name, depth=round(deepest, 4))
+    if collider.bvh is None or not has_inside(surface.vertices, surface.triangles):
+        return
+    corners = collider.bvh.corners.reshape(-1, 3) @ pose[:3].T + pose[3]
+    low, high = surface.bounds
+    within = corners[((corners > low) & (corners < high)).all(axis=1)]
+    if len(within) and _depth(build_bvh(surface.vertices, surface.triangles), within) > allowed:
+        raise BadInput("collider-in-body", name=name, collider=collider.name)
+
+
+def _depth(bvh: Bvh, points: Floats) -> float:
+    """Returns how deep the deepest of `points` [m] is inside a closed mesh [m], 0 where none is."""
+    box = bvh.boxes[0]
+    near = points[((points > box[:3]) & (points < box[3:])).all(axis=1)]
+    if not len(near):
+        return 0.0
+    inside = near[np.abs(winding_numbers(bvh, near)) > 0.5]
+    return float(closest_points(bvh, inside).distance.max(initial=0.0))

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The points of a body that bump into things: its render vertices, and more of them on large faces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Floats, Indices, floats
+
+STIFFNESS = 100.0  # contact stiffness per area over Young's modulus / tet size
+WEIGHT_DEPTH = 5.0e-4  # how deep the point's share of the body's weight may press it in, in tet sizes
+INERTIA = 10.0  # least contact stiffness over (share of mass) / Δt²
+
+
+@dataclass(frozen=True)
+class ContactPoints:
+    """Points of all bodies that may touch colliders, tied to the tets of the model.
+
+    Attributes:
+        tet, weights: Their binding, (k,) and (k, 4).
+        area: Their share of the surface [m²], (k,).
+        stiffness: Stiffness that elasticity and weight ask for [N/m], (k,).
+        mass: Their share of the body's mass by area [kg], (k,).
+        tet_size: Edge length of the lattice of their body [m], (k,).
+    """
+
+    tet: Indices
+    weights: Floats
+    area: Floats
+    stiffness: Floats
+    mass: Floats
+    tet_size: Floats
+
+    def __len__(self) -> int:
+        return len(self.tet)
+
+    def stiffness_for(self, dt: float) -> Floats:
+        """Returns the normal stiffness in a step of `dt` [s], in [N/m], (k,)."""
+        return np.maximum(self.stiffness, INERTIA * self.mass / dt**2)
+
+    @staticmethod
+    def together(groups: Sequence[ContactPoints]) -> ContactPoints:
+        """Returns the points of all groups, in order."""
+        names = ("tet", "weights", "area", "stiffness", "mass", "tet_size")
+        empty = (np.zeros(0, np.int32), np.zeros((0, 4)), *(np.zeros(0) for _ in range(4)))
+        return ContactPoints(
+            *(
+                np.concatenate([first, *(getattr(group, name) for group in groups)])
+                for name, first in zip(names, empty, strict=True)
+            )
+        )
+
+
+def contact_points(
+    *, tet: Indices, weights: Floats, area: Floats, youngs_modulus: Floats, mass: float, weight: float, tet_size: float
+) -> ContactPoints:
+    """Returns the contact points of one body.
+
+    A point's stiffness is the largest of: `STIFFNESS` · E · area / tet size, so that the depth of a contact is
+    a small part of the strain that presses on it; and what lets its share of the weight sink in by
+    `WEIGHT_DEPTH`, which matters where a body is too soft to carry itself.
+
+    Args:
+        tet, weights: Binding in the model, (k,) and (k, 4).
+        area: Share of the surface [m²], (k,).
+        youngs_modulus: E of the tets of the points [Pa], (k,).
+        mass, weight: Of the body [kg], [N].
+        tet_size: Edge length of the lattice [m].
+    """
+    share = area / max(area.sum(), 1e-300)
+    stiffness = np.maximum(STIFFNESS * youngs_modulus * area / tet_size, weight * share / (WEIGHT_DEPTH * tet_size))
+    return ContactPoints(tet, weights, area, stiffness, mass * share, np.full(len(tet), tet_size))
+
+
+def sample_surface(vertices: Floats, triangles: Indices, spacing: float) -> tuple[Indices, Floats, Floats]:
+    """Returns points on a surface no farther apart than about `spacing` [m].
+
+    Returns:
+        The vertices that faces use, (u,); further points on long edges and in large faces [m], (k, 3); and the
+        share of the surface of all of them, vertices first [m²], (u + k,).
+    """
+    corners = vertices[triangles]
+    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    edges, edge_of = np.unique(
+        np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1),
+        axis=0,
+        return_inverse=True,
+    )
+    edge_of = edge_of.reshape(3, -1)
+    lengths = np.linalg.norm(vertices[edges[:, 1]] - vertices[edges[:, 0]], axis=1)
+    parts = np.maximum(np.ceil(lengths / spacing - 1e-9).astype(np.int64), 1)
+    on_edges, edge = _between(vertices[edges[:, 0]], vertices[edges[:, 1]], parts)
+    inside, triangle = _within(corners, parts[edge_of].max(axis=0))
+
+    count = 3 + (parts[edge_of] - 1).sum(axis=0) + np.bincount(triangle, minlength=len(triangles))
+    each = area / count
+    per_edge = np.bincount(edge_of.ravel(), np.tile(each, 3), minlength=len(edges))
+    per_vertex = np.bincount(triangles.ravel(), np.repeat(each, 3), minlength=len(vertices))
+    used = np.unique(triangles).astype(np.int32)
+    shares = np.concatenate([per_vertex[used], per_edge[edge], each[triangle]])
+    return used, floats(np.concatenate([on_edges, inside]), -1, 3), shares
+
+
+def _between(start: Floats, end: Floats, parts: Indices) -> tuple[Floats, Indices]:
+    """Returns the points that cut each segment into equal parts, and the segment of each."""
+    segment = np.repeat(np.arange(len(parts)), parts - 1)
+    number = np.arange(len(segment)) - np.repeat(np.cumsum(parts - 1) - (parts - 1), parts - 1) + 1
+    s = (number / parts[segment])[:, None]
+    return start[segment] + s * (end[segment] - start[segment]), segment
+
+
+def _within(corners: Floats, parts: Indices) -> tuple[Floats, Indices]:
+    """Returns the inner points of triangles (t, 3, 3) cut into parts², and the triangle of each."""
+    points, owners = [np.zeros((0, 3))], [np.zeros(0, np.int64)]
+    for n in np.unique(parts[parts > 2]):
+        i, j = (grid.ravel() for grid in np.meshgrid(np.arange(1, n), np.arange(1, n), indexing="ij"))
+        i, j = i[i + j < n], j[i + j < n]
+        weights = np.column_stack([n - i - j, i, j]) / n
+        owner = np.flatnonzero(parts == n)
+        points.append(np.einsum("pa,tai->tpi", weights, corners[owner]).reshape(-1, 3))
+        owners.append(np.repeat(owner, len(weights)))
+    return np.concatenate(points), np.concatenate(owners)

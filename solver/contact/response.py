@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts push and rub: which of them act, how strongly, and what they remember.
+
+With r = p − c the motion of a point relative to the collider in the step, a contact gives the point
+
+    f = −k n (gap + n·r) − κ s,   s = s0 + (I − n nᵀ) r,
+
+a spring against what it goes in, linear in the end of the step and only while it pushes. s is how far the
+contact is sheared. It sticks with κ = k as long as k ‖s‖ ≤ μ N, N the normal force. Else it slides with
+κ = μ N / ‖s‖, which makes the friction μ N against the sliding at the end of the step and keeps the matrix
+symmetric; N and ‖s‖ come from the solve before. Which contacts push and which slide is found by solving
+again, a bounded number of times. What a sliding contact remembers of s is cut to μ N / k, so that it neither
+creeps while it sticks nor springs back when it stops.
+
+Source: friction as an elastic and a slipping part, Cundall and Strack (1979), A discrete numerical model for
+granular assemblies; the stiffness μ N / ‖s‖ is a fixed-point iteration with lagged diffusivity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Bools, Floats
+from ..embedding import interpolate_points
+from ..integrators.outside import Points
+from ..model import Model
+from ..state import State
+from .memory import Memory
+from .points import ContactPoints
+from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, tets_that_move
+
+PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
+UNBALANCED = 0.02  # share of the sum of normal forces that may still be wrong when no further solve is asked for
+
+
+@dataclass
+class Pushing:
+    """What acts at each contact of a `Touching`, k of them.
+
+    Attributes:
+        on: Whether it pushes, (k,).
+        k: Normal and sticking stiffness [N/m], (k,).
+        mu: Coefficient of friction, (k,).
+        shear: s0 [m], (k, 3).
+        kappa: κ [N/m], (k,).
+        shift: Added to the gap [m]: contacts that carry the first frame already (k,).
+    """
+
+    on: Bools
+    k: Floats
+    mu: Floats
+    shear: Floats
+    kappa: Floats
+    shift: Floats
+
+
+class ContactStep:
+    """The contacts of one step, from the guess before the first solve to what the next step remembers."""
+
+    def __init__(
+        self,
+        points: ContactPoints,
+        places: list[Place],
+        model: Model,
+        state: State,
+        is_fixed: Bools | None,
+        gravity: Floats,
+        dt: float,
+    ) -> None:
+        """Guesses the contacts from where the points get by velocity and gravity alone."""
+        self.points, self.places, self.model, self.dt = points, places, model, dt
+        self.memory = Memory.of(state)
+        self.start = self._positions(state.x)
+        self.moves = tets_that_move(model.tets, is_fixed)[points.tet]
+        guess = state.x + dt * (state.v + dt * model.gravity_scale[:, None] * gravity)
+        end = self._positions(guess)
+        self.touching = self._find(end)
+        self.pushing = self._new(self.touching)
+        self._rub(end, self.memory.look_up(self.touching.id).force)
+
+    def act(self) -> Points:
+        """Returns the contacts as forces on points of the tets."""
+        on = np.flatnonzero(self.pushing.on)
+        which = self._points_of(self.touching)[on]
+        normal = self.touching.normal[on]
+        pushing = self.pushing
+        k, kappa, shear = pushing.k[on], pushing.kappa[on], pushing.shear[on]
+        outer = normal[:, :, None] * normal[:, None, :]
+        stiffness = k[:, None, None] * outer + kappa[:, None, None] * (np.eye(3) - outer)
+        away = self.touching.carried[on] - self.start[which]
+        force = np.einsum("kij,kj->ki", stiffness, away) - (k * self._gap()[on])[:, None] * normal
+        force -= kappa[:, None] * shear
+        return Points(self.points.tet[which], self.points.weights[which], force, stiffness, np.zeros((len(on), 3, 3)))
+
+    def update(self, x: Floats) -> bool:
+        """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""
+        end = self._positions(x)
+        self._add(self._find(end))
+        pushing = self.pushing
+        normal_force, shear = self._measure(end)
+        pushes = normal_force > 0.0
+        enough = UNBALANCED * normal_force[pushes].sum()
+        wrong = np.abs(normal_force[pushing.on != pushes]).sum()
+        kappa = pushing.kappa
+        pushing.on = pushes
+        self._rub(end, normal_force)
+        missing = (np.abs(pushing.kappa - kappa) * np.linalg.norm(shear, axis=1))[pushes].sum()
+        return bool(wrong > enough or missing > enough)
+
+    def remember(self, state: State) -> None:
+        """Keeps in the state what the next step has to know of the contacts."""
+        normal_force, shear = self._measure(self._positions(state.x))
+        kept = np.flatnonzero(normal_force > 0.0)
+        limit = self.pushing.mu * np.maximum(normal_force, 0.0) / self.pushing.k
+        length = np.linalg.norm(shear, axis=1)
+        shear *= np.minimum(1.0, limit / np.maximum(length, 1e-300))[:, None]
+        turns = np.array([place.pose[4:7] for place in self.places]).reshape(-1, 3, 3)
+        local = np.einsum("kji,kj->ki", turns[self.touching.id // max(len(self.points), 1)], shear)
+        Memory(
+            self.touching.id[kept], normal_force[kept], local[kept], self.touching.side[kept], self.pushing.shift[kept]
+        ).keep(state)
+
+    def _positions(self, x: Floats) -> Floats:
+        out = np.empty((len(self.points), 3))
+        interpolate_points(x, self.model.tets, self.points.tet, self.points.weights, out)
+        return out
+
+    def _points_of(self, touching: Touching) -> np.ndarray:
+        return touching.id % max(len(self.points), 1)
+
+    def _find(self, end: Floats) -> Touching:
+        reach = PUSH_OUT_REACH * self.points.tet_size
+        found = find_touching(self.places, self.start, end, reach, self.memory.id, self.memory.side)
+        return found.only(self.moves[self._points_of(found)])
+
+    def _gap(self) -> Floats:
+        """Returns the gaps with their shifts, limited in how much is pushed out at once [m], (k,)."""
+        size = self.points.tet_size[self._points_of(self.touching)]
+        return np.maximum(self.touching.gap - self.pushing.shift, -PUSH_OUT * size)
+
+    def _new(self, touching: Touching) -> Pushing:
+        """Returns what is known of contacts at the start of the step."""
+        which = self._points_of(touching)
+        place = touching.id // max(len(self.points), 1)
+        friction = np.array([p.collider.friction for p in self.places])
+        turns = np.array([p.pose[4:7] for p in self.places]).reshape(-1, 3, 3)
+        known = self.memory.look_up(touching.id)
+        shear = np.einsum("kij,kj->ki", turns[place], known.shear)
+        shear -= np.einsum("ki,ki->k", shear, touching.normal)[:, None] * touching.normal
+        count = len(touching)
+        k = self.points.stiffness_for(self.dt)[which]
+        return Pushing(np.ones(count, bool), k, friction[place], shear, np.zeros(count), known.shift)
+
+    def _add(self, found: Touching) -> None:
+        """Adds contacts that are not there yet."""
+        new = found.only(~np.isin(found.id, self.touching.id))
+        if not len(new):
+            return
+        added, pushing = self._new(new), self.pushing
+        added.on[:] = False
+        self.touching = Touching.together([self.touching, new])
+        order = np.argsort(self.touching.id, kind="stable")
+        self.touching = self.touching.only(order)
+        for name in ("on", "k", "mu", "shear", "kappa", "shift"):
+            setattr(pushing, name, np.concatenate([getattr(pushing, name), getattr(added, name)])[order])
+
+    def _measure(self, end: Floats) -> tuple[Floats, Floats]:
+        """Returns normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3)."""
+        r = end[self._points_of(self.touching)] - self.touching.carried
+        along = np.einsum("ki,ki->k", r, self.touching.normal)
+        shear = self.pushing.shear + r - along[:, None] * self.touching.normal
+        return -self.pushing.k * (self._gap() + along), shear
+
+    def _rub(self, end: Floats, normal_force: Floats) -> None:
+        """Sets κ for points that get to `end` [m], (n, 3), under normal forces [N], (k,)."""
+        shear = np.linalg.norm(self._measure(end)[1], axis=1)
+        most = self.pushing.mu * np.maximum(normal_force, 0.0)
+        self.pushing.kappa = np.minimum(self.pushing.k, most / np.maximum(shear, 1e-300))

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finds the contacts of all points with all colliders in one step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Floats, Indices
+from .collide import collide_mesh, collide_plane
+from .colliders import BuiltCollider
+
+PUSH_OUT_REACH = 2.0  # depth inside a mesh from which a point is still pushed out, in tet sizes
+
+
+@dataclass
+class Touching:
+    """Contacts: point, collider and plane. See `collide.py` for the formula of the gap.
+
+    Attributes:
+        id: collider · (number of points) + point, rising, (k,) int64.
+        normal: n at the end of the step, away from the collider, (k, 3).
+        gap: Distance of the point carried along with the collider [m], (k,).
+        carried: c, where it would be then [m], (k, 3).
+        side: Side of an open sheet, (k,) int8.
+    """
+
+    id: npt.NDArray[np.int64]
+    normal: Floats
+    gap: Floats
+    carried: Floats
+    side: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def only(self, which: npt.NDArray) -> Touching:
+        """Returns some of the contacts, by mask or index."""
+        return Touching(self.id[which], self.normal[which], self.gap[which], self.carried[which], self.side[which])
+
+    @staticmethod
+    def together(groups: list[Touching]) -> Touching:
+        """Returns the contacts of all groups, in order."""
+        names = ("id", "normal", "gap", "carried", "side")
+        empty = (np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int8))
+        return Touching(
+            *(np.concatenate([e, *(getattr(g, n) for g in groups)]) for n, e in zip(names, empty, strict=True))
+        )
+
+
+@dataclass(frozen=True)
+class Place:
+    """A collider during one step: its pose at both ends, rows R0 | t0 | R1 | t1, (8, 3)."""
+
+    collider: BuiltCollider
+    pose: Floats
+
+
+def find_touching(
+    places: list[Place], start: Floats, end: Floats, reach: Floats, ids: npt.NDArray[np.int64], sides: npt.NDArray
+) -> Touching:
+    """Returns the contacts of points that go from `start` to `end` [m], both (n, 3).
+
+    Args:
+        places: The colliders.
+        start, end: Positions of the points [m].
+        reach: Depth inside meshes from which points are pushed out [m], (n,).
+        ids, sides: Contacts remembered and their sides of open sheets, (k,).
+    """
+    count = len(start)
+    if not count:
+        return Touching.together([])
+    low, high = np.minimum(start.min(axis=0), end.min(axis=0)), np.maximum(start.max(axis=0), end.max(axis=0))
+    found = []
+    for number, place in enumerate(places):
+        if not _may_touch(place, low, high):
+            continue
+        index = np.empty(count, np.int32)
+        normal, gap, carried = np.empty((count, 3)), np.empty(count), np.empty((count, 3))
+        side = np.zeros(count, np.int8)
+        collider = place.collider
+        if collider.bvh is None:
+            hits = collide_plane(
+                start, end, collider.normal, place.pose, collider.thickness, index, normal, gap, carried
+            )
+        else:
+            known = np.zeros(count, np.int8)
+            own = (ids >= number * count) & (ids < (number + 1) * count)
+            known[ids[own] - number * count] = sides[own]
+            hits = collide_mesh(
+                *collider.bvh.arrays,
+                collider.is_closed,
+                start,
+                end,
+                reach,
+                known,
+                place.pose,
+                collider.thickness,
+                index,
+                normal,
+                gap,
+                carried,
+                side,
+            )
+        id = index[:hits].astype(np.int64) + number * count
+        found.append(Touching(id, normal[:hits], gap[:hits], carried[:hits], side[:hits]))
+    return Touching.together(found)
+
+
+def _may_touch(place: Place, low: Floats, high: Floats) -> bool:
+    """Whether the box of all points during the step meets the collider at its start or end pose."""
+    corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    collider = place.collider
+    for pose in (place.pose[:4], place.pose[4:]):
+        local = (corners - pose[3]) @ pose[:3]
+        if collider.bvh is None:
+            if (local @ collider.normal).min() < collider.thickness:
+                return True
+        else:
+            box = collider.bvh.boxes[0]
+            margin = collider.thickness
+            if (local.min(axis=0) <= box[3:] + margin).all() and (local.max(axis=0) >= box[:3] - margin).all():
+                return True
+    return False
+
+
+def tets_that_move(tets: Indices, is_fixed: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_]:
+    """Returns which tets have a node that is not held, (m,)."""
+    return np.ones(len(tets), bool) if is_fixed is None else ~is_fixed[tets].all(axis=1)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gravity Already in Shape: the first frame is in balance, since the shape was made with its sag.
+
+Let u be how far the body would sag if it were made without: K u = f_gravity, with the stiffness K of the first
+frame and of all that bears the body there: held nodes, pin springs, and the contacts that touch. Then tets whose
+rest strain is ε0 = −sym(∇u) push back with just f_gravity where they are, and turn along with their rotation
+later. Springs and contacts get the share that they bear: their targets are shifted by −u, and the gaps of
+contacts so that they push at once.
+
+Only contacts that push count, and sticking ones bear no more than Coulomb's μ N; both are found by solving again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .arrays import Bools, Floats
+from .contact.bearing import Bearings
+from .elements.corotational import COROTATED, WARPED, assemble, warp_tets
+from .integrators.outside import Points
+from .linear.pcg import solve
+from .linear.points import add_points
+from .model import Model
+from .pins import BodyPins
+from .state import State
+
+TOLERANCE = 1.0e-11  # relative residual: what is left over is what moves in the first frames
+MAX_ITERATIONS = 20_000
+PASSES = 30  # solves to find which contacts bear
+LEAST_BEARING = 1.0e-10  # smallest over largest stiffness against moving as a whole, below which a body is free
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """What keeps the first frame still.
+
+    Attributes:
+        model: All bodies, with rest strains.
+        pins: With shifted springs.
+        free: Which of the bodies nothing holds; they fall.
+    """
+
+    model: Model
+    pins: tuple[BodyPins, ...]
+    free: tuple[int, ...]
+
+
+def balance(
+    model: Model,
+    state: State,
+    pins: tuple[BodyPins, ...],
+    pin_stiffness: list[float],
+    bearings: Bearings,
+    wanted: list[int],
+    gravity: Floats,
+    dt: float,
+) -> Balanced:
+    """Gives the bodies `wanted` the strain that bears gravity [m/s²], (3,), at their first frame.
+
+    Args:
+        model: All bodies.
+        state: The first frame; what contacts bear is written into its memory.
+        pins: Of the bodies, with their stiffness at the first frame `pin_stiffness` [1/s²].
+        bearings: Contacts of the bodies wanted.
+        wanted: Which bodies of the model.
+        gravity: At the first frame.
+        dt: Length of a step [s], which the stiffness of contacts and pivots depends on.
+    """
+    is_free = np.zeros(model.node_count, bool)
+    for number in wanted:
+        is_free[model.bodies[number].nodes] = True
+    springs = []
+    for pin, stiffness in zip(pins, pin_stiffness, strict=True):
+        if stiffness > 0.0:
+            is_free[pin.held_nodes] = False
+            springs.append(pin.pull(state, model, pin.rest, stiffness, dt))
+    held = Points.together(Points(), *springs)
+    is_held = [not is_free[body.nodes].all() for body in model.bodies]
+
+    free: set[int] = set()
+    for _ in range(PASSES):
+        contacts = bearings.act()
+        together = Points.together(held, contacts)
+        for number in wanted:
+            if not is_held[number] and number not in free and not _bears(model, number, together):
+                free.add(number)
+                is_free[model.bodies[number].nodes] = False
+        u = _sag(model, is_free, together, gravity)
+        if not bearings.settle(contacts.positions(u, model.tets)):
+            break
+    else:
+        # contacts that never come to rest bear nothing for long
+        free |= {number for number in wanted if not is_held[number]}
+    for number in free:
+        u[model.bodies[number].nodes] = 0.0
+
+    bearings.remember(state, contacts.positions(u, model.tets))
+    shifted = tuple(_shifted(pin, model, u) for pin in pins)
+    return Balanced(replace(model, initial_strain=-strain_of(model, u)), shifted, tuple(sorted(free)))
+
+
+def strain_of(model: Model, u: Floats) -> Floats:
+    """Returns sym(∇u) of node displacements u [m] as xx, yy, zz, xy, yz, zx, (m, 6)."""
+    corners = u[model.tets]
+    gradient = np.einsum("tai,taj->tij", corners[:, 1:] - corners[:, :1], model.Dm_inverse)
+    e = 0.5 * (gradient + np.swapaxes(gradient, 1, 2))
+    return np.ascontiguousarray(
+        np.stack([e[:, 0, 0], e[:, 1, 1], e[:, 2, 2], e[:, 0, 1], e[:, 1, 2], e[:, 2, 0]], axis=1)
+    )
+
+
+def _sag(model: Model, is_free: Bools, points: Points, gravity: Floats) -> Floats:
+    """Returns u of K u = f_gravity [m], (n, 3), zero at nodes that are not free."""
+    pattern = model.pattern
+    warped = np.empty((model.tet_count, WARPED))
+    values, force = np.empty((pattern.block_count, 9)), np.empty((model.node_count, 3))
+    u = np.zeros((model.node_count, 3))
+    if not is_free.any():
+        return u
+    warp_tets(
+        COROTATED, model.X, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
+        model.stiffness_damping, np.zeros((0, 6)), warped,
+    )  # fmt: skip
+    assemble(
+        1.0, 0.0, np.zeros(model.node_count), pattern.row_start, pattern.diagonal, pattern.corner_start,
+        pattern.corners, pattern.corner_block, warped, values, force,
+    )  # fmt: skip
+    b = (model.mass * model.gravity_scale)[:, None] * gravity
+    corners = 4 * points.tet.astype(np.int64)
+    nothing = np.zeros((len(points), 3))
+    add_points(corners, points.weights, points.stiffness, nothing, model.tets.ravel(), pattern.corner_block, values, b)
+    solve(pattern, values, b, is_free, u, TOLERANCE, MAX_ITERATIONS)
+    return u
+
+
+def _bears(model: Model, number: int, points: Points) -> bool:
+    """Whether points keep a body from moving and turning as a whole."""
+    nodes = model.bodies[number].nodes
+    mine = np.flatnonzero((model.tets[points.tet, 0] >= nodes.start) & (model.tets[points.tet, 0] < nodes.stop))
+    if not len(mine):
+        return False
+    X = model.X[nodes]
+    middle, size = X.mean(axis=0), np.ptp(X, axis=0).max()
+    x, y, z = ((points.positions(model.X, model.tets)[mine] - middle) / size).T
+    o = np.zeros_like(x)
+    turning = np.stack([np.stack([o, z, -y]), np.stack([-z, o, x]), np.stack([y, -x, o])]).transpose(2, 0, 1)
+    motion = np.concatenate([np.broadcast_to(np.eye(3), turning.shape), turning], axis=2)
+    bearing = np.einsum("kia,kij,kjb->ab", motion, points.stiffness[mine], motion)
+    sizes = np.linalg.eigvalsh(bearing)
+    return bool(sizes[0] > LEAST_BEARING * sizes[-1] and sizes[-1] > 0.0)
+
+
+def _shifted(pin: BodyPins, model: Model, u: Floats) -> BodyPins:
+    springs = pin.springs
+    sagged = np.einsum("ka,kai->ki", springs.weights, u[model.tets[springs.tet]])
+    return replace(pin, springs=replace(springs, shift=-sagged))

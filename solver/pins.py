@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What pins do in a step: held nodes, springs, and the last correction of what is drawn.
+
+Weight 1 is exact. The tets that hold such vertices are held with all their nodes (`pin_regions.py`), so a pin
+reaches up to one tet beyond its vertices. Vertices too few or too close together to say how their tets are
+turned (a single one, a row) make a pivot instead: stiff springs, around which the body may turn.
+What tets cannot follow, since the mesh is finer than they are, is corrected in the render positions alone:
+vertices of weight 1 are drawn on their targets, and vertices closer than a tet to them are drawn along, fading
+with the distance. After a release that correction dies away within a few frames.
+
+Weight w < 1 is a spring of stiffness w · pin_stiffness · (the vertex's share of the body's mass).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.spatial import cKDTree
+
+from .arrays import Bools, Floats, Indices
+from .embedding import Binding
+from .integrators.outside import Points
+from .materials.elastic import youngs_modulus
+from .model import Model
+from .pin_regions import HeldRegion, find_regions, make_region, tells_rotation
+from .scene import Body
+from .state import State
+from .tracks import TrackReader
+
+DEFAULT_STIFFNESS = 1000.0  # [1/s²], where the scene has no track of it
+PIVOT_SAG = 1e-3  # how far a pivot gives under the body's weight, in tet sizes
+PIVOT_STIFFNESS = 200.0  # least stiffness of a pivot over Young's modulus · tet size
+PIVOT_INERTIA = 10.0  # least stiffness of a pivot over (mass of its tets) / Δt²
+FADE_NEIGHBOURS = 4  # pinned vertices that a vertex beside them is drawn along with
+FADE_TIME = 0.1  # time in which the correction falls to 1/e after a release [s]
+
+
+@dataclass(frozen=True)
+class Springs:
+    """Pinned vertices on springs, of stiffness k = varying · pin_stiffness + steady + inertial / Δt².
+
+    Attributes:
+        rows: Their places among the pinned vertices of the body, (k,).
+        tet, weights: Their binding in the model, (k,) and (k, 4).
+        varying: w · share of mass [kg], (k,).
+        steady: [N/m], (k,).
+        inertial: [kg], (k,).
+        shift: Added to the targets: what holds the first frame still against gravity [m], (k, 3).
+    """
+
+    rows: Indices
+    tet: Indices
+    weights: Floats
+    varying: Floats
+    steady: Floats
+    inertial: Floats
+    shift: Floats
+
+    def stiffness(self, pin_stiffness: float, dt: float) -> Floats:
+        """Returns k [N/m], (k,)."""
+        return self.varying * pin_stiffness + self.steady + self.inertial / dt**2
+
+
+@dataclass(frozen=True)
+class BodyPins:
+    """All pins of one body.
+
+    Attributes:
+        key: The body's.
+        body: Which of the model's bodies it is.
+        rest: Pinned vertices at rest [m], (p, 3): their targets where the scene has no track of them.
+        regions: What is held exactly.
+        springs: What is held by springs.
+        exact: Places of the vertices of weight 1 among the pinned ones, (e,).
+        exact_binding: Their binding in the model.
+        correction: From the corrections of those to the corrections of all render vertices, sparse (n, e).
+    """
+
+    key: str
+    body: int
+    rest: Floats
+    regions: tuple[HeldRegion, ...]
+    springs: Springs
+    exact: Indices
+    exact_binding: Binding
+    correction: csr_matrix
+
+    def stiffness(self, tracks: TrackReader, time: float) -> float:
+        """Returns pin_stiffness at a time [1/s²]; 0 releases everything."""
+        name = f"body.{self.key}.pin_stiffness"
+        return max(0.0, float(tracks.sample(name, time))) if tracks.has(name) else DEFAULT_STIFFNESS
+
+    def targets(self, tracks: TrackReader, time: float) -> Floats:
+        """Returns where the animation wants the pinned vertices at a time [m], (p, 3)."""
+        name = f"body.{self.key}.targets"
+        return tracks.sample(name, time) if tracks.has(name) else self.rest
+
+    @property
+    def held_nodes(self) -> Indices:
+        """Nodes of the model that are held exactly."""
+        return np.concatenate([np.zeros(0, np.int32), *(region.nodes for region in self.regions)])
+
+    def hold(self, targets: Floats, is_fixed: Bools, fixed_target: Floats) -> None:
+        """Marks the nodes held exactly, and writes where they have to be [m], for targets [m], (p, 3)."""
+        for region in self.regions:
+            is_fixed[region.nodes] = True
+            fixed_target[region.nodes] = region.node_targets(targets)
+
+    def pull(self, state: State, model: Model, targets: Floats, pin_stiffness: float, dt: float) -> Points:
+        """Returns the springs of a step of `dt` [s] towards targets [m], (p, 3)."""
+        springs = self.springs
+        k = springs.stiffness(pin_stiffness, dt)
+        stiffness = k[:, None, None] * np.eye(3)
+        points = Points(springs.tet, springs.weights, np.zeros((len(k), 3)), stiffness, np.zeros((len(k), 3, 3)))
+        away = targets[springs.rows] + springs.shift - points.positions(state.x, model.tets)
+        points.force = k[:, None] * away
+        return points
+
+    def remember(self, state: State, model: Model, targets: Floats | None, dt: float) -> None:
+        """Keeps in the state what tets miss of the exact targets [m]; without targets it dies away."""
+        if not len(self.exact):
+            return
+        name = f"pins.{self.key}.missed"
+        if targets is not None:
+            binding = self.exact_binding
+            reached = np.einsum("ka,kai->ki", binding.weights, state.x[model.tets[binding.tet]])
+            state.fields[name] = targets[self.exact] - reached
+        elif name in state.fields:
+            state.fields[name] = state.fields[name] * np.exp(-dt / FADE_TIME)
+
+    def correct(self, state: State, positions: Floats) -> None:
+        """Moves render positions [m], (n, 3), so that vertices of weight 1 are on their targets."""
+        missed = state.fields.get(f"pins.{self.key}.missed")
+        if missed is not None:
+            positions += self.correction @ missed
+
+
+def make_pins(body: Body, binding: Binding, model: Model, number: int, tet_size: float, gravity: float) -> BodyPins:
+    """Returns the pins of a body that is in the model.
+
+    Args:
+        body: What is asked for.
+        binding: Its render vertices in the tets of the model, (n,) and (n, 4).
+        model: All bodies.
+        number: Which of the model's bodies it is.
+        tet_size: Edge length of its lattice [m].
+        gravity: Magnitude of the acceleration that pivots have to bear [m/s²].
+    """
+    pinned = np.asarray(body.pinned, np.int32)
+    weights = np.asarray(body.pin_weights, np.float64)
+    tet, barycentric = binding.tet[pinned], binding.weights[pinned]
+    bound = np.einsum("ka,kai->ki", barycentric, model.X[model.tets[tet]])
+    exact = np.flatnonzero(weights >= 1.0).astype(np.int32)
+    mass = model.mass[model.bodies[number].nodes]
+    varying = weights * _area_shares(body)[pinned] * mass.sum()
+    steady, inertial = np.zeros(len(pinned)), np.zeros(len(pinned))
+    regions = []
+    for found in find_regions(model.tets, tet[exact]):
+        rows = exact[found]
+        varying[rows] = 0.0
+        if tells_rotation(bound[rows], tet_size):
+            regions.append(make_region(model.X, model.tets, bound[rows], rows, tet[rows], barycentric[rows], tet_size))
+        else:
+            own = np.unique(tet[rows])
+            E = youngs_modulus(model.mu[own], model.lam[own]).max()
+            weight = mass.sum() * gravity * float(model.gravity_scale[model.bodies[number].nodes.start])
+            steady[rows] = max(PIVOT_STIFFNESS * E * tet_size, weight / (PIVOT_SAG * tet_size)) / len(rows)
+            inertial[rows] = PIVOT_INERTIA * model.mass[np.unique(model.tets[own])].sum() / len(rows)
+    in_region = np.zeros(len(pinned), bool)
+    for region in regions:
+        in_region[region.rows] = True
+    rows = np.flatnonzero(~in_region).astype(np.int32)
+    springs = Springs(
+        rows, tet[rows], barycentric[rows], varying[rows], steady[rows], inertial[rows], np.zeros((len(rows), 3))
+    )
+    return BodyPins(
+        key=body.key,
+        body=number,
+        rest=body.vertices[pinned],
+        regions=tuple(regions),
+        springs=springs,
+        exact=exact,
+        exact_binding=Binding(tet[exact], barycentric[exact]),
+        correction=_correction(body.vertices, pinned[exact], tet_size),
+    )
+
+
+def _area_shares(body: Body) -> Floats:
+    """Returns the share of each vertex in the surface, (n,); they sum to one."""
+    corners = body.vertices[body.triangles]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    per_vertex = np.bincount(body.triangles.ravel(), np.repeat(area, 3), minlength=len(body.vertices))
+    return per_vertex / max(per_vertex.sum(), 1e-300)
+
+
+def _correction(vertices: Floats, exact: Indices, radius: float) -> csr_matrix:
+    """Returns how render vertices are drawn along with exactly pinned ones closer than `radius` [m]."""
+    count = min(FADE_NEIGHBOURS, len(exact))
+    if not count:
+        return csr_matrix((len(vertices), 0))
+    distance, near = cKDTree(vertices[exact]).query(vertices, k=list(range(1, count + 1)), distance_upper_bound=radius)
+    weights = np.where(np.isfinite(distance), 1.0 / (distance + 1e-6 * radius) ** 2, 0.0)
+    closest = np.minimum(distance[:, :1] / radius, 1.0)
+    weights *= (1.0 - closest**2) ** 2 / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+    near = np.where(np.isfinite(distance), near, 0)
+    weights[exact] = 0.0
+    weights[exact, 0] = 1.0
+    near[exact, 0] = np.arange(len(exact))
+    rows = np.repeat(np.arange(len(vertices)), count)
+    matrix = csr_matrix((weights.ravel(), (rows, near.ravel())), shape=(len(vertices), len(exact)))
+    matrix.eliminate_zeros()
+    return matrix
