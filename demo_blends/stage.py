@@ -84,9 +84,7 @@ def look_at(camera: bpy.types.Object, target: tuple[float, float, float]) -> Non
     camera.rotation_euler = (Vector(target) - camera.location).to_track_quat("-Z", "Y").to_euler()
 
 
-def light_and_camera(
-    place: tuple[float, float, float], target: tuple[float, float, float], lens: float = 50.0
-) -> None:
+def light_and_camera(place: tuple[float, float, float], target: tuple[float, float, float], lens: float = 50.0) -> None:
     """Adds a camera at `place` [m] that looks at `target`, a sun and a bright sky."""
     scene = bpy.context.scene
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Builds the demo scenes, bakes one as the Simulate button does, renders it, and says where everything is.
+
+    python demo_blends/make_demo.py [--scene NAME] [--out FOLDER] [--only-build]
+
+`make demo` runs it. The small, unbaked .blend files beside this script were made by it, with --only-build --out .
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import shutil
+import time
+from pathlib import Path
+
+import bpy
+
+import pictures
+import stage
+
+HERE = Path(__file__).resolve().parent
+SCENES = ("jelly_suzanne", "swinging_tail", "tilting_tray")
+SHEET_PICTURES = 9
+
+
+def build(name: str, out: Path) -> Path:
+    """Builds one scene and saves it, unbaked; returns the .blend."""
+    importlib.import_module(name).build()
+    path = out / f"{name}.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True, check_existing=False)
+    path.with_suffix(".blend1").unlink(missing_ok=True)
+    return path
+
+
+def bake(blend: Path, out: Path) -> Path:
+    """Opens an unbaked .blend, saves it as another, bakes that, saves it and returns it."""
+    baked = out / f"{blend.stem}_baked.blend"
+    shutil.rmtree(baked.with_suffix(".sinew"), ignore_errors=True)
+    bpy.ops.wm.open_mainfile(filepath=str(blend))
+    stage.ensure_sinew()
+    bpy.ops.wm.save_as_mainfile(filepath=str(baked), compress=True, check_existing=False)
+    bpy.ops.sinew.simulate()
+    bpy.ops.wm.save_mainfile(compress=True)
+    baked.with_suffix(".blend1").unlink(missing_ok=True)
+    return baked
+
+
+def picture(baked: Path, out: Path) -> tuple[Path, Path]:
+    """Renders the open, baked file; returns a sheet of pictures and a movie."""
+    scene = bpy.context.scene
+    count = scene.frame_end - scene.frame_start + 1
+    frames = []
+    for path in pictures.render_frames(out / "frames"):
+        frames.append(path)
+        print(f"\rRendering {len(frames)} of {count} frames", end="", flush=True)
+    print()
+    sheet, movie = out / f"{baked.stem}.png", out / f"{baked.stem}.mp4"
+    step = max(1, (count - 1) // (SHEET_PICTURES - 1))
+    pictures.write_sheet(frames[::step][:SHEET_PICTURES], sheet)
+    pictures.write_movie(frames, movie, stage.FPS)
+    return sheet, movie
+
+
+def main() -> None:
+    """Does what the command line asks for."""
+    parser = argparse.ArgumentParser(description="Build the demo scenes, bake one and render it.")
+    parser.add_argument("--scene", choices=SCENES, default=SCENES[0], help="the scene to bake and render")
+    parser.add_argument("--out", type=Path, default=HERE.parent / "build" / "demo")
+    parser.add_argument("--only-build", action="store_true", help="only write the unbaked .blend files")
+    asked = parser.parse_args()
+    out = asked.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    blends = {name: build(name, out) for name in SCENES}
+    made = [*blends.values()]
+    if not asked.only_build:
+        print(f"Baking {asked.scene}", flush=True)
+        start = time.monotonic()
+        baked = bake(blends[asked.scene], out)
+        print(f"Baked {bpy.context.scene.frame_end} frames in {time.monotonic() - start:.1f} s", flush=True)
+        made += [baked, *picture(baked, out)]
+    print(f"\nDone in {time.monotonic() - began:.0f} s:")
+    for path in made:
+        print(f"    {path}  ({path.stat().st_size / 1000:.0f} kB)")
+
+
+if __name__ == "__main__":
+    main()

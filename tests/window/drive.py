@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs inside a real Blender with a window: presses Sinew's buttons with the mouse and notes what happens.
+
+Started by run.sh. Steps are generator yields: each yields the seconds to wait before the next one. Buttons are
+found by moving the mouse down the sidebar and asking Blender what lies under it. Writes pictures and
+result.json into the folder $OUT, then the file "done".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import time
+import traceback
+from collections.abc import Iterator
+
+import bpy
+from bl_ext.user_default.sinew.addon import bakes
+
+OUT = pathlib.Path(os.environ["OUT"])
+Steps = Iterator[float]
+
+FIRST_FRAMES = 40
+LONG = 2000
+HEIGHT = 2.5
+STIFFNESS = 3.0e4
+
+result: dict[str, object] = {}
+gaps: list[float] = []
+last_beat = time.monotonic()
+
+
+def view() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region]:
+    window = bpy.context.window_manager.windows[0]
+    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
+    return window, area, next(r for r in area.regions if r.type == "UI")
+
+
+def status():
+    return bakes.status(bpy.context.scene)
+
+
+def beat() -> float:
+    """Notes how long the window did not answer; called by a timer of its own."""
+    global last_beat
+    now = time.monotonic()
+    gaps.append(now - last_beat)
+    last_beat = now
+    return 0.02
+
+
+def mouse(*words: str | int) -> None:
+    subprocess.run(["xdotool", *map(str, words)], check=True)
+
+
+def picture(name: str) -> Steps:
+    view()[1].tag_redraw()
+    yield 0.5
+    path = OUT / f"shot-{name}"
+    path.touch()
+    while path.exists():
+        yield 0.1
+
+
+def under_the_mouse() -> str:
+    """Returns the Python command of the button under the mouse, or "" where there is none."""
+    window, area, region = view()
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        if not bpy.ops.ui.copy_python_command_button.poll():
+            return ""
+        bpy.context.window_manager.clipboard = ""
+        bpy.ops.ui.copy_python_command_button()
+        return bpy.context.window_manager.clipboard
+
+
+def press(operator: str) -> Steps:
+    """Finds the button of an operator in the sidebar and presses it with the mouse."""
+    window, area, region = view()
+    x = region.x + region.width // 2 - 20
+    for y in range(region.y + region.height - 10, region.y + 10, -7):
+        mouse("mousemove", x, window.height - y)
+        yield 0.06
+        mouse("mousemove_relative", 1, 1)
+        yield 0.12
+        if f"{operator}(" in under_the_mouse():
+            mouse("mousedown", 1)
+            mouse("mouseup", 1)
+            yield 0.3
+            mouse("mousemove", area.x + 200, window.height - (area.y + 200))
+            return
+    raise AssertionError(f"no button {operator} in the sidebar")
+
+
+def wait_for(what: str, condition, limit: float) -> Steps:
+    end = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < end, f"{what} did not come in {limit} s: {status()}"
+        yield 0.02
+
+
+def lowest_and_height() -> tuple[float, float]:
+    """Returns the lowest point of the cube as it is shown, and its height [m]."""
+    cube = bpy.data.objects["Cube"]
+    shown = cube.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    mesh = shown.to_mesh()
+    heights = [(shown.matrix_world @ vertex.co).z for vertex in mesh.vertices]
+    shown.to_mesh_clear()
+    return min(heights), max(heights) - min(heights)
+
+
+def make_ready() -> Steps:
+    _, area, region = view()
+    area.spaces.active.show_region_ui = True
+    yield 1.0
+    region.active_panel_category = "Sinew"
+    yield from picture("1-start")
+    yield from press("bpy.ops.sinew.make_body")
+    cube = bpy.data.objects["Cube"]
+    assert cube.sinew.role == "BODY", "Make Body did nothing"
+    yield from picture("2-body-with-few-vertices")
+    yield from press("bpy.ops.sinew.subdivide")
+    yield from press("bpy.ops.sinew.add_ground")
+    assert [o for o in bpy.context.scene.objects if o.sinew.role == "COLLIDER"], "Add Ground did nothing"
+    cube.location.z = HEIGHT
+    cube.rotation_euler = (0.5, 0.4, 0.0)
+    cube.sinew.preset = "JELLY"
+    cube.sinew.youngs_modulus = STIFFNESS
+    bpy.context.scene.frame_end = FIRST_FRAMES
+    yield from picture("3-ready")
+
+
+def first_bake() -> Steps:
+    yield from press("bpy.ops.sinew.simulate")
+    start = time.monotonic()
+    yield from wait_for("the start", lambda: status().is_running, 10)
+    gaps.clear()
+    yield from wait_for("the first frame", lambda: (status().frame or 0) >= 2, 60)
+    result["seconds_to_first_frame_cold"] = round(time.monotonic() - start, 2)
+    yield from picture("4-baking")
+    yield from wait_for("the end", lambda: not status().is_running, 120)
+    result["seconds_to_bake"] = round(time.monotonic() - start, 2)
+    result["longest_freeze"] = round(max(gaps), 3)
+    assert status().phase == "baked" and status().frame == FIRST_FRAMES, status()
+    bpy.context.scene.frame_set(FIRST_FRAMES)
+    lowest, height = lowest_and_height()
+    result["lowest_point"], result["height_at_the_end"] = round(lowest, 4), round(height, 3)
+    assert abs(lowest + 1.0) < 0.05, f"the cube does not lie on the ground: {lowest}"
+    yield from picture("5-baked")
+
+
+def cancelled_bake() -> Steps:
+    bpy.data.objects["Cube"].sinew.youngs_modulus = 3 * STIFFNESS
+    bpy.context.scene.frame_end = LONG
+    yield from wait_for("Out of Date", lambda: status().outdated, 10)
+    yield from picture("6-out-of-date")
+    yield from press("bpy.ops.sinew.simulate")
+    start = time.monotonic()
+    yield from wait_for("the start", lambda: status().is_running, 10)
+    yield from wait_for("the first frame", lambda: status().is_running and (status().frame or 0) >= 2, 60)
+    result["seconds_to_first_frame_warm"] = round(time.monotonic() - start, 2)
+    yield from wait_for("frame 6", lambda: (status().frame or 0) >= 6, 60)
+    yield from picture("7-baking-again")
+    start = time.monotonic()
+    mouse("key", "Escape")
+    yield from wait_for("the stop", lambda: not status().is_running, 10)
+    result["seconds_to_cancel"] = round(time.monotonic() - start, 2)
+    kept = status().frame or 0
+    result["frames_kept"] = kept
+    assert kept >= 6 and status().phase == "partial", status()
+    assert status().label == f"Resume from Frame {kept + 1}", status().label
+    yield from picture("8-cancelled")
+
+
+def steps() -> Steps:
+    try:
+        for part in (make_ready, first_bake, cancelled_bake):
+            yield from part()
+        result["passed"] = True
+    except Exception as problem:
+        traceback.print_exc()
+        result["passed"], result["problem"] = False, f"{type(problem).__name__}: {problem}"
+        yield from picture("problem")
+    (OUT / "result.json").write_text(json.dumps(result, indent=1))
+    (OUT / "done").touch()
+
+
+bpy.context.preferences.view.show_splash = False
+running = steps()
+bpy.app.timers.register(beat, persistent=True)
+bpy.app.timers.register(lambda: next(running, None), first_interval=1.5, persistent=True)

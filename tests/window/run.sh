@@ -1,0 +1,39 @@
+#!/bin/bash
+# The extension in a real Blender 5.2 with a window on a virtual screen: installed from its zip, pressed with the
+# mouse, cancelled with ESC. Pictures and result.json go to build/window. Needs root, Debian, and the scripts that
+# make a Blender out of Debian packages (../shared/tools/real_blender, or $REAL_BLENDER_TOOLS); skipped without.
+#   SINEW_WINDOW_BLENDER   where that Blender lies or is made, 1.7 GB (/var/tmp/sinew-blender52)
+set -eu
+cd "$(dirname "$0")/../.."
+tools=$(realpath -m "${REAL_BLENDER_TOOLS:-../shared/tools/real_blender}")
+blender=${SINEW_WINDOW_BLENDER:-/var/tmp/sinew-blender52}
+out=build/window
+
+skip() { echo "window test skipped: $*"; exit 0; }
+[ -x "$tools/enter.sh" ] || skip "no $tools here"
+[ "$(id -u)" = 0 ] || skip "it takes root to make a Blender of Debian packages"
+unshare --mount true 2>/dev/null || skip "this machine allows no mount namespaces"
+
+mkdir -p "$out"
+rm -rf "${out:?}"/*
+if [ ! -e "$blender/made" ]; then
+    [ -e /etc/apt/sources.list.d/debian.sources ] || skip "no /etc/apt/sources.list.d/debian.sources to make a Blender from"
+    echo "Making a Blender 5.2 out of Debian packages in $blender (1 to 2 minutes)"
+    # the environment's Python first: the system's may have no pip
+    PATH="$PWD/.venv/bin:$PATH" "$tools/make.sh" sid "$blender" >"$out/make.log" 2>&1 || { tail -5 "$out/make.log"; skip "it could not be made"; }
+    touch "$blender/made"
+fi
+
+.venv/bin/python scripts/build_zip.py --python cp314 --platform linux-x64
+zip=$(ls -t dist/sinew-*-debian-linux-x64.zip | head -1)
+inside() { "$tools/enter.sh" "$blender" -b "$PWD:/repo" -b "$tools:/tools" -e "SINEW_KERNEL_CACHE=/repo/$out/kernels" -e SECONDS_LIMIT=400 "$@"; }
+
+rm -rf "$blender/root/.config/blender" "$blender/root/.cache/sinew"
+inside blender --command extension validate "/repo/$zip"
+status=0
+inside bash /tools/window.sh "/repo/$zip" /repo/tests/window/drive.py "/repo/$out" || status=$?
+rm -rf "$out/kernels"
+cat "$out/result.json" || true
+echo
+ls "$out"/*.png
+[ $status = 0 ] && grep -q '"passed": true' "$out/result.json"
