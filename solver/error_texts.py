@@ -19,8 +19,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose the method Robust, which covers its faces, close it, or give it thickness (Solidify).",
     ),
     "nothing-inside": (
-        '"{name}" encloses nothing that tets of {size} m could fill.',
-        "Choose the method Robust, give it thickness (Solidify), or choose smaller tets.",
+        'The tets of "{name}" are too large: none fits inside.',
+        "Choose a Tet Size of {thickness} m or less, the method Robust, or more thickness (Solidify).",
     ),
     "tet-size-too-large": (
         'The tets of "{name}" would be {size} m long, larger than the object ({longest} m).',

@@ -22,8 +22,25 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "testdata"
 
 
 def read(path: Path) -> Surface:
-    mesh = trimesh.load(path, process=False, force="mesh", skip_materials=True)
+    if path.suffix == ".obj":
+        return read_obj(path)
+    mesh = trimesh.load(path, process=False, skip_materials=True)
+    if isinstance(mesh, trimesh.Scene):
+        mesh = mesh.dump(concatenate=True)
     return Surface(np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int32))
+
+
+def read_obj(path: Path) -> Surface:
+    vertices, faces = [], []
+    for line in path.read_text(errors="replace").replace("\\\n", " ").splitlines():
+        words = line.split()
+        if words[:1] == ["v"]:
+            vertices.append([float(w) for w in words[1:4]])
+        elif words[:1] == ["f"]:
+            ring = [int(w.split("/")[0]) for w in words[1:]]
+            ring = [i - 1 if i > 0 else len(vertices) + i for i in ring]
+            faces += [[ring[0], ring[i], ring[i + 1]] for i in range(1, len(ring) - 1)]
+    return Surface(np.array(vertices), np.array(faces, np.int32))
 
 
 def fill(surface: Surface, name: str, method: str, divisions: int, wanted: int):
@@ -63,7 +80,9 @@ def main() -> None:
                     print(f"{folder}/{path.name:28} {method:6} {error.text}")
                     continue
                 except Exception as error:
-                    import traceback; traceback.print_exc(limit=-3)
+                    import traceback
+
+                    traceback.print_exc(limit=-2)
                     print(f"{folder}/{path.name:28} {method:6} {type(error).__name__}: {error}")
                     continue
                 r = mesh.report

@@ -13,6 +13,9 @@ from ..jit import kernel
 from .bvh import Bvh
 from .chunks import run_in_chunks
 
+# Sine of the angle to a triangle's plane below which a point counts as in it.
+IN_PLANE = 1.0e-14
+
 
 def winding_numbers(bvh: Bvh, points: npt.ArrayLike) -> Floats:
     """Returns the generalized winding number of the surface at `points` [m], (k, 3), as (k,)."""
@@ -95,6 +98,6 @@ def solid_angle(corners, t, x, y, z):
     bc = bx * cx + by * cy + bz * cz
     ca = cx * ax + cy * ay + cz * az
     below = a * b * c + ab * c + bc * a + ca * b
-    if triple == 0.0:  # in the triangle's plane: on it the two sides cancel
+    if abs(triple) <= IN_PLANE * a * b * c:  # on the triangle the two sides cancel
         return 0.0
     return 2.0 * math.atan2(triple, below)

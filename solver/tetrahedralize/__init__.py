@@ -11,7 +11,7 @@ from ..geometry.bvh import Bvh, build_bvh
 from ..geometry.outward import Outward, look_outward
 from ..geometry.surface import Surface, make_surface
 from ..scene import Meshing
-from .report import describe
+from .report import describe, thickness
 from .size import check_size, tet_size
 from .tet_mesh import Filling, TetMesh
 
@@ -43,6 +43,8 @@ def tetrahedralize(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
     unit = dataclasses.replace(meshing, tet_size=tet_size(surface, meshing) / size)
     bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
     filling = _fill(outward, bvh, unit, name)
+    if len(filling.tets) == 0:
+        raise BadInput("nothing-inside", name=name, thickness=f"{size * thickness(outward, bvh):.2g}")
     report = describe(filling, outward, bvh, unit, size, time.perf_counter() - started)
     return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report)
 

@@ -40,3 +40,8 @@ def describe(
         volume_ratio=volume / enclosed if enclosed > 0.0 else 0.0,
         seconds=seconds,
     )
+
+
+def thickness(outward: Outward, bvh: Bvh) -> float:
+    """Returns how thick a surface is on average [m]: a plate's volume is half its area times this."""
+    return 2.0 * enclosed_volume(bvh, outward.is_closed) / outward.surface.area

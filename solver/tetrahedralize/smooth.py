@@ -22,7 +22,7 @@ SHARE_SAMPLES = 512
 
 
 def make_smooth(surface: Surface, bvh: Bvh, meshing: Meshing, name: str, is_closed: bool) -> Filling:
-    """Fills a surface with tets by isosurface stuffing.
+    """Fills a surface with tets by isosurface stuffing; there are none where no lattice point is inside.
 
     Args:
         surface: The surface, outward.
@@ -32,8 +32,7 @@ def make_smooth(surface: Surface, bvh: Bvh, meshing: Meshing, name: str, is_clos
         is_closed: Whether the surface has no border.
 
     Raises:
-        BadInput: "no-inside" where the surface is too open to have one, "nothing-inside" where no lattice point
-            is inside.
+        BadInput: "no-inside" where the surface is too open to have one.
     """
     if not is_closed and wrapped_share(bvh) < LEAST_SHARE:
         raise BadInput("no-inside", name=name)
@@ -41,8 +40,6 @@ def make_smooth(surface: Surface, bvh: Bvh, meshing: Meshing, name: str, is_clos
     coordinates = lattice.coordinates()
     winding = lattice_winding(lattice, coordinates, bvh, is_closed)
     is_inside = winding > INSIDE
-    if not is_inside.any():
-        raise BadInput("nothing-inside", name=name, size=f"{lattice.cell:.4g}")
     tets = lattice_tets(lattice, is_inside)
     used = np.unique(tets)
     number = np.zeros(lattice.point_count, np.int32)
