@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..arrays import Floats, Indices, floats, indices
 from ..jit import kernel
-from .moments import fill_moments
+from .moments import boxes_and_moments
 
 LEAF_SIZE = 4
 # A tree halved at every node is never deeper than this: 2³¹ triangles and more.
@@ -50,10 +50,7 @@ def build_bvh(vertices: npt.ArrayLike, triangles: npt.ArrayLike) -> Bvh:
     tree = np.empty((_node_count(len(corners)), 4), np.int32)
     split_triangles(middles, order, tree)
     corners = np.ascontiguousarray(corners[order].reshape(-1, 9))
-    boxes = np.empty((len(tree), 6))
-    moments = np.empty((len(tree), 13))
-    fill_boxes(tree, corners, boxes)
-    fill_moments(tree, corners, boxes, moments)
+    boxes, moments = boxes_and_moments(tree, corners)
     return Bvh(boxes, tree, corners, order, moments)
 
 
@@ -159,31 +156,3 @@ def select_median(middles, axis, order, first, end, middle):
             low = greater
         else:
             return
-
-
-@kernel()
-def fill_boxes(tree, corners, boxes):
-    """Fills the box of each node from its triangles (leaves) or its children.
-
-    Args:
-        tree: See `Bvh`, (k, 4).
-        corners: Triangles in the order of the leaves [m], (t, 9).
-        boxes: Least and greatest corners [m], (k, 6); filled.
-    """
-    for node in range(tree.shape[0] - 1, -1, -1):
-        second = tree[node, 0]
-        for axis in range(3):
-            least = np.inf
-            greatest = -np.inf
-            if second < 0:
-                for t in range(tree[node, 1], tree[node, 1] + tree[node, 2]):
-                    a = corners[t, axis]
-                    b = corners[t, 3 + axis]
-                    c = corners[t, 6 + axis]
-                    least = min(least, a, b, c)
-                    greatest = max(greatest, a, b, c)
-            else:
-                least = min(boxes[node + 1, axis], boxes[second, axis])
-                greatest = max(boxes[node + 1, 3 + axis], boxes[second, 3 + axis])
-            boxes[node, axis] = least
-            boxes[node, 3 + axis] = greatest

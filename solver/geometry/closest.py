@@ -86,7 +86,7 @@ def closest_point(boxes, tree, corners, x, y, z, limit2, stack):
         node = stack[depth]
         if box_distance2(boxes, node, x, y, z) > best:
             continue
-        second = tree[node, 0]
+        second = np.int64(tree[node, 0])
         if second < 0:
             first = tree[node, 1]
             for t in range(first, first + tree[node, 2]):

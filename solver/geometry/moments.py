@@ -11,98 +11,68 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..arrays import Floats, Indices
 
 # A cluster seen from more than this many radii away is replaced by its expansion (β of Barill et al.).
 ACCURACY = 2.0
 
 
-@kernel()
-def fill_moments(tree, corners, boxes, moments):
-    """Fills the moments of each node, leaves from their triangles, the others from their children.
+def boxes_and_moments(tree: Indices, corners: Floats) -> tuple[Floats, Floats]:
+    """Returns the boxes, (k, 6), and the moments, (k, 13), of all nodes: leaves from triangles, others from children.
 
     Args:
         tree: See `Bvh`, (k, 4).
         corners: Triangles in the order of the leaves [m], (t, 9).
-        boxes: Boxes of the nodes [m], (k, 6).
-        moments: See above, (k, 13); filled.
 
     Source: Barill, Dickson, Schmidt, Levin and Jacobson (2018), Fast Winding Numbers for Soups and Clouds,
         section 3; the centroid of a triangle stands for its integral.
     """
-    areas = np.empty(tree.shape[0])
-    for node in range(tree.shape[0] - 1, -1, -1):
-        m = moments[node]
-        m[:] = 0.0
-        second = tree[node, 0]
-        area = 0.0
-        if second < 0:
-            first = tree[node, 1]
-            end = first + tree[node, 2]
-            for t in range(first, end):
-                n, c, size = area_vector(corners, t)
-                area += size
-                for i in range(3):
-                    m[i] += size * c[i]
-            set_centre(boxes, node, area, m)
-            for t in range(first, end):
-                n, c, size = area_vector(corners, t)
-                add_moment(n[0], n[1], n[2], c[0], c[1], c[2], m)
-        else:
-            area = areas[node + 1] + areas[second]
-            for child in range(2):
-                below = node + 1 if child == 0 else second
-                for i in range(3):
-                    m[i] += areas[below] * moments[below, i]
-            set_centre(boxes, node, area, m)
-            for child in range(2):
-                k = moments[node + 1 if child == 0 else second]
-                add_moment(k[4], k[5], k[6], k[0], k[1], k[2], m)
-                for i in range(7, 13):
-                    m[i] += k[i]
-        areas[node] = area
+    boxes, moments = np.empty((len(tree), 6)), np.zeros((len(tree), 13))
+    points = corners.reshape(-1, 3, 3)
+    normals = 0.5 * np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    centroids = points.mean(axis=1)
+    areas = np.linalg.norm(normals, axis=1)
+    levels = _levels(tree)
+    leaves = np.flatnonzero(tree[:, 0] < 0)  # in the order of their triangles
+    firsts, leaf = tree[leaves, 1], np.repeat(leaves, tree[leaves, 2])
+    boxes[leaves, :3] = np.minimum.reduceat(points.min(axis=1), firsts)
+    boxes[leaves, 3:] = np.maximum.reduceat(points.max(axis=1), firsts)
+    area, centre = np.zeros(len(tree)), moments[:, :3]
+    area[leaves] = np.add.reduceat(areas, firsts)
+    centre[leaves] = np.add.reduceat(areas[:, None] * centroids, firsts)
+    for nodes, first, second in levels:
+        boxes[nodes, :3] = np.minimum(boxes[first, :3], boxes[second, :3])
+        boxes[nodes, 3:] = np.maximum(boxes[first, 3:], boxes[second, 3:])
+        area[nodes] = area[first] + area[second]
+        centre[nodes] = centre[first] + centre[second]
+    middle = 0.5 * (boxes[:, :3] + boxes[:, 3:])
+    has_area = (area > 0.0)[:, None]
+    centre[:] = np.where(has_area, centre / np.where(has_area, area[:, None], 1.0), middle)
+    reach = np.maximum(centre - boxes[:, :3], boxes[:, 3:] - centre)
+    moments[:, 3] = ACCURACY**2 * (reach * reach).sum(axis=1)
+    moments[leaves, 4:7] = np.add.reduceat(normals, firsts)
+    moments[leaves, 7:] = np.add.reduceat(_first_moment(normals, centroids - centre[leaf]), firsts)
+    for nodes, first, second in levels:
+        moments[nodes, 4:] = moments[first, 4:] + moments[second, 4:]
+        for child in (first, second):
+            moments[nodes, 7:] += _first_moment(moments[child, 4:7], centre[child] - centre[nodes])
+    return boxes, moments
 
 
-@kernel()
-def area_vector(corners, t):
-    """Returns the area vector of triangle t [m²], its centroid [m] and its area [m²]."""
-    ux = corners[t, 3] - corners[t, 0]
-    uy = corners[t, 4] - corners[t, 1]
-    uz = corners[t, 5] - corners[t, 2]
-    vx = corners[t, 6] - corners[t, 0]
-    vy = corners[t, 7] - corners[t, 1]
-    vz = corners[t, 8] - corners[t, 2]
-    n = (0.5 * (uy * vz - uz * vy), 0.5 * (uz * vx - ux * vz), 0.5 * (ux * vy - uy * vx))
-    c = (corners[t, 0] + (ux + vx) / 3.0, corners[t, 1] + (uy + vy) / 3.0, corners[t, 2] + (uz + vz) / 3.0)
-    return n, c, np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+def _levels(tree: Indices) -> list[tuple[Indices, Indices, Indices]]:
+    """Returns the nodes with children, and those children, level by level from the leaves to the root."""
+    levels = []
+    nodes = np.flatnonzero(tree[:1, 0] >= 0)
+    while len(nodes):
+        first, second = nodes + 1, tree[nodes, 0]
+        levels.append((nodes, first, second))
+        below = np.concatenate([first, second])
+        nodes = below[tree[below, 0] >= 0]
+    return levels[::-1]
 
 
-@kernel()
-def set_centre(boxes, node, area, m):
-    """Turns Σ |n| c in `m` into the centre p, and sets (β r)² from the farthest corner of the node's box."""
-    radius = 0.0
-    for i in range(3):
-        if area > 0.0:
-            m[i] /= area
-        else:
-            m[i] = 0.5 * (boxes[node, i] + boxes[node, 3 + i])
-        reach = max(m[i] - boxes[node, i], boxes[node, 3 + i] - m[i])
-        radius += reach * reach
-    m[3] = ACCURACY * ACCURACY * radius
-
-
-@kernel()
-def add_moment(nx, ny, nz, cx, cy, cz, m):
-    """Adds an area vector at c to N, and its first moment about the centre to M."""
-    x = cx - m[0]
-    y = cy - m[1]
-    z = cz - m[2]
-    m[4] += nx
-    m[5] += ny
-    m[6] += nz
-    m[7] += nx * x
-    m[8] += ny * y
-    m[9] += nz * z
-    m[10] += nx * y + ny * x
-    m[11] += nx * z + nz * x
-    m[12] += ny * z + nz * y
+def _first_moment(n: Floats, x: Floats) -> Floats:
+    """Returns n ⊗ x + x ⊗ n without doubling its diagonal: xx, yy, zz, xy, xz, yz, (k, 6)."""
+    diagonal = n * x
+    others = [n[:, i] * x[:, j] + n[:, j] * x[:, i] for i, j in ((0, 1), (0, 2), (1, 2))]
+    return np.concatenate([diagonal, np.stack(others, axis=1)], axis=1)

@@ -1,160 +1,135 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cuts each tet of the lattice at the surface and splits what is inside into tets.
+"""How each tet of the lattice is cut at the surface, and how what is inside is split into tets.
 
-A tet with points inside (P), on the surface (Z) and outside (N), and cuts c on its edges from P to N:
+A tet with nodes inside (P), on the surface (Z) and outside (N), and cuts c on its edges from P to N, gives
 
     P Z Z N, P Z N N, P N N N   one tet
     P P Z N                     a pyramid: two tets
     P P N N, P P P N            a prism: three tets
 
-A quadrilateral P Q c_Q c_P on a face P Q N is split by the diagonal from one of P, Q; both tets at that face have to
-choose the same one, so the choice depends on the face only.
+A quadrilateral P Q c_Q c_P on a face P Q N is split by the diagonal from P to c_Q or from Q to c_P. Both tets at that
+face have to choose the same one, so the choice depends on the face alone: where one of P N and Q N is a long edge,
+the diagonal ends at its cut; where P Q is the long edge, it starts at the end that N exceeds in an even number of
+coordinates.
 
 Source: Labelle and Shewchuk (2007), Isosurface Stuffing, section 3.3 and figure 3.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
+
 import numpy as np
 
-from ..jit import kernel
+from ..arrays import Indices
+from .edges import EDGES
 
-# Edge of a tet between two of its nodes, in the order of `edges.EDGES`.
-EDGE_OF = np.array([[-1, 0, 1, 2], [0, -1, 3, 4], [1, 3, -1, 5], [2, 4, 5, -1]], np.int32)
+# The node of a tet at the other end of its long edge.
+PARTNER = (1, 0, 3, 2)
+# The faces with a long edge, and the node of that edge that the parity rule looks at: (its nodes, the third node).
+PARITY_FACES = ((0, 1, 2), (0, 1, 3), (2, 3, 0), (2, 3, 1))
+CUT_SLOT = {frozenset(edge): 4 + slot for slot, edge in enumerate(EDGES)}
+
+Slots = tuple[int, int, int, int]
 
 
-@kernel()
-def split_tets(tets, signs, coordinates, cut_nodes, edge_of, out):
-    """Splits tets that have nodes inside and outside.
+def split_tets(tets: Indices, signs: np.ndarray, coordinates: Indices, cut_nodes: Indices) -> Indices:
+    """Returns the tets into which what is inside of cut tets is split, (k, 4).
 
     Args:
-        tets: Nodes, long edges 0–1 and 2–3, positively oriented, (m, 4).
+        tets: Nodes, long edges 0–1 and 2–3, positively oriented, each with a node inside and one outside, (m, 4).
         signs: 1 inside, 0 on the surface, -1 outside, (n,).
         coordinates: Points in half cells, (n, 3).
-        cut_nodes: Node on each cut edge of each tet, (m, 6).
-        edge_of: `EDGE_OF`, (4, 4).
-        out: Tets, (3 m, 4); filled.
-
-    Returns:
-        How many tets there are.
+        cut_nodes: Node on each cut edge of each tet, in the order of `EDGES`, (m, 6).
     """
-    count = 0
-    order = np.empty(4, np.int64)
-    a = np.empty(3, np.int64)
-    b = np.empty(3, np.int64)
-    before = np.empty((3, 3), np.bool_)
-    for m in range(tets.shape[0]):
-        even = sort_nodes(tets, m, signs, order)
-        inside = 0
-        outside = 0
-        for k in range(4):
-            if signs[tets[m, k]] > 0:
-                inside += 1
-            elif signs[tets[m, k]] < 0:
-                outside += 1
-        p, q, r, n = order[0], order[1], order[2], order[3]
-        if inside == 1:
-            for k in range(1, 4):
-                b[k - 1] = tets[m, order[k]]
-                if signs[tets[m, order[k]]] < 0:
-                    b[k - 1] = cut_nodes[m, edge_of[p, order[k]]]
-            count = add_tet(tets[m, p], b[0], b[1], b[2], even, count, out)
-        elif inside == 2 and outside == 1:
-            z = tets[m, r]
-            cp = cut_nodes[m, edge_of[p, n]]
-            cq = cut_nodes[m, edge_of[q, n]]
-            if comes_first(tets, m, p, q, n, coordinates):
-                count = add_tet(tets[m, p], tets[m, q], z, cq, even, count, out)
-                count = add_tet(tets[m, p], cq, z, cp, even, count, out)
-            else:
-                count = add_tet(tets[m, q], tets[m, p], z, cp, not even, count, out)
-                count = add_tet(tets[m, q], cp, z, cq, not even, count, out)
-        elif inside == 2:
-            a[0] = tets[m, p]
-            a[1] = cut_nodes[m, edge_of[p, r]]
-            a[2] = cut_nodes[m, edge_of[p, n]]
-            b[0] = tets[m, q]
-            b[1] = cut_nodes[m, edge_of[q, r]]
-            b[2] = cut_nodes[m, edge_of[q, n]]
-            before[0, 1] = comes_first(tets, m, p, q, r, coordinates)
-            before[0, 2] = comes_first(tets, m, p, q, n, coordinates)
-            # the quadrilateral on the surface belongs to this tet alone: split it so that the prism can be split
-            before[1, 2] = not before[0, 1]
-            count = add_prism(a, b, before, even, count, out)
-        else:
-            for k in range(3):
-                a[k] = tets[m, order[k]]
-                b[k] = cut_nodes[m, edge_of[order[k], n]]
-            before[0, 1] = comes_first(tets, m, p, q, n, coordinates)
-            before[0, 2] = comes_first(tets, m, p, r, n, coordinates)
-            before[1, 2] = comes_first(tets, m, q, r, n, coordinates)
-            count = add_prism(a, b, before, even, count, out)
-    return count
+    slots, counts = stencil_table()
+    case = (signs[tets] + 1) @ np.array([27, 9, 3, 1])
+    for p, _, n in PARITY_FACES:
+        greater = (coordinates[tets[:, n]] > coordinates[tets[:, p]]).sum(axis=1)
+        case = 2 * case + (greater % 2 == 0)
+    nodes = np.concatenate([tets, cut_nodes], axis=1)
+    count = counts[case]
+    rows = np.repeat(np.arange(len(tets)), count)
+    which = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
+    return nodes[rows[:, None], slots[case[rows], which]]
 
 
-@kernel()
-def sort_nodes(tets, m, signs, order):
-    """Sorts the nodes of a tet: inside, on the surface, outside. Returns whether that is an even permutation."""
-    even = True
-    for k in range(4):
-        order[k] = k
-        j = k
-        while j > 0 and signs[tets[m, order[j - 1]]] < signs[tets[m, order[j]]]:
-            order[j - 1], order[j] = order[j], order[j - 1]
-            even = not even
-            j -= 1
-    return even
+@functools.cache
+def stencil_table() -> tuple[Indices, Indices]:
+    """Returns for each case the slots of up to three tets, (81 · 16, 3, 4), and how many they are, (81 · 16,).
+
+    Slots 0 to 3 are the tet's nodes, 4 to 9 the cuts on its edges. A case is the nodes' signs in base 3, then whether
+    the diagonal of each of `PARITY_FACES` starts at its first node in base 2.
+    """
+    slots = np.zeros((81 * 16, 3, 4), np.int32)
+    counts = np.zeros(81 * 16, np.int64)
+    for case, (signs, starts) in enumerate(
+        itertools.product(itertools.product((-1, 0, 1), repeat=4), itertools.product((False, True), repeat=4))
+    ):
+        if max(signs) == 1 and min(signs) == -1:
+            tets = split(signs, dict(zip(PARITY_FACES, starts, strict=True)))
+            slots[case, : len(tets)] = tets
+            counts[case] = len(tets)
+    return slots, counts
 
 
-@kernel()
-def comes_first(tets, m, p, q, n, coordinates):
-    """Whether the diagonal of the quadrilateral p q c_q c_p on the face p q n starts at p (else at q).
+def split(signs: Slots, starts: dict[tuple[int, int, int], bool]) -> list[Slots]:
+    """Returns the tets of one case as slots.
 
     Args:
-        tets, m: The tet.
-        p, q: Its nodes inside, 0 to 3.
-        n: Its node outside.
-        coordinates: Points in half cells, (n, 3).
+        signs: 1 inside, 0 on the surface, -1 outside, of nodes 0 to 3.
+        starts: Whether the diagonal of each of `PARITY_FACES` starts at its first node.
     """
-    if p + q == 1 or p + q == 5:  # p q is long, both cuts are on short edges
-        greater = 0
-        for axis in range(3):
-            if coordinates[tets[m, n], axis] > coordinates[tets[m, p], axis]:
-                greater += 1
-        return greater % 2 == 0
-    return q + n == 1 or q + n == 5  # one cut is on a long edge: the diagonal ends there
+    p, q, r, n = sorted(range(4), key=lambda node: -signs[node])
+    is_even = _is_even((p, q, r, n))
+    inside, outside = signs.count(1), signs.count(-1)
+    if inside == 1:
+        ends = [cut(p, node) if signs[node] < 0 else node for node in (q, r, n)]
+        return [_turned((p, ends[0], ends[1], ends[2]), is_even)]
+    if inside == 2 and outside == 1:
+        if not comes_first(p, q, n, starts):
+            p, q, is_even = q, p, not is_even
+        pyramid = [(p, q, r, cut(q, n)), (p, cut(q, n), r, cut(p, n))]
+        return [_turned(tet, is_even) for tet in pyramid]
+    if inside == 2:
+        first, second = comes_first(p, q, r, starts), comes_first(p, q, n, starts)
+        # the quadrilateral on the surface belongs to this tet alone: it is split so that the prism can be split
+        return _prism((p, cut(p, r), cut(p, n)), (q, cut(q, r), cut(q, n)), (first, second, not first), is_even)
+    before = comes_first(p, q, n, starts), comes_first(p, r, n, starts), comes_first(q, r, n, starts)
+    return _prism((p, q, r), (cut(p, n), cut(q, n), cut(r, n)), before, is_even)
 
 
-@kernel()
-def add_prism(a, b, before, even, count, out):
-    """Splits the prism a0 a1 a2 – b0 b1 b2 whose side i, j has the diagonal ai bj where i comes before j.
+def cut(a: int, b: int) -> int:
+    """Returns the slot of the cut on the edge between two nodes."""
+    return CUT_SLOT[frozenset((a, b))]
+
+
+def comes_first(p: int, q: int, n: int, starts: dict[tuple[int, int, int], bool]) -> bool:
+    """Whether the diagonal of the quadrilateral p q c_q c_p starts at p (else at q)."""
+    if PARTNER[p] == q:
+        return starts[(min(p, q), max(p, q), n)] == (p < q)
+    return PARTNER[q] == n
+
+
+def _prism(a: tuple[int, ...], b: tuple[int, ...], before: tuple[bool, bool, bool], is_even: bool) -> list[Slots]:
+    """Splits the prism a0 a1 a2 – b0 b1 b2 whose side i j has the diagonal ai bj where i comes before j.
 
     Args:
-        a, b: Nodes of the two triangles, (3,).
-        before: Whether i comes before j, for i < j, (3, 3).
-        even: Whether (a0, a1, a2, b2) is positively oriented.
-        count: Tets so far.
-        out: Tets, (…, 4); filled.
+        a, b: Slots of the two triangles.
+        before: Whether 0 comes before 1, 0 before 2, 1 before 2.
+        is_even: Whether (a0, a1, a2, b2) is positively oriented.
     """
-    first, second, third = 0, 1, 2
-    if not before[0, 1]:
-        first, second = 1, 0
-    if before[0, 2] != before[1, 2]:  # 2 lies between them
-        second, third = 2, second
-    elif not before[0, 2]:
-        first, second, third = 2, first, second
-    if (second - first) % 3 != 1:
-        even = not even
-    count = add_tet(a[first], a[second], a[third], b[third], even, count, out)
-    count = add_tet(a[first], a[second], b[third], b[second], even, count, out)
-    return add_tet(a[first], b[second], b[third], b[first], even, count, out)
+    wins = [before[0] + before[1], (not before[0]) + before[2], (not before[1]) + (not before[2])]
+    i, j, k = sorted(range(3), key=lambda corner: -wins[corner])
+    is_even = is_even == _is_even((i, j, k))
+    tets = [(a[i], a[j], a[k], b[k]), (a[i], a[j], b[k], b[j]), (a[i], b[j], b[k], b[i])]
+    return [_turned(tet, is_even) for tet in tets]
 
 
-@kernel()
-def add_tet(a, b, c, d, even, count, out):
-    """Writes the tet a b c d, or a b d c where the order is odd."""
-    out[count, 0] = a
-    out[count, 1] = b
-    out[count, 2] = c if even else d
-    out[count, 3] = d if even else c
-    return count + 1
+def _turned(tet: Slots, is_even: bool) -> Slots:
+    return tet if is_even else (tet[0], tet[1], tet[3], tet[2])
+
+
+def _is_even(order: tuple[int, ...]) -> bool:
+    return sum(x > y for x, y in itertools.combinations(order, 2)) % 2 == 0

@@ -13,7 +13,7 @@ from ..geometry.bvh import Bvh
 from ..geometry.crossing import leaving_points
 from .edges import cut_edges
 from .level_set import INSIDE
-from .stencils import EDGE_OF, split_tets
+from .stencils import split_tets
 from .tet_mesh import Filling
 from .warp import warp
 
@@ -39,10 +39,9 @@ def stuff(positions: Floats, coordinates: Indices, tets: Indices, winding: Float
     border_signs = signs[border]
     has_inside = (border_signs > 0).any(axis=1)
     is_cut = has_inside & (border_signs < 0).any(axis=1)
-    split = np.empty((3 * np.count_nonzero(is_cut), 4), np.int32)
     cut_nodes = edges.of_tet[is_cut] + np.int32(len(positions))
-    count = split_tets(border[is_cut], signs, coordinates, cut_nodes, EDGE_OF, split)
-    whole = [tets[~some_outside], border[has_inside & ~is_cut], split[:count]]
+    split = split_tets(border[is_cut], signs, coordinates, cut_nodes)
+    whole = [tets[~some_outside], border[has_inside & ~is_cut], split]
     return compress(np.concatenate([positions, cut_points]), np.concatenate(whole))
 
 
