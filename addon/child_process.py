@@ -94,7 +94,7 @@ class ChildProcess:
 
     def events(self) -> list[dict[str, Any]]:
         """Returns what it said since the last call, at once; lines that are no JSON objects go to `stray`."""
-        found = []
+        found: list[dict[str, Any]] = []
         while True:
             try:
                 line = self._lines.get_nowait()

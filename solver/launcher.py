@@ -10,6 +10,7 @@ know; both are told here. Standard output is for JSON lines only: whatever else 
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import sys
@@ -26,9 +27,8 @@ def main(arguments: list[str]) -> int:
     sys.path[:] = [folder for folder in sys.path if not folder or Path(folder).resolve() != here]
     sys.path[:] = [folder for folder in sys.path if folder] + [site for site in sites if site not in sys.path]
     _import_package(package)
-    from sinew.solver.__main__ import main as run
-
-    return run(rest)
+    command_line = importlib.import_module(f"{NAME}.solver.__main__")
+    return int(command_line.main(rest))
 
 
 def _parted(arguments: list[str]) -> tuple[Path, list[str], list[str]]:

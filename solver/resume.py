@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a bake may go on, and whether what is in the cache is of the same scene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from .cache import CacheHead, CacheReader, is_cache
+from .cache.layout import HEAD_FILE
+from .embedding import Binding
+from .errors import StorageFailed
+from .scene import Scene
+from .state import State
+from .stored_mesh import fits, from_arrays
+from .tetrahedralize.tet_mesh import TetMesh
+
+
+@dataclass(frozen=True)
+class ResumePoint:
+    """All that is needed to go on after `frame`.
+
+    Attributes:
+        frame: The last frame that stays.
+        state: The state at its end.
+        meshes: Tets and binding of every body, by key.
+        not_converged: Steps up to there that did not reach the tolerance.
+    """
+
+    frame: int
+    state: State
+    meshes: dict[str, tuple[TetMesh, Binding]]
+    not_converged: int
+
+
+def find(folder: Path, scene: Scene, head: CacheHead, wanted: int | None, accept_changes: bool) -> ResumePoint | None:
+    """Returns where to go on, at `wanted` or before; None when nothing was baked yet.
+
+    Raises:
+        StorageFailed: What was baked is of another scene, or cannot be gone on with from there.
+    """
+    if not is_cache(folder) or not (folder / HEAD_FILE).exists():
+        return None
+    reader = CacheReader(folder)
+    check_same(reader, head, accept_changes)
+    frame = reader.resume_frame(wanted)
+    if frame is None:
+        if wanted is not None:
+            raise StorageFailed("cache-no-resume", path=str(folder))
+        return None
+    meshes = {}
+    for body in scene.bodies:
+        stored = reader.read_model(body.key)
+        if not fits(stored, body):
+            raise StorageFailed("cache-other-shape", path=str(folder))
+        try:
+            meshes[body.key] = from_arrays(stored)
+        except (KeyError, TypeError, ValueError) as problem:
+            raise StorageFailed(
+                "cache-damaged", path=str(folder), file=f"model/{body.key}.npz", problem=str(problem)
+            ) from problem
+    missed = sum(line.get("not_converged", 0) for line in reader.report() if line.get("frame", frame + 1) <= frame)
+    return ResumePoint(frame, State.from_arrays(reader.read_resume(frame)), meshes, missed)
+
+
+def check_same(reader: CacheReader, head: CacheHead, accept_changes: bool) -> None:
+    """Makes sure that the cache is of the scene that `head` is of.
+
+    Raises:
+        StorageFailed: The scene or its animation changed, and that was not accepted; or frames of it could
+            not stand beside those that are there.
+    """
+    changed = []
+    if reader.head.scene != head.scene:
+        changed.append("settings")
+    if reader.head.tracks != head.tracks:
+        changed.append("an animation")
+    if changed and not accept_changes:
+        raise StorageFailed("cache-out-of-date", path=str(reader.folder), what=" and ".join(changed))
+    if not reader.head.has_shape_of(head):
+        raise StorageFailed("cache-other-shape", path=str(reader.folder))

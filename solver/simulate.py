@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bake from beginning to end: scene in, cache out, told by events (docs/architecture.md).
+
+Frame one is the start state. A resume point is written every few frames, at the last frame, and where a person
+or a failure stopped it. A resumed bake goes on with the tets and bindings in the cache, so it never depends on
+meshing again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time as clock
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .bake import Bake, OnEvent, tracks_digest
+from .build import Built, build
+from .cache import CacheHead, CacheReader, CacheWriter
+from .cache.layout import SCENE_FOLDER
+from .errors import SinewError
+from .jit import set_thread_count
+from .resume import ResumePoint, find
+from .scene import Scene
+from .stored_mesh import to_arrays
+from .tracks import TrackReader
+from .warm_up import warm_up
+
+
+def simulate(
+    folder: Path,
+    on_event: OnEvent,
+    should_stop: Callable[[], bool] = lambda: False,
+    *,
+    resume: bool = False,
+    from_frame: int | None = None,
+    accept_changes: bool = False,
+    frame_end: int | None = None,
+    threads: int | None = None,
+    strict: bool | None = None,
+) -> None:
+    """Bakes the scene in the cache `folder`.
+
+    Args:
+        folder: The cache, with a scene in it.
+        on_event: Called with each event.
+        should_stop: Asked after every step.
+        resume: Whether to go on where the last bake stopped; without it a bake that is there is replaced.
+        from_frame: With `resume`: go on from this frame, or from the last resume point before it.
+        accept_changes: With `resume`: also when the scene has changed since, as long as the bodies have not.
+        frame_end, threads, strict: Instead of the scene's settings.
+
+    Raises:
+        BadInput: What the scene asks for cannot be done.
+        SolveFailed: The numerics could not go on.
+        StorageFailed: The cache could not be read or written.
+        Cancelled: `should_stop` said so; what is baked stays.
+    """
+    started = clock.perf_counter()
+    with CacheWriter(folder) as writer:
+        scene = _with(Scene.load(folder / SCENE_FOLDER), frame_end=frame_end, threads=threads, strict=strict)
+        tracks = TrackReader(folder / SCENE_FOLDER)
+        head = CacheHead.of(scene, tracks_digest(tracks))
+        point = find(folder, scene, head, from_frame, accept_changes) if resume else None
+        set_thread_count(scene.settings.threads)
+        if point is not None and from_frame is None and _is_there(folder, scene):
+            on_event(_done(scene, started, point.not_converged))
+            return
+        warm_up(scene, on_event)
+        bake = _make(writer, head, scene, tracks, point, on_event)
+        bake.run(on_event, should_stop)
+        on_event(_done(scene, started, bake.not_converged))
+
+
+def _make(
+    writer: CacheWriter,
+    head: CacheHead,
+    scene: Scene,
+    tracks: TrackReader,
+    point: ResumePoint | None,
+    on_event: OnEvent,
+) -> Bake:
+    """Returns the bake at its first frame or at the resume point.
+
+    What is in the cache is replaced only when the scene could be built: bad input costs nothing.
+    """
+
+    def on_stage(stage: str, body: str) -> None:
+        on_event({"event": "building", "stage": stage, "body": body})
+
+    built = build(scene, tracks, on_stage, point.meshes if point else None)
+    if point:
+        writer.go_on(head, point.frame)
+        bake = Bake(writer, head, scene, tracks, built, point.state, point.frame, point.not_converged)
+        on_event(_told(built))
+    else:
+        writer.start_over(head)
+        for body, asked in zip(built.bodies, scene.bodies, strict=True):
+            writer.write_model(asked.key, to_arrays(asked, body.mesh, body.binding))
+        bake = Bake(writer, head, scene, tracks, built, built.initial, scene.settings.frame_start)
+        on_event(_told(built))
+        on_event(bake.write_start())
+    return bake
+
+
+def _told(built: Built) -> dict[str, Any]:
+    """Returns the event that says what was built."""
+    bodies = [
+        {
+            "key": body.key,
+            "name": body.name,
+            "tets": len(body.mesh.tets),
+            "nodes": len(body.mesh.nodes),
+            "warnings": [_plainly(warning) for warning in body.warnings],
+        }
+        for body in built.bodies
+    ]
+    return {"event": "built", "bodies": bodies, "tets": built.model.tet_count}
+
+
+def _plainly(warning: SinewError) -> dict[str, Any]:
+    return {"kind": warning.kind, "sentence": warning.sentence, "next_step": warning.next_step}
+
+
+def _is_there(folder: Path, scene: Scene) -> bool:
+    """Whether every frame asked for is in the cache already; then even later ones stay."""
+    last = CacheReader(folder).last_frame()
+    return last is not None and last >= scene.settings.frame_end
+
+
+def _with(scene: Scene, **settings: Any) -> Scene:
+    """Returns the scene with the settings that are not None."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    return dataclasses.replace(scene, settings=dataclasses.replace(scene.settings, **given))
+
+
+def _done(scene: Scene, started: float, not_converged: int) -> dict[str, Any]:
+    return {
+        "event": "done",
+        "frames": scene.settings.frame_count,
+        "seconds": clock.perf_counter() - started,
+        "not_converged": not_converged,
+    }

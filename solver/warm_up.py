@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compiles all kernels that a scene will need, once per machine, on a few tets with the same features.
+
+Compiled kernels are kept on disk (`jit.py`). A mark beside them says which features were compiled from which
+sources, so that a person is told beforehand when it will take some seconds, and waits once and not in pieces.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .advance import advance_frame, render_positions
+from .arrays import digest
+from .build import build
+from .jit import PACKAGE, cache_root, is_cached
+from .scene import Body, Collider, Scene, Settings
+from .tracks import TrackReader
+
+SECONDS_EXPECTED = 10
+SPACING = 3.0  # between the small cubes, whose side is 1
+
+
+def warm_up(scene: Scene, on_event: Callable[[Mapping[str, Any]], None]) -> None:
+    """Compiles what `scene` needs and is not compiled yet; says so by a `compiling` event."""
+    mark = cache_root() / f"warm-{_sources()[:16]}-{digest([features(scene)])[:16]}"
+    if is_cached() and mark.exists():
+        return
+    on_event({"event": "compiling", "seconds_expected": SECONDS_EXPECTED})
+    try:
+        _run(small(scene))
+        if is_cached():
+            mark.touch()
+    except Exception:  # the bake itself will tell what is wrong, with the right names
+        traceback.print_exc()
+
+
+def features(scene: Scene) -> str:
+    """Returns what decides which kernels a scene runs."""
+    found = {f"{b.meshing.method} {b.meshing.interior_size}" for b in scene.bodies}
+    found |= {"held" for b in scene.bodies if (b.pin_weights >= 1.0).any()}
+    found |= {"springs" for b in scene.bodies if (b.pin_weights < 1.0).any()}
+    found |= {"sag" for b in scene.bodies if b.gravity_in_shape}
+    found |= {f"collider {c.shape}" for c in scene.colliders}
+    return ", ".join(sorted(found)) + f", Python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+def small(scene: Scene) -> Scene:
+    """Returns a scene of a few tets with the same features, every body resting on every collider."""
+    kinds = {(b.meshing.method, b.meshing.interior_size): b for b in reversed(scene.bodies)}
+    bodies = []
+    for number, kind in enumerate(sorted(kinds)):
+        vertices, triangles = _box(np.array([SPACING * number, 0.0, 1.0e-4]), 4)
+        meshing = dataclasses.replace(kinds[kind].meshing, tet_size=None, divisions=4, memory_limit=None)
+        nodes, tets = _one_tet(vertices) if kind[0] == "given" else (None, None)
+        body = Body(f"b{number}", "warm-up", vertices, triangles, meshing=meshing, tet_nodes=nodes, tets=tets)
+        bodies.append(_pinned(body, scene))
+    colliders = [_collider(shape, len(bodies)) for shape in sorted({c.shape for c in scene.colliders})]
+    return Scene(tuple(bodies), tuple(colliders), Settings(frame_end=3, substeps=2))
+
+
+def _pinned(body: Body, scene: Scene) -> Body:
+    top = np.flatnonzero(body.vertices[:, 2] > 1.0).astype(np.int32)
+    weights = np.concatenate([b.pin_weights for b in scene.bodies])
+    kinds = [value for value, is_used in ((1.0, (weights >= 1.0).any()), (0.5, (weights < 1.0).any())) if is_used]
+    sags = any(b.gravity_in_shape for b in scene.bodies)
+    if not kinds:
+        return dataclasses.replace(body, gravity_in_shape=sags)
+    return dataclasses.replace(
+        body, pinned=top, pin_weights=np.resize(np.array(kinds), len(top)), gravity_in_shape=sags
+    )
+
+
+def _collider(shape: str, bodies: int) -> Collider:
+    if shape != "mesh":
+        return Collider(shape, "warm-up", shape)
+    vertices, triangles = _box(np.zeros(3), 2)
+    vertices = (vertices - [0.0, 0.0, 1.0]) * [SPACING * bodies + 1.0, 2.0, 1.0] - [1.0, 0.5, 0.0]
+    return Collider(shape, "warm-up", shape, vertices, triangles)
+
+
+def _box(corner: np.ndarray, divisions: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns a closed unit cube at `corner`, its sides cut into squares."""
+    count = divisions + 1
+    u, v = (grid.ravel() / divisions for grid in np.meshgrid(np.arange(count), np.arange(count), indexing="ij"))
+    first = np.array([i * count + j for i in range(divisions) for j in range(divisions)])
+    square = np.concatenate([first[:, None] + [0, count, count + 1], first[:, None] + [0, count + 1, 1]])
+    vertices, triangles = [], []
+    for axis in range(3):
+        for side in (0.0, 1.0):
+            sheet = np.empty((count * count, 3))
+            sheet[:, axis], sheet[:, (axis + 1) % 3], sheet[:, (axis + 2) % 3] = side, u, v
+            triangles.append((square if side else square[:, ::-1]) + len(vertices) * count * count)
+            vertices.append(sheet)
+    points, inverse = np.unique(np.concatenate(vertices).round(9), axis=0, return_inverse=True)
+    return points + corner, inverse.ravel()[np.concatenate(triangles)].astype(np.int32)
+
+
+def _one_tet(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns a tet around a cube that stands on its lowest face."""
+    low = vertices.min(axis=0)
+    nodes = low + np.array([[-1.0, -1.0, 0.0], [5.0, -1.0, 0.0], [-1.0, 5.0, 0.0], [-1.0, -1.0, 6.0]])
+    return nodes, np.array([[0, 1, 2, 3]], np.int32)
+
+
+def _run(scene: Scene) -> None:
+    with tempfile.TemporaryDirectory(prefix="sinew-warm-up-") as folder:
+        tracks = TrackReader(Path(folder), wait=0.0)
+        built = build(scene, tracks, lambda stage, body: None)
+        state = built.initial
+        for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
+            advance_frame(built, state, scene, tracks, frame, lambda positions: None)
+        render_positions(built, state)
+
+
+def _sources() -> str:
+    """Returns 64 hex digits of all sources that kernels may be compiled from."""
+    files = sorted(PACKAGE.rglob("*.py"))
+    return digest([part for file in files for part in (file.relative_to(PACKAGE).as_posix(), file.read_bytes())])

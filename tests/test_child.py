@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The child that bakes: killed at any moment it leaves a whole cache, and goes on to the same bytes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time as clock
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sinew.addon.bake_driver import BakeDriver
+from sinew.addon.child_process import ChildProcess, child_command
+from sinew.solver.cache import CacheReader, CacheWriter, is_locked
+from sinew.solver.errors import BadInput, Cancelled, SinewError, SolveFailed, StorageFailed
+from sinew.solver.scene import Scene
+from sinew.solver.simulate import simulate
+from tiny_bakes import baked, tiny_scene, write_scene
+
+FRAMES = 24
+
+
+def nothing(_: Any) -> None:
+    """Hears an event."""
+
+
+@pytest.fixture(scope="module")
+def through(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bake that ran from the first frame to the last."""
+    cache = tmp_path_factory.mktemp("through") / "Take 1.sinew"
+    write_scene(cache, tiny_scene(FRAMES))
+    simulate(cache, nothing)
+    return cache
+
+
+def child(cache: Path, *more: str) -> ChildProcess:
+    return ChildProcess(child_command(["simulate", str(cache), "--child", "--json", *more]), cache / "log.txt")
+
+
+def listen(process: ChildProcess, until: Callable[[dict[str, Any]], bool] = lambda e: False) -> list[dict[str, Any]]:
+    """Returns the child's events up to the one that is waited for, or to its end."""
+    events: list[dict[str, Any]] = []
+    end = clock.monotonic() + 60.0
+    while clock.monotonic() < end:
+        gone = process.exit_code() is not None
+        for event in process.events():
+            events.append(event)
+            if until(event):
+                return events
+        if gone:
+            return events
+        clock.sleep(0.002)
+    raise AssertionError(f"the child said only {events}")
+
+
+def at_frame(number: int) -> Callable[[dict[str, Any]], bool]:
+    return lambda event: event["event"] == "frame" and event["frame"] >= number
+
+
+def failure(kind: type[SinewError], cache: Path, **options: Any) -> str:
+    with pytest.raises(kind) as caught:
+        simulate(cache, nothing, **options)
+    return caught.value.kind
+
+
+def test_a_bake_in_this_process(through: Path) -> None:
+    reader = CacheReader(through)
+    assert reader.baked() == (1, FRAMES) and reader.is_done() and reader.integrity() == []
+    assert reader.resume_frames() == [1, 11, 21, 24]
+    assert [line["frame"] for line in reader.report()] == list(range(1, FRAMES + 1))
+    lowest = [reader.read_frame(frame).x[:27, 2].min() for frame in (1, FRAMES)]
+    assert lowest[0] == pytest.approx(0.05) and -0.01 < lowest[1] < 0.01  # it fell on the ground
+
+
+def test_the_child_says_what_the_page_says(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through / "scene", cache / "scene")
+    process = child(cache, "--threads", "1")
+    events = listen(process)
+    assert process.exit_code() == 0 and process.stray == []
+    names = [event["event"] for event in events]
+    assert names[0] == "started" and names[-1] == "done"
+    assert set(names) <= {"started", "compiling", "building", "built", "frame", "done"}
+    built = events[names.index("built")]
+    assert built["tets"] == 96 and [b["name"] for b in built["bodies"]] == ["Falling Cube", "Hanging Cube"]
+    frames = [event for event in events if event["event"] == "frame"]
+    assert [event["frame"] for event in frames] == list(range(1, FRAMES + 1))
+    told = {"frame_start", "frame_end", "seconds", "iterations", "residual", "converged", "contacts", "inverted_tets"}
+    assert told <= set(frames[5])
+    assert events[-1]["frames"] == FRAMES and events[-1]["not_converged"] == 0
+    assert baked(cache) == baked(through)  # another process, another number of threads
+
+
+def test_killed_at_any_moment_and_resumed(through: Path, tmp_path: Path) -> None:
+    expected = baked(through)
+    chance = random.Random(4)
+    for number in range(4):
+        cache = tmp_path / f"c{number}"
+        shutil.copytree(through / "scene", cache / "scene")
+        for _ in range(2):
+            process = child(cache, "--resume")
+            stop_at = chance.randrange(1, FRAMES)
+            listen(process, at_frame(stop_at))
+            clock.sleep(chance.random() * 0.03)
+            process.kill()
+            listen(process)
+            process.close()
+            reader = CacheReader(cache)
+            last = reader.last_frame()
+            assert reader.integrity() == [] and last is not None and not is_locked(cache)
+            assert last >= min(stop_at, FRAMES)
+        simulate(cache, nothing, resume=True)
+        assert baked(cache) == expected
+
+
+def test_cancelled_and_resumed(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through / "scene", cache / "scene")
+    process = child(cache)
+    listen(process, at_frame(6))
+    begin = clock.monotonic()
+    process.send({"command": "cancel"})
+    events = listen(process)
+    assert process.exit_code() == 130 and events[-1]["kind"] == "cancelled"
+    assert clock.monotonic() - begin < 1.5
+    reader = CacheReader(cache)
+    assert reader.last_frame() == reader.resume_frame() and reader.last_frame() in range(6, FRAMES)
+    simulate(cache, nothing, resume=True)
+    assert baked(cache) == baked(through)
+
+
+def test_it_ends_when_nobody_listens(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    write_scene(cache, tiny_scene(100_000))
+    process = child(cache)
+    listen(process, at_frame(2))
+    process.close(patience=6.0)
+    assert process._process.returncode == 130
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such signal")
+def test_a_terminal_or_farm_stops_it(tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    write_scene(cache, tiny_scene(100_000))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        command = child_command(["simulate", str(cache), "--json"])
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+        ) as farm:
+            assert farm.stdout is not None
+            for line in farm.stdout:
+                if json.loads(line).get("frame") == 3:
+                    farm.send_signal(number)
+                    break
+            _, errors = farm.communicate(timeout=20)
+        assert farm.returncode == 130
+        assert errors.decode().strip() == "sinew: Cancelled. What was baked so far stays; Simulate goes on from there."
+        assert (CacheReader(cache).resume_frame() or 0) >= 3
+
+
+def test_only_one_bakes_a_cache(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    write_scene(cache, tiny_scene(FRAMES))
+    with CacheWriter(cache):
+        process = child(cache)
+        events = listen(process)
+    assert process.exit_code() == 3 and events[-1]["kind"] == "cache-locked"
+
+
+def test_bad_input_replaces_nothing(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through, cache)
+    scene = tiny_scene(FRAMES)
+    body = dataclasses.replace(scene.bodies[0], material=dataclasses.replace(scene.bodies[0].material, density=0.0))
+    dataclasses.replace(scene, bodies=(body, scene.bodies[1])).save(cache / "scene")
+    process = child(cache)
+    events = listen(process)
+    assert process.exit_code() == 2 and events[-1]["kind"] == "setting-out-of-range"
+    assert "Falling Cube" in events[-1]["sentence"]
+    assert CacheReader(cache).is_done()
+
+
+def change(cache: Path, **settings: Any) -> Scene:
+    scene = Scene.load(cache / "scene")
+    changed = dataclasses.replace(scene, settings=dataclasses.replace(scene.settings, **settings))
+    changed.save(cache / "scene")
+    return changed
+
+
+def test_a_changed_scene_is_out_of_date_until_accepted(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through, cache)
+    change(cache, gravity=(0.0, 0.0, 3.0))
+    assert failure(StorageFailed, cache, resume=True) == "cache-out-of-date"
+    assert baked(cache).keys() == baked(through).keys()
+    simulate(cache, nothing, resume=True, from_frame=15, accept_changes=True)
+    old, new = CacheReader(through), CacheReader(cache)
+    assert new.is_done() and new.integrity() == []
+    assert (old.read_frame(11).x == new.read_frame(11).x).all()  # the last resume point up to 15
+    assert old.read_frame(FRAMES).x[:27, 2].mean() < new.read_frame(FRAMES).x[:27, 2].mean()
+    assert new.head.scene == Scene.load(cache / "scene").digest()
+
+
+def test_another_shape_or_animation_is_told(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through, cache)
+    change(cache, fps=30.0)
+    assert failure(StorageFailed, cache, resume=True, accept_changes=True) == "cache-other-shape"
+    change(cache, fps=24.0)
+    simulate(cache, nothing, resume=True)
+    (cache / "scene" / "tracks" / "body.hangs.targets" / "000000.npz").unlink()
+    (cache / "scene" / "tracks" / "body.hangs.targets" / "track.json").unlink()
+    with pytest.raises(StorageFailed) as caught:
+        simulate(cache, nothing, resume=True)
+    assert "an animation that changed" in caught.value.text
+    assert failure(StorageFailed, cache, resume=True, from_frame=-3, accept_changes=True) == "cache-no-resume"
+
+
+def test_a_bake_is_made_longer(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    write_scene(cache, tiny_scene(FRAMES))
+    simulate(cache, nothing, frame_end=13)
+    assert CacheReader(cache).last_frame() == 13
+    simulate(cache, nothing, resume=True, frame_end=8)  # nothing to do, nothing lost
+    assert CacheReader(cache).last_frame() == 13
+    simulate(cache, nothing, resume=True)
+    assert baked(cache) == baked(through)
+
+
+def test_resuming_nothing_bakes_from_the_start(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through / "scene", cache / "scene")
+    simulate(cache, nothing, resume=True)
+    assert baked(cache) == baked(through)
+
+
+def test_stopped_in_the_middle_of_a_frame(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through / "scene", cache / "scene")
+    asked = iter([False] * 9 + [True])
+    with pytest.raises(Cancelled):
+        simulate(cache, nothing, lambda: next(asked))
+    last = CacheReader(cache).last_frame()
+    assert last is not None and CacheReader(cache).resume_frame() == last < 9
+    simulate(cache, nothing, resume=True)
+    assert baked(cache) == baked(through)
+
+
+def test_a_failed_step_can_be_resumed_from(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through / "scene", cache / "scene")
+    change(cache, max_iterations=1, tolerance=1e-9)
+    assert failure(SolveFailed, cache, strict=True) == "step-not-converged"
+    last = CacheReader(cache).last_frame()
+    assert last is not None and CacheReader(cache).resume_frame() == last
+    change(cache, max_iterations=400, tolerance=1e-4)
+    simulate(cache, nothing, resume=True, accept_changes=True)
+    assert CacheReader(cache).is_done()
+
+
+def test_samples_between_frames(tmp_path: Path) -> None:
+    for count in (1, 2):
+        cache = tmp_path / f"c{count}"
+        write_scene(cache, tiny_scene(6, samples_per_frame=count))
+        simulate(cache, nothing)
+    once, twice = CacheReader(tmp_path / "c1"), CacheReader(tmp_path / "c2")
+    assert twice.last_frame() == 6
+    for key in ("falls", "hangs"):
+        assert (twice.read_samples(key, 0, 11)[::2] == once.read_samples(key, 0, 6)).all()
+
+
+def test_no_scene_is_told(tmp_path: Path) -> None:
+    assert failure(StorageFailed, tmp_path / "none") == "scene-unreadable"
+    scene = tiny_scene(4)
+    write_scene(tmp_path / "c", dataclasses.replace(scene, bodies=(scene.bodies[1],) * 2))
+    assert failure(BadInput, tmp_path / "c") == "body-key"
+
+
+def test_driven_as_blender_drives_it(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+
+    def export() -> Any:
+        yield 0.5
+        shutil.copytree(through / "scene", cache / "scene")
+        yield 1.0
+
+    bake = BakeDriver(export, [child_command(["simulate", str(cache), "--child", "--json"])], cache / "log.txt")
+    bake.start(1, FRAMES)
+    end = clock.monotonic() + 60.0
+    while bake.job.is_running and clock.monotonic() < end:
+        bake.poll()
+        clock.sleep(0.01)
+    assert bake.job.phase == "done", bake.job.error
+    assert bake.job.tets == 96 and bake.job.frame == FRAMES
+    assert baked(cache) == baked(through)
+
+
+def test_the_package_may_have_any_name(through: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "bl ext" / "sïnew-0.1"
+    folder.parent.mkdir()
+    root = Path(__file__).resolve().parent.parent
+    shutil.copytree(root / "solver", folder / "solver", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(root / "__init__.py", folder)
+    cache = tmp_path / "c"
+    shutil.copytree(through / "scene", cache / "scene")
+    command = [sys.executable, "-s", str(folder / "solver" / "launcher.py"), "--package-dir", str(folder)]
+    ended = subprocess.run([*command, "simulate", str(cache), "--frame-end", "3"], capture_output=True, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert CacheReader(cache).last_frame() == 3
