@@ -17,6 +17,7 @@ from ..arrays import Floats
 from ..elements.corotational import COROTATED, assemble, warp_tets
 from ..elements.inversion import count_inverted
 from ..errors import SolveFailed
+from ..jit import at_most_threads
 from ..linear.pcg import Solved, solve
 from ..linear.points import add_points
 from ..model import Model
@@ -26,6 +27,9 @@ from .first_guess import first_guess
 from .outside import Outside
 from .report import StepReport
 from .workspace import workspace
+
+# below this a second thread costs more in waiting than it brings
+TETS_PER_THREAD = 2500
 
 Respond = Callable[[Floats, Floats], Outside | None]
 
@@ -57,6 +61,20 @@ def step(
     Raises:
         SolveFailed: Velocities are no longer numbers; `state` is as it was.
     """
+    with at_most_threads(1 + model.tet_count // TETS_PER_THREAD):
+        return _step(model, state, outside, dt, settings, respond, max_solves, element)
+
+
+def _step(
+    model: Model,
+    state: State,
+    outside: Outside,
+    dt: float,
+    settings: Settings,
+    respond: Respond | None,
+    max_solves: int,
+    element: int,
+) -> StepReport:
     started = clock.perf_counter()
     work, pattern = workspace(model), model.pattern
     warp_tets(
