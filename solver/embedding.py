@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ties points to tets by barycentric weights, once, and moves them with the nodes ever after.
+
+A binding is never found again by position: later several tets may lie in the same place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import Floats, Indices, floats, indices
+from .geometry.box_tree import BoxTree, build_box_tree
+from .geometry.chunks import run_in_chunks
+from .geometry.point_tet import barycentric_rows, find_tets
+from .jit import kernel
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Points tied to tets: p = Σⱼ weightsⱼ x[tets[tet]]ⱼ.
+
+    Attributes:
+        tet: The tet of every point, (k,).
+        weights: Its barycentric weights, which sum to one, (k, 4). Negative outside the tet.
+    """
+
+    tet: Indices
+    weights: Floats
+
+
+@dataclass(frozen=True)
+class ClosestTets:
+    """The tets that points lie in or closest to.
+
+    Attributes:
+        tet: The tet to bind every point to, (k,).
+        distance: Distance from the closest tet [m], zero inside, (k,).
+    """
+
+    tet: Indices
+    distance: Floats
+
+
+def bind(nodes: Floats, tets: Indices, points: Floats) -> Binding:
+    """Ties every point to the tet that it lies in, or to one of the closest, extrapolated.
+
+    A point in several tets takes the one of lowest number. A point outside takes, of all tets that are not
+    more than a quarter farther than the closest (nor farther than one of its edges), the one with the smallest
+    weights: a sliver is not chosen when a better tet is beside it. The weights stay exact, since the point has
+    to be in its place at rest; so they grow with the distance in tet sizes, but not with the flatness of a tet.
+
+    Args:
+        nodes: Node positions at rest [m], (n, 3).
+        tets: Tets, (m, 4), m > 0.
+        points: Points at rest [m], (k, 3).
+    """
+    points = floats(points, -1, 3)
+    nodes, tets = floats(nodes, -1, 3), indices(tets, -1, 4)
+    rows, _ = barycentric_rows(nodes, tets)
+    found = _find(nodes, tets, rows, tet_tree(nodes, tets), points)
+    return Binding(found.tet, _weights(nodes, tets, rows, points, found.tet))
+
+
+def closest_tets(nodes: Floats, tets: Indices, points: Floats) -> ClosestTets:
+    """Returns the tet closest to every point, and how far it is.
+
+    Args:
+        nodes: Node positions [m], (n, 3).
+        tets: Tets, (m, 4), m > 0.
+        points: Points [m], (k, 3).
+    """
+    nodes, tets = floats(nodes, -1, 3), indices(tets, -1, 4)
+    rows, _ = barycentric_rows(nodes, tets)
+    return _find(nodes, tets, rows, tet_tree(nodes, tets), floats(points, -1, 3))
+
+
+def tet_tree(nodes: Floats, tets: Indices) -> BoxTree:
+    """Returns a box tree over the tets (m, 4) of `nodes` [m], (n, 3)."""
+    corners = nodes[tets]
+    return build_box_tree(corners.min(axis=1), corners.max(axis=1))
+
+
+@kernel()
+def interpolate_points(x, tets, tet, weights, out):
+    """Writes Σⱼ weightsⱼ x[tets[tet]]ⱼ.
+
+    Args:
+        x: Node values, (n, 3).
+        tets: Tets, (m, 4).
+        tet: The tet of every point, (k,).
+        weights: Barycentric weights, (k, 4).
+        out: Out, point values, (k, 3).
+    """
+    for i in range(tet.shape[0]):
+        corners = tets[tet[i]]
+        for axis in range(3):
+            out[i, axis] = (
+                weights[i, 0] * x[corners[0], axis]
+                + weights[i, 1] * x[corners[1], axis]
+                + weights[i, 2] * x[corners[2], axis]
+                + weights[i, 3] * x[corners[3], axis]
+            )
+
+
+def interpolate(x: Floats, tets: Indices, binding: Binding, out: Floats) -> None:
+    """Writes the values of the bound points, such as their positions [m], (k, 3), from those of the nodes (n, 3)."""
+    interpolate_points(x, tets, binding.tet, binding.weights, out)
+
+
+def _find(nodes: Floats, tets: Indices, rows: Floats, tree: BoxTree, points: Floats) -> ClosestTets:
+    if not len(tets):
+        raise ValueError("points cannot be tied to a mesh without tets")
+    tet = np.empty(len(points), np.int32)
+    distance = np.empty(len(points))
+
+    def work(part: slice) -> None:
+        find_tets(nodes, tets, rows, tree.lower, tree.upper, tree.order, points[part], tet[part], distance[part])
+
+    run_in_chunks(len(points), work)
+    if np.any(tet < 0):
+        raise ValueError("points cannot be tied to tets without volume")
+    return ClosestTets(tet, distance)
+
+
+def _weights(nodes: Floats, tets: Indices, rows: Floats, points: Floats, tet: Indices) -> Floats:
+    """Returns barycentric weights, (k, 4), refined once so that the points come back to round-off."""
+    corners = nodes[tets[tet]]
+    from_first = points - corners[:, 0]
+    inner = np.einsum("kij,kj->ki", rows[tet], from_first)
+    left = from_first - np.einsum("ki,kij->kj", inner, corners[:, 1:] - corners[:, :1])
+    inner += np.einsum("kij,kj->ki", rows[tet], left)
+    return np.concatenate([1.0 - inner.sum(axis=1, keepdims=True), inner], axis=1)
