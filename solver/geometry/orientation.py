@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.csgraph
 
 from ..arrays import Bools, Floats, Indices
-from .welding import Edges, sides, touching_faces
+from .welding import Edges, connected, sides, touching_faces
 
 
 def consistent_faces(faces: Indices, areas: Floats) -> tuple[Indices, Indices]:
@@ -42,7 +40,7 @@ def consistent_faces(faces: Indices, areas: Floats) -> tuple[Indices, Indices]:
 def _pieces(edges: Edges, is_chosen: Bools, face_count: int) -> Indices:
     """Returns the connected piece of each face, through chosen edges, (t,)."""
     a, b = touching_faces(edges, is_chosen)
-    return _connected(a // 3, b // 3, face_count)
+    return connected(a // 3, b // 3, face_count)
 
 
 def _open_pieces(edges: Edges, piece: Indices) -> Bools:
@@ -62,7 +60,7 @@ def _turns(edges: Edges, areas: Floats) -> Bools:
     a, b = touching_faces(edges, edges.faces_at == 2)
     differs = edges.direction[a] == edges.direction[b]
     f, g = a // 3, b // 3
-    state = _connected(
+    state = connected(
         np.concatenate([f, f + count]),
         np.concatenate([np.where(differs, g + count, g), np.where(differs, g, g + count)]),
         2 * count,
@@ -71,8 +69,3 @@ def _turns(edges: Edges, areas: Floats) -> Bools:
     area = np.bincount(kept, areas, minlength=state.max() + 1)
     # ties go to the half that holds the patch's first face as it is, the half numbered first
     return (area[turned] > area[kept]) | ((area[turned] == area[kept]) & (turned < kept))
-
-
-def _connected(a: Indices, b: Indices, count: int) -> Indices:
-    graph = scipy.sparse.coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(count, count))
-    return scipy.sparse.csgraph.connected_components(graph, directed=False)[1]

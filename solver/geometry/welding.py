@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse
+import scipy.sparse.csgraph
 
 from ..arrays import Bools, Floats, Indices
 from .surface import Surface
@@ -60,8 +62,7 @@ def distinct_faces(faces: Indices) -> Indices:
     """Returns which of the welded faces, (t, 3), to keep: each place once, in ascending order, (k,).
 
     Faces with two corners at one place go. Of several faces on the same three corners one stays, the first, unless
-    they are a wall inside: then all go. They are a wall where their number is even and each of their edges has an
-    even number of other faces already (two blocks that touch); a double-sided sheet has one, and stays.
+    they are a wall inside, where two blocks touch: then all go.
     """
     rows = np.flatnonzero((faces != np.roll(faces, 1, axis=1)).all(axis=1))
     place = _number_rows(np.sort(faces[rows], axis=1))
@@ -69,18 +70,45 @@ def distinct_faces(faces: Indices) -> Indices:
     if len(times) == len(rows):
         return rows
     _, first = np.unique(place, return_index=True)
-    edges = sides(faces[rows[first]])
-    others = (edges.faces_at[edges.edge] - 1).reshape(-1, 3)
-    is_wall = (times % 2 == 0) & (others > 0).all(axis=1) & (others % 2 == 0).all(axis=1)
-    return np.sort(rows[first[~is_wall]])
+    return np.sort(rows[first[~_walls(faces[rows[first]], times % 2 == 0)]])
 
 
-def touching_faces(edges: Edges, is_chosen: Bools) -> tuple[Indices, Indices]:
-    """Returns pairs of sides that lie on one chosen edge, enough to connect all faces there, each (p,)."""
-    chosen = np.flatnonzero(is_chosen[edges.edge])
+def _walls(faces: Indices, is_double: Bools) -> Bools:
+    """Returns which faces are walls inside, (t,).
+
+    Faces that lie there an even number of times are connected into patches. The border of a wall meets an even number
+    of other faces already, the outsides of two blocks; the border of a double-sided sheet meets none, or one.
+    """
+    edges = sides(faces)
+    double_side = np.repeat(is_double, 3)
+    doubles = np.bincount(edges.edge[double_side], minlength=edges.count)
+    others = edges.faces_at - doubles
+    is_border = (doubles % 2 == 1)[edges.edge] & double_side
+    fits = ((others > 0) & (others % 2 == 0))[edges.edge]
+    a, b = touching_faces(edges, np.ones(edges.count, np.bool_), double_side)
+    patch = connected(a // 3, b // 3, len(faces))
+    votes = np.bincount(patch.repeat(3), np.where(is_border, np.where(fits, 1, -1), 0))
+    return is_double & (votes > 0)[patch]
+
+
+def touching_faces(edges: Edges, is_chosen: Bools, is_side: Bools | bool = True) -> tuple[Indices, Indices]:
+    """Returns pairs of sides that lie on one chosen edge, enough to connect all faces there, each (p,).
+
+    Args:
+        edges: The edges.
+        is_chosen: Which edges, (count,).
+        is_side: Which sides, (3 t,).
+    """
+    chosen = np.flatnonzero(is_chosen[edges.edge] & is_side)
     chosen = chosen[np.argsort(edges.edge[chosen], kind="stable")]
     same = edges.edge[chosen[1:]] == edges.edge[chosen[:-1]]
     return chosen[:-1][same], chosen[1:][same]
+
+
+def connected(a: Indices, b: Indices, count: int) -> Indices:
+    """Returns the component of each of `count` things of which a[i] and b[i] are linked, (count,)."""
+    graph = scipy.sparse.coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(count, count))
+    return scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
 
 
 def _number_rows(rows: Floats | Indices) -> Indices:
