@@ -1,60 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fills a surface with tets: smooth ones that follow it, or robust ones that cover it."""
+"""Fills a surface with tets: smooth ones that follow it, or robust ones that cover it.
+
+Blender's panel asks `estimate.py` how many tets there will be, so importing this package loads neither Numba nor
+SciPy; filling does.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-import time
+from typing import TYPE_CHECKING
 
-from ..errors import BadInput
-from ..geometry.bvh import Bvh, build_bvh
-from ..geometry.outward import Outward, look_outward
-from ..geometry.surface import Surface, make_surface
 from ..scene import Meshing
-from .report import describe, thickness
-from .size import check_size, tet_size
-from .tet_mesh import Filling, TetMesh
+from .tet_mesh import TetMesh
+
+if TYPE_CHECKING:
+    from ..geometry.surface import Surface
 
 
 def tetrahedralize(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
     """Fills a surface with tets, positively oriented.
 
-    All is done on a copy of size one around the origin, so that neither millimetres nor kilometres from the
-    origin cost digits.
-
     Args:
-        surface: Any triangles.
-        meshing: Method "smooth" or "robust", and the tet size.
+        surface: Any triangles: open, doubled, flat, inside-out, crossing each other, of any size, anywhere.
+        meshing: Method "smooth" or "robust", and the tet size: the edge a of the cubic cells of the body-centred
+            lattice, which is the long edge of its tets (the short ones are a √3/2). There are 12 tets per cell.
         name: What the object is called, for the sentences of failures.
 
     Raises:
         BadInput: where the surface is empty or not finite, the tet size does not fit it, or nothing is inside.
     """
-    started = time.perf_counter()
-    surface = make_surface(surface.vertices, surface.triangles, name)
-    lower, upper = surface.bounds
-    middle, size = (lower + upper) / 2, float((upper - lower).max())
-    if not size > 0.0:
-        raise BadInput("mesh-flat", name=name)
-    check_size(meshing, size, name)
-    outward = look_outward(Surface((surface.vertices - middle) / size, surface.triangles))
-    if len(outward.surface.triangles) == 0:
-        raise BadInput("mesh-flat", name=name)
-    unit = dataclasses.replace(meshing, tet_size=tet_size(surface, meshing) / size)
-    bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
-    filling = _fill(outward, bvh, unit, name)
-    if len(filling.tets) == 0:
-        raise BadInput("nothing-inside", name=name, thickness=f"{size * thickness(outward, bvh):.2g}")
-    report = describe(filling, outward, bvh, unit, size, time.perf_counter() - started)
-    return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report)
+    from .fill import fill_surface
 
-
-def _fill(outward: Outward, bvh: Bvh, meshing: Meshing, name: str) -> Filling:
-    """Fills a surface of size one by the method that is asked for; only that one is loaded."""
-    if meshing.method == "robust":
-        from .robust import make_robust
-
-        return make_robust(outward.surface, bvh, meshing, name)
-    from .smooth import make_smooth
-
-    return make_smooth(outward.surface, bvh, meshing, name, outward.is_closed)
+    return fill_surface(surface, meshing, name)

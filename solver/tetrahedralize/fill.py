@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes an inside of whatever comes: cleans the surface, fills it by the method that is asked for, and reports."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+from ..errors import BadInput
+from ..geometry.bvh import Bvh, build_bvh
+from ..geometry.outward import Outward, look_outward
+from ..geometry.surface import Surface, make_surface
+from ..scene import Meshing
+from .report import describe, thickness
+from .size import check_size, tet_size
+from .tet_mesh import Filling, TetMesh
+
+
+def fill_surface(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
+    """See `tetrahedralize`.
+
+    All is done on a copy of size one around the origin, so that neither millimetres nor kilometres from the
+    origin cost digits.
+    """
+    started = time.perf_counter()
+    surface = make_surface(surface.vertices, surface.triangles, name)
+    lower, upper = surface.bounds
+    middle, size = (lower + upper) / 2, float((upper - lower).max())
+    if not size > 0.0:
+        raise BadInput("mesh-flat", name=name)
+    check_size(meshing, size, name)
+    outward = look_outward(Surface((surface.vertices - middle) / size, surface.triangles))
+    if len(outward.surface.triangles) == 0:
+        raise BadInput("mesh-flat", name=name)
+    unit = dataclasses.replace(meshing, tet_size=tet_size(surface, meshing) / size)
+    bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
+    filling = _fill(outward, bvh, unit, name)
+    if len(filling.tets) == 0:
+        raise BadInput("nothing-inside", name=name, thickness=f"{size * thickness(outward, bvh):.2g}")
+    report = describe(filling, outward, bvh, unit, size, time.perf_counter() - started)
+    return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report)
+
+
+def _fill(outward: Outward, bvh: Bvh, meshing: Meshing, name: str) -> Filling:
+    """Fills a surface of size one by the method that is asked for; only that one is loaded."""
+    if meshing.method == "robust":
+        from .robust import make_robust
+
+        return make_robust(outward.surface, bvh, meshing, name)
+    from .smooth import make_smooth
+
+    return make_smooth(outward.surface, bvh, meshing, name, outward.is_closed)
