@@ -117,12 +117,12 @@ def advance_step(built: Built, state: State, scene: Scene, tracks: TrackReader, 
             pins.hold(targets[pins.key], is_fixed, fixed_target)
             springs.append(pins.pull(state, model, targets[pins.key], stiffness, dt))
     places = [Place(c, np.vstack([c.pose(tracks, begin), c.pose(tracks, end)])) for c in built.colliders]
-    fixed = (is_fixed, fixed_target) if is_fixed.any() else (None, None)
-    contacts = ContactStep(built.contact_points, places, model, state, fixed[0], gravity, dt)
+    held = is_fixed if is_fixed.any() else None
+    contacts = ContactStep(built.contact_points, places, model, state, held, gravity, dt)
 
     def outside() -> Outside:
         act = contacts.act()
-        return Outside(gravity, *fixed, points=Points.together(*springs, act), contact_count=len(act))
+        return Outside(gravity, held, fixed_target, points=Points.together(*springs, act), contact_count=len(act))
 
     def respond(x: Floats, v: Floats) -> Outside | None:
         return outside() if contacts.update(x) else None

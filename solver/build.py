@@ -107,7 +107,8 @@ def build(
 
     bodies, pins, points = [], [], []
     for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
-        on_stage("bind", body.name)
+        if stored is None:
+            on_stage("bind", body.name)
         used, extra, area = sample_surface(surface.vertices, surface.triangles, mesh.report.tet_size)
         bound = bind(mesh.nodes, mesh.tets, np.concatenate([surface.vertices, extra]))
         count = len(surface.vertices)

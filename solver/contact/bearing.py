@@ -70,7 +70,7 @@ class Bearings:
         shift = self.touching.gap + force / self.k
         on = np.flatnonzero(self.on)
         touching = self.touching.only(on)
-        Memory(touching.id, force[on], local[on], touching.side, shift[on]).keep(state)
+        Memory(touching.id, force[on], local[on], touching.side, shift[on], self.kappa[on]).keep(state)
 
     def _forces(self, moved: Floats) -> tuple[Floats, Floats]:
         """Returns normal forces, not below zero [N], (c,), and displacements across [m], (c, 3)."""

@@ -108,13 +108,15 @@ def collide_mesh(
     for k in range(start.shape[0]):
         far = False
         way2 = 0.0
+        # a point that is pushed out of a closed mesh is in its box, one behind a sheet need not be
+        margin = thickness if is_closed else thickness + reach[k]
         for i in range(3):
             a[i] = 0.0
             b[i] = 0.0
             for j in range(3):
                 a[i] += pose[j, i] * (start[k, j] - pose[3, j])
                 b[i] += pose[4 + j, i] * (end[k, j] - pose[7, j])
-            far = far or min(a[i], b[i]) > boxes[0, 3 + i] + thickness or max(a[i], b[i]) < boxes[0, i] - thickness
+            far = far or min(a[i], b[i]) > boxes[0, 3 + i] + margin or max(a[i], b[i]) < boxes[0, i] - margin
             way2 += (b[i] - a[i]) ** 2
         if far:
             continue

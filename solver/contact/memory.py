@@ -12,6 +12,7 @@ from ..arrays import Floats
 from ..state import State
 
 PREFIX = "contact."
+NAMES = ("id", "force", "shear", "side", "shift", "kappa")
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Memory:
         force: Normal force [N], (k,).
         shear: What the sticking spring is stretched by, in the collider's space [m], (k, 3).
         side: Side of an open sheet, (k,) int8.
-        shift: See `Pushing` [m], (k,).
+        shift, kappa: See `Pushing` [m], [N/m], (k,).
     """
 
     id: npt.NDArray[np.int64]
@@ -31,24 +32,24 @@ class Memory:
     shear: Floats
     side: npt.NDArray[np.int8]
     shift: Floats
+    kappa: Floats
 
     @staticmethod
     def of(state: State) -> Memory:
         """Returns what a state remembers."""
         if PREFIX + "id" not in state.fields:
-            return Memory(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int8), np.zeros(0))
-        return Memory(*(state.fields[PREFIX + name] for name in ("id", "force", "shear", "side", "shift")))
+            return _nothing(np.zeros(0, np.int64))
+        return Memory(*(state.fields[PREFIX + name] for name in NAMES))
 
     def keep(self, state: State) -> None:
         """Writes it into a state."""
-        for name in ("id", "force", "shear", "side", "shift"):
+        for name in NAMES:
             state.fields[PREFIX + name] = getattr(self, name)
 
     def look_up(self, ids: npt.NDArray[np.int64]) -> Memory:
         """Returns what is remembered of contacts, zero where nothing is."""
         if not len(self.id):
-            count = len(ids)
-            return Memory(ids, np.zeros(count), np.zeros((count, 3)), np.zeros(count, np.int8), np.zeros(count))
+            return _nothing(ids)
         place = np.minimum(np.searchsorted(self.id, ids), len(self.id) - 1)
         known = self.id[place] == ids
         return Memory(
@@ -57,4 +58,11 @@ class Memory:
             np.where(known[:, None], self.shear[place], 0.0),
             np.where(known, self.side[place], 0).astype(np.int8),
             np.where(known, self.shift[place], 0.0),
+            np.where(known, self.kappa[place], 0.0),
         )
+
+
+def _nothing(ids: npt.NDArray[np.int64]) -> Memory:
+    count = len(ids)
+    none = np.zeros(count)
+    return Memory(ids, none, np.zeros((count, 3)), np.zeros(count, np.int8), none, none)

@@ -78,7 +78,6 @@ class ContactStep:
         end = self._positions(guess)
         self.touching = self._find(end)
         self.pushing = self._new(self.touching)
-        self._rub(end, self.memory.look_up(self.touching.id).force)
 
     def act(self) -> Points:
         """Returns the contacts as forces on points of the tets."""
@@ -102,12 +101,13 @@ class ContactStep:
         normal_force, shear = self._measure(end)
         pushes = normal_force > 0.0
         enough = UNBALANCED * normal_force[pushes].sum()
+        enough_rubbing = UNBALANCED * (pushing.mu * normal_force)[pushes].sum()
         wrong = np.abs(normal_force[pushing.on != pushes]).sum()
         kappa = pushing.kappa
         pushing.on = pushes
         self._rub(end, normal_force)
         missing = (np.abs(pushing.kappa - kappa) * np.linalg.norm(shear, axis=1))[pushes].sum()
-        return bool(wrong > enough or missing > enough)
+        return bool(wrong > enough or missing > enough_rubbing)
 
     def remember(self, state: State) -> None:
         """Keeps in the state what the next step has to know of the contacts."""
@@ -118,8 +118,9 @@ class ContactStep:
         shear *= np.minimum(1.0, limit / np.maximum(length, 1e-300))[:, None]
         turns = np.array([place.pose[4:7] for place in self.places]).reshape(-1, 3, 3)
         local = np.einsum("kji,kj->ki", turns[self.touching.id // max(len(self.points), 1)], shear)
+        touching, pushing = self.touching.only(kept), self.pushing
         Memory(
-            self.touching.id[kept], normal_force[kept], local[kept], self.touching.side[kept], self.pushing.shift[kept]
+            touching.id, normal_force[kept], local[kept], touching.side, pushing.shift[kept], pushing.kappa[kept]
         ).keep(state)
 
     def _positions(self, x: Floats) -> Floats:
@@ -151,7 +152,7 @@ class ContactStep:
         shear -= np.einsum("ki,ki->k", shear, touching.normal)[:, None] * touching.normal
         count = len(touching)
         k = self.points.stiffness_for(self.dt)[which]
-        return Pushing(np.ones(count, bool), k, friction[place], shear, np.zeros(count), known.shift)
+        return Pushing(np.ones(count, bool), k, friction[place], shear, known.kappa, known.shift)
 
     def _add(self, found: Touching) -> None:
         """Adds contacts that are not there yet."""

@@ -75,7 +75,7 @@ def find_touching(
     low, high = np.minimum(start.min(axis=0), end.min(axis=0)), np.maximum(start.max(axis=0), end.max(axis=0))
     found = []
     for number, place in enumerate(places):
-        if not _may_touch(place, low, high):
+        if not _may_touch(place, low, high, float(reach.max())):
             continue
         index = np.empty(count, np.int32)
         normal, gap, carried = np.empty((count, 3)), np.empty(count), np.empty((count, 3))
@@ -109,7 +109,7 @@ def find_touching(
     return Touching.together(found)
 
 
-def _may_touch(place: Place, low: Floats, high: Floats) -> bool:
+def _may_touch(place: Place, low: Floats, high: Floats, reach: float) -> bool:
     """Whether the box of all points during the step meets the collider at its start or end pose."""
     corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
     collider = place.collider
@@ -120,7 +120,7 @@ def _may_touch(place: Place, low: Floats, high: Floats) -> bool:
                 return True
         else:
             box = collider.bvh.boxes[0]
-            margin = collider.thickness
+            margin = collider.thickness if collider.is_closed else collider.thickness + reach
             if (local.min(axis=0) <= box[3:] + margin).all() and (local.max(axis=0) >= box[:3] - margin).all():
                 return True
     return False
