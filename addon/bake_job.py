@@ -202,6 +202,8 @@ def _child_said(job: Job, event: Mapping[str, Any], now: float) -> Step:
     if live is None:
         job = replace(job, deadline=None)
     kind = event.get("event")
+    if kind == "started":
+        return replace(job, error=None), ()
     if kind == "compiling":
         return replace(job, phase=live or "compiling"), ()
     if kind == "building":
@@ -230,15 +232,17 @@ def _child_said(job: Job, event: Mapping[str, Any], now: float) -> Step:
 
 def _child_ended(job: Job, ended: ChildEnded) -> Step:
     told = job.error is not None and job.error.get("kind") != "cancelled"
+    # a Python that starts but cannot import what it needs says "internal" at once
+    is_stillborn = job.phase == "starting" and (job.error is None or job.error.get("kind") == "internal")
     if job.is_complete:  # whatever happened to it on its way out, every frame is there
         return _end(job, "done")
+    if is_stillborn and ended.code != 130 and not job.is_killed and not job.tried_fallback:
+        # what the first one said is kept until the second one says anything
+        return replace(job, tried_fallback=True, deadline=ended.now + SILENT_SECONDS), (LAUNCH_FALLBACK,)
     if told:
         return _end(job, "failed", job.error)
     if ended.code == 130 or job.phase == "cancelling":
         return _end(job, "cancelled")
-    if job.phase == "starting" and not job.tried_fallback:
-        deadline = ended.now + SILENT_SECONDS
-        return replace(job, tried_fallback=True, deadline=deadline), (LAUNCH_FALLBACK,)
     if job.phase == "starting":
         return _end(job, "failed", SolveFailed("child-not-started", code=describe_exit(ended.code)).as_event())
     place = "before the first frame" if job.frame is None else f"after frame {job.frame}"

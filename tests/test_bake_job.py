@@ -130,6 +130,17 @@ def test_python_that_does_not_start_is_tried_in_another_way_once() -> None:
     assert job.phase == "failed" and job.error is not None and job.error["kind"] == "child-not-started"
 
 
+def test_a_python_without_the_wheels_is_tried_in_another_way_once() -> None:
+    broken = ({"event": "started"}, {"event": "error", "kind": "internal", "sentence": "No module named numba."})
+    job, effects = through(*LAUNCHED, *(ChildSaid(event, 1.0) for event in broken), ChildEnded(3, 1.1))
+    assert job.phase == "starting" and effects[-1] == "launch child with Blender itself"
+    without_second, _ = through(ChildEnded(None, 2.0), job=job)
+    assert without_second.error is not None and without_second.error["sentence"] == "No module named numba."
+    assert through(said(event="started"), job=job)[0].error is None
+    job, effects = through(*(ChildSaid(event, 2.0) for event in broken), ChildEnded(3, 2.1), job=job)
+    assert job.phase == "failed" and job.error is not None and job.error["sentence"] == "No module named numba."
+
+
 def test_cancel_is_heard_or_killed() -> None:
     job, effects = through(*LAUNCHED, BUILT, frame(3, 1.0), CancelPressed(2.0))
     assert job.phase == "cancelling" and effects[-1] == "send cancel"
@@ -257,7 +268,7 @@ def test_a_child_that_dies(tmp_path: Path, death: str, words: str) -> None:
 
 def test_a_missing_python_falls_back(tmp_path: Path) -> None:
     bake = driver(tmp_path, "", "say(event='frame', frame=5)\nsay(event='done')")
-    bake._commands[0] = [str(tmp_path / "no-such-python")]
+    bake._commands[0] = [str(tmp_path / "no such python")]
     bake.start(1, 5)
     run(bake)
     assert bake.job.phase == "done" and bake.job.tried_fallback
