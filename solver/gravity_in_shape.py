@@ -2,10 +2,10 @@
 """Gravity Already in Shape: the first frame is in balance, since the shape was made with its sag.
 
 Let u be how far the body would sag if it were made without: K u = f_gravity, with the stiffness K of the first
-frame and of all that bears the body there: held nodes, pin springs, and the contacts that touch. Then tets whose
-rest strain is ε0 = −sym(∇u) push back with just f_gravity where they are, and turn along with their rotation
-later. Springs and contacts get the share that they bear: their targets are shifted by −u, and the gaps of
-contacts so that they push at once.
+frame and of all that bears the body there: held nodes, pin springs, and the contacts that touch. Then tets under
+the stress of the strain sym(∇u) push back with just f_gravity where they are; `rest_stress.py` gives it to them.
+Springs and contacts get the share that they bear: their targets are shifted by −u, and the gaps of contacts so
+that they push at once.
 
 Only contacts that push count, and sticking ones bear no more than Coulomb's μ N; both are found by solving again.
 """
@@ -17,18 +17,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .arrays import Bools, Floats
-from .contact.bearing import Bearings
+from .contact.bearing import SLIDING, Bearings
 from .elements.corotational import COROTATED, WARPED, assemble, warp_tets
 from .integrators.outside import Points
 from .linear.pcg import solve
 from .linear.points import add_points
 from .model import Model
 from .pins import BodyPins
+from .rest_stress import prestressed
 from .state import State
 
 TOLERANCE = 1.0e-11  # relative residual: what is left over is what moves in the first frames
 MAX_ITERATIONS = 20_000
-PASSES = 30  # solves to find which contacts bear
+PASSES = 100  # solves to find which contacts bear
 LEAST_BEARING = 1.0e-10  # smallest over largest stiffness against moving as a whole, below which a body is free
 
 
@@ -37,7 +38,7 @@ class Balanced:
     """What keeps the first frame still.
 
     Attributes:
-        model: All bodies, with rest strains.
+        model: All bodies, under stress at rest.
         pins: With shifted springs.
         free: Which of the bodies nothing holds; they fall.
     """
@@ -80,6 +81,7 @@ def balance(
     is_held = [not is_free[body.nodes].all() for body in model.bodies]
 
     free: set[int] = set()
+    u = np.zeros_like(model.X)
     for _ in range(PASSES):
         contacts = bearings.act()
         together = Points.together(held, contacts)
@@ -87,18 +89,17 @@ def balance(
             if not is_held[number] and number not in free and not _bears(model, number, together):
                 free.add(number)
                 is_free[model.bodies[number].nodes] = False
-        u = _sag(model, is_free, together, gravity)
+        _sag(model, is_free, together, gravity, u)
         if not bearings.settle(contacts.positions(u, model.tets)):
             break
-    else:
-        # contacts that never come to rest bear nothing for long
+    if bearings.wrong > SLIDING:  # contacts that never come to rest bear nothing for long
         free |= {number for number in wanted if not is_held[number]}
     for number in free:
         u[model.bodies[number].nodes] = 0.0
 
     bearings.remember(state, contacts.positions(u, model.tets))
     shifted = tuple(_shifted(pin, model, u) for pin in pins)
-    return Balanced(replace(model, initial_strain=-strain_of(model, u)), shifted, tuple(sorted(free)))
+    return Balanced(prestressed(model, strain_of(model, u)), shifted, tuple(sorted(free)))
 
 
 def strain_of(model: Model, u: Floats) -> Floats:
@@ -111,14 +112,14 @@ def strain_of(model: Model, u: Floats) -> Floats:
     )
 
 
-def _sag(model: Model, is_free: Bools, points: Points, gravity: Floats) -> Floats:
-    """Returns u of K u = f_gravity [m], (n, 3), zero at nodes that are not free."""
+def _sag(model: Model, is_free: Bools, points: Points, gravity: Floats, u: Floats) -> None:
+    """Solves K u = f_gravity for u [m], (n, 3), from what it holds; zero at nodes that are not free."""
     pattern = model.pattern
     warped = np.empty((model.tet_count, WARPED))
     values, force = np.empty((pattern.block_count, 9)), np.empty((model.node_count, 3))
-    u = np.zeros((model.node_count, 3))
+    u[~is_free] = 0.0
     if not is_free.any():
-        return u
+        return
     warp_tets(
         COROTATED, model.X, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
         model.stiffness_damping, np.zeros((0, 6)), warped,
@@ -132,7 +133,6 @@ def _sag(model: Model, is_free: Bools, points: Points, gravity: Floats) -> Float
     nothing = np.zeros((len(points), 3))
     add_points(corners, points.weights, points.stiffness, nothing, model.tets.ravel(), pattern.corner_block, values, b)
     solve(pattern, values, b, is_free, u, TOLERANCE, MAX_ITERATIONS)
-    return u
 
 
 def _bears(model: Model, number: int, points: Points) -> bool:

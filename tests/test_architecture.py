@@ -23,7 +23,7 @@ LAYERS = [
     "presets state pc2",
     "cache geometry",
     "tetrahedralize embedding materials linear",
-    "model elements stored_mesh",
+    "model elements stored_mesh rest_stress",
     "mesh_files pin_regions integrators",
     "contact",
     "pins checks",
