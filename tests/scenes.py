@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from meshes import bar
 from sinew.solver.advance import FrameReport, advance_frame
 from sinew.solver.build import Built, build
 from sinew.solver.scene import Body, Material, Meshing, Scene
 from sinew.solver.state import State
 from sinew.solver.tracks import TrackReader, TrackWriter
-
-from meshes import bar
 
 JELLY = Material(youngs_modulus=1.0e5, poisson_ratio=0.3, density=1000.0, stiffness_damping=0.01)
 

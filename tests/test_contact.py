@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
+
 import shapes
 from scenes import Run, block, pose, rotation
-
 from sinew.solver.contact.collide import collide_mesh, collide_plane
 from sinew.solver.contact.crossing import first_crossing
 from sinew.solver.contact.points import sample_surface
 from sinew.solver.geometry.bvh import STACK_SIZE, build_bvh
 from sinew.solver.geometry.enclosure import has_inside
 from sinew.solver.scene import Collider, Material, Scene, Settings
+from sinew.solver.state import State
 
 GROUND = Collider("ground", "Ground", friction=0.5)
 
@@ -180,8 +182,6 @@ def test_contacts_do_not_pull(tmp_path):
 
 
 def test_a_resumed_run_has_the_same_bytes(tmp_path):
-    from sinew.solver.state import State
-
     body = block((3, 3, 2), at=(0.0, 0.0, 0.05), initial_velocity=(0.7, 0.0, 0.0))
     scene = Scene((body,), (GROUND, slab(top=-0.0)))
     through = Run(tmp_path / "through", scene)
@@ -288,8 +288,6 @@ def test_large_faces_get_points_and_all_area_is_shared():
     assert area.sum() == pytest.approx(6.0)
     assert (area > 0).all() and len(area) == len(used) + len(extra)
     assert np.allclose(np.abs(extra).max(axis=1), 0.5)
-    from scipy.spatial import cKDTree
-
     probe = np.random.default_rng(0).uniform(-0.5, 0.5, size=(500, 3))
     probe[:, 0] = 0.5
     assert cKDTree(np.concatenate([vertices, extra])).query(probe)[0].max() < 0.15

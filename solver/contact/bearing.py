@@ -18,7 +18,8 @@ from .touching import PUSH_OUT_REACH, Place, Touching, find_touching
 
 TOUCHING = 1.0e-3  # gap up to which a contact bears a body from the start, in tet sizes
 SIDEWAYS = 1.0e-6  # stiffness of frictionless contacts along the surface, so that they say where a body is
-SETTLED = 1.0e-6  # share of the forces that may still change
+SETTLED = 1.0e-4  # share of the forces that may still change
+SLIDING = 2.0e-2  # share above which a body that still changes is not borne
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Bearings:
         turn: Rotation of each contact's collider, (c, 3, 3).
         mu, k, kappa: μ, [N/m], [N/m], (c,).
         on: Whether they push, (c,).
+        wrong: Share of the forces that the last `settle` changed.
     """
 
     touching: Touching
@@ -40,6 +42,7 @@ class Bearings:
     k: Floats
     kappa: Floats
     on: Bools
+    wrong: float = 0.0
 
     def act(self) -> Points:
         """Returns the contacts as springs without force at the first frame."""
@@ -57,10 +60,10 @@ class Bearings:
         kappa = np.minimum(self.k, self.mu * force / np.maximum(length, 1e-300))
         kappa = np.maximum(kappa, SIDEWAYS * self.k)
         pushes = force > 0.0
-        slid = (np.abs(kappa - self.kappa) * length)[pushes].sum()
-        changed = bool((self.on != pushes).any() or slid > SETTLED * force.sum())
+        changed = np.where(self.on == pushes, np.abs(kappa - self.kappa) * length * pushes, np.inf)
+        self.wrong = float(changed.sum() / max(force.sum(), 1e-300))
         self.on, self.kappa = pushes, kappa
-        return changed
+        return self.wrong > SETTLED
 
     def remember(self, state: State, moved: Floats) -> None:
         """Writes what the contacts bear into the memory of the first frame, as if they had sagged by `moved` [m]."""
@@ -70,7 +73,7 @@ class Bearings:
         shift = self.touching.gap + force / self.k
         on = np.flatnonzero(self.on)
         touching = self.touching.only(on)
-        Memory(touching.id, force[on], local[on], touching.side, shift[on], self.kappa[on]).keep(state)
+        Memory(touching.id, force[on], local[on], touching.side, shift[on], self.k[on]).keep(state)
 
     def _forces(self, moved: Floats) -> tuple[Floats, Floats]:
         """Returns normal forces, not below zero [N], (c,), and displacements across [m], (c, 3)."""
