@@ -23,8 +23,8 @@ LAYERS = [
     "presets state pc2",
     "cache geometry",
     "tetrahedralize embedding materials linear",
-    "model elements stored_mesh rest_stress",
-    "mesh_files pin_regions integrators",
+    "model elements stored_mesh",
+    "mesh_files pin_regions integrators rest_stress",
     "contact",
     "pins checks",
     "gravity_in_shape",
@@ -38,7 +38,7 @@ LAYERS = [
 ]
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts.split()}
 # what Blender may load: nothing that loads Numba or SciPy
-ADDON_MAY_IMPORT = {"scene", "tracks", "cache", "arrays", "errors", "presets", "tetrahedralize.estimate"}
+ADDON_MAY_IMPORT = {"scene", "tracks", "cache", "disk", "arrays", "errors", "presets", "tetrahedralize.estimate"}
 
 # of Numba, what is no flag
 NUMBA_FUNCTIONS = {"prange", "get_num_threads"}
