@@ -16,6 +16,7 @@ from sinew.solver.geometry.winding import winding_numbers
 from sinew.solver.scene import Meshing
 from sinew.solver.tetrahedralize import tetrahedralize
 from sinew.solver.tetrahedralize.edges import cut_edges
+from sinew.solver.tetrahedralize.grading import graded_tets, leaf_levels
 from sinew.solver.tetrahedralize.lattice import lattice_around, lattice_tets
 from sinew.solver.tetrahedralize.quality import dihedral_angles, dihedral_range, signed_volumes
 from sinew.solver.tetrahedralize.stencils import split_tets
@@ -29,7 +30,8 @@ def boundary_faces(tets):
     """Faces that one tet has, outward; fails where one face has more than two tets or both on one side."""
     faces = np.concatenate([tets[:, [1, 2, 3]], tets[:, [0, 3, 2]], tets[:, [0, 1, 3]], tets[:, [0, 2, 1]]])
     ordered = np.sort(faces, axis=1)
-    parity = np.array([np.linalg.det(np.eye(3)[np.argsort(f)]) for f in faces]).round().astype(int)
+    a, b, c = faces.T
+    parity = np.where((a < b).astype(int) + (b < c) + (c < a) == 2, 1, -1)  # two rises on the way round: even
     _, first, place, count = np.unique(ordered, axis=0, return_index=True, return_inverse=True, return_counts=True)
     assert count.max() <= 2
     sides = np.bincount(place.ravel(), parity)
@@ -192,3 +194,41 @@ def test_what_cannot_be_filled_is_refused(part, meshing, kind):
         tetrahedralize(Surface(part[0], part[1].astype(np.int32)), meshing, "Thing")
     assert refused.value.kind == kind
     assert '"Thing"' in refused.value.text
+
+
+@pytest.mark.parametrize("interior_size", [2, 4])
+@pytest.mark.parametrize(("name", "divisions"), [("sphere", 24), ("cube", 17), ("torus", 44)])
+def test_larger_tets_inside_are_fewer_conforming_and_as_good(name, divisions, interior_size):
+    surface = Surface(*SHAPES[name])
+    mesh = tetrahedralize(surface, Meshing(divisions=divisions, interior_size=interior_size), name)
+    plain = tetrahedralize(surface, Meshing(divisions=divisions), name)
+    assert len(mesh.tets) < 0.95 * len(plain.tets)
+    faces = boundary_faces(mesh.tets)
+    bvh = build_bvh(surface.vertices, surface.triangles)
+    assert closest_points(bvh, mesh.nodes[np.unique(faces)]).distance.max() < 1e-9
+    assert mesh.report.min_dihedral > BOUND[0] and mesh.report.max_dihedral < BOUND[1]
+    assert mesh.report.volume == pytest.approx(plain.report.volume, rel=0.01)
+    volumes = signed_volumes(mesh.nodes, mesh.tets)
+    assert volumes.max() > 3 * volumes.min() and volumes.max() > 3 * mesh.report.tet_size**3 / 12
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_leaves_of_any_shape_fill_space(seed):
+    """Random insides: the tets of the octree are conforming and fill what the lattice's tets fill."""
+    rng = np.random.default_rng(seed)
+    lattice = lattice_around(np.zeros(3), np.full(3, 30.0), 1.0, 4)
+    coordinates = lattice.coordinates()
+    centres = 2 * rng.uniform(8, 24, (3, 3))
+    is_inside = (np.linalg.norm(coordinates[:, None] - centres, axis=2) < 2 * rng.uniform(6, 9, 3)).any(axis=1)
+    is_inside &= ((coordinates > 1) & (coordinates < 2 * np.array(lattice.cell_counts) - 1)).all(axis=1)
+    level = leaf_levels(lattice, is_inside, 2)
+    assert (level == 1).any()
+    tets, plain = graded_tets(lattice, level, is_inside), lattice_tets(lattice, is_inside)
+    positions = lattice.positions(coordinates)
+    volumes = signed_volumes(positions, tets)
+    assert volumes.min() > 0
+    assert volumes.sum() == pytest.approx(signed_volumes(positions, plain).sum(), rel=1e-12)
+    assert np.array_equal(np.unique(boundary_faces(tets)), np.unique(boundary_faces(plain)))
+    large = np.unique(tets[~np.isclose(volumes, volumes.min())])
+    neighbours = plain[np.isin(plain, large).any(axis=1)]
+    assert is_inside[neighbours].all()

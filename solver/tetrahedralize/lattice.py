@@ -7,6 +7,7 @@ per cell. Each has two long edges of length a that do not touch, and four short 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,38 +60,57 @@ class Lattice:
         return self.origin + 0.5 * self.cell * coordinates
 
 
-def lattice_around(lower: Floats, upper: Floats, cell: float, margin: int = 1) -> Lattice:
-    """Returns the lattice whose middle is that of a box and that reaches `margin` cells beyond it on each side."""
-    counts = [max(int(np.ceil(length / cell - 1e-9)), 1) + 2 * margin for length in upper - lower]
+def lattice_around(lower: Floats, upper: Floats, cell: float, multiple: int = 1) -> Lattice:
+    """Returns the lattice whose middle is that of a box and that reaches a cell or more beyond it on each side.
+
+    Args:
+        lower, upper: The box [m], (3,).
+        cell: Side a of a cell [m].
+        multiple: The numbers of cells are multiples of this.
+    """
+    counts = [max(int(np.ceil(length / cell - 1e-9)), 1) + 2 for length in upper - lower]
+    counts = [-(-count // multiple) * multiple for count in counts]
     origin = (lower + upper) / 2 - 0.5 * cell * np.array(counts)
     return Lattice((counts[0], counts[1], counts[2]), origin, cell)
 
 
-def lattice_tets(lattice: Lattice, wanted: Bools) -> Indices:
+def lattice_tets(lattice: Lattice, wanted: Bools, is_cell: Bools | None = None) -> Indices:
     """Returns the tets that have a wanted point: nodes 0, 1 are middles, 2, 3 corners, positively oriented, (m, 4).
 
     Args:
         lattice: The lattice.
         wanted: Which points, (n,).
+        is_cell: Which cells there are, (x, y, z); None: all.
     """
-    corners = np.arange(lattice.corner_count, dtype=np.int32).reshape(lattice.corner_counts)
-    middles = np.arange(lattice.corner_count, lattice.point_count, dtype=np.int32).reshape(lattice.cell_counts)
     found = []
-    for axis in range(3):
-        below, above = _pairs(middles, axis)
-        ring = _face_corners(corners, axis)
-        near = wanted[below] | wanted[above]
-        for i in range(4):
-            first, second = ring[i], ring[(i + 1) % 4]
-            keep = near | wanted[first] | wanted[second]
-            found.append(np.stack([below[keep], above[keep], first[keep], second[keep]], axis=1))
+    for axis, _, (below, above, first, second) in tet_families(lattice):
+        keep = wanted[below] | wanted[above] | wanted[first] | wanted[second]
+        if is_cell is not None:
+            is_below, is_above = _pairs(is_cell, axis)
+            keep &= is_below & is_above
+        found.append(np.stack([below[keep], above[keep], first[keep], second[keep]], axis=1))
     return np.concatenate(found)
 
 
-def _pairs(middles: Indices, axis: int) -> tuple[Indices, Indices]:
-    """Returns the middles of the cells below and above each face between two cells."""
-    last = middles.shape[axis]
-    return np.take(middles, range(last - 1), axis), np.take(middles, range(1, last), axis)
+def tet_families(lattice: Lattice) -> Iterator[tuple[int, int, tuple[Indices, Indices, Indices, Indices]]]:
+    """Yields the twelve families of tets: axis, i, and the points of one tet on the upper side of each cell.
+
+    The points are two middles and the corners i and i + 1 of the face between them, arrays of (x, y, z) cells with
+    one cell less along the axis.
+    """
+    corners = np.arange(lattice.corner_count, dtype=np.int32).reshape(lattice.corner_counts)
+    middles = np.arange(lattice.corner_count, lattice.point_count, dtype=np.int32).reshape(lattice.cell_counts)
+    for axis in range(3):
+        below, above = _pairs(middles, axis)
+        ring = _face_corners(corners, axis)
+        for i in range(4):
+            yield axis, i, (below, above, ring[i], ring[(i + 1) % 4])
+
+
+def _pairs(cells: npt.NDArray, axis: int) -> tuple[npt.NDArray, npt.NDArray]:
+    """Returns what belongs to the cells below and above each face between two cells."""
+    last = cells.shape[axis]
+    return np.take(cells, range(last - 1), axis), np.take(cells, range(1, last), axis)
 
 
 def _face_corners(corners: Indices, axis: int) -> list[Indices]:

@@ -10,6 +10,7 @@ from ..geometry.bvh import Bvh
 from ..geometry.surface import Surface
 from ..geometry.winding import winding_numbers
 from ..scene import Meshing
+from .grading import graded_tets, leaf_levels
 from .lattice import lattice_around, lattice_tets
 from .level_set import INSIDE, lattice_winding
 from .size import tet_size
@@ -36,11 +37,15 @@ def make_smooth(surface: Surface, bvh: Bvh, meshing: Meshing, name: str, is_clos
     """
     if not is_closed and wrapped_share(bvh) < LEAST_SHARE:
         raise BadInput("no-inside", name=name)
-    lattice = lattice_around(*surface.bounds, tet_size(surface, meshing))
+    lattice = lattice_around(*surface.bounds, tet_size(surface, meshing), meshing.interior_size)
     coordinates = lattice.coordinates()
     winding = lattice_winding(lattice, coordinates, bvh, is_closed)
     is_inside = winding > INSIDE
-    tets = lattice_tets(lattice, is_inside)
+    if meshing.interior_size > 1:
+        level = leaf_levels(lattice, is_inside, meshing.interior_size.bit_length() - 1)
+        tets = graded_tets(lattice, level, is_inside)
+    else:
+        tets = lattice_tets(lattice, is_inside)
     used = np.unique(tets)
     number = np.zeros(lattice.point_count, np.int32)
     number[used] = np.arange(len(used), dtype=np.int32)
