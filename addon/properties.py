@@ -60,6 +60,14 @@ def _material_edited(settings: SinewObject, _context: bpy.types.Context) -> None
     presets.mark_edited(settings)
 
 
+def _place_changed(_settings: SinewScene, context: bpy.types.Context) -> None:
+    from . import cache_look, cache_place, present_bake
+
+    if not cache_place.is_quiet:
+        cache_look.forget()
+        present_bake.attach(context.scene)
+
+
 class SinewObject(bpy.types.PropertyGroup):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""
 
@@ -67,6 +75,13 @@ class SinewObject(bpy.types.PropertyGroup):
     key: StringProperty(
         name="Key",
         description="The name of this object's files in the cache",
+        options={"HIDDEN"},
+        override=FIXED["override"],
+    )
+
+    modifier_uid: IntProperty(
+        name="Modifier",
+        description="Which of this object's modifiers is Sinew's place in the stack, by its persistent_uid",
         options={"HIDDEN"},
         override=FIXED["override"],
     )
@@ -225,7 +240,7 @@ class SinewObject(bpy.types.PropertyGroup):
     pin_stiffness: FloatProperty(
         name="Pin Stiffness",
         description=(
-            "Stiffness of the pin springs per mass [1/s²]: the spring of weight w pulls with w × this × mass × distance. "
+            "Stiffness of the pin springs per mass [1/s²]: a spring of weight w pulls with w × this × mass × distance; "
             "0 releases all pins, exact ones too. Can be keyframed"
         ),
         default=1000.0,
@@ -348,13 +363,16 @@ class SinewScene(bpy.types.PropertyGroup):
     take: StringProperty(
         name="Take",
         description="Name of this attempt: each take has a cache of its own, so that a good one can be kept",
+        update=_place_changed,
         **FIXED,
     )
     cache_path: StringProperty(
         name="Cache",
         description="Folder of the cache; empty: beside the .blend file, by its name and the take",
         subtype="DIR_PATH",
-        **FIXED,
+        options={"PATH_SUPPORTS_BLEND_RELATIVE"},
+        override={"LIBRARY_OVERRIDABLE"},
+        update=_place_changed,
     )
     protect: BoolProperty(
         name="Protect",
@@ -362,6 +380,12 @@ class SinewScene(bpy.types.PropertyGroup):
         default=False,
         **FIXED,
     )
+
+    # where the present bake lies: written by cache_place.py only
+    baked_path: StringProperty(options={"HIDDEN", "PATH_SUPPORTS_BLEND_RELATIVE"}, subtype="DIR_PATH")
+    baked_for: StringProperty(options={"HIDDEN"})
+    baked_scene: StringProperty(options={"HIDDEN"})
+    borrowed: BoolProperty(options={"HIDDEN"})
 
 
 CLASSES = (SinewObject, SinewScene)

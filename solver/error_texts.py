@@ -26,6 +26,50 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The tets of "{name}" would be {size} m long, larger than the object ({longest} m).',
         "Choose a smaller Tet Size or more Resolution Divisions.",
     ),
+    "too-many-tets": (
+        '"{name}" would get about {count} tets of {tet_size} m, which need {needed} of memory; {limit} is free.',
+        "Choose a tet size of {fitting_size} m or more.",
+    ),
+    # reading Blender's objects
+    "in-edit-mode": ('"{name}" is in Edit Mode.', "Leave it (Tab) and simulate again."),
+    "object-gone": ('"{name}" was deleted while it was read.', "Simulate again."),
+    "object-flat": (
+        '"{name}" is scaled to nothing along an axis, or to something that is not a number.',
+        "Give it a scale (Object > Clear > Scale).",
+    ),
+    "group-gone": (
+        '"{name}" has no vertex group or attribute "{group}".',
+        "Choose another one for Pin Group or Affect, or clear the field.",
+    ),
+    "attribute-not-weights": (
+        'The attribute "{group}" of "{name}" does not hold one number per vertex.',
+        "Store it as a Float on the Point domain.",
+    ),
+    "render-differs": (
+        'The modifier "{modifier}" gives "{name}" {viewport} vertices in the viewport and {render} in a render, '
+        "where the bake would not show.",
+        "Make its viewport and render settings equal, or move it below Sinew's modifier.",
+    ),
+    "modifier-asks-for-viewport": (
+        'The modifier "{modifier}" of "{name}" looks different in the viewport and in a render (Is Viewport).',
+        "Move it below Sinew's modifier.",
+    ),
+    "vertices-change": (
+        'The modifier "{modifier}" gives "{name}" {first} vertices at the first frame and {now} at frame {frame}.',
+        "Move it below Sinew's modifier, or take its animation off.",
+    ),
+    "not-baked": ('"{name}" has no baked frames.', "Press Simulate first."),
+    "collider-deforms": (
+        'The collider "{name}" changes its shape at frame {frame}, but colliders can only move and turn.',
+        "Use an object that moves rigidly, parented to it for example.",
+    ),
+    # mesh files
+    "file-format": ("{path} is of no kind that can be used here.", "Give a file of one of these: {wanted}."),
+    "file-unreadable": ("{path} cannot be read: {problem}.", "Check the path, or export the mesh again."),
+    "file-unwritable": ("{path} cannot be written: {problem}.", "Choose another place."),
+    "file-library": ("{path} needs {library}, which is not installed.", "Install it: pip install {library}."),
+    "file-without-tets": ("{path} holds no tets.", "Export the volume mesh, not its surface."),
+    "tets-without-volume": ('All tets of "{name}" are flat.', "Export the mesh again, or let Sinew make the tets."),
     # settings
     "setting-out-of-range": ('{setting} of "{name}" is {value}; it has to be {range}.', "Change the setting."),
     # scene files and tracks
@@ -109,7 +153,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "not-a-body": ('"{name}" is not a body.', "Make it one first, with Make Body."),
     "bake-running": ('The scene "{name}" is being baked.', "Wait for it, or press Cancel."),
     "bake-protected": ('The bake of the scene "{name}" is protected.', "Turn the lock beside Delete Bake off first."),
-    "nothing-to-resume": ('The scene "{name}" has no bake to go on from.', "Press Simulate."),
+    "nothing-to-attach": (
+        'No mesh of the scene "{name}" has the name of a body in {path}.',
+        "Check the cache, or the names of the objects.",
+    ),
     "frame-range-empty": ("The frame range {start} to {end} holds no frames.", "Set the end after the start."),
     "samples-do-not-divide": (
         "{samples} Samples per Frame do not divide {substeps} Substeps per Frame.",
@@ -117,6 +164,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "blend-unreadable": ("{path} cannot be opened: {problem}.", "Check the path, and that it is a .blend file."),
     "folder-in-use": ("{path} holds other files.", "Choose a folder of its own for the cache."),
+    # the command line
+    "no-such-preset": ('There is no preset "{name}".', "Choose one of {known}."),
     # the child process
     "child-not-started": (
         "The solver could not be started: {code}.",

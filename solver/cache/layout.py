@@ -13,6 +13,10 @@ LOCK_FILE = "lock"
 LOG_FILE = "log.txt"
 REPORT_FILE = "report.jsonl"
 SCENE_FOLDER = "scene"
+# the scene that was there before, between two renames
+OLD = ".old"
+# digest of Blender's settings that the scene was exported from
+SETTINGS_FILE = "settings.txt"
 MODEL_FOLDER = "model"
 FRAME_FOLDER = "frames"
 RESUME_FOLDER = "resume"
@@ -54,10 +58,12 @@ def is_ours(relative: Path) -> bool:
     """Whether a path inside a cache folder has a name that Sinew gives."""
     name = relative.name.removesuffix(PART)
     folder = relative.parts[:-1]
+    if folder and folder[0] in (SCENE_FOLDER + PART, SCENE_FOLDER + OLD):
+        folder = (SCENE_FOLDER, *folder[1:])
     if not folder:
         return name in (HEAD_FILE, LOCK_FILE, LOG_FILE, REPORT_FILE)
     if folder == (SCENE_FOLDER,):
-        return name in ("scene.json", "arrays.npz")
+        return name in ("scene.json", "arrays.npz", SETTINGS_FILE)
     if folder == (SCENE_FOLDER, "tracks"):
         return name == "complete"
     if folder[:2] == (SCENE_FOLDER, "tracks") and len(folder) == 3:

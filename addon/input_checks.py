@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What cannot be simulated as it is, said by name before anything is written."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..solver.arrays import Floats
+from ..solver.errors import BadInput
+from . import modifier_place, roles
+from .input_mesh import mesh_of, positions
+from .input_stage import Stage
+from .render_levels import RenderLevels, asks_for_viewport, may_differ, render_levels
+
+# relative to the size of what is compared; float32 evaluation noise is below a tenth of it
+MOVED = 1.0e-5
+
+
+def check_objects(bodies: list[bpy.types.Object], colliders: list[bpy.types.Object]) -> None:
+    """Makes sure, without evaluating anything, that the objects can be read and the settings make sense.
+
+    Raises:
+        BadInput: Not so; says which object.
+    """
+    for obj in bodies:
+        roles.check_object(obj)
+    roles.check_unshared(bodies)
+    for obj in [*bodies, *colliders]:
+        if obj.type != "MESH":
+            raise BadInput("not-a-mesh", name=obj.name, type=obj.type.replace("_", " ").lower())
+        if obj.mode == "EDIT":
+            raise BadInput("in-edit-mode", name=obj.name)
+    for obj in bodies:
+        check_settings(obj)
+
+
+def check_settings(obj: bpy.types.Object) -> None:
+    """Makes sure that the material of a body is one.
+
+    Raises:
+        BadInput: A value is out of its range.
+    """
+    own = obj.sinew
+    for setting, value, fits, wanted in (
+        ("Stiffness", own.youngs_modulus, own.youngs_modulus > 0, "above 0 Pa"),
+        ("Volume Preservation", own.poisson_ratio, 0 <= own.poisson_ratio < 0.5, "from 0 to below 0.5"),
+        ("Density", own.density, own.density > 0, "above 0 kg/m³"),
+        ("Damping", own.stiffness_damping, own.stiffness_damping >= 0, "0 s or more"),
+        ("Drag", own.mass_damping, own.mass_damping >= 0, "0 1/s or more"),
+        ("Tet Size", own.tet_size, own.tet_size > 0 or own.sizing != "SIZE", "above 0 m"),
+        ("Simulated Size", own.simulated_size, own.simulated_size > 0 or not own.use_simulated_size, "above 0 m"),
+    ):
+        if not fits:
+            raise BadInput("setting-out-of-range", setting=setting, name=obj.name, value=value, range=wanted)
+
+
+def check_points(name: str, points: Floats) -> None:
+    """Makes sure that coordinates (n, 3) are numbers.
+
+    Raises:
+        BadInput: Some are not.
+    """
+    wrong = int(np.count_nonzero(~np.isfinite(points).all(axis=1)))
+    if wrong:
+        raise BadInput("mesh-not-finite", name=name, count=wrong)
+
+
+def check_matrix(name: str, matrix: Floats) -> None:
+    """Makes sure that world ← object space (4, 4) can be inverted.
+
+    Raises:
+        BadInput: The object is scaled to nothing along an axis.
+    """
+    sizes = np.linalg.svd(matrix[:3, :3], compute_uv=False)
+    if not np.isfinite(matrix).all() or sizes[-1] <= 1.0e-9 * sizes[0]:
+        raise BadInput("object-flat", name=name)
+
+
+def check_same_in_render(stage: Stage, obj: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> None:
+    """Makes sure that what is above Sinew gives as many vertices in a render as in the viewport.
+
+    Otherwise the Mesh Cache modifier, which needs the number that was baked, would do nothing in the render.
+
+    Raises:
+        BadInput: Not so; names the modifier.
+    """
+    evaluated = stage.evaluated(obj)
+    asking = next((m for m in evaluated.modifiers if asks_for_viewport(m)), None)
+    if asking is not None:
+        raise BadInput("modifier-asks-for-viewport", name=obj.name, modifier=asking.name)
+    if not may_differ(scene, evaluated):
+        return
+    levels = render_levels(evaluated)
+    names = [m.name for m in evaluated.modifiers]
+    if _count(scene, obj, len(names), frame) == _count(scene, obj, len(names), frame, levels):
+        return
+    for cut, name in enumerate(names, 1):
+        shown, rendered = _count(scene, obj, cut, frame), _count(scene, obj, cut, frame, levels)
+        if shown != rendered:
+            raise BadInput("render-differs", name=obj.name, modifier=name, viewport=shown, render=rendered)
+
+
+def changing_modifier(scene: bpy.types.Scene, obj: bpy.types.Object, first: int, second: int) -> str:
+    """Returns the name of the first modifier above Sinew whose vertex count differs between two frames, or ""."""
+    stack = list(obj.modifiers)[: modifier_place.input_count(obj)]
+    for cut, modifier in enumerate(stack, 1):
+        if _count(scene, obj, cut, first) != _count(scene, obj, cut, second):
+            return modifier.name
+    return ""
+
+
+def differ(a: Floats, b: Floats) -> bool:
+    """Whether two arrays of points (n, 3) differ by more than rounding."""
+    size = max(float(np.ptp(a, axis=0).max(initial=0.0)), float(np.abs(a).max(initial=0.0)) * 1e-2)
+    return a.shape != b.shape or float(np.abs(a - b).max(initial=0.0)) > MOVED * size
+
+
+def _count(
+    scene: bpy.types.Scene, obj: bpy.types.Object, cut: int, frame: int, levels: RenderLevels | None = None
+) -> int:
+    with Stage(scene, {obj: cut}) as stage:
+        if levels is not None:
+            stage.use_render_levels(obj, levels)
+        stage.go_to(frame)
+        with mesh_of(stage.evaluated(obj)) as mesh:
+            return len(positions(mesh))

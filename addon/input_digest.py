@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One digest of all that a bake reads, quick enough for a panel: when it changes, the bake is Out of Date.
+
+Nothing is evaluated at other frames. Values that are animated or driven change with the playhead, so their
+F-curves and drivers are taken instead; evaluated matrices are not taken at all.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..solver.arrays import digest
+from ..solver.cache import layout
+from . import modifier_place
+from .input_objects import frame_range
+from .rna_values import Parts, animated_paths, animation_parts, values
+
+TRANSFORM = (
+    "location",
+    "rotation_mode",
+    "rotation_euler",
+    "rotation_quaternion",
+    "rotation_axis_angle",
+    "scale",
+    "delta_location",
+    "delta_rotation_euler",
+    "delta_rotation_quaternion",
+    "delta_scale",
+    "parent_type",
+    "parent_bone",
+    "track_axis",
+)
+# settings that only say where a bake lies or how it looks
+NOT_PHYSICS = {
+    "key", "modifier_uid", "take", "cache_path", "baked_path", "baked_for", "baked_scene", "borrowed", "protect",
+    "show_tets", "show_joined", "preset", "use_scene_range", "frame_end",
+}  # fmt: skip
+
+
+def settings_digest(scene: bpy.types.Scene) -> str:
+    """Returns 64 hex digits that change with what a bake of `scene` reads: settings, meshes, animation."""
+    chosen = sorted((o for o in scene.objects if o.sinew.role != "NONE"), key=lambda o: o.name)
+    parts = _scene_parts(scene)
+    seen: set[bpy.types.ID] = {scene}
+    waiting: list[bpy.types.ID] = []
+    for obj in chosen:
+        parts += [obj.name, *values(obj.sinew, NOT_PHYSICS | _unread(obj), animated_paths(obj), "sinew.")]
+        cut = modifier_place.input_count(obj) if obj.sinew.role == "BODY" else None
+        seen.add(obj)
+        parts += _object_parts(obj, cut, waiting)
+    while waiting:
+        item = waiting.pop(0)
+        if item not in seen:
+            seen.add(item)
+            parts += [item.name, *_id_parts(item, waiting)]
+    return digest(parts)
+
+
+def exported_digest(cache: Path) -> str:
+    """Returns the digest of the settings that the scene in a cache folder was exported from, or ""."""
+    try:
+        return (cache / layout.SCENE_FOLDER / layout.SETTINGS_FILE).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _unread(obj: bpy.types.Object) -> set[str]:
+    """Returns the settings of the other role, which are not read."""
+    collider = {"collider_shape", "friction", "thickness"}
+    if obj.sinew.role == "BODY":
+        return collider
+    return {p.identifier for p in obj.sinew.bl_rna.properties} - collider - {"role"}
+
+
+def _scene_parts(scene: bpy.types.Scene) -> Parts:
+    render = scene.render
+    animated = animated_paths(scene)
+    parts = values(scene.sinew, NOT_PHYSICS | {"frame_start"}, animated, "sinew.")
+    numbers: list[float] = [
+        frame_range(scene)[0],
+        render.fps,
+        render.fps_base,
+        render.frame_map_old,
+        render.frame_map_new,
+        scene.unit_settings.scale_length,
+        scene.use_gravity,
+    ]
+    if "gravity" not in animated:
+        numbers += list(scene.gravity)
+    return [*parts, repr(numbers), *animation_parts(scene, [])]
+
+
+def _id_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
+    if isinstance(item, bpy.types.Object):
+        return _object_parts(item, None, waiting)
+    if isinstance(item, bpy.types.NodeTree):
+        return _tree_parts(item, waiting)
+    parts = animation_parts(item, waiting)
+    if isinstance(item, bpy.types.Collection):
+        waiting += list(item.all_objects)
+    else:
+        parts += values(item, set(), animated_paths(item), "")
+    return parts
+
+
+def _object_parts(obj: bpy.types.Object, cut: int | None, waiting: list[bpy.types.ID]) -> Parts:
+    animated = animated_paths(obj)
+    parts = animation_parts(obj, waiting)
+    parts += [f"{name}={_plain(getattr(obj, name))}" for name in TRANSFORM if name not in animated]
+    parts.append(repr([list(row) for row in obj.matrix_parent_inverse]))
+    for constraint in obj.constraints:
+        parts += values(constraint, set(), animated, f'constraints["{constraint.name}"].', waiting)
+    for modifier in list(obj.modifiers)[:cut]:
+        parts += values(modifier, set(), animated, f'modifiers["{modifier.name}"].', waiting)
+        parts += _inputs_of_nodes(modifier, waiting)
+    if obj.parent is not None:
+        waiting.append(obj.parent)
+    return parts + _data_parts(obj, waiting)
+
+
+def _data_parts(obj: bpy.types.Object, waiting: list[bpy.types.ID]) -> Parts:
+    data = obj.data
+    if isinstance(data, bpy.types.Mesh):
+        return _mesh_parts(obj, data, waiting)
+    if isinstance(data, bpy.types.Armature):
+        return _armature_parts(obj, data, waiting)
+    if isinstance(data, bpy.types.Lattice):
+        points = np.empty(len(data.points) * 3, np.float32)
+        data.points.foreach_get("co_deform", points)
+        return [points, *_key_parts(data.shape_keys, waiting)]
+    return [] if data is None else values(data, set(), animated_paths(data), "")
+
+
+def _mesh_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh, waiting: list[bpy.types.ID]) -> Parts:
+    parts: Parts = []
+    for items, name, width, kind in (
+        (mesh.vertices, "co", 3, np.float32),
+        (mesh.loops, "vertex_index", 1, np.int32),
+        (mesh.polygons, "loop_total", 1, np.int32),
+    ):
+        array = np.empty(len(items) * width, kind)
+        items.foreach_get(name, array)
+        parts.append(array)
+    names = {obj.sinew.pin_group, obj.sinew.affect_group}
+    groups = {group.index: group.name for group in obj.vertex_groups if group.name in names or obj.sinew.role == "NONE"}
+    if groups and names:
+        parts.append(_weights(mesh, {index for index, name in groups.items() if name in names}))
+    return parts + _key_parts(mesh.shape_keys, waiting)
+
+
+def _weights(mesh: bpy.types.Mesh, wanted: set[int]) -> np.ndarray:
+    found = [(i, e.group, e.weight) for i, v in enumerate(mesh.vertices) for e in v.groups if e.group in wanted]
+    return np.array(found, np.float32)
+
+
+def _key_parts(keys: bpy.types.Key | None, waiting: list[bpy.types.ID]) -> Parts:
+    if keys is None:
+        return []
+    animated = animated_paths(keys)
+    parts = animation_parts(keys, waiting)
+    for block in keys.key_blocks:
+        parts += values(block, set(), animated, f'key_blocks["{block.name}"].')
+        array = np.empty(len(block.data) * 3, np.float32)
+        block.data.foreach_get("co", array)
+        parts.append(array)
+    return parts
+
+
+def _armature_parts(obj: bpy.types.Object, armature: bpy.types.Armature, waiting: list[bpy.types.ID]) -> Parts:
+    animated = animated_paths(obj)
+    parts: Parts = [repr([_plain(bone.matrix_local) for bone in armature.bones]), armature.pose_position]
+    for bone in obj.pose.bones:
+        path = f'pose.bones["{bone.name}"].'
+        names = ("location", "rotation_mode", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+        parts += [f"{path}{name}={_plain(getattr(bone, name))}" for name in names if path + name not in animated]
+        for constraint in bone.constraints:
+            parts += values(constraint, set(), animated, f'{path}constraints["{constraint.name}"].', waiting)
+    return parts + animation_parts(armature, waiting)
+
+
+def _inputs_of_nodes(modifier: bpy.types.Modifier, waiting: list[bpy.types.ID]) -> Parts:
+    if modifier.type != "NODES":
+        return []
+    parts: Parts = []
+    for name in sorted(modifier.keys()):
+        value = modifier[name]
+        if isinstance(value, bpy.types.ID):
+            waiting.append(value)
+        parts.append(f"{name}={_plain(value)}")
+    return parts
+
+
+def _tree_parts(tree: bpy.types.NodeTree, waiting: list[bpy.types.ID]) -> Parts:
+    animated = animated_paths(tree)
+    parts = animation_parts(tree, waiting)
+    for node in tree.nodes:
+        path = f'nodes["{node.name}"].'
+        parts += [node.bl_idname, *values(node, {"location", "width", "height", "color"}, animated, path, waiting)]
+        for i, socket in enumerate(node.inputs):
+            if hasattr(socket, "default_value") and f"{path}inputs[{i}].default_value" not in animated:
+                parts.append(_plain(socket.default_value))
+    return parts + [f"{link.from_socket.path_from_id()}>{link.to_socket.path_from_id()}" for link in tree.links]
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bpy.types.ID):
+        return value.name_full
+    try:
+        return repr([_plain(item) for item in value]) if not isinstance(value, str) else value
+    except TypeError:
+        return repr(value)

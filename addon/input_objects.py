@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects of Blender as bodies and colliders of a scene, and what of them changes over time as tracks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..solver.arrays import Floats, Indices
+from ..solver.errors import BadInput
+from ..solver.scene import Body, Collider, Material, Meshing, Scene, Settings
+from . import input_checks
+from .input_mesh import matrix_of, mesh_of, positions, to_world, triangles, weights
+from .input_stage import Stage
+from .track_recorder import TrackRecorder
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The objects that take part, in the order of their names, and their keys."""
+
+    scene: bpy.types.Scene
+    bodies: list[bpy.types.Object]
+    body_keys: dict[bpy.types.Object, str]
+    colliders: list[bpy.types.Object]
+    collider_keys: dict[bpy.types.Object, str]
+
+    @property
+    def unit(self) -> float:
+        """Metres in a Blender unit."""
+        return self.scene.unit_settings.scale_length
+
+
+def frame_range(scene: bpy.types.Scene) -> tuple[int, int]:
+    """Returns the first and the last frame to bake."""
+    own = scene.sinew
+    return (scene.frame_start, scene.frame_end) if own.use_scene_range else (own.frame_start, own.frame_end)
+
+
+def read_scene(stage: Stage, inputs: Inputs, threads: int | None) -> Scene:
+    """Returns what is asked for, of objects that are evaluated at the first frame.
+
+    Raises:
+        BadInput: An object cannot be simulated as it is.
+    """
+    start = frame_range(inputs.scene)[0]
+    for obj in inputs.bodies:
+        input_checks.check_same_in_render(stage, obj, inputs.scene, start)
+    return Scene(
+        tuple(_read_body(stage, obj, inputs.body_keys[obj], inputs.unit) for obj in inputs.bodies),
+        tuple(_read_collider(stage, obj, inputs.collider_keys[obj], inputs.unit) for obj in inputs.colliders),
+        _read_settings(stage, inputs.scene, threads),
+    )
+
+
+def sample(stage: Stage, inputs: Inputs, scene: Scene, moment: tuple[int, float], recorder: TrackRecorder) -> None:
+    """Adds to the tracks what is evaluated now, at `moment`: a frame and a part of one.
+
+    Raises:
+        BadInput: A body's number of vertices changed, a collider's shape did, or coordinates are not numbers.
+    """
+    time = scene.settings.time(moment[0] + moment[1])
+    recorder.add("gravity", time, _gravity(stage, inputs.unit))
+    for obj, body in zip(inputs.bodies, scene.bodies, strict=True):
+        matrix = matrix_of(stage.evaluated(obj), inputs.unit)
+        input_checks.check_matrix(obj.name, matrix)
+        recorder.add(f"body.{body.key}.matrix", time, matrix, "rigid")
+        if obj.modifiers or len(body.pinned):
+            points = _same_vertices(stage, inputs.scene, obj, len(body.vertices), moment[0])
+        if len(body.pinned):
+            recorder.add(f"body.{body.key}.targets", time, to_world(matrix, points[body.pinned]))
+            recorder.add(f"body.{body.key}.pin_stiffness", time, stage.evaluated(obj).sinew.pin_stiffness)
+    for obj, collider in zip(inputs.colliders, scene.colliders, strict=True):
+        evaluated = stage.evaluated(obj)
+        recorder.add(f"collider.{collider.key}.matrix", time, _collider_matrix(evaluated, inputs.unit), "rigid")
+        if len(collider.vertices) and (obj.modifiers or obj.data.shape_keys):
+            with mesh_of(evaluated) as mesh:
+                points = positions(mesh) * inputs.unit
+            if input_checks.differ(points, collider.vertices):
+                raise BadInput("collider-deforms", name=obj.name, frame=moment[0])
+
+
+def _same_vertices(stage: Stage, scene: bpy.types.Scene, obj: bpy.types.Object, count: int, frame: int) -> Floats:
+    with mesh_of(stage.evaluated(obj)) as mesh:
+        points = positions(mesh)
+    if len(points) != count:
+        name = input_checks.changing_modifier(scene, obj, frame_range(scene)[0], frame)
+        raise BadInput("vertices-change", name=obj.name, modifier=name, frame=frame, first=count, now=len(points))
+    input_checks.check_points(obj.name, points)
+    return points
+
+
+def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Body:
+    evaluated = stage.evaluated(obj)
+    own = evaluated.sinew
+    matrix = matrix_of(evaluated, unit)
+    with mesh_of(evaluated) as mesh:
+        points, faces = positions(mesh), triangles(mesh)
+        hold = _hold_weights(evaluated, mesh, obj)
+    if not len(faces):
+        raise BadInput("mesh-empty", name=obj.name)
+    input_checks.check_points(obj.name, points)
+    input_checks.check_matrix(obj.name, matrix)
+    world = to_world(matrix, points)
+    pinned = np.flatnonzero(hold > 0).astype(np.int32)
+    return Body(
+        key=key,
+        name=obj.name,
+        vertices=world,
+        triangles=faces,
+        material=Material(own.youngs_modulus, own.poisson_ratio, own.density, own.mass_damping, own.stiffness_damping),
+        meshing=Meshing(
+            method=own.method.lower(),
+            tet_size=own.tet_size * unit if own.sizing == "SIZE" else None,
+            divisions=own.divisions,
+            interior_size=int(own.interior_size) if own.method == "SMOOTH" else 1,
+        ),
+        pinned=pinned,
+        pin_weights=hold[pinned],
+        simulated_scale=_simulated_scale(own, world, unit),
+        gravity_in_shape=own.gravity_in_shape,
+        initial_velocity=_vector(own.initial_velocity, unit),
+    )
+
+
+def _hold_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.types.Object) -> Floats:
+    """Returns how much the animation holds each vertex: by the Pin Group, and outside of Affect, (n,)."""
+    own = obj.sinew
+    hold = np.zeros(len(mesh.vertices))
+    if own.pin_group:
+        hold = weights(evaluated, mesh, own.pin_group, obj.name)
+    if own.affect_group:
+        hold = np.maximum(hold, 1.0 - weights(evaluated, mesh, own.affect_group, obj.name))
+    return hold
+
+
+def _simulated_scale(own: bpy.types.PropertyGroup, world: Floats, unit: float) -> float:
+    longest = float(np.ptp(world, axis=0).max())
+    return own.simulated_size * unit / longest if own.use_simulated_size and longest > 0 else 1.0
+
+
+def _read_collider(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Collider:
+    evaluated = stage.evaluated(obj)
+    own = evaluated.sinew
+    input_checks.check_matrix(obj.name, matrix_of(evaluated, unit))
+    points, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
+    if own.collider_shape == "MESH":
+        points, faces = _read_faces(evaluated, obj.name)
+    return Collider(
+        key=key,
+        name=obj.name,
+        shape=own.collider_shape.lower(),
+        vertices=points * unit,
+        triangles=faces,
+        friction=own.friction,
+        thickness=own.thickness * unit,
+    )
+
+
+def _read_faces(evaluated: bpy.types.Object, name: str) -> tuple[Floats, Indices]:
+    with mesh_of(evaluated) as mesh:
+        points, faces = positions(mesh), triangles(mesh)
+    if not len(faces):
+        raise BadInput("mesh-empty", name=name)
+    input_checks.check_points(name, points)
+    return points, faces
+
+
+def _collider_matrix(evaluated: bpy.types.Object, unit: float) -> Floats:
+    """Returns world [m] ← object space [m], (4, 4)."""
+    matrix = matrix_of(evaluated, unit)
+    matrix[:3, :3] /= unit
+    return matrix
+
+
+def _read_settings(stage: Stage, scene: bpy.types.Scene, threads: int | None) -> Settings:
+    own = scene.sinew
+    if own.substeps % own.samples_per_frame:
+        wanted = f"a divisor of the {own.substeps} Substeps per Frame"
+        raise BadInput(
+            "setting-out-of-range",
+            setting="Samples per Frame",
+            name=scene.name,
+            value=own.samples_per_frame,
+            range=wanted,
+        )
+    start, end = frame_range(scene)
+    return Settings(
+        frame_start=start,
+        frame_end=end,
+        fps=scene.render.fps / scene.render.fps_base,
+        substeps=own.substeps,
+        samples_per_frame=own.samples_per_frame,
+        gravity=_gravity(stage, scene.unit_settings.scale_length),
+        tolerance=own.tolerance,
+        max_iterations=own.max_iterations,
+        threads=threads,
+    )
+
+
+def _gravity(stage: Stage, unit: float) -> tuple[float, float, float]:
+    """Returns the gravity of the evaluated scene [m/s²], as Blender shows it: in its units, times their size."""
+    scene = stage.evaluated_scene()
+    return _vector(scene.gravity, unit) if scene.use_gravity else (0.0, 0.0, 0.0)
+
+
+def _vector(values: bpy.types.bpy_prop_array, unit: float) -> tuple[float, float, float]:
+    x, y, z = values
+    return (x * unit, y * unit, z * unit)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names of bodies and colliders in files: unique, plain letters, and the same after an object is renamed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+import bpy
+
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def body_key(obj: bpy.types.Object) -> str:
+    """Returns the key of a body: the one it was baked under, else one made of its name."""
+    if obj.sinew.key and obj.sinew.key == name_key(obj.name):
+        return obj.sinew.key
+    bodies = [o for o in bpy.data.objects if o.library is None and o.sinew.role == "BODY"]
+    return keys_of({*bodies, obj})[obj]
+
+
+def keys_of(objects: Iterable[bpy.types.Object]) -> dict[bpy.types.Object, str]:
+    """Returns a key for each object, no two the same.
+
+    A duplicate of a body remembers the key of the original, which keeps it.
+    """
+    keys: dict[bpy.types.Object, str] = {}
+    rest = []
+    taken = set()
+    for obj in sorted(objects, key=lambda o: (o.sinew.key != name_key(o.name), o.name)):
+        key = obj.sinew.key
+        if _PLAIN.fullmatch(key) and key not in taken:
+            keys[obj] = key
+            taken.add(key)
+        else:
+            rest.append(obj)
+    for obj in rest:
+        base = key = name_key(obj.name)
+        number = 2
+        while key in taken:
+            key = f"{base}_{number}"
+            number += 1
+        keys[obj] = key
+        taken.add(key)
+    return keys
+
+
+def name_key(name: str) -> str:
+    """Returns `name` in plain letters: "Cube.001" is "Cube_001"; names in other scripts end in a digest."""
+    plain = re.sub(r"[. ]", "_", name)
+    if _PLAIN.fullmatch(plain):
+        return plain
+    return re.sub(r"[^A-Za-z0-9_-]", "_", plain) + "-" + hashlib.sha256(name.encode()).hexdigest()[:8]

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sinew's place in the modifier stack is its Mesh Cache modifier: found, made, and taken away.
+
+What is above it is the input of the simulation, what is below runs on its result.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+NAME = "Sinew"
+
+# Modifiers that refine, grow hair on, or finish the shape that they get: they belong below
+FINISHING = {"SUBSURF", "MULTIRES", "PARTICLE_SYSTEM", "PARTICLE_INSTANCE", "EXPLODE", "WEIGHTED_NORMAL", "NORMAL_EDIT"}
+
+# Modifiers that pose the whole mesh: below Sinew they would pose the simulated shape a second time
+POSING = {
+    "ARMATURE",
+    "CLOTH",
+    "CURVE",
+    "HOOK",
+    "LATTICE",
+    "MESH_CACHE",
+    "MESH_DEFORM",
+    "MESH_SEQUENCE_CACHE",
+    "SOFT_BODY",
+    "SURFACE_DEFORM",
+}
+
+
+def find_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier | None:
+    """Returns Sinew's modifier of `obj`, however it is called by now, or None."""
+    caches = [m for m in obj.modifiers if m.type == "MESH_CACHE"]
+    # a library override gets new identifiers at every load
+    uid = 0 if obj.override_library else obj.sinew.modifier_uid
+    tests = (
+        lambda m: uid and m.persistent_uid == uid,
+        lambda m: ".sinew/play/" in m.filepath.replace("\\", "/"),
+        lambda m: m.name == NAME,
+    )
+    return next((m for test in tests for m in caches if test(m)), None)
+
+
+def ensure_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier:
+    """Returns Sinew's modifier of `obj`, put into its place if there is none; it plays nothing yet."""
+    modifier = find_modifier(obj)
+    if modifier is None:
+        place = place_for(obj)
+        modifier = obj.modifiers.new(NAME, "MESH_CACHE")
+        modifier.cache_format = "PC2"
+        modifier.show_expanded = False
+        obj.modifiers.move(list(obj.modifiers).index(modifier), place)
+    if obj.sinew.modifier_uid != modifier.persistent_uid:
+        obj.sinew.modifier_uid = modifier.persistent_uid
+    return modifier
+
+
+def remove_modifier(obj: bpy.types.Object) -> None:
+    """Takes Sinew's modifier out of the stack of `obj`, if it is there."""
+    modifier = find_modifier(obj)
+    if modifier is not None:
+        obj.modifiers.remove(modifier)
+    obj.sinew.modifier_uid = 0
+
+
+def input_count(obj: bpy.types.Object) -> int:
+    """Returns how many modifiers are above Sinew's place, where it is or would be."""
+    modifier = find_modifier(obj)
+    return place_for(obj) if modifier is None else list(obj.modifiers).index(modifier)
+
+
+def place_for(obj: bpy.types.Object) -> int:
+    """Returns where in the stack Sinew belongs: after what poses, before what refines or finishes."""
+    stack = list(obj.modifiers)
+    posing = [i for i, modifier in enumerate(stack) if modifier.type in POSING]
+    first = posing[-1] + 1 if posing else 0
+    for place in range(first, len(stack)):
+        if stack[place].type in FINISHING or stack[place].use_pin_to_last:
+            return place
+    return len(stack)

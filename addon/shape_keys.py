@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bake as shape keys on a copy that needs no rig, no cache and no add-on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ..solver.arrays import Floats
+from ..solver.cache import CacheHead, CacheReader
+from ..solver.errors import BadInput
+from . import modifier_place
+from .input_mesh import mesh_of, positions, to_world
+from .input_stage import Stage
+from .keys import body_key
+
+SUFFIX = " Shape Keys"
+# Blender's number of linear interpolation, as keyframe_points.foreach_set takes it
+LINEAR = 1
+
+
+def shape_key_bytes(vertices: int, samples: int) -> int:
+    """Returns the memory of a mesh with a basis and a key per further sample: three floats per vertex each."""
+    return 12 * vertices * samples
+
+
+def convert_to_shape_keys(
+    context: bpy.types.Context, scene: bpy.types.Scene, obj: bpy.types.Object, cache: Path
+) -> bpy.types.Object:
+    """Returns a new object that moves as `obj` does where Sinew's modifier is, with a linear key per sample.
+
+    Modifiers below Sinew's go on working on it; what is above them is in the keys.
+
+    Raises:
+        BadInput: `obj` has no baked frames.
+        StorageFailed: There is no cache in that folder.
+    """
+    head = CacheHead.load(cache)
+    last = CacheReader(cache).last_frame()
+    modifier = modifier_place.find_modifier(obj)
+    if last is None or modifier is None or body_key(obj) not in {body.key for body in head.bodies}:
+        raise BadInput("not-baked", name=obj.name)
+    moments = _moments(head, last)
+    mesh, shapes, place = _read(scene, obj, moments)
+    copy = _make_copy(obj, mesh, place)
+    (obj.users_collection[0] if obj.users_collection else scene.collection).objects.link(copy)
+    _add_keys(copy, shapes, [frame + part for frame, part in moments])
+    for other in context.selected_objects:
+        other.select_set(False)
+    if copy.name in context.view_layer.objects:
+        context.view_layer.objects.active = copy
+        copy.select_set(True)
+    return copy
+
+
+def _moments(head: CacheHead, last: int) -> list[tuple[int, float]]:
+    """Returns the samples that whole frames up to `last` have: frame and part of a frame."""
+    per_frame = head.samples_per_frame
+    count = (last - head.frame_start) * per_frame + 1
+    return [(head.frame_start + i // per_frame, (i % per_frame) / per_frame) for i in range(count)]
+
+
+def _read(
+    scene: bpy.types.Scene, obj: bpy.types.Object, moments: list[tuple[int, float]]
+) -> tuple[bpy.types.Mesh, list[Floats], Matrix]:
+    """Returns the mesh at the first moment, the shapes at all of them in its space, and its place in the world."""
+    shapes = []
+    with Stage(scene, {obj: modifier_place.input_count(obj) + 1}) as stage:
+        stage.go_to(*moments[0])
+        evaluated = stage.evaluated(obj)
+        place = evaluated.matrix_world.copy()
+        mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=stage.depsgraph)
+        try:
+            for moment in moments:
+                stage.go_to(*moment)
+                evaluated = stage.evaluated(obj)
+                moved = np.array(place.inverted() @ evaluated.matrix_world)
+                with mesh_of(evaluated) as now:
+                    shapes.append(to_world(moved, positions(now)).astype(np.float32))
+        except BaseException:
+            bpy.data.meshes.remove(mesh)
+            raise
+    return mesh, shapes, place
+
+
+def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, place: Matrix) -> bpy.types.Object:
+    """Returns a copy of `obj` with another mesh, only the modifiers below Sinew's, and nothing that moves it."""
+    copy = obj.copy()
+    if copy.override_library is not None:
+        copy = copy.make_local(clear_liboverride=True)
+    for modifier in list(copy.modifiers)[: modifier_place.input_count(obj) + 1]:
+        copy.modifiers.remove(modifier)
+    copy.name = mesh.name = obj.name + SUFFIX
+    copy.animation_data_clear()
+    copy.constraints.clear()
+    copy.parent = None
+    copy.sinew.role = "NONE"
+    copy.sinew.key = ""
+    copy.sinew.modifier_uid = 0
+    copy.data = mesh
+    copy.delta_location, copy.delta_scale = (0, 0, 0), (1, 1, 1)
+    copy.delta_rotation_euler, copy.delta_rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
+    copy.matrix_world = place
+    return copy
+
+
+def _add_keys(copy: bpy.types.Object, shapes: list[Floats], frames: list[float]) -> None:
+    """Adds the basis and one key per further shape; each rises from the frame before and falls to the next."""
+    copy.shape_key_clear()
+    copy.shape_key_add(name="Basis", from_mix=False)
+    copy.active_shape_key_index = 0
+    keys = copy.data.shape_keys
+    curves = _new_curves(keys, copy.name)
+    for i in range(1, len(shapes)):
+        block = copy.shape_key_add(name=f"Frame {frames[i]:g}", from_mix=False)
+        block.data.foreach_set("co", shapes[i].ravel())
+        times = frames[i - 1 : i + 2]
+        points = [value for pair in zip(times, (0.0, 1.0, 0.0), strict=False) for value in pair]
+        curve = curves.new(f'key_blocks["{block.name}"].value')
+        curve.keyframe_points.add(len(times))
+        curve.keyframe_points.foreach_set("co", points)
+        curve.keyframe_points.foreach_set("interpolation", [LINEAR] * len(times))
+        curve.update()
+
+
+def _new_curves(keys: bpy.types.Key, name: str) -> bpy.types.ActionChannelbagFCurves:
+    action = bpy.data.actions.new(name)
+    slot = action.slots.new("KEY", keys.name)
+    strip = action.layers.new("Layer").strips.new(type="KEYFRAME")
+    data = keys.animation_data_create()
+    data.action = action
+    data.action_slot = slot
+    return strip.channelbag(slot, ensure=True).fcurves
