@@ -13,11 +13,12 @@ import threading
 import time as clock
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 PACKAGE = Path(__file__).resolve().parent.parent
 LAUNCHER = PACKAGE / "solver" / "launcher.py"
 NEEDED = ("numpy", "numba", "llvmlite", "scipy")
+LONGEST_LOG = 1_000_000  # [bytes]
 # What would make another Python load other modules than this one does.
 _FOREIGN_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT")
 
@@ -62,7 +63,7 @@ class ChildProcess:
         self.stray: list[str] = []
         errors: int | IO[bytes] = subprocess.DEVNULL
         try:
-            errors = open(log, "ab") if log is not None else errors
+            errors = open(log, _mode(log)) if log is not None else errors
         except OSError:
             pass  # a bake does not fail for its log; the child says what is wrong with the folder
         environment = {name: value for name, value in os.environ.items() if name not in _FOREIGN_VARIABLES}
@@ -160,6 +161,11 @@ class ChildProcess:
         except (OSError, ValueError):
             pass
         self._lines.put(None)
+
+
+def _mode(log: Path) -> Literal["ab", "wb"]:
+    """Returns how to open a log, so that it never grows past all measure."""
+    return "wb" if log.exists() and log.stat().st_size > LONGEST_LOG else "ab"
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:

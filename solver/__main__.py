@@ -35,7 +35,8 @@ class OneLineParser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command that `arguments` (None: those of this process) say and returns its exit code."""
     try:
-        options = _parser().parse_args(arguments)
+        words = list(sys.argv[1:] if arguments is None else arguments)
+        options = _parser(words).parse_args(words)
     except SystemExit as end:
         return int(end.code or 0)
     events = EventStream() if options.json else None
@@ -56,19 +57,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             events.close()
 
 
-def _parser() -> OneLineParser:
+def _parser(words: Sequence[str]) -> OneLineParser:
     parser = OneLineParser(prog=PROGRAM, description="Soft bodies made of tetrahedra.", epilog=EPILOG)
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=OneLineParser)
-    for command in _commands():
+    for command in _commands(words):
         command.add_parser(subparsers)
     for child in subparsers.choices.values():
         child.set_defaults(json=child.get_default("json") or False)
     return parser
 
 
-def _commands() -> list[ModuleType]:
+def _commands(words: Sequence[str]) -> list[ModuleType]:
+    """Returns the modules of all commands, or of just the one that `words` begin with: others may load much."""
     names = sorted(found.name for found in pkgutil.iter_modules(commands.__path__))
-    return [importlib.import_module(f"{commands.__name__}.{name}") for name in names]
+    asked = [name for name in names if words and words[0] == name.replace("_", "-")]
+    return [importlib.import_module(f"{commands.__name__}.{name}") for name in asked or names]
 
 
 def _told(problem: SinewError, options: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ import errno
 import io
 import os
 import time as clock
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ def write_whole(path: Path, data: bytes) -> None:
             os.fsync(file)
         finally:
             os.close(file)
-        _replace(part, path)
+        _patiently(lambda: os.replace(part, path))
     except BaseException:
         part.unlink(missing_ok=True)
         raise
@@ -104,12 +104,16 @@ def npz_bytes(arrays: Mapping[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _replace(source: Path, target: Path) -> None:
-    """Renames; on Windows somebody who just reads the old file holds it for a moment."""
+def remove(path: Path) -> None:
+    """Deletes a file that may be gone already."""
+    _patiently(lambda: path.unlink(missing_ok=True))
+
+
+def _patiently(call: Callable[[], None]) -> None:
+    """Calls; on Windows again for a second, since whoever just reads a file keeps it from being replaced."""
     for _ in range(20 if os.name == "nt" else 0):
         try:
-            os.replace(source, target)
-            return
+            return call()
         except PermissionError:
             clock.sleep(0.05)
-    os.replace(source, target)
+    call()

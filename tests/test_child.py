@@ -243,6 +243,19 @@ def test_resuming_nothing_bakes_from_the_start(through: Path, tmp_path: Path) ->
     assert baked(cache) == baked(through)
 
 
+def test_gravity_in_shape_resumes_to_the_same_bytes(tmp_path: Path) -> None:
+    scene = tiny_scene(13)
+    scene = dataclasses.replace(
+        scene, bodies=tuple(dataclasses.replace(b, gravity_in_shape=True) for b in scene.bodies)
+    )
+    for name in ("through", "cut"):
+        write_scene(tmp_path / name, scene)
+    simulate(tmp_path / "through", nothing)
+    simulate(tmp_path / "cut", nothing, frame_end=5)
+    simulate(tmp_path / "cut", nothing, resume=True)
+    assert baked(tmp_path / "cut") == baked(tmp_path / "through")
+
+
 def test_stopped_in_the_middle_of_a_frame(through: Path, tmp_path: Path) -> None:
     cache = tmp_path / "c"
     shutil.copytree(through / "scene", cache / "scene")

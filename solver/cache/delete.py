@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..disk import named_errors
+from ..disk import named_errors, remove
 from ..errors import BadInput
 from . import layout
 from .lock import CacheLock
@@ -34,7 +34,7 @@ def delete_cache(folder: Path) -> list[Path]:
     finally:
         lock.release()
     with named_errors(folder):
-        (folder / layout.LOCK_FILE).unlink(missing_ok=True)
+        remove(folder / layout.LOCK_FILE)
         _delete_empty_folders(folder)
     return foreign
 
@@ -48,9 +48,9 @@ def _delete_files(folder: Path) -> list[Path]:
             if not layout.is_ours(path.relative_to(folder)):
                 foreign.append(path)
             elif path not in last and path.name != layout.LOCK_FILE:
-                path.unlink()
+                remove(path)
     for path in reversed(last):
-        path.unlink(missing_ok=True)
+        remove(path)
     return foreign
 
 

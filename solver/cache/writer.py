@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..disk import PART, named_errors, npz_bytes, write_whole
+from ..disk import PART, named_errors, npz_bytes, remove, write_whole
 from ..errors import StorageFailed
 from ..pc2 import Pc2Writer
 from . import layout
@@ -54,10 +54,10 @@ class CacheWriter:
         """Drops what an earlier bake left and begins with no frames."""
         with self._named():
             self._close_play()
-            (self.folder / layout.HEAD_FILE).unlink(missing_ok=True)
+            remove(self.folder / layout.HEAD_FILE)
             for name in (layout.PLAY_FOLDER, layout.RESUME_FOLDER, layout.FRAME_FOLDER, layout.MODEL_FOLDER):
                 self._empty(name)
-            (self.folder / layout.REPORT_FILE).unlink(missing_ok=True)
+            remove(self.folder / layout.REPORT_FILE)
             self._begin(head)
 
     def go_on(self, head: CacheHead, frame: int) -> None:
@@ -138,7 +138,7 @@ class CacheWriter:
             folder = self.folder / name
             folder.mkdir(exist_ok=True)
             for part in folder.glob("*" + PART):
-                part.unlink()
+                remove(part)
         head.save(self.folder)
         self.head = head
         for body in head.bodies:
@@ -152,7 +152,7 @@ class CacheWriter:
         for name in (layout.RESUME_FOLDER, layout.FRAME_FOLDER):
             for later in reversed(layout.numbers(self.folder / name)):
                 if later > frame:
-                    layout.numbered(self.folder / name, later).unlink()
+                    remove(layout.numbered(self.folder / name, later))
         path = self.folder / layout.REPORT_FILE
         lines = [line for line in read_report(path) if line.get("frame", frame) <= frame]
         write_whole(path, "".join(json.dumps(line) + "\n" for line in lines).encode())
@@ -163,7 +163,7 @@ class CacheWriter:
         try:
             for play in self._play.values():
                 play.cut(self.head.sample_count(last))
-            layout.numbered(self.folder / layout.FRAME_FOLDER, last + 1).unlink(missing_ok=True)
+            remove(layout.numbered(self.folder / layout.FRAME_FOLDER, last + 1))
         except OSError:
             pass
 
@@ -177,12 +177,12 @@ class CacheWriter:
         regular = [f for f in layout.numbers(folder) if (f - self.head.frame_start) % interval == 0 and f <= newest]
         for frame in layout.numbers(folder):
             if frame not in regular[-KEPT_RESUME_POINTS:] and frame != newest:
-                layout.numbered(folder, frame).unlink()
+                remove(layout.numbered(folder, frame))
 
     def _empty(self, name: str) -> None:
         for path in sorted((self.folder / name).glob("*"), reverse=True):
             if layout.is_ours(path.relative_to(self.folder)):
-                path.unlink()
+                remove(path)
 
     def _close_play(self) -> None:
         try:

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
     simulate(
         options.cache,
-        options.emit if options.json else _say,
+        options.emit if options.json else say,
         stop,
         resume=options.resume,
         from_frame=options.from_frame,
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _say(event: Mapping[str, Any]) -> None:
+def say(event: Mapping[str, Any]) -> None:
     """Prints an event for people."""
     match event.get("event"):
         case "compiling":

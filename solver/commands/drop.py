@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`sinew drop IN --out DIR`: fills a mesh with tets, drops it on the ground, writes PC2 and a report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..cache import CacheReader
+from ..disk import named_errors, write_whole
+from ..errors import BadInput
+from ..presets import DEFAULT, PRESETS
+from ..scene import Meshing, Settings
+from ..stop_request import StopRequest
+from .simulate import say
+
+
+def add_parser(subparsers: Any) -> None:
+    """Says the options."""
+    parser = subparsers.add_parser("drop", help="drop a mesh on the ground")
+    parser.add_argument("mesh", type=Path, metavar="IN", help="a mesh file in metres, z up")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for NAME.pc2 and report.json")
+    parser.add_argument("--preset", default=DEFAULT, metavar="NAME", help=", ".join(PRESETS).lower())
+    parser.add_argument("--height", type=float, metavar="M", help="of the lowest point; half the size without it")
+    parser.add_argument("--seconds", type=float, default=2.0, metavar="S", help="how long (2)")
+    parser.add_argument("--fps", type=float, default=24.0, metavar="N", help="frames per second (24)")
+    parser.add_argument("--substeps", type=int, default=4, metavar="N", help="steps per frame (4)")
+    parser.add_argument("--method", choices=("smooth", "robust"), default="smooth", help="how it is filled (smooth)")
+    parser.add_argument("--divisions", type=int, default=16, metavar="N", help="tets along the longest side (16)")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads; never changes the result")
+    parser.add_argument("--json", action="store_true", help="say what happens as JSON lines; the last is the report")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Bakes, reports and returns the exit code."""
+    preset = PRESETS.get(options.preset.upper())
+    if preset is None:
+        raise BadInput("no-such-preset", name=options.preset, known=", ".join(PRESETS).lower())
+    settings = _settings(options)
+    stop = StopRequest()
+    stop.listen_to_signals()
+
+    from ..drop import KEY, drop_report, drop_scene
+    from ..mesh_files.surfaces import read_surface
+    from ..simulate import simulate
+
+    name = options.mesh.stem
+    meshing = Meshing(options.method, divisions=options.divisions)
+    surface = read_surface(options.mesh)
+    scene = drop_scene(name, surface, preset.material, meshing, options.height, settings)
+    cache = options.out / f"{name}.sinew"
+    with named_errors(options.out):
+        scene.save(cache / "scene")
+    seconds: list[float] = []
+
+    def hear(event: Mapping[str, Any]) -> None:
+        if event.get("event") == "frame" and event["frame"] > settings.frame_start:
+            seconds.append(event["seconds"])
+        options.emit(event)
+        if not options.json:
+            say(event)
+
+    simulate(cache, hear, stop, threads=options.threads)
+    reader = CacheReader(cache)
+    report = {"mesh": options.mesh.name, "preset": preset.key, **drop_report(reader, seconds, settings.substeps)}
+    with named_errors(options.out):
+        shutil.copyfile(reader.play_path(KEY), options.out / f"{name}.pc2")
+        write_whole(options.out / "report.json", json.dumps(report, indent=1).encode())
+    options.emit({"event": "report", **report})
+    if not options.json:
+        _say_report(report, options.out)
+    return 0
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    for words, value in (("--seconds", options.seconds), ("--fps", options.fps)):
+        if not (math.isfinite(value) and value > 0.0):
+            raise BadInput("setting-out-of-range", setting=words, name="drop", value=value, range="above 0")
+    if options.height is not None and not (math.isfinite(options.height) and options.height >= 0.0):
+        raise BadInput("setting-out-of-range", setting="--height", name="drop", value=options.height, range="0 or more")
+    frames = max(1, round(options.seconds * options.fps))
+    return Settings(1, 1 + frames, options.fps, options.substeps)
+
+
+def _say_report(report: Mapping[str, Any], folder: Path) -> None:
+    print(f"{report['tets']} tets, {report['frames']} frames, {1e3 * report['seconds_per_frame']:.1f} ms per frame")
+    print(f"lowest point {report['lowest_point']:.4g} m, volume {100 * report['volume_ratio']:.1f} % at the end")
+    print(f"{report['inverted_tets_max']} tets inverted at most, {report['steps_not_converged']} steps not converged")
+    print(f"in {folder}")

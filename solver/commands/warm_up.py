@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`sinew warm-up`: compiles all kernels now, so that no bake on this machine has to."""
+
+from __future__ import annotations
+
+import argparse
+import time as clock
+from typing import Any
+
+from ..stop_request import StopRequest
+
+
+def add_parser(subparsers: Any) -> None:
+    """Says the options."""
+    parser = subparsers.add_parser("warm-up", help="compile the kernels now, once per machine")
+    parser.add_argument("--steps", action="store_true", help="only those of the simulation's steps")
+    parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
+    parser.add_argument("--child", action="store_true", help="end when standard input closes")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compiles and returns the exit code."""
+    began = clock.perf_counter()
+    if options.child:
+        StopRequest().listen_to_input(lambda: None)
+    if options.steps:
+        from ..warm_step import compile_step
+
+        compile_step()
+    else:
+        from ..warm_up import everything, warm_up
+
+        warm_up(everything(), options.emit)
+    seconds = clock.perf_counter() - began
+    options.emit({"event": "done", "seconds": seconds})
+    if not options.json:
+        print(f"compiled in {seconds:.1f} s")
+    return 0

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A mesh dropped on the ground: the scene of it, and what is to be said about how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .cache import CacheReader
+from .geometry.surface import Surface
+from .scene import Body, Collider, Material, Meshing, Scene, Settings
+
+KEY = "body"
+
+
+def drop_scene(
+    name: str, surface: Surface, material: Material, meshing: Meshing, height: float | None, settings: Settings
+) -> Scene:
+    """Returns a scene in which the surface falls on the plane z = 0.
+
+    Args:
+        name: What the body is called.
+        surface: Its mesh, in metres, z up.
+        material, meshing: What it is made of, and how it is filled.
+        height: Of its lowest point at the start [m]; None: half its longest side.
+        settings: Frames, steps and tolerance.
+    """
+    low, high = surface.bounds
+    lift = 0.5 * float((high - low).max()) if height is None else height
+    vertices = surface.vertices + np.array([0.0, 0.0, lift - low[2]])
+    body = Body(KEY, name, vertices, surface.triangles, material, meshing)
+    return Scene((body,), (Collider("ground", "Ground"),), settings)
+
+
+def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) -> dict[str, Any]:
+    """Returns steps, residuals, lowest point [m], volume ratio, inverted tets and seconds per frame of a bake.
+
+    Args:
+        reader: The cache, baked.
+        seconds: How long each computed frame took, as the `frame` events said.
+        substeps: Steps per frame.
+    """
+    model = reader.read_model(KEY)
+    tets, fill = model["tets"], model["fill"]
+    lines = reader.report()[1:]
+    first, last = reader.baked() or (0, -1)
+    volumes = [_volume(reader.read_frame(frame).x.astype(np.float64), tets, fill) for frame in range(first, last + 1)]
+    samples = reader.head.sample_count(last)
+    lowest = [float(reader.read_samples(KEY, i)[0, :, 2].min()) for i in range(samples)]
+    return {
+        "frames": last - first + 1,
+        "steps": len(lines) * substeps,
+        "steps_not_converged": sum(line["not_converged"] for line in lines),
+        "residual_max": max((line["residual"] for line in lines), default=0.0),
+        "residuals": [line["residual"] for line in lines],
+        "iterations_per_step": sum(line["iterations"] for line in lines) / max(len(lines) * substeps, 1),
+        "tets": len(tets),
+        "nodes": len(model["nodes"]),
+        "lowest_point": min(lowest),
+        "lowest_point_at_end": lowest[-1],
+        "volume_ratio": volumes[-1] / volumes[0],
+        "volume_ratio_min": min(volumes) / volumes[0],
+        "volume_ratio_max": max(volumes) / volumes[0],
+        "inverted_tets": lines[-1]["inverted_tets"] if lines else 0,
+        "inverted_tets_max": max((line["inverted_tets"] for line in lines), default=0),
+        "contacts_at_end": lines[-1]["contacts"] if lines else 0,
+        "seconds_per_frame": float(np.mean(seconds)) if seconds else 0.0,
+        "seconds_per_frame_max": max(seconds, default=0.0),
+    }
+
+
+def _volume(x: np.ndarray, tets: np.ndarray, fill: np.ndarray) -> float:
+    """Returns Σ fill · tet volume [m³]."""
+    corners = x[tets]
+    return float((fill * np.linalg.det(corners[:, 1:] - corners[:, :1])).sum() / 6.0)

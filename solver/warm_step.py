@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compiles the kernels of a step, on one tet: half of all compiling, which a second process does meanwhile."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .integrators.implicit_euler import step
+from .integrators.outside import Outside, Points
+from .jit import PACKAGE, is_cached
+from .model import Part, make_model
+from .scene import Material, Settings
+from .state import State
+
+NODES = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+TETS = np.array([[0, 1, 2, 3]], np.int32)
+
+
+def compile_step() -> None:
+    """Takes a step of one tet with a held node and a spring, so that all kernels of a step are compiled."""
+    model = make_model([Part("warm", NODES, TETS, np.ones(1), Material())])
+    spring = Points(
+        np.zeros(1, np.int32), np.full((1, 4), 0.25), np.ones((1, 3)), np.eye(3)[None] * 10.0, np.zeros((1, 3, 3))
+    )
+    held = np.array([True, False, False, False])
+    outside = Outside(np.array([0.0, 0.0, -9.81]), held, NODES.copy(), points=spring)
+    state = State(NODES.copy(), np.zeros((4, 3)))
+    step(model, state, outside, 0.01, Settings())
+
+
+def compile_step_elsewhere() -> subprocess.Popen | None:
+    """Starts another process that does `compile_step`; None where it would be for nothing.
+
+    It ends when it is done or its standard input closes, so it never outlives this one for long.
+    """
+    if not is_cached() or (os.cpu_count() or 1) < 2:
+        return None
+    places = [part for folder in sys.path if folder for part in ("--site", folder)]
+    launcher = Path(__file__).resolve().with_name("launcher.py")
+    command = [sys.executable, "-s", str(launcher), "--package-dir", str(PACKAGE.parent), *places]
+    options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    if os.name == "nt":
+        options["creationflags"] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+    try:
+        return subprocess.Popen([*command, "warm-up", "--steps", "--child"], **options)
+    except OSError:
+        return None  # then all is compiled here
+
+
+def leave(helper: subprocess.Popen | None) -> None:
+    """Ends the other process, whether it is done or not."""
+    if helper is None:
+        return
+    try:
+        helper.wait(timeout=0.0 if helper.poll() is not None else 2.0)
+    except subprocess.TimeoutExpired:
+        helper.kill()
+        helper.wait()
+    finally:
+        if helper.stdin is not None:
+            helper.stdin.close()
