@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..solver.errors import SinewError, SolveFailed
 from . import bake_job
@@ -19,7 +20,11 @@ class BakeDriver:
     """One bake from Simulate to its end. Call `poll` a few times a second until `job.is_running` is false."""
 
     def __init__(
-        self, export: Callable[[], Iterator[float]], commands: Sequence[Sequence[str]], log: Path | None = None
+        self,
+        export: Callable[[], Iterator[float]],
+        commands: Sequence[Sequence[str]],
+        log: Path | None = None,
+        on_event: Callable[[Mapping[str, Any]], None] | None = None,
     ) -> None:
         """Makes ready; nothing runs yet.
 
@@ -28,11 +33,13 @@ class BakeDriver:
                 it raises `SinewError`. It is closed when the bake is cancelled meanwhile.
             commands: The child's command and the ones to try when that does not start.
             log: Where the child's standard error goes; its folder is made by the export.
+            on_event: Called with each event that the child says.
         """
         self.job = Job()
         self._export = export
         self._commands = [command for command in commands if command]
         self._log = log
+        self._on_event = on_event
         self._exporting: Iterator[float] | None = None
         self._child: ChildProcess | None = None
         self._shown: list[str] = []
@@ -86,6 +93,8 @@ class BakeDriver:
     def _hear(self, child: ChildProcess) -> None:
         code = child.exit_code()  # first, so that all that it said before is heard before its end
         for event in child.events():
+            if self._on_event is not None:
+                self._on_event(event)
             self._tell(bake_job.ChildSaid(event, clock.monotonic()))
         if code is not None and self._child is child:
             child.close(0.0)

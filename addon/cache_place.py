@@ -1,51 +1,135 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the cache of a scene lies: beside its .blend, or in a folder of its own until the file is saved."""
+"""Where the cache of a scene lies: beside its .blend, or in a folder of its own until the file is saved.
+
+The next bake goes to the *own* folder, named by the .blend and the take, or as the artist says. The *present*
+bake may lie elsewhere: under the name that the .blend had before Save As, where it still belongs to the other
+file; it is then played from there, and never written or deleted from here.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
+
+from ..solver.cache import is_cache
 
 SUFFIX = ".sinew"
 
 # one for this run of Blender: two unsaved files in two Blenders never share a folder
 _run = uuid.uuid4().hex[:12]
 
+# set by `quietly`
+is_quiet = False
+
+
+def own_folder(scene: bpy.types.Scene) -> Path:
+    """Returns the absolute path of the folder that the next bake of `scene` goes to."""
+    if scene.sinew.cache_path:
+        return absolute(scene.sinew.cache_path, bpy.data.filepath)
+    present = _remembered(scene)
+    if present is not None and not is_borrowed(scene):
+        return present
+    taken = {_remembered(other) for other in bpy.data.scenes if other != scene and not is_borrowed(other)}
+    plain = default_folder(scene, bpy.data.filepath)
+    return plain if plain not in taken else default_folder(scene, bpy.data.filepath, scene.name)
+
 
 def cache_folder(scene: bpy.types.Scene) -> Path:
-    """Returns the absolute path of the cache of `scene`, whether it is there or not."""
-    if scene.sinew.cache_path:
-        return Path(bpy.path.abspath(scene.sinew.cache_path.replace("\\", "/"))).resolve()
-    return home(bpy.data.filepath) / folder_name(scene, bpy.data.filepath)
+    """Returns the folder of the present bake, or the own folder when there is none."""
+    own = own_folder(scene)
+    return own if is_cache(own) else _remembered(scene) or own
 
 
-def folder_name(scene: bpy.types.Scene, blend: str) -> str:
-    """Returns "NAME.sinew": the .blend's name, the scene's where there are several, and the take."""
-    parts = [Path(blend).stem if blend else "untitled"]
-    if scene.name != first_scene().name:
-        parts.append(scene.name)
-    if scene.sinew.take.strip():
-        parts.append(scene.sinew.take.strip())
-    return "-".join(_file_name(part) for part in parts) + SUFFIX
+def remember(scene: bpy.types.Scene, folder: Path, borrowed: bool = False, blend: str | None = None) -> None:
+    """Notes where the present bake lies, as seen from `blend`, and which settings of place it belongs to."""
+    scene.sinew.baked_path = portable(folder, bpy.data.filepath if blend is None else blend)
+    scene.sinew.baked_for = _place_words(scene)
+    scene.sinew.baked_scene = scene.name
+    scene.sinew.borrowed = borrowed
+
+
+def forget(scene: bpy.types.Scene) -> None:
+    """Forgets the present bake."""
+    for name in ("baked_path", "baked_for", "baked_scene", "borrowed"):
+        scene.sinew.property_unset(name)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Lets places be set without the bodies being attached anew."""
+    global is_quiet
+    is_quiet = True
+    try:
+        yield
+    finally:
+        is_quiet = False
+
+
+def is_borrowed(scene: bpy.types.Scene) -> bool:
+    """Whether the present bake belongs to another .blend, or to the scene that this one is a copy of."""
+    if scene.sinew.borrowed or scene.sinew.baked_scene == scene.name:
+        return scene.sinew.borrowed
+    return any(
+        other != scene
+        and other.sinew.baked_path == scene.sinew.baked_path
+        and other.sinew.baked_scene == scene.sinew.baked_scene == other.name
+        for other in bpy.data.scenes
+    )
+
+
+def _remembered(scene: bpy.types.Scene) -> Path | None:
+    """Returns where the present bake was noted to be, if it is there and the take is still the same."""
+    stored = scene.sinew.baked_path
+    if not stored or scene.sinew.baked_for != _place_words(scene):
+        return None
+    there = absolute(stored, bpy.data.filepath)
+    # moved to another folder or operating system: the same name beside the .blend
+    return next((folder for folder in (there, home(bpy.data.filepath) / there.name) if is_cache(folder)), None)
+
+
+def _place_words(scene: bpy.types.Scene) -> str:
+    return f"{scene.sinew.cache_path}|{scene.sinew.take.strip()}"
+
+
+def absolute(path: str, blend: str) -> Path:
+    """Returns a path as Blender writes it, "//" standing for the folder of `blend`, as an absolute one."""
+    path = path.replace("\\", "/")
+    if path.startswith("//"):
+        return Path(os.path.normpath(home(blend) / path[2:]))
+    return Path(os.path.abspath(os.path.expanduser(path)))
+
+
+def portable(folder: Path, blend: str) -> str:
+    """Returns `folder` relative to `blend` with "//" where that can be, with forward slashes everywhere."""
+    if not blend:
+        return str(folder)
+    try:
+        return "//" + Path(os.path.relpath(folder, Path(blend).parent)).as_posix()
+    except ValueError:  # another drive of Windows
+        return folder.as_posix()
+
+
+def default_folder(scene: bpy.types.Scene, blend: str, suffix: str = "") -> Path:
+    """Returns "NAME.sinew" beside the .blend: its name, the take and, where two scenes would share it, the scene's."""
+    parts = [Path(blend).stem if blend else "untitled", suffix, scene.sinew.take.strip()]
+    return home(blend) / ("-".join(_file_name(part) for part in parts if part) + SUFFIX)
 
 
 def home(blend: str) -> Path:
     """Returns the folder that caches lie in: that of the .blend, or a temporary one of an unsaved file."""
-    return Path(blend).resolve().parent if blend else temporary_home()
+    return Path(os.path.abspath(blend)).parent if blend else temporary_home()
 
 
 def temporary_home() -> Path:
     """Returns the folder for the caches of an unsaved file; it outlives Blender's own temporary folder."""
-    return Path(bpy.app.tempdir or tempfile.gettempdir()).parent / f"sinew-unsaved-{_run}"
-
-
-def first_scene() -> bpy.types.Scene:
-    """Returns the scene whose cache has the plain name: the first one that is not linked."""
-    return next((scene for scene in bpy.data.scenes if scene.library is None), bpy.data.scenes[0])
+    return Path(bpy.context.preferences.filepaths.temporary_directory or tempfile.gettempdir()) / f"sinew-{_run}"
 
 
 def _file_name(text: str) -> str:

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the panels show about a scene's bake: read off the running bake and the cache on disk."""
+
+from __future__ import annotations
+
+import time as clock
+
+import bpy
+
+from . import bake_job, bakes, cache_look, cache_place, export, present_bake
+from .status import PHASES, Status
+
+STAGES = {"tetrahedralize": "Filling with Tets", "bind": "Binding", "rest": "Finding the Rest Shape"}
+
+# digest of the settings of each scene, and when it was computed
+_digests: dict[int, tuple[float, str]] = {}
+
+
+def status(scene: bpy.types.Scene) -> Status:
+    """Returns what the button shows."""
+    first, last = export.frame_range(scene)
+    running = bakes.running()
+    if running is not None and bakes.is_running(scene):
+        return _status_of(running.driver.job)
+    seen = cache_look.look(cache_place.cache_folder(scene))
+    if seen.head is None or seen.last_frame is None:
+        return Status(frame_start=first, frame_end=last, busy_elsewhere=seen.is_written)
+    is_partial = seen.last_frame < last or seen.last_frame < seen.head.frame_end
+    return Status(
+        phase="partial" if is_partial else "baked",
+        outdated=is_outdated(scene, seen),
+        frame=seen.last_frame,
+        resume_frame=seen.resume_frame,
+        frame_start=seen.head.frame_start,
+        frame_end=last,
+        busy_elsewhere=seen.is_written,
+    )
+
+
+def _status_of(job: bake_job.Job) -> Status:
+    stage = STAGES.get(job.stage, "Building")
+    return Status(
+        phase=PHASES[job.phase],
+        frame=job.frame,
+        frame_start=job.frame_start,
+        frame_end=job.frame_end,
+        fraction=job.fraction,
+        seconds_left=job.seconds_left(clock.monotonic()),
+        tets=job.tets,
+        stage=f'{stage}: "{job.body}"' if job.body else stage,
+    )
+
+
+def is_outdated(scene: bpy.types.Scene, seen: cache_look.CacheLook) -> bool:
+    """Whether settings or animation changed since the bake; looked up at most once a second."""
+    now = clock.monotonic()
+    known = _digests.get(scene.session_uid)
+    if known is None or now - known[0] > cache_look.PATIENCE:
+        known = (now, export.settings_digest(scene))
+        _digests[scene.session_uid] = known
+    return seen.settings != known[1]
+
+
+def tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int | None:
+    """Returns how many tets a body has in the present bake, or None."""
+    return cache_look.tet_count(cache_place.cache_folder(scene), present_bake.key_of(obj))
+
+
+def bytes_on_disk(scene: bpy.types.Scene) -> int:
+    """Returns the size of the present bake."""
+    return cache_look.look(cache_place.cache_folder(scene)).size
+
+
+def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
+    """Returns the memory that a body takes as shape keys: three floats per vertex and frame."""
+    seen = cache_look.look(cache_place.cache_folder(scene))
+    if seen.head is None or seen.last_frame is None:
+        return 0
+    vertices = next((body.vertices for body in seen.head.bodies if body.key == present_bake.key_of(obj)), 0)
+    return 12 * vertices * (seen.last_frame - seen.head.frame_start + 1)
+
+
+def forget() -> None:
+    """Makes the next look a fresh one: another file is open, or an undo changed it."""
+    _digests.clear()

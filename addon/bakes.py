@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The bake that runs in this Blender, and what each scene's bake is like: the button's state and its acts.
+
+A running bake is kept here and not in Blender's data, so undo, redo and deleted objects cannot touch it:
+scenes and objects are looked up anew, by session id and by key, whenever they are needed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time as clock
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..solver.cache import delete_cache, is_cache, layout
+from ..solver.errors import BadInput, StorageFailed
+from . import (
+    bake_job,
+    cache_look,
+    cache_place,
+    export,
+    input_checks,
+    messages,
+    playback,
+    preferences,
+    present_bake,
+    roles,
+    saving,
+)
+from .bake_driver import BakeDriver
+from .child_process import child_command, fallback_command
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a bake is asked for.
+
+    Attributes:
+        resume: Whether to go on with the bake that is there.
+        accepts_changes: With `resume`: also when the scene has changed since.
+        folder: Instead of the scene's own.
+        threads: Instead of the preferences'.
+        strict: Whether a step that does not converge stops the bake.
+        on_event: Called with each event that the child says.
+    """
+
+    resume: bool = False
+    accepts_changes: bool = True
+    folder: Path | None = None
+    threads: int | None = None
+    strict: bool = False
+    on_event: Callable[[Mapping[str, Any]], None] | None = None
+
+
+@dataclass
+class Bake:
+    """One running bake of one scene."""
+
+    scene_uid: int
+    folder: Path
+    driver: BakeDriver
+    is_shown: bool = False
+
+
+_running: Bake | None = None
+# what the last bake of each scene warned about, for the panel
+_warnings: dict[int, list[str]] = {}
+
+
+def start(scene: bpy.types.Scene, order: Order = Order()) -> Bake:
+    """Begins a bake of `scene`, or goes on with the one that is there, and returns it.
+
+    Raises:
+        BadInput: It cannot be baked; nothing was changed.
+        StorageFailed: The folder cannot be written.
+    """
+    global _running
+    folder = order.folder or cache_place.own_folder(scene)
+    check(scene, folder)
+    frame_start, frame_end = export.frame_range(scene)
+    resume_frame = _make_resumable(scene, folder) if order.resume else None
+    arguments = _arguments(folder, order)
+    driver = BakeDriver(
+        lambda: _export(scene.session_uid, folder),
+        [child_command(arguments), fallback_command(arguments, bpy.app.binary_path)],
+        folder / layout.LOG_FILE,
+        order.on_event,
+    )
+    _running = Bake(scene.session_uid, folder, driver)
+    _warnings.pop(scene.session_uid, None)
+    messages.forget(scene)
+    driver.start(frame_start, frame_end, resume_frame)
+    return _running
+
+
+def wait(pause: float = 0.02) -> None:
+    """Lets the running bake go on until it has ended."""
+    while tick():
+        clock.sleep(pause)
+
+
+def _arguments(folder: Path, order: Order) -> list[str]:
+    words = ["simulate", str(folder), "--child", "--json"]
+    words += ["--resume"] if order.resume else []
+    words += ["--accept-changes"] if order.resume and order.accepts_changes else []
+    words += ["--strict"] if order.strict else []
+    threads = order.threads or preferences.threads()
+    return words + (["--threads", str(threads)] if threads else [])
+
+
+def check(scene: bpy.types.Scene, folder: Path) -> None:
+    """Makes sure that `scene` can be baked into `folder`.
+
+    Raises:
+        BadInput: It cannot; says why.
+    """
+    if _running is not None:
+        running = find_scene(_running.scene_uid)
+        raise BadInput("bake-running", name=running.name if running else scene.name)
+    if scene.sinew.protect and cache_look.look(cache_place.cache_folder(scene)).head is not None:
+        raise BadInput("bake-protected", name=scene.name)
+    bodies = roles.bodies(scene)
+    if not bodies:
+        raise BadInput("no-bodies", name=scene.name)
+    input_checks.check_objects(bodies, roles.colliders(scene))
+    first, last = export.frame_range(scene)
+    if last < first:
+        raise BadInput("frame-range-empty", start=first, end=last)
+    if folder.is_dir() and not is_cache(folder) and _holds_other_files(folder):
+        raise BadInput("folder-in-use", path=str(folder))
+
+
+def _holds_other_files(folder: Path) -> bool:
+    return any(p.is_file() and not layout.is_ours(p.relative_to(folder)) for p in folder.rglob("*"))
+
+
+def _make_resumable(scene: bpy.types.Scene, folder: Path) -> int | None:
+    """Returns the frame to go on from; a bake that belongs to another file is copied first."""
+    present = cache_place.cache_folder(scene)
+    if present != folder and is_cache(present) and not is_cache(folder):
+        try:
+            shutil.copytree(present, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(layout.LOCK_FILE))
+        except (OSError, shutil.Error) as problem:
+            raise StorageFailed("disk-failed", path=str(folder), problem=str(problem)) from problem
+        cache_look.forget()
+    return cache_look.look(folder).resume_frame
+
+
+def _export(scene_uid: int, folder: Path) -> Iterator[float]:
+    scene = find_scene(scene_uid)
+    if scene is None:
+        raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
+    yield from export.export_scene(bpy.context, scene, folder)
+
+
+def tick() -> bool:
+    """Lets the running bake go on without waiting, and returns whether it still runs."""
+    global _running
+    if _running is None:
+        return False
+    bake = _running
+    for effect in bake.driver.poll():
+        scene = find_scene(bake.scene_uid)
+        if effect == bake_job.WARN:
+            _warnings[bake.scene_uid] = _warning_lines(bake.driver.job)
+        elif effect == bake_job.FRAMES_CHANGED:
+            cache_look.forget()
+            if scene is not None:
+                _show_frames(scene, bake)
+        elif effect == bake_job.END:
+            _running = None
+            if scene is not None:
+                saving.settle(scene)
+                _tell_end(scene, bake.driver.job)
+    return _running is not None
+
+
+def _show_frames(scene: bpy.types.Scene, bake: Bake) -> None:
+    """Lets the bodies play what is baked so far; only tags updates once they do."""
+    if bake.driver.job.frame is None:
+        return
+    if not bake.is_shown:
+        bake.is_shown = True
+        cache_place.remember(scene, bake.folder)
+        present_bake.attach(scene)
+    elif scene.frame_current_final >= bake.driver.job.frame - 1:
+        playback.refresh(roles.bodies(scene))
+
+
+def show_again() -> None:
+    """Notes the running bake in the file again: an undo took that out."""
+    scene = find_scene(_running.scene_uid) if _running is not None else None
+    if scene is not None and _running is not None and _running.is_shown:
+        cache_place.remember(scene, _running.folder)
+
+
+def _tell_end(scene: bpy.types.Scene, job: bake_job.Job) -> None:
+    if job.error is not None:
+        line = messages.text(job.error["kind"], job.error["sentence"], job.error["next_step"])
+        messages.remember(scene, line)
+
+
+def _warning_lines(job: bake_job.Job) -> list[str]:
+    lines = [messages.text(w["kind"], w["sentence"], w["next_step"]) for w in job.warnings]
+    return list(dict.fromkeys(lines))
+
+
+def cancel() -> None:
+    """Asks the running bake to stop; what it has baked so far stays."""
+    if _running is not None:
+        _running.driver.cancel()
+
+
+def close() -> None:
+    """Ends the running bake now: another file is loaded, the add-on is turned off, or Blender ends."""
+    global _running
+    if _running is not None:
+        bake, _running = _running, None
+        bake.driver.close()
+        cache_look.forget()
+
+
+def running() -> Bake | None:
+    """Returns the bake that runs in this Blender."""
+    return _running
+
+
+def is_running(scene: bpy.types.Scene) -> bool:
+    """Whether `scene` is being baked by this Blender."""
+    return _running is not None and _running.scene_uid == scene.session_uid
+
+
+def delete(scene: bpy.types.Scene) -> list[Path]:
+    """Deletes the bake of `scene` and returns the files in its folder that are not Sinew's, which stay.
+
+    A bake that belongs to another .blend is only let go.
+
+    Raises:
+        BadInput: It is protected or being baked.
+        StorageFailed: The operating system refused.
+    """
+    if _running is not None and is_running(scene):
+        raise BadInput("bake-running", name=scene.name)
+    if scene.sinew.protect:
+        raise BadInput("bake-protected", name=scene.name)
+    folder = cache_place.cache_folder(scene)
+    foreign = [] if cache_place.is_borrowed(scene) or not is_cache(folder) else delete_cache(folder)
+    cache_place.forget(scene)
+    cache_look.forget()
+    messages.forget(scene)
+    _warnings.pop(scene.session_uid, None)
+    present_bake.attach(scene)
+    return foreign
+
+
+def warnings(scene: bpy.types.Scene) -> list[str]:
+    """Returns what the last bake of `scene` warned about."""
+    return _warnings.get(scene.session_uid, [])
+
+
+def find_scene(uid: int) -> bpy.types.Scene | None:
+    """Returns the scene with a session id, or None when it is gone."""
+    return next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)
+
+
+def forget_all() -> None:
+    """Drops all that was kept about scenes: another file is open."""
+    _warnings.clear()
+    cache_look.forget()
+    messages.forget_all()

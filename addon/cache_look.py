@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is in a cache folder, looked up at most once a second: panels are drawn many times a second."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..solver.cache import CacheHead, CacheReader, layout
+from ..solver.errors import StorageFailed
+from .input_digest import exported_digest
+
+PATIENCE = 1.0
+
+
+@dataclass(frozen=True)
+class CacheLook:
+    """A cache as it was at one moment.
+
+    Attributes:
+        head: What it is of, or None when there is none.
+        last_frame: The last whole frame, or None.
+        resume_frame: The last frame from which the bake can go on, or None.
+        size: Bytes on disk.
+        is_written: Whether some process writes it.
+        settings: Digest of the settings that it was exported from, or "".
+    """
+
+    head: CacheHead | None = None
+    last_frame: int | None = None
+    resume_frame: int | None = None
+    size: int = 0
+    is_written: bool = False
+    settings: str = ""
+
+
+_tets: dict[Path, tuple[int, int]] = {}
+_looks: dict[Path, tuple[float, CacheLook]] = {}
+
+
+def look(folder: Path) -> CacheLook:
+    """Returns what is in `folder`, not older than a second."""
+    now = clock.monotonic()
+    known = _looks.get(folder)
+    if known is None or now - known[0] > PATIENCE:
+        known = (now, _look(folder))
+        _looks[folder] = known
+    return known[1]
+
+
+def tet_count(folder: Path, key: str) -> int | None:
+    """Returns how many tets a body has in the cache, or None."""
+    path = layout.model_path(folder, key)
+    try:
+        stamp = path.stat().st_mtime_ns
+        known = _tets.get(path)
+        if known is None or known[0] != stamp:
+            known = (stamp, len(CacheReader(folder).read_model(key)["tets"]))
+            _tets[path] = known
+    except (OSError, KeyError, StorageFailed):
+        return None
+    return known[1]
+
+
+def forget() -> None:
+    """Makes the next look a fresh one."""
+    _looks.clear()
+
+
+def _look(folder: Path) -> CacheLook:
+    try:
+        reader = CacheReader(folder)
+        return CacheLook(
+            head=reader.head,
+            last_frame=reader.last_frame(),
+            resume_frame=reader.resume_frame(),
+            size=reader.size(),
+            is_written=reader.is_being_written(),
+            settings=exported_digest(folder),
+        )
+    except (StorageFailed, OSError):
+        return CacheLook()

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Sinew does when Blender loads, saves, undoes, renders or ends."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+
+import bpy
+from bpy.app.handlers import persistent
+
+from . import bake_status, bakes, cache_look, cache_place, messages, overlay, present_bake, pulse, roles, saving
+
+
+@persistent
+def load_pre(*_: object) -> None:
+    """Another file is about to be loaded: the bake ends, what it has baked stays."""
+    bakes.close()
+
+
+@persistent
+def load_post(*_: object) -> None:
+    """Another file is open: finds its caches."""
+    bakes.forget_all()
+    bake_status.forget()
+    overlay.forget()
+    for scene in bpy.data.scenes:
+        present_bake.attach(scene, lost_ones=False)
+
+
+@persistent
+def undone(*_: object) -> None:
+    """Undo and redo change what the file says about a bake, but not the bake: it is attached again."""
+    bake_status.forget()
+    cache_look.forget()
+    bakes.show_again()
+    for scene in bpy.data.scenes:
+        present_bake.attach(scene)
+
+
+@persistent
+def save_pre(path: str = "", *_: object) -> None:
+    """The file is about to be written, perhaps to another place."""
+    saving.before_save(path)
+
+
+@persistent
+def save_post(*_: object) -> None:
+    """The file was written, or could not be."""
+    saving.after_save()
+
+
+@persistent
+def render_pre(scene: bpy.types.Scene, *_: object) -> None:
+    """A frame is about to be rendered: warns when it is not baked."""
+    line = missing_words(scene, scene.frame_current)
+    if line and messages.last(scene) != line:
+        messages.remember(scene, line)
+        print(f"sinew: {line}", file=sys.stderr)
+        if not bpy.app.background:
+            bpy.app.timers.register(lambda: _show(line), first_interval=0.0)
+
+
+def missing_words(scene: bpy.types.Scene, frame: int) -> str:
+    """Returns a warning when `frame` is to be rendered and the bodies of `scene` are not baked there, or ""."""
+    if not any(not obj.hide_render for obj in roles.bodies(scene)):
+        return ""
+    folder = cache_place.cache_folder(scene)
+    seen = cache_look.look(folder)
+    if seen.head is None or seen.last_frame is None:
+        return f'The bodies of "{scene.name}" are not baked and render undeformed. Press Simulate first'
+    if frame > seen.last_frame:
+        return f'"{scene.name}" is baked up to frame {seen.last_frame} only: later frames render without motion'
+    return ""
+
+
+def _show(line: str) -> None:
+    def draw(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
+        self.layout.label(text=line)
+
+    bpy.context.window_manager.popup_menu(draw, title="Sinew", icon="ERROR")
+
+
+HANDLERS = {
+    "load_pre": load_pre,
+    "load_post": load_post,
+    "undo_post": undone,
+    "redo_post": undone,
+    "save_pre": save_pre,
+    "save_post": save_post,
+    "save_post_fail": save_post,
+    "render_pre": render_pre,
+}
+
+
+def register() -> None:
+    """Starts listening; finds the caches of the file that is already open."""
+    for name, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, name).append(handler)
+    atexit.register(bakes.close)
+    # while Blender starts, add-ons are enabled before there is a file to look at
+    if hasattr(bpy.data, "scenes"):
+        load_post()
+
+
+def unregister() -> None:
+    """Stops listening, and ends a bake that runs."""
+    atexit.unregister(bakes.close)
+    bakes.close()
+    pulse.stop()
+    for name, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, name).remove(handler)

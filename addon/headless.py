@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Baking and attaching in the file that is open, without a window: the same code as behind the button."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..solver.cache import CacheReader, is_cache
+from ..solver.errors import BadInput, Cancelled
+from . import bakes, cache_place, messages, playback, present_bake, roles
+
+
+def bake(options: argparse.Namespace) -> int:
+    """Bakes as the options say and returns the exit code.
+
+    Raises:
+        SinewError: It could not be done; the file on disk is as it was.
+    """
+    scene = _scene(options.scene)
+    order = bakes.Order(
+        resume=options.resume,
+        accepts_changes=options.accept_changes,
+        folder=options.cache.resolve() if options.cache else None,
+        threads=options.threads,
+        strict=options.strict,
+        on_event=options.emit or _say,
+    )
+    with _as_asked(scene, options), _signals_cancel():
+        running = bakes.start(scene, order)
+        bakes.wait()
+    job = running.driver.job
+    if options.out and job.frame is not None:
+        present_bake.attach(scene)
+        _write(options.out)
+    if job.error is not None:
+        print(f"sinew: {messages.ending(job)[1]}", file=sys.stderr)
+        return int(job.error["exit_code"])
+    if job.phase == "cancelled":
+        raise Cancelled()
+    if not options.json:
+        print(messages.ending(job)[1])
+    return 0
+
+
+def attach(options: argparse.Namespace) -> int:
+    """Lets the objects of the open file play a cache and writes the file; returns the exit code.
+
+    Raises:
+        SinewError: It could not be done; the file on disk is as it was.
+    """
+    scene = _scene(options.scene)
+    folder = options.cache.resolve()
+    if not is_cache(folder):
+        raise BadInput("not-a-cache", path=str(folder))
+    attached = []
+    for body in CacheReader(folder).head.bodies:
+        obj = _object_of(scene, body.key, body.name)
+        if obj is not None:
+            playback.attach(obj, folder, body.key)
+            attached.append(obj.name)
+    if not attached:
+        raise BadInput("nothing-to-attach", path=str(folder), name=scene.name)
+    cache_place.remember(scene, folder, borrowed=True)
+    _write(options.out or Path(bpy.data.filepath))
+    if options.emit:
+        options.emit({"event": "attached", "objects": attached, "file": str(options.out or bpy.data.filepath)})
+    else:
+        print(f"Attached {', '.join(attached)}")
+    return 0
+
+
+def _scene(name: str | None) -> bpy.types.Scene:
+    """Returns the scene of that name, made the one that is open; without a name the one that is."""
+    scene = bpy.context.scene if name is None else bpy.data.scenes.get(name)
+    if scene is None:
+        raise BadInput("no-such-scene", name=name, path=bpy.data.filepath)
+    for window in bpy.context.window_manager.windows:
+        window.scene = scene
+    return scene
+
+
+def _object_of(scene: bpy.types.Scene, key: str, name: str) -> bpy.types.Object | None:
+    """Returns the body with that key, or else the mesh with that name."""
+    by_key = (o for o in roles.bodies(scene) if present_bake.key_of(o) == key)
+    by_name = (o for o in scene.objects if o.name == name and o.type == "MESH")
+    return next(by_key, None) or next(by_name, None)
+
+
+@contextmanager
+def _as_asked(scene: bpy.types.Scene, options: argparse.Namespace) -> Iterator[None]:
+    """Sets objects and frames as the options say, and back afterwards: a written .blend keeps its own."""
+    settings = scene.sinew
+    before = {name: getattr(settings, name) for name in ("use_scene_range", "frame_start", "frame_end")}
+    bodies = roles.bodies(scene)
+    try:
+        if options.object:
+            _leave_out(scene, bodies, options.object)
+        if options.frame_start is not None or options.frame_end is not None:
+            _set_range(scene, options.frame_start, options.frame_end)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(settings, name, value)
+        for obj in bodies:
+            obj.sinew.role = "BODY"
+
+
+def _leave_out(scene: bpy.types.Scene, bodies: list[bpy.types.Object], names: list[str]) -> None:
+    found = {obj.name for obj in bodies}
+    for name in names:
+        if name not in found:
+            known = name in scene.objects
+            raise (
+                BadInput("not-a-body", name=name) if known else BadInput("no-such-object", name=name, scene=scene.name)
+            )
+    for obj in bodies:
+        if obj.name not in names:
+            obj.sinew.role = "NONE"
+
+
+def _set_range(scene: bpy.types.Scene, first: int | None, last: int | None) -> None:
+    settings = scene.sinew
+    now = (
+        (scene.frame_start, scene.frame_end) if settings.use_scene_range else (settings.frame_start, settings.frame_end)
+    )
+    settings.use_scene_range = False
+    settings.frame_start = now[0] if first is None else first
+    settings.frame_end = now[1] if last is None else last
+
+
+@contextmanager
+def _signals_cancel() -> Iterator[None]:
+    """Lets Ctrl-C and a farm's SIGTERM cancel the bake; what is baked stays."""
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before[number] = signal.signal(number, lambda *_: bakes.cancel())
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _write(path: Path) -> None:
+    path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=path != Path(bpy.data.filepath), relative_remap=True)
+
+
+def _say(event: Mapping[str, Any]) -> None:
+    """Prints what happens, for people."""
+    match event.get("event"):
+        case "compiling":
+            print("compiling kernels, once per machine", flush=True)
+        case "built":
+            print(f"{event['tets']:,} tets", flush=True)
+        case "warning":
+            print(f"warning: {event['sentence']} {event['next_step']}", flush=True)
+        case "frame":
+            print(f"frame {event['frame']} of {event['frame_end']}", flush=True)

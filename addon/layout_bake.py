@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the panels about the bake: the one big button, the solver and the cache."""
+
+from __future__ import annotations
+
+import textwrap
+
+import bpy
+
+from . import bake_status, bakes, cache_place, messages
+from .status import Status, duration, size
+
+# widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
+LETTER, MARGIN = 6.4, 60
+
+
+def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws the one big button, whose label is the state, and what goes with the state."""
+    scene = context.scene
+    status = bake_status.status(scene)
+    column = layout.column(align=True)
+    _draw_button(column, scene, status)
+    if status.is_running:
+        _draw_progress(column, status)
+    elif status.frame is not None:
+        _draw_baked(column, scene, status)
+    problem = messages.last(scene)
+    if problem:
+        draw_wrapped(layout, problem, "ERROR", context)
+    for line in bakes.warnings(scene):
+        draw_wrapped(layout, line, "INFO", context)
+
+
+def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
+    row = layout.row()
+    row.scale_y = 1.8
+    if status.is_running:
+        row.enabled = status.phase != "stopping"
+        row.operator("sinew.cancel", text=status.label, icon="CANCEL")
+        return
+    row.enabled = not status.busy_elsewhere and not (status.phase == "baked" and not status.outdated)
+    row.alert = status.outdated
+    icon = "CHECKMARK" if status.phase == "baked" and not status.outdated else "PLAY"
+    act = row.operator("sinew.simulate", text=status.label, icon="ERROR" if status.outdated else icon)
+    act.resume = status.can_resume and not status.outdated
+
+
+def _draw_progress(layout: bpy.types.UILayout, status: Status) -> None:
+    row = layout.row()
+    row.progress(factor=status.fraction, type="BAR", text=_progress_words(status))
+    if status.tets is not None:
+        layout.label(text=f"{status.tets:,} tets")
+
+
+def _progress_words(status: Status) -> str:
+    if status.phase == "baking":
+        left = "" if status.seconds_left is None else f", {duration(status.seconds_left)} left"
+        frame = status.frame_start if status.frame is None else status.frame
+        return f"Frame {frame} of {status.frame_start} to {status.frame_end}{left}"
+    return status.stage or ""
+
+
+def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
+    row = layout.row(align=True)
+    if status.outdated and status.can_resume:
+        act = row.operator("sinew.simulate", text=f"Resume from Frame {status.next_frame}", icon="FORWARD")
+        act.resume = True
+    part = row.row(align=True)
+    part.enabled = not scene.sinew.protect
+    part.operator("sinew.delete_bake", icon="TRASH")
+    row.prop(scene.sinew, "protect", text="", icon="LOCKED" if scene.sinew.protect else "UNLOCKED")
+
+
+def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws range, steps and accuracy."""
+    scene = context.scene
+    settings = scene.sinew
+    layout.enabled = not bake_status.status(scene).is_locked
+    layout.prop(settings, "use_scene_range")
+    column = layout.column(align=True)
+    column.enabled = not settings.use_scene_range
+    if settings.use_scene_range:
+        column.prop(scene, "frame_start", text="Start")
+        column.prop(scene, "frame_end", text="End")
+    else:
+        column.prop(settings, "frame_start")
+        column.prop(settings, "frame_end")
+    column = layout.column()
+    column.prop(settings, "substeps")
+    column.prop(settings, "samples_per_frame")
+    column = layout.column(align=True)
+    column.prop(settings, "tolerance")
+    column.prop(settings, "max_iterations")
+
+
+def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws where the cache lies, how large it is, and what can be made of it."""
+    scene = context.scene
+    status = bake_status.status(scene)
+    column = layout.column()
+    column.enabled = not status.is_running
+    column.prop(scene.sinew, "take")
+    column.prop(scene.sinew, "cache_path", placeholder=cache_place.own_folder(scene).name)
+    used = bake_status.bytes_on_disk(scene)
+    if used:
+        column.label(text=f"{size(used)} on disk")
+    if not bpy.data.filepath:
+        column.label(text="Moves beside the .blend when it is saved", icon="INFO")
+    obj = context.object
+    if obj is not None and obj.type == "MESH" and obj.sinew.role == "BODY" and status.frame is not None:
+        needed = bake_status.shape_key_bytes(scene, obj)
+        column.operator(
+            "sinew.convert_to_shape_keys", text=f"Convert to Shape Keys ({size(needed)})", icon="SHAPEKEY_DATA"
+        )
+
+
+def draw_wrapped(layout: bpy.types.UILayout, line: str, icon: str, context: bpy.types.Context) -> None:
+    """Draws a sentence over as many lines as the panel's width needs."""
+    scale = context.preferences.system.ui_scale
+    letters = max(int((context.region.width / scale - MARGIN) / LETTER), 20)
+    column = layout.box().column(align=True)
+    for i, part in enumerate(textwrap.wrap(line, letters)):
+        column.label(text=part, icon=icon if i == 0 else "BLANK1")

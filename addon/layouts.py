@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the panels about one body or collider."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import bake_status, roles, tet_estimate
+from .layout_bake import draw_cache, draw_simulate, draw_solver
+
+__all__ = [
+    "draw_cache",
+    "draw_collider",
+    "draw_main",
+    "draw_material",
+    "draw_motion",
+    "draw_pins",
+    "draw_solver",
+    "draw_tets",
+]
+
+
+def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws what the object is, and the one big button."""
+    obj = context.object
+    _draw_role(layout, context, obj)
+    if obj is not None and obj.type == "MESH" and obj.sinew.role == "BODY":
+        _draw_offer_to_subdivide(layout, obj)
+    if roles.bodies(context.scene):
+        draw_simulate(layout, context)
+
+
+def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object | None) -> None:
+    column = layout.column(align=True)
+    column.enabled = not bake_status.status(context.scene).is_running
+    if obj is None:
+        column.label(text="Select a mesh to give it an inside", icon="INFO")
+    elif obj.type != "MESH":
+        column.label(text=f"{obj.name} is not a mesh: select one", icon="INFO")
+    elif obj.sinew.role == "NONE":
+        column.operator("sinew.make_body", icon="MOD_SOFT")
+        column.operator("sinew.make_collider", icon="MOD_PHYSICS")
+    else:
+        row = column.row(align=True)
+        icon = "MOD_SOFT" if obj.sinew.role == "BODY" else "MOD_PHYSICS"
+        row.label(text=f"{obj.name}: {_role_name(obj)}", icon=icon)
+        row.operator("sinew.remove", text="", icon="X")
+    column.operator("sinew.add_ground", icon="MESH_PLANE")
+
+
+def _role_name(obj: bpy.types.Object) -> str:
+    if obj.sinew.role == "BODY":
+        return "Body"
+    return "Ground" if obj.sinew.collider_shape == "PLANE" else "Collider"
+
+
+def _draw_offer_to_subdivide(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    if not roles.has_few_vertices(obj):
+        return
+    box = layout.box().column(align=True)
+    box.label(text=f"Only {len(obj.data.vertices)} vertices: it cannot bend", icon="INFO")
+    box.operator("sinew.subdivide", icon="MOD_SUBSURF")
+
+
+def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws what the body is made of."""
+    settings = context.object.sinew
+    layout.enabled = not bake_status.status(context.scene).is_locked
+    layout.prop(settings, "preset")
+    column = layout.column(align=True)
+    column.prop(settings, "youngs_modulus")
+    column.prop(settings, "poisson_ratio", slider=True)
+    column.prop(settings, "density")
+    column = layout.column(align=True)
+    column.prop(settings, "stiffness_damping")
+    column.prop(settings, "mass_damping")
+
+
+def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how finely the body is filled, and how many tets that makes."""
+    obj, scene = context.object, context.scene
+    settings = obj.sinew
+    column = layout.column()
+    column.enabled = not bake_status.status(scene).is_locked
+    column.prop(settings, "method")
+    column.prop(settings, "sizing")
+    column.prop(settings, "tet_size" if settings.sizing == "SIZE" else "divisions")
+    if settings.method == "SMOOTH":
+        column.prop(settings, "interior_size")
+    layout.label(text=_tet_words(obj, scene), icon="MESH_ICOSPHERE")
+    column = layout.column(heading="Viewport Display")
+    column.prop(settings, "show_tets")
+    row = column.row()
+    row.enabled = settings.show_tets
+    row.prop(settings, "show_joined")
+
+
+def _tet_words(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    known = bake_status.tet_count(scene, obj)
+    if known is not None:
+        return f"{known:,} tets"
+    count = tet_estimate.tet_count(obj, scene.unit_settings.scale_length)
+    digits = max(len(str(count)) - 2, 0)
+    return f"About {round(count, -digits):,} tets" if count else "No tets: the mesh has no size"
+
+
+def draw_pins(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws what holds the body to its animated mesh."""
+    obj = context.object
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked
+    _draw_group(column, obj, "pin_group")
+    row = column.row()
+    row.enabled = bool(obj.sinew.pin_group)
+    row.use_property_decorate = True
+    row.prop(obj.sinew, "pin_stiffness")
+    if obj.mode == "EDIT":
+        column.operator("sinew.pin_selected", icon="PINNED")
+    _draw_group(column, obj, "affect_group")
+
+
+def _draw_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> None:
+    """Draws a menu of the vertex groups, or plain text where the name is an attribute's."""
+    chosen = getattr(obj.sinew, name)
+    if chosen and chosen not in obj.vertex_groups:
+        layout.prop(obj.sinew, name, icon="SPREADSHEET")
+        return
+    layout.prop_search(obj.sinew, name, obj, "vertex_groups")
+
+
+def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how large the body seems to the physics, and how it starts."""
+    settings = context.object.sinew
+    layout.enabled = not bake_status.status(context.scene).is_locked
+    row = layout.row(heading="Simulated Size")
+    row.prop(settings, "use_simulated_size", text="")
+    part = row.row()
+    part.enabled = settings.use_simulated_size
+    part.prop(settings, "simulated_size", text="")
+    layout.prop(settings, "gravity_in_shape")
+    layout.prop(settings, "initial_velocity")
+
+
+def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how bodies meet the collider."""
+    settings = context.object.sinew
+    layout.enabled = not bake_status.status(context.scene).is_locked
+    layout.prop(settings, "collider_shape")
+    layout.prop(settings, "friction")
+    layout.prop(settings, "thickness")

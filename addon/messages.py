@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every failure as Blender says it: one sentence with the object's name, and what to press next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import bpy
+
+from ..solver.errors import SinewError
+from .bake_job import Job
+
+# Next steps that are shorter where there are buttons than on a command line; all else comes from
+# solver/error_texts.py.
+NEXT_STEPS = {
+    "cancelled": "Resume goes on from there",
+    "track-late": "Press Simulate again",
+    "track-missing": "Press Simulate again",
+    "scene-format": "Press Simulate again",
+    "scene-unreadable": "Press Simulate again",
+}
+
+# the last failure of each scene, as the panel shows it
+_last: dict[int, str] = {}
+
+
+def text(kind: str, sentence: str, next_step: str) -> str:
+    """Returns what a person reads: the sentence and the next step, as one line."""
+    return f"{sentence.strip()} {NEXT_STEPS.get(kind, next_step).strip()}".strip().rstrip(".")
+
+
+def text_of(problem: SinewError) -> str:
+    """Returns what a person reads about `problem`."""
+    return text(problem.kind, problem.sentence, problem.next_step)
+
+
+def ending(job: Job) -> tuple[str, str]:
+    """Returns how a bake ended, as Blender's level of report and what a person reads."""
+    if job.error is not None:
+        return "ERROR", text(job.error["kind"], job.error["sentence"], job.error["next_step"])
+    if job.phase == "cancelled":
+        kept = "" if job.frame is None else f" at frame {job.frame}; what is baked so far stays"
+        return "INFO", f"Cancelled{kept}"
+    line = f"Baked frames {job.frame_start} to {job.frame}"
+    if job.not_converged:
+        return "WARNING", f"{line}; {job.not_converged} steps stopped at Max Iterations before the Tolerance"
+    return "INFO", line
+
+
+def remember(scene: bpy.types.Scene, line: str) -> None:
+    """Keeps a failure for the panel until the next success."""
+    _last[scene.session_uid] = line
+
+
+def forget(scene: bpy.types.Scene) -> None:
+    """Takes the failure off the panel."""
+    _last.pop(scene.session_uid, None)
+
+
+def last(scene: bpy.types.Scene) -> str:
+    """Returns the failure to show in the panel, or ""."""
+    return _last.get(scene.session_uid, "")
+
+
+def forget_all() -> None:
+    """Takes all failures away: another file is open."""
+    _last.clear()
+
+
+def told(act: Callable[..., set[str]]) -> Callable[..., set[str]]:
+    """Returns `execute` or `invoke` of an operator with failures reported in words instead of a traceback."""
+
+    def guarded(operator: bpy.types.Operator, context: bpy.types.Context, *event: bpy.types.Event) -> set[str]:
+        try:
+            result = act(operator, context, *event)
+        except SinewError as problem:
+            line = text_of(problem)
+            remember(context.scene, line)
+            operator.report({"ERROR"}, line)
+            return {"CANCELLED"}
+        forget(context.scene)
+        return result
+
+    # Blender counts the arguments
+    if act.__name__ == "execute":
+        return lambda operator, context: guarded(operator, context)
+    return lambda operator, context, event: guarded(operator, context, event)

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an artist can press, one subject per file."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import bodies, cache, colliders, convert, pins, resolution, simulate
+
+PARTS = (bodies, colliders, pins, resolution, simulate, cache, convert)
+
+
+def register() -> None:
+    """Adds the operators."""
+    for part in PARTS:
+        for each in part.CLASSES:
+            bpy.utils.register_class(each)
+
+
+def unregister() -> None:
+    """Takes them away."""
+    for part in reversed(PARTS):
+        for each in reversed(part.CLASSES):
+            bpy.utils.unregister_class(each)

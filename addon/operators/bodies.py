@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make the selected meshes soft bodies, and take that back."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.errors import BadInput
+from .. import roles
+from ..messages import told
+
+
+def selected(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """Returns the selected objects, or the active one when nothing is selected.
+
+    Raises:
+        BadInput: There is neither.
+    """
+    chosen = list(context.selected_objects) or [o for o in [context.object] if o is not None]
+    if not chosen:
+        raise BadInput("nothing-selected")
+    return chosen
+
+
+def selected_meshes(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """Returns the selected meshes, each one checked, so that nothing is changed when one of them cannot be.
+
+    Raises:
+        BadInput: None of the selected objects is a mesh, or one of them cannot be changed.
+    """
+    chosen = selected(context)
+    meshes = [o for o in chosen if o.type == "MESH"] or chosen
+    for obj in meshes:
+        roles.check_object(obj)
+    return meshes
+
+
+class SINEW_OT_make_body(bpy.types.Operator):
+    """Make the selected meshes soft bodies: filled with tets, simulated and baked together"""
+
+    bl_idname = "sinew.make_body"
+    bl_label = "Make Body"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes every selected mesh a body, or none."""
+        meshes = selected_meshes(context)
+        others = [o for o in roles.bodies(context.scene) if o not in meshes]
+        roles.check_unshared([*others, *meshes])
+        for obj in meshes:
+            roles.make_body(obj)
+        return {"FINISHED"}
+
+
+class SINEW_OT_remove(bpy.types.Operator):
+    """Take the selected objects out of the simulation; their cache stays until Delete Bake"""
+
+    bl_idname = "sinew.remove"
+    bl_label = "Remove from Sinew"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Clears the role of every selected object that has one."""
+        for obj in selected(context):
+            if obj.sinew.role != "NONE":
+                roles.check_object(obj)
+                roles.clear(obj)
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_make_body, SINEW_OT_remove)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Delete Bake."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import bakes, overlay
+from ..messages import told
+
+
+class SINEW_OT_delete_bake(bpy.types.Operator):
+    """Delete the bake of this scene from the disk; only Sinew's own files, and this cannot be undone"""
+
+    bl_idname = "sinew.delete_bake"
+    bl_label = "Delete Bake"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Not while it is being baked."""
+        return not bakes.is_running(context.scene)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Asks first."""
+        return context.window_manager.invoke_confirm(self, event)
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Deletes it."""
+        foreign = bakes.delete(context.scene)
+        overlay.forget()
+        if foreign:
+            self.report({"INFO"}, f"{len(foreign)} files that are not Sinew's stay in {foreign[0].parent}")
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_delete_bake,)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make the selected meshes colliders, and add a ground."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import roles
+from ..messages import told
+from .bodies import selected_meshes
+
+
+class SINEW_OT_make_collider(bpy.types.Operator):
+    """Make the selected meshes colliders: bodies bump into them, they stand still or move rigidly"""
+
+    bl_idname = "sinew.make_collider"
+    bl_label = "Make Collider"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes every selected mesh a collider, or none."""
+        for obj in selected_meshes(context):
+            roles.make_collider(obj)
+        return {"FINISHED"}
+
+
+class SINEW_OT_add_ground(bpy.types.Operator):
+    """Add an endless ground: at height 0, or under the lowest body"""
+
+    bl_idname = "sinew.add_ground"
+    bl_label = "Add Ground"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Adds the plane; the selection stays."""
+        ground = roles.add_ground(context)
+        self.report({"INFO"}, f'Added "{ground.name}"')
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_make_collider, SINEW_OT_add_ground)

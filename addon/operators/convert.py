@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convert to Shape Keys."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.errors import BadInput
+from .. import bake_status, cache_place, playback
+from ..messages import told
+from ..status import size
+
+
+class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
+    """Copy the active body without its rig, with one shape key per baked frame: plays anywhere, needs no cache"""
+
+    bl_idname = "sinew.convert_to_shape_keys"
+    bl_label = "Convert to Shape Keys"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes the copy and selects it."""
+        obj, scene = context.object, context.scene
+        if obj is None:
+            raise BadInput("nothing-selected")
+        if obj.type != "MESH" or obj.sinew.role != "BODY":
+            raise BadInput("not-a-body", name=obj.name)
+        needed = bake_status.shape_key_bytes(scene, obj)
+        copy = playback.convert_to_shape_keys(context, scene, obj, cache_place.cache_folder(scene))
+        self.report({"INFO"}, f'"{copy.name}" has the bake as shape keys, {size(needed)}')
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_convert_to_shape_keys,)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Simulate and Cancel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty
+
+from .. import bakes, messages, pulse
+from ..bake_job import Job
+
+
+class SINEW_OT_simulate(bpy.types.Operator):
+    """Bake all bodies of the scene to the timeline. Escape stops it, and what is baked so far stays"""
+
+    bl_idname = "sinew.simulate"
+    bl_label = "Simulate"
+    bl_options = {"REGISTER", "UNDO"}
+
+    resume: BoolProperty(
+        name="Resume",
+        description="Go on from the last frame of the bake that is there",
+        default=False,
+        options={"SKIP_SAVE"},
+    )
+
+    _timer: Any = None
+    _bake: bakes.Bake | None = None
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+        """Returns the tooltip."""
+        if properties.resume:
+            return "Go on from the last frame of the bake that is there, with the settings as they are now"
+        return cls.__doc__ or ""
+
+    @messages.told
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        """Starts the bake and stays to listen for Escape."""
+        self._bake = bakes.start(context.scene, bakes.Order(resume=self.resume))
+        pulse.start()
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(0.1, window=context.window)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Lets everything through but Escape; ends with the bake, which `pulse` keeps going."""
+        if self._bake is None or not self._bake.driver.job.is_running:
+            self.cancel(context)
+            return self._end(self._bake.driver.job) if self._bake else {"CANCELLED"}
+        if event.type == "ESC" and event.value == "PRESS":
+            bakes.cancel()
+            return {"RUNNING_MODAL"}
+        return {"PASS_THROUGH"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Stops listening: the bake has ended, or the window was closed and `pulse` goes on alone."""
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+
+    @messages.told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Bakes to the end and then returns: for scripts, and for Blender without a window."""
+        bake = bakes.start(context.scene, bakes.Order(resume=self.resume))
+        bakes.wait()
+        return self._end(bake.driver.job)
+
+    def _end(self, job: Job) -> set[str]:
+        level, line = messages.ending(job)
+        self.report({level}, line)
+        # finished also when it was cancelled: frames stay, so there is something to undo
+        return {"FINISHED"} if job.frame is not None else {"CANCELLED"}
+
+
+class SINEW_OT_cancel(bpy.types.Operator):
+    """Stop the bake; what is baked so far stays"""
+
+    bl_idname = "sinew.cancel"
+    bl_label = "Cancel"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, _context: bpy.types.Context) -> set[str]:
+        """Asks the bake to stop."""
+        bakes.cancel()
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_simulate, SINEW_OT_cancel)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One set of panels, drawn in the Physics tab of the Properties editor and in the sidebar tab "Sinew"."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import layouts
+
+PLACES = {
+    "PHYSICS": {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "physics"},
+    "SIDEBAR": {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": "Sinew"},
+}
+
+
+def _role(context: bpy.types.Context) -> str:
+    obj = context.object
+    return obj.sinew.role if obj is not None else "NONE"
+
+
+def _panels() -> list[type]:
+    """Returns the panel classes of both places, parents first."""
+    made = []
+    for place, where in PLACES.items():
+        parent = f"SINEW_PT_{place.lower()}"
+        made.append(_panel(parent, "Sinew", where, layouts.draw_main, None, (), place == "PHYSICS"))
+        for name, label, draw, roles, closed in TABLE:
+            values = {**where, "bl_parent_id": parent}
+            made.append(_panel(f"{parent}_{name}", label, values, draw, roles, {"DEFAULT_CLOSED"} if closed else ()))
+    return made
+
+
+def _panel(name, label, values, draw, roles, options=(), meshes_only=False) -> type:  # type: ignore[no-untyped-def]
+    def poll(_cls: type, context: bpy.types.Context) -> bool:
+        if meshes_only and _role(context) == "NONE":
+            return False
+        return roles is None or _role(context) in roles
+
+    def draw_in(self: bpy.types.Panel, context: bpy.types.Context) -> None:
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        draw(self.layout, context)
+
+    body = {
+        **values,
+        "bl_idname": name,
+        "bl_label": label,
+        "bl_options": set(options),
+        "poll": classmethod(poll),
+        "draw": draw_in,
+        "__doc__": label,
+    }
+    return type(name, (bpy.types.Panel,), body)
+
+
+# name, label, draw, roles for which it is shown (None: all), closed at first
+TABLE = (
+    ("material", "Material", layouts.draw_material, {"BODY"}, False),
+    ("tets", "Tets", layouts.draw_tets, {"BODY"}, False),
+    ("pins", "Pins", layouts.draw_pins, {"BODY"}, False),
+    ("motion", "Size and Motion", layouts.draw_motion, {"BODY"}, True),
+    ("collider", "Collider", layouts.draw_collider, {"COLLIDER"}, False),
+    ("solver", "Solver", layouts.draw_solver, None, True),
+    ("cache", "Cache", layouts.draw_cache, None, True),
+)
+
+CLASSES: list[type] = []
+
+
+def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
+    """Adds Sinew's button to those of Cloth, Collision and so on, at the top of the Physics tab."""
+    obj = context.object
+    if obj is None or obj.type != "MESH":
+        return
+    if obj.sinew.role == "NONE":
+        row = self.layout.row(align=True)
+        row.operator("sinew.make_body", text="Sinew Body", icon="MOD_SOFT")
+        row.operator("sinew.make_collider", text="Sinew Collider", icon="MOD_PHYSICS")
+    else:
+        self.layout.operator("sinew.remove", text="Remove Sinew", icon="X")
+
+
+def register() -> None:
+    """Adds the panels."""
+    CLASSES[:] = _panels()
+    for each in CLASSES:
+        bpy.utils.register_class(each)
+    bpy.types.PHYSICS_PT_add.append(draw_add_button)
+
+
+def unregister() -> None:
+    """Takes them away."""
+    bpy.types.PHYSICS_PT_add.remove(draw_add_button)
+    for each in reversed(CLASSES):
+        bpy.utils.unregister_class(each)
+    CLASSES.clear()

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lets the bodies of a scene play what lies on disk, whatever the file says: after a bake, a load, an undo."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..solver.cache import layout
+from . import cache_look, cache_place, export, playback, roles
+
+
+def key_of(obj: bpy.types.Object) -> str:
+    """Returns the name of a body's files in a cache."""
+    return export.body_key(obj)
+
+
+def attach(scene: bpy.types.Scene, lost_ones: bool = True) -> None:
+    """Makes every body of `scene` play the present bake, and its own mesh where there is none.
+
+    With `lost_ones` false, bodies whose bake cannot be found keep their path: the drive may come back.
+    """
+    if scene is None or scene.library is not None:
+        return
+    folder = cache_place.cache_folder(scene)
+    head = cache_look.look(folder).head
+    keys = {body.key for body in head.bodies} if head is not None else set()
+    for obj in roles.bodies(scene):
+        key = key_of(obj)
+        if key in keys and layout.play_path(folder, key).exists():
+            playback.attach(obj, folder, key)
+            if obj.sinew.key != key:
+                obj.sinew.key = key  # it is found under this name even when it is renamed
+        elif lost_ones:
+            playback.detach(obj)

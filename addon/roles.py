@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an object is to Sinew: made a body or a collider, and made nothing of the kind again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import bpy
+from mathutils import Vector
+
+from ..solver.errors import BadInput
+from . import playback
+
+FEW_VERTICES = 64
+ENOUGH_VERTICES = 300
+HIGHEST_LEVEL = 6
+GROUND_NAME = "Ground"
+GROUND_SIDES = 10.0
+
+
+def bodies(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Returns the scene's bodies by name, so that their order does not depend on how they were made."""
+    return sorted((o for o in scene.objects if o.type == "MESH" and o.sinew.role == "BODY"), key=lambda o: o.name)
+
+
+def colliders(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Returns the scene's colliders by name."""
+    return sorted((o for o in scene.objects if o.sinew.role == "COLLIDER"), key=lambda o: o.name)
+
+
+def check_object(obj: bpy.types.Object) -> None:
+    """Makes sure that Sinew's settings can be changed on `obj`.
+
+    Raises:
+        BadInput: It is not a mesh, has no faces, or is linked and not overridden.
+    """
+    if obj.type != "MESH":
+        raise BadInput("not-a-mesh", name=obj.name, type=obj.type.replace("_", " ").lower())
+    if obj.library is not None or (obj.override_library and obj.override_library.is_system_override):
+        raise BadInput("linked-without-override", name=obj.name)
+    if len(obj.data.polygons) == 0 and not obj.modifiers and obj.mode != "EDIT":
+        raise BadInput("mesh-empty", name=obj.name)
+
+
+def check_unshared(objects: Iterable[bpy.types.Object]) -> None:
+    """Makes sure that no two bodies use one mesh.
+
+    Raises:
+        BadInput: Two of them do; both are named.
+    """
+    owner: dict[bpy.types.Mesh, bpy.types.Object] = {}
+    for obj in objects:
+        if obj.data in owner:
+            raise BadInput("mesh-shared", name=obj.name, other=owner[obj.data].name, mesh=obj.data.name)
+        owner[obj.data] = obj
+
+
+def make_body(obj: bpy.types.Object) -> None:
+    """Makes `obj` a soft body and puts Sinew's modifier into its stack."""
+    obj.sinew.role = "BODY"
+    playback.ensure_modifier(obj)
+
+
+def make_collider(obj: bpy.types.Object, shape: str = "MESH") -> None:
+    """Makes `obj` something that bodies bump into."""
+    playback.remove_modifier(obj)
+    obj.sinew.role = "COLLIDER"
+    obj.sinew.collider_shape = shape
+
+
+def clear(obj: bpy.types.Object) -> None:
+    """Makes `obj` nothing to Sinew; its other settings stay, in case it becomes a body again."""
+    playback.remove_modifier(obj)
+    obj.sinew.role = "NONE"
+
+
+def add_ground(context: bpy.types.Context) -> bpy.types.Object:
+    """Returns a new plane under all bodies, or at height 0 where they all are above that, made a collider."""
+    corners = [o.matrix_world @ Vector(corner) for o in bodies(context.scene) for corner in o.bound_box]
+    lowest = min((corner.z for corner in corners), default=0.0)
+    reach = max((max(abs(corner.x), abs(corner.y)) for corner in corners), default=1.0)
+    half = GROUND_SIDES * max(reach, 1.0e-6) / 2.0
+    mesh = bpy.data.meshes.new(GROUND_NAME)
+    mesh.from_pydata([(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [], [(0, 1, 2, 3)])
+    ground = bpy.data.objects.new(GROUND_NAME, mesh)
+    ground.location.z = min(lowest, 0.0)
+    (context.collection or context.scene.collection).objects.link(ground)
+    make_collider(ground, "PLANE")
+    return ground
+
+
+def has_few_vertices(obj: bpy.types.Object) -> bool:
+    """Whether `obj` has too few vertices to bend, and nothing above Sinew's modifier that makes more."""
+    if obj.mode == "EDIT" or len(obj.data.vertices) >= FEW_VERTICES:
+        return False
+    own = playback.find_modifier(obj)
+    above = list(obj.modifiers)[: list(obj.modifiers).index(own)] if own else list(obj.modifiers)
+    return not any(m.type in {"SUBSURF", "MULTIRES", "REMESH", "NODES", "SKIN", "BEVEL"} for m in above)
+
+
+def level_for(vertices: int, faces: int) -> int:
+    """Returns the simple subdivision level that gives enough vertices; each one makes four faces of one."""
+    level = 1
+    while level < HIGHEST_LEVEL and max(vertices, faces * 4**level) < ENOUGH_VERTICES:
+        level += 1
+    return level
+
+
+def subdivide(obj: bpy.types.Object) -> None:
+    """Puts a Simple Subdivision above Sinew's modifier, with the same level in the viewport and the render."""
+    modifier = obj.modifiers.new("Sinew Subdivision", "SUBSURF")
+    modifier.subdivision_type = "SIMPLE"
+    modifier.levels = modifier.render_levels = level_for(len(obj.data.vertices), len(obj.data.polygons))
+    own = playback.find_modifier(obj)
+    if own is not None:
+        obj.modifiers.move(len(obj.modifiers) - 1, list(obj.modifiers).index(own))

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeps caches findable when the .blend gets a place or changes it.
+
+At the first save the cache of an unsaved file moves beside the .blend. After Save As the new file plays the bake
+of the old one, which stays where it is; its own next bake goes to its own folder. A path that the artist has
+chosen keeps meaning the same folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import bpy
+
+from ..solver.cache import is_cache
+from . import bakes, cache_look, cache_place, playback, present_bake, roles
+
+PLACES = ("cache_path", "baked_path", "baked_for", "baked_scene", "borrowed")
+
+# where the file is about to be written, and what to set back if it does not stay there (Save Copy, a failure)
+_target = ""
+_before: dict[int, dict[str, object]] = {}
+
+
+def before_save(path: str, *_: object) -> None:
+    """Lets every cache be found from the place that the file is about to get; called by Blender."""
+    global _target
+    _before.clear()
+    _target = os.path.abspath(path) if path else ""
+    old = bpy.data.filepath
+    if not path or (old and os.path.abspath(old) == _target):
+        return
+    for scene in _own_scenes():
+        _before[scene.session_uid] = {name: getattr(scene.sinew, name) for name in PLACES}
+        present = cache_place.cache_folder(scene)
+        if old:
+            _repoint(scene, present, old, path)
+        elif _is_temporary(present) and not bakes.is_running(scene):
+            _move(scene, present, path)
+            moved = cache_place.absolute(scene.sinew.baked_path, path)
+            _before[scene.session_uid].update(baked_path=str(moved), baked_for=scene.sinew.baked_for)
+
+
+def after_save(*_: object) -> None:
+    """Sets back what was only right for another place; called by Blender, also when saving failed."""
+    if os.path.abspath(bpy.data.filepath or ".") != _target:
+        for scene in _own_scenes():
+            for name, value in _before.get(scene.session_uid, {}).items():
+                with cache_place.quietly():
+                    setattr(scene.sinew, name, value)
+    _before.clear()
+    cache_look.forget()
+
+
+def settle(scene: bpy.types.Scene) -> None:
+    """Moves a bake that ran through the first save of its file to its place, now that nobody writes it."""
+    present = cache_place.cache_folder(scene)
+    if bpy.data.filepath and _is_temporary(present):
+        _move(scene, present, bpy.data.filepath)
+
+
+def _own_scenes() -> list[bpy.types.Scene]:
+    return [scene for scene in bpy.data.scenes if scene.library is None]
+
+
+def _is_temporary(folder: Path) -> bool:
+    return cache_place.temporary_home() in folder.parents and is_cache(folder)
+
+
+def _repoint(scene: bpy.types.Scene, present: Path, old: str, new: str) -> None:
+    """Makes the places of a scene right as seen from `new`."""
+    with cache_place.quietly():
+        if scene.sinew.cache_path.startswith("//"):
+            chosen = cache_place.absolute(scene.sinew.cache_path, old)
+            scene.sinew.cache_path = cache_place.portable(chosen, new)
+        if is_cache(present):
+            cache_place.remember(scene, present, borrowed=not scene.sinew.cache_path, blend=new)
+
+
+def _move(scene: bpy.types.Scene, present: Path, blend: str) -> None:
+    """Moves a bake beside `blend`, under a name that is free there."""
+    wanted = cache_place.default_folder(scene, blend)
+    target, number = wanted, 2
+    while target.exists():
+        target = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
+        number += 1
+    try:
+        shutil.move(present, target)
+    except (OSError, shutil.Error):
+        return  # it stays where it is, and is found there as long as the computer runs
+    cache_place.remember(scene, target, blend=blend)
+    cache_look.forget()
+    for obj in roles.bodies(scene):
+        playback.attach(obj, target, present_bake.key_of(obj))

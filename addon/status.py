@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the one big button says: read off the running bake and the cache on disk, never stored in the file.
+
+A crash of Blender therefore leaves no "baking" behind: the next start sees what is on disk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# phases of a running bake_job.Job, as the panel tells them apart
+PHASES = {
+    "exporting": "export",
+    "starting": "building",
+    "compiling": "compiling",
+    "building": "building",
+    "baking": "baking",
+    "cancelling": "stopping",
+}
+
+
+@dataclass(frozen=True)
+class Status:
+    """The state of one scene's bake, as it is shown.
+
+    Attributes:
+        phase: "none", "partial", "baked", or of a running bake "export", "compiling", "building", "baking",
+            "stopping".
+        outdated: Whether settings or animation changed since the frames were baked.
+        frame: The last whole frame in the cache, or None.
+        resume_frame: The last frame from which the bake can go on, or None.
+        frame_start, frame_end: The range that is asked for.
+        fraction: How much of the running bake is done, 0 to 1.
+        seconds_left: Estimate for the rest of the running bake [s], or None.
+        tets: Tets of all bodies, or None before they are known.
+        stage: What a running bake is at, for people.
+        busy_elsewhere: Whether another process holds the cache's lock.
+    """
+
+    phase: str = "none"
+    outdated: bool = False
+    frame: int | None = None
+    resume_frame: int | None = None
+    frame_start: int = 1
+    frame_end: int = 250
+    fraction: float = 0.0
+    seconds_left: float | None = None
+    tets: int | None = None
+    stage: str = ""
+    busy_elsewhere: bool = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this Blender bakes the scene now."""
+        return self.phase in {"export", "compiling", "building", "baking", "stopping"}
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether the settings are not to be changed: they belong to frames that are or will be there."""
+        return self.is_running or self.phase == "baked"
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether frames are missing at the end and the cache lets the bake go on."""
+        return self.phase == "partial" and self.resume_frame is not None
+
+    @property
+    def next_frame(self) -> int:
+        """The first frame that a resumed bake makes anew."""
+        return (self.resume_frame or 0) + 1
+
+    @property
+    def label(self) -> str:
+        """The words on the button."""
+        if self.phase == "stopping":
+            return "Stopping …"
+        if self.is_running:
+            return f"{_running_words(self)}   Cancel"
+        if self.busy_elsewhere:
+            return "Baking in Another Blender …"
+        if self.outdated:
+            return "Out of Date: Simulate Again"
+        if self.can_resume:
+            return f"Resume from Frame {self.next_frame}"
+        if self.phase == "baked":
+            return f"Baked to Frame {self.frame}"
+        return "Simulate"
+
+
+def _running_words(status: Status) -> str:
+    if status.phase == "export":
+        return f"Reading the Scene {status.fraction:.0%}"
+    if status.phase == "compiling":
+        return "Compiling kernels, once per machine …"
+    if status.phase == "building":
+        return f"{status.stage or 'Building'} …"
+    return f"Baking {_percent(status.fraction)}"
+
+
+def _percent(fraction: float) -> str:
+    """Returns whole per cent with a thin-space look, never 100 before the end: "12 %"."""
+    return f"{min(int(100.0 * fraction), 99)} %"
+
+
+def duration(seconds: float) -> str:
+    """Returns a time for people: "42 s", "3 min 05 s", "2 h 10 min"."""
+    whole = int(seconds + 0.5)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def size(count: float) -> str:
+    """Returns a number of bytes for people: "119 MB"."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000.0 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit in ("B", "kB") or count >= 100 else f"{count:.1f} {unit}"
+        count /= 1000.0
+    raise AssertionError

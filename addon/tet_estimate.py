@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How many tets a body will get, before any work is done, quick enough for a panel."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..solver.scene import Meshing
+from ..solver.tetrahedralize.estimate import estimate_tets
+
+# bounding box lengths, area and volume of a mesh, by what they depend on
+_measured: dict[int, tuple[tuple, tuple[np.ndarray, float, float]]] = {}
+
+
+def meshing(obj: bpy.types.Object, unit: float) -> Meshing:
+    """Returns how `obj` is to be filled; `unit` is the scene's metres per Blender unit."""
+    settings = obj.sinew
+    return Meshing(
+        method=settings.method.lower(),
+        tet_size=settings.tet_size * unit if settings.sizing == "SIZE" else None,
+        divisions=settings.divisions,
+        interior_size=int(settings.interior_size),
+    )
+
+
+def tet_count(obj: bpy.types.Object, unit: float) -> int:
+    """Returns about how many tets `obj` will get; 0 for a mesh without size."""
+    lengths, area, volume = measures(obj, unit)
+    if not lengths.max() > 0.0:
+        return 0
+    return estimate_tets(lengths, area, volume, meshing(obj, unit))
+
+
+def measures(obj: bpy.types.Object, unit: float) -> tuple[np.ndarray, float, float]:
+    """Returns box lengths [m] (3,), area [m²] and enclosed volume [m³] in world space; measured again only when
+    the number of vertices, the box or the object's scale changes."""
+    mesh = obj.data
+    matrix = np.array(obj.matrix_world.to_3x3()) * unit
+    depends = (len(mesh.vertices), len(mesh.polygons), tuple(obj.dimensions), matrix.tobytes())
+    known = _measured.get(mesh.session_uid)
+    if known is None or known[0] != depends:
+        known = (depends, _measure(mesh, matrix))
+        if len(_measured) > 100:
+            _measured.clear()
+        _measured[mesh.session_uid] = known
+    return known[1]
+
+
+def _measure(mesh: bpy.types.Mesh, matrix: np.ndarray) -> tuple[np.ndarray, float, float]:
+    if len(mesh.polygons) == 0:
+        return np.zeros(3), 0.0, 0.0
+    points = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", points)
+    world = points.reshape(-1, 3).astype(np.float64) @ matrix.T
+    triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    a, b, c = (world[triangles[i::3]] for i in range(3))
+    normals = np.cross(b - a, c - a)
+    area = float(np.linalg.norm(normals, axis=1).sum() / 2.0)
+    centre = world.mean(axis=0)
+    volume = abs(float(np.einsum("ij,ij->", a - centre, normals))) / 6.0
+    return np.ptp(world, axis=0), area, volume
