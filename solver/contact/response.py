@@ -32,7 +32,8 @@ from .points import ContactPoints
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, tets_that_move
 
 PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
-UNBALANCED = 0.02  # share of the sum of normal forces that may still be wrong when no further solve is asked for
+UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
+UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
 
 
 @dataclass
@@ -69,15 +70,17 @@ class ContactStep:
         gravity: Floats,
         dt: float,
     ) -> None:
-        """Guesses the contacts from where the points get by velocity and gravity alone."""
+        """Guesses the contacts: those remembered, and those that points reach by their velocity alone."""
         self.points, self.places, self.model, self.dt = points, places, model, dt
         self.memory = Memory.of(state)
         self.start = self._positions(state.x)
         self.moves = tets_that_move(model.tets, is_fixed)[points.tet]
-        guess = state.x + dt * (state.v + dt * model.gravity_scale[:, None] * gravity)
-        end = self._positions(guess)
-        self.touching = self._find(end)
+        drift = dt * state.v
+        self.touching = self._find(self._positions(state.x + drift + dt * dt * model.gravity_scale[:, None] * gravity))
         self.pushing = self._new(self.touching)
+        # what rests does not fall on, so gravity would reach too much; it only keeps remembered contacts in reach
+        coming = self._measure(self._positions(state.x + drift))[0] > 0.0
+        self.pushing.on = coming | np.isin(self.touching.id, self.memory.id)
 
     def act(self) -> Points:
         """Returns the contacts as forces on points of the tets."""
@@ -101,12 +104,13 @@ class ContactStep:
         normal_force, shear = self._measure(end)
         pushes = normal_force > 0.0
         enough = UNBALANCED * normal_force[pushes].sum()
-        enough_rubbing = UNBALANCED * (pushing.mu * normal_force)[pushes].sum()
+        enough_rubbing = UNEVEN * (pushing.mu * normal_force)[pushes].sum()
         wrong = np.abs(normal_force[pushing.on != pushes]).sum()
-        kappa = pushing.kappa
-        pushing.on = pushes
-        self._rub(end, normal_force)
-        missing = (np.abs(pushing.kappa - kappa) * np.linalg.norm(shear, axis=1))[pushes].sum()
+        # a contact that was off says by its depth that it has to push, not how strongly it will
+        length = np.linalg.norm(shear, axis=1)
+        kappa = np.where(pushing.on, self._friction(normal_force, length), pushing.kappa)
+        missing = (np.abs(kappa - pushing.kappa) * length)[pushes].sum()
+        pushing.on, pushing.kappa = pushes, kappa
         return bool(wrong > enough or missing > enough_rubbing)
 
     def remember(self, state: State) -> None:
@@ -174,8 +178,7 @@ class ContactStep:
         shear = self.pushing.shear + r - along[:, None] * self.touching.normal
         return -self.pushing.k * (self._gap() + along), shear
 
-    def _rub(self, end: Floats, normal_force: Floats) -> None:
-        """Sets κ for points that get to `end` [m], (n, 3), under normal forces [N], (k,)."""
-        shear = np.linalg.norm(self._measure(end)[1], axis=1)
+    def _friction(self, normal_force: Floats, shear: Floats) -> Floats:
+        """Returns κ under normal forces [N], (k,), at lengths of shear [m], (k,)."""
         most = self.pushing.mu * np.maximum(normal_force, 0.0)
-        self.pushing.kappa = np.minimum(self.pushing.k, most / np.maximum(shear, 1e-300))
+        return np.minimum(self.pushing.k, most / np.maximum(shear, 1e-300))

@@ -90,8 +90,9 @@ def _step(
     assembled = clock.perf_counter()
 
     iterations, solves = 0, 0
+    v = None
     while True:
-        x, v, solved = _solve(model, state, outside, dt, drag, settings)
+        x, v, solved = _solve(model, state, outside, dt, drag, settings, v)
         iterations, solves = iterations + solved.iterations, solves + 1
         if not np.isfinite(v).all():
             raise SolveFailed("solve-not-finite", time=state.time + dt)
@@ -116,9 +117,9 @@ def _step(
 
 
 def _solve(
-    model: Model, state: State, outside: Outside, dt: float, drag: Floats, settings: Settings
+    model: Model, state: State, outside: Outside, dt: float, drag: Floats, settings: Settings, before: Floats | None
 ) -> tuple[Floats, Floats, Solved]:
-    """Returns x⁺, v⁺ and how the solve went; the matrix in the workspace is left as it was found."""
+    """Returns x⁺, v⁺ and how the solve went, from v⁺ of the solve before; the matrix is left as it was found."""
     work, pattern, points = workspace(model), model.pattern, outside.points
     is_free = np.ones(model.node_count, bool) if outside.is_fixed is None else ~outside.is_fixed
     impulse = dt * (model.mass * model.gravity_scale)[:, None] * outside.gravity
@@ -134,7 +135,7 @@ def _solve(
         work.values, impulse,
     )  # fmt: skip
 
-    v = first_guess(model, state.v, impulse, drag, points, coupling, is_free)
+    v = first_guess(model, state.v, impulse, drag, points, coupling, is_free) if before is None else before.copy()
     if outside.is_fixed is not None:
         v[~is_free] = (outside.fixed_target[~is_free] - state.x[~is_free]) / dt
     b = model.mass[:, None] * state.v + dt * work.force + impulse
