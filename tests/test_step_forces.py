@@ -3,8 +3,8 @@
 
 import numpy as np
 import pytest
-from meshes import bar
 
+from meshes import bar
 from sinew.solver.elements import corotational
 from sinew.solver.materials.elastic import corotated_strain, energy_density, lame, stress
 from sinew.solver.model import Part, make_model

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 import scipy.sparse.linalg
-from meshes import bar
 
+from meshes import bar
 from sinew.solver.linear.pattern import block_pattern
 from sinew.solver.linear.pcg import solve
 from sinew.solver.linear.points import add_points

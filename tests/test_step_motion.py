@@ -4,9 +4,8 @@
 import numba
 import numpy as np
 import pytest
-from meshes import bar
-from test_step_forces import assembled
 
+from meshes import bar
 from sinew.solver.elements.corotational import COROTATED, LINEAR
 from sinew.solver.errors import SolveFailed
 from sinew.solver.integrators.implicit_euler import step
@@ -14,6 +13,7 @@ from sinew.solver.integrators.outside import Outside, Points
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material, Settings
 from sinew.solver.state import State
+from test_step_forces import assembled
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 EXACT = Settings(tolerance=1e-12, max_iterations=20000)
