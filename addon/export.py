@@ -82,8 +82,7 @@ def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[
         begun = clock.monotonic()
         with Stage(inputs.scene, input_cuts(inputs.bodies, inputs.colliders)) as stage:
             stage.go_to(*moments[done])
-            budget = max(SLICE_SECONDS, 2.0 * (clock.monotonic() - begun))
-            until = math.inf if bpy.app.background else clock.monotonic() + budget
+            until = slice_end(begun)
             if built is None or recorder is None:
                 built = read_scene(stage, inputs, threads)
                 with named_errors(part):
@@ -101,6 +100,12 @@ def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[
     if recorder is not None:
         with named_errors(part):
             recorder.close()
+
+
+def slice_end(begun: float) -> float:
+    """Returns when a slice is to end that began at a time and is set up by now: setting up is a third at most."""
+    now = clock.monotonic()
+    return math.inf if bpy.app.background else now + max(SLICE_SECONDS, 2.0 * (now - begun))
 
 
 class _Handles:
