@@ -110,8 +110,8 @@ def make_model(parts: Sequence[Part]) -> Model:
         )
     )
     X = floats(np.concatenate([np.zeros((0, 3)), *(part.nodes for part in parts)]), -1, 3)
-    tets = [indices(part.tets, -1, 4) + start for part, start in zip(parts, node_starts[:-1], strict=True)]
-    tets = indices(np.concatenate([np.zeros((0, 4), np.int32), *tets]), -1, 4)
+    moved = [indices(part.tets, -1, 4) + start for part, start in zip(parts, node_starts[:-1], strict=True)]
+    tets = indices(np.concatenate([np.zeros((0, 4), np.int32), *moved]), -1, 4)
     Dm_inverse, volume = rest_shapes(X, tets)
     for part, body in zip(parts, bodies, strict=True):
         _check(part, volume[body.tets])
@@ -126,7 +126,7 @@ def make_model(parts: Sequence[Part]) -> Model:
         tets=tets,
         Dm_inverse=Dm_inverse,
         volume=volume,
-        mass=np.bincount(tets.ravel(), np.repeat(0.25 * density * volume, 4), minlength=len(X)),
+        mass=floats(np.bincount(tets.ravel(), np.repeat(0.25 * density * volume, 4), minlength=len(X))),
         mu=_per(tet_starts, [mu for mu, _ in moduli]),
         lam=_per(tet_starts, [lam for _, lam in moduli]),
         mass_damping=_per(node_starts, [part.material.mass_damping for part in parts]),
@@ -140,12 +140,12 @@ def make_model(parts: Sequence[Part]) -> Model:
 
 def rest_shapes(X: Floats, tets: Indices) -> tuple[Floats, Floats]:
     """Returns Dm⁻¹ [1/m], (m, 3, 3), and signed volumes [m³], (m,), of tets at rest positions X [m]."""
-    corners = X[tets]
-    Dm = np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2)
-    volume = np.linalg.det(Dm) / 6.0
-    flat = volume == 0.0
-    Dm[flat] = np.eye(3)  # told by its volume; the inverse must not raise first
-    return np.ascontiguousarray(np.linalg.inv(Dm)), volume
+    origin = X[tets[:, 0]]
+    a, b, c = (X[tets[:, corner]] - origin for corner in (1, 2, 3))
+    normals = np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1)
+    determinant = np.einsum("mi,mi->m", a, normals[:, 0])
+    with np.errstate(divide="ignore", invalid="ignore"):  # flat tets are told by their volume
+        return normals / determinant[:, None, None], determinant / 6.0
 
 
 def _check(part: Part, volume: Floats) -> None:

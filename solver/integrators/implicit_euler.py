@@ -136,13 +136,13 @@ def _solve(
     )  # fmt: skip
 
     v = first_guess(model, state.v, impulse, drag, points, coupling, is_free) if before is None else before.copy()
-    if outside.is_fixed is not None:
+    if outside.fixed_target is not None:
         v[~is_free] = (outside.fixed_target[~is_free] - state.x[~is_free]) / dt
     b = model.mass[:, None] * state.v + dt * work.force + impulse
     solved = solve(pattern, work.values, b, is_free, v, settings.tolerance, settings.max_iterations)
     work.values[touched] = untouched
 
     x = state.x + dt * v
-    if outside.is_fixed is not None:
+    if outside.fixed_target is not None:
         x[~is_free] = outside.fixed_target[~is_free]
     return x, v, solved

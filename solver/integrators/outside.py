@@ -57,7 +57,8 @@ class Outside:
     Attributes:
         gravity: g [m/s²], (3,).
         is_fixed: Which nodes are held exactly, (n,); None: none.
-        fixed_target: Where they are at the end of the step [m], (n, 3); rows of free nodes are not read.
+        fixed_target: Where they are at the end of the step [m], (n, 3); rows of free nodes are not read. None:
+            they go on with their velocity.
         node_force: Further constant forces on nodes [N], (n, 3); None: none.
         points: Springs and contacts.
         contact_count: How many of the points are contacts, for the report.

@@ -16,6 +16,8 @@ Unsigned = npt.NDArray[np.uint32]
 # rows that one thread works on at a time; sums are taken per chunk and then in order, whatever the threads
 CHUNK = 128
 
+_PAIRS = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
+
 
 @dataclass(frozen=True)
 class BlockPattern:
@@ -53,21 +55,38 @@ class BlockPattern:
 def block_pattern(tets: Indices, node_count: int) -> BlockPattern:
     """Returns the pattern in which every node is joined to itself and to the nodes of its tets, (m, 4)."""
     tets = tets.reshape(-1, 4)
-    own = np.arange(node_count, dtype=np.int64)
-    pairs = (tets.astype(np.int64)[:, :, None] * node_count + tets[:, None, :]).ravel()
-    # the diagonal is always there, also at nodes without tets
-    keys, place = np.unique(np.concatenate([own * (node_count + 1), pairs]), return_inverse=True)
-    rows, columns = np.divmod(keys, max(node_count, 1))
     corner_node = tets.ravel()
+    rows, columns, block_of = _blocks(tets.astype(np.int64), node_count)
     return BlockPattern(
         row_start=_starts(rows, node_count),
         column=columns.astype(np.uint32),
-        diagonal=place[:node_count].astype(np.uint32),
+        diagonal=np.flatnonzero(rows == columns).astype(np.uint32),
         corner_start=_starts(np.sort(corner_node), node_count),
         corners=np.argsort(corner_node, kind="stable").astype(np.uint32),
-        corner_block=place[node_count:].reshape(-1, 4).astype(np.uint32),
+        corner_block=block_of.reshape(-1, 4).astype(np.uint32),
         chunk_start=np.append(np.arange(0, node_count, CHUNK), node_count).astype(np.uint32),
     )
+
+
+def _blocks(tets: npt.NDArray, node_count: int) -> tuple[npt.NDArray, npt.NDArray, npt.NDArray]:
+    """Returns row and column of every block, in order, (b,), and which blocks are a tet's, (m, 4, 4)."""
+    first, second = tets[:, _PAIRS[:, 0]], tets[:, _PAIRS[:, 1]]
+    edges, edge = np.unique(np.minimum(first, second) * node_count + np.maximum(first, second), return_inverse=True)
+    low, high = np.divmod(edges, max(node_count, 1))
+    # the diagonal is always there, also at nodes without tets
+    own = np.arange(node_count)
+    rows, columns = np.concatenate([own, low, high]), np.concatenate([own, high, low])
+    order = np.argsort(rows * node_count + columns)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+
+    upper = place[node_count + edge.reshape(first.shape)]
+    lower = place[node_count + len(edges) + edge.reshape(first.shape)]
+    blocks = np.empty((len(tets), 4, 4), np.int64)
+    blocks[:, range(4), range(4)] = place[tets]
+    blocks[:, _PAIRS[:, 0], _PAIRS[:, 1]] = np.where(first < second, upper, lower)
+    blocks[:, _PAIRS[:, 1], _PAIRS[:, 0]] = np.where(first < second, lower, upper)
+    return rows[order], columns[order], blocks
 
 
 def _starts(rows: npt.NDArray, count: int) -> Unsigned:
