@@ -10,6 +10,8 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from mathutils import Matrix  # noqa: E402
+
 from blender_scenes import (  # noqa: E402
     add_box,
     add_driven_shape_key,
@@ -20,7 +22,6 @@ from blender_scenes import (  # noqa: E402
     fresh,
     world,
 )
-from mathutils import Matrix  # noqa: E402
 from sinew.addon import export, input_stage, playback, roles  # noqa: E402
 from sinew.solver.errors import BadInput  # noqa: E402
 from sinew.solver.scene import Scene  # noqa: E402
