@@ -25,6 +25,7 @@ def load_post(*_: object) -> None:
     bake_status.forget()
     overlay.forget()
     for scene in bpy.data.scenes:
+        present_bake.mend(scene)
         present_bake.attach(scene, lost_ones=False)
 
 
@@ -48,6 +49,8 @@ def save_pre(path: str = "", *_: object) -> None:
 def save_post(*_: object) -> None:
     """The file was written, or could not be."""
     saving.after_save()
+    for scene in bpy.data.scenes:
+        present_bake.mend(scene)
 
 
 @persistent

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+
 import bpy
 
 from ..solver.errors import SinewError

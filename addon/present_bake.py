@@ -32,3 +32,11 @@ def attach(scene: bpy.types.Scene, lost_ones: bool = True) -> None:
                 obj.sinew.key = key  # it is found under this name even when it is renamed
         elif lost_ones:
             playback.detach(obj)
+
+
+def mend(scene: bpy.types.Scene) -> None:
+    """Empties paths that name no file: Blender's first save makes "//../" or the like of an empty one."""
+    for obj in roles.bodies(scene) if scene.library is None else []:
+        modifier = playback.find_modifier(obj)
+        if modifier is not None and modifier.filepath and not modifier.filepath.endswith(".pc2"):
+            modifier.filepath = ""

@@ -20,6 +20,7 @@ from bpy.props import (
 )
 
 from . import presets
+from .choices import COLLIDER_SHAPES, INTERIOR_SIZES, METHODS, ROLES, SIZINGS
 
 # a setting that is read once, and one that is sampled on every frame
 FIXED = {"options": set(), "override": {"LIBRARY_OVERRIDABLE"}}
@@ -27,29 +28,6 @@ SAMPLED = {"options": {"ANIMATABLE"}, "override": {"LIBRARY_OVERRIDABLE"}}
 
 # linear tets lock near incompressible
 HIGHEST_POISSON_RATIO = 0.45
-
-ROLES = (
-    ("NONE", "None", "Sinew leaves this object alone"),
-    ("BODY", "Body", "A soft body: filled with tets, simulated and baked"),
-    ("COLLIDER", "Collider", "Bodies bump into this object, which stands still or moves rigidly"),
-)
-COLLIDER_SHAPES = (
-    ("MESH", "Mesh", "The object's evaluated mesh"),
-    ("PLANE", "Ground", "An endless plane: everything below the object's local Z = 0 is solid"),
-)
-METHODS = (
-    ("SMOOTH", "Smooth", "Tets follow the surface (isosurface stuffing): the best for rendering and contact"),
-    ("ROBUST", "Robust", "A lattice of tets covers the surface: works on any mesh and keeps thin parts"),
-)
-SIZINGS = (
-    ("DIVISIONS", "Resolution Divisions", "So many tets along the longest side of the object"),
-    ("SIZE", "Tet Size", "The edge length of the tets"),
-)
-INTERIOR_SIZES = (
-    ("1", "Same", "Tets deep inside are as small as those at the surface"),
-    ("2", "2×", "Tets deep inside may be twice as large as those at the surface"),
-    ("4", "4×", "Tets deep inside may be four times as large as those at the surface"),
-)
 
 
 def _preset_chosen(settings: SinewObject, _context: bpy.types.Context) -> None:

@@ -39,7 +39,7 @@ LAYERS = [
 ]
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts.split()}
 # what Blender may load: nothing that loads Numba or SciPy
-ADDON_MAY_IMPORT = {"scene", "tracks", "cache", "disk", "arrays", "errors", "presets", "tetrahedralize.estimate"}
+ADDON_MAY_IMPORT = {"scene", "tracks", "cache", "disk", "arrays", "errors", "presets", "tetrahedralize.estimate", "event_stream"}
 
 # of Numba, what is no flag
 NUMBA_FUNCTIONS = {"prange", "get_num_threads"}
