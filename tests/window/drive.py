@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Iterator
 
 import bpy
-from bl_ext.user_default.sinew.addon import bakes
+from bl_ext.user_default.sinew.addon import bake_status
 
 OUT = pathlib.Path(os.environ["OUT"])
 Steps = Iterator[float]
@@ -39,7 +39,7 @@ def view() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region]:
 
 
 def status():
-    return bakes.status(bpy.context.scene)
+    return bake_status.status(bpy.context.scene)
 
 
 def beat() -> float:
