@@ -11,7 +11,7 @@ import bpy
 
 from ..solver.cache import CacheHead, layout
 from .modifier_place import ensure_modifier, find_modifier, remove_modifier
-from .shape_keys import convert_to_shape_keys
+from .shape_keys import convert_to_shape_keys, shape_key_bytes
 
 __all__ = [
     "attach",
@@ -22,6 +22,7 @@ __all__ = [
     "find_modifier",
     "refresh",
     "remove_modifier",
+    "shape_key_bytes",
 ]
 
 # what Blender's modifier takes, and no more
