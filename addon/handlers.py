@@ -9,7 +9,19 @@ import sys
 import bpy
 from bpy.app.handlers import persistent
 
-from . import bake_status, bakes, cache_look, cache_place, messages, overlay, present_bake, pulse, roles, saving
+from . import (
+    bake_status,
+    bakes,
+    cache_look,
+    cache_place,
+    messages,
+    overlay,
+    overrides,
+    present_bake,
+    pulse,
+    roles,
+    saving,
+)
 
 
 @persistent
@@ -42,6 +54,7 @@ def undone(*_: object) -> None:
 @persistent
 def save_pre(path: str = "", *_: object) -> None:
     """The file is about to be written, perhaps to another place."""
+    overrides.keep_settings(bpy.data.objects)
     saving.before_save(path)
 
 

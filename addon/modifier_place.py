@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import bpy
 
+from .overrides import keep_settings
+
 NAME = "Sinew"
 
 # Modifiers that refine, grow hair on, or finish the shape that they get: they belong below
@@ -43,6 +45,7 @@ def find_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier | None:
 
 def ensure_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier:
     """Returns Sinew's modifier of `obj`, put into its place if there is none; it plays nothing yet."""
+    keep_settings([obj])
     modifier = find_modifier(obj)
     if modifier is None:
         place = place_for(obj)

@@ -50,7 +50,8 @@ def check_unshared(objects: Iterable[bpy.types.Object]) -> None:
     """
     owner: dict[bpy.types.Mesh, bpy.types.Object] = {}
     for obj in objects:
-        if obj.data in owner:
+        # overrides of a linked character share its mesh, which nothing writes to and nobody could unshare
+        if obj.data in owner and obj.data.library is None:
             raise BadInput("mesh-shared", name=obj.name, other=owner[obj.data].name, mesh=obj.data.name)
         owner[obj.data] = obj
 

@@ -46,7 +46,7 @@ def convert_to_shape_keys(
     moments = _moments(head, last)
     mesh, shapes, place = _read(scene, obj, moments)
     copy = _make_copy(obj, mesh, place)
-    (obj.users_collection[0] if obj.users_collection else scene.collection).objects.link(copy)
+    _home(scene, obj).objects.link(copy)
     _add_keys(copy, shapes, [frame + part for frame, part in moments])
     for other in context.selected_objects:
         other.select_set(False)
@@ -54,6 +54,12 @@ def convert_to_shape_keys(
         context.view_layer.objects.active = copy
         copy.select_set(True)
     return copy
+
+
+def _home(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Collection:
+    """Returns the collection of `obj` if something can be put there, else that of the scene."""
+    own = (c for c in obj.users_collection if c.library is None and c.override_library is None)
+    return next(own, scene.collection)
 
 
 def _moments(head: CacheHead, last: int) -> list[tuple[int, float]]:
