@@ -73,7 +73,8 @@ class Bearings:
         shift = self.touching.gap + force / self.k
         on = np.flatnonzero(self.on)
         touching = self.touching.only(on)
-        Memory(touching.id, force[on], local[on], touching.side, shift[on], self.k[on]).keep(state)
+        normal = np.einsum("kji,kj->ki", self.turn[on], touching.normal)
+        Memory(touching.id, force[on], local[on], touching.side, shift[on], self.k[on], normal).keep(state)
 
     def _forces(self, moved: Floats) -> tuple[Floats, Floats]:
         """Returns normal forces, not below zero [N], (c,), and displacements across [m], (c, 3)."""
@@ -96,8 +97,7 @@ def find_bearings(
     start = Points(points.tet, points.weights).positions(state.x, model.tets)
     down = gravity / max(float(np.linalg.norm(gravity)), 1e-300)
     end = start + TOUCHING * points.tet_size[:, None] * down
-    none = np.zeros(0, np.int64)
-    touching = find_touching(places, start, end, PUSH_OUT_REACH * points.tet_size, none, none)
+    touching = find_touching(places, start, end, PUSH_OUT_REACH * points.tet_size, Memory.empty())
     count = max(len(points), 1)
     wanted = is_wanted[model.tets[points.tet]].any(axis=1)
     touching = touching.only(wanted[touching.id % count])

@@ -12,7 +12,7 @@ from ..arrays import Floats
 from ..state import State
 
 PREFIX = "contact."
-NAMES = ("id", "force", "shear", "side", "shift", "kappa")
+NAMES = ("id", "force", "shear", "side", "shift", "kappa", "normal")
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Memory:
         shear: What the sticking spring is stretched by, in the collider's space [m], (k, 3).
         side: Side of an open sheet, (k,) int8.
         shift, kappa: See `Pushing` [m], [N/m], (k,).
+        normal: n in the collider's space, (k, 3).
     """
 
     id: npt.NDArray[np.int64]
@@ -33,18 +34,24 @@ class Memory:
     side: npt.NDArray[np.int8]
     shift: Floats
     kappa: Floats
+    normal: Floats
 
     @staticmethod
     def of(state: State) -> Memory:
         """Returns what a state remembers."""
         if PREFIX + "id" not in state.fields:
-            return _nothing(np.zeros(0, np.int64))
+            return Memory.empty()
         return Memory(*(state.fields[PREFIX + name] for name in NAMES))
 
     def keep(self, state: State) -> None:
         """Writes it into a state."""
         for name in NAMES:
             state.fields[PREFIX + name] = getattr(self, name)
+
+    @staticmethod
+    def empty() -> Memory:
+        """Returns a memory of nothing."""
+        return _nothing(np.zeros(0, np.int64))
 
     def look_up(self, ids: npt.NDArray[np.int64]) -> Memory:
         """Returns what is remembered of contacts, zero where nothing is."""
@@ -59,10 +66,11 @@ class Memory:
             np.where(known, self.side[place], 0).astype(np.int8),
             np.where(known, self.shift[place], 0.0),
             np.where(known, self.kappa[place], 0.0),
+            np.where(known[:, None], self.normal[place], 0.0),
         )
 
 
 def _nothing(ids: npt.NDArray[np.int64]) -> Memory:
     count = len(ids)
     none = np.zeros(count)
-    return Memory(ids, none, np.zeros((count, 3)), np.zeros(count, np.int8), none, none)
+    return Memory(ids, none, np.zeros((count, 3)), np.zeros(count, np.int8), none, none, np.zeros((count, 3)))

@@ -12,6 +12,9 @@ symmetric; N and ‖s‖ come from the solve before. Which contacts push and whi
 again, a bounded number of times. What a sliding contact remembers of s is cut to μ N / k, so that it neither
 creeps while it sticks nor springs back when it stops.
 
+A spring needs depth to push. While a contact lasts, what it pushes with is moved step by step from the depth
+into a shift of its gap, so that what rests does so at the surface and not in it.
+
 Source: friction as an elastic and a slipping part, Cundall and Strack (1979), A discrete numerical model for
 granular assemblies; the stiffness μ N / ‖s‖ is a fixed-point iteration with lagged diffusivity.
 """
@@ -31,6 +34,7 @@ from .memory import Memory
 from .points import ContactPoints
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, tets_that_move
 
+RAISE = 0.05  # share of the depth that moves into the shift in one step
 PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
 UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
 UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
@@ -46,7 +50,7 @@ class Pushing:
         mu: Coefficient of friction, (k,).
         shear: s0 [m], (k, 3).
         kappa: κ [N/m], (k,).
-        shift: Added to the gap [m]: contacts that carry the first frame already (k,).
+        shift: Gap at which it begins to push [m], (k,).
     """
 
     on: Bools
@@ -120,11 +124,19 @@ class ContactStep:
         limit = self.pushing.mu * np.maximum(normal_force, 0.0) / self.pushing.k
         length = np.linalg.norm(shear, axis=1)
         shear *= np.minimum(1.0, limit / np.maximum(length, 1e-300))[:, None]
-        turns = np.array([place.pose[4:7] for place in self.places]).reshape(-1, 3, 3)
-        local = np.einsum("kji,kj->ki", turns[self.touching.id // max(len(self.points), 1)], shear)
         touching, pushing = self.touching.only(kept), self.pushing
+        turns = np.array([place.pose[4:7] for place in self.places]).reshape(-1, 3, 3)
+        turn = turns[touching.id // max(len(self.points), 1)]
+        depth = normal_force / pushing.k - pushing.shift
+        shift = pushing.shift + RAISE * depth
         Memory(
-            touching.id, normal_force[kept], local[kept], touching.side, pushing.shift[kept], pushing.kappa[kept]
+            touching.id,
+            normal_force[kept],
+            np.einsum("kji,kj->ki", turn, shear[kept]),
+            touching.side,
+            shift[kept],
+            pushing.kappa[kept],
+            np.einsum("kji,kj->ki", turn, touching.normal),
         ).keep(state)
 
     def _positions(self, x: Floats) -> Floats:
@@ -137,7 +149,7 @@ class ContactStep:
 
     def _find(self, end: Floats) -> Touching:
         reach = PUSH_OUT_REACH * self.points.tet_size
-        found = find_touching(self.places, self.start, end, reach, self.memory.id, self.memory.side)
+        found = find_touching(self.places, self.start, end, reach, self.memory)
         return found.only(self.moves[self._points_of(found)])
 
     def _gap(self) -> Floats:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..arrays import Floats, Indices
 from .collide import collide_mesh, collide_plane
 from .colliders import BuiltCollider
+from .memory import Memory
 
 PUSH_OUT_REACH = 2.0  # depth inside a mesh from which a point is still pushed out, in tet sizes
 
@@ -58,16 +59,14 @@ class Place:
     pose: Floats
 
 
-def find_touching(
-    places: list[Place], start: Floats, end: Floats, reach: Floats, ids: npt.NDArray[np.int64], sides: npt.NDArray
-) -> Touching:
+def find_touching(places: list[Place], start: Floats, end: Floats, reach: Floats, memory: Memory) -> Touching:
     """Returns the contacts of points that go from `start` to `end` [m], both (n, 3).
 
     Args:
         places: The colliders.
         start, end: Positions of the points [m].
         reach: Depth inside meshes from which points are pushed out [m], (n,).
-        ids, sides: Contacts remembered and their sides of open sheets, (k,).
+        memory: Contacts remembered; they are found up to their shift above the collider too.
     """
     count = len(start)
     if not count:
@@ -75,27 +74,32 @@ def find_touching(
     low, high = np.minimum(start.min(axis=0), end.min(axis=0)), np.maximum(start.max(axis=0), end.max(axis=0))
     found = []
     for number, place in enumerate(places):
-        if not _may_touch(place, low, high, float(reach.max())):
+        own = np.flatnonzero((memory.id >= number * count) & (memory.id < (number + 1) * count))
+        known = memory.id[own] - number * count
+        if not len(own) and not _may_touch(place, low, high, float(reach.max())):
             continue
         index = np.empty(count, np.int32)
         normal, gap, carried = np.empty((count, 3)), np.empty(count), np.empty((count, 3))
         side = np.zeros(count, np.int8)
         collider = place.collider
+        ahead = end
+        if len(own):
+            ahead = end.copy()
+            ahead[known] -= memory.shift[own, None] * (memory.normal[own] @ place.pose[4:7].T)
         if collider.bvh is None:
             hits = collide_plane(
-                start, end, collider.normal, place.pose, collider.thickness, index, normal, gap, carried
+                start, ahead, collider.normal, place.pose, collider.thickness, index, normal, gap, carried
             )
         else:
-            known = np.zeros(count, np.int8)
-            own = (ids >= number * count) & (ids < (number + 1) * count)
-            known[ids[own] - number * count] = sides[own]
+            sides = np.zeros(count, np.int8)
+            sides[known] = memory.side[own]
             hits = collide_mesh(
                 *collider.bvh.arrays,
                 collider.is_closed,
                 start,
-                end,
+                ahead,
                 reach,
-                known,
+                sides,
                 place.pose,
                 collider.thickness,
                 index,
