@@ -68,7 +68,7 @@ def tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int | None:
 
 def bytes_on_disk(scene: bpy.types.Scene) -> int:
     """Returns the size of the present bake."""
-    return cache_look.look(cache_place.cache_folder(scene)).size
+    return cache_look.bytes_on_disk(cache_place.cache_folder(scene))
 
 
 def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:

@@ -22,7 +22,6 @@ class CacheLook:
         head: What it is of, or None when there is none.
         last_frame: The last whole frame, or None.
         resume_frame: The last frame from which the bake can go on, or None.
-        size: Bytes on disk.
         is_written: Whether some process writes it.
         settings: Digest of the settings that it was exported from, or "".
     """
@@ -30,12 +29,12 @@ class CacheLook:
     head: CacheHead | None = None
     last_frame: int | None = None
     resume_frame: int | None = None
-    size: int = 0
     is_written: bool = False
     settings: str = ""
 
 
 _tets: dict[Path, tuple[int, int]] = {}
+_sizes: dict[Path, tuple[float, int]] = {}
 _looks: dict[Path, tuple[float, CacheLook]] = {}
 
 
@@ -63,6 +62,19 @@ def tet_count(folder: Path, key: str) -> int | None:
     return known[1]
 
 
+def bytes_on_disk(folder: Path) -> int:
+    """Returns the size of a cache; looked up seldom, since every file has to be asked."""
+    now = clock.monotonic()
+    known = _sizes.get(folder)
+    if known is None or now - known[0] > 5.0 * PATIENCE:
+        try:
+            known = (now, CacheReader(folder).size())
+        except (StorageFailed, OSError):
+            known = (now, 0)
+        _sizes[folder] = known
+    return known[1]
+
+
 def forget() -> None:
     """Makes the next look a fresh one."""
     _looks.clear()
@@ -75,7 +87,6 @@ def _look(folder: Path) -> CacheLook:
             head=reader.head,
             last_frame=reader.last_frame(),
             resume_frame=reader.resume_frame(),
-            size=reader.size(),
             is_written=reader.is_being_written(),
             settings=exported_digest(folder),
         )

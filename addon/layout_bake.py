@@ -56,15 +56,15 @@ def _progress_words(status: Status) -> str:
     if status.phase == "baking":
         left = "" if status.seconds_left is None else f", {duration(status.seconds_left)} left"
         frame = status.frame_start if status.frame is None else status.frame
-        return f"Frame {frame} of {status.frame_start} to {status.frame_end}{left}"
+        return f"Frame {frame} of {status.frame_end}{left}"
     return status.stage or ""
 
 
 def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
-    row = layout.row(align=True)
     if status.outdated and status.can_resume:
-        act = row.operator("sinew.simulate", text=f"Resume from Frame {status.next_frame}", icon="FORWARD")
+        act = layout.operator("sinew.simulate", text=f"Resume from Frame {status.next_frame}", icon="FORWARD")
         act.resume = True
+    row = layout.row(align=True)
     part = row.row(align=True)
     part.enabled = not scene.sinew.protect
     part.operator("sinew.delete_bake", icon="TRASH")

@@ -37,7 +37,8 @@ def _panel(name, label, values, draw, roles, options=(), meshes_only=False) -> t
         return roles is None or _role(context) in roles
 
     def draw_in(self: bpy.types.Panel, context: bpy.types.Context) -> None:
-        self.layout.use_property_split = True
+        # names stand beside their fields where there is room, inside them where there is not
+        self.layout.use_property_split = self.bl_space_type == "PROPERTIES"
         self.layout.use_property_decorate = False
         draw(self.layout, context)
 

@@ -143,7 +143,7 @@ class SinewObject(bpy.types.PropertyGroup):
     divisions: IntProperty(
         name="Resolution Divisions",
         description="Tets along the longest side of the object's bounding box",
-        default=16,
+        default=12,
         min=1,
         soft_min=4,
         soft_max=64,

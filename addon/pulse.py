@@ -7,7 +7,7 @@ import bpy
 
 from . import bakes, overlay
 
-INTERVAL = 0.1
+INTERVAL = 0.05
 
 
 def start() -> None:

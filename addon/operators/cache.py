@@ -14,7 +14,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
 
     bl_idname = "sinew.delete_bake"
     bl_label = "Delete Bake"
-    bl_options = {"REGISTER", "UNDO"}
+    bl_options = {"UNDO"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

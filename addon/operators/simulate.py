@@ -17,7 +17,8 @@ class SINEW_OT_simulate(bpy.types.Operator):
 
     bl_idname = "sinew.simulate"
     bl_label = "Simulate"
-    bl_options = {"REGISTER", "UNDO"}
+    # no REGISTER: the panel that adjusts the last operation would bake again at every change
+    bl_options = {"UNDO"}
 
     resume: BoolProperty(
         name="Resume",

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an artist presses: bodies, colliders, Simulate, Cancel, Delete Bake, and what may come in between."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+import blender_scenes  # noqa: E402
+from blender_scenes import add_box, fresh  # noqa: E402
+from sinew.addon import bake_status, bakes, cache_look, cache_place, handlers, messages, playback, roles  # noqa: E402
+from sinew.solver.cache import CacheReader  # noqa: E402
+
+
+def falling_box(frames: int = 8, divisions: int = 3) -> tuple[bpy.types.Scene, bpy.types.Object]:
+    """Returns a scene with one small body in the air, made with the operators."""
+    scene = fresh()
+    scene.frame_end = frames
+    box = add_box(divisions=2)
+    box.location.z = 3.0
+    bpy.ops.sinew.make_body()
+    box.sinew.divisions = divisions
+    return scene, box
+
+
+def evaluated(obj: bpy.types.Object, frame: int) -> np.ndarray:
+    """Returns object-space vertices (n, 3) as they are shown at a frame."""
+    return blender_scenes.evaluated(obj, frame)[0]
+
+
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Lets the running bake go on until something holds, as Blender's timer does."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, bake_status.status(bpy.context.scene)
+        bakes.tick()
+        time.sleep(0.005)
+
+
+def status() -> bake_status.Status:
+    cache_look.forget()
+    bake_status.forget()
+    return bake_status.status(bpy.context.scene)
+
+
+def child_pid(bake: bakes.Bake) -> int:
+    until(lambda: bake.driver._child is not None)
+    return bake.driver._child.pid
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z" if Path("/proc").is_dir() else True
+
+
+def test_several_meshes_become_bodies_at_once_and_lamps_are_left_alone() -> None:
+    scene = fresh()
+    boxes = [add_box("A"), add_box("B")]
+    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    scene.collection.objects.link(lamp)
+    for obj in (*boxes, lamp):
+        obj.select_set(True)
+    assert bpy.ops.sinew.make_body() == {"FINISHED"}
+    assert [o.sinew.role for o in (*boxes, lamp)] == ["BODY", "BODY", "NONE"]
+    assert all(playback.find_modifier(o) for o in boxes)
+    assert roles.bodies(scene) == boxes
+    assert bpy.ops.sinew.remove() == {"FINISHED"}
+    assert not any(o.modifiers for o in boxes) and roles.bodies(scene) == []
+
+
+def test_a_collider_loses_the_modifier_of_the_body_that_it_was() -> None:
+    fresh()
+    box = add_box()
+    bpy.ops.sinew.make_body()
+    bpy.ops.sinew.make_collider()
+    assert box.sinew.role == "COLLIDER" and not box.modifiers
+
+
+@pytest.mark.parametrize(("height", "wanted"), [(3.0, 0.0), (-2.0, -3.0)])
+def test_the_ground_lies_at_zero_or_under_the_lowest_body(height: float, wanted: float) -> None:
+    scene = fresh()
+    box = add_box(height=2.0)
+    box.location.z = height
+    bpy.ops.sinew.make_body()
+    bpy.context.view_layer.update()
+    bpy.ops.sinew.add_ground()
+    (ground,) = roles.colliders(scene)
+    assert ground.location.z == pytest.approx(wanted, abs=1e-6)
+    assert ground.sinew.collider_shape == "PLANE"
+    assert bpy.context.object == box and box.select_get()
+
+
+@pytest.mark.parametrize(("vertices", "faces", "level"), [(8, 6, 3), (500, 498, 1), (4, 1, 5), (60, 58, 2)])
+def test_simple_subdivision_makes_vertices_enough(vertices: int, faces: int, level: int) -> None:
+    assert roles.level_for(vertices, faces) == level
+
+
+def test_subdivide_goes_above_sinew_alike_in_the_viewport_and_the_render() -> None:
+    fresh()
+    bpy.ops.mesh.primitive_cube_add()
+    cube = bpy.context.object
+    bpy.ops.sinew.make_body()
+    bpy.ops.sinew.subdivide()
+    assert [m.type for m in cube.modifiers] == ["SUBSURF", "MESH_CACHE"]
+    modifier = cube.modifiers[0]
+    assert modifier.subdivision_type == "SIMPLE" and modifier.levels == modifier.render_levels == 3
+
+
+def test_the_selection_of_edit_mode_becomes_the_pin_group() -> None:
+    fresh()
+    box = add_box()
+    bpy.ops.sinew.make_body()
+    for vertex in box.data.vertices:
+        vertex.select = vertex.co.z > 0.4
+    bpy.ops.sinew.pin_selected()
+    group = box.vertex_groups[box.sinew.pin_group]
+    held = [v.index for v in box.data.vertices if any(g.group == group.index and g.weight == 1.0 for g in v.groups)]
+    assert held == [v.index for v in box.data.vertices if v.co.z > 0.4] and held
+
+
+def test_undo_takes_a_body_back() -> None:
+    fresh()
+    box = add_box("Undone")
+    bpy.ops.ed.undo_push(message="a box")
+    bpy.ops.sinew.make_body()
+    bpy.ops.ed.undo_push(message="Make Body")
+    bpy.ops.ed.undo()
+    box = bpy.data.objects["Undone"]
+    assert box.sinew.role == "NONE" and not box.modifiers
+    bpy.ops.ed.redo()
+    assert bpy.data.objects["Undone"].sinew.role == "BODY"
+
+
+def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
+    """The life of a bake, as the button shows it."""
+    scene, box = falling_box()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    assert status().label == "Simulate"
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    folder = tmp_path / "shot.sinew"
+    assert cache_place.cache_folder(scene) == folder
+    assert status().label == "Baked to Frame 8" and status().is_locked
+    assert playback.find_modifier(box).filepath == "//shot.sinew/play/Box.pc2"
+    shown = evaluated(box, 8)
+    samples = CacheReader(folder).read_samples("Box", 7)[0]
+    assert np.abs(shown - samples).max() < 1e-6
+    fallen = 9.81 / 2 * (7 / 24) ** 2
+    assert shown[:, 2].mean() == pytest.approx(-fallen, rel=0.2)
+
+    scene.frame_end = 12
+    assert status().label == "Resume from Frame 9"
+    assert bpy.ops.sinew.simulate(resume=True) == {"FINISHED"}
+    assert status().label == "Baked to Frame 12"
+
+    box.sinew.density = 500.0
+    assert status().label == "Out of Date: Simulate Again"
+    scene.sinew.protect = True
+    with pytest.raises(RuntimeError, match="protected"):
+        bpy.ops.sinew.simulate()
+    with pytest.raises(RuntimeError, match="protected"):
+        bpy.ops.sinew.delete_bake()
+    assert CacheReader(folder).last_frame() == 12
+    assert "protected" in messages.last(scene)
+    scene.sinew.protect = False
+
+    (folder / "notes.txt").write_text("mine")
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+    assert playback.find_modifier(box).filepath == ""
+    assert status().label == "Simulate" and messages.last(scene) == ""
+
+
+def test_cancel_keeps_frames_and_the_playhead_is_free(tmp_path: Path) -> None:
+    scene, box = falling_box(frames=2000)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "long.blend"))
+    bake = bakes.start(scene)
+    until(lambda: (bake.driver.job.frame or 0) >= 3)
+    assert playback.find_modifier(box).filepath.endswith("Box.pc2"), "frames play while later ones bake"
+    assert evaluated(box, 3)[:, 2].mean() < -0.01
+    assert status().label.startswith("Baking") and status().is_running
+    with pytest.raises(RuntimeError, match="being baked"):
+        bpy.ops.sinew.simulate()
+    begun = time.monotonic()
+    bpy.ops.sinew.cancel()
+    until(lambda: bakes.running() is None)
+    assert time.monotonic() - begun < 2.0
+    kept = CacheReader(tmp_path / "long.sinew").last_frame()
+    assert kept >= 3 and status().label == f"Resume from Frame {kept + 1}"
+    assert scene.frame_current == 3
+
+
+def test_undo_and_deletion_during_a_bake_change_nothing_of_it(tmp_path: Path) -> None:
+    scene, box = falling_box(frames=2000)
+    bpy.ops.object.duplicate()
+    other = bpy.context.object
+    other.location.x = 5.0
+    other.data = other.data.copy()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "undo.blend"))
+    bpy.ops.ed.undo_push(message="before")
+    box.location.y = 1.0
+    bpy.ops.ed.undo_push(message="moved")
+    bake = bakes.start(scene)
+    pid = child_pid(bake)
+    until(lambda: (bake.driver.job.frame or 0) >= 2)
+    bpy.ops.ed.undo()
+    scene, box = bpy.context.scene, bpy.data.objects["Box"]
+    assert box.location.y == 0.0 and bakes.is_running(scene)
+    assert playback.find_modifier(box).filepath.endswith("Box.pc2"), "an undo does not detach what is baked"
+    bpy.data.objects.remove(bpy.data.objects["Box.001"])
+    frame = bake.driver.job.frame
+    until(lambda: bake.driver.job.frame > frame + 2)
+    bpy.ops.ed.redo()
+    assert bakes.is_running(bpy.context.scene)
+    bakes.cancel()
+    until(lambda: bakes.running() is None)
+    assert not is_alive(pid)
+
+
+def test_loading_a_file_ends_the_bake_and_leaves_no_process(tmp_path: Path) -> None:
+    scene, _ = falling_box(frames=2000)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "one.blend"))
+    bake = bakes.start(scene)
+    pid = child_pid(bake)
+    until(lambda: (bake.driver.job.frame or 0) >= 2)
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    assert bakes.running() is None and not is_alive(pid)
+    assert not bake_status.status(bpy.context.scene).is_running
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "one.blend"))
+    found = status()
+    assert found.phase == "partial" and found.label.startswith("Resume from Frame")
+
+
+def test_a_bake_of_an_unsaved_file_moves_along_at_the_first_save(tmp_path: Path) -> None:
+    scene, box = falling_box(frames=4)
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    before = cache_place.cache_folder(scene)
+    assert CacheReader(before).last_frame() == 4
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    assert not before.exists() and CacheReader(tmp_path / "saved.sinew").last_frame() == 4
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    assert playback.find_modifier(bpy.data.objects["Box"]).filepath == "//saved.sinew/play/Box.pc2"
+    assert status().label == "Baked to Frame 4"
+
+    # Save As elsewhere: plays the old bake, which stays; the next one goes beside the new file
+    (tmp_path / "new").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "new" / "v2.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "new" / "v2.blend"))
+    scene, box = bpy.context.scene, bpy.data.objects["Box"]
+    assert cache_place.cache_folder(scene) == tmp_path / "saved.sinew" and status().label == "Baked to Frame 4"
+    assert evaluated(box, 4)[:, 2].mean() < -0.01
+    assert cache_place.own_folder(scene) == tmp_path / "new" / "v2.sinew"
+    bpy.ops.sinew.delete_bake()
+    assert CacheReader(tmp_path / "saved.sinew").last_frame() == 4, "it belongs to the other file"
+    assert status().label == "Simulate"
+
+    # the .blend and its folder moved together
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    (tmp_path / "saved.blend").rename(moved / "renamed.blend")
+    (tmp_path / "saved.sinew").rename(moved / "saved.sinew")
+    bpy.ops.wm.open_mainfile(filepath=str(moved / "renamed.blend"))
+    assert status().label == "Baked to Frame 4"
+    assert evaluated(bpy.data.objects["Box"], 4)[:, 2].mean() < -0.01
+
+
+def test_a_copy_saved_elsewhere_changes_nothing_here(tmp_path: Path) -> None:
+    scene, box = falling_box(frames=3)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    bpy.ops.sinew.simulate()
+    (tmp_path / "sub").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "sub" / "copy.blend"), copy=True)
+    assert cache_place.own_folder(scene) == tmp_path / "a.sinew" and not cache_place.is_borrowed(scene)
+    assert playback.find_modifier(box).filepath == "//a.sinew/play/Box.pc2"
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "sub" / "copy.blend"))
+    assert cache_place.cache_folder(bpy.context.scene) == tmp_path / "a.sinew"
+
+
+def test_takes_have_caches_of_their_own(tmp_path: Path) -> None:
+    scene, box = falling_box(frames=3)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "t.blend"))
+    bpy.ops.sinew.simulate()
+    scene.sinew.take = "soft"
+    assert status().label == "Simulate" and playback.find_modifier(box).filepath == ""
+    box.sinew.preset = "JELLY"
+    bpy.ops.sinew.simulate()
+    assert (tmp_path / "t-soft.sinew" / "cache.json").exists()
+    scene.sinew.take = ""
+    assert playback.find_modifier(box).filepath == "//t.sinew/play/Box.pc2"
+    assert status().label == "Out of Date: Simulate Again"
+    box.sinew.preset = "RUBBER"
+    assert status().label == "Baked to Frame 3"
+
+
+def test_rendering_what_is_not_baked_warns(tmp_path: Path) -> None:
+    scene, _ = falling_box(frames=3)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "r.blend"))
+    assert "not baked" in handlers.missing_words(scene, 1)
+    bpy.ops.sinew.simulate()
+    assert handlers.missing_words(scene, 3) == ""
+    assert "up to frame 3 only" in handlers.missing_words(scene, 4)
+    handlers.render_pre(scene)
+    assert messages.last(scene) == ""
+    scene.frame_set(9)
+    handlers.render_pre(scene)
+    assert "up to frame 3 only" in messages.last(scene)
+
+
+def test_convert_to_shape_keys_from_the_panel(tmp_path: Path) -> None:
+    scene, box = falling_box(frames=4)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "k.blend"))
+    bpy.ops.sinew.simulate()
+    assert bake_status.shape_key_bytes(scene, box) == 12 * len(box.data.vertices) * 4
+    assert bpy.ops.sinew.convert_to_shape_keys() == {"FINISHED"}
+    copy = bpy.context.object
+    assert copy != box and len(copy.data.shape_keys.key_blocks) >= 4
+    assert np.abs(evaluated(copy, 4) - evaluated(box, 4)).max() < 1e-5
