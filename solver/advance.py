@@ -11,6 +11,7 @@ import numpy as np
 
 from .arrays import Floats
 from .build import Built
+from .contact.points import ContactPoints
 from .contact.response import ContactStep
 from .contact.touching import Place
 from .embedding import interpolate
@@ -118,7 +119,8 @@ def advance_step(built: Built, state: State, scene: Scene, tracks: TrackReader, 
             springs.append(pins.pull(state, model, targets[pins.key], stiffness, dt))
     places = [Place(c, np.vstack([c.pose(tracks, begin), c.pose(tracks, end)])) for c in built.colliders]
     held = is_fixed if is_fixed.any() else None
-    contacts = ContactStep(built.contact_points, places, model, state, held, gravity, dt)
+    points = built.contact_points if places else ContactPoints.together([])
+    contacts = ContactStep(points, places, model, state, held, gravity, dt)
 
     def outside() -> Outside:
         act = contacts.act()

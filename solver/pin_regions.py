@@ -98,10 +98,10 @@ class HeldRegion:
         wanted = targets[self.rows] - middle
         F = _not_flattened(self.whole.fit(wanted)[0][0])
         # what is left of the targets after undoing the motion of the whole
-        undone = wanted @ np.linalg.inv(F).T
+        undone = _turned(wanted, np.linalg.inv(F))
         F_near, t_near = self.local.fit(undone[self.sampled])
         near = np.einsum("kij,kj->ki", F_near, self.rest - self.local.centre) + t_near
-        y = near @ F.T
+        y = _turned(near, F)
         return y + self.solver.solve(np.ascontiguousarray(self.weights.T @ (wanted - self.weights @ y))) + middle
 
 
@@ -190,6 +190,11 @@ def _near_weights(points: Floats, vertices: Floats, radius: float) -> csr_matrix
 def _one_per_cell(vertices: Floats, cell: float) -> Indices:
     cells = np.floor((vertices - vertices.min(axis=0)) / cell).astype(np.int64)
     return np.sort(np.unique(cells, axis=0, return_index=True)[1]).astype(np.int32)
+
+
+def _turned(vectors: Floats, F: Floats) -> Floats:
+    """Returns F v for every row v; not by BLAS, whose last bit may hang on its number of threads."""
+    return np.einsum("ij,kj->ki", F, vectors)
 
 
 def _not_flattened(F: Floats) -> Floats:

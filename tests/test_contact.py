@@ -14,8 +14,10 @@ from sinew.solver.contact.crossing import first_crossing
 from sinew.solver.contact.points import sample_surface
 from sinew.solver.geometry.bvh import STACK_SIZE, build_bvh
 from sinew.solver.geometry.enclosure import has_inside
+from sinew.solver.jit import set_thread_count
 from sinew.solver.scene import Collider, Material, Scene, Settings
 from sinew.solver.state import State
+from test_pins import pinned
 
 GROUND = Collider("ground", "Ground", friction=0.5)
 
@@ -193,6 +195,21 @@ def test_a_resumed_run_has_the_same_bytes(tmp_path):
     assert first.tobytes() == second.tobytes()
     for name, values in through.state.to_arrays().items():
         assert values.tobytes() == resumed.state.to_arrays()[name].tobytes(), name
+
+
+def test_the_number_of_threads_changes_no_byte(tmp_path):
+    body = pinned(block((8, 8, 8), at=(-0.5, -0.5, 0.02), material=Material(3e4, 0.3)), lambda v: v[:, 0] > 0.49, 0.5)
+    scene = Scene((body,), (slab(friction=0.7),))
+    results = []
+    try:
+        for threads in (1, 2):
+            set_thread_count(threads)
+            run = Run(tmp_path / str(threads), scene)
+            run.advance(4)
+            results.append({name: values.tobytes() for name, values in run.state.to_arrays().items()})
+    finally:
+        set_thread_count(None)
+    assert results[0] == results[1]
 
 
 # ---- kernels against twins

@@ -70,7 +70,7 @@ def build_collider(collider: Collider, tracks: TrackReader) -> BuiltCollider:
         normal = turn.T @ np.linalg.inv(matrix).T[:, 2]
         return _built(collider, stretch, normal / np.linalg.norm(normal), None, False)
     surface = make_surface(collider.vertices, collider.triangles, collider.name)
-    vertices, triangles = floats(surface.vertices @ stretch.T), surface.triangles
+    vertices, triangles = floats(np.einsum("ij,kj->ki", stretch, surface.vertices)), surface.triangles
     is_closed = has_inside(vertices, triangles)
     if is_closed and enclosed_volume(vertices, triangles) < 0.0:
         triangles = indices(triangles[:, ::-1])

@@ -85,7 +85,7 @@ def find_touching(places: list[Place], start: Floats, end: Floats, reach: Floats
         ahead = end
         if len(own):
             ahead = end.copy()
-            ahead[known] -= memory.shift[own, None] * (memory.normal[own] @ place.pose[4:7].T)
+            ahead[known] -= memory.shift[own, None] * np.einsum("ij,kj->ki", place.pose[4:7], memory.normal[own])
         if collider.bvh is None:
             hits = collide_plane(
                 start, ahead, collider.normal, place.pose, collider.thickness, index, normal, gap, carried
