@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Floats, floats, indices
 from ..errors import BadInput
 from ..geometry.bvh import Bvh, build_bvh
-from ..geometry.enclosure import enclosed_volume, has_inside
+from ..geometry.enclosure import has_inside, signed_volume
 from ..geometry.surface import make_surface
 from ..scene import Collider
 from ..tracks import TrackReader, turn_and_stretch
@@ -72,7 +72,7 @@ def build_collider(collider: Collider, tracks: TrackReader) -> BuiltCollider:
     surface = make_surface(collider.vertices, collider.triangles, collider.name)
     vertices, triangles = floats(np.einsum("ij,kj->ki", stretch, surface.vertices)), surface.triangles
     is_closed = has_inside(vertices, triangles)
-    if is_closed and enclosed_volume(vertices, triangles) < 0.0:
+    if is_closed and signed_volume(vertices, triangles) < 0.0:
         triangles = indices(triangles[:, ::-1])
     return _built(collider, stretch, np.zeros(3), build_bvh(vertices, triangles), is_closed)
 

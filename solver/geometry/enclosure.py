@@ -32,7 +32,7 @@ def has_inside(vertices: Floats, triangles: Indices) -> bool:
     return bool(lengths[first][is_open].sum() ** 2 <= OPENNESS * area)
 
 
-def enclosed_volume(vertices: Floats, triangles: Indices) -> float:
+def signed_volume(vertices: Floats, triangles: Indices) -> float:
     """Returns Σ a · (b × c) / 6 over the triangles [m³], negative for a mesh that is inside-out."""
     corners = (vertices - vertices.mean(axis=0))[triangles]
     return float(np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0)

@@ -7,13 +7,13 @@ import numpy as np
 
 from ..arrays import Floats, Indices, floats, indices
 from ..errors import BadInput
-from ..geometry.enclosure import enclosed_volume
+from ..geometry.enclosure import signed_volume
 from ..geometry.surface import Surface
 from .quality import dihedral_range, signed_volumes
 from .tet_mesh import MeshReport, TetMesh
 
 
-def given_tets(nodes: Floats | None, tets: Indices | None, surface: Surface, name: str) -> TetMesh:
+def given_tets(nodes: Floats | None, tets: Indices | None, surface: Surface | None, name: str) -> TetMesh:
     """Returns tets (m, 4) of `nodes` [m], (n, 3), with their report; unused nodes are left out.
 
     The tet size is the mean length of the edges from the first node of every tet. The volume of the surface is
@@ -37,7 +37,7 @@ def given_tets(nodes: Floats | None, tets: Indices | None, surface: Surface, nam
     edges = positions[corners[:, 1:]] - positions[corners[:, :1]]
     low, high = dihedral_range(positions, corners)
     volume = float(volumes.sum())
-    enclosed = abs(enclosed_volume(surface.vertices, surface.triangles))
+    enclosed = abs(signed_volume(surface.vertices, surface.triangles)) if surface else volume
     report = MeshReport(
         tet_size=float(np.linalg.norm(edges, axis=2).mean()),
         min_dihedral=low,
