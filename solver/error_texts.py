@@ -158,10 +158,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Check the cache, or the names of the objects.",
     ),
     "frame-range-empty": ("The frame range {start} to {end} holds no frames.", "Set the end after the start."),
-    "samples-do-not-divide": (
-        "{samples} Samples per Frame do not divide {substeps} Substeps per Frame.",
-        "Choose numbers that do, such as {substeps} and {substeps}.",
-    ),
     "blend-unreadable": ("{path} cannot be opened: {problem}.", "Check the path, and that it is a .blend file."),
     "folder-in-use": ("{path} holds other files.", "Choose a folder of its own for the cache."),
     # the command line

@@ -10,6 +10,7 @@ from ..jit import kernel
 from .box_tree import LEAF_SIZE
 
 INSIDE_TOLERANCE = 1.0e-9
+FLAT = 1.0e-14  # a tet has no volume where 6 V is at most this times the cube of its longest edge
 REACH = 0.25  # a tet may be farther than the closest by this part of the distance, if that is less than its size
 STACK = 64  # more than the depth of any tree over 2³¹ items, times two
 
@@ -31,7 +32,7 @@ def barycentric_rows(nodes: Floats, tets: Indices) -> tuple[Floats, Floats]:
                         np.cross(edges[:, 0], edges[:, 1])], axis=1)  # fmt: skip
     six_volumes = np.einsum("mi,mi->m", edges[:, 0], normals[:, 0])
     longest = np.sqrt(np.einsum("mki,mki->mk", edges, edges).max(axis=1, initial=0.0))
-    is_flat = np.abs(six_volumes) <= 1.0e-14 * longest**3
+    is_flat = np.abs(six_volumes) <= FLAT * longest**3
     rows = normals / np.where(is_flat, np.inf, six_volumes)[:, None, None]
     gradients = np.concatenate([rows, -rows.sum(axis=1, keepdims=True)], axis=1)
     steepest = np.sqrt(np.einsum("mki,mki->mk", gradients, gradients).max(axis=1, initial=0.0))

@@ -41,6 +41,12 @@ class Surface:
         a, b, c = np.moveaxis(self.corners, 1, 0)
         return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
 
+    @property
+    def signed_volume(self) -> float:
+        """Sum of the signed volumes between the triangles and the middle of the vertices [m³]; overlaps count twice."""
+        a, b, c = np.moveaxis(self.corners - self.vertices[self.triangles].mean(axis=(0, 1)), 1, 0)
+        return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
+
 
 def make_surface(vertices: npt.ArrayLike, triangles: npt.ArrayLike, name: str) -> Surface:
     """Returns a `Surface` of contiguous arrays whose faces exist and whose numbers are numbers.

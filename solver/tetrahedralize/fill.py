@@ -8,10 +8,12 @@ import time
 
 from ..errors import BadInput
 from ..geometry.bvh import Bvh, build_bvh
+from ..geometry.enclosed_volume import enclosed_volume
 from ..geometry.outward import Outward, look_outward
 from ..geometry.surface import Surface, make_surface
 from ..scene import Meshing
-from .report import describe, thickness
+from .estimate import check_estimate
+from .report import describe
 from .size import check_size, tet_size
 from .tet_mesh import Filling, TetMesh
 
@@ -32,21 +34,24 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
     outward = look_outward(Surface((surface.vertices - middle) / size, surface.triangles))
     if len(outward.surface.triangles) == 0:
         raise BadInput("mesh-flat", name=name)
+    area, volume = outward.surface.area * size**2, outward.surface.signed_volume * size**3
+    check_estimate(upper - lower, area, volume, meshing, name)
     unit = dataclasses.replace(meshing, tet_size=tet_size(surface, meshing) / size)
     bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
-    filling = _fill(outward, bvh, unit, name)
-    if len(filling.tets) == 0:
-        raise BadInput("nothing-inside", name=name, thickness=f"{size * thickness(outward, bvh):.2g}")
-    report = describe(filling, outward, bvh, unit, size, time.perf_counter() - started)
+    enclosed = enclosed_volume(bvh, outward.is_closed)
+    filling = _fill(outward, bvh, unit, name, enclosed)
+    if len(filling.tets) == 0:  # a plate's volume is half its area times its thickness
+        raise BadInput("nothing-inside", name=name, thickness=f"{size * 2 * enclosed / outward.surface.area:.2g}")
+    report = describe(filling, enclosed, unit, size, time.perf_counter() - started)
     return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report)
 
 
-def _fill(outward: Outward, bvh: Bvh, meshing: Meshing, name: str) -> Filling:
+def _fill(outward: Outward, bvh: Bvh, meshing: Meshing, name: str, enclosed: float) -> Filling:
     """Fills a surface of size one by the method that is asked for; only that one is loaded."""
     if meshing.method == "robust":
         from .robust import make_robust
 
-        return make_robust(outward.surface, bvh, meshing, name)
+        return make_robust(outward.surface, bvh, meshing, name, outward.is_closed)
     from .smooth import make_smooth
 
-    return make_smooth(outward.surface, bvh, meshing, name, outward.is_closed)
+    return make_smooth(outward.surface, bvh, meshing, name, outward.is_closed, enclosed)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`sinew tetrahedralize IN OUT`: fills a surface with tets, or repairs tets, and writes them."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from ..mesh_files.surfaces import SURFACE_ENDINGS, read_surface
+from ..mesh_files.tets import TET_ENDINGS, WRITTEN_ENDINGS, check_output, read_tets, write_tets
+from ..scene import Meshing
+from ..tetrahedralize import tetrahedralize
+from ..tetrahedralize.given import given_tets
+from ..tetrahedralize.tet_mesh import TetMesh
+
+
+def add_parser(subparsers: Any) -> None:
+    """Says the options."""
+    parser = subparsers.add_parser("tetrahedralize", help="fill a surface with tets")
+    parser.add_argument("input", type=Path, metavar="IN", help=" ".join([*SURFACE_ENDINGS, *TET_ENDINGS]))
+    parser.add_argument("output", type=Path, metavar="OUT", help=" ".join(WRITTEN_ENDINGS))
+    parser.add_argument("--method", choices=("smooth", "robust"), default="smooth")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--divisions", type=int, default=16, metavar="N", help="tets along the longest side")
+    size.add_argument("--tet-size", type=float, metavar="M", help="edge length of the lattice, in the file's unit")
+    parser.add_argument("--json", action="store_true", help="the report as one JSON line")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Reads, fills, writes and reports."""
+    started = time.perf_counter()
+    check_output(options.output)
+    meshing = Meshing(method=options.method, tet_size=options.tet_size, divisions=options.divisions)
+    mesh, repairs = load(options.input, meshing)
+    write_tets(options.output, mesh)
+    found = {**describe(mesh), **repairs, "total_seconds": round(time.perf_counter() - started, 4)}
+    if options.json:
+        options.emit(found)
+    else:
+        _say(found, options.output)
+    return 0
+
+
+def load(path: Path, meshing: Meshing) -> tuple[TetMesh, dict[str, int]]:
+    """Returns the tets that a file brings, or those that fill its surface, and what was repaired."""
+    if path.suffix.lower() not in TET_ENDINGS:
+        return tetrahedralize(read_surface(path), meshing, path.stem), {}
+    found = read_tets(path)
+    mesh = given_tets(found.nodes, found.tets, None, path.stem)
+    return mesh, {"turned_tets": found.turned, "dropped_tets": found.dropped}
+
+
+def describe(mesh: TetMesh) -> dict[str, Any]:
+    """Returns the report as JSON can say it."""
+    report = mesh.report
+    return {
+        "event": "tetrahedralized",
+        "tets": len(mesh.tets),
+        "nodes": len(mesh.nodes),
+        "min_dihedral": report.min_dihedral,
+        "max_dihedral": report.max_dihedral,
+        "volume_ratio": report.volume_ratio,
+        "lost_parts": [{"name": part.name, "tet_size_needed": part.tet_size_needed} for part in report.lost_parts],
+        "seconds": report.seconds,
+        "tet_size": report.tet_size,
+        "volume": report.volume,
+        "joined_tets": len(report.joined_tets),
+    }
+
+
+def _say(found: dict[str, Any], path: Path) -> None:
+    print(f"{path}: {found['tets']} tets, {found['nodes']} nodes, tet size {found['tet_size']:.4g}")
+    print(f"dihedral angles {found['min_dihedral']:.1f}° to {found['max_dihedral']:.1f}°")
+    print(f"volume {found['volume']:.6g}, {100 * found['volume_ratio']:.2f} % of what the surface encloses")
+    print(f"tets that join surfaces far apart along the mesh: {found['joined_tets']}")
+    for part in found["lost_parts"]:
+        print(f"lost: {part['name']}; a tet size of {part['tet_size_needed']:.4g} or less keeps it")

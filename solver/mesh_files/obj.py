@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads Wavefront OBJ: positions and faces, whatever else is in it.
+
+Vertices stay as they are numbered in the file (trimesh splits them where textures or materials meet).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Floats, Indices
+
+
+def read_obj(text: str) -> tuple[Floats, Indices]:
+    """Returns positions, (n, 3), and triangles, (t, 3); polygons are cut into fans.
+
+    Raises:
+        ValueError: A line cannot be understood.
+    """
+    positions: list[list[float]] = []
+    corners: list[int] = []
+    sizes: list[int] = []
+    for line in text.replace("\\\r\n", " ").replace("\\\n", " ").splitlines():
+        if line.startswith(("v ", "v\t")):
+            positions.append([float(word) for word in line.split()[1:4]])
+            if len(positions[-1]) != 3:
+                raise ValueError(f"a vertex has {len(positions[-1])} coordinates")
+        elif line.startswith(("f ", "f\t")):
+            face = [_corner(word, len(positions)) for word in line.split("#")[0].split()[1:]]
+            corners.extend(face)
+            sizes.append(len(face))
+    return np.array(positions, np.float64).reshape(-1, 3), fan_triangles(np.array(corners), np.array(sizes))
+
+
+def fan_triangles(corners: np.ndarray, sizes: np.ndarray) -> Indices:
+    """Returns polygons of `sizes` (f,), whose corners follow each other in `corners`, as triangles (t, 3)."""
+    sizes = sizes.astype(np.int64)
+    first = np.cumsum(sizes) - sizes
+    counts = np.maximum(sizes - 2, 0)
+    start = np.repeat(first, counts)
+    step = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return corners.astype(np.int32)[np.stack([start, start + step + 1, start + step + 2], axis=1)]
+
+
+def _corner(word: str, count: int) -> int:
+    """Returns the vertex number of "7", "7/1" or "7/1/3"; negative ones count from the last vertex back."""
+    number = int(word.split("/", 1)[0])
+    if number == 0:
+        raise ValueError("a face asks for vertex 0; the first is 1")
+    return number - 1 if number > 0 else count + number

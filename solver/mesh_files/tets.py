@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads tets (.msh, .vtu, .vtk, .mesh, .veg) and writes them (.vtu, .msh)."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..arrays import Floats, Indices, floats, indices
+from ..errors import BadInput
+from ..geometry.point_tet import FLAT
+from ..tetrahedralize.quality import signed_volumes
+from ..tetrahedralize.tet_mesh import TetMesh
+from .surfaces import in_short
+from .veg import read_veg
+
+READERS = {".msh": "gmsh", ".vtu": "vtu", ".vtk": "vtk", ".mesh": "medit"}
+TET_ENDINGS = (*READERS, ".veg")
+WRITTEN_ENDINGS = (".vtu", ".msh")
+
+
+@dataclass(frozen=True)
+class ReadTets:
+    """Tets from a file, all positively oriented.
+
+    Attributes:
+        nodes: Positions [m], (n, 3); each is used by a tet.
+        tets: Node indices, (m, 4).
+        turned: How many came negatively oriented and were turned.
+        dropped: How many had no volume and were left out.
+    """
+
+    nodes: Floats
+    tets: Indices
+    turned: int
+    dropped: int
+
+
+def read_tets(path: Path) -> ReadTets:
+    """Returns the tets of a file, whatever other elements are in it; see `repair_tets`.
+
+    Raises:
+        BadInput: "file-format", "file-unreadable", "file-without-tets", "mesh-not-finite", "tets-without-volume".
+    """
+    ending = path.suffix.lower()
+    if ending not in TET_ENDINGS:
+        raise BadInput("file-format", path=str(path), wanted=", ".join(TET_ENDINGS))
+    try:
+        nodes, tets = read_veg(path) if ending == ".veg" else _read_by_meshio(path, READERS[ending])
+    except ImportError as problem:
+        raise BadInput("file-library", path=str(path), library="meshio") from problem
+    except MemoryError:
+        raise
+    except (Exception, SystemExit) as problem:  # a reader of damaged files may raise anything
+        raise BadInput("file-unreadable", path=str(path), problem=in_short(problem)) from problem
+    if not len(tets):
+        raise BadInput("file-without-tets", path=str(path))
+    return repair_tets(nodes, tets, path.name)
+
+
+def repair_tets(nodes: Floats, tets: Indices, name: str) -> ReadTets:
+    """Returns the tets with a volume, those of negative orientation with two nodes swapped, and their nodes.
+
+    Raises:
+        BadInput: "tets-without-nodes", "mesh-not-finite", or "tets-without-volume" where no tet is left.
+    """
+    nodes, tets = floats(nodes, -1, 3), indices(tets, -1, 4)
+    if tets.min() < 0 or tets.max() >= len(nodes):
+        raise BadInput("tets-without-nodes", name=name)
+    used, number = np.unique(tets, return_inverse=True)
+    broken = int((~np.isfinite(nodes[used]).all(axis=1)).sum())
+    if broken:
+        raise BadInput("mesh-not-finite", name=name, count=broken)
+    nodes, tets = nodes[used], number.reshape(-1, 4).astype(np.int32)
+    corners = nodes[tets]
+    longest = np.linalg.norm(corners[:, [0, 0, 0, 1, 1, 2]] - corners[:, [1, 2, 3, 2, 3, 3]], axis=2).max(axis=1)
+    volumes = signed_volumes(nodes, tets)
+    is_flat = 6.0 * np.abs(volumes) <= FLAT * longest**3
+    if is_flat.all():
+        raise BadInput("tets-without-volume", name=name)
+    is_negative = ~is_flat & (volumes < 0.0)
+    tets[is_negative] = tets[is_negative][:, [0, 1, 3, 2]]
+    used, number = np.unique(tets[~is_flat], return_inverse=True)
+    kept = number.reshape(-1, 4).astype(np.int32)
+    return ReadTets(nodes[used], kept, int(is_negative.sum()), int(is_flat.sum()))
+
+
+def write_tets(path: Path, mesh: TetMesh) -> None:
+    """Writes nodes, tets and their filled fractions.
+
+    Raises:
+        BadInput: "file-format" or "file-unwritable".
+    """
+    check_output(path)
+    try:
+        import meshio
+    except ImportError as problem:
+        raise BadInput("file-library", path=str(path), library="meshio") from problem
+    tets = mesh.tets.astype(np.int64)
+    found = meshio.Mesh(mesh.nodes, [("tetra", tets)], cell_data={"fill": [mesh.fill]})
+    try:
+        if path.suffix.lower() == ".vtu":
+            meshio.vtu.write(path, found)
+        else:
+            meshio.gmsh.write(path, found, fmt_version="4.1", binary=True)
+    except OSError as problem:
+        raise BadInput("file-unwritable", path=str(path), problem=in_short(problem)) from problem
+
+
+def check_output(path: Path) -> None:
+    """Refuses a file that cannot be written, before any work is done.
+
+    Raises:
+        BadInput: "file-format" or "file-unwritable".
+    """
+    if path.suffix.lower() not in WRITTEN_ENDINGS:
+        raise BadInput("file-format", path=str(path), wanted=", ".join(WRITTEN_ENDINGS))
+    if not path.absolute().parent.is_dir():
+        raise BadInput("file-unwritable", path=str(path), problem="its folder does not exist")
+
+
+def _read_by_meshio(path: Path, reader: str) -> tuple[np.ndarray, np.ndarray]:
+    """Returns all points (n, 3) and all four-node tets (m, 4)."""
+    if not path.is_file():
+        raise FileNotFoundError("there is no such file")
+    found = importlib.import_module(f"meshio.{reader}").read(str(path))
+    tets = [cells.data for cells in found.cells if cells.type == "tetra"]
+    return found.points, np.concatenate([np.zeros((0, 4), np.int64), *tets])

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads tets from Vega's text format: sections *VERTICES and *ELEMENTS TET; materials and regions are passed over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..arrays import Floats, Indices
+
+
+def read_veg(path: Path) -> tuple[Floats, Indices]:
+    """Returns nodes, (n, 3), and tets, (m, 4).
+
+    Raises:
+        ValueError: The file is not what it should be, or its elements are not tets.
+    """
+    sections = _sections(path)
+    numbers, nodes = _table(sections, "*VERTICES", 3, 1)
+    _, corners = _table(sections, "*ELEMENTS", 4, 2)
+    place = np.full(int(numbers.max(initial=0)) + 1, -1)
+    place[numbers] = np.arange(len(numbers))
+    wanted = corners.astype(np.int64)
+    if len(wanted) and (wanted.min() < 0 or wanted.max() >= len(place) or (place[wanted] < 0).any()):
+        raise ValueError("an element asks for a vertex that is not there")
+    return nodes, place[wanted].astype(np.int32).reshape(-1, 4)
+
+
+def _sections(path: Path) -> dict[str, list[list[str]]]:
+    """Returns the lines of every section, in words; *INCLUDE is followed."""
+    sections: dict[str, list[list[str]]] = {}
+    current: list[list[str]] = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        words = line.split("#")[0].replace(",", " ").split()
+        if not words:
+            continue
+        if words[0].upper() == "*INCLUDE":
+            sections.update(_sections(path.parent / words[1]))
+        elif words[0].startswith("*"):
+            current = sections.setdefault(words[0].upper(), [])
+        else:
+            current.append(words)
+    return sections
+
+
+def _table(sections: dict[str, list[list[str]]], name: str, columns: int, head: int) -> tuple[Indices, Floats]:
+    """Returns numbers (k,) and values (k, columns) of a section that starts with `head` lines of description."""
+    lines = sections.get(name, [])
+    if name == "*ELEMENTS" and lines and lines[0][0].upper() != "TET":
+        raise ValueError(f"its elements are {lines[0][0]}, not TET")
+    if len(lines) < head:
+        raise ValueError(f"it has no section {name}")
+    count = int(lines[head - 1][0])
+    rows = lines[head : head + count]
+    if len(rows) < count or any(len(row) < columns + 1 for row in rows):
+        raise ValueError(f"section {name} has fewer than {count} whole lines")
+    numbers = np.array([int(row[0]) for row in rows], np.int64)
+    return numbers, np.array([[float(word) for word in row[1 : columns + 1]] for row in rows]).reshape(-1, columns)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Robust tets: whole tets of the body-centred lattice that cover a surface and its inside.
+
+All have dihedral angles of 60° and 90°. A tet is taken if the surface touches it, faces included, or if it lies
+inside (winding number above one half); so every point of every face lies in a tet, and thin parts never vanish.
+Which part of a tet is filled scales its mass and stiffness, see `filled_fraction.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Bools, Indices
+from ..geometry.bvh import Bvh
+from ..geometry.surface import Surface
+from ..scene import Meshing
+from .cover import touched_tets
+from .filled_fraction import filled_fractions, sheet_faces
+from .lattice import Lattice, lattice_around, tet_families
+from .level_set import INSIDE, lattice_winding
+from .size import tet_size
+from .tet_mesh import Filling
+
+SHEET = 2  # the mark of tets that a face without inside touches
+
+
+def make_robust(surface: Surface, bvh: Bvh, meshing: Meshing, name: str, is_closed: bool) -> Filling:
+    """Covers a surface and its inside with tets of the lattice.
+
+    Args:
+        surface: The surface, outward.
+        bvh: Its tree.
+        meshing: Tet size.
+        name: What the object is called.
+        is_closed: Whether the surface has no border.
+    """
+    lattice = lattice_around(*surface.bounds, tet_size(surface, meshing))
+    touched = touched_tets(lattice, bvh.corners, sheet_faces(bvh, is_closed))
+    coordinates = lattice.coordinates()
+    inside = lattice_winding(lattice, coordinates, bvh, is_closed) > INSIDE
+    tets, marks, is_whole = _covering_tets(lattice, touched, inside)
+    used = np.unique(tets)
+    number = np.zeros(lattice.point_count, np.int32)
+    number[used] = np.arange(len(used), dtype=np.int32)
+    nodes, tets = lattice.positions(coordinates[used]), number[tets]
+    fill = np.ones(len(tets))
+    partly = np.flatnonzero(~is_whole)
+    fill[partly] = filled_fractions(nodes[tets[partly]], partly, marks[partly] == SHEET, bvh)
+    return Filling(nodes, tets, fill)
+
+
+def _covering_tets(lattice: Lattice, touched: np.ndarray, inside: Bools) -> tuple[Indices, np.ndarray, Bools]:
+    """Returns the tets that are touched or have a node inside, how they are touched, and which are whole.
+
+    Args:
+        lattice: The lattice.
+        touched: See `touched_tets`, (3, 4, x, y, z).
+        inside: Which lattice points are inside, (n,).
+
+    Returns:
+        tets: Lattice points, positively oriented, (m, 4).
+        marks: Their entries of `touched`, (m,).
+        is_whole: Which are not touched and have all nodes inside, (m,).
+    """
+    found, marks, whole = [], [], []
+    for axis, i, family in tet_families(lattice):
+        mark = touched[axis, i][tuple(slice(length) for length in family[0].shape)]
+        nodes_inside = sum(inside[corner].astype(np.int8) for corner in family)
+        keep = (mark > 0) | (nodes_inside > 0)
+        found.append(np.stack([corner[keep] for corner in family], axis=1))
+        marks.append(mark[keep])
+        whole.append((nodes_inside[keep] == 4) & (mark[keep] == 0))
+    return np.concatenate(found), np.concatenate(marks), np.concatenate(whole)
