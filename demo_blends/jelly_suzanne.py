@@ -10,9 +10,9 @@ import bpy
 import stage
 
 FRAMES = 60
-HEIGHT = 2.2
+HEIGHT = 2.0
 # two metres of real jelly (5 kPa) would be a puddle; this is what it takes to wobble at that size
-STIFFNESS = 1.0e5
+STIFFNESS = 2.0e5
 
 
 def build() -> None:
@@ -20,7 +20,7 @@ def build() -> None:
     stage.empty_scene(FRAMES)
     bpy.ops.mesh.primitive_monkey_add(size=2.0, location=(0.0, 0.0, HEIGHT))
     suzanne = bpy.context.object
-    suzanne.rotation_euler = (math.radians(-35), math.radians(12), math.radians(18))
+    suzanne.rotation_euler = (math.radians(-12), math.radians(6), math.radians(20))
     stage.smooth(suzanne)
     stage.paint(suzanne, (0.75, 0.10, 0.16), roughness=0.25)
     stage.make_body(suzanne, "JELLY", divisions=20)
@@ -28,4 +28,4 @@ def build() -> None:
     rounder = suzanne.modifiers.new("Subdivision", "SUBSURF")
     rounder.levels, rounder.render_levels = 1, 2
     stage.add_ground()
-    stage.light_and_camera((4.8, -5.6, 2.4), (0.0, 0.0, 1.05))
+    stage.light_and_camera((4.6, -5.8, 2.4), (0.0, 0.0, 1.2))

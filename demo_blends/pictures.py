@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,8 +34,23 @@ def render_frames(folder: Path) -> Iterator[Path]:
         scene.frame_set(frame)
         path = folder / f"{frame:04d}.png"
         scene.render.filepath = str(path)
-        bpy.ops.render.render(write_still=True)
+        with quiet():
+            bpy.ops.render.render(write_still=True)
         yield path
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps what Blender prints about every frame away from standard output."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def write_sheet(frames: list[Path], out: Path, columns: int = 3) -> None:
@@ -71,5 +89,6 @@ def write_movie(frames: list[Path], out: Path, fps: int) -> None:
     scene.render.ffmpeg.format, scene.render.ffmpeg.codec = "MPEG4", "H264"
     scene.render.ffmpeg.constant_rate_factor = "HIGH"
     scene.render.filepath = str(out)
-    bpy.ops.render.render(animation=True, scene=scene.name)
+    with quiet():
+        bpy.ops.render.render(animation=True, scene=scene.name)
     bpy.data.scenes.remove(scene)

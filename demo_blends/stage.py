@@ -94,11 +94,11 @@ def light_and_camera(place: tuple[float, float, float], target: tuple[float, flo
     scene.collection.objects.link(camera)
     scene.camera = camera
     sun = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
-    sun.data.energy, sun.data.angle = 3.0, math.radians(8)
+    sun.data.energy, sun.data.angle = 2.2, math.radians(8)
     sun.rotation_euler = (math.radians(48), math.radians(8), math.radians(35))
     scene.collection.objects.link(sun)
     world = bpy.data.worlds.new("Sky")
     world.use_nodes = True
     world.node_tree.nodes["Background"].inputs["Color"].default_value = (0.55, 0.65, 0.8, 1.0)
-    world.node_tree.nodes["Background"].inputs["Strength"].default_value = 0.6
+    world.node_tree.nodes["Background"].inputs["Strength"].default_value = 0.5
     scene.world = world

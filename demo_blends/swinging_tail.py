@@ -11,7 +11,7 @@ import stage
 
 FRAMES = 72
 LENGTH = 2.0
-RADIUS = 0.22
+RADIUS = 0.26
 RINGS = 24
 SIDES = 16
 TOP = 3.0
@@ -28,13 +28,13 @@ def build() -> None:
     follow = tail.modifiers.new("Armature", "ARMATURE")
     follow.object = rig
     stage.make_body(tail, "FLESH", divisions=28)
-    tail.sinew.youngs_modulus = 1.5e5
+    tail.sinew.youngs_modulus = 6.0e4
     tail.sinew.pin_group = "Hold"
     tail.sinew.pin_stiffness = 4000.0
     rounder = tail.modifiers.new("Subdivision", "SUBSURF")
     rounder.levels, rounder.render_levels = 1, 1
     _swing(rig)
-    stage.light_and_camera((0.6, -7.5, 2.6), (0.0, 0.0, 2.0))
+    stage.light_and_camera((0.5, -5.6, 2.2), (0.0, 0.0, 1.95))
 
 
 def _tail() -> bpy.types.Object:
