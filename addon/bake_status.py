@@ -58,7 +58,7 @@ def is_outdated(scene: bpy.types.Scene, seen: cache_look.CacheLook) -> bool:
     if known is None or now - known[0] > cache_look.PATIENCE:
         known = (now, export.settings_digest(scene))
         _digests[scene.session_uid] = known
-    return seen.settings != known[1]
+    return seen.head is None or seen.head.settings != known[1]
 
 
 def tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int | None:

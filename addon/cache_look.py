@@ -9,7 +9,6 @@ from pathlib import Path
 
 from ..solver.cache import CacheHead, CacheReader, layout
 from ..solver.errors import StorageFailed
-from .input_digest import exported_digest
 
 PATIENCE = 1.0
 
@@ -23,14 +22,12 @@ class CacheLook:
         last_frame: The last whole frame, or None.
         resume_frame: The last frame from which the bake can go on, or None.
         is_written: Whether some process writes it.
-        settings: Digest of the settings that it was exported from, or "".
     """
 
     head: CacheHead | None = None
     last_frame: int | None = None
     resume_frame: int | None = None
     is_written: bool = False
-    settings: str = ""
 
 
 _tets: dict[Path, tuple[int, int]] = {}
@@ -88,7 +85,6 @@ def _look(folder: Path) -> CacheLook:
             last_frame=reader.last_frame(),
             resume_frame=reader.resume_frame(),
             is_written=reader.is_being_written(),
-            settings=exported_digest(folder),
         )
     except (StorageFailed, OSError):
         return CacheLook()

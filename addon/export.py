@@ -22,13 +22,15 @@ from ..solver.errors import BadInput
 from ..solver.scene import Scene
 from ..solver.tracks import TrackWriter
 from . import input_checks, roles
-from .input_digest import exported_digest, settings_digest
+from .input_digest import settings_digest
+from .input_history import first_frame_needed, follows_rigid_bodies
 from .input_objects import Inputs, frame_range, read_scene, sample
 from .input_stage import Stage, input_cuts
 from .keys import body_key, keys_of
+from .live_stage import LiveStage
 from .track_recorder import TrackRecorder
 
-__all__ = ["body_key", "export_scene", "exported_digest", "frame_range", "settings_digest"]
+__all__ = ["body_key", "export_scene", "frame_range", "settings_digest"]
 
 SLICE_SECONDS = 0.1
 
@@ -73,6 +75,8 @@ def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[
     moments = [(frame, i / per_frame) for frame in range(start, end + 1) for i in range(per_frame)]
     moments = moments[: len(moments) - per_frame + 1]
     handles = _Handles(inputs)
+    make_stage = LiveStage if follows_rigid_bodies(scene) else Stage
+    first_needed = first_frame_needed(scene, bodies)
     built: Scene | None = None
     recorder: TrackRecorder | None = None
     done = 0
@@ -80,9 +84,12 @@ def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[
         if done:
             inputs = handles.find()
         begun = clock.monotonic()
-        with Stage(inputs.scene, input_cuts(inputs.bodies, inputs.colliders)) as stage:
+        with make_stage(inputs.scene, input_cuts(inputs.bodies, inputs.colliders)) as stage:
+            if first_needed is not None:
+                stage.run_up(first_needed, start)
             stage.go_to(*moments[done])
-            until = slice_end(begun)
+            # what depends on the frames before cannot be taken up again in another slice
+            until = slice_end(begun) if first_needed is None else math.inf
             if built is None or recorder is None:
                 built = read_scene(stage, inputs, threads)
                 with named_errors(part):

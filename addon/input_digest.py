@@ -7,14 +7,12 @@ F-curves and drivers are taken instead; evaluated matrices are not taken at all.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ..solver.arrays import digest
-from ..solver.cache import layout
 from . import modifier_place
 from .input_objects import frame_range
 from .rna_values import Parts, animated_paths, animation_parts, values
@@ -43,6 +41,15 @@ NOT_PHYSICS = {
 
 def settings_digest(scene: bpy.types.Scene) -> str:
     """Returns 64 hex digits that change with what a bake of `scene` reads: settings, meshes, animation."""
+    return digest(_walk(scene)[0])
+
+
+def data_read(scene: bpy.types.Scene) -> set[bpy.types.ID]:
+    """Returns the objects and node trees that a bake of `scene` depends on, taking part or not."""
+    return _walk(scene)[1]
+
+
+def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
     chosen = sorted((o for o in scene.objects if o.sinew.role != "NONE"), key=lambda o: o.name)
     parts = _scene_parts(scene)
     seen: set[bpy.types.ID] = {scene}
@@ -57,15 +64,7 @@ def settings_digest(scene: bpy.types.Scene) -> str:
         if item not in seen:
             seen.add(item)
             parts += [item.name, *_id_parts(item, waiting)]
-    return digest(parts)
-
-
-def exported_digest(cache: Path) -> str:
-    """Returns the digest of the settings that the scene in a cache folder was exported from, or ""."""
-    try:
-        return (cache / layout.SCENE_FOLDER / layout.SETTINGS_FILE).read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError):
-        return ""
+    return parts, seen
 
 
 def _unread(obj: bpy.types.Object) -> set[str]:

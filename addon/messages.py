@@ -71,15 +71,14 @@ def told(act: Callable[..., set[str]]) -> Callable[..., set[str]]:
     """Returns `execute` or `invoke` of an operator with failures reported in words instead of a traceback."""
 
     def guarded(operator: bpy.types.Operator, context: bpy.types.Context, *event: bpy.types.Event) -> set[str]:
+        forget(context.scene)
         try:
-            result = act(operator, context, *event)
+            return act(operator, context, *event)
         except SinewError as problem:
             line = text_of(problem)
             remember(context.scene, line)
             operator.report({"ERROR"}, line)
             return {"CANCELLED"}
-        forget(context.scene)
-        return result
 
     # Blender counts the arguments
     if act.__name__ == "execute":

@@ -89,6 +89,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # building a simulation
     "nothing-to-simulate": ("The scene has no bodies.", "Make a mesh a body first."),
+    "samples-do-not-divide": (
+        "{samples} Samples per Frame do not divide {substeps} Substeps per Frame.",
+        "Choose numbers that do, such as {substeps} and {substeps}.",
+    ),
     "pins-everything": (
         'Pins of weight 1 hold all of "{name}", so nothing is left to simulate.',
         "Take vertices out of its Pin Group, lower their weights, or choose a smaller tet size.",

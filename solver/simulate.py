@@ -17,7 +17,7 @@ from typing import Any
 from .bake import Bake, OnEvent, tracks_digest
 from .build import Built, build
 from .cache import CacheHead, CacheReader, CacheWriter
-from .cache.layout import SCENE_FOLDER
+from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .errors import SinewError
 from .jit import set_thread_count
 from .resume import ResumePoint, find
@@ -60,7 +60,7 @@ def simulate(
     with CacheWriter(folder) as writer:
         scene = _with(Scene.load(folder / SCENE_FOLDER), frame_end=frame_end, threads=threads, strict=strict)
         tracks = TrackReader(folder / SCENE_FOLDER)
-        head = CacheHead.of(scene, tracks_digest(tracks))
+        head = CacheHead.of(scene, tracks_digest(tracks), settings=_noted_settings(folder))
         point = find(folder, scene, head, from_frame, accept_changes) if resume else None
         set_thread_count(scene.settings.threads)
         if point is not None and from_frame is None and _is_there(folder, scene):
@@ -101,6 +101,14 @@ def _make(
         on_event(_told(built))
         on_event(bake.write_start())
     return bake
+
+
+def _noted_settings(folder: Path) -> str:
+    """Returns what the exporter noted beside the scene, or ""."""
+    try:
+        return (folder / SCENE_FOLDER / SETTINGS_FILE).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _told(built: Built) -> dict[str, Any]:

@@ -36,6 +36,8 @@ class CacheHead:
         frame_start, frame_end: First and last frame asked for; less may be there.
         fps: Frames per second.
         samples_per_frame: Render positions per frame: sample i is at frame_start + i / samples_per_frame.
+        settings: What the exporter noted beside the scene (`layout.SETTINGS_FILE`), or "": Blender tells by it
+            whether the frames are of the settings as they are now.
     """
 
     scene: str
@@ -45,9 +47,10 @@ class CacheHead:
     frame_end: int
     fps: float
     samples_per_frame: int
+    settings: str = ""
 
     @staticmethod
-    def of(scene: Scene, tracks: str, frame_end: int | None = None) -> CacheHead:
+    def of(scene: Scene, tracks: str, frame_end: int | None = None, settings: str = "") -> CacheHead:
         """Returns the head of a cache that is to hold what `scene` asks for.
 
         Raises:
@@ -57,15 +60,16 @@ class CacheHead:
         for body in scene.bodies:
             if not is_key(body.key) or keys.count(body.key) > 1:
                 raise BadInput("body-key", name=body.name, key=body.key)
-        settings = scene.settings
+        asked = scene.settings
         return CacheHead(
             scene=scene.digest(),
             tracks=tracks,
             bodies=tuple(CachedBody(body.key, body.name, len(body.vertices)) for body in scene.bodies),
-            frame_start=settings.frame_start,
-            frame_end=settings.frame_end if frame_end is None else frame_end,
-            fps=settings.fps,
-            samples_per_frame=settings.samples_per_frame,
+            frame_start=asked.frame_start,
+            frame_end=asked.frame_end if frame_end is None else frame_end,
+            fps=asked.fps,
+            samples_per_frame=asked.samples_per_frame,
+            settings=settings,
         )
 
     def sample_count(self, frame: int) -> int:
