@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ..solver.arrays import Floats, Indices
 from ..solver.errors import BadInput
@@ -76,9 +77,9 @@ def _group_weights(mesh: bpy.types.Mesh, index: int) -> Floats:
     return values
 
 
-def matrix_of(evaluated: bpy.types.Object, unit: float) -> Floats:
+def in_metres(matrix_world: Matrix, unit: float) -> Floats:
     """Returns world [m] ← object space [Blender units], with `unit` metres in a Blender unit, (4, 4)."""
-    matrix = np.array(evaluated.matrix_world, np.float64)
+    matrix = np.array(matrix_world, np.float64)
     matrix[:3] *= unit
     return matrix
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ..solver.arrays import Floats, Indices
 from ..solver.errors import BadInput
 from ..solver.scene import Body, Collider, Material, Meshing, Scene, Settings
 from . import input_checks
-from .input_mesh import matrix_of, mesh_of, positions, to_world, triangles, weights
+from .input_mesh import in_metres, mesh_of, positions, to_world, triangles, weights
 from .input_stage import Stage
 from .track_recorder import TrackRecorder
 
@@ -64,17 +65,20 @@ def sample(stage: Stage, inputs: Inputs, scene: Scene, moment: tuple[int, float]
     time = scene.settings.time(moment[0] + moment[1])
     recorder.add("gravity", time, _gravity(stage, inputs.unit))
     for obj, body in zip(inputs.bodies, scene.bodies, strict=True):
-        matrix = matrix_of(stage.evaluated(obj), inputs.unit)
+        matrix = in_metres(stage.matrix(obj), inputs.unit)
         input_checks.check_matrix(obj.name, matrix)
         recorder.add(f"body.{body.key}.matrix", time, matrix, "rigid")
-        if obj.modifiers or len(body.pinned):
+        if obj.modifiers or len(body.pinned) or len(body.attached):
             points = _same_vertices(stage, inputs.scene, obj, len(body.vertices), moment[0])
+        if len(body.attached):
+            recorder.add(f"body.{body.key}.attached.targets", time, to_world(matrix, points[body.attached]))
         if len(body.pinned):
             recorder.add(f"body.{body.key}.targets", time, to_world(matrix, points[body.pinned]))
             recorder.add(f"body.{body.key}.pin_stiffness", time, stage.evaluated(obj).sinew.pin_stiffness)
     for obj, collider in zip(inputs.colliders, scene.colliders, strict=True):
         evaluated = stage.evaluated(obj)
-        recorder.add(f"collider.{collider.key}.matrix", time, _collider_matrix(evaluated, inputs.unit), "rigid")
+        matrix = _collider_matrix(stage.matrix(obj), inputs.unit)
+        recorder.add(f"collider.{collider.key}.matrix", time, matrix, "rigid")
         if len(collider.vertices) and (obj.modifiers or obj.data.shape_keys):
             with mesh_of(evaluated) as mesh:
                 points = positions(mesh) * inputs.unit
@@ -95,16 +99,17 @@ def _same_vertices(stage: Stage, scene: bpy.types.Scene, obj: bpy.types.Object, 
 def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Body:
     evaluated = stage.evaluated(obj)
     own = evaluated.sinew
-    matrix = matrix_of(evaluated, unit)
+    matrix = in_metres(stage.matrix(obj), unit)
     with mesh_of(evaluated) as mesh:
         points, faces = positions(mesh), triangles(mesh)
-        hold = _hold_weights(evaluated, mesh, obj)
+        pins, attached = _pin_weights(evaluated, mesh, obj)
     if not len(faces):
         raise BadInput("mesh-empty", name=obj.name)
     input_checks.check_points(obj.name, points)
     input_checks.check_matrix(obj.name, matrix)
     world = to_world(matrix, points)
-    pinned = np.flatnonzero(hold > 0).astype(np.int32)
+    pinned = np.flatnonzero(pins > 0).astype(np.int32)
+    held = np.flatnonzero(attached > 0).astype(np.int32)
     return Body(
         key=key,
         name=obj.name,
@@ -118,22 +123,27 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
             interior_size=int(own.interior_size) if own.method == "SMOOTH" else 1,
         ),
         pinned=pinned,
-        pin_weights=hold[pinned],
+        pin_weights=pins[pinned],
+        attached=held,
+        attached_weights=attached[held],
         simulated_scale=_simulated_scale(own, world, unit),
         gravity_in_shape=own.gravity_in_shape,
         initial_velocity=_vector(own.initial_velocity, unit),
     )
 
 
-def _hold_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.types.Object) -> Floats:
-    """Returns how much the animation holds each vertex: by the Pin Group, and outside of Affect, (n,)."""
+def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.types.Object) -> tuple[Floats, Floats]:
+    """Returns how much each vertex is held by the Pin Group and by being outside of Affect, (n,) and (n,).
+
+    A vertex that both hold is held by the stronger one, in doubt by Affect, which never lets go.
+    """
     own = obj.sinew
-    hold = np.zeros(len(mesh.vertices))
+    pins = attached = np.zeros(len(mesh.vertices))
     if own.pin_group:
-        hold = weights(evaluated, mesh, own.pin_group, obj.name)
+        pins = weights(evaluated, mesh, own.pin_group, obj.name)
     if own.affect_group:
-        hold = np.maximum(hold, 1.0 - weights(evaluated, mesh, own.affect_group, obj.name))
-    return hold
+        attached = 1.0 - weights(evaluated, mesh, own.affect_group, obj.name)
+    return np.where(pins > attached, pins, 0.0), np.where(pins > attached, 0.0, attached)
 
 
 def _simulated_scale(own: bpy.types.PropertyGroup, world: Floats, unit: float) -> float:
@@ -144,7 +154,7 @@ def _simulated_scale(own: bpy.types.PropertyGroup, world: Floats, unit: float) -
 def _read_collider(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Collider:
     evaluated = stage.evaluated(obj)
     own = evaluated.sinew
-    input_checks.check_matrix(obj.name, matrix_of(evaluated, unit))
+    input_checks.check_matrix(obj.name, in_metres(stage.matrix(obj), unit))
     points, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
     if own.collider_shape == "MESH":
         points, faces = _read_faces(evaluated, obj.name)
@@ -168,9 +178,9 @@ def _read_faces(evaluated: bpy.types.Object, name: str) -> tuple[Floats, Indices
     return points, faces
 
 
-def _collider_matrix(evaluated: bpy.types.Object, unit: float) -> Floats:
+def _collider_matrix(matrix_world: Matrix, unit: float) -> Floats:
     """Returns world [m] ← object space [m], (4, 4)."""
-    matrix = matrix_of(evaluated, unit)
+    matrix = in_metres(matrix_world, unit)
     matrix[:3, :3] /= unit
     return matrix
 

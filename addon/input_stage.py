@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from types import TracebackType
 
 import bpy
+from mathutils import Matrix
 
 from . import modifier_place
 from .render_levels import RenderLevels, apply_render_levels
@@ -50,6 +51,11 @@ class Stage:
         """Evaluates everything at a frame."""
         self.scene.frame_set(frame, subframe=subframe)
 
+    def run_up(self, first: int, last: int) -> None:
+        """Evaluates the frames from `first` to before `last`, one after the other, for what remembers them."""
+        for frame in range(first, last):
+            self.go_to(frame)
+
     @property
     def depsgraph(self) -> bpy.types.Depsgraph:
         """What was evaluated last."""
@@ -58,6 +64,10 @@ class Stage:
     def evaluated(self, obj: bpy.types.Object) -> bpy.types.Object:
         """Returns the evaluated copy of `obj`; valid until the next `go_to`."""
         return self._copies[obj].evaluated_get(self.depsgraph)
+
+    def matrix(self, obj: bpy.types.Object) -> Matrix:
+        """Returns where `obj` is in the world."""
+        return self.evaluated(obj).matrix_world
 
     def evaluated_scene(self) -> bpy.types.Scene:
         """Returns the evaluated scene: its gravity, for one."""
@@ -71,8 +81,7 @@ class Stage:
         copy = obj.copy()
         self._copies[obj] = copy
         copy.hide_viewport = False
-        for modifier in list(copy.modifiers)[cut:] if cut is not None else []:
-            copy.modifiers.remove(modifier)
+        cut_stack(copy, cut)
         self.scene.collection.objects.link(copy)
         return copy
 
@@ -83,6 +92,12 @@ class Stage:
         if self.scene is not None:
             bpy.data.scenes.remove(self.scene)
             self.scene = None
+
+
+def cut_stack(copy: bpy.types.Object, cut: int | None) -> None:
+    """Leaves the first `cut` modifiers of an object, or all."""
+    for modifier in list(copy.modifiers)[cut:] if cut is not None else []:
+        copy.modifiers.remove(modifier)
 
 
 def input_cuts(bodies: list[bpy.types.Object], others: list[bpy.types.Object]) -> dict[bpy.types.Object, int | None]:

@@ -119,10 +119,10 @@ def build(
         bodies.append(BuiltBody(body.key, body.name, mesh, binding, model.bodies[number], warnings))
         touching = np.concatenate([used, np.arange(count, count + len(extra))])
         points.append(_contact_points(model, number, bound, touching, area, gravity, mesh.report.tet_size))
-        if len(body.pinned):
-            in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
-            pull = float(np.linalg.norm(gravity))
-            pins.append(make_pins(body, in_model, model, number, mesh.report.tet_size, pull))
+        in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
+        pull = float(np.linalg.norm(gravity))
+        for holding in _pinned_parts(body):
+            pins.append(make_pins(holding, in_model, model, number, mesh.report.tet_size, pull))
             _check_freedom(scene, model, pins[-1], tracks)
 
     state = _first_state(scene, model)
@@ -180,6 +180,12 @@ def _warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
     elif report.volume_ratio > 0.0 and abs(report.volume_ratio - 1.0) > VOLUME_ERROR:
         found.append(SinewError("volume-changed", name=body.name, percent=round(100.0 * report.volume_ratio)))
     return found
+
+
+def _pinned_parts(body: Body) -> list[Body]:
+    """Returns the body with its pins, and as "KEY.attached" with what is attached as its pins, where it has them."""
+    attached = replace(body, key=f"{body.key}.attached", pinned=body.attached, pin_weights=body.attached_weights)
+    return [part for part in (body, attached) if len(part.pinned)]
 
 
 def _check_freedom(scene: Scene, model: Model, pins: BodyPins, tracks: TrackReader) -> None:

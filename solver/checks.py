@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from .arrays import Floats, Indices
 from .errors import BadInput
 from .scene import Body, Scene, Settings
 
@@ -70,11 +71,11 @@ def check_body(body: Body) -> None:
             _ranges(body.name, ("Resolution Divisions", meshing.divisions, "1 or more", meshing.divisions >= 1))
         else:
             _ranges(body.name, ("Tet Size", meshing.tet_size, "above 0 m", meshing.tet_size > 0.0))
-    _check_pins(body)
+    _check_pins(body, body.pinned, body.pin_weights)
+    _check_pins(body, body.attached, body.attached_weights)
 
 
-def _check_pins(body: Body) -> None:
-    pinned, weights = np.asarray(body.pinned), np.asarray(body.pin_weights)
+def _check_pins(body: Body, pinned: Indices, weights: Floats) -> None:
     if len(pinned) != len(weights) or (len(pinned) and not 0 <= pinned.min() <= pinned.max() < len(body.vertices)):
         raise BadInput("pins-without-vertices", name=body.name)
     if len(weights) and not ((weights > 0.0) & (weights <= 1.0)).all():

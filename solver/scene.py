@@ -80,6 +80,7 @@ class Body:
         "body.KEY.matrix" (4, 4): object space of the cache ← world [m] is the inverse of this one.
         "body.KEY.targets" (p, 3): where the animation wants the vertices `pinned` to be [m], world.
         "body.KEY.pin_stiffness" (): see `pin_weights`; 0 releases all pins, exact ones too.
+        "body.KEY.attached.targets" (q, 3): as "targets", for the vertices `attached`.
 
     Attributes:
         key: Name in files and tracks: unique in the scene, letters, digits, "_" and "-" only.
@@ -90,6 +91,8 @@ class Body:
         pin_weights: Their weights in (0, 1], (p,). 1 is held exactly. Less is a spring to the target of
             stiffness w · pin_stiffness · (share of the body's mass by surface area) [N/m], with
             pin_stiffness in 1/s².
+        attached, attached_weights: As `pinned` and `pin_weights`, of what the animation never lets go: the part
+            of the mesh that is not to be simulated. Their pin_stiffness is constant. No vertex is in both.
         simulated_scale: Simulated size / real size: the body moves as if it were scaled by this factor.
         gravity_in_shape: Whether the first frame already sags: internal stress then balances gravity.
         initial_velocity: v at the first frame [m/s], (3,).
@@ -109,6 +112,8 @@ class Body:
     initial_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     tet_nodes: Floats | None = None
     tets: Indices | None = None
+    attached: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    attached_weights: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .advance import advance_frame, render_positions
-from .arrays import digest
+from .arrays import Floats, digest
 from .build import build
 from .jit import PACKAGE, cache_root, is_cached
 from .scene import Body, Collider, Meshing, Scene, Settings
@@ -59,8 +59,9 @@ def everything() -> Scene:
 def features(scene: Scene) -> str:
     """Returns what decides which kernels a scene runs."""
     found = {f"{b.meshing.method} {b.meshing.interior_size}" for b in scene.bodies}
-    found |= {"held" for b in scene.bodies if (b.pin_weights >= 1.0).any()}
-    found |= {"springs" for b in scene.bodies if (b.pin_weights < 1.0).any()}
+    weights = _all_weights(scene)
+    found |= {"held"} if (weights >= 1.0).any() else set()
+    found |= {"springs"} if (weights < 1.0).any() else set()
     found |= {"sag" for b in scene.bodies if b.gravity_in_shape}
     found |= {f"collider {c.shape}" for c in scene.colliders}
     return ", ".join(sorted(found)) + f", Python {sys.version_info.major}.{sys.version_info.minor}"
@@ -82,7 +83,7 @@ def small(scene: Scene) -> Scene:
 
 def _pinned(body: Body, scene: Scene) -> Body:
     top = np.flatnonzero(body.vertices[:, 2] > 1.0).astype(np.int32)
-    weights = np.concatenate([b.pin_weights for b in scene.bodies])
+    weights = _all_weights(scene)
     kinds = [value for value, is_used in ((1.0, (weights >= 1.0).any()), (0.5, (weights < 1.0).any())) if is_used]
     sags = any(b.gravity_in_shape for b in scene.bodies)
     if not kinds:
@@ -90,6 +91,15 @@ def _pinned(body: Body, scene: Scene) -> Body:
     return dataclasses.replace(
         body, pinned=top, pin_weights=np.resize(np.array(kinds), len(top)), gravity_in_shape=sags
     )
+
+
+def _all_weights(scene: Scene) -> Floats:
+    return np.concatenate([w for b in scene.bodies for w in (b.pin_weights, b.attached_weights)])
+
+
+def _weights(scene: Scene) -> np.ndarray:
+    """Returns the weights of all that holds any body."""
+    return np.concatenate([part for b in scene.bodies for part in (b.pin_weights, b.attached_weights)])
 
 
 def _collider(shape: str, bodies: int) -> Collider:
@@ -136,6 +146,7 @@ def _run(scene: Scene) -> None:
 
 
 def _sources() -> str:
-    """Returns 64 hex digits of all sources that kernels may be compiled from."""
-    files = sorted(PACKAGE.rglob("*.py"))
-    return digest([part for file in files for part in (file.relative_to(PACKAGE).as_posix(), file.read_bytes())])
+    """Returns 64 hex digits of all sources with kernels."""
+    read = {file: file.read_bytes() for file in sorted(PACKAGE.rglob("*.py"))}
+    kernels = [(file, data) for file, data in read.items() if b"@kernel" in data]
+    return digest([part for file, data in kernels for part in (file.relative_to(PACKAGE).as_posix(), data)])

@@ -190,8 +190,18 @@ def test_affect_holds_the_rest_to_the_animation(tmp_path: Path) -> None:
         group.add([i], weight, "REPLACE")
     obj.sinew.affect_group = "Belly"
     body = exported(scene, tmp_path / "c.sinew")[0].bodies[0]
-    assert body.pinned.tolist() == np.flatnonzero(wanted < 1).tolist()
-    assert np.allclose(body.pin_weights, (1.0 - wanted)[wanted < 1])
+    assert len(body.pinned) == 0
+    assert body.attached.tolist() == np.flatnonzero(wanted < 1).tolist()
+    assert np.allclose(body.attached_weights, (1.0 - wanted)[wanted < 1])
+    # a stronger pin takes a vertex over, and can let it go
+    obj.vertex_groups.new(name="Pin").add(list(range(len(wanted))), 0.8, "REPLACE")
+    obj.sinew.pin_group = "Pin"
+    body = exported(scene, tmp_path / "d.sinew")[0].bodies[0]
+    assert body.attached.tolist() == np.flatnonzero(wanted == 0).tolist()
+    assert body.pinned.tolist() == np.flatnonzero(wanted > 0).tolist()
+    assert np.allclose(body.pin_weights, 0.8)
+    tracks = TrackReader(tmp_path / "d.sinew" / "scene")
+    assert tracks.sample("body.Box.attached.targets", 0.0).shape == (len(body.attached), 3)
 
 
 def test_units_frames_and_settings(tmp_path: Path) -> None:
@@ -433,3 +443,56 @@ def test_the_digest_follows_what_is_read_and_nothing_else() -> None:
     playback.remove_modifier(obj)
     roles.clear(obj)
     assert changed(), "no body any more"
+
+
+def seen_from(obj: bpy.types.Object, frames: range) -> dict[int, np.ndarray]:
+    """Returns the world positions of a mesh at frames that are played one after the other."""
+    return {frame: world(*evaluated(obj, frame)) for frame in frames}
+
+
+def test_colliders_and_parents_moved_by_rigid_bodies(tmp_path: Path) -> None:
+    scene = fresh()
+    scene.frame_end = 12
+    bpy.ops.mesh.primitive_cube_add(location=(0, 0, 5))
+    crate = bpy.context.object
+    crate.name = "Crate"
+    bpy.ops.rigidbody.world_add()
+    bpy.ops.rigidbody.object_add()
+    roles.make_collider(crate)
+    body = add_box("Rider")
+    body.vertex_groups.new(name="Pin").add([0, 1, 2], 1.0, "REPLACE")
+    body.parent = crate
+    body.sinew.pin_group = "Pin"
+    roles.make_body(body)
+    riding, falling = seen_from(body, range(1, 13)), seen_from(crate, range(1, 13))
+    assert falling[12][0, 2] < falling[1][0, 2] - 0.5
+    scene.frame_set(5)
+    before = counts()
+    written, tracks = exported(scene, tmp_path / "c.sinew")
+    assert (counts(), scene.frame_current) == (before, 5)
+    for frame in (1, 6, 12):
+        time = (frame - 1) / 24
+        matrix = tracks.sample("collider.Crate.matrix", time)
+        assert np.allclose(world(written.colliders[0].vertices, matrix), falling[frame], atol=1e-5)
+        assert np.allclose(tracks.sample("body.Rider.targets", time), riding[frame][:3], atol=1e-5)
+
+
+def test_what_simulates_above_is_run_up_to_the_first_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "slice_end", lambda begun: 0.0)
+    scene = fresh()
+    scene.sinew.use_scene_range, scene.sinew.frame_start, scene.sinew.frame_end = False, 8, 12
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=6, y_subdivisions=6)
+    obj = bpy.context.object
+    obj.name = "Rag"
+    obj.vertex_groups.new(name="Hung").add([0, 1, 2], 1.0, "REPLACE")
+    obj.modifiers.new("Cloth", "CLOTH").settings.vertex_group_mass = "Hung"
+    obj.vertex_groups.new(name="Pin").add([20], 1.0, "REPLACE")
+    obj.sinew.pin_group = "Pin"
+    seen = seen_from(obj, range(1, 13))
+    assert np.abs(seen[8] - seen[1]).max() > 0.1
+    roles.make_body(obj)
+    scene.frame_set(3)
+    written, tracks = exported(scene, tmp_path / "c.sinew")
+    assert scene.frame_current == 3
+    assert np.allclose(written.bodies[0].vertices, seen[8], atol=1e-5)
+    assert np.allclose(tracks.sample("body.Rag.targets", 4 / 24), seen[12][20], atol=1e-5)
