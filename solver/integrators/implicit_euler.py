@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import Floats, floats
 from ..elements.corotational import COROTATED, assemble, warp_tets
 from ..elements.inversion import count_inverted
 from ..errors import SolveFailed
@@ -127,18 +127,19 @@ def _solve(
         impulse += dt * outside.node_force
 
     corners = 4 * points.tet.astype(np.int64)
-    coupling = dt * (dt * points.stiffness + points.damping)
+    # in one layout, since kernels are compiled once per layout
+    coupling = floats(dt * (dt * points.stiffness + points.damping), len(points), 3, 3)
+    weights, push = floats(points.weights, len(points), 4), floats(dt * points.force, len(points), 3)
     touched = np.unique(pattern.corner_block[corners[:, None] + np.arange(4)])
     untouched = work.values[touched]
     add_points(
-        corners, points.weights, coupling, dt * points.force, model.tets.ravel(), pattern.corner_block,
-        work.values, impulse,
+        corners, weights, coupling, push, model.tets.ravel(), pattern.corner_block, work.values, impulse,
     )  # fmt: skip
 
     v = first_guess(model, state.v, impulse, drag, points, coupling, is_free) if before is None else before.copy()
     if outside.fixed_target is not None:
         v[~is_free] = (outside.fixed_target[~is_free] - state.x[~is_free]) / dt
-    b = model.mass[:, None] * state.v + dt * work.force + impulse
+    b = floats(model.mass[:, None] * state.v + dt * work.force + impulse)
     solved = solve(pattern, work.values, b, is_free, v, settings.tolerance, settings.max_iterations)
     work.values[touched] = untouched
 

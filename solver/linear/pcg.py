@@ -55,103 +55,117 @@ def solve(
     r, z, p, q = np.zeros((4, *b.shape))
     sums = np.zeros((len(pattern.chunk_start) - 1, 2))
     iterations, rr, bb = conjugate_gradients(
-        pattern.chunk_start, pattern.row_start, pattern.column, values, inverse, is_free, b,
-        float(tolerance), int(max_iterations), r, z, p, q, sums, x,
+        pattern.chunk_start, pattern.row_start, pattern.column, values, inverse, is_free,
+        not is_free.all(), b, float(tolerance), int(max_iterations), r, z, p, q, sums, x,
     )  # fmt: skip
     residual = 0.0 if rr == 0.0 else math.sqrt(rr / bb) if bb > 0.0 else math.inf
     return Solved(int(iterations), residual, residual <= tolerance)
 
 
-# what the loop does in one pass, with p, q = A p and then r
-_NORM, _RESIDUAL, _ITERATE = 0, 1, 2
+# what one pass over the rows does
+_GIVEN, _ALL, _APPLY, _RESIDUAL, _DIRECTION, _PRODUCT, _DESCEND = range(7)
 
 
-@kernel(parallel=True, contract=True)
+@kernel(parallel=True)
 def conjugate_gradients(
-    chunk_start, row_start, column, values, inverse, is_free, b, tolerance, max_iterations, r, z, p, q, sums, x
+    chunk_start, row_start, column, values, inverse, is_free, has_held, b, tolerance, max_iterations,
+    r, z, p, q, sums, x,
 ):  # fmt: skip
     """Solves for x; returns iterations, ‖b − A x‖² and ‖b‖².
 
-    r, z, p, q are work space of the shape of x, `sums` of (chunks, 2).
+    r, z, p, q are work space of the shape of x, q zero at first; `sums` of (chunks, 2).
     """
-    chunks = len(chunk_start) - 1
-    has_held = not is_free.all()
-    task = _NORM
     iterations, restarts = 0, 0
-    alpha, beta, rz, rr, bb, target = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    alpha, beta, rz, bb, target = 0.0, 0.0, 0.0, -1.0, 0.0
+    # first b less what held nodes add to it, for its norm; q is zero where there are none
+    task = _GIVEN if has_held else _RESIDUAL
     while True:
-        for chunk in numba.prange(chunks):
-            for i in range(chunk_start[chunk], chunk_start[chunk + 1]):
-                if task == _ITERATE:
-                    p[i, 0] = z[i, 0] + beta * p[i, 0]
-                    p[i, 1] = z[i, 1] + beta * p[i, 1]
-                    p[i, 2] = z[i, 2] + beta * p[i, 2]
-                else:
-                    k = 0.0 if task == _NORM and is_free[i] else 1.0
-                    p[i, 0], p[i, 1], p[i, 2] = k * x[i, 0], k * x[i, 1], k * x[i, 2]
+        for chunk in numba.prange(len(chunk_start) - 1):
+            _pass(
+                task, chunk_start[chunk], chunk_start[chunk + 1], alpha, beta, row_start, column, values, inverse,
+                is_free, b, r, z, p, q, x, sums[chunk],
+            )  # fmt: skip
+        first, second = 0.0, 0.0
+        for chunk in range(len(sums)):
+            first += sums[chunk, 0]
+            second += sums[chunk, 1]
 
-        if task != _NORM or has_held:
-            for chunk in numba.prange(chunks):
-                pq = 0.0
-                for i in range(chunk_start[chunk], chunk_start[chunk + 1]):
-                    s, t, u = 0.0, 0.0, 0.0
-                    for k in range(row_start[i], row_start[i + 1]):
-                        A, y = values[k], p[column[k]]
-                        y0, y1, y2 = y[0], y[1], y[2]
-                        s += A[0] * y0 + A[1] * y1 + A[2] * y2
-                        t += A[3] * y0 + A[4] * y1 + A[5] * y2
-                        u += A[6] * y0 + A[7] * y1 + A[8] * y2
-                    q[i, 0], q[i, 1], q[i, 2] = s, t, u
-                    pq += s * p[i, 0] + t * p[i, 1] + u * p[i, 2]
-                sums[chunk, 0] = pq
-            if task == _ITERATE:
-                pq = 0.0
-                for chunk in range(chunks):
-                    pq += sums[chunk, 0]
-                if not pq > 0.0:  # no way down left in this precision, or no numbers
-                    restarts = RESTARTS
-                    task = _RESIDUAL
-                    continue
-                alpha = rz / pq
-
-        for chunk in numba.prange(chunks):
-            rz_here, rr_here = 0.0, 0.0
-            for i in range(chunk_start[chunk], chunk_start[chunk + 1]):
-                if is_free[i]:
-                    if task == _ITERATE:
-                        x[i, 0] += alpha * p[i, 0]
-                        x[i, 1] += alpha * p[i, 1]
-                        x[i, 2] += alpha * p[i, 2]
-                        s, t, u = r[i, 0] - alpha * q[i, 0], r[i, 1] - alpha * q[i, 1], r[i, 2] - alpha * q[i, 2]
-                    else:
-                        s, t, u = b[i, 0] - q[i, 0], b[i, 1] - q[i, 1], b[i, 2] - q[i, 2]
-                    M = inverse[i]
-                    r[i, 0], r[i, 1], r[i, 2] = s, t, u
-                    z[i, 0] = M[0] * s + M[3] * t + M[5] * u
-                    z[i, 1] = M[3] * s + M[1] * t + M[4] * u
-                    z[i, 2] = M[5] * s + M[4] * t + M[2] * u
-                    rz_here += s * z[i, 0] + t * z[i, 1] + u * z[i, 2]
-                    rr_here += s * s + t * t + u * u
-            sums[chunk, 0], sums[chunk, 1] = rz_here, rr_here
-        rz_before = rz
-        rz, rr = 0.0, 0.0
-        for chunk in range(chunks):
-            rz += sums[chunk, 0]
-            rr += sums[chunk, 1]
-
-        if task == _NORM:
-            bb = rr
-            target = tolerance * tolerance * bb
+        if task == _GIVEN or task == _ALL:
+            task = _APPLY
+        elif task == _APPLY:
             task = _RESIDUAL
+        elif task == _RESIDUAL and bb < 0.0:
+            bb = second
+            target = tolerance * tolerance * bb
+            task = _ALL
         elif task == _RESIDUAL:
-            if rr <= target or iterations >= max_iterations or restarts == RESTARTS or not rz > 0.0:
-                break
-            beta = 0.0
+            rz = first
+            if second <= target or iterations >= max_iterations or restarts == RESTARTS or not rz > 0.0:
+                return iterations, second, bb
             restarts += 1
-            task = _ITERATE
+            beta = 0.0
+            task = _DIRECTION
+        elif task == _DIRECTION:
+            task = _PRODUCT
+        elif task == _PRODUCT:
+            if first > 0.0:
+                alpha = rz / first
+                task = _DESCEND
+            else:  # no way down left in this precision, or no numbers: see what is there
+                restarts = RESTARTS
+                task = _ALL
         else:
             iterations += 1
-            beta = rz / rz_before
-            if not rr > target or iterations >= max_iterations:
-                task = _RESIDUAL
-    return iterations, rr, bb
+            beta = first / rz
+            rz = first
+            task = _DIRECTION if second > target and iterations < max_iterations else _ALL
+
+
+@kernel(contract=True)
+def _pass(task, start, end, alpha, beta, row_start, column, values, inverse, is_free, b, r, z, p, q, x, sums):
+    """Does one task on the rows from `start` to `end`, with two sums over them.
+
+    _GIVEN: p = x at held nodes, else 0. _ALL: p = x. _DIRECTION: p = z + β p. _APPLY, _PRODUCT: q = A p, with the
+    sum p·q. _RESIDUAL: r = b − q. _DESCEND: x += α p, r −= α q. The last two also z = M⁻¹ r, with r·z and r·r.
+    """
+    first, second = 0.0, 0.0
+    if task == _APPLY or task == _PRODUCT:
+        for i in range(start, end):
+            s, t, u = 0.0, 0.0, 0.0
+            for k in range(row_start[i], row_start[i + 1]):
+                A, y = values[k], p[column[k]]
+                y0, y1, y2 = y[0], y[1], y[2]
+                s += A[0] * y0 + A[1] * y1 + A[2] * y2
+                t += A[3] * y0 + A[4] * y1 + A[5] * y2
+                u += A[6] * y0 + A[7] * y1 + A[8] * y2
+            q[i, 0], q[i, 1], q[i, 2] = s, t, u
+            first += s * p[i, 0] + t * p[i, 1] + u * p[i, 2]
+    elif task == _DIRECTION:
+        for i in range(start, end):
+            p[i, 0], p[i, 1], p[i, 2] = z[i, 0] + beta * p[i, 0], z[i, 1] + beta * p[i, 1], z[i, 2] + beta * p[i, 2]
+    elif task == _GIVEN or task == _ALL:
+        for i in range(start, end):
+            taken = 0.0 if task == _GIVEN and is_free[i] else 1.0
+            p[i, 0], p[i, 1], p[i, 2] = taken * x[i, 0], taken * x[i, 1], taken * x[i, 2]
+    else:
+        for i in range(start, end):
+            if not is_free[i]:
+                continue
+            if task == _DESCEND:
+                x[i, 0] += alpha * p[i, 0]
+                x[i, 1] += alpha * p[i, 1]
+                x[i, 2] += alpha * p[i, 2]
+                s, t, u = r[i, 0] - alpha * q[i, 0], r[i, 1] - alpha * q[i, 1], r[i, 2] - alpha * q[i, 2]
+            else:
+                s, t, u = b[i, 0] - q[i, 0], b[i, 1] - q[i, 1], b[i, 2] - q[i, 2]
+            M = inverse[i]
+            v, w, y = (
+                M[0] * s + M[3] * t + M[5] * u,
+                M[3] * s + M[1] * t + M[4] * u,
+                M[5] * s + M[4] * t + M[2] * u,
+            )
+            r[i, 0], r[i, 1], r[i, 2] = s, t, u
+            z[i, 0], z[i, 1], z[i, 2] = v, w, y
+            first += s * v + t * w + u * y
+            second += s * s + t * t + u * u
+    sums[0], sums[1] = first, second
