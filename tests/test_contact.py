@@ -166,6 +166,32 @@ def test_a_sheet_has_two_sides(tmp_path):
     assert max(run.advance()[:, 2].max() for _ in range(36)) < 0.02
 
 
+def test_a_bowl_holds_what_falls_into_it(tmp_path):
+    """An open, hollow sheet of facets: points slide from face to face and none changes sides."""
+    vertices, triangles = shapes.sphere(16)
+    lower = vertices[triangles].mean(axis=1)[:, 2] < 0
+    bowl = Collider("bowl", "Bowl", "mesh", vertices, triangles[lower], friction=0.3)
+    body = block((4, 4, 4), (0.6, 0.6, 0.6), at=(-0.5, -0.2, 0.2), material=Material(3e4, 0.4, stiffness_damping=0.01))
+    run = Run(tmp_path, Scene((body,), (bowl,)))
+    tet = run.built.bodies[0].mesh.report.tet_size
+    for _ in range(36):
+        out = run.advance()
+        assert np.linalg.norm(out[out[:, 2] < 0], axis=1).max(initial=0.0) < 1.0 + 0.05 * tet
+
+
+def test_between_two_colliders_a_body_goes_into_neither(tmp_path):
+    vertices, triangles = shapes.sphere(16)
+    balls = [Collider(key, key, "mesh", vertices + [x, 0, 0], triangles) for key, x in (("a", 0.0), ("b", 1.5))]
+    body = block((3, 3, 3), (0.4, 0.4, 0.4), at=(0.2, -0.2, 1.2), initial_velocity=(0.0, 0.0, -3.0))
+    run = Run(tmp_path, Scene((body,), tuple(balls)))
+    for _ in range(36):
+        out = run.advance()
+        for x in (0.0, 1.5):
+            # the balls' facets lie up to 1 % inside the sphere
+            assert np.linalg.norm(out - [x, 0, 0], axis=1).min() > 0.98
+    assert out[:, 2].min() > 0.5
+
+
 def test_falling_beside_a_collider_touches_nothing(tmp_path):
     body = block((2, 2, 2), (0.5, 0.5, 0.5), at=(0.6, 0.0, 0.5), initial_velocity=(0.0, 0.0, -5.0))
     run = Run(tmp_path, Scene((body,), (slab((1.0, 1.0, 1.0)),)))

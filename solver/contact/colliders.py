@@ -40,6 +40,11 @@ class BuiltCollider:
     bvh: Bvh | None
     is_closed: bool
 
+    @property
+    def is_sheet(self) -> bool:
+        """Whether it is a mesh without an inside."""
+        return self.bvh is not None and not self.is_closed
+
     def pose(self, tracks: TrackReader, time: float) -> Floats:
         """Returns rotation and translation [m] at a time [s] as rows R | t, (4, 3).
 

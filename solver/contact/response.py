@@ -84,7 +84,7 @@ class ContactStep:
         self.pushing = self._new(self.touching)
         # what rests does not fall on, so gravity would reach too much; it only keeps remembered contacts in reach
         coming = self._measure(self._positions(state.x + drift))[0] > 0.0
-        self.pushing.on = coming | np.isin(self.touching.id, self.memory.id)
+        self.pushing.on = coming | (self.memory.look_up(self.touching.id).force > 0.0)
 
     def act(self) -> Points:
         """Returns the contacts as forces on points of the tets."""
@@ -103,7 +103,9 @@ class ContactStep:
     def update(self, x: Floats) -> bool:
         """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""
         end = self._positions(x)
-        self._add(self._find(end))
+        found = self._find(end)
+        self._turn(found, end)
+        self._add(found)
         pushing = self.pushing
         normal_force, shear = self._measure(end)
         pushes = normal_force > 0.0
@@ -120,18 +122,20 @@ class ContactStep:
     def remember(self, state: State) -> None:
         """Keeps in the state what the next step has to know of the contacts."""
         normal_force, shear = self._measure(self._positions(state.x))
-        kept = np.flatnonzero(normal_force > 0.0)
+        # at a sheet, points that just do not push still have to know their side
+        is_sheet = np.array([place.collider.is_sheet for place in self.places], bool)
+        kept = np.flatnonzero((normal_force > 0.0) | is_sheet[self._places_of(self.touching)])
         limit = self.pushing.mu * np.maximum(normal_force, 0.0) / self.pushing.k
         length = np.linalg.norm(shear, axis=1)
         shear *= np.minimum(1.0, limit / np.maximum(length, 1e-300))[:, None]
         touching, pushing = self.touching.only(kept), self.pushing
         turns = np.array([place.pose[4:7] for place in self.places]).reshape(-1, 3, 3)
-        turn = turns[touching.id // max(len(self.points), 1)]
-        depth = normal_force / pushing.k - pushing.shift
-        shift = pushing.shift + RAISE * depth
+        turn = turns[self._places_of(touching)]
+        force = np.maximum(normal_force, 0.0)
+        shift = np.where(force > 0.0, pushing.shift + RAISE * (force / pushing.k - pushing.shift), 0.0)
         Memory(
             touching.id,
-            normal_force[kept],
+            force[kept],
             np.einsum("kji,kj->ki", turn, shear[kept]),
             touching.side,
             shift[kept],
@@ -147,6 +151,9 @@ class ContactStep:
     def _points_of(self, touching: Touching) -> np.ndarray:
         return touching.id % max(len(self.points), 1)
 
+    def _places_of(self, touching: Touching) -> np.ndarray:
+        return touching.id // max(len(self.points), 1)
+
     def _find(self, end: Floats) -> Touching:
         reach = PUSH_OUT_REACH * self.points.tet_size
         found = find_touching(self.places, self.start, end, reach, self.memory)
@@ -160,7 +167,7 @@ class ContactStep:
     def _new(self, touching: Touching) -> Pushing:
         """Returns what is known of contacts at the start of the step."""
         which = self._points_of(touching)
-        place = touching.id // max(len(self.points), 1)
+        place = self._places_of(touching)
         friction = np.array([p.collider.friction for p in self.places])
         turns = np.array([p.pose[4:7] for p in self.places]).reshape(-1, 3, 3)
         known = self.memory.look_up(touching.id)
@@ -169,6 +176,16 @@ class ContactStep:
         count = len(touching)
         k = self.points.stiffness_for(self.dt)[which]
         return Pushing(np.ones(count, bool), k, friction[place], shear, known.kappa, known.shift)
+
+    def _turn(self, found: Touching, end: Floats) -> None:
+        """Gives contacts whose plane does not push the plane found now: in a hollow the next face is steeper."""
+        place = np.searchsorted(self.touching.id, found.id)
+        there = np.flatnonzero(np.isin(found.id, self.touching.id))
+        there = there[self._measure(end)[0][place[there]] <= 0.0]
+        place = place[there]
+        for name in ("normal", "gap", "carried", "side"):
+            getattr(self.touching, name)[place] = getattr(found, name)[there]
+        self.pushing.shift[place] = 0.0
 
     def _add(self, found: Touching) -> None:
         """Adds contacts that are not there yet."""
