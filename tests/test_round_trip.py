@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a Blender object through the solver and back: what Blender shows is where the solver says that it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from blender_scenes import add_box, add_driven_shape_key, add_rig, evaluated, fresh, world  # noqa: E402
+from sinew.addon import export, playback, roles  # noqa: E402
+from sinew.solver.cache import CacheReader  # noqa: E402
+from sinew.solver.simulate import simulate  # noqa: E402
+
+
+def baked(scene: bpy.types.Scene, cache: Path) -> CacheReader:
+    """Exports and simulates a scene, and lets its bodies play the result."""
+    for _ in export.export_scene(bpy.context, scene, cache):
+        pass
+    simulate(cache, lambda event: None)
+    for obj in roles.bodies(scene):
+        playback.attach(obj, cache, export.body_key(obj))
+    return CacheReader(cache)
+
+
+def solved(cache: CacheReader, key: str, frame: int) -> np.ndarray:
+    """Returns render positions [m], world, from the nodes of a frame and the binding, without the PC2."""
+    model = cache.read_model(key)
+    x = cache.read_frame(frame).x.astype(np.float64)
+    return np.einsum("ka,kai->ki", model["binding_weights"], x[model["tets"][model["binding_tet"]]])
+
+
+def test_a_falling_rigged_body_lands_where_the_solver_says(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = add_box("Jelly", divisions=4, height=1.0)
+    rig = add_rig(obj, turn=0.5, frames=(3, 9))
+    add_driven_shape_key(obj, rig)
+    obj.parent = parent = bpy.data.objects.new("Parent", None)
+    scene.collection.objects.link(parent)
+    parent.location, parent.rotation_euler, parent.scale = (1.0, 2.0, 20.0), (0.3, 0.4, 0.5), (1.0, 2.0, -1.5)
+    parent.keyframe_insert("rotation_euler", frame=3)
+    parent.rotation_euler.x += 1.0
+    parent.keyframe_insert("rotation_euler", frame=9)
+    roles.make_body(obj)
+    obj.sinew.divisions = 5
+    roles.add_ground(bpy.context).location.z = 18.0
+    scene.frame_start, scene.frame_end = 3, 9
+    scene.unit_settings.scale_length = 0.1
+    cache = baked(scene, tmp_path / "shot.sinew")
+    assert cache.is_done() and not cache.integrity()
+    size = None
+    for frame in range(3, 10):
+        wanted = solved(cache, "Jelly", frame)
+        size = size or np.ptp(wanted, axis=0).max()
+        assert np.abs(0.1 * world(*evaluated(obj, frame)) - wanted).max() < 1e-5 * size
+    # at the first frame it is the animated mesh, and then it falls
+    playback.detach(obj)
+    start = 0.1 * world(*evaluated(obj, 3))
+    assert np.abs(solved(cache, "Jelly", 3) - start).max() < 1e-5 * size
+    fall = (start - solved(cache, "Jelly", 9))[:, 2].mean()
+    assert fall == pytest.approx(0.5 * 0.981 * (6 / 24) ** 2, rel=0.1)
+
+
+def test_pinned_vertices_are_drawn_on_the_animated_mesh(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = add_box("Belly", divisions=4, height=2.0)
+    add_rig(obj, turn=0.6, frames=(1, 8))
+    wanted = {frame: world(*evaluated(obj, frame)) for frame in (1, 4, 8)}
+    roles.make_body(obj)
+    obj.sinew.divisions = 6
+    obj.sinew.pin_group = "upper"
+    scene.frame_end = 8
+    baked(scene, tmp_path / "shot.sinew")
+    pins = [v.index for v in obj.data.vertices if v.co.z > 0]
+    free = [v.index for v in obj.data.vertices if v.co.z < -0.9]
+    for frame, points in wanted.items():
+        assert np.abs(world(*evaluated(obj, frame))[pins] - points[pins]).max() < 1e-5 * 2.0
+    assert np.abs(world(*evaluated(obj, 8))[free] - wanted[8][free]).max() > 0.01
