@@ -189,10 +189,11 @@ def _pinned_parts(body: Body) -> list[Body]:
 
 
 def _check_freedom(scene: Scene, model: Model, pins: BodyPins, tracks: TrackReader) -> None:
-    """Raises BadInput where all nodes of a body are held, and never released."""
+    """Raises BadInput where all nodes or all vertices of a body are held, and never released."""
     held, body = pins.held_nodes, scene.bodies[pins.body]
     nodes = model.bodies[pins.body].nodes
-    if len(held) < nodes.stop - nodes.start:
+    shows_nothing = len(body.pinned) == len(body.vertices) and bool((body.pin_weights >= 1.0).all())
+    if len(held) < nodes.stop - nodes.start and not shows_nothing:
         return
     frames = range(scene.settings.frame_start, scene.settings.frame_end + 1)
     if all(pins.stiffness(tracks, scene.settings.time(frame)) > 0.0 for frame in frames):
