@@ -12,6 +12,7 @@ from sinew.solver.geometry.bvh import build_bvh
 from sinew.solver.geometry.closest import closest_points
 from sinew.solver.geometry.crossing import leaving_points
 from sinew.solver.geometry.surface import Surface
+from sinew.solver.geometry.welding import connected
 from sinew.solver.geometry.winding import winding_numbers
 from sinew.solver.scene import Meshing
 from sinew.solver.tetrahedralize import tetrahedralize
@@ -20,6 +21,7 @@ from sinew.solver.tetrahedralize.grading import graded_tets, leaf_levels
 from sinew.solver.tetrahedralize.lattice import lattice_around, lattice_tets
 from sinew.solver.tetrahedralize.quality import dihedral_angles, dihedral_range, signed_volumes
 from sinew.solver.tetrahedralize.stencils import split_tets
+from sinew.solver.tetrahedralize.stuffing import cut_lattice, stuff
 from sinew.solver.tetrahedralize.warp import warp
 
 BOUND = 10.7, 164.8
@@ -114,7 +116,7 @@ def test_segments_leave_where_the_surface_is():
     winding = winding_numbers(bvh, points)
     count = min((winding > 0.5).sum(), (winding < 0.5).sum())
     inside, outside = points[winding > 0.5][:count], points[winding < 0.5][:count]
-    at = leaving_points(bvh, inside, outside, winding[winding > 0.5][:count])
+    at = leaving_points(bvh, inside, outside, winding[winding > 0.5][:count])[0]
     there = inside + at[:, None] * (outside - inside)
     assert closest_points(bvh, there).distance.max() < 1e-9
     before = np.round(winding_numbers(bvh, inside + 0.999 * at[:, None] * (outside - inside)))
@@ -126,7 +128,7 @@ def test_segments_leave_an_open_surface_at_one_half():
     triangles = triangles[vertices[triangles].mean(axis=1)[:, 2] < 0.8]
     bvh = build_bvh(vertices, triangles)
     inside, outside = np.array([[0.0, 0.01, 0]]), np.array([[0.0, 0.02, 3]])
-    at = leaving_points(bvh, inside, outside, winding_numbers(bvh, inside))[0]
+    at = leaving_points(bvh, inside, outside, winding_numbers(bvh, inside))[0][0]
     around = [winding_numbers(bvh, inside + (at + d) * (outside - inside))[0] for d in (-1e-3, 1e-3)]
     assert 0.2 < at < 0.4 and around[0] > 0.5 > around[1]
 
@@ -140,12 +142,11 @@ def test_smooth_tets_of_simple_shapes(name, divisions):
     assert mesh.report.min_dihedral > BOUND[0] and mesh.report.max_dihedral < BOUND[1]
     faces = boundary_faces(mesh.tets)
     bvh = build_bvh(vertices, triangles)
-    assert closest_points(bvh, mesh.nodes[np.unique(faces)]).distance.max() < 1e-9
+    assert closest_points(bvh, mesh.nodes[np.unique(faces)]).distance.max() < 0.11 * mesh.report.tet_size
     assert mesh.report.tet_size == pytest.approx(np.ptp(vertices, axis=0).max() / divisions)
     assert mesh.report.volume == pytest.approx(signed_volumes(mesh.nodes, mesh.tets).sum())
     assert np.array_equal(np.unique(mesh.tets), np.arange(len(mesh.nodes)))
-    if divisions == 20:
-        assert mesh.report.volume_ratio == pytest.approx(1, abs=0.015)
+    assert mesh.report.volume_ratio == pytest.approx(1, abs=0.02 if divisions == 5 else 0.003)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
@@ -171,6 +172,37 @@ def test_the_same_surface_gives_the_same_bytes():
         results.append(mesh.nodes.tobytes() + mesh.tets.tobytes())
     set_thread_count(None)
     assert results[0] == results[1]
+
+
+def test_boundary_lies_on_the_surface_before_it_grows():
+    vertices, triangles = torus(64, 32)
+    bvh = build_bvh(vertices, triangles)
+    lattice = lattice_around(vertices.min(0), vertices.max(0), 0.11)
+    coordinates = lattice.coordinates()
+    positions = lattice.positions(coordinates)
+    winding = winding_numbers(bvh, positions)
+    cut = cut_lattice(positions, coordinates, lattice_tets(lattice, winding > 0.5), winding, bvh)
+    plain, grown = stuff(cut), stuff(cut, 0.01)
+    assert closest_points(bvh, plain.nodes[np.unique(boundary_faces(plain.tets))]).distance.max() < 1e-9
+    distance = closest_points(bvh, grown.nodes[np.unique(boundary_faces(grown.tets))]).distance
+    assert np.median(distance) == pytest.approx(0.01, rel=0.1) and distance.max() < 0.012
+    larger = signed_volumes(grown.nodes, grown.tets).sum() - signed_volumes(plain.nodes, plain.tets).sum()
+    assert larger == pytest.approx(0.01 * Surface(vertices, triangles).area, rel=0.1)
+
+
+def test_specks_that_hang_on_nothing_are_left_out():
+    vertices, triangles = sphere(12)
+    needle = vertices.copy()
+    needle[:, 0] = np.where(vertices[:, 0] > 0.9, 1 + 40 * (vertices[:, 0] - 0.9), vertices[:, 0])
+    radius = np.linalg.norm(needle[:, 1:], axis=1)
+    bulb = (needle[:, 0] > 3.5) & (radius > 0)
+    needle[bulb, 1:] *= 0.2 / radius[bulb, None]
+    mesh = tetrahedralize(Surface(needle, triangles), Meshing(divisions=40), "Needle")
+    pieces = connected(np.repeat(mesh.tets[:, 0], 3), mesh.tets[:, 1:].ravel(), len(mesh.nodes))
+    assert pieces.max() == 0
+    two = Surface(np.r_[vertices, 0.3 * vertices + [2, 0, 0]], np.r_[triangles, triangles + len(vertices)])
+    mesh = tetrahedralize(two, Meshing(divisions=20), "Two")
+    assert connected(np.repeat(mesh.tets[:, 0], 3), mesh.tets[:, 1:].ravel(), len(mesh.nodes)).max() == 1
 
 
 PLANE = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]), np.array([[0, 1, 2], [0, 2, 3]])
@@ -205,7 +237,7 @@ def test_larger_tets_inside_are_fewer_conforming_and_as_good(name, divisions, in
     assert len(mesh.tets) < 0.95 * len(plain.tets)
     faces = boundary_faces(mesh.tets)
     bvh = build_bvh(surface.vertices, surface.triangles)
-    assert closest_points(bvh, mesh.nodes[np.unique(faces)]).distance.max() < 1e-9
+    assert closest_points(bvh, mesh.nodes[np.unique(faces)]).distance.max() < 0.11 * mesh.report.tet_size
     assert mesh.report.min_dihedral > BOUND[0] and mesh.report.max_dihedral < BOUND[1]
     assert mesh.report.volume == pytest.approx(plain.report.volume, rel=0.01)
     volumes = signed_volumes(mesh.nodes, mesh.tets)

@@ -20,44 +20,50 @@ HALVINGS = 30
 TOLERANCE = 1.0e-9
 
 
-def leaving_points(bvh: Bvh, inside: Floats, outside: Floats, winding: Floats) -> Floats:
-    """Returns where segments leave the surface, as fractions in [0, 1] of the way from inside to outside, (k,).
+def leaving_points(bvh: Bvh, inside: Floats, outside: Floats, winding: Floats) -> tuple[Floats, Floats]:
+    """Returns where segments leave the surface and how steeply.
 
     Args:
         inside, outside: Ends of the segments [m], (k, 3).
         winding: Winding number at the inside ends, above one half, (k,).
+
+    Returns:
+        The fractions in [0, 1] of the way from inside to outside, (k,), and the cosines between the segment and the
+        surface's normal there, 1 in a hole, (k,).
     """
-    out = np.empty(len(inside))
+    out, cosine = np.empty(len(inside)), np.empty(len(inside))
 
     def work(part: slice) -> None:
-        fill_leaving_points(*bvh.arrays, inside[part], outside[part], winding[part], out[part])
+        fill_leaving_points(*bvh.arrays, inside[part], outside[part], winding[part], out[part], cosine[part])
 
     run_in_chunks(len(inside), work)
-    return out
+    return out, cosine
 
 
 @kernel()
-def fill_leaving_points(boxes, tree, corners, moments, inside, outside, winding, out):
-    """Fills `out`, (k,): the first crossing at which the winding number falls below one half.
+def fill_leaving_points(boxes, tree, corners, moments, inside, outside, winding, out, cosine):
+    """Fills `out` and `cosine`, (k,): the first crossing at which the winding number falls below one half.
 
     Triangles that are crossed change the winding number by one. Where that does not explain the change (at holes,
     or beside an edge that two triangles both miss by a rounding), the segment is halved until the place is found.
     """
     at = np.empty(CROSSINGS)
-    change = np.empty(CROSSINGS)
+    lean = np.empty(CROSSINGS)
     for i in range(inside.shape[0]):
         x, y, z = inside[i, 0], inside[i, 1], inside[i, 2]
         dx, dy, dz = outside[i, 0] - x, outside[i, 1] - y, outside[i, 2] - z
-        count = find_crossings(boxes, tree, corners, x, y, z, dx, dy, dz, at, change)
+        count = find_crossings(boxes, tree, corners, x, y, z, dx, dy, dz, at, lean)
         w = winding[i]
         found = -1.0
         if count <= CROSSINGS:
             for c in range(count):
-                w -= change[c]
+                w -= math.copysign(1.0, lean[c])
                 if w <= 0.5:
                     found = min(max(at[c], 0.0), 1.0)
+                    cosine[i] = lean[c]
                     break
         if found < 0.0:
+            cosine[i] = 1.0
             low = 0.0
             high = 1.0
             for _ in range(HALVINGS):
@@ -71,14 +77,14 @@ def fill_leaving_points(boxes, tree, corners, moments, inside, outside, winding,
 
 
 @kernel()
-def find_crossings(boxes, tree, corners, x, y, z, dx, dy, dz, at, change):
+def find_crossings(boxes, tree, corners, x, y, z, dx, dy, dz, at, lean):
     """Sorts the triangles that a segment crosses by where it does.
 
     Args:
         boxes, tree, corners: See `Bvh`.
         x, y, z, dx, dy, dz: Start and direction of the segment [m].
         at: Fraction of the way of each crossing, filled, (CROSSINGS,).
-        change: 1 where the segment goes out through the triangle's front, -1 where it comes in, filled.
+        lean: Cosine between the segment and the triangle's normal, > 0 where it goes out, filled, (CROSSINGS,).
 
     Returns:
         How many there are; where more than fit, the rest is counted only.
@@ -101,16 +107,16 @@ def find_crossings(boxes, tree, corners, x, y, z, dx, dy, dz, at, change):
             continue
         if tree[node, 0] < 0:
             for t in range(tree[node, 1], tree[node, 1] + tree[node, 2]):
-                s, side = cross_triangle(corners, t, x, y, z, dx, dy, dz)
-                if side != 0.0:
+                s, cosine = cross_triangle(corners, t, x, y, z, dx, dy, dz)
+                if cosine != 0.0:
                     if count < at.shape[0]:
                         k = count
                         while k > 0 and at[k - 1] > s:
                             at[k] = at[k - 1]
-                            change[k] = change[k - 1]
+                            lean[k] = lean[k - 1]
                             k -= 1
                         at[k] = s
-                        change[k] = side
+                        lean[k] = cosine
                     count += 1
         node += 1
     return count
@@ -118,7 +124,7 @@ def find_crossings(boxes, tree, corners, x, y, z, dx, dy, dz, at, change):
 
 @kernel()
 def cross_triangle(corners, t, x, y, z, dx, dy, dz):
-    """Returns where a segment crosses triangle t, and 1 (out through its front), -1 (in) or 0 (not at all).
+    """Returns where a segment crosses triangle t, and its cosine with the normal there: 0 where it does not.
 
     Source: Möller and Trumbore (1997), Fast, Minimum Storage Ray/Triangle Intersection.
     """
@@ -137,4 +143,4 @@ def cross_triangle(corners, t, x, y, z, dx, dy, dz):
     b = -(ux * qx + uy * qy + uz * qz) / slope
     if not (a >= 0.0 and b >= 0.0 and a + b <= 1.0):
         return 0.0, 0.0
-    return s, math.copysign(1.0, slope)
+    return s, slope / math.sqrt((nx * nx + ny * ny + nz * nz) * (dx * dx + dy * dy + dz * dz))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..arrays import Floats
@@ -71,17 +73,17 @@ def fill_inside_lengths(boxes, tree, corners, starts, axis, length, inside):
         inside: The length inside, (k,); filled.
     """
     at = np.empty(MOST_CROSSINGS)
-    change = np.empty(MOST_CROSSINGS)
+    lean = np.empty(MOST_CROSSINGS)
     for i in range(starts.shape[0]):
         dx = length if axis == 0 else 0.0
         dy = length if axis == 1 else 0.0
         dz = length if axis == 2 else 0.0
-        count = find_crossings(boxes, tree, corners, starts[i, 0], starts[i, 1], starts[i, 2], dx, dy, dz, at, change)
+        count = find_crossings(boxes, tree, corners, starts[i, 0], starts[i, 1], starts[i, 2], dx, dy, dz, at, lean)
         total = 0.0
         winding = 0.0
         if count <= MOST_CROSSINGS:
             for c in range(count):
-                winding -= change[c]
+                winding -= math.copysign(1.0, lean[c])
                 if winding > 0.5:
                     total += (at[c + 1] - at[c]) * length if c + 1 < count else 0.0
         inside[i] = total if winding == 0.0 and count <= MOST_CROSSINGS else -1.0

@@ -54,4 +54,4 @@ def _fill(outward: Outward, bvh: Bvh, meshing: Meshing, name: str, enclosed: flo
         return make_robust(outward.surface, bvh, meshing, name, outward.is_closed)
     from .smooth import make_smooth
 
-    return make_smooth(outward.surface, bvh, meshing, name, outward.is_closed, enclosed)
+    return make_smooth(outward, bvh, meshing, name, enclosed)

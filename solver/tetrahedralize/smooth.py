@@ -7,14 +7,16 @@ import numpy as np
 
 from ..errors import BadInput
 from ..geometry.bvh import Bvh
-from ..geometry.surface import Surface
+from ..geometry.outward import Outward
 from ..geometry.winding import winding_numbers
 from ..scene import Meshing
 from .grading import graded_tets, leaf_levels
+from .islands import without_specks
+from .keep_volume import keep_volume
 from .lattice import lattice_around, lattice_tets
 from .level_set import INSIDE, lattice_winding
 from .size import tet_size
-from .stuffing import stuff
+from .stuffing import cut_lattice
 from .tet_mesh import Filling
 
 # A surface whose median winding number is less (a cap of a quarter of a sphere's area or less) has no inside.
@@ -22,24 +24,24 @@ LEAST_SHARE = 0.2
 SHARE_SAMPLES = 512
 
 
-def make_smooth(surface: Surface, bvh: Bvh, meshing: Meshing, name: str, is_closed: bool) -> Filling:
+def make_smooth(outward: Outward, bvh: Bvh, meshing: Meshing, name: str, enclosed: float) -> Filling:
     """Fills a surface with tets by isosurface stuffing; there are none where no lattice point is inside.
 
     Args:
-        surface: The surface, outward.
+        outward: The surface.
         bvh: Its tree.
         meshing: Tet size and how much larger the tets deep inside may be.
         name: What the object is called, for the sentence of a failure.
-        is_closed: Whether the surface has no border.
+        enclosed: The volume that the surface encloses [m³].
 
     Raises:
         BadInput: "no-inside" where the surface is too open to have one.
     """
-    if not is_closed and wrapped_share(bvh) < LEAST_SHARE:
+    if not outward.is_closed and wrapped_share(bvh) < LEAST_SHARE:
         raise BadInput("no-inside", name=name)
-    lattice = lattice_around(*surface.bounds, tet_size(surface, meshing), meshing.interior_size)
+    lattice = lattice_around(*outward.surface.bounds, tet_size(outward.surface, meshing), meshing.interior_size)
     coordinates = lattice.coordinates()
-    winding = lattice_winding(lattice, coordinates, bvh, is_closed)
+    winding = lattice_winding(lattice, coordinates, bvh, outward.is_closed)
     is_inside = winding > INSIDE
     if meshing.interior_size > 1:
         level = leaf_levels(lattice, is_inside, meshing.interior_size.bit_length() - 1)
@@ -50,7 +52,8 @@ def make_smooth(surface: Surface, bvh: Bvh, meshing: Meshing, name: str, is_clos
     number = np.zeros(lattice.point_count, np.int32)
     number[used] = np.arange(len(used), dtype=np.int32)
     coordinates = coordinates[used]
-    return stuff(lattice.positions(coordinates), coordinates, number[tets], winding[used], bvh)
+    cut = cut_lattice(lattice.positions(coordinates), coordinates, number[tets], winding[used], bvh)
+    return without_specks(keep_volume(cut, enclosed, lattice.cell), outward, bvh, lattice.cell)
 
 
 def wrapped_share(bvh: Bvh) -> float:

@@ -6,43 +6,87 @@ Source: Labelle and Shewchuk (2007), Isosurface Stuffing: Fast Tetrahedral Meshe
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..arrays import Floats, Indices
+from ..arrays import Bools, Floats, Indices
 from ..geometry.bvh import Bvh
 from ..geometry.crossing import leaving_points
-from .edges import cut_edges
+from .edges import CutEdges, cut_edges
 from .level_set import INSIDE
 from .stencils import split_tets
 from .tet_mesh import Filling
 from .warp import warp
 
+# A surface that an edge meets at a flatter angle carries its cut no farther than this allows.
+LEAST_COSINE = 0.3
 
-def stuff(positions: Floats, coordinates: Indices, tets: Indices, winding: Floats, bvh: Bvh) -> Filling:
-    """Fills a surface.
+
+class CutLattice(NamedTuple):
+    """A lattice and where the surface cuts its edges.
+
+    Attributes:
+        positions: Points [m], (n, 3).
+        coordinates: Points in half cells, (n, 3).
+        tets: Tets with all nodes inside, (w, 4).
+        border: Tets with a node inside and one outside, long edges 0–1 and 2–3, (m, 4).
+        is_inside: Whether a point is inside, (n,).
+        edges: The cut edges of `border`.
+        is_long: Which of them are long, (k,).
+        cuts: Where they are cut, as fractions of the way from inside to outside, (k,).
+        shifts: How much a cut moves when the surface grows by a unit [1/m], (k,).
+    """
+
+    positions: Floats
+    coordinates: Indices
+    tets: Indices
+    border: Indices
+    is_inside: Bools
+    edges: CutEdges
+    is_long: Bools
+    cuts: Floats
+    shifts: Floats
+
+
+def cut_lattice(positions: Floats, coordinates: Indices, tets: Indices, winding: Floats, bvh: Bvh) -> CutLattice:
+    """Returns where a surface cuts a lattice.
 
     Args:
-        positions: Lattice points [m], (n, 3); changed.
-        coordinates: Lattice points in half cells, (n, 3).
-        tets: Tets of the lattice with a point inside, long edges 0–1 and 2–3, (m, 4).
+        positions: Points [m], (n, 3).
+        coordinates: Points in half cells, (n, 3).
+        tets: Tets with a point inside, (m, 4).
         winding: Winding numbers at the points, (n,).
         bvh: The surface.
     """
     is_inside = winding > INSIDE
-    some_outside = ~is_inside[tets].all(axis=1)
-    border = tets[some_outside]
-    edges = cut_edges(border, is_inside)
-    cuts = leaving_points(bvh, positions[edges.inside], positions[edges.outside], winding[edges.inside])
-    cut_points = positions[edges.inside] + cuts[:, None] * (positions[edges.outside] - positions[edges.inside])
+    is_whole = is_inside[tets].all(axis=1)
+    edges = cut_edges(tets[~is_whole], is_inside)
+    inside, outside = positions[edges.inside], positions[edges.outside]
+    cuts, cosines = leaving_points(bvh, inside, outside, winding[edges.inside])
+    shifts = 1.0 / (np.maximum(cosines, LEAST_COSINE) * np.linalg.norm(outside - inside, axis=1))
     is_long = (np.abs(coordinates[edges.inside] - coordinates[edges.outside]) == 2).any(axis=1)
-    signs = warp(positions, is_inside, edges, is_long, cuts)
-    border_signs = signs[border]
+    return CutLattice(positions, coordinates, tets[is_whole], tets[~is_whole], is_inside, edges, is_long, cuts, shifts)
+
+
+def stuff(lattice: CutLattice, growth: float = 0.0) -> Filling:
+    """Returns the tets that fill a surface, or the surface moved outward by `growth` [m].
+
+    A cut moves along its edge as a plane would carry it, but never past the edge's end: which points are inside does
+    not change, and the paper's bound holds for cuts anywhere.
+    """
+    edges, positions = lattice.edges, lattice.positions.copy()
+    cuts = np.clip(lattice.cuts + growth * lattice.shifts, 0.0, 1.0)
+    inside, outside = positions[edges.inside], positions[edges.outside]
+    cut_points = inside + cuts[:, None] * (outside - inside)
+    signs = warp(positions, lattice.is_inside, edges, lattice.is_long, cuts)
+    border_signs = signs[lattice.border]
     has_inside = (border_signs > 0).any(axis=1)
     is_cut = has_inside & (border_signs < 0).any(axis=1)
     cut_nodes = edges.of_tet[is_cut] + np.int32(len(positions))
-    split = split_tets(border[is_cut], signs, coordinates, cut_nodes)
-    whole = [tets[~some_outside], border[has_inside & ~is_cut], split]
-    return compress(np.concatenate([positions, cut_points]), np.concatenate(whole))
+    split = split_tets(lattice.border[is_cut], signs, lattice.coordinates, cut_nodes)
+    tets = [lattice.tets, lattice.border[has_inside & ~is_cut], split]
+    return compress(np.concatenate([positions, cut_points]), np.concatenate(tets))
 
 
 def compress(nodes: Floats, tets: Indices) -> Filling:

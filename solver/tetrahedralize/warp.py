@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Moves lattice points onto the surface where it cuts an edge too close to them.
 
-Source: Labelle and Shewchuk (2007), Isosurface Stuffing, section 3.2 and table 1.
+Source: Labelle and Shewchuk (2007), Isosurface Stuffing, section 3.2.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from ..arrays import Bools, Floats
 from ..jit import kernel
 from .edges import CutEdges, edge_lengths, edge_rows
 
-# A cut closer to an end than this fraction of the edge is "violating": for the bound of 10.7° to 164.8°.
-ALPHA_LONG = 0.24999
-ALPHA_SHORT = 0.41189
+# A cut closer to an end than this fraction of the edge is "violating". The paper's pair for a bound of 10.7° to 164.8°
+# is 0.24999 and 0.41189. With the diagonals of `stencils.py` that gave 9.3° to 160.5° in a search over all ways in
+# which one tet can be warped and cut (tests/validate_stuffing_bound.py); this pair, the best found, 10.71° to 164.6°.
+ALPHA_LONG = 0.2845
+ALPHA_SHORT = 0.3975
 
 
 def warp(positions: Floats, is_inside: Bools, edges: CutEdges, is_long: Bools, cuts: Floats) -> np.ndarray:

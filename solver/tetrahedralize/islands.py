@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Leaves out specks of tets that a thin part of the surface has cut off from the rest.
+
+Where a finger is thinner than a tet in one place, its tip may get tets that hang on nothing: they would fall off, and
+tear the render mesh. Without them the tip is bound to the closest tets of the hand, and counts as a lost part.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..geometry.bvh import Bvh
+from ..geometry.closest import closest_points
+from ..geometry.outward import Outward
+from ..geometry.welding import connected
+from .quality import signed_volumes
+from .stuffing import compress
+from .tet_mesh import Filling
+
+# A piece of more than this share of the largest one in the same shell is no speck.
+SPECK = 0.25
+
+
+def without_specks(filling: Filling, outward: Outward, bvh: Bvh, cell: float) -> Filling:
+    """Returns the tets without those that do not share a node with the much larger piece that fills the same shell.
+
+    Args:
+        filling: The tets.
+        outward: The surface.
+        bvh: Its tree.
+        cell: Tet size [m].
+    """
+    count = len(filling.nodes)
+    piece = connected(np.repeat(filling.tets[:, 0], 3), filling.tets[:, 1:].ravel(), count)
+    pieces = int(piece.max(initial=0)) + 1
+    if pieces == 1:
+        return filling
+    of_tet = piece[filling.tets[:, 0]]
+    volume = np.bincount(of_tet, signed_volumes(filling.nodes, filling.tets), minlength=pieces)
+    triangle = closest_points(bvh, filling.nodes, cell).triangle
+    near = np.flatnonzero(triangle >= 0)
+    shells = int(outward.shell.max()) + 1
+    pairs, times = np.unique(piece[near].astype(np.int64) * shells + outward.shell[triangle[near]], return_counts=True)
+    pair_piece, pair_shell = np.divmod(pairs, shells)
+    largest = np.zeros(shells)
+    np.maximum.at(largest, pair_shell, volume[pair_piece])
+    order = np.argsort(times, kind="stable")  # the shell that most of a piece's nodes are close to is set last
+    shell = np.zeros(pieces, np.int64)
+    shell[pair_piece[order]] = pair_shell[order]
+    return compress(filling.nodes, filling.tets[(volume > SPECK * largest[shell])[of_tet]])
