@@ -7,7 +7,7 @@ import time as clock
 
 import bpy
 
-from . import bake_job, bakes, cache_look, cache_place, export, present_bake
+from . import bake_job, bakes, cache_look, cache_place, export, playback, present_bake
 from .status import PHASES, Status
 
 STAGES = {"tetrahedralize": "Filling with Tets", "bind": "Binding", "rest": "Finding the Rest Shape"}
@@ -72,12 +72,13 @@ def bytes_on_disk(scene: bpy.types.Scene) -> int:
 
 
 def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
-    """Returns the memory that a body takes as shape keys: three floats per vertex and frame."""
+    """Returns what a body takes as shape keys, in a file: three floats per vertex and sample, and the mesh."""
     seen = cache_look.look(cache_place.cache_folder(scene))
     if seen.head is None or seen.last_frame is None:
         return 0
     vertices = next((body.vertices for body in seen.head.bodies if body.key == present_bake.key_of(obj)), 0)
-    return 12 * vertices * (seen.last_frame - seen.head.frame_start + 1)
+    frames = seen.last_frame - seen.head.frame_start
+    return playback.shape_key_bytes(vertices, frames * seen.head.samples_per_frame + 1)
 
 
 def forget() -> None:
