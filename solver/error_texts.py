@@ -135,6 +135,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Nothing holds "{name}" at the first frame, so it falls in spite of Gravity Already in Shape.',
         "Pin it, or let it touch a collider at the first frame.",
     ),
+    "targets-not-finite": (
+        'The animation of the pins of "{name}" gives coordinates at {time} s that are not numbers.',
+        "Look at its modifiers and shape keys at that time.",
+    ),
     "step-not-converged": (
         "A step of frame {frame} stopped at a relative residual of {residual:.2g}, above the tolerance.",
         "Raise Max Iterations, lower Volume Preservation, or use more substeps per frame.",

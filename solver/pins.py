@@ -21,6 +21,7 @@ from scipy.spatial import cKDTree
 
 from .arrays import Bools, Floats, Indices
 from .embedding import Binding
+from .errors import SolveFailed
 from .integrators.outside import Points
 from .materials.elastic import youngs_modulus
 from .model import Model
@@ -68,7 +69,7 @@ class BodyPins:
     """All pins of one body.
 
     Attributes:
-        key: The body's.
+        key, name: The body's.
         body: Which of the model's bodies it is.
         rest: Pinned vertices at rest [m], (p, 3): their targets where the scene has no track of them.
         regions: What is held exactly.
@@ -79,6 +80,7 @@ class BodyPins:
     """
 
     key: str
+    name: str
     body: int
     rest: Floats
     regions: tuple[HeldRegion, ...]
@@ -93,9 +95,16 @@ class BodyPins:
         return max(0.0, float(tracks.sample(name, time))) if tracks.has(name) else DEFAULT_STIFFNESS
 
     def targets(self, tracks: TrackReader, time: float) -> Floats:
-        """Returns where the animation wants the pinned vertices at a time [m], (p, 3)."""
+        """Returns where the animation wants the pinned vertices at a time [m], (p, 3).
+
+        Raises:
+            SolveFailed: The animation gives no numbers.
+        """
         name = f"body.{self.key}.targets"
-        return tracks.sample(name, time) if tracks.has(name) else self.rest
+        targets = tracks.sample(name, time) if tracks.has(name) else self.rest
+        if not np.isfinite(targets).all():
+            raise SolveFailed("targets-not-finite", name=self.name, time=round(time, 3))
+        return targets
 
     @property
     def held_nodes(self) -> Indices:
@@ -177,6 +186,7 @@ def make_pins(body: Body, binding: Binding, model: Model, number: int, tet_size:
     )
     return BodyPins(
         key=body.key,
+        name=body.name,
         body=number,
         rest=body.vertices[pinned],
         regions=tuple(regions),

@@ -50,6 +50,20 @@ def test_a_body_rests_on_the_ground(tmp_path, E):
         assert np.abs(run.state.v).max() < 1e-3
 
 
+@pytest.mark.parametrize(("size", "E"), [(1e-3, 1e3), (0.01, 1e6), (100.0, 1e8)])
+def test_any_size_rests_far_from_the_origin(tmp_path, size, E):
+    at = (1e4, -0.5 * size, 0.02 * size)
+    body = block((3, 3, 3), (size,) * 3, at=at, material=Material(E, 0.3, 1000.0, stiffness_damping=0.02))
+    vertices, triangles = shapes.cube(1)
+    floor = Collider("floor", "Floor", "mesh", 8 * size * vertices + [1e4, 0.0, -4 * size], triangles)
+    run = Run(tmp_path, Scene((body,), (floor,)))
+    tet = run.built.bodies[0].mesh.report.tet_size
+    lowest = [run.advance()[:, 2].min() for _ in range(36)]
+    assert min(lowest) > -0.01 * tet
+    assert max(np.abs(run.state.x[:, :2] - run.built.model.X[:, :2]).max(axis=0)) < 0.1 * size
+    assert sum(report.contacts for report in run.reports[-12:]) > 0
+
+
 @pytest.mark.parametrize("collider", [GROUND, slab(), sheet()], ids=["plane", "box", "sheet"])
 def test_a_fast_fall_does_not_go_through(tmp_path, collider):
     body = block((3, 3, 3), at=(-0.5, -0.5, 1.0), initial_velocity=(0.0, 0.0, -19.8))  # as after 20 m

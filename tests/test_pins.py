@@ -10,6 +10,7 @@ import pytest
 
 from scenes import Run, block, rotation
 from sinew.solver.embedding import bind
+from sinew.solver.errors import SolveFailed
 from sinew.solver.pin_regions import find_regions, make_region, tells_rotation
 from sinew.solver.scene import Material, Scene, Settings
 from sinew.solver.state import State
@@ -214,3 +215,12 @@ def test_a_resumed_run_has_the_same_bytes(tmp_path):
     resumed.state, resumed.frame = State.from_arrays(through.state.to_arrays()), 6
     assert through.advance(4).tobytes() == resumed.advance(4).tobytes()
     assert through.state.v.tobytes() == resumed.state.v.tobytes()
+
+
+def test_targets_that_are_no_numbers_are_named(tmp_path):
+    body = pinned(block((2, 2, 2)), lambda v: v[:, 2] > 0.99)
+    rest = body.vertices[body.pinned]
+    run = Run(tmp_path, Scene((body,)), body__block__targets=([0.0, 0.1], [rest, rest * np.nan]))
+    with pytest.raises(SolveFailed) as caught:
+        run.advance(1)
+    assert caught.value.kind == "targets-not-finite" and '"Block"' in caught.value.sentence

@@ -72,7 +72,9 @@ def contact_points(
     """
     share = area / max(area.sum(), 1e-300)
     stiffness = np.maximum(STIFFNESS * youngs_modulus * area / tet_size, weight * share / (WEIGHT_DEPTH * tet_size))
-    return ContactPoints(tet, weights, area, stiffness, mass * share, np.full(len(tet), tet_size))
+    # points far outside their tets move it with a long lever
+    lever = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1.0) ** 2
+    return ContactPoints(tet, weights, area, stiffness / lever, mass * share / lever, np.full(len(tet), tet_size))
 
 
 def sample_surface(vertices: Floats, triangles: Indices, spacing: float) -> tuple[Indices, Floats, Floats]:
