@@ -34,7 +34,7 @@ def build() -> None:
     rounder = tail.modifiers.new("Subdivision", "SUBSURF")
     rounder.levels, rounder.render_levels = 1, 1
     _swing(rig)
-    stage.light_and_camera((0.5, -5.6, 2.2), (0.0, 0.0, 1.95))
+    stage.light_and_camera((0.5, -6.4, 2.2), (0.0, 0.0, 1.9))
 
 
 def _tail() -> bpy.types.Object:

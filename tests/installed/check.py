@@ -40,8 +40,8 @@ def install() -> None:
     assert "numba" not in sys.modules and "scipy" not in sys.modules, "registering loads what only the child needs"
 
 
-def make_scene() -> bpy.types.Object:
-    """A ball of jelly above a ground, with a Subdivision below Sinew's modifier, saved as a .blend."""
+def make_scene() -> str:
+    """A ball of jelly above a ground, with a Subdivision below Sinew's modifier, saved as a .blend; returns its name."""
     bpy.ops.wm.read_homefile(use_empty=True)
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.5, location=(0.0, 0.0, HEIGHT))
     ball = bpy.context.object
@@ -53,7 +53,7 @@ def make_scene() -> bpy.types.Object:
     bpy.ops.sinew.add_ground()
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, FRAMES
     bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "ball.blend"))
-    return ball
+    return str(ball.name)
 
 
 def heights(name: str) -> dict[int, tuple[float, float]]:
@@ -70,7 +70,7 @@ def heights(name: str) -> dict[int, tuple[float, float]]:
 def main() -> None:
     """Installs, bakes, removes, plays; prints what was found."""
     install()
-    ball = make_scene()
+    name = make_scene()
     start = time.monotonic()
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
     seconds = time.monotonic() - start
@@ -78,7 +78,7 @@ def main() -> None:
     bpy.ops.sinew.delete_bake()
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
     warm = time.monotonic() - start
-    baked = heights(ball.name)
+    baked = heights(name)
     bpy.ops.wm.save_mainfile()
     wheel = importlib.import_module("numba") if "numba" in sys.modules else None
     assert wheel is None, "the bake loaded Numba into Blender"
@@ -98,7 +98,7 @@ def main() -> None:
     assert ADDON not in bpy.context.preferences.addons
     bpy.ops.wm.open_mainfile(filepath=str(FOLDER / "ball.blend"))
     assert not hasattr(bpy.types, "SINEW_OT_simulate")
-    played = heights(ball.name)
+    played = heights(name)
     worst = max(abs(a - b) for frame in baked for a, b in zip(baked[frame], played[frame], strict=True))
     assert worst < 1e-6, f"plays differently without the add-on: {worst}"
     print(
