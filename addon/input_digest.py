@@ -15,6 +15,7 @@ import numpy as np
 from ..solver.arrays import digest
 from . import modifier_place
 from .input_objects import frame_range
+from .keys import body_key
 from .rna_values import Parts, animated_paths, animation_parts, values
 
 TRANSFORM = (
@@ -55,7 +56,11 @@ def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
     seen: set[bpy.types.ID] = {scene}
     waiting: list[bpy.types.ID] = []
     for obj in chosen:
-        parts += [obj.name, *values(obj.sinew, NOT_PHYSICS | _unread(obj), animated_paths(obj), "sinew.")]
+        # a body keeps its key when it is renamed
+        parts += [
+            body_key(obj) if obj.sinew.role == "BODY" else "",
+            *values(obj.sinew, NOT_PHYSICS | _unread(obj), animated_paths(obj), "sinew."),
+        ]
         cut = modifier_place.input_count(obj) if obj.sinew.role == "BODY" else None
         seen.add(obj)
         parts += _object_parts(obj, cut, waiting)

@@ -408,6 +408,7 @@ def test_the_digest_follows_what_is_read_and_nothing_else() -> None:
     subdivision.levels = 2
     scene.sinew.take = "B"
     obj.show_name = True
+    obj.sinew.key, obj.name = export.body_key(obj), "Renamed"
     assert export.settings_digest(scene) == first
     curve = rig.animation_data.nla_tracks[0].strips[0].action.layers[0].strips[0].channelbags[0].fcurves[0]
     found = {first}
