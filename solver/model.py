@@ -133,7 +133,7 @@ def make_model(parts: Sequence[Part]) -> Model:
         stiffness_damping=_per(tet_starts, [part.material.stiffness_damping for part in parts]),
         gravity_scale=_per(node_starts, [1.0 / part.simulated_scale for part in parts]),
         initial_strain=_initial_strain(parts),
-        pattern=block_pattern(tets, len(X)),
+        pattern=block_pattern(tets, len(X), [body.nodes.start for body in bodies]),
         bodies=bodies,
     )
 

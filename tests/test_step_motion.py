@@ -192,6 +192,43 @@ def test_volume_of_the_bar_grows_in_the_linear_one_only():
     assert largest[COROTATED] < 1.01
 
 
+def pair(heavy=1.0e6):
+    """A heavy stiff body and a light soft one, each as its part."""
+    nodes, tets = bar((2, 2, 4), (0.4, 0.4, 0.8))
+    fill = np.ones(len(tets))
+    yield Part("heavy", nodes, tets, fill, Material(1.0e4 * heavy, 0.4, 1000.0 * heavy))
+    yield Part("light", nodes + [2.0, 0.0, 0.0], tets, fill, RUBBER)
+
+
+def test_a_light_body_moves_beside_a_heavy_one_as_alone():
+    together, alone = make_model(list(pair())), make_model(list(pair())[1:])
+    assert together.bodies[1].nodes == slice(45, 90)
+    states = []
+    for model in (together, alone):
+        state = at_rest(model)
+        state.v[-45:] = spinning(alone).v
+        state.v[:-45] = 1.0
+        outside = Outside(GRAVITY, model.X[:, 2] == 0.0, model.X)
+        for _ in range(5):
+            step(model, state, outside, 0.01, Settings(tolerance=1e-3))
+        states.append(state)
+    assert states[0].x[45:].tobytes() == states[1].x.tobytes()
+    assert states[0].v[45:].tobytes() == states[1].v.tobytes()
+
+
+def test_a_body_at_rest_costs_no_iterations():
+    model = model_of(material=Material(1.0e5, 0.33, 1000.0, 0.0, 0.2))
+    state, outside = at_rest(model), Outside(GRAVITY, model.X[:, 2] == 0.0, model.X)
+    reports = [step(model, state, outside, 0.02, Settings()) for _ in range(200)]
+    assert reports[0].iterations > 5 and reports[-1].iterations == 0
+    still = state.copy()
+    exact = Settings(tolerance=1e-10)
+    for _ in range(100):
+        step(model, still, outside, 0.02, exact)
+    sag = np.abs(still.x - model.X).max()
+    assert sag > 0.01 and np.abs(still.x - state.x).max() < 1e-5 * sag
+
+
 def tossed(threads):
     before = numba.get_num_threads()
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))

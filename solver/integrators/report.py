@@ -12,7 +12,7 @@ class StepReport:
 
     Attributes:
         iterations: Iterations of the linear solver, over all solves of the step.
-        residual: ‖b − A v‖ / ‖b‖ of the last solve, computed anew at its end.
+        residual: ‖b − A v‖ / ‖b‖ of the last solve, computed anew at its end, of the body where it is largest.
         converged: Whether `residual` is within the tolerance.
         settled: Whether contacts were content at the end, rather than cut off after the last solve allowed.
         solves: Linear solves; more than one where contacts changed.

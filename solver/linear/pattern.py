@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +33,8 @@ class BlockPattern:
         corners: Node → the tet corners at it, as 4 · tet + corner, rising, (4m,).
         corner_block: Corner a of a tet, 4 · tet + a → the blocks of node a with the four nodes, (4m, 4).
         chunk_start: Where the chunks of rows begin, (c + 1,).
+        chunk_island: Island of each chunk, (c,).
+        island_start: Where the islands of rows begin, (k + 1,). No block joins two of them.
     """
 
     row_start: Unsigned
@@ -40,6 +44,8 @@ class BlockPattern:
     corners: Unsigned
     corner_block: Unsigned
     chunk_start: Unsigned
+    chunk_island: Unsigned
+    island_start: Unsigned
 
     @property
     def node_count(self) -> int:
@@ -47,14 +53,27 @@ class BlockPattern:
         return len(self.diagonal)
 
     @property
+    def island_count(self) -> int:
+        """Number of islands k."""
+        return len(self.island_start) - 1
+
+    @property
     def block_count(self) -> int:
         """Number of blocks stored, both triangles and the diagonal."""
         return len(self.column)
 
 
-def block_pattern(tets: Indices, node_count: int) -> BlockPattern:
-    """Returns the pattern in which every node is joined to itself and to the nodes of its tets, (m, 4)."""
+def block_pattern(tets: Indices, node_count: int, islands: Sequence[int] = ()) -> BlockPattern:
+    """Returns the pattern in which every node is joined to itself and to the nodes of its tets, (m, 4).
+
+    Args:
+        tets: Nodes of the tets.
+        node_count: Number of rows.
+        islands: First rows of sets of rows that no tet joins; none: all rows are one island.
+    """
     tets = tets.reshape(-1, 4)
+    starts = [*(islands or [0]), node_count]
+    chunks = [np.arange(begin, end, CHUNK) for begin, end in itertools.pairwise(starts)]
     corner_node = tets.ravel()
     rows, columns, block_of = _blocks(tets.astype(np.int64), node_count)
     return BlockPattern(
@@ -64,7 +83,9 @@ def block_pattern(tets: Indices, node_count: int) -> BlockPattern:
         corner_start=_starts(np.sort(corner_node), node_count),
         corners=np.argsort(corner_node, kind="stable").astype(np.uint32),
         corner_block=block_of.reshape(-1, 4).astype(np.uint32),
-        chunk_start=np.append(np.arange(0, node_count, CHUNK), node_count).astype(np.uint32),
+        chunk_start=np.append(np.concatenate(chunks), node_count).astype(np.uint32),
+        chunk_island=np.repeat(np.arange(len(chunks)), [len(c) for c in chunks]).astype(np.uint32),
+        island_start=np.array(starts, np.uint32),
     )
 
 

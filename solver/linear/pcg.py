@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Conjugate gradients, preconditioned per node, with some nodes held: one compiled loop.
 
+Islands of rows that no block joins, such as the bodies of a scene, are solved side by side, each with its own
+coefficients and its own end: a light body is solved as well beside a heavy one as alone, to the same bits.
+
 Held nodes are filtered: their rows are not solved, and what they do to the others enters through the
 residual. Sums are taken per chunk of rows and then over the chunks in order, so the number of threads
 changes no bit. Source: Baraff and Witkin 1998, section 5.2, for unknowns that are given.
@@ -8,7 +11,6 @@ changes no bit. Source: Baraff and Witkin 1998, section 5.2, for unknowns that a
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numba
@@ -24,9 +26,13 @@ RESTARTS = 3
 
 @dataclass(frozen=True)
 class Solved:
-    """How a linear solve went: `residual` is ‖b − A x‖ / ‖b‖ over the free nodes, computed anew at its end.
+    """How a linear solve went.
 
-    What held nodes add to the right-hand side counts as b.
+    Attributes:
+        iterations: Of the island that took most.
+        residual: ‖b − A x‖ / ‖b‖ over the free nodes of an island, the largest of all islands, computed anew at
+            the end. What held nodes add to the right-hand side counts as b.
+        converged: Whether it is within the tolerance.
     """
 
     iterations: int
@@ -35,7 +41,14 @@ class Solved:
 
 
 def solve(
-    pattern: BlockPattern, values: Floats, b: Floats, is_free: Bools, x: Floats, tolerance: float, max_iterations: int
+    pattern: BlockPattern,
+    values: Floats,
+    b: Floats,
+    is_free: Bools,
+    x: Floats,
+    tolerance: float,
+    max_iterations: int,
+    least: Floats | None = None,
 ) -> Solved:
     """Solves A x = b for the free nodes, from what `x` holds.
 
@@ -47,6 +60,7 @@ def solve(
         x: First guess, and the given values of the held nodes; overwritten with the solution, (n, 3).
         tolerance: Relative residual to reach.
         max_iterations: Products with A to spend at most, not counting those for residuals.
+        least: What ‖b‖ counts for at least, per island, (k,); None: nothing.
     """
     if x.shape != b.shape or x.shape != (pattern.node_count, 3) or values.shape != (pattern.block_count, 9):
         raise ValueError(f"x {x.shape}, b {b.shape}, values {values.shape} do not fit {pattern.node_count} nodes")
@@ -54,71 +68,93 @@ def solve(
     invert_diagonal(pattern.diagonal, is_free, values, inverse)
     r, z, p, q = np.zeros((4, *b.shape))
     sums = np.zeros((len(pattern.chunk_start) - 1, 2))
-    iterations, rr, bb = conjugate_gradients(
-        pattern.chunk_start, pattern.row_start, pattern.column, values, inverse, is_free,
-        not is_free.all(), b, float(tolerance), int(max_iterations), r, z, p, q, sums, x,
+    alpha, beta, rz, rr, bb = np.zeros((5, pattern.island_count))
+    bb[:] = 0.0 if least is None else np.square(least)
+    iterations = conjugate_gradients(
+        pattern.chunk_start, pattern.chunk_island, pattern.row_start, pattern.column, values, inverse, is_free,
+        not is_free.all(), b, float(tolerance), int(max_iterations), r, z, p, q, sums,
+        np.ones(pattern.island_count, np.bool_), alpha, beta, rz, rr, bb, x,
     )  # fmt: skip
-    residual = 0.0 if rr == 0.0 else math.sqrt(rr / bb) if bb > 0.0 else math.inf
+    with np.errstate(divide="ignore", invalid="ignore"):
+        residual = float(np.max(np.where(rr == 0.0, 0.0, np.sqrt(rr / bb)), initial=0.0))
     return Solved(int(iterations), residual, residual <= tolerance)
 
 
 # what one pass over the rows does
-_GIVEN, _ALL, _APPLY, _RESIDUAL, _DIRECTION, _PRODUCT, _DESCEND = range(7)
+_DONE, _GIVEN, _ALL, _APPLY, _RESIDUAL, _DIRECTION, _PRODUCT, _DESCEND = range(8)
 
 
 @kernel(parallel=True)
 def conjugate_gradients(
-    chunk_start, row_start, column, values, inverse, is_free, has_held, b, tolerance, max_iterations,
-    r, z, p, q, sums, x,
+    chunk_start, chunk_island, row_start, column, values, inverse, is_free, has_held, b, tolerance, max_iterations,
+    r, z, p, q, sums, active, alpha, beta, rz, rr, bb, x,
 ):  # fmt: skip
-    """Solves for x; returns iterations, ‖b − A x‖² and ‖b‖².
+    """Solves for x; returns the iterations.
 
-    r, z, p, q are work space of the shape of x, q zero at first; `sums` of (chunks, 2).
+    r, z, p, q are work space of the shape of x, q zero at first; `sums` of (chunks, 2); `active`, true at first, and
+    `alpha`, `beta` and `rz` of (islands,). `rr` gets ‖b − A x‖², `bb` the larger of ‖b‖² and what it held.
     """
-    iterations, restarts = 0, 0
-    alpha, beta, rz, bb, target = 0.0, 0.0, 0.0, -1.0, 0.0
+    iterations, restarts = 0, -1
     # first b less what held nodes add to it, for its norm; q is zero where there are none
     task = _GIVEN if has_held else _RESIDUAL
-    while True:
-        for chunk in numba.prange(len(chunk_start) - 1):
-            _pass(
-                task, chunk_start[chunk], chunk_start[chunk + 1], alpha, beta, row_start, column, values, inverse,
-                is_free, b, r, z, p, q, x, sums[chunk],
-            )  # fmt: skip
+    while task != _DONE:
+        for chunk in numba.prange(len(sums)):
+            island = chunk_island[chunk]
+            if active[island]:
+                _pass(
+                    task, chunk_start[chunk], chunk_start[chunk + 1], alpha[island], beta[island], row_start, column,
+                    values, inverse, is_free, b, r, z, p, q, x, sums[chunk],
+                )  # fmt: skip
+        if task == _DESCEND:
+            iterations += 1
+        if task == _RESIDUAL:
+            restarts += 1
+        may_go_on = iterations < max_iterations and restarts <= RESTARTS
+        task = _conclude(
+            task, may_go_on, restarts == 0, tolerance, chunk_island, sums, active, alpha, beta, rz, rr, bb
+        )  # fmt: skip
+    return iterations
+
+
+@kernel()
+def _conclude(task, may_go_on, is_norm, tolerance, chunk_island, sums, active, alpha, beta, rz, rr, bb):
+    """Draws the consequences of a pass for every island, and returns the next task."""
+    if task == _GIVEN or task == _ALL:
+        return _APPLY
+    if task == _APPLY:
+        return _RESIDUAL
+    if task == _DIRECTION:
+        return _PRODUCT
+    goes_on, chunk = False, 0
+    for island in range(len(active)):
         first, second = 0.0, 0.0
-        for chunk in range(len(sums)):
+        while chunk < len(sums) and chunk_island[chunk] == island:
             first += sums[chunk, 0]
             second += sums[chunk, 1]
-
-        if task == _GIVEN or task == _ALL:
-            task = _APPLY
-        elif task == _APPLY:
-            task = _RESIDUAL
-        elif task == _RESIDUAL and bb < 0.0:
-            bb = second
-            target = tolerance * tolerance * bb
-            task = _ALL
-        elif task == _RESIDUAL:
-            rz = first
-            if second <= target or iterations >= max_iterations or restarts == RESTARTS or not rz > 0.0:
-                return iterations, second, bb
-            restarts += 1
-            beta = 0.0
-            task = _DIRECTION
-        elif task == _DIRECTION:
-            task = _PRODUCT
-        elif task == _PRODUCT:
-            if first > 0.0:
-                alpha = rz / first
-                task = _DESCEND
-            else:  # no way down left in this precision, or no numbers: see what is there
-                restarts = RESTARTS
-                task = _ALL
+            chunk += 1
+        if not active[island]:
+            continue
+        if task == _PRODUCT:
+            # not so where there is no way down left in this precision, or no numbers
+            active[island] = first > 0.0
+            alpha[island] = rz[island] / first
+        elif is_norm:
+            bb[island] = max(bb[island], second)
         else:
-            iterations += 1
-            beta = first / rz
-            rz = first
-            task = _DIRECTION if second > target and iterations < max_iterations else _ALL
+            beta[island] = first / rz[island] if task == _DESCEND else 0.0
+            rz[island], rr[island] = first, second
+            active[island] = second > tolerance * tolerance * bb[island] and first > 0.0 and may_go_on
+        goes_on = goes_on or active[island]
+    if task == _PRODUCT:
+        return _DESCEND
+    if goes_on and not is_norm:
+        return _DIRECTION
+    if task == _RESIDUAL and not is_norm:
+        return _DONE
+    # see what is there, in all islands
+    for island in range(len(active)):
+        active[island] = True
+    return _ALL
 
 
 @kernel(contract=True)
