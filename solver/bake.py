@@ -16,7 +16,7 @@ from .advance import FrameReport, advance_frame, render_positions
 from .arrays import Floats
 from .build import Built
 from .cache import CacheHead, CacheWriter, Frame
-from .errors import Cancelled, SolveFailed
+from .errors import Cancelled, StorageFailed
 from .event_stream import plain
 from .scene import Scene
 from .state import State
@@ -70,9 +70,10 @@ class Bake:
             before = self.state.copy()
             try:
                 report = self._advance(frame, should_stop)
-            except (Cancelled, SolveFailed):
-                self.state = before
-                self._write_resume()
+            except BaseException as problem:
+                if self.frame < frame and not isinstance(problem, StorageFailed):
+                    self.state = before
+                    self._write_resume()
                 raise
             on_event(report)
         self._complete_head()

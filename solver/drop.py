@@ -16,7 +16,13 @@ KEY = "body"
 
 
 def drop_scene(
-    name: str, surface: Surface, material: Material, meshing: Meshing, height: float | None, settings: Settings
+    name: str,
+    surface: Surface,
+    material: Material,
+    meshing: Meshing,
+    height: float | None,
+    settings: Settings,
+    simulated_scale: float = 1.0,
 ) -> Scene:
     """Returns a scene in which the surface falls on the plane z = 0.
 
@@ -26,11 +32,12 @@ def drop_scene(
         material, meshing: What it is made of, and how it is filled.
         height: Of its lowest point at the start [m]; None: half its longest side.
         settings: Frames, steps and tolerance.
+        simulated_scale: See `Body`.
     """
     low, high = surface.bounds
     lift = 0.5 * float((high - low).max()) if height is None else height
     vertices = surface.vertices + np.array([0.0, 0.0, lift - low[2]])
-    body = Body(KEY, name, vertices, surface.triangles, material, meshing)
+    body = Body(KEY, name, vertices, surface.triangles, material, meshing, simulated_scale=simulated_scale)
     return Scene((body,), (Collider("ground", "Ground"),), settings)
 
 

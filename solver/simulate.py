@@ -18,6 +18,7 @@ from .bake import Bake, OnEvent, tracks_digest
 from .build import Built, build
 from .cache import CacheHead, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
+from .checks import check_scene
 from .errors import SinewError
 from .jit import set_thread_count
 from .resume import ResumePoint, find
@@ -66,6 +67,7 @@ def simulate(
         if point is not None and from_frame is None and _is_there(folder, scene):
             on_event(_done(scene, started, point.not_converged))
             return
+        check_scene(scene)  # before a person waits for compiling
         warm_up(scene, on_event)
         bake = _make(writer, head, scene, tracks, point, on_event)
         bake.run(on_event, should_stop)

@@ -30,6 +30,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--seconds", type=float, default=2.0, metavar="S", help="how long (2)")
     parser.add_argument("--fps", type=float, default=24.0, metavar="N", help="frames per second (24)")
     parser.add_argument("--substeps", type=int, default=4, metavar="N", help="steps per frame (4)")
+    parser.add_argument(
+        "--simulated-scale", type=float, default=1.0, metavar="F", help="move as if F times as large (1)"
+    )
     parser.add_argument("--method", choices=("smooth", "robust"), default="smooth", help="how it is filled (smooth)")
     parser.add_argument("--divisions", type=int, default=16, metavar="N", help="tets along the longest side (16)")
     parser.add_argument("--threads", type=int, metavar="N", help="threads; never changes the result")
@@ -53,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     name = options.mesh.stem
     meshing = Meshing(options.method, divisions=options.divisions)
     surface = read_surface(options.mesh)
-    scene = drop_scene(name, surface, preset.material, meshing, options.height, settings)
+    scene = drop_scene(name, surface, preset.material, meshing, options.height, settings, options.simulated_scale)
     cache = options.out / f"{name}.sinew"
     with named_errors(options.out):
         scene.save(cache / "scene")
