@@ -16,7 +16,7 @@ from ..solver.arrays import digest
 from . import modifier_place
 from .input_objects import frame_range
 from .keys import body_key
-from .rna_values import Parts, animated_paths, animation_parts, values
+from .rna_values import INTERFACE, Parts, animated_paths, animation_parts, values
 
 TRANSFORM = (
     "location",
@@ -120,7 +120,7 @@ def _object_parts(obj: bpy.types.Object, cut: int | None, waiting: list[bpy.type
         parts += values(constraint, set(), animated, f'constraints["{constraint.name}"].', waiting)
     for modifier in list(obj.modifiers)[:cut]:
         parts += values(modifier, set(), animated, f'modifiers["{modifier.name}"].', waiting)
-        parts += _inputs_of_nodes(modifier, waiting)
+        parts += _inputs_of_nodes(modifier, animated, waiting)
     if obj.parent is not None:
         waiting.append(obj.parent)
     return parts + _data_parts(obj, waiting)
@@ -186,15 +186,30 @@ def _armature_parts(obj: bpy.types.Object, armature: bpy.types.Armature, waiting
     return parts + animation_parts(armature, waiting)
 
 
-def _inputs_of_nodes(modifier: bpy.types.Modifier, waiting: list[bpy.types.ID]) -> Parts:
+def _inputs_of_nodes(modifier: bpy.types.Modifier, animated: set[str], waiting: list[bpy.types.ID]) -> Parts:
     if modifier.type != "NODES":
         return []
+    path = f'modifiers["{modifier.name}"]'
+    if not hasattr(modifier, "properties"):
+        return _inputs_before_5_2(modifier, path, animated, waiting)
+    parts: Parts = []
+    for rna in modifier.properties.inputs.bl_rna.properties:
+        if rna.type == "POINTER" and rna.identifier not in INTERFACE:
+            socket = getattr(modifier.properties.inputs, rna.identifier)
+            parts += values(socket, (), animated, f"{path}.properties.inputs.{rna.identifier}.", waiting)
+    return parts
+
+
+def _inputs_before_5_2(
+    modifier: bpy.types.Modifier, path: str, animated: set[str], waiting: list[bpy.types.ID]
+) -> Parts:
     parts: Parts = []
     for name in sorted(modifier.keys()):
         value = modifier[name]
         if isinstance(value, bpy.types.ID):
             waiting.append(value)
-        parts.append(f"{name}={_plain(value)}")
+        if f'{path}["{name}"]' not in animated:
+            parts.append(f"{name}={_plain(value)}")
     return parts
 
 

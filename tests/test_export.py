@@ -151,6 +151,29 @@ def test_a_value_that_rests_and_moves_again_keeps_its_rest(tmp_path: Path) -> No
     assert found == [50.0, 50.0, 50.0, 0.0, 0.0]
 
 
+def stored_weights(name: str, weight: float) -> bpy.types.NodeTree:
+    """Returns a node tree with an input "Weight" that stores it as an attribute."""
+    tree = bpy.data.node_groups.new("Pins", "GeometryNodeTree")
+    for way in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    tree.interface.new_socket("Weight", in_out="INPUT", socket_type="NodeSocketFloat").default_value = weight
+    first, last = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
+    store = tree.nodes.new("GeometryNodeStoreNamedAttribute")
+    store.inputs["Name"].default_value = name
+    tree.links.new(first.outputs["Geometry"], store.inputs["Geometry"])
+    tree.links.new(first.outputs["Weight"], next(i for i in store.inputs if i.name == "Value" and i.enabled))
+    tree.links.new(store.outputs["Geometry"], last.inputs["Geometry"])
+    return tree
+
+
+def set_input(modifier: bpy.types.Modifier, socket: str, value: float) -> None:
+    """Sets an input of a Geometry Nodes modifier."""
+    if hasattr(modifier, "properties"):  # since Blender 5.2
+        getattr(modifier.properties.inputs, socket).value = value
+    else:
+        modifier[socket] = value
+
+
 def test_weights_of_groups_attributes_and_modifiers(tmp_path: Path) -> None:
     scene = fresh()
     obj = add_box()
@@ -163,15 +186,7 @@ def test_weights_of_groups_attributes_and_modifiers(tmp_path: Path) -> None:
     body = exported(scene, tmp_path / "a.sinew")[0].bodies[0]
     assert body.pinned.tolist() == list(range(1, count))
     assert np.allclose(body.pin_weights, wanted[1:])
-    tree = bpy.data.node_groups.new("Pins", "GeometryNodeTree")
-    for way in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
-    first, last = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
-    store = tree.nodes.new("GeometryNodeStoreNamedAttribute")
-    store.inputs["Name"].default_value = "made"
-    store.inputs["Value"].default_value = 0.75
-    tree.links.new(first.outputs[0], store.inputs[0])
-    tree.links.new(store.outputs[0], last.inputs[0])
+    tree = stored_weights("made", 0.75)
     obj.modifiers.new("Nodes", "NODES").node_group = tree
     obj.modifiers.move(1, 0)
     obj.sinew.pin_group = "made"
@@ -441,6 +456,14 @@ def test_the_digest_follows_what_is_read_and_nothing_else() -> None:
     assert changed(), "gravity"
     scene.render.fps = 25
     assert changed(), "the frame rate"
+    nodes = obj.modifiers.new("Nodes", "NODES")
+    nodes.node_group = stored_weights("made", 0.75)
+    obj.modifiers.move(len(obj.modifiers) - 1, 0)
+    assert changed(), "a modifier more"
+    set_input(nodes, nodes.node_group.interface.items_tree["Weight"].identifier, 0.5)
+    assert changed(), "an input of a node tree"
+    next(n for n in nodes.node_group.nodes if n.type == "STORE_NAMED_ATTRIBUTE").inputs["Name"].default_value = "other"
+    assert changed(), "a value in a node tree"
     playback.remove_modifier(obj)
     roles.clear(obj)
     assert changed(), "no body any more"
