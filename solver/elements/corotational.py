@@ -53,9 +53,6 @@ def warp_tets(element, x, tets, Dm_inverse, volume, mu, lam, damping, initial_st
         a, b, c = x1 * g1x + x2 * g2x + x3 * g3x, x1 * g1y + x2 * g2y + x3 * g3y, x1 * g1z + x2 * g2z + x3 * g3z
         d, e, f = y1 * g1x + y2 * g2x + y3 * g3x, y1 * g1y + y2 * g2y + y3 * g3y, y1 * g1z + y2 * g2z + y3 * g3z
         g, h, i = z1 * g1x + z2 * g2x + z3 * g3x, z1 * g1y + z2 * g2y + z3 * g3y, z1 * g1z + z2 * g2z + z3 * g3z
-        w[9], w[10], w[11] = a * g1x + b * g1y + c * g1z, d * g1x + e * g1y + f * g1z, g * g1x + h * g1y + i * g1z
-        w[12], w[13], w[14] = a * g2x + b * g2y + c * g2z, d * g2x + e * g2y + f * g2z, g * g2x + h * g2y + i * g2z
-        w[15], w[16], w[17] = a * g3x + b * g3y + c * g3z, d * g3x + e * g3y + f * g3z, g * g3x + h * g3y + i * g3z
         w[18], w[19], w[20] = a * a + b * b + c * c, d * d + e * e + f * f, g * g + h * h + i * i
         w[21], w[22], w[23] = a * d + b * e + c * f, d * g + e * h + f * i, g * a + h * b + i * c
 
@@ -81,6 +78,9 @@ def warp_tets(element, x, tets, Dm_inverse, volume, mu, lam, damping, initial_st
             w[3 * m] = A * u + B * v + C * q
             w[3 * m + 1] = D * u + E * v + F * q
             w[3 * m + 2] = P * u + Q * v + R * q
+            w[9 + 3 * m] = a * u + b * v + c * q
+            w[10 + 3 * m] = d * u + e * v + f * q
+            w[11 + 3 * m] = g * u + h * v + i * q
             u, v, q = sxx * u + sxy * v + szx * q, sxy * u + syy * v + syz * q, szx * u + syz * v + szz * q
             w[24 + 3 * m] = -(A * u + B * v + C * q)
             w[25 + 3 * m] = -(D * u + E * v + F * q)
