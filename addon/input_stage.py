@@ -28,13 +28,13 @@ class Stage:
         self._source = scene
         self._cuts = dict(cuts)
         self._copies: dict[bpy.types.Object, bpy.types.Object] = {}
-        self.scene: bpy.types.Scene | None = None
+        self._scene: bpy.types.Scene | None = None
 
     def __enter__(self) -> Stage:
         try:
-            self.scene = self._source.copy()
-            self.scene.name = NAME
-            _empty(self.scene)
+            self._scene = self._source.copy()
+            self._scene.name = NAME
+            _empty(self._scene)
             for obj, cut in self._cuts.items():
                 self._copies[obj] = self._copy(obj, cut)
         except BaseException:
@@ -46,6 +46,12 @@ class Stage:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._remove()
+
+    @property
+    def scene(self) -> bpy.types.Scene:
+        """The scene that is evaluated."""
+        assert self._scene is not None, "a stage is there inside its with block only"
+        return self._scene
 
     def go_to(self, frame: int, subframe: float = 0.0) -> None:
         """Evaluates everything at a frame."""
@@ -89,9 +95,9 @@ class Stage:
         for copy in self._copies.values():
             bpy.data.objects.remove(copy)
         self._copies.clear()
-        if self.scene is not None:
-            bpy.data.scenes.remove(self.scene)
-            self.scene = None
+        if self._scene is not None:
+            bpy.data.scenes.remove(self._scene)
+            self._scene = None
 
 
 def cut_stack(copy: bpy.types.Object, cut: int | None) -> None:

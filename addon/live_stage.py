@@ -24,7 +24,7 @@ class LiveStage(Stage):
 
     def __enter__(self) -> LiveStage:
         try:
-            self.scene = self._source
+            self._scene = self._source
             for obj, cut in self._cuts.items():
                 if cut is not None:
                     self._copies[obj] = self._copy(obj, cut)
@@ -59,4 +59,4 @@ class LiveStage(Stage):
         for copy in self._copies.values():
             bpy.data.objects.remove(copy)
         self._copies.clear()
-        self.scene = None
+        self._scene = None

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 from mathutils import Matrix
 
-from ..solver.arrays import Floats
 from ..solver.cache import CacheHead, CacheReader
 from ..solver.errors import BadInput
 from . import modifier_place
@@ -78,7 +78,7 @@ def _moments(head: CacheHead, last: int) -> list[tuple[int, float]]:
 
 def _read(
     scene: bpy.types.Scene, obj: bpy.types.Object, moments: list[tuple[int, float]]
-) -> tuple[bpy.types.Mesh, list[Floats], Matrix]:
+) -> tuple[bpy.types.Mesh, list[npt.NDArray[np.float32]], Matrix]:
     """Returns the mesh at the first moment, the shapes at all of them in its space, and its place in the world."""
     shapes = []
     with Stage(scene, {obj: modifier_place.input_count(obj) + 1}) as stage:
@@ -120,7 +120,7 @@ def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, place: Matrix) -> bp
     return copy
 
 
-def _add_keys(copy: bpy.types.Object, shapes: list[Floats], frames: list[float]) -> None:
+def _add_keys(copy: bpy.types.Object, shapes: list[npt.NDArray[np.float32]], frames: list[float]) -> None:
     """Adds the basis and one key per further shape; each rises from the frame before and falls to the next."""
     copy.shape_key_clear()
     copy.shape_key_add(name="Basis", from_mix=False)
