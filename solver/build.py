@@ -171,7 +171,8 @@ def _warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
     """Returns what the artist should know about how a body was filled."""
     found, report = [], mesh.report
     for part in report.lost_parts:
-        found.append(SinewError("part-lost", name=body.name, part=part.name, size=f"{part.tet_size_needed:.4g}"))
+        kind = "part-lost" if part.tet_size_needed > 0.0 else "part-without-inside"
+        found.append(SinewError(kind, name=body.name, part=part.name, size=f"{part.tet_size_needed:.2g}"))
     if len(report.joined_tets):
         found.append(SinewError("parts-joined", name=body.name, count=len(report.joined_tets)))
     is_closed = has_inside(surface.vertices, surface.triangles)

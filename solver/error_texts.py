@@ -119,6 +119,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '{part} of "{name}" is thinner than its tets and got none.',
         "Choose a tet size of {size} m or less, or the method Robust.",
     ),
+    "part-without-inside": (
+        '{part} of "{name}" has no thickness and got no tets.',
+        "Choose the method Robust, or give it thickness (Solidify).",
+    ),
     "parts-joined": (
         '{count} tets of "{name}" join surfaces that lie far apart along the mesh, such as lips or fingers.',
         "Choose a smaller tet size to keep them apart; Viewport Display shows them.",

@@ -13,6 +13,8 @@ from ..geometry.outward import Outward, look_outward
 from ..geometry.surface import Surface, make_surface
 from ..scene import Meshing
 from .estimate import check_estimate
+from .joined_tets import find_joined_tets
+from .lost_parts import find_lost_parts
 from .report import describe
 from .size import check_size, tet_size
 from .tet_mesh import Filling, TetMesh
@@ -42,7 +44,15 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
     filling = _fill(outward, bvh, unit, name, enclosed)
     if len(filling.tets) == 0:  # a plate's volume is half its area times its thickness
         raise BadInput("nothing-inside", name=name, thickness=f"{size * 2 * enclosed / outward.surface.area:.2g}")
-    report = describe(filling, enclosed, unit, size, time.perf_counter() - started)
+    # whole lattice tets cover the surface, so none of it is lost
+    is_covered = meshing.method == "robust"
+    cell = float(unit.tet_size or 0.0)
+    report = dataclasses.replace(
+        describe(filling, enclosed, unit, size, 0.0),
+        lost_parts=() if is_covered else find_lost_parts(filling, outward, bvh, cell, middle, size),
+        joined_tets=find_joined_tets(filling, outward, bvh, cell),
+        seconds=time.perf_counter() - started,
+    )
     return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report)
 
 

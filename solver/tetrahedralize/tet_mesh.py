@@ -30,8 +30,9 @@ class LostPart:
     """A part of the surface that got no tet.
 
     Attributes:
-        name: What it is called in the report, "piece 3 (1,204 faces)".
-        tet_size_needed: Lattice edge that would keep it [m].
+        name: What it is called in the report: "Piece 3 (1,204 faces near 0.1, 0.2, 1.5)" for a connected piece of the
+            mesh, "Part 3 …" for a thin part of one.
+        tet_size_needed: Lattice edge that would keep it, but for its tips [m]; 0 where it has no thickness.
     """
 
     name: str

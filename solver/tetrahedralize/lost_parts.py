@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parts of a surface that got no tet: whole pieces, and what is too thin, such as ears or blades.
+
+A piece is lost where no tet touches it. A face is lost where a point of it lies farther than `FAR` from all tets;
+connected lost faces are one part, told if it reaches `VERY_FAR` somewhere (tets cut corners off by less than that).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.csgraph
+
+from ..arrays import Bools, Floats, Indices
+from ..embedding import closest_tets
+from ..geometry.bvh import Bvh
+from ..geometry.crossing import find_crossings
+from ..geometry.outward import Outward
+from ..geometry.surface import Surface
+from ..geometry.welding import sides, touching_faces, weld
+from .tet_mesh import Filling, LostPart
+
+TOUCHING = 0.02  # of the tet size
+FAR = 0.25
+VERY_FAR = 0.5
+MOST_ROWS = 8  # samples along a side of a face
+MOST_RAYS = 256  # per part
+RAY = 4.0  # how deep a part is looked into, in tet sizes
+THIN_SHARE = 0.3  # this share of a part may be thinner than what its size is chosen for: tips always are
+# The lattice has a point within 0.56 a of any place, so a rod 1.2 a thick always holds some; its edges need more.
+TETS_ACROSS = 1.5
+LARGEST_SHARE = 0.75  # of the tet size: what was lost at one size needs a smaller one
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """Points on faces: positions [m] (k, 3), and the face of each (k,)."""
+
+    points: Floats
+    face: Indices
+
+
+def find_lost_parts(
+    filling: Filling, outward: Outward, bvh: Bvh, tet_size: float, middle: Floats, scale: float
+) -> tuple[LostPart, ...]:
+    """Returns the parts of a surface of size one that got no tet, in the units of the scene.
+
+    Args:
+        filling: The tets.
+        outward: The surface.
+        bvh: Its tree.
+        tet_size: Of the lattice, in the surface's unit.
+        middle, scale: Where the surface's origin is in the scene [m], (3,), and how large its unit [m].
+    """
+    surface = outward.surface
+    samples = _samples(surface, tet_size)
+    distance = closest_tets(filling.nodes, filling.tets, samples.points).distance / tet_size
+    farthest = np.zeros(len(surface.triangles))
+    np.maximum.at(farthest, samples.face, distance)
+    nearest = np.full(outward.shell.max() + 1, np.inf)
+    np.minimum.at(nearest, outward.shell[samples.face], distance)
+    is_lost_piece = nearest > TOUCHING
+    part = _lost_faces(surface, farthest > FAR, is_lost_piece, outward.shell)
+    found = []
+    areas = np.bincount(part + 1, _areas(surface), minlength=1)[1:]
+    for number in np.argsort(-areas, kind="stable"):  # the largest first
+        faces = np.flatnonzero(part == number)
+        is_piece = bool(is_lost_piece[outward.shell[faces[0]]])
+        if not is_piece and farthest[faces].max() < VERY_FAR:
+            continue
+        x, y, z = middle + scale * surface.corners[faces].mean(axis=(0, 1))
+        name = (
+            f"{'Piece' if is_piece else 'Part'} {len(found) + 1} ({len(faces):,} faces near {x:.3g}, {y:.3g}, {z:.3g})"
+        )
+        thickness = _thickness(surface, samples, faces, bvh, RAY * tet_size)
+        needed = min(thickness / TETS_ACROSS, LARGEST_SHARE * tet_size) if thickness < np.inf else 0.0
+        found.append(LostPart(name, float(needed * scale)))
+    return tuple(found)
+
+
+def _samples(surface: Surface, spacing: float) -> _Samples:
+    """Returns the middles of equal parts of all faces, about as close as `spacing` [m], at least one per face."""
+    corners = surface.corners
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    rows = np.clip(np.ceil(longest / spacing), 1, MOST_ROWS).astype(int)
+    points, face = [], []
+    for count in np.unique(rows):
+        chosen = np.flatnonzero(rows == count)
+        i, j = (grid.ravel() for grid in np.meshgrid(np.arange(count), np.arange(count)))
+        below = i + j < count
+        u, v = (i[below] + 1 / 3) / count, (j[below] + 1 / 3) / count
+        weights = np.stack([1.0 - u - v, u, v], axis=1)
+        points.append(np.einsum("sj,tji->tsi", weights, corners[chosen]).reshape(-1, 3))
+        face.append(np.repeat(chosen, len(weights)))
+    return _Samples(np.concatenate(points), np.concatenate(face))
+
+
+def _lost_faces(surface: Surface, is_far: Bools, is_lost_piece: Bools, shell: Indices) -> Indices:
+    """Returns the lost part that each face belongs to, -1 for faces that are not lost, (t,).
+
+    A lost piece is one part; other lost faces are grouped with those that they share an edge with.
+    """
+    count = len(is_far)
+    of_piece = is_lost_piece[shell]
+    lost = is_far | of_piece
+    part = np.full(count, -1)
+    if not lost.any():
+        return part
+    edges = sides(weld(surface))
+    a, b = (side // 3 for side in touching_faces(edges, np.ones(edges.count, np.bool_)))
+    linked = lost[a] & lost[b] & (of_piece[a] == of_piece[b])
+    members = np.flatnonzero(of_piece)
+    first = np.zeros(len(is_lost_piece), np.int64)
+    first[shell[members]] = members
+    a, b = np.concatenate([a[linked], members]), np.concatenate([b[linked], first[shell[members]]])
+    graph = scipy.sparse.coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(count, count))
+    label = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
+    _, part[lost] = np.unique(label[lost], return_inverse=True)
+    return part
+
+
+def _areas(surface: Surface) -> Floats:
+    corners = surface.corners
+    return 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+
+
+def _thickness(surface: Surface, samples: _Samples, faces: Indices, bvh: Bvh, depth: float) -> float:
+    """Returns how thick a part is [m]: how far rays from its faces inward run to the other side, inf where none ends.
+
+    Of all rays, the share `THIN_SHARE` may be shorter.
+    """
+    chosen = np.flatnonzero(np.isin(samples.face, faces))
+    chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, MOST_RAYS).astype(int))]
+    corners = surface.corners[samples.face[chosen]]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inward = -depth * normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    at, lean = np.empty(64), np.empty(64)
+    lengths = []
+    for point, direction in zip(samples.points[chosen] + 1e-6 * inward, inward, strict=True):
+        count = find_crossings(bvh.boxes, bvh.tree, bvh.corners, *point, *direction, at, lean)
+        beyond = at[: min(count, len(at))]
+        beyond = beyond[beyond > 0.0]
+        if len(beyond):
+            lengths.append(depth * float(beyond[0]))
+    return float(np.quantile(lengths, THIN_SHARE)) if lengths else np.inf
