@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 
 # in the order in which they are registered
-PARTS = ("properties", "preferences", "operators", "panels", "overlay", "handlers", "commands")
+PARTS = ("properties", "weight_digest", "preferences", "operators", "panels", "overlay", "handlers", "commands")
 
 
 def register() -> None:

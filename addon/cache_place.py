@@ -22,8 +22,8 @@ from ..solver.cache import is_cache
 
 SUFFIX = ".sinew"
 
-# one for this run of Blender: two unsaved files in two Blenders never share a folder
-_run = uuid.uuid4().hex[:12]
+# one for each file that is opened or made: two unsaved ones never share a folder
+_file = uuid.uuid4().hex[:12]
 
 # set by `quietly`
 is_quiet = False
@@ -129,7 +129,13 @@ def home(blend: str) -> Path:
 
 def temporary_home() -> Path:
     """Returns the folder for the caches of an unsaved file; it outlives Blender's own temporary folder."""
-    return Path(bpy.context.preferences.filepaths.temporary_directory or tempfile.gettempdir()) / f"sinew-{_run}"
+    return Path(bpy.context.preferences.filepaths.temporary_directory or tempfile.gettempdir()) / f"sinew-{_file}"
+
+
+def another_file() -> None:
+    """Gives the next unsaved file a folder of its own."""
+    global _file
+    _file = uuid.uuid4().hex[:12]
 
 
 def _file_name(text: str) -> str:

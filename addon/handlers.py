@@ -34,6 +34,7 @@ def load_pre(*_: object) -> None:
 def load_post(*_: object) -> None:
     """Another file is open: finds its caches."""
     bakes.forget_all()
+    cache_place.another_file()
     bake_status.forget()
     overlay.forget()
     for scene in bpy.data.scenes:

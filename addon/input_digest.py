@@ -17,6 +17,7 @@ from . import modifier_place
 from .input_objects import frame_range
 from .keys import body_key
 from .rna_values import INTERFACE, Parts, animated_paths, animation_parts, values
+from .weight_digest import weight_digest
 
 TRANSFORM = (
     "location",
@@ -149,16 +150,8 @@ def _mesh_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh, waiting: list[bpy.t
         array = np.empty(len(items) * width, kind)
         items.foreach_get(name, array)
         parts.append(array)
-    names = {obj.sinew.pin_group, obj.sinew.affect_group}
-    groups = {group.index: group.name for group in obj.vertex_groups if group.name in names or obj.sinew.role == "NONE"}
-    if groups and names:
-        parts.append(_weights(mesh, {index for index, name in groups.items() if name in names}))
+    parts.append(weight_digest(obj))
     return parts + _key_parts(mesh.shape_keys, waiting)
-
-
-def _weights(mesh: bpy.types.Mesh, wanted: set[int]) -> np.ndarray:
-    found = [(i, e.group, e.weight) for i, v in enumerate(mesh.vertices) for e in v.groups if e.group in wanted]
-    return np.array(found, np.float32)
 
 
 def _key_parts(keys: bpy.types.Key | None, waiting: list[bpy.types.ID]) -> Parts:

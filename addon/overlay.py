@@ -17,6 +17,9 @@ FACE_COLOUR = (0.25, 0.55, 0.85, 0.18)
 EDGE_COLOUR = (0.10, 0.30, 0.55, 0.85)
 JOINED_COLOUR = (1.00, 0.35, 0.05, 0.80)
 
+# so much nearer in depth, -1 to 1, are tets drawn, whose outside lies where the mesh is
+NEARER = 2.0e-4
+
 _handle: Any = None
 # what was drawn last of each body, so that a still frame is uploaded once: key → (signature, batches)
 _drawn: dict[tuple[str, str], tuple[tuple, list]] = {}
@@ -92,10 +95,14 @@ def _draw_batches(batches: list) -> None:
 
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("LESS_EQUAL")
-    for shader, batch, colour in batches:
-        shader.bind()
-        shader.uniform_float("color", colour)
-        batch.draw(shader)
+    with gpu.matrix.push_pop_projection():
+        projection = gpu.matrix.get_projection_matrix()
+        projection[2] -= NEARER * projection[3]
+        gpu.matrix.load_projection_matrix(projection)
+        for shader, batch, colour in batches:
+            shader.bind()
+            shader.uniform_float("color", colour)
+            batch.draw(shader)
     gpu.state.depth_test_set("NONE")
     gpu.state.blend_set("NONE")
 

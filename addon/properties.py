@@ -164,7 +164,7 @@ class SinewObject(bpy.types.PropertyGroup):
         **FIXED,
     )
     interior_size: EnumProperty(
-        name="Interior Tets",
+        name="Interior",
         items=INTERIOR_SIZES,
         default="1",
         description="How much larger the tets deep inside may get, which saves time (Smooth only)",

@@ -274,6 +274,16 @@ def test_a_bake_of_an_unsaved_file_moves_along_at_the_first_save(tmp_path: Path)
     assert evaluated(bpy.data.objects["Box"], 4)[:, 2].mean() < -0.01
 
 
+def test_the_next_unsaved_file_does_not_see_the_bake_of_the_last() -> None:
+    scene, _ = falling_box(frames=2)
+    bpy.ops.sinew.simulate()
+    before = cache_place.cache_folder(scene)
+    assert status().label == "Baked to Frame 2"
+    scene, _ = falling_box(frames=2)
+    assert status().label == "Simulate" and cache_place.own_folder(scene) != before
+    assert CacheReader(before).last_frame() == 2
+
+
 def test_a_copy_saved_elsewhere_changes_nothing_here(tmp_path: Path) -> None:
     scene, box = falling_box(frames=3)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
