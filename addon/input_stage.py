@@ -117,6 +117,7 @@ def _empty(scene: bpy.types.Scene) -> None:
         scene.collection.children.unlink(child)
     for obj in list(scene.collection.objects):
         scene.collection.objects.unlink(obj)
+    scene.sequence_editor_clear()
     for layer in list(scene.view_layers)[1:]:
         scene.view_layers.remove(layer)
     scene.view_layers[0].use = True

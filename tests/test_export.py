@@ -438,8 +438,9 @@ def test_the_digest_follows_what_is_read_and_nothing_else() -> None:
     assert changed(), "an F-curve of the rig"
     obj.data.vertices[0].co.x += 0.1
     assert changed(), "a vertex"
-    obj.vertex_groups["upper"].add([0], 0.5, "REPLACE")
-    assert changed(), "a pin weight"
+    obj.vertex_groups["lower"].add([0], 0.5, "REPLACE")
+    bpy.context.view_layer.update()
+    assert changed(), "a weight"
     obj.sinew.density = 500.0
     assert changed(), "a setting"
     obj.modifiers["Armature"].use_deform_preserve_volume = True
