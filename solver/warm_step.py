@@ -19,6 +19,7 @@ from .scene import Material, Settings
 from .state import State
 
 NODES = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+LONGEST = 60.0  # patience with the other process [s]
 TETS = np.array([[0, 1, 2, 3]], np.int32)
 
 
@@ -53,15 +54,14 @@ def compile_step_elsewhere() -> subprocess.Popen | None:
         return None  # then all is compiled here
 
 
-def leave(helper: subprocess.Popen | None) -> None:
-    """Ends the other process, whether it is done or not."""
+def wait_for(helper: subprocess.Popen | None) -> None:
+    """Waits until the other process is done: it began before this one got here, so that is the shorter way."""
     if helper is None:
         return
     try:
-        helper.wait(timeout=0.0 if helper.poll() is not None else 2.0)
+        helper.wait(timeout=LONGEST)
     except subprocess.TimeoutExpired:
         helper.kill()
         helper.wait()
-    finally:
-        if helper.stdin is not None:
-            helper.stdin.close()
+    if helper.stdin is not None:
+        helper.stdin.close()

@@ -23,7 +23,7 @@ from .build import build
 from .jit import PACKAGE, cache_root, is_cached
 from .scene import Body, Collider, Meshing, Scene, Settings
 from .tracks import TrackReader
-from .warm_step import compile_step_elsewhere, leave
+from .warm_step import compile_step_elsewhere, wait_for
 
 SECONDS_EXPECTED = 10
 SPACING = 3.0  # between the small cubes, whose side is 1
@@ -37,13 +37,13 @@ def warm_up(scene: Scene, on_event: Callable[[Mapping[str, Any]], None]) -> None
     on_event({"event": "compiling", "seconds_expected": SECONDS_EXPECTED})
     helper = compile_step_elsewhere()
     try:
-        _run(small(scene))
+        _run(small(scene), lambda: wait_for(helper))
         if is_cached():
             mark.touch()
     except Exception:  # the bake itself will tell what is wrong, with the right names
         traceback.print_exc()
     finally:
-        leave(helper)
+        wait_for(helper)
 
 
 def everything() -> Scene:
@@ -135,10 +135,17 @@ def _one_tet(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return nodes, np.array([[0, 1, 2, 3]], np.int32)
 
 
-def _run(scene: Scene) -> None:
+def _run(scene: Scene, before_steps: Callable[[], None]) -> None:
+    """Builds and simulates; `before_steps` is called when the kernels of a step are about to be needed."""
+
+    def on_stage(stage: str, body: str) -> None:
+        if stage == "rest":
+            before_steps()
+
     with tempfile.TemporaryDirectory(prefix="sinew-warm-up-") as folder:
         tracks = TrackReader(Path(folder), wait=0.0)
-        built = build(scene, tracks, lambda stage, body: None)
+        built = build(scene, tracks, on_stage)
+        before_steps()
         state = built.initial
         for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
             advance_frame(built, state, scene, tracks, frame, lambda positions: None)

@@ -32,14 +32,24 @@ LAYERS = [
     "advance",
     "warm_step",
     "bake resume warm_up",
-    "simulate",
+    "simulate drop",
     "commands",
     "__main__",
     "launcher",
 ]
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts.split()}
 # what Blender may load: nothing that loads Numba or SciPy
-ADDON_MAY_IMPORT = {"scene", "tracks", "cache", "disk", "arrays", "errors", "presets", "tetrahedralize.estimate", "event_stream"}
+ADDON_MAY_IMPORT = {
+    "scene",
+    "tracks",
+    "cache",
+    "disk",
+    "arrays",
+    "errors",
+    "presets",
+    "tetrahedralize.estimate",
+    "event_stream",
+}
 
 # of Numba, what is no flag
 NUMBA_FUNCTIONS = {"prange", "get_num_threads"}
