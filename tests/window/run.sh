@@ -26,7 +26,7 @@ fi
 
 .venv/bin/python scripts/build_zip.py --python cp314 --platform linux-x64
 zip=$(ls -t dist/sinew-*-debian-linux-x64.zip | head -1)
-inside() { "$tools/enter.sh" "$blender" -b "$PWD:/repo" -b "$tools:/tools" -e "SINEW_KERNEL_CACHE=/repo/$out/kernels" -e SECONDS_LIMIT=400 "$@"; }
+inside() { "$tools/enter.sh" "$blender" -b "$PWD:/repo" -b "$tools:/tools" -e "SINEW_KERNEL_CACHE=/repo/$out/kernels" -e SECONDS_LIMIT=900 "$@"; }
 
 rm -rf "$blender/root/.config/blender" "$blender/root/.cache/sinew"
 inside blender --command extension validate "/repo/$zip"
