@@ -79,3 +79,27 @@ def test_pinned_vertices_are_drawn_on_the_animated_mesh(tmp_path: Path) -> None:
     for frame, points in wanted.items():
         assert np.abs(world(*evaluated(obj, frame))[pins] - points[pins]).max() < 1e-5 * 2.0
     assert np.abs(world(*evaluated(obj, 8))[free] - wanted[8][free]).max() > 0.01
+
+
+def test_affect_simulates_a_part_and_fades_into_the_rest(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = add_box("Cheek", divisions=6, height=2.0)
+    add_rig(obj, turn=0.8, frames=(1, 10))
+    animated = world(*evaluated(obj, 10))
+    roles.make_body(obj)
+    obj.sinew.divisions = 8
+    obj.sinew.youngs_modulus = 5000.0
+    wanted = np.clip([1.5 * v.co.z + 0.25 for v in obj.data.vertices], 0.0, 1.0)
+    group = obj.vertex_groups.new(name="Affect")
+    for i, weight in enumerate(wanted):
+        group.add([i], weight, "REPLACE")
+    obj.sinew.affect_group = "Affect"
+    # nothing is let go by the pins, which there are none of
+    obj.sinew.pin_stiffness = 0.0
+    scene.frame_end = 10
+    baked(scene, tmp_path / "shot.sinew")
+    away = np.linalg.norm(world(*evaluated(obj, 10)) - animated, axis=1)
+    assert away[wanted == 0].max() < 1e-5
+    assert away[wanted == 1].max() > 0.05
+    # no step at the border: what is affected a little moves a little
+    assert away[(wanted > 0) & (wanted < 0.3)].max() < 0.2 * away.max()
