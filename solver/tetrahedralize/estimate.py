@@ -32,6 +32,8 @@ SMOOTH_SHELL = 3.0  # depth [a] at which the larger tets inside begin
 SHARE_OF_BOX = 0.26
 SHARE_OF_SPHERE = 0.5
 
+SHEET = 1.0e-4  # a surface with less volume than this times area^1.5 is a sheet (a sphere has 0.094)
+
 BYTES_PER_TET = 2000  # largest memory while a body is built and simulated, over its tets
 BYTES_PER_CELL = 150  # of the lattice around the whole body, while it is filled
 
@@ -51,6 +53,8 @@ def estimate_tets(lengths: Sequence[float], area: float, volume: float | None, m
         return 1
     inside = _volume(sides, area, volume) / size**3
     surface = area / size**2
+    if volume is not None and inside < SHEET * surface**1.5:
+        surface *= 2.0  # an open sheet has two sides; its faces were counted once
     width = 0.5 * sum(sides) / size  # the mean width of a box
     if meshing.method == "robust":
         return _whole(TETS_PER_CELL * (inside + 0.5 * (surface * TET_WIDTH + width * TET_AREA)) + 1.0)
