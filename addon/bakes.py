@@ -24,6 +24,7 @@ from . import (
     cache_place,
     export,
     input_checks,
+    input_notes,
     messages,
     playback,
     preferences,
@@ -69,6 +70,8 @@ class Bake:
 _running: Bake | None = None
 # what the last bake of each scene warned about, for the panel
 _warnings: dict[int, list[str]] = {}
+# and what was to be said when it began
+_notes: dict[int, list[str]] = {}
 
 
 def start(scene: bpy.types.Scene, order: Order = Order()) -> Bake:
@@ -92,6 +95,7 @@ def start(scene: bpy.types.Scene, order: Order = Order()) -> Bake:
     )
     _running = Bake(scene.session_uid, folder, driver)
     _warnings.pop(scene.session_uid, None)
+    _notes[scene.session_uid] = [messages.text_of(note) for note in input_notes.notes(scene)]
     messages.forget(scene)
     driver.start(frame_start, frame_end, resume_frame)
     return _running
@@ -253,13 +257,14 @@ def delete(scene: bpy.types.Scene) -> list[Path]:
     cache_look.forget()
     messages.forget(scene)
     _warnings.pop(scene.session_uid, None)
+    _notes.pop(scene.session_uid, None)
     present_bake.attach(scene)
     return foreign
 
 
 def warnings(scene: bpy.types.Scene) -> list[str]:
     """Returns what the last bake of `scene` warned about."""
-    return _warnings.get(scene.session_uid, [])
+    return [*_notes.get(scene.session_uid, []), *_warnings.get(scene.session_uid, [])]
 
 
 def find_scene(uid: int) -> bpy.types.Scene | None:
@@ -270,5 +275,6 @@ def find_scene(uid: int) -> bpy.types.Scene | None:
 def forget_all() -> None:
     """Drops all that was kept about scenes: another file is open."""
     _warnings.clear()
+    _notes.clear()
     cache_look.forget()
     messages.forget_all()

@@ -59,6 +59,22 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Move it below Sinew's modifier, or take its animation off.",
     ),
     "not-baked": ('"{name}" has no baked frames.', "Press Simulate first."),
+    "gravity-scaled": (
+        'Gravity in "{name}" is {gravity} m/s², since a Blender unit is {scale} m.',
+        "Set 9.81 m/s² in Scene Properties > Gravity for motion at the scene's true size.",
+    ),
+    "normals-free": (
+        'The custom normals of "{name}" are free vectors, which no modifier turns.',
+        "Store them again with the node Set Mesh Normal in Tangent Space, or clear them.",
+    ),
+    "posed-twice": (
+        'The modifier "{modifier}" below Sinew\'s poses "{name}" a second time.',
+        "Move Sinew's modifier below it.",
+    ),
+    "affect-not-faded": (
+        '"{group}" is no vertex group of "{name}", so Affect holds the rest, but does not fade at the border.',
+        "Use a vertex group.",
+    ),
     "collider-deforms": (
         'The collider "{name}" changes its shape at frame {frame}, but colliders can only move and turn.',
         "Use an object that moves rigidly, parented to it for example.",

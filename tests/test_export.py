@@ -22,7 +22,7 @@ from blender_scenes import (  # noqa: E402
     fresh,
     world,
 )
-from sinew.addon import export, input_stage, playback, roles  # noqa: E402
+from sinew.addon import export, input_notes, input_stage, playback, roles  # noqa: E402
 from sinew.solver.errors import BadInput  # noqa: E402
 from sinew.solver.scene import Scene  # noqa: E402
 from sinew.solver.tracks import TrackReader  # noqa: E402
@@ -521,3 +521,23 @@ def test_what_simulates_above_is_run_up_to_the_first_frame(tmp_path: Path, monke
     assert scene.frame_current == 3
     assert np.allclose(written.bodies[0].vertices, seen[8], atol=1e-5)
     assert np.allclose(tracks.sample("body.Rag.targets", 4 / 24), seen[12][20], atol=1e-5)
+
+
+def test_what_will_hardly_look_right_is_said() -> None:
+    scene = fresh()
+    obj = add_box("Blob")
+    roles.make_body(obj)
+    assert list(input_notes.notes(scene)) == []
+    scene.unit_settings.scale_length = 0.01
+    obj.data.attributes.new("custom_normal", "FLOAT_VECTOR", "CORNER")
+    obj.modifiers.new("Late", "LATTICE")
+    obj.sinew.affect_group = "soft"
+    found = list(input_notes.notes(scene))
+    assert [note.kind for note in found] == ["gravity-scaled", "normals-free", "posed-twice", "affect-not-faded"]
+    assert all('"Blob"' in note.sentence for note in found[1:])
+    assert "0.0981 m/s²" in found[0].sentence
+    scene.gravity.z = -981.0
+    obj.data.attributes.remove(obj.data.attributes["custom_normal"])
+    obj.modifiers.move(0, 1)
+    obj.vertex_groups.new(name="soft")
+    assert list(input_notes.notes(scene)) == []

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be baked but will hardly look as wanted, said when a bake begins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import bpy
+
+from ..solver.errors import SinewError
+from . import modifier_place, roles
+
+STANDARD_GRAVITY = 9.81
+
+
+def notes(scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """Yields what the artist should know about the scene and its bodies."""
+    yield from _gravity(scene)
+    for obj in roles.bodies(scene):
+        yield from _normals(obj)
+        yield from _posed_twice(obj)
+        yield from _affect(obj)
+
+
+def _gravity(scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """Blender's gravity is in its units: left alone in a scene of centimetres, it is a hundredth of what it was."""
+    scale = scene.unit_settings.scale_length
+    size = scene.gravity.length
+    if scene.use_gravity and math.isclose(size, STANDARD_GRAVITY, rel_tol=0.01) and not 0.5 < scale < 2.0:
+        yield SinewError("gravity-scaled", name=scene.name, gravity=f"{size * scale:.4g}", scale=f"{scale:.4g}")
+
+
+def _normals(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """Custom normals kept as vectors turn with no modifier, an Armature neither; those kept in angles do."""
+    normals = obj.data.attributes.get("custom_normal")
+    if normals is not None and normals.data_type == "FLOAT_VECTOR":
+        yield SinewError("normals-free", name=obj.name)
+
+
+def _posed_twice(obj: bpy.types.Object) -> Iterator[SinewError]:
+    below = list(obj.modifiers)[modifier_place.input_count(obj) + 1 :]
+    for modifier in below:
+        if modifier.type in modifier_place.POSING and modifier.show_render:
+            yield SinewError("posed-twice", name=obj.name, modifier=modifier.name)
+
+
+def _affect(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """The Mesh Cache modifier fades by a vertex group only."""
+    name = obj.sinew.affect_group
+    if name and name not in obj.vertex_groups:
+        yield SinewError("affect-not-faded", name=obj.name, group=name)
