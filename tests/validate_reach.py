@@ -44,9 +44,9 @@ def test_reach(shared, folder, all_of, least, divisions):
             _check(mesh, surface, method)
             report = mesh.report
             print(
-                f"{path.name:32} {method:7} {len(mesh.tets):7} tets "
-                f"{report.min_dihedral:5.1f}° to {report.max_dihedral:5.1f}° volume {report.volume_ratio:.4f} lost {len(report.lost_parts):3} joined {len(report.joined_tets):4} "
-                f"{report.seconds:.2f} s"
+                f"{path.name:32} {method:7} {len(mesh.tets):7} tets {report.min_dihedral:5.1f}° to "
+                f"{report.max_dihedral:5.1f}° volume {report.volume_ratio:.4f} lost {len(report.lost_parts):3} "
+                f"joined {len(report.joined_tets):4} {report.seconds:.2f} s"
             )
         done += succeeded
     assert done >= least
