@@ -146,7 +146,8 @@ def _signals_cancel() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            # None: not Python's but Blender's own, which cannot be asked for
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def _write(path: Path) -> None:
