@@ -25,7 +25,7 @@ Steps = Iterator[float]
 FIRST_FRAMES = 40
 LONG = 2000
 HEIGHT = 2.5
-STIFFNESS = 3.0e4
+STIFFNESS = 1.0e5
 
 result: dict[str, object] = {}
 gaps: list[float] = []

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every demo is a test: what it bakes has the numbers that it had, and the .blend files fit their scripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("bpy", reason="needs Blender's module")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# scene → frames, body → the number and how far it may be off: shortened bakes, so that the tests take seconds
+PINNED = {
+    "jelly_suzanne": (
+        22,
+        {
+            "Suzanne": {
+                "tets": (13329, 300),
+                "lowest": (-0.015, 0.02),
+                "volume_ratio": (1.0, 0.03),
+                "height_ratio": (0.56, 0.05),
+            }
+        },
+    ),
+    "swinging_tail": (
+        26,
+        {
+            "Tail": {
+                "tets": (8648, 250),
+                "lowest": (0.68, 0.06),
+                "volume_ratio": (1.0, 0.01),
+                "x_at_the_end": (-0.134, 0.05),
+            }
+        },
+    ),
+    "tilting_tray": (
+        32,
+        {
+            "Rubber ball": {"lowest": (0.957, 0.02), "volume_ratio": (1.0, 0.01), "height_ratio": (0.92, 0.04)},
+            "Jelly cube": {"lowest": (0.909, 0.03), "volume_ratio": (1.0, 0.06), "height_ratio": (0.54, 0.08)},
+            "Flesh ring": {"lowest": (0.832, 0.03), "volume_ratio": (1.0, 0.03), "height_ratio": (0.5, 0.08)},
+        },
+    ),
+}
+
+DESCRIBE = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, "demo_blends")
+import bpy, make_demo, stage
+def describe():
+    scene = bpy.context.scene
+    fields = ("role", "preset", "youngs_modulus", "poisson_ratio", "divisions", "method", "pin_group", "pin_stiffness",
+              "collider_shape", "friction")
+    objects = {}
+    for obj in scene.objects:
+        entry = {name: getattr(obj.sinew, name) for name in fields} if obj.sinew.role != "NONE" else {}
+        entry["matrix"] = [round(value, 5) for row in obj.matrix_world for value in row]
+        entry["modifiers"] = [(modifier.name, modifier.type) for modifier in obj.modifiers]
+        if obj.type == "MESH":
+            entry["vertices"] = len(obj.data.vertices)
+        objects[obj.name] = entry
+    settings = [scene.sinew.substeps, scene.frame_start, scene.frame_end, scene.render.fps]
+    return {"objects": objects, "settings": settings, "baked": scene.sinew.baked_path}
+out = Path(sys.argv[1])
+found = {}
+for name in make_demo.SCENES:
+    bpy.ops.wm.open_mainfile(filepath=str(make_demo.build(name, out)))
+    stage.ensure_sinew()
+    fresh = describe()
+    bpy.ops.wm.open_mainfile(filepath=str(make_demo.HERE / (name + ".blend")))
+    stage.ensure_sinew()
+    found[name] = {"fresh": fresh, "kept": describe()}
+print("FOUND " + json.dumps(found))
+"""
+
+
+def run(*arguments: str) -> str:
+    """Runs this Python with `arguments` and returns what it printed."""
+    result = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=540,
+        stdin=subprocess.DEVNULL,
+    )
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-4000:]
+    return result.stdout
+
+
+@pytest.mark.parametrize("scene", PINNED)
+def test_a_demo_bakes_to_its_numbers(scene: str, tmp_path: Path):
+    frames, bodies = PINNED[scene]
+    printed = run("tests/demo_numbers.py", scene, str(frames), str(tmp_path))
+    numbers = json.loads(next(line for line in printed.splitlines() if line.startswith("NUMBERS "))[8:])
+    assert numbers["frames"] == frames and numbers["not_converged"] == 0
+    assert set(numbers["bodies"]) == set(bodies)
+    wrong = [
+        f"{body}: {name} is {numbers['bodies'][body][name]}, was {was} ± {off}"
+        for body, pinned in bodies.items()
+        for name, (was, off) in pinned.items()
+        if abs(numbers["bodies"][body][name] - was) > off
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_blend_files_fit_their_scripts(tmp_path: Path):
+    printed = run("-c", DESCRIBE, str(tmp_path))
+    found = json.loads(next(line for line in printed.splitlines() if line.startswith("FOUND "))[6:])
+    for name, states in found.items():
+        assert states["kept"] == states["fresh"], f"make {name}.blend anew: make_demo.py --only-build --out demo_blends"
+        assert states["kept"]["baked"] == ""
+        assert [o for o in states["kept"]["objects"].values() if o.get("role") == "BODY"]
+        size = (ROOT / "demo_blends" / f"{name}.blend").stat().st_size
+        assert size < 300_000, f"{name}.blend has {size} bytes"
