@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -155,6 +157,68 @@ def test_what_a_crash_leaves_is_recovered(tmp_path: Path, crash: str) -> None:
         writer.go_on(HEAD, resume)
         bake(writer, resume + 1, 20)
     assert content(tmp_path / "cut") == content(tmp_path / "through")
+
+
+class Dead(BaseException):
+    """The process is no more."""
+
+
+class Mortal:
+    """Lets the process die in its n-th disk operation, half done; whatever it would do after that fails too."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, die_at: int) -> None:
+        self.count, self.die_at = 0, die_at
+        for name in ("write", "fsync", "replace", "unlink", "ftruncate"):
+            patch.setattr(os, name, self.mortal(name, getattr(os, name)))
+
+    def mortal(self, name: str, call):
+        def operation(*arguments, **named):
+            self.count += 1
+            if self.count == self.die_at and name == "write":
+                call(arguments[0], bytes(arguments[1])[: len(arguments[1]) // 2])
+            if self.count >= self.die_at:
+                raise Dead
+            return call(*arguments, **named)
+
+        return operation
+
+
+def bake_or_resume(folder: Path, told: list[int], last: int) -> None:
+    """Bakes, or goes on from the last resume point; notes every frame that counts."""
+    with CacheWriter(folder) as writer:
+        resume = CacheReader(folder).resume_frame() if (folder / "cache.json").exists() else None
+        if resume is None:
+            writer.start_over(HEAD)
+            writer.write_model("a", {"nodes": np.zeros((4, 3))})
+        else:
+            writer.go_on(HEAD, resume)
+        for number in range(HEAD.frame_start if resume is None else resume + 1, last + 1):
+            bake(writer, number, number)
+            told.append(number)
+
+
+def test_death_in_any_disk_operation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    last = 12
+    with monkeypatch.context() as patch:
+        counter = Mortal(patch, 10**9)
+        bake_or_resume(tmp_path / "through", [], last)
+    expected = content(tmp_path / "through")
+    assert counter.count > 100
+    for die_at in range(1, counter.count, 2):
+        folder, told = tmp_path / f"c{die_at}", []
+        for second in (die_at, die_at // 3 + 1):  # dies again while it recovers
+            with monkeypatch.context() as patch:
+                Mortal(patch, second)
+                with contextlib.suppress(Dead):
+                    bake_or_resume(folder, told, last)
+            if (folder / "cache.json").exists():
+                reader = CacheReader(folder)
+                assert reader.integrity() == []
+                if second == die_at:
+                    assert not told or reader.last_frame() >= told[-1]
+        bake_or_resume(folder, told, last)
+        assert content(folder) == expected, die_at
+        shutil.rmtree(folder)
 
 
 def test_a_missing_frame_file_ends_what_is_whole(tmp_path: Path) -> None:

@@ -130,6 +130,8 @@ class CacheReader:
             return 0
 
     def _wrong_play_files(self) -> list[str]:
+        if not layout.numbers(self.folder / layout.FRAME_FOLDER):
+            return []  # they come before the first frame
         wrong = []
         for body in self.head.bodies:
             path = layout.play_path(self.folder, body.key)
