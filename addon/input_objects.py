@@ -108,13 +108,15 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
     input_checks.check_points(obj.name, points)
     input_checks.check_matrix(obj.name, matrix)
     world = to_world(matrix, points)
+    if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round
+        faces = faces[:, ::-1]
     pinned = np.flatnonzero(pins > 0).astype(np.int32)
     held = np.flatnonzero(attached > 0).astype(np.int32)
     return Body(
         key=key,
         name=obj.name,
         vertices=world,
-        triangles=faces,
+        triangles=np.ascontiguousarray(faces),
         material=Material(own.youngs_modulus, own.poisson_ratio, own.density, own.mass_damping, own.stiffness_damping),
         meshing=Meshing(
             method=own.method.lower(),

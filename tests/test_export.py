@@ -241,6 +241,8 @@ def test_units_frames_and_settings(tmp_path: Path) -> None:
     body, settings = written.bodies[0], written.settings
     points, matrix = evaluated(obj, -5)
     assert np.allclose(body.vertices, 0.1 * world(points, matrix), atol=1e-7)
+    a, b, c = (body.vertices[body.triangles[:, i]] for i in range(3))
+    assert np.einsum("ij,ij", a, np.cross(b, c)) > 0  # outwards, though the object is mirrored
     assert body.meshing.tet_size == pytest.approx(0.05)
     assert body.initial_velocity == pytest.approx((0.1, 0.0, 0.0))
     assert body.simulated_scale == pytest.approx(1.0 / np.ptp(world(points, matrix), axis=0).max())
