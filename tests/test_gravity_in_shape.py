@@ -70,6 +70,15 @@ def test_a_block_on_the_ground_stays_still(tmp_path, kind):
     assert drift(sagging) > 1e-2
 
 
+@pytest.mark.parametrize("gap", [0.05, -0.05])
+def test_a_block_that_does_not_quite_touch_stays_still(tmp_path, gap):
+    """Feet are rarely made level with the ground; the gap is in tet sizes."""
+    body = block((4, 4, 4), at=(0.0, 0.0, 0.3 * gap), material=SOFT, gravity_in_shape=True)
+    run = Run(tmp_path, Scene((body,), (Collider("ground", "Ground", friction=0.9),)))
+    assert run.built.bodies[0].mesh.report.tet_size == pytest.approx(0.3, rel=0.15)
+    assert drift(run, 12) < 1e-5
+
+
 def test_weak_pins_bear_their_share(tmp_path):
     """A block on springs hangs where it is made."""
     body = pinned(block((3, 3, 3), material=SOFT, gravity_in_shape=True), lambda v: v[:, 2] > 0.99, 0.5)

@@ -14,9 +14,10 @@ from ..state import State
 from .colliders import BuiltCollider
 from .memory import Memory
 from .points import ContactPoints
+from .response import sliding_stiffness
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching
 
-TOUCHING = 1.0e-3  # gap up to which a contact bears a body from the start, in tet sizes
+TOUCHING = 0.1  # gap up to which a contact bears a body from the start, in tet sizes
 SIDEWAYS = 1.0e-6  # stiffness of frictionless contacts along the surface, so that they say where a body is
 SETTLED = 1.0e-4  # share of the forces that may still change
 SLIDING = 2.0e-2  # share above which a body that still changes is not borne
@@ -57,8 +58,7 @@ class Bearings:
         """Takes how far the points would sag [m], (c, 3); returns whether other contacts push or slide now."""
         force, shear = self._forces(moved)
         length = np.linalg.norm(shear, axis=1)
-        kappa = np.minimum(self.k, self.mu * force / np.maximum(length, 1e-300))
-        kappa = np.maximum(kappa, SIDEWAYS * self.k)
+        kappa = np.maximum(sliding_stiffness(self.k, self.mu * force, length), SIDEWAYS * self.k)
         pushes = force > 0.0
         changed = np.where(self.on == pushes, np.abs(kappa - self.kappa) * length * pushes, np.inf)
         self.wrong = float(changed.sum() / max(force.sum(), 1e-300))
@@ -74,7 +74,9 @@ class Bearings:
         on = np.flatnonzero(self.on)
         touching = self.touching.only(on)
         normal = np.einsum("kji,kj->ki", self.turn[on], touching.normal)
-        Memory(touching.id, force[on], local[on], touching.side, shift[on], self.k[on], normal).keep(state)
+        Memory(touching.id, force[on], local[on], touching.side, shift[on], touching.gap, self.k[on], normal).keep(
+            state
+        )
 
     def _forces(self, moved: Floats) -> tuple[Floats, Floats]:
         """Returns normal forces, not below zero [N], (c,), and displacements across [m], (c, 3)."""

@@ -12,7 +12,7 @@ from ..arrays import Floats
 from ..state import State
 
 PREFIX = "contact."
-NAMES = ("id", "force", "shear", "side", "shift", "kappa", "normal")
+NAMES = ("id", "force", "shear", "side", "shift", "lift", "kappa", "normal")
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Memory:
         force: Normal force [N], (k,).
         shear: What the sticking spring is stretched by, in the collider's space [m], (k, 3).
         side: Side of an open sheet, (k,) int8.
-        shift, kappa: See `Pushing` [m], [N/m], (k,).
+        shift, lift, kappa: See `Pushing` [m], [m], [N/m], (k,).
         normal: n in the collider's space, (k, 3).
     """
 
@@ -33,6 +33,7 @@ class Memory:
     shear: Floats
     side: npt.NDArray[np.int8]
     shift: Floats
+    lift: Floats
     kappa: Floats
     normal: Floats
 
@@ -65,6 +66,7 @@ class Memory:
             np.where(known[:, None], self.shear[place], 0.0),
             np.where(known, self.side[place], 0).astype(np.int8),
             np.where(known, self.shift[place], 0.0),
+            np.where(known, self.lift[place], 0.0),
             np.where(known, self.kappa[place], 0.0),
             np.where(known[:, None], self.normal[place], 0.0),
         )
@@ -73,4 +75,4 @@ class Memory:
 def _nothing(ids: npt.NDArray[np.int64]) -> Memory:
     count = len(ids)
     none = np.zeros(count)
-    return Memory(ids, none, np.zeros((count, 3)), np.zeros(count, np.int8), none, none, np.zeros((count, 3)))
+    return Memory(ids, none, np.zeros((count, 3)), np.zeros(count, np.int8), none, none, none, np.zeros((count, 3)))

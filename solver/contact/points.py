@@ -11,7 +11,9 @@ import numpy as np
 from ..arrays import Floats, Indices, floats
 
 STIFFNESS = 100.0  # contact stiffness per area over Young's modulus / tet size
-WEIGHT_DEPTH = 5.0e-4  # how deep the point's share of the body's weight may press it in, in tet sizes
+POINT_STIFFNESS = 3.0  # least stiffness of a single point over Young's modulus · tet size
+WEIGHT_DEPTH = 5.0e-4  # how deep its share of the body's weight may press a point in, in tet sizes
+POINT_WEIGHT_DEPTH = 0.5  # how deep all of the body's weight may press a single point in, in tet sizes
 INERTIA = 10.0  # least contact stiffness over (share of mass) / Δt²
 
 
@@ -60,8 +62,9 @@ def contact_points(
     """Returns the contact points of one body.
 
     A point's stiffness is the largest of: `STIFFNESS` · E · area / tet size, so that the depth of a contact is
-    a small part of the strain that presses on it; and what lets its share of the weight sink in by
-    `WEIGHT_DEPTH`, which matters where a body is too soft to carry itself.
+    a small part of the strain that presses on it; what lets its share of the weight sink in by `WEIGHT_DEPTH`,
+    which matters where a body is too soft to carry itself; and two bounds for points on which more rests than
+    their share, since a body may stand on a few of them.
 
     Args:
         tet, weights: Binding in the model, (k,) and (k, 4).
@@ -71,7 +74,9 @@ def contact_points(
         tet_size: Edge length of the lattice [m].
     """
     share = area / max(area.sum(), 1e-300)
-    stiffness = np.maximum(STIFFNESS * youngs_modulus * area / tet_size, weight * share / (WEIGHT_DEPTH * tet_size))
+    elastic = youngs_modulus * np.maximum(STIFFNESS * area / tet_size, POINT_STIFFNESS * tet_size)
+    heavy = weight / tet_size * np.maximum(share / WEIGHT_DEPTH, 1.0 / POINT_WEIGHT_DEPTH)
+    stiffness = np.maximum(elastic, heavy)
     # points far outside their tets move it with a long lever
     lever = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1.0) ** 2
     return ContactPoints(tet, weights, area, stiffness / lever, mass * share / lever, np.full(len(tet), tet_size))

@@ -35,6 +35,7 @@ from .points import ContactPoints
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, tets_that_move
 
 RAISE = 0.05  # share of the depth that moves into the shift in one step
+ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
 PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
 UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
 UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
@@ -51,6 +52,7 @@ class Pushing:
         shear: s0 [m], (k, 3).
         kappa: κ [N/m], (k,).
         shift: Gap at which it begins to push [m], (k,).
+        lift: Gap that it keeps while it lasts [m]: bodies in balance at the first frame need not touch quite, (k,).
     """
 
     on: Bools
@@ -59,6 +61,7 @@ class Pushing:
     shear: Floats
     kappa: Floats
     shift: Floats
+    lift: Floats
 
 
 class ContactStep:
@@ -76,6 +79,7 @@ class ContactStep:
     ) -> None:
         """Guesses the contacts: those remembered, and those that points reach by their velocity alone."""
         self.points, self.places, self.model, self.dt = points, places, model, dt
+        self.solves = 0
         self.memory = Memory.of(state)
         self.start = self._positions(state.x)
         self.moves = tets_that_move(model.tets, is_fixed)[points.tet]
@@ -108,9 +112,11 @@ class ContactStep:
         self._add(found)
         pushing = self.pushing
         normal_force, shear = self._measure(end)
-        pushes = normal_force > 0.0
-        enough = UNBALANCED * normal_force[pushes].sum()
-        enough_rubbing = UNEVEN * (pushing.mu * normal_force)[pushes].sum()
+        self.solves += 1
+        # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in
+        pushes = (normal_force > 0.0) | (pushing.on & (self.solves >= ONLY_ADD))
+        pressing = np.maximum(normal_force, 0.0)
+        enough, enough_rubbing = UNBALANCED * pressing.sum(), UNEVEN * (pushing.mu * pressing).sum()
         wrong = np.abs(normal_force[pushing.on != pushes]).sum()
         # a contact that was off says by its depth that it has to push, not how strongly it will
         length = np.linalg.norm(shear, axis=1)
@@ -132,13 +138,14 @@ class ContactStep:
         turns = np.array([place.pose[4:7] for place in self.places]).reshape(-1, 3, 3)
         turn = turns[self._places_of(touching)]
         force = np.maximum(normal_force, 0.0)
-        shift = np.where(force > 0.0, pushing.shift + RAISE * (force / pushing.k - pushing.shift), 0.0)
+        shift = np.where(force > 0.0, pushing.shift + RAISE * (force / pushing.k - pushing.shift + pushing.lift), 0.0)
         Memory(
             touching.id,
             force[kept],
             np.einsum("kji,kj->ki", turn, shear[kept]),
             touching.side,
             shift[kept],
+            pushing.lift[kept],
             pushing.kappa[kept],
             np.einsum("kji,kj->ki", turn, touching.normal),
         ).keep(state)
@@ -162,7 +169,7 @@ class ContactStep:
     def _gap(self) -> Floats:
         """Returns the gaps with their shifts, limited in how much is pushed out at once [m], (k,)."""
         size = self.points.tet_size[self._points_of(self.touching)]
-        return np.maximum(self.touching.gap - self.pushing.shift, -PUSH_OUT * size)
+        return np.maximum(self.touching.gap, -PUSH_OUT * size) - self.pushing.shift
 
     def _new(self, touching: Touching) -> Pushing:
         """Returns what is known of contacts at the start of the step."""
@@ -175,7 +182,7 @@ class ContactStep:
         shear -= np.einsum("ki,ki->k", shear, touching.normal)[:, None] * touching.normal
         count = len(touching)
         k = self.points.stiffness_for(self.dt)[which]
-        return Pushing(np.ones(count, bool), k, friction[place], shear, known.kappa, known.shift)
+        return Pushing(np.ones(count, bool), k, friction[place], shear, known.kappa, known.shift, known.lift)
 
     def _turn(self, found: Touching, end: Floats) -> None:
         """Gives contacts whose plane does not push the plane found now: in a hollow the next face is steeper."""
@@ -185,7 +192,7 @@ class ContactStep:
         place = place[there]
         for name in ("normal", "gap", "carried", "side"):
             getattr(self.touching, name)[place] = getattr(found, name)[there]
-        self.pushing.shift[place] = 0.0
+        self.pushing.shift[place] = self.pushing.lift[place] = 0.0
 
     def _add(self, found: Touching) -> None:
         """Adds contacts that are not there yet."""
@@ -197,7 +204,7 @@ class ContactStep:
         self.touching = Touching.together([self.touching, new])
         order = np.argsort(self.touching.id, kind="stable")
         self.touching = self.touching.only(order)
-        for name in ("on", "k", "mu", "shear", "kappa", "shift"):
+        for name in ("on", "k", "mu", "shear", "kappa", "shift", "lift"):
             setattr(pushing, name, np.concatenate([getattr(pushing, name), getattr(added, name)])[order])
 
     def _measure(self, end: Floats) -> tuple[Floats, Floats]:
@@ -209,5 +216,12 @@ class ContactStep:
 
     def _friction(self, normal_force: Floats, shear: Floats) -> Floats:
         """Returns κ under normal forces [N], (k,), at lengths of shear [m], (k,)."""
-        most = self.pushing.mu * np.maximum(normal_force, 0.0)
-        return np.minimum(self.pushing.k, most / np.maximum(shear, 1e-300))
+        return sliding_stiffness(self.pushing.k, self.pushing.mu * np.maximum(normal_force, 0.0), shear)
+
+
+def sliding_stiffness(k: Floats, most: Floats, shear: Floats) -> Floats:
+    """Returns κ [N/m], (k,), that gives at lengths of shear [m] no more than the friction `most` [N]."""
+    kappa = k.copy()
+    slides = most < k * shear
+    kappa[slides] = most[slides] / shear[slides]
+    return kappa
