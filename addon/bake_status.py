@@ -33,7 +33,7 @@ def status(scene: bpy.types.Scene) -> Status:
         phase="partial" if is_partial else "baked",
         outdated=is_outdated(scene, seen),
         frame=seen.last_frame,
-        resume_frame=seen.resume_frame,
+        resume_frame=seen.resume_frame(),
         frame_start=seen.head.frame_start,
         frame_end=last,
         busy_elsewhere=seen.is_written,
@@ -59,12 +59,12 @@ def is_outdated(scene: bpy.types.Scene, seen: cache_look.CacheLook) -> bool:
 
     Looking takes 0.04 s with 90,000 vertices, 0.3 s where all of them are pinned.
     """
-    now = clock.monotonic()
+    begun = clock.monotonic()
     known = _digests.get(scene.session_uid)
-    if known is None or now > known[0]:
-        digest = export.settings_digest(scene)
-        after = clock.monotonic()
-        known = (after + max(cache_look.PATIENCE, SLOWNESS * (after - now)), digest)
+    if known is None or begun > known[0]:
+        found = export.settings_digest(scene)
+        now = clock.monotonic()
+        known = (now + max(cache_look.PATIENCE, SLOWNESS * (now - begun)), found)
         _digests[scene.session_uid] = known
     return seen.head is None or seen.head.settings != known[1]
 
@@ -72,6 +72,14 @@ def is_outdated(scene: bpy.types.Scene, seen: cache_look.CacheLook) -> bool:
 def tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int | None:
     """Returns how many tets a body has in the present bake, or None."""
     return cache_look.tet_count(cache_place.cache_folder(scene), present_bake.key_of(obj))
+
+
+def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:
+    """Returns the last frame up to the playhead, and before the end, from which the bake can go on, or None."""
+    seen = cache_look.look(cache_place.cache_folder(scene))
+    found = seen.resume_frame(scene.frame_current)
+    is_of_use = seen.head is not None and found not in (None, seen.resume_frame(), seen.head.frame_start)
+    return found if is_of_use else None
 
 
 def bytes_on_disk(scene: bpy.types.Scene) -> int:

@@ -42,6 +42,7 @@ class Order:
 
     Attributes:
         resume: Whether to go on with the bake that is there.
+        from_frame: With `resume`: from this frame or the last one before it that allows it; None: from the end.
         accepts_changes: With `resume`: also when the scene has changed since.
         folder: Instead of the scene's own.
         threads: Instead of the preferences'.
@@ -50,6 +51,7 @@ class Order:
     """
 
     resume: bool = False
+    from_frame: int | None = None
     accepts_changes: bool = True
     folder: Path | None = None
     threads: int | None = None
@@ -85,7 +87,7 @@ def start(scene: bpy.types.Scene, order: Order = Order()) -> Bake:
     folder = order.folder or cache_place.own_folder(scene)
     check(scene, folder)
     frame_start, frame_end = export.frame_range(scene)
-    resume_frame = _make_resumable(scene, folder) if order.resume else None
+    resume_frame = _make_resumable(scene, folder, order.from_frame) if order.resume else None
     arguments = _arguments(folder, order)
     driver = BakeDriver(
         lambda: _export(scene.session_uid, folder),
@@ -111,6 +113,7 @@ def _arguments(folder: Path, order: Order) -> list[str]:
     words = ["simulate", str(folder), "--child", "--json"]
     words += ["--resume"] if order.resume else []
     words += ["--accept-changes"] if order.resume and order.accepts_changes else []
+    words += ["--from-frame", str(order.from_frame)] if order.resume and order.from_frame is not None else []
     words += ["--strict"] if order.strict else []
     threads = order.threads or preferences.threads()
     return words + (["--threads", str(threads)] if threads else [])
@@ -142,7 +145,7 @@ def _holds_other_files(folder: Path) -> bool:
     return any(p.is_file() and not layout.is_ours(p.relative_to(folder)) for p in folder.rglob("*"))
 
 
-def _make_resumable(scene: bpy.types.Scene, folder: Path) -> int | None:
+def _make_resumable(scene: bpy.types.Scene, folder: Path, wanted: int | None) -> int | None:
     """Returns the frame to go on from; a bake that belongs to another file is copied first."""
     present = cache_place.cache_folder(scene)
     if present != folder and is_cache(present) and not is_cache(folder):
@@ -151,7 +154,7 @@ def _make_resumable(scene: bpy.types.Scene, folder: Path) -> int | None:
         except (OSError, shutil.Error) as problem:
             raise StorageFailed("disk-failed", path=str(folder), problem=str(problem)) from problem
         cache_look.forget()
-    return cache_look.look(folder).resume_frame
+    return cache_look.look(folder).resume_frame(wanted)
 
 
 def _export(scene_uid: int, folder: Path) -> Iterator[float]:

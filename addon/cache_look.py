@@ -20,14 +20,18 @@ class CacheLook:
     Attributes:
         head: What it is of, or None when there is none.
         last_frame: The last whole frame, or None.
-        resume_frame: The last frame from which the bake can go on, or None.
+        resume_frames: The frames from which the bake can go on, rising.
         is_written: Whether some process writes it.
     """
 
     head: CacheHead | None = None
     last_frame: int | None = None
-    resume_frame: int | None = None
+    resume_frames: tuple[int, ...] = ()
     is_written: bool = False
+
+    def resume_frame(self, wanted: int | None = None) -> int | None:
+        """Returns the last frame, up to `wanted`, from which the bake can go on, or None."""
+        return max((frame for frame in self.resume_frames if wanted is None or frame <= wanted), default=None)
 
 
 _tets: dict[Path, tuple[int, int]] = {}
@@ -83,7 +87,7 @@ def _look(folder: Path) -> CacheLook:
         return CacheLook(
             head=reader.head,
             last_frame=reader.last_frame(),
-            resume_frame=reader.resume_frame(),
+            resume_frames=tuple(reader.resume_frames()),
             is_written=reader.is_being_written(),
         )
     except (StorageFailed, OSError):

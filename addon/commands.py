@@ -61,6 +61,7 @@ def _bake_parser(with_file: bool) -> argparse.ArgumentParser:
     parser.add_argument("--frame-start", type=int, metavar="N", help="instead of the file's")
     parser.add_argument("--frame-end", type=int, metavar="N", help="instead of the file's")
     parser.add_argument("--resume", action="store_true", help="go on where the last bake stopped, if there is one")
+    parser.add_argument("--from-frame", type=int, metavar="N", help="with --resume: go on from this frame or before")
     parser.add_argument("--accept-changes", action="store_true", help="with --resume: even if the scene has changed")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="instead of the file's cache folder")
     parser.add_argument("--threads", type=int, metavar="N", help="threads; never changes the result")

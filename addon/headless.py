@@ -27,6 +27,7 @@ def bake(options: argparse.Namespace) -> int:
     scene = _scene(options.scene)
     order = bakes.Order(
         resume=options.resume,
+        from_frame=options.from_frame,
         accepts_changes=options.accept_changes,
         folder=options.cache.resolve() if options.cache else None,
         threads=options.threads,

@@ -38,7 +38,8 @@ def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Sta
         row.enabled = status.phase != "stopping"
         row.operator("sinew.cancel", text=status.label, icon="CANCEL")
         return
-    row.enabled = not status.busy_elsewhere and not (status.phase == "baked" and not status.outdated)
+    is_kept = scene.sinew.protect and status.frame is not None
+    row.enabled = not status.busy_elsewhere and not is_kept and (status.phase != "baked" or status.outdated)
     row.alert = status.outdated
     icon = "CHECKMARK" if status.phase == "baked" and not status.outdated else "PLAY"
     act = row.operator("sinew.simulate", text=status.label, icon="ERROR" if status.outdated else icon)
@@ -106,6 +107,10 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         column.label(text=f"{size(used)} on disk")
     if not bpy.data.filepath:
         column.label(text="Moves beside the .blend when it is saved", icon="INFO")
+    earlier = bake_status.earlier_resume_frame(scene)
+    if earlier is not None and not status.is_running:
+        act = column.operator("sinew.simulate", text=f"Resume from Frame {earlier + 1}", icon="FORWARD")
+        act.resume, act.from_frame = True, earlier
     obj = context.object
     if obj is not None and obj.type == "MESH" and obj.sinew.role == "BODY" and status.frame is not None:
         needed = bake_status.shape_key_bytes(scene, obj)

@@ -29,7 +29,7 @@ def tet_count(obj: bpy.types.Object, unit: float) -> int:
     lengths, area, volume = measures(obj, unit)
     if not lengths.max() > 0.0:
         return 0
-    return estimate_tets(lengths, area, volume, meshing(obj, unit))
+    return estimate_tets(lengths.tolist(), area, volume, meshing(obj, unit))
 
 
 def measures(obj: bpy.types.Object, unit: float) -> tuple[np.ndarray, float, float]:

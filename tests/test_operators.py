@@ -326,6 +326,81 @@ def test_rendering_what_is_not_baked_warns(tmp_path: Path) -> None:
     assert "up to frame 3 only" in messages.last(scene)
 
 
+def test_resume_from_an_earlier_frame_with_changed_settings(tmp_path: Path) -> None:
+    scene, box = falling_box(frames=25)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "early.blend"))
+    bpy.ops.sinew.simulate()
+    folder = tmp_path / "early.sinew"
+    before = CacheReader(folder).read_samples("Box", 0, 25)
+    assert bake_status.earlier_resume_frame(scene) is None
+    scene.frame_set(24)
+    earlier = bake_status.earlier_resume_frame(scene)
+    assert earlier is not None and 1 <= earlier < 25
+    box.sinew.mass_damping = 5.0
+    assert bpy.ops.sinew.simulate(resume=True, from_frame=earlier) == {"FINISHED"}
+    after = CacheReader(folder).read_samples("Box", 0, 25)
+    kept = earlier  # frame 1 is sample 0
+    assert (after[:kept] == before[:kept]).all() and (after[kept:] != before[kept:]).any()
+    assert after[-1, :, 2].mean() > before[-1, :, 2].mean(), "drag slows the fall"
+    assert status().label == "Baked to Frame 25"
+
+
+def test_saving_during_the_first_bake_moves_the_bake_at_its_end(tmp_path: Path) -> None:
+    scene, box = falling_box(frames=12)
+    bake = bakes.start(scene)
+    until(lambda: (bake.driver.job.frame or 0) >= 1)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "late.blend"))
+    until(lambda: bakes.running() is None)
+    assert bake.driver.job.phase == "done" and not bake.folder.exists()
+    assert CacheReader(tmp_path / "late.sinew").last_frame() == 12
+    assert playback.find_modifier(box).filepath == "//late.sinew/play/Box.pc2"
+    assert status().label == "Baked to Frame 12"
+
+
+def test_a_linked_character_with_an_override_bakes_and_survives_a_reload(tmp_path: Path) -> None:
+    fresh()
+    add_box("Character", divisions=2)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    scene = fresh()
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, target):
+        target.objects = ["Character"]
+    own = target.objects[0].override_create(remap_local_usages=True)
+    scene.collection.objects.link(own)
+    own.override_library.is_system_override = False
+    own.location.z = 3.0
+    own.select_set(True)
+    bpy.context.view_layer.objects.active = own
+    scene.frame_end = 4
+    assert bpy.ops.sinew.make_body() == {"FINISHED"}
+    own.sinew.divisions = 3
+    own.sinew.preset = "JELLY"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    own = next(o for o in bpy.context.scene.objects if o.override_library)
+    assert own.sinew.role == "BODY" and own.sinew.divisions == 3 and own.sinew.preset == "JELLY"
+    assert evaluated(own, 4)[:, 2].mean() < -0.01
+    assert status().label == "Baked to Frame 4"
+    own.sinew.density = 7.0
+    assert status().label == "Out of Date: Simulate Again"
+
+
+def test_two_scenes_have_two_caches(tmp_path: Path) -> None:
+    first, _ = falling_box(frames=2)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "both.blend"))
+    bpy.ops.sinew.simulate()
+    bpy.ops.scene.new(type="FULL_COPY")
+    second = bpy.context.scene
+    assert second != first and cache_place.cache_folder(second) == tmp_path / "both.sinew"
+    second.frame_end = 3
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    assert CacheReader(tmp_path / "both.sinew").last_frame() == 2
+    assert CacheReader(cache_place.cache_folder(second)).last_frame() == 3
+    assert cache_place.cache_folder(first) == tmp_path / "both.sinew"
+    assert cache_place.cache_folder(second).parent == tmp_path
+
+
 def test_convert_to_shape_keys_from_the_panel(tmp_path: Path) -> None:
     scene, box = falling_box(frames=4)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "k.blend"))

@@ -6,10 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty
+from bpy.props import BoolProperty, IntProperty
 
 from .. import bakes, messages, pulse
 from ..bake_job import Job
+
+# no frame of Blender's has this number
+NO_FRAME = -(2**31)
 
 
 class SINEW_OT_simulate(bpy.types.Operator):
@@ -27,6 +30,13 @@ class SINEW_OT_simulate(bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
+    from_frame: IntProperty(
+        name="From Frame",
+        description="With Resume: the last frame that stays; where there is no resume point, an earlier one",
+        default=NO_FRAME,
+        options={"SKIP_SAVE"},
+    )
+
     _timer: Any = None
     _bake: bakes.Bake | None = None
 
@@ -34,13 +44,13 @@ class SINEW_OT_simulate(bpy.types.Operator):
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         """Returns the tooltip."""
         if properties.resume:
-            return "Go on from the last frame of the bake that is there, with the settings as they are now"
+            return "Go on with the bake that is there, with the settings as they are now; later frames are replaced"
         return cls.__doc__ or ""
 
     @messages.told
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Starts the bake and stays to listen for Escape."""
-        self._bake = bakes.start(context.scene, bakes.Order(resume=self.resume))
+        self._bake = bakes.start(context.scene, self._order())
         pulse.start()
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.1, window=context.window)
@@ -66,9 +76,12 @@ class SINEW_OT_simulate(bpy.types.Operator):
     @messages.told
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Bakes to the end and then returns: for scripts, and for Blender without a window."""
-        bake = bakes.start(context.scene, bakes.Order(resume=self.resume))
+        bake = bakes.start(context.scene, self._order())
         bakes.wait()
         return self._end(bake.driver.job)
+
+    def _order(self) -> bakes.Order:
+        return bakes.Order(self.resume, None if self.from_frame == NO_FRAME else self.from_frame)
 
     def _end(self, job: Job) -> set[str]:
         level, line = messages.ending(job)
