@@ -11,7 +11,7 @@ import shapes
 from scenes import Run, block, pose, rotation
 from sinew.solver.contact.collide import collide_mesh, collide_plane
 from sinew.solver.contact.crossing import first_crossing
-from sinew.solver.contact.points import sample_surface
+from sinew.solver.contact.points import place_points, sample_surface
 from sinew.solver.geometry.bvh import STACK_SIZE, build_bvh
 from sinew.solver.geometry.enclosure import has_inside
 from sinew.solver.jit import set_thread_count
@@ -337,6 +337,15 @@ def test_first_crossings_are_those_of_all_triangles():
             hits += 1
             assert s == pytest.approx(r[ok].min(), abs=1e-9)
     assert hits > 50
+
+
+def test_points_are_placed_as_by_numpy():
+    rng = np.random.default_rng(7)
+    x, tets = rng.normal(size=(20, 3)), rng.integers(0, 20, size=(30, 4)).astype(np.int32)
+    tet, weights = rng.integers(0, 30, size=50).astype(np.int32), rng.normal(size=(50, 4))
+    out = np.empty((50, 3))
+    place_points(x, tets, tet, weights, out)
+    assert np.allclose(out, np.einsum("ka,kai->ki", weights, x[tets[tet]]))
 
 
 def test_large_faces_get_points_and_all_area_is_shared():

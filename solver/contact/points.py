@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Floats, Indices, floats
+from ..jit import kernel
 
 STIFFNESS = 100.0  # contact stiffness per area over Young's modulus / tet size
 POINT_STIFFNESS = 3.0  # least stiffness of a single point over Young's modulus · tet size
@@ -80,6 +81,26 @@ def contact_points(
     # points far outside their tets move it with a long lever
     lever = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1.0) ** 2
     return ContactPoints(tet, weights, area, stiffness / lever, mass * share / lever, np.full(len(tet), tet_size))
+
+
+@kernel()
+def place_points(x, tets, tet, weights, out):
+    """Writes Σⱼ weightsⱼ x[tets[tet]]ⱼ; several times a step for all points, so not by NumPy.
+
+    Args:
+        x: Node positions [m], (n, 3).
+        tets, tet, weights: The binding of the points, (m, 4), (k,), (k, 4).
+        out: Out, positions of the points [m], (k, 3).
+    """
+    for i in range(tet.shape[0]):
+        a, b, c, d = tets[tet[i]]
+        for axis in range(3):
+            out[i, axis] = (
+                weights[i, 0] * x[a, axis]
+                + weights[i, 1] * x[b, axis]
+                + weights[i, 2] * x[c, axis]
+                + weights[i, 3] * x[d, axis]
+            )
 
 
 def sample_surface(vertices: Floats, triangles: Indices, spacing: float) -> tuple[Indices, Floats, Floats]:

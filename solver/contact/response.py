@@ -26,12 +26,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Bools, Floats
-from ..embedding import interpolate_points
 from ..integrators.outside import Points
 from ..model import Model
 from ..state import State
 from .memory import Memory
-from .points import ContactPoints
+from .points import ContactPoints, place_points
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, tets_that_move
 
 RAISE = 0.05  # share of the depth that moves into the shift in one step
@@ -152,7 +151,7 @@ class ContactStep:
 
     def _positions(self, x: Floats) -> Floats:
         out = np.empty((len(self.points), 3))
-        interpolate_points(x, self.model.tets, self.points.tet, self.points.weights, out)
+        place_points(x, self.model.tets, self.points.tet, self.points.weights, out)
         return out
 
     def _points_of(self, touching: Touching) -> np.ndarray:
