@@ -31,7 +31,7 @@ from ..model import Model
 from ..state import State
 from .memory import Memory
 from .points import ContactPoints, place_points
-from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, tets_that_move
+from .touching import PUSH_OUT_REACH, Place, Touching, find_touching
 
 RAISE = 0.05  # share of the depth that moves into the shift in one step
 ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
@@ -81,7 +81,9 @@ class ContactStep:
         self.solves = 0
         self.memory = Memory.of(state)
         self.start = self._positions(state.x)
-        self.moves = tets_that_move(model.tets, is_fixed)[points.tet]
+        # points whose tets are held altogether go where they are told, through colliders too
+        held = np.zeros(len(points), bool) if is_fixed is None else is_fixed[model.tets[points.tet]].all(axis=1)
+        self.moves = ~held
         drift = dt * state.v
         self.touching = self._find(self._positions(state.x + drift + dt * dt * model.gravity_scale[:, None] * gravity))
         self.pushing = self._new(self.touching)

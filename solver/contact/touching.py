@@ -128,8 +128,3 @@ def _may_touch(place: Place, low: Floats, high: Floats, reach: float) -> bool:
             if (local.min(axis=0) <= box[3:] + margin).all() and (local.max(axis=0) >= box[:3] - margin).all():
                 return True
     return False
-
-
-def tets_that_move(tets: Indices, is_fixed: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_]:
-    """Returns which tets have a node that is not held, (m,)."""
-    return np.ones(len(tets), bool) if is_fixed is None else ~is_fixed[tets].all(axis=1)
