@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Prints what holds of the tets of every development surface, by both methods: python -m tests.validate_tetrahedralize.
+"""Fills every development surface with tets by both methods, and prints what holds of them.
 
-python validate_tetrahedralize.py [--only NAME] [--methods smooth,robust] [--tets 20000] [--divisions N]
+python tests/validate_tetrahedralize.py [--only NAME] [--methods smooth,robust] [--tets 20000] [--divisions N]
 """
 
 from __future__ import annotations
@@ -9,88 +9,154 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
-import trimesh
+import pytest
 
-from sinew.solver.errors import SinewError
+from sinew.solver.errors import BadInput
 from sinew.solver.geometry.surface import Surface
+from sinew.solver.mesh_files.surfaces import read_surface
 from sinew.solver.scene import Meshing
 from sinew.solver.tetrahedralize import tetrahedralize
+from sinew.solver.tetrahedralize.quality import signed_volumes
+from sinew.solver.tetrahedralize.tet_mesh import TetMesh
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "testdata"
+METHODS = ("smooth", "robust")
+TETS = 20_000
+FIRST_DIVISIONS = 24
+TRIES = 4
+LONGEST = 60.0
 
 
-def read(path: Path) -> Surface:
-    if path.suffix == ".obj":
-        return read_obj(path)
-    mesh = trimesh.load(path, process=False, skip_materials=True)
-    if isinstance(mesh, trimesh.Scene):
-        mesh = mesh.dump(concatenate=True)
-    return Surface(np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int32))
+class Row(NamedTuple):
+    """One line of the table: a mesh, or why there is none."""
+
+    file: str
+    method: str
+    divisions: int
+    seconds: float
+    mesh: TetMesh | None
+    refusal: str
+
+    def __str__(self) -> str:
+        head = f"{self.file:38} {self.method:6}"
+        if self.mesh is None:
+            return f"{head} {self.refusal}"
+        r = self.mesh.report
+        return (
+            f"{head} {self.divisions:4} {len(self.mesh.tets):7} {r.min_dihedral:6.2f} {r.max_dihedral:6.2f} "
+            f"{r.volume_ratio:7.4f} {len(r.lost_parts):4} {len(r.joined_tets):6} {self.seconds:6.2f}"
+        )
 
 
-def read_obj(path: Path) -> Surface:
-    vertices, faces = [], []
-    for line in path.read_text(errors="replace").replace("\\\n", " ").splitlines():
-        words = line.split()
-        if words[:1] == ["v"]:
-            vertices.append([float(w) for w in words[1:4]])
-        elif words[:1] == ["f"]:
-            ring = [int(w.split("/")[0]) for w in words[1:]]
-            ring = [i - 1 if i > 0 else len(vertices) + i for i in ring]
-            faces += [[ring[0], ring[i], ring[i + 1]] for i in range(1, len(ring) - 1)]
-    return Surface(np.array(vertices), np.array(faces, np.int32))
+HEAD = f"{'file':38} method  div    tets    min    max  volume lost joined seconds"
 
 
-def fill(surface: Surface, name: str, method: str, divisions: int, wanted: int):
-    """Fills the surface, again at other divisions until the number of tets is near the wanted one."""
-    for _ in range(6):
-        started = time.perf_counter()
-        mesh = tetrahedralize(surface, Meshing(method, divisions=divisions), name)
-        seconds = time.perf_counter() - started
-        if not wanted or 0.85 < len(mesh.tets) / wanted < 1.15:
-            break
-        better = max(round(divisions * (wanted / len(mesh.tets)) ** (1 / 3)), 4)
-        if better == divisions:
-            break
-        divisions = better
-    return mesh, divisions, seconds
+def table(only: str = "", methods: tuple[str, ...] = METHODS, tets: int = TETS, divisions: int = 0) -> list[Row]:
+    """Fills all surfaces, with about so many tets, or at so many divisions."""
+    rows = []
+    print(f"\n{HEAD}")
+    for path in sorted(DATA.glob("surface/*")) + sorted(DATA.glob("wild/*")):
+        for method in methods:
+            if only in path.name:
+                rows.append(fill(path, method, tets, divisions))
+                print(rows[-1])
+    return rows
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="")
-    parser.add_argument("--methods", default="smooth,robust")
-    parser.add_argument("--tets", type=int, default=20000)
-    parser.add_argument("--divisions", type=int, default=0)
-    args = parser.parse_args()
-    print(f"{'file':36} method  div   tets  min    max    volume  seconds")
-    for folder in ("surface", "wild"):
-        for path in sorted((DATA / folder).iterdir()):
-            if args.only not in path.name:
-                continue
-            for method in args.methods.split(","):
-                try:
-                    surface = read(path)
-                    mesh, divisions, seconds = fill(
-                        surface, path.name, method, args.divisions or 24, 0 if args.divisions else args.tets
-                    )
-                except SinewError as error:
-                    print(f"{folder}/{path.name:28} {method:6} {error.text}")
-                    continue
-                except Exception as error:
-                    import traceback
+def fill(path: Path, method: str, tets: int, divisions: int) -> Row:
+    """Fills one surface, again at other divisions until the number of tets is near the wanted one."""
+    started = time.perf_counter()
+    file = f"{path.parent.name}/{path.name}"
+    tried = divisions or FIRST_DIVISIONS
+    try:
+        surface = read_surface(path)
+        mesh = tetrahedralize(surface, Meshing(method, divisions=tried), path.name)
+        for _ in range(0 if divisions else TRIES):
+            better = max(round(tried * (tets / len(mesh.tets)) ** (1 / 3)), 4)
+            if 0.85 < len(mesh.tets) / tets < 1.15 or abs(better - tried) <= 1:
+                break
+            started, tried = time.perf_counter(), better
+            mesh = tetrahedralize(surface, Meshing(method, divisions=tried), path.name)
+    except BadInput as refused:
+        return Row(file, method, tried, time.perf_counter() - started, None, refused.text)
+    return Row(file, method, tried, time.perf_counter() - started, mesh, "")
 
-                    traceback.print_exc(limit=-2)
-                    print(f"{folder}/{path.name:28} {method:6} {type(error).__name__}: {error}")
-                    continue
-                r = mesh.report
-                print(
-                    f"{folder}/{path.name:28} {method:6} {divisions:4} {len(mesh.tets):7} {r.min_dihedral:5.2f} "
-                    f"{r.max_dihedral:6.2f} {r.volume_ratio:7.4f} {seconds:6.2f}"
-                )
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    if not DATA.is_dir():
+        pytest.skip("no ../shared/testdata here")
+    return table()
+
+
+def test_every_surface_is_filled(rows):
+    filled = {row.file for row in rows if row.mesh}
+    assert sum(file.startswith("surface/") for file in filled) == 17
+    assert sum(file.startswith("wild/") for file in filled) >= 19
+    assert {row.file for row in rows if row.method == "smooth" and row.mesh} >= {
+        file for file in filled if file.startswith("surface/")
+    }
+
+
+def test_no_tet_is_inverted_and_angles_hold(rows):
+    for row in rows:
+        if row.mesh:
+            assert signed_volumes(row.mesh.nodes, row.mesh.tets).min() > 0, row.file
+            least, most = (60 - 1e-6, 90 + 1e-6) if row.method == "robust" else (10.7, 164.8)
+            assert row.mesh.report.min_dihedral >= least and row.mesh.report.max_dihedral <= most, row.file
+
+
+def test_smooth_tets_keep_the_volume(rows):
+    kept = [
+        row.file
+        for row in rows
+        if row.file.startswith("surface/")
+        and row.method == "smooth"
+        and row.mesh
+        and abs(row.mesh.report.volume_ratio - 1) <= 0.03
+    ]
+    assert len(kept) >= 14, kept
+
+
+def test_nothing_takes_a_minute(rows):
+    assert max(row.seconds for row in rows) < LONGEST
+
+
+def test_subdivided_suzanne_gets_100_000_tets_in_three_seconds():
+    bpy = pytest.importorskip("bpy")
+    bpy.ops.mesh.primitive_monkey_add()
+    monkey = bpy.context.object
+    monkey.modifiers.new("Subdivision", "SUBSURF").levels = 2
+    mesh = monkey.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    mesh.calc_loop_triangles()
+    surface = Surface(*_arrays(mesh))
+    assert len(surface.triangles) > 15_000
+    tetrahedralize(surface, Meshing(divisions=8), "Suzanne")  # so that kernels are compiled
+    started = time.perf_counter()
+    filled = tetrahedralize(surface, Meshing(divisions=43), "Suzanne")
+    seconds = time.perf_counter() - started
+    print(f"\nSuzanne: {len(filled.tets)} tets in {seconds:.2f} s, {filled.report}")
+    assert len(filled.tets) >= 100_000
+    assert seconds < 3.0
+
+
+def _arrays(mesh):
+    import numpy as np
+
+    vertices = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", vertices)
+    triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    return vertices.astype(float).reshape(-1, 3), triangles.reshape(-1, 3)
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", default="")
+    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--tets", type=int, default=TETS)
+    parser.add_argument("--divisions", type=int, default=0)
+    chosen = parser.parse_args()
+    table(chosen.only, tuple(chosen.methods.split(",")), chosen.tets, chosen.divisions)
