@@ -41,7 +41,7 @@ def status(scene: bpy.types.Scene) -> Status:
 
 
 def _status_of(job: bake_job.Job) -> Status:
-    stage = STAGES.get(job.stage, "Building")
+    stage = STAGES.get(job.stage, "Starting")
     return Status(
         phase=PHASES[job.phase],
         frame=job.frame,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time as clock
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,6 +133,9 @@ def check(scene: bpy.types.Scene, folder: Path) -> None:
         raise BadInput("bake-protected", name=scene.name)
     bodies = roles.bodies(scene)
     if not bodies:
+        linked = next((o for o in scene.objects if o.sinew.role == "BODY" and o.library is not None), None)
+        if linked is not None:
+            raise BadInput("linked-without-override", name=linked.name)
         raise BadInput("no-bodies", name=scene.name)
     input_checks.check_objects(bodies, roles.colliders(scene))
     first, last = export.frame_range(scene)
@@ -170,7 +174,7 @@ def tick() -> bool:
     if _running is None:
         return False
     bake = _running
-    for effect in bake.driver.poll():
+    for effect in _poll(bake.driver):
         scene = find_scene(bake.scene_uid)
         if effect == bake_job.WARN:
             _warnings[bake.scene_uid] = _warning_lines(bake.driver.job)
@@ -186,14 +190,23 @@ def tick() -> bool:
     return _running is not None
 
 
+def _poll(driver: BakeDriver) -> list[str]:
+    try:
+        return driver.poll()
+    except Exception:
+        # the job has ended with it, and says so; the traceback is for the console
+        traceback.print_exc()
+        return driver.poll()
+
+
 def _show_frames(scene: bpy.types.Scene, bake: Bake) -> None:
     """Lets the bodies play what is baked so far; only tags updates once they do."""
     if bake.driver.job.frame is None:
         return
     if not bake.is_shown:
-        bake.is_shown = True
         cache_place.remember(scene, bake.folder)
         present_bake.attach(scene)
+        bake.is_shown = True
     elif scene.frame_current_final >= bake.driver.job.frame - 1:
         playback.refresh(roles.bodies(scene))
 

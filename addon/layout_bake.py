@@ -54,11 +54,15 @@ def _draw_progress(layout: bpy.types.UILayout, status: Status) -> None:
 
 
 def _progress_words(status: Status) -> str:
-    if status.phase == "baking":
-        left = "" if status.seconds_left is None else f", {duration(status.seconds_left)} left"
-        frame = status.frame_start if status.frame is None else status.frame
-        return f"Frame {frame} of {status.frame_end}{left}"
-    return status.stage or ""
+    if status.phase == "compiling":
+        return "Compiling kernels, once per machine"
+    if status.phase == "export":
+        return "Reading the scene"
+    if status.phase != "baking":
+        return status.stage
+    left = "" if status.seconds_left is None else f", {duration(status.seconds_left)} left"
+    frame = status.frame_start if status.frame is None else status.frame
+    return f"Frame {frame} of {status.frame_end}{left}"
 
 
 def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:

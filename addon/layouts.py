@@ -120,12 +120,8 @@ def draw_pins(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def _draw_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> None:
-    """Draws a menu of the vertex groups, or plain text where the name is an attribute's."""
-    chosen = getattr(obj.sinew, name)
-    if chosen and chosen not in obj.vertex_groups:
-        layout.prop(obj.sinew, name, icon="SPREADSHEET")
-        return
-    layout.prop_search(obj.sinew, name, obj, "vertex_groups")
+    """Draws a menu of the vertex groups that takes the name of an attribute too, also one that modifiers make."""
+    layout.prop_search(obj.sinew, name, obj, "vertex_groups", results_are_suggestions=True)
 
 
 def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -19,8 +19,12 @@ GROUND_SIDES = 10.0
 
 
 def bodies(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """Returns the scene's bodies by name, so that their order does not depend on how they were made."""
-    return sorted((o for o in scene.objects if o.type == "MESH" and o.sinew.role == "BODY"), key=lambda o: o.name)
+    """Returns the scene's bodies by name, so that their order does not depend on how they were made.
+
+    Objects that are linked play what was baked in their own file.
+    """
+    found = (o for o in scene.objects if o.type == "MESH" and o.sinew.role == "BODY" and o.library is None)
+    return sorted(found, key=lambda o: o.name)
 
 
 def colliders(scene: bpy.types.Scene) -> list[bpy.types.Object]:

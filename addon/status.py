@@ -87,18 +87,18 @@ class Status:
         return "Simulate"
 
 
+# what the button says of a running bake; the bar below says more
+WORDS = {"export": "Reading", "compiling": "Compiling …", "building": "Preparing …"}
+
+
 def _running_words(status: Status) -> str:
-    if status.phase == "export":
-        return f"Reading the Scene {status.fraction:.0%}"
-    if status.phase == "compiling":
-        return "Compiling kernels, once per machine …"
-    if status.phase == "building":
-        return f"{status.stage or 'Building'} …"
-    return f"Baking {_percent(status.fraction)}"
+    if status.phase in ("export", "baking"):
+        return f"{WORDS.get(status.phase, 'Baking')} {_percent(status.fraction)}"
+    return WORDS[status.phase]
 
 
 def _percent(fraction: float) -> str:
-    """Returns whole per cent with a thin-space look, never 100 before the end: "12 %"."""
+    """Returns whole per cent, never 100 before the end: "12 %"."""
     return f"{min(int(100.0 * fraction), 99)} %"
 
 

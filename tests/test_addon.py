@@ -110,9 +110,9 @@ def test_volume_preservation_stops_where_linear_tets_lock() -> None:
 
 STATES = [
     (Status(), "Simulate"),
-    (Status("export", fraction=0.5), "Reading the Scene 50%   Cancel"),
-    (Status("compiling"), "Compiling kernels, once per machine …   Cancel"),
-    (Status("building", stage='Filling with Tets: "Cube"'), 'Filling with Tets: "Cube" …   Cancel'),
+    (Status("export", fraction=0.5), "Reading 50 %   Cancel"),
+    (Status("compiling"), "Compiling …   Cancel"),
+    (Status("building", stage='Filling with Tets: "Cube"'), "Preparing …   Cancel"),
     (Status("baking", fraction=0.123), "Baking 12 %   Cancel"),
     (Status("baking", fraction=0.999), "Baking 99 %   Cancel"),
     (Status("stopping"), "Stopping …"),
@@ -159,6 +159,13 @@ def test_while_baking_the_panel_tells_frame_time_and_tets(monkeypatch: pytest.Mo
     lines = drawn(obj).lines
     assert "Frame 30 of 250, 2 min 05 s left" in lines
     assert "12,345 tets" in lines
+    for state, words in (
+        (Status("compiling"), "Compiling kernels, once per machine"),
+        (Status("building", stage='Filling with Tets: "Cube"'), 'Filling with Tets: "Cube"'),
+        (Status("export"), "Reading the scene"),
+    ):
+        monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
+        assert words in drawn(obj).lines
 
 
 def test_panels_for_nothing_a_lamp_a_mesh_and_a_collider() -> None:

@@ -386,6 +386,37 @@ def test_a_linked_character_with_an_override_bakes_and_survives_a_reload(tmp_pat
     assert status().label == "Out of Date: Simulate Again"
 
 
+def test_a_linked_body_plays_what_was_baked_in_its_own_file(tmp_path: Path) -> None:
+    falling_box(frames=3)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "prop.blend"))
+    bpy.ops.sinew.simulate()
+    bpy.ops.wm.save_mainfile()
+    scene = fresh()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    with bpy.data.libraries.load(str(tmp_path / "prop.blend"), link=True) as (_, target):
+        target.objects = ["Box"]
+    scene.collection.objects.link(target.objects[0])
+    with pytest.raises(RuntimeError, match='"Box" is linked'):
+        bpy.ops.sinew.simulate()
+    handlers.undone()
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    box = bpy.data.objects["Box"]
+    assert box.library is not None and evaluated(box, 3)[:, 2].mean() < -0.005
+    assert handlers.missing_words(bpy.context.scene, 3) == ""
+
+
+def test_an_error_of_our_own_is_told_and_leaves_nothing_stuck(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    scene, _ = falling_box(frames=2)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "e.blend"))
+    monkeypatch.setattr(bakes.export, "export_scene", lambda *_: iter([1.0 / 0.0]))
+    with pytest.raises(RuntimeError, match="error of its own: ZeroDivisionError"):
+        bpy.ops.sinew.simulate()
+    assert bakes.running() is None and "ZeroDivisionError" in messages.last(scene)
+    monkeypatch.undo()
+    assert bpy.ops.sinew.simulate() == {"FINISHED"} and messages.last(scene) == ""
+
+
 def test_two_scenes_have_two_caches(tmp_path: Path) -> None:
     first, _ = falling_box(frames=2)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "both.blend"))
