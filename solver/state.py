@@ -22,7 +22,7 @@ class State:
         x: Node positions [m], (n, 3).
         v: Node velocities [m/s], (n, 3).
         time: Seconds since the first frame.
-        fields: What else the next step reads (contact memory, plastic strain …), by name.
+        fields: What else the next step reads (contact memory, first guesses, plastic strain …), by name.
     """
 
     x: Floats

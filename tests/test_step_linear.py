@@ -95,6 +95,22 @@ def test_a_good_guess_needs_no_iteration():
     assert (x == before).all()
 
 
+def test_a_likely_direction_is_followed_as_far_as_is_best():
+    pattern, values, matrix, b = random_system(seed=6)
+    is_free = np.arange(len(b)) > 4
+    exact = np.zeros_like(b)
+    solve(pattern, values, b, is_free, exact, 1e-13, 5000)
+    for far in (0.5, -3.0):
+        x = np.zeros_like(b)
+        solved = solve(pattern, values, b, is_free, x, 1e-9, 5000, likely=far * exact + 1e3 * ~is_free[:, None])
+        assert solved.converged and solved.iterations == 1
+        assert np.abs(x - exact).max() < 1e-8 * np.abs(exact).max()
+    for useless in (np.zeros_like(b), np.random.default_rng(0).normal(size=b.shape)):
+        x = np.zeros_like(b)
+        solved = solve(pattern, values, b, is_free, x, 1e-11, 5000, likely=useless)
+        assert solved.converged and np.abs(x - exact).max() < 1e-9 * np.abs(exact).max()
+
+
 def test_everything_held_and_nothing_to_do():
     pattern, values, _, b = random_system()
     x = np.ones_like(b)

@@ -35,6 +35,10 @@ TETS_PER_THREAD = 2500
 # but with this share of what it is summed from: nothing is gained by solving for what is next to nothing.
 LEAST = 1.0e-3
 
+# Field of the state: v⁺ − v of the last step [m/s], (n, 3). The next change is likely to be like it; tried first, it
+# saves a quarter of the iterations of a swinging beam.
+CHANGE = "velocity_change"
+
 Respond = Callable[[Floats, Floats], Outside | None]
 
 
@@ -106,6 +110,7 @@ def _step(
         outside = changed
     ended = clock.perf_counter()
 
+    state.fields[CHANGE] = v - state.v
     state.x, state.v, state.time = x, v, state.time + dt
     stages = {"elements": warped - started, "assembly": assembled - warped, "solve": ended - assembled}
     return StepReport(
@@ -140,13 +145,18 @@ def _solve(
         corners, weights, coupling, push, model.tets.ravel(), pattern.corner_block, work.values, impulse,
     )  # fmt: skip
 
-    v = first_guess(model, state.v, impulse, drag, points, coupling, is_free) if before is None else before.copy()
+    v, likely = before, None
+    if v is None:
+        v = first_guess(model, state.v, impulse, drag, points, coupling, is_free)
+        if CHANGE in state.fields:
+            likely = floats(state.v + state.fields[CHANGE] - v)
+    v = v.copy()
     if outside.fixed_target is not None:
         v[~is_free] = (outside.fixed_target[~is_free] - state.x[~is_free]) / dt
     parts = (model.mass[:, None] * state.v, dt * work.force, impulse)
     b = floats(parts[0] + parts[1] + parts[2])
     least = floats(LEAST * np.sum([_norms(model, part, is_free) for part in parts], axis=0))
-    solved = solve(pattern, work.values, b, is_free, v, settings.tolerance, settings.max_iterations, least)
+    solved = solve(pattern, work.values, b, is_free, v, settings.tolerance, settings.max_iterations, least, likely)
     work.values[touched] = untouched
 
     x = state.x + dt * v

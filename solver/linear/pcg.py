@@ -49,6 +49,7 @@ def solve(
     tolerance: float,
     max_iterations: int,
     least: Floats | None = None,
+    likely: Floats | None = None,
 ) -> Solved:
     """Solves A x = b for the free nodes, from what `x` holds.
 
@@ -61,19 +62,22 @@ def solve(
         tolerance: Relative residual to reach.
         max_iterations: Products with A to spend at most, not counting those for residuals.
         least: What ‖b‖ counts for at least, per island, (k,); None: nothing.
+        likely: A direction in which the solution is likely to lie from `x`, (n, 3): first x is moved along it as
+            far as is best. None: there is none.
     """
     if x.shape != b.shape or x.shape != (pattern.node_count, 3) or values.shape != (pattern.block_count, 9):
         raise ValueError(f"x {x.shape}, b {b.shape}, values {values.shape} do not fit {pattern.node_count} nodes")
     inverse = np.empty((pattern.node_count, 6))
     invert_diagonal(pattern.diagonal, is_free, values, inverse)
     r, z, p, q = np.zeros((4, *b.shape))
+    d = np.zeros_like(b) if likely is None else likely * is_free[:, None]
     sums = np.zeros((len(pattern.chunk_start) - 1, 2))
     alpha, beta, rz, rr, bb = np.zeros((5, pattern.island_count))
     bb[:] = 0.0 if least is None else np.square(least)
     iterations = conjugate_gradients(
         pattern.chunk_start, pattern.chunk_island, pattern.row_start, pattern.column, values, inverse, is_free,
-        not is_free.all(), b, float(tolerance), int(max_iterations), r, z, p, q, sums,
-        np.ones(pattern.island_count, np.bool_), alpha, beta, rz, rr, bb, x,
+        not is_free.all(), b, float(tolerance), int(max_iterations), r, z, p, q, d,
+        likely is not None, sums, np.ones(pattern.island_count, np.bool_), alpha, beta, rz, rr, bb, x,
     )  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
         residual = float(np.max(np.where(rr == 0.0, 0.0, np.sqrt(rr / bb)), initial=0.0))
@@ -81,17 +85,18 @@ def solve(
 
 
 # what one pass over the rows does
-_DONE, _GIVEN, _ALL, _APPLY, _RESIDUAL, _DIRECTION, _PRODUCT, _DESCEND = range(8)
+_DONE, _GIVEN, _ALL, _APPLY, _RESIDUAL, _LIKELY, _CURVE, _DIRECTION, _PRODUCT, _DESCEND = range(10)
 
 
 @kernel(parallel=True)
 def conjugate_gradients(
     chunk_start, chunk_island, row_start, column, values, inverse, is_free, has_held, b, tolerance, max_iterations,
-    r, z, p, q, sums, active, alpha, beta, rz, rr, bb, x,
+    r, z, p, q, d, has_likely, sums, active, alpha, beta, rz, rr, bb, x,
 ):  # fmt: skip
     """Solves for x; returns the iterations.
 
-    r, z, p, q are work space of the shape of x, q zero at first; `sums` of (chunks, 2); `active`, true at first, and
+    r, z, p, q are work space of the shape of x, q zero at first; d is the likely direction, zero at held nodes, where
+    there is one; `sums` is work space of (chunks, 2); `active`, true at first, and
     `alpha`, `beta` and `rz` of (islands,). `rr` gets ‖b − A x‖², `bb` the larger of ‖b‖² and what it held.
     """
     iterations, restarts = 0, -1
@@ -103,21 +108,23 @@ def conjugate_gradients(
             if active[island]:
                 _pass(
                     task, chunk_start[chunk], chunk_start[chunk + 1], alpha[island], beta[island], row_start, column,
-                    values, inverse, is_free, b, r, z, p, q, x, sums[chunk],
+                    values, inverse, is_free, b, r, z, p, q, d, x, sums[chunk],
                 )  # fmt: skip
         if task == _DESCEND:
             iterations += 1
         if task == _RESIDUAL:
             restarts += 1
+        if task == _LIKELY:
+            has_likely = False
         may_go_on = iterations < max_iterations and restarts <= RESTARTS
         task = _conclude(
-            task, may_go_on, restarts == 0, tolerance, chunk_island, sums, active, alpha, beta, rz, rr, bb
+            task, may_go_on, restarts == 0, has_likely, tolerance, chunk_island, sums, active, alpha, beta, rz, rr, bb
         )  # fmt: skip
     return iterations
 
 
 @kernel()
-def _conclude(task, may_go_on, is_norm, tolerance, chunk_island, sums, active, alpha, beta, rz, rr, bb):
+def _conclude(task, may_go_on, is_norm, has_likely, tolerance, chunk_island, sums, active, alpha, beta, rz, rr, bb):
     """Draws the consequences of a pass for every island, and returns the next task."""
     if task == _GIVEN or task == _ALL:
         return _APPLY
@@ -134,7 +141,13 @@ def _conclude(task, may_go_on, is_norm, tolerance, chunk_island, sums, active, a
             chunk += 1
         if not active[island]:
             continue
-        if task == _PRODUCT:
+        if task == _LIKELY:
+            rz[island] = first
+        elif task == _CURVE:
+            # conjugate gradients begin behind it, with β = 0
+            alpha[island] = rz[island] / first if first > 0.0 else 0.0
+            rz[island] = np.inf
+        elif task == _PRODUCT:
             # not so where there is no way down left in this precision, or no numbers
             active[island] = first > 0.0
             alpha[island] = rz[island] / first
@@ -145,10 +158,12 @@ def _conclude(task, may_go_on, is_norm, tolerance, chunk_island, sums, active, a
             rz[island], rr[island] = first, second
             active[island] = second > tolerance * tolerance * bb[island] and first > 0.0 and may_go_on
         goes_on = goes_on or active[island]
-    if task == _PRODUCT:
+    if task == _LIKELY:
+        return _CURVE
+    if task == _CURVE or task == _PRODUCT:
         return _DESCEND
     if goes_on and not is_norm:
-        return _DIRECTION
+        return _LIKELY if has_likely else _DIRECTION
     if task == _RESIDUAL and not is_norm:
         return _DONE
     # see what is there, in all islands
@@ -158,14 +173,15 @@ def _conclude(task, may_go_on, is_norm, tolerance, chunk_island, sums, active, a
 
 
 @kernel(contract=True)
-def _pass(task, start, end, alpha, beta, row_start, column, values, inverse, is_free, b, r, z, p, q, x, sums):
+def _pass(task, start, end, alpha, beta, row_start, column, values, inverse, is_free, b, r, z, p, q, d, x, sums):
     """Does one task on the rows from `start` to `end`, with two sums over them.
 
-    _GIVEN: p = x at held nodes, else 0. _ALL: p = x. _DIRECTION: p = z + β p. _APPLY, _PRODUCT: q = A p, with the
-    sum p·q. _RESIDUAL: r = b − q. _DESCEND: x += α p, r −= α q. The last two also z = M⁻¹ r, with r·z and r·r.
+    _GIVEN: p = x at held nodes, else 0. _ALL: p = x. _LIKELY: p = d, with r·p. _DIRECTION: p = z + β p.
+    _APPLY, _CURVE, _PRODUCT: q = A p, with p·q. _RESIDUAL: r = b − q. _DESCEND: x += α p, r −= α q. The last two
+    also z = M⁻¹ r, with r·z and r·r.
     """
     first, second = 0.0, 0.0
-    if task == _APPLY or task == _PRODUCT:
+    if task == _APPLY or task == _CURVE or task == _PRODUCT:
         for i in range(start, end):
             s, t, u = 0.0, 0.0, 0.0
             for k in range(row_start[i], row_start[i + 1]):
@@ -179,6 +195,10 @@ def _pass(task, start, end, alpha, beta, row_start, column, values, inverse, is_
     elif task == _DIRECTION:
         for i in range(start, end):
             p[i, 0], p[i, 1], p[i, 2] = z[i, 0] + beta * p[i, 0], z[i, 1] + beta * p[i, 1], z[i, 2] + beta * p[i, 2]
+    elif task == _LIKELY:
+        for i in range(start, end):
+            p[i, 0], p[i, 1], p[i, 2] = d[i, 0], d[i, 1], d[i, 2]
+            first += r[i, 0] * d[i, 0] + r[i, 1] * d[i, 1] + r[i, 2] * d[i, 2]
     elif task == _GIVEN or task == _ALL:
         for i in range(start, end):
             taken = 0.0 if task == _GIVEN and is_free[i] else 1.0
