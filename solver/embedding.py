@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Floats, Indices, floats, indices
-from .geometry.box_tree import BoxTree, build_box_tree
+from .geometry.box_tree import build_box_tree
 from .geometry.chunks import run_in_chunks
 from .geometry.point_tet import barycentric_rows, find_tets
 from .jit import kernel
@@ -58,9 +58,8 @@ def bind(nodes: Floats, tets: Indices, points: Floats) -> Binding:
     """
     points = floats(points, -1, 3)
     nodes, tets = floats(nodes, -1, 3), indices(tets, -1, 4)
-    rows, _ = barycentric_rows(nodes, tets)
-    found = _find(nodes, tets, rows, tet_tree(nodes, tets), points)
-    return Binding(found.tet, _weights(nodes, tets, rows, points, found.tet))
+    found = closest_tets(nodes, tets, points)
+    return Binding(found.tet, _weights(nodes, tets, points, found.tet))
 
 
 def closest_tets(nodes: Floats, tets: Indices, points: Floats) -> ClosestTets:
@@ -72,14 +71,23 @@ def closest_tets(nodes: Floats, tets: Indices, points: Floats) -> ClosestTets:
         points: Points [m], (k, 3).
     """
     nodes, tets = floats(nodes, -1, 3), indices(tets, -1, 4)
-    rows, _ = barycentric_rows(nodes, tets)
-    return _find(nodes, tets, rows, tet_tree(nodes, tets), floats(points, -1, 3))
+    points = floats(points, -1, 3)
+    if not len(tets):
+        raise ValueError("points cannot be tied to a mesh without tets")
+    rows, steepness = barycentric_rows(nodes, tets)
+    solid = np.flatnonzero(steepness[:, 0] > 0.0)
+    if not len(solid):
+        raise ValueError("points cannot be tied to tets without volume")
+    corners = nodes[tets[solid]]
+    tree = build_box_tree(corners.min(axis=1), corners.max(axis=1))
+    order = solid[tree.order].astype(np.int32)
+    tet, distance = np.empty(len(points), np.int32), np.empty(len(points))
 
+    def work(part: slice) -> None:
+        find_tets(nodes, tets, rows, steepness, tree.lower, tree.upper, order, points[part], tet[part], distance[part])
 
-def tet_tree(nodes: Floats, tets: Indices) -> BoxTree:
-    """Returns a box tree over the tets (m, 4) of `nodes` [m], (n, 3)."""
-    corners = nodes[tets]
-    return build_box_tree(corners.min(axis=1), corners.max(axis=1))
+    run_in_chunks(len(points), work)
+    return ClosestTets(tet, distance)
 
 
 @kernel()
@@ -94,14 +102,11 @@ def interpolate_points(x, tets, tet, weights, out):
         out: Out, point values, (k, 3).
     """
     for i in range(tet.shape[0]):
-        corners = tets[tet[i]]
         for axis in range(3):
-            out[i, axis] = (
-                weights[i, 0] * x[corners[0], axis]
-                + weights[i, 1] * x[corners[1], axis]
-                + weights[i, 2] * x[corners[2], axis]
-                + weights[i, 3] * x[corners[3], axis]
-            )
+            total = 0.0
+            for j in range(4):
+                total += weights[i, j] * x[np.uintp(tets[np.uintp(tet[i]), j]), axis]
+            out[i, axis] = total
 
 
 def interpolate(x: Floats, tets: Indices, binding: Binding, out: Floats) -> None:
@@ -109,26 +114,12 @@ def interpolate(x: Floats, tets: Indices, binding: Binding, out: Floats) -> None
     interpolate_points(x, tets, binding.tet, binding.weights, out)
 
 
-def _find(nodes: Floats, tets: Indices, rows: Floats, tree: BoxTree, points: Floats) -> ClosestTets:
-    if not len(tets):
-        raise ValueError("points cannot be tied to a mesh without tets")
-    tet = np.empty(len(points), np.int32)
-    distance = np.empty(len(points))
-
-    def work(part: slice) -> None:
-        find_tets(nodes, tets, rows, tree.lower, tree.upper, tree.order, points[part], tet[part], distance[part])
-
-    run_in_chunks(len(points), work)
-    if np.any(tet < 0):
-        raise ValueError("points cannot be tied to tets without volume")
-    return ClosestTets(tet, distance)
-
-
-def _weights(nodes: Floats, tets: Indices, rows: Floats, points: Floats, tet: Indices) -> Floats:
+def _weights(nodes: Floats, tets: Indices, points: Floats, tet: Indices) -> Floats:
     """Returns barycentric weights, (k, 4), refined once so that the points come back to round-off."""
     corners = nodes[tets[tet]]
+    edges = corners[:, 1:] - corners[:, :1]
+    rows, _ = barycentric_rows(nodes, tets[tet])
     from_first = points - corners[:, 0]
-    inner = np.einsum("kij,kj->ki", rows[tet], from_first)
-    left = from_first - np.einsum("ki,kij->kj", inner, corners[:, 1:] - corners[:, :1])
-    inner += np.einsum("kij,kj->ki", rows[tet], left)
+    inner = np.einsum("kij,kj->ki", rows, from_first)
+    inner += np.einsum("kij,kj->ki", rows, from_first - np.einsum("ki,kij->kj", inner, edges))
     return np.concatenate([1.0 - inner.sum(axis=1, keepdims=True), inner], axis=1)

@@ -9,13 +9,13 @@ import pytest
 from shapes import cube, sphere
 from sinew.solver.errors import SinewError
 from sinew.solver.geometry.bvh import build_bvh
-from sinew.solver.geometry.overlaps import crossing_faces, triangles_in_tets
+from sinew.solver.geometry.crossing_faces import crossing_faces
 from sinew.solver.geometry.surface import Surface
-from sinew.solver.geometry.triangle_tet import triangle_meets_tet
 from sinew.solver.geometry.welding import weld
 from sinew.solver.scene import Meshing
 from sinew.solver.tetrahedralize import tetrahedralize
-from sinew.solver.tetrahedralize.tet_mesh import LostPart
+from sinew.solver.tetrahedralize.surface_samples import sample_surface, spread_over_faces
+from sinew.solver.tetrahedralize.tet_mesh import Filling, LostPart
 
 
 def together(*parts: tuple[np.ndarray, np.ndarray]) -> Surface:
@@ -87,7 +87,7 @@ def test_a_thin_fin_of_a_body_is_a_part_of_it():
     surface = Surface(*extruded(outline, 1.0))
     parts = lost(surface, 0.2)
     assert parts and all(part.name.startswith("Part") for part in parts)
-    assert parts[0].tet_size_needed == pytest.approx(0.05 / 1.5, rel=0.2)
+    assert parts[0].tet_size_needed == pytest.approx(0.05 / 2, rel=0.2)
 
 
 def test_a_sheet_needs_the_robust_method():
@@ -132,21 +132,31 @@ def test_pieces_side_by_side_are_joined():
     assert np.abs(middles[:, 0] - 1.025).max() < 0.21
 
 
-def test_triangles_in_tets_equal_all_against_all():
-    rng = np.random.default_rng(1)
-    nodes = rng.uniform(0, 1, (60, 3))
-    tets = np.array([rng.permutation(60)[:4] for _ in range(25)], np.int32)
-    corners = rng.uniform(0, 1, (30, 1, 3)) + rng.normal(size=(30, 3, 3)) * 0.1
-    tet, triangle = triangles_in_tets(corners.reshape(-1, 9), nodes, tets, 0.0)
-    expected = [
-        (i, j)
-        for i in range(25)
-        for j in range(30)
-        if triangle_meets_tet(corners[j].ravel(), nodes[tets[i]].ravel(), 0.0)
-    ]
-    assert list(zip(tet.tolist(), triangle.tolist(), strict=True)) == expected
-    deeper, _ = triangles_in_tets(corners.reshape(-1, 9), nodes, tets, 0.05)
-    assert 0 < len(deeper) < len(tet)
+def test_points_are_spread_over_faces_of_any_form():
+    corners = np.array(
+        [[[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 0, 0], [9, 0, 0], [4, 0.01, 0]], [[0, 0, 0]] * 3], float
+    )
+    points, face = spread_over_faces(corners, 0.1)
+    assert np.bincount(face).tolist() == [15 * 8, 90, 1]
+    u, v = points[face == 0][:, :2].T
+    assert u.min() > 0 and v.min() > 0 and (u + v).max() < 1
+    for place in np.random.default_rng(1).dirichlet([1, 1, 1], 300) @ corners[0]:
+        assert np.linalg.norm(points[face == 0] - place, axis=1).min() <= 0.1
+    assert np.diff(np.sort(points[face == 1][:, 0])).max() <= 0.11
+
+
+def test_every_sample_knows_its_tet():
+    surface = Surface(*sphere(8))
+    mesh = tetrahedralize(surface, Meshing("robust", divisions=6), "ball")
+    samples = sample_surface(surface, Filling(mesh.nodes, mesh.tets, mesh.fill), mesh.report.tet_size)
+    assert samples.distance.max() == 0.0
+    assert set(samples.face) == set(range(len(surface.triangles)))
+    corners = mesh.nodes[mesh.tets[samples.tet]]
+    weights = np.linalg.solve(
+        np.concatenate([corners, np.ones((len(corners), 4, 1))], axis=2).transpose(0, 2, 1),
+        np.concatenate([samples.points, np.ones((len(corners), 1))], axis=1)[:, :, None],
+    )
+    assert weights.min() >= -1e-9
 
 
 def test_crossing_faces_are_found_and_neighbours_are_not():

@@ -17,6 +17,7 @@ from .joined_tets import find_joined_tets
 from .lost_parts import find_lost_parts
 from .report import describe
 from .size import check_size, tet_size
+from .surface_samples import sample_surface
 from .tet_mesh import Filling, TetMesh
 
 
@@ -47,10 +48,11 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
     # whole lattice tets cover the surface, so none of it is lost
     is_covered = meshing.method == "robust"
     cell = float(unit.tet_size or 0.0)
+    samples = sample_surface(outward.surface, filling, cell)
     report = dataclasses.replace(
         describe(filling, enclosed, unit, size, 0.0),
-        lost_parts=() if is_covered else find_lost_parts(filling, outward, bvh, cell, middle, size),
-        joined_tets=find_joined_tets(filling, outward, bvh, cell),
+        lost_parts=() if is_covered else find_lost_parts(samples, outward, bvh, cell, middle, size),
+        joined_tets=find_joined_tets(samples, filling, outward, bvh, cell),
         seconds=time.perf_counter() - started,
     )
     return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report)

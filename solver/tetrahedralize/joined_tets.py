@@ -11,54 +11,85 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse
+import scipy.sparse.csgraph
 
 from ..arrays import Indices
 from ..geometry.bvh import Bvh
 from ..geometry.closest_on_triangle import closest_on_triangle
+from ..geometry.crossing_faces import crossing_faces
 from ..geometry.outward import Outward
-from ..geometry.overlaps import crossing_faces, triangles_in_tets
 from ..geometry.welding import weld
 from ..geometry.winding import winding_numbers
 from ..jit import kernel
 from .level_set import INSIDE
+from .surface_samples import SurfaceSamples
 from .tet_mesh import Filling
 
 REACH = 2.5  # how far the mesh is followed, in tet sizes from the middle of the tet
-DEPTH = 0.05  # how deep a surface has to reach into a tet, in tet sizes: the surface of Smooth's own tets does not
+DEPTH = 0.005  # how deep a surface has to reach into a tet, in tet sizes, to count
 
 
-def find_joined_tets(filling: Filling, outward: Outward, bvh: Bvh, tet_size: float) -> Indices:
+def find_joined_tets(samples: SurfaceSamples, filling: Filling, outward: Outward, bvh: Bvh, tet_size: float) -> Indices:
     """Returns the numbers of the tets that join surfaces far apart along the mesh, ascending, (k,).
 
     Args:
+        samples: Points of the surface with their tets.
         filling: The tets.
         outward: The surface.
         bvh: Its tree.
         tet_size: Of the lattice, in the surface's unit.
     """
-    surface = outward.surface
-    corners = np.ascontiguousarray(surface.corners.reshape(-1, 9))
-    tet, face = triangles_in_tets(corners, filling.nodes, filling.tets, DEPTH * tet_size)
-    several, start = np.unique(tet, return_index=True)
-    ends = np.append(start, len(tet)).astype(np.int64)
-    welded = weld(surface)
-    torn = np.zeros(len(several), np.bool_)
-    mark_torn(ends, face, welded, np.full(welded.max() + 1, -1), np.empty(len(face), np.int64), torn)
-    if not torn.any():
+    tet, face = _faces_in_tets(samples, filling, DEPTH * tet_size)
+    welded = weld(outward.surface)
+    chosen = _torn_tets(tet, face, welded)
+    if not len(chosen):
         return np.zeros(0, np.int32)
     graph = _neighbours(welded, *crossing_faces(bvh, welded))
-    chosen = np.flatnonzero(torn)
-    middles = filling.nodes[filling.tets[several[chosen]]].mean(axis=1)
-    room = 4 * int((ends[chosen + 1] - ends[chosen]).sum())
-    of_tet, points = np.empty(room, np.int64), np.empty((room, 3))
-    face_count = len(welded)
-    count = fill_gaps(
-        chosen, ends, face, middles, graph.indptr, graph.indices, corners, REACH * tet_size,
-        np.full(face_count, -1), np.full(face_count, -1), np.empty(face_count, np.int64), np.empty((face_count, 3)),
+    first, end = np.searchsorted(tet, chosen), np.searchsorted(tet, chosen, side="right")
+    middles = filling.nodes[filling.tets[chosen]].mean(axis=1)
+    of_tet, points = np.empty(16 * len(chosen), np.int64), np.empty((16 * len(chosen), 3))
+    count = len(welded)
+    gaps = fill_gaps(
+        first, end, face, middles, graph.indptr, graph.indices, outward.surface.corners.reshape(-1, 9),
+        REACH * tet_size, np.full(count, -1), np.full(count, -1), np.empty(count, np.int64), np.empty((count, 3)),
         of_tet, points,
     )  # fmt: skip
-    is_gap = winding_numbers(bvh, points[:count]) <= INSIDE
-    return np.unique(several[chosen[of_tet[:count][is_gap]]]).astype(np.int32)
+    is_gap = winding_numbers(bvh, points[:gaps]) <= INSIDE
+    return np.unique(chosen[of_tet[:gaps][is_gap]]).astype(np.int32)
+
+
+def _faces_in_tets(samples: SurfaceSamples, filling: Filling, depth: float) -> tuple[Indices, Indices]:
+    """Returns tets and the faces that reach deeper than `depth` [m] into them, by their samples, sorted, each (p,)."""
+    inside = np.flatnonzero(samples.distance == 0.0)
+    tet, points = samples.tet[inside], samples.points[inside]
+    x = filling.nodes[filling.tets[tet]]
+    deep = np.ones(len(inside), np.bool_)
+    for i in range(4):
+        a, b, c = x[:, (i + 1) % 4], x[:, (i + 2) % 4], x[:, (i + 3) % 4]
+        normal = np.cross(b - a, c - a)
+        deep &= np.abs(np.einsum("ki,ki->k", normal, points - a)) > depth * np.linalg.norm(normal, axis=1)
+    face_count = int(samples.face[-1]) + 1
+    keys = np.unique(tet[deep].astype(np.int64) * face_count + samples.face[inside[deep]])
+    return keys // face_count, keys % face_count
+
+
+def _torn_tets(tet: Indices, face: Indices, welded: Indices) -> Indices:
+    """Returns the tets whose faces do not hang together by shared corners, ascending, (k,).
+
+    Args:
+        tet, face: Pairs, sorted by tet, (p,).
+        welded: Welded faces, (t, 3).
+    """
+    corner = (tet[:, None] * (int(welded.max()) + 1) + welded[face]).ravel()
+    _, number = np.unique(corner, return_inverse=True)
+    pair = np.repeat(np.arange(len(tet)), 3)
+    size = len(tet) + int(number.max(initial=-1)) + 1
+    graph = scipy.sparse.coo_matrix(
+        (np.ones(len(pair), np.int8), (pair, number.ravel() + len(tet))), shape=(size, size)
+    )
+    piece = scipy.sparse.csgraph.connected_components(graph, directed=False)[1][: len(tet)]
+    differs = (tet[1:] == tet[:-1]) & (piece[1:] != piece[:-1])
+    return np.unique(tet[1:][differs])
 
 
 def _neighbours(welded: Indices, a: Indices, b: Indices) -> scipy.sparse.csr_matrix:
@@ -73,64 +104,27 @@ def _neighbours(welded: Indices, a: Indices, b: Indices) -> scipy.sparse.csr_mat
 
 
 @kernel()
-def mark_torn(ends, face, welded, holder, parent, torn):
-    """Marks the tets whose faces do not hang together by shared corners.
-
-    Args:
-        ends: Where the faces of each tet begin in `face`, and where the last end, (k + 1,).
-        face: Faces in each tet, (p,).
-        welded: Welded faces, (t, 3).
-        holder: Scratch, all -1, one entry per welded corner.
-        parent: Scratch, (p,).
-        torn: Out, (k,).
-    """
-    for k in range(torn.shape[0]):
-        pieces = 0
-        for i in range(ends[k], ends[k + 1]):
-            parent[i] = i
-            pieces += 1
-            for corner in range(3):
-                v = welded[face[i], corner]
-                if holder[v] < ends[k]:
-                    holder[v] = i
-                    continue
-                a = holder[v]
-                while parent[a] != a:
-                    a = parent[a]
-                b = i
-                while parent[b] != b:
-                    b = parent[b]
-                if a != b:
-                    parent[max(a, b)] = min(a, b)
-                    pieces -= 1
-        torn[k] = pieces > 1
-
-
-@kernel()
-def fill_gaps(
-    chosen, ends, face, middles, first, neighbour, corners, reach, seen, group, queue, nearest, of_tet, points
-):
+def fill_gaps(begin, end, face, middles, first, neighbour, corners, reach, seen, group, queue, nearest, of_tet, points):
     """Fills the middles between pieces of the surface in one tet that are not connected near it; returns how many.
 
     Args:
-        chosen: Tets to look at, places in `ends`, (c,).
-        ends, face: See `mark_torn`.
-        middles: Middles of the chosen tets [m], (c, 3).
+        begin, end: Where the faces of each tet begin and end in `face`, (c,).
+        face: Faces that pass through the tets, (p,).
+        middles: Middles of the tets [m], (c, 3).
         first, neighbour: Faces next to each face, compressed rows, (t + 1,) and (q,).
         corners: The faces [m], (t, 9).
         reach: How far from the middle faces are followed [m].
         seen, group: Scratch, all -1, (t,).
         queue: Scratch, (t,).
         nearest: Scratch, (t, 3).
-        of_tet: Out, the place in `chosen` of each middle, (room,).
+        of_tet: Out, the tet of each middle, (room,).
         points: Out, the middles between pieces [m], (room, 3).
     """
     count = 0
-    for c in range(chosen.shape[0]):
-        k = chosen[c]
+    for c in range(begin.shape[0]):
         x, y, z = middles[c, 0], middles[c, 1], middles[c, 2]
         groups = 0
-        for i in range(ends[k], ends[k + 1]):
+        for i in range(begin[c], end[c]):
             if seen[face[i]] == c:
                 continue
             seen[face[i]] = c
@@ -156,7 +150,7 @@ def fill_gaps(
             continue
         for g in range(groups):
             best = np.inf
-            for i in range(ends[k], ends[k + 1]):
+            for i in range(begin[c], end[c]):
                 if group[face[i]] != g:
                     continue
                 d2, u, v, w = closest_on_triangle(corners, face[i], x, y, z)

@@ -7,56 +7,44 @@ connected lost faces are one part, told if it reaches `VERY_FAR` somewhere (tets
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.sparse
 import scipy.sparse.csgraph
 
 from ..arrays import Bools, Floats, Indices
-from ..embedding import closest_tets
 from ..geometry.bvh import Bvh
 from ..geometry.crossing import find_crossings
 from ..geometry.outward import Outward
 from ..geometry.surface import Surface
 from ..geometry.welding import sides, touching_faces, weld
-from .tet_mesh import Filling, LostPart
+from .surface_samples import SurfaceSamples
+from .tet_mesh import LostPart
 
 TOUCHING = 0.02  # of the tet size
 FAR = 0.25
 VERY_FAR = 0.5
-MOST_ROWS = 8  # samples along a side of a face
 MOST_RAYS = 256  # per part
 RAY = 4.0  # how deep a part is looked into, in tet sizes
 THIN_SHARE = 0.3  # this share of a part may be thinner than what its size is chosen for: tips always are
-# The lattice has a point within 0.56 a of any place, so a rod 1.2 a thick always holds some; its edges need more.
-TETS_ACROSS = 1.5
+# The lattice has a point within 0.56 a of any place, so a rod 1.2 a thick always holds some; its edges take two a.
+TETS_ACROSS = 2.0
 LARGEST_SHARE = 0.75  # of the tet size: what was lost at one size needs a smaller one
 
 
-@dataclass(frozen=True)
-class _Samples:
-    """Points on faces: positions [m] (k, 3), and the face of each (k,)."""
-
-    points: Floats
-    face: Indices
-
-
 def find_lost_parts(
-    filling: Filling, outward: Outward, bvh: Bvh, tet_size: float, middle: Floats, scale: float
+    samples: SurfaceSamples, outward: Outward, bvh: Bvh, tet_size: float, middle: Floats, scale: float
 ) -> tuple[LostPart, ...]:
     """Returns the parts of a surface of size one that got no tet, in the units of the scene.
 
     Args:
-        filling: The tets.
+        samples: Points of the surface with their tets.
         outward: The surface.
         bvh: Its tree.
         tet_size: Of the lattice, in the surface's unit.
         middle, scale: Where the surface's origin is in the scene [m], (3,), and how large its unit [m].
     """
     surface = outward.surface
-    samples = _samples(surface, tet_size)
-    distance = closest_tets(filling.nodes, filling.tets, samples.points).distance / tet_size
+    distance = samples.distance / tet_size
     farthest = np.zeros(len(surface.triangles))
     np.maximum.at(farthest, samples.face, distance)
     nearest = np.full(outward.shell.max() + 1, np.inf)
@@ -78,23 +66,6 @@ def find_lost_parts(
         needed = min(thickness / TETS_ACROSS, LARGEST_SHARE * tet_size) if thickness < np.inf else 0.0
         found.append(LostPart(name, float(needed * scale)))
     return tuple(found)
-
-
-def _samples(surface: Surface, spacing: float) -> _Samples:
-    """Returns the middles of equal parts of all faces, about as close as `spacing` [m], at least one per face."""
-    corners = surface.corners
-    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    rows = np.clip(np.ceil(longest / spacing), 1, MOST_ROWS).astype(int)
-    points, face = [], []
-    for count in np.unique(rows):
-        chosen = np.flatnonzero(rows == count)
-        i, j = (grid.ravel() for grid in np.meshgrid(np.arange(count), np.arange(count)))
-        below = i + j < count
-        u, v = (i[below] + 1 / 3) / count, (j[below] + 1 / 3) / count
-        weights = np.stack([1.0 - u - v, u, v], axis=1)
-        points.append(np.einsum("sj,tji->tsi", weights, corners[chosen]).reshape(-1, 3))
-        face.append(np.repeat(chosen, len(weights)))
-    return _Samples(np.concatenate(points), np.concatenate(face))
 
 
 def _lost_faces(surface: Surface, is_far: Bools, is_lost_piece: Bools, shell: Indices) -> Indices:
@@ -126,7 +97,7 @@ def _areas(surface: Surface) -> Floats:
     return 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
 
 
-def _thickness(surface: Surface, samples: _Samples, faces: Indices, bvh: Bvh, depth: float) -> float:
+def _thickness(surface: Surface, samples: SurfaceSamples, faces: Indices, bvh: Bvh, depth: float) -> float:
     """Returns how thick a part is [m]: how far rays from its faces inward run to the other side, inf where none ends.
 
     Of all rays, the share `THIN_SHARE` may be shorter.
