@@ -9,7 +9,7 @@ import bpy
 
 import stage
 
-FRAMES = 60
+FRAMES = 48
 HEIGHT = 2.0
 # two metres of real jelly (5 kPa) would be a puddle; this is what it takes to wobble at that size
 STIFFNESS = 2.0e5

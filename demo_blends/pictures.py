@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 SIZE = (480, 270)
-SAMPLES = 6
+SAMPLES = 5
 
 
 def render_frames(folder: Path) -> Iterator[Path]:
