@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Floats, Indices
+from ..arrays import Floats
 from .collide import collide_mesh, collide_plane
 from .colliders import BuiltCollider
 from .memory import Memory
