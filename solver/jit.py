@@ -32,6 +32,8 @@ import numba.core.config
 PACKAGE = Path(__file__).resolve().parent
 CACHE_VARIABLE = "SINEW_KERNEL_CACHE"
 
+_config: Any = numba.core.config
+
 
 def kernel(*, parallel: bool = False, contract: bool = False) -> Callable[[Callable], Any]:
     """Returns a decorator that compiles a top-level function of arrays and numbers.
@@ -52,19 +54,19 @@ def kernel(*, parallel: bool = False, contract: bool = False) -> Callable[[Calla
         }
         if folder is None:
             return numba.njit(**flags)(function)
-        before = numba.core.config.CACHE_DIR
-        numba.core.config.CACHE_DIR = str(folder)
+        before = _config.CACHE_DIR
+        _config.CACHE_DIR = str(folder)
         try:
             return numba.njit(cache=True, **flags)(function)
         finally:
-            numba.core.config.CACHE_DIR = before
+            _config.CACHE_DIR = before
 
     return decorate
 
 
 def set_thread_count(count: int | None) -> int:
     """Sets how many threads kernels use (None: all that the machine has) and returns that number."""
-    most = numba.core.config.NUMBA_NUM_THREADS
+    most = _config.NUMBA_NUM_THREADS
     threads = most if not count else max(1, min(int(count), most))
     numba.set_num_threads(threads)
     return threads

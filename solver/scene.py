@@ -191,7 +191,7 @@ class Scene:
         tree = {"format": FORMAT, "scene": _to_tree(self, "", arrays)}
         folder.mkdir(parents=True, exist_ok=True)
         with open(folder / (ARRAYS_FILE + ".part"), "wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+            np.savez(file, **arrays)
         os.replace(folder / (ARRAYS_FILE + ".part"), folder / ARRAYS_FILE)
         part = folder / (SCENE_FILE + ".part")
         part.write_text(json.dumps(tree, indent=1, ensure_ascii=False), encoding="utf-8")

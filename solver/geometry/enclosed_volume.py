@@ -57,7 +57,7 @@ def _at_points(bvh: Bvh, lower: Floats, lengths: Floats) -> float:
     step = (float(np.prod(lengths)) / POINTS) ** (1 / 3)
     counts = np.clip(np.round(lengths / step), 1, POINTS).astype(int)
     counts = np.minimum(counts, [max(POINTS // max(counts[(i + 1) % 3] * counts[(i + 2) % 3], 1), 1) for i in range(3)])
-    points = (np.indices(counts).reshape(3, -1).T + 0.5) / counts
+    points = (np.indices(tuple(counts)).reshape(3, -1).T + 0.5) / counts
     return float(np.prod(lengths) * (winding_numbers(bvh, lower + lengths * points) > 0.5).mean())
 
 

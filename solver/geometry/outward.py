@@ -95,7 +95,8 @@ def _volumes(surface: Surface, welded: Indices, shell: Indices, count: int) -> F
         middle[:, axis] = np.where(at_border > 0, there, middle[:, axis])
     middle /= np.where(at_border > 0, at_border, weight)[:, None]
     a, b, c = np.moveaxis(corners - middle[shell][:, None], 1, 0)
-    return np.bincount(shell, np.einsum("ij,ij->i", a, np.cross(b, c)) / 6, minlength=count)
+    volumes = np.bincount(shell, np.einsum("ij,ij->i", a, np.cross(b, c)) / 6, minlength=count)
+    return volumes.astype(np.float64)
 
 
 def _outer_shells(surface: Surface, shell: Indices, count: int, volume: Floats) -> Indices:

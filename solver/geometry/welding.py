@@ -27,7 +27,7 @@ class Edges(NamedTuple):
 
     edge: Indices
     direction: Indices
-    count: int
+    count: int  # type: ignore[assignment]
 
     @property
     def faces_at(self) -> Indices:
@@ -111,7 +111,7 @@ def connected(a: Indices, b: Indices, count: int) -> Indices:
     return scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
 
 
-def _number_rows(rows: Floats | Indices) -> Indices:
+def _number_rows(rows: Floats | Indices) -> np.ndarray:
     """Returns a number for each row, the same for equal rows, (n,)."""
     order = np.lexsort(rows.T)
     ordered = rows[order]

@@ -44,7 +44,7 @@ def _sections(path: Path) -> dict[str, list[list[str]]]:
     return sections
 
 
-def _table(sections: dict[str, list[list[str]]], name: str, columns: int, head: int) -> tuple[Indices, Floats]:
+def _table(sections: dict[str, list[list[str]]], name: str, columns: int, head: int) -> tuple[np.ndarray, Floats]:
     """Returns numbers (k,) and values (k, columns) of a section that starts with `head` lines of description."""
     lines = sections.get(name, [])
     if name == "*ELEMENTS" and lines and lines[0][0].upper() != "TET":

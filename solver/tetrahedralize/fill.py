@@ -38,13 +38,14 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
     if len(outward.surface.triangles) == 0:
         raise BadInput("mesh-flat", name=name)
     area, volume = outward.surface.area * size**2, outward.surface.signed_volume * size**3
-    check_estimate(upper - lower, area, volume, meshing, name)
+    check_estimate((upper - lower).tolist(), area, volume, meshing, name)
     unit = dataclasses.replace(meshing, tet_size=tet_size(surface, meshing) / size)
     bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
     enclosed = enclosed_volume(bvh, outward.is_closed)
     filling = _fill(outward, bvh, unit, name, enclosed)
     if len(filling.tets) == 0:  # a plate's volume is half its area times its thickness
-        raise BadInput("nothing-inside", name=name, thickness=f"{size * 2 * enclosed / outward.surface.area:.2g}")
+        thickness = size * 2.0 * enclosed / outward.surface.area
+        raise BadInput("nothing-inside", name=name, thickness=f"{float(f'{thickness:.2g}'):g}")
     # whole lattice tets cover the surface, so none of it is lost
     is_covered = meshing.method == "robust"
     cell = float(unit.tet_size or 0.0)

@@ -2,7 +2,7 @@
 """Parts of a surface that got no tet: whole pieces, and what is too thin, such as ears or blades.
 
 A piece is lost where no tet touches it. A face is lost where a point of it lies farther than `FAR` from all tets;
-connected lost faces are one part, told if it reaches `VERY_FAR` somewhere (tets cut corners off by less than that).
+connected lost faces are one part, told if it reaches `VERY_FAR` somewhere (of a cube, corners up to 0.6 are cut off).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from .surface_samples import SurfaceSamples
 from .tet_mesh import LostPart
 
 TOUCHING = 0.02  # of the tet size
-FAR = 0.25
-VERY_FAR = 0.5
+FAR = 0.35
+VERY_FAR = 0.8
 MOST_RAYS = 256  # per part
 RAY = 4.0  # how deep a part is looked into, in tet sizes
 THIN_SHARE = 0.3  # this share of a part may be thinner than what its size is chosen for: tips always are
-# The lattice has a point within 0.56 a of any place, so a rod 1.2 a thick always holds some; its edges take two a.
-TETS_ACROSS = 2.0
+# The lattice has a point within 0.56 a of any place, so a rod 1.2 a thick always holds some; its edges take more.
+TETS_ACROSS = 1.5
 LARGEST_SHARE = 0.75  # of the tet size: what was lost at one size needs a smaller one
 
 
@@ -51,7 +51,7 @@ def find_lost_parts(
     np.minimum.at(nearest, outward.shell[samples.face], distance)
     is_lost_piece = nearest > TOUCHING
     part = _lost_faces(surface, farthest > FAR, is_lost_piece, outward.shell)
-    found = []
+    found: list[LostPart] = []
     areas = np.bincount(part + 1, _areas(surface), minlength=1)[1:]
     for number in np.argsort(-areas, kind="stable"):  # the largest first
         faces = np.flatnonzero(part == number)

@@ -65,7 +65,7 @@ def _covering_tets(lattice: Lattice, touched: np.ndarray, inside: Bools) -> tupl
     found, marks, whole = [], [], []
     for axis, i, family in tet_families(lattice):
         mark = touched[axis, i][tuple(slice(length) for length in family[0].shape)]
-        nodes_inside = sum(inside[corner].astype(np.int8) for corner in family)
+        nodes_inside = sum((inside[corner].astype(np.int8) for corner in family), start=np.zeros((), np.int8))
         keep = (mark > 0) | (nodes_inside > 0)
         found.append(np.stack([corner[keep] for corner in family], axis=1))
         marks.append(mark[keep])

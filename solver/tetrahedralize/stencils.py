@@ -56,7 +56,7 @@ def split_tets(tets: Indices, signs: np.ndarray, coordinates: Indices, cut_nodes
 
 
 @functools.cache
-def stencil_table() -> tuple[Indices, Indices]:
+def stencil_table() -> tuple[Indices, np.ndarray]:
     """Returns for each case the slots of up to three tets, (81 · 16, 3, 4), and how many they are, (81 · 16,).
 
     Slots 0 to 3 are the tet's nodes, 4 to 9 the cuts on its edges. A case is the nodes' signs in base 3, then whether
@@ -68,7 +68,7 @@ def stencil_table() -> tuple[Indices, Indices]:
         itertools.product(itertools.product((-1, 0, 1), repeat=4), itertools.product((False, True), repeat=4))
     ):
         if max(signs) == 1 and min(signs) == -1:
-            tets = split(signs, dict(zip(PARITY_FACES, starts, strict=True)))
+            tets = split((signs[0], signs[1], signs[2], signs[3]), dict(zip(PARITY_FACES, starts, strict=True)))
             slots[case, : len(tets)] = tets
             counts[case] = len(tets)
     return slots, counts
