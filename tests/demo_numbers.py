@@ -16,7 +16,6 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo_blends"))
 
 import make_demo
-
 from sinew.solver.cache import CacheReader
 
 

@@ -41,7 +41,7 @@ def install() -> None:
 
 
 def make_scene() -> str:
-    """A ball of jelly above a ground, with a Subdivision below Sinew's modifier, saved as a .blend; returns its name."""
+    """A ball of jelly above a ground, with a Subdivision below Sinew, saved as a .blend; returns its name."""
     bpy.ops.wm.read_homefile(use_empty=True)
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.5, location=(0.0, 0.0, HEIGHT))
     ball = bpy.context.object
