@@ -84,9 +84,9 @@ def solve(
     return Solved(int(iterations), residual, residual <= tolerance)
 
 
-# What one pass over the rows does. First (_GIVEN, _APPLY,) _RESIDUAL for the norm of b, then _ALL, _APPLY, _RESIDUAL for
-# the residual of the guess; _LIKELY, _CURVE, _DESCEND once; _DIRECTION, _PRODUCT, _DESCEND as often as it takes; at the
-# end _ALL, _APPLY, _RESIDUAL to see what is there, and on from _DIRECTION where that is not enough.
+# What one pass over the rows does. First (_GIVEN, _APPLY,) _RESIDUAL for the norm of b, then _ALL, _APPLY, _RESIDUAL
+# for the residual of the guess; _LIKELY, _CURVE, _DESCEND once; _DIRECTION, _PRODUCT, _DESCEND as often as it takes; at
+# the end _ALL, _APPLY, _RESIDUAL to see what is there, and on from _DIRECTION where that is not enough.
 _DONE, _GIVEN, _ALL, _APPLY, _RESIDUAL, _LIKELY, _CURVE, _DIRECTION, _PRODUCT, _DESCEND = range(10)
 
 
