@@ -28,4 +28,4 @@ def build() -> None:
     rounder = suzanne.modifiers.new("Subdivision", "SUBSURF")
     rounder.levels, rounder.render_levels = 1, 2
     stage.add_ground()
-    stage.light_and_camera((4.6, -5.8, 2.4), (0.0, 0.0, 1.2))
+    stage.light_and_camera((4.4, -5.6, 2.2), (0.0, 0.0, 1.45), lens=40.0)
