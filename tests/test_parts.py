@@ -67,6 +67,10 @@ def lost(surface: Surface, tet_size: float) -> tuple[LostPart, ...]:
 
 def test_a_body_with_no_thin_parts_loses_nothing():
     assert lost(Surface(*sphere(16)), 0.15) == ()
+    points, faces = box([0, 0, 0], [1, 1, 1])
+    turn = np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0]
+    for tet_size in (0.08, 0.2, 0.26):  # its corners are cut off, whichever way they point
+        assert lost(Surface(points @ turn, faces), tet_size) == ()
 
 
 def test_a_small_piece_is_named_and_the_size_told_keeps_it():
@@ -75,6 +79,13 @@ def test_a_small_piece_is_named_and_the_size_told_keeps_it():
     assert part.name == "Piece 1 (432 faces near 1.54, 0.04, 0.25)"
     assert 0.02 < part.tet_size_needed < 0.08
     assert lost(surface, part.tet_size_needed) == ()
+
+
+def test_of_many_lost_pieces_the_largest_are_named():
+    hairs = [box([1.5, 0.1 * i, 0], [1.52, 0.1 * i + 0.02, 0.2 + 0.02 * i], n=2) for i in range(14)]
+    parts = lost(together(sphere(16), *hairs), 0.2)
+    assert len(parts) == 10 and parts[-1].name == "5 smaller parts"
+    assert parts[0].name.startswith("Piece 1 (48 faces near 1.51, 1.31") and 0.0 < parts[-1].tet_size_needed < 0.02
 
 
 def test_a_thin_fin_of_a_body_is_a_part_of_it():
@@ -87,7 +98,7 @@ def test_a_thin_fin_of_a_body_is_a_part_of_it():
     surface = Surface(*extruded(outline, 1.0))
     parts = lost(surface, 0.2)
     assert parts and all(part.name.startswith("Part") for part in parts)
-    assert parts[0].tet_size_needed == pytest.approx(0.05 / 2, rel=0.2)
+    assert parts[0].tet_size_needed == pytest.approx(0.05 / 1.5, rel=0.2)
 
 
 def test_a_sheet_needs_the_robust_method():

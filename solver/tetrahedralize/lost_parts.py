@@ -28,6 +28,7 @@ RAY = 4.0  # how deep a part is looked into, in tet sizes
 THIN_SHARE = 0.3  # this share of a part may be thinner than what its size is chosen for: tips always are
 # The lattice has a point within 0.56 a of any place, so a rod 1.2 a thick always holds some; its edges take more.
 TETS_ACROSS = 1.5
+MOST_NAMED = 10
 LARGEST_SHARE = 0.75  # of the tet size: what was lost at one size needs a smaller one
 
 
@@ -65,7 +66,16 @@ def find_lost_parts(
         thickness = _thickness(surface, samples, faces, bvh, RAY * tet_size)
         needed = min(thickness / TETS_ACROSS, LARGEST_SHARE * tet_size) if thickness < np.inf else 0.0
         found.append(LostPart(name, float(needed * scale)))
-    return tuple(found)
+    return _the_largest(found)
+
+
+def _the_largest(parts: list[LostPart]) -> tuple[LostPart, ...]:
+    """Returns so many parts that a person reads them; the last one stands for all that follow."""
+    if len(parts) <= MOST_NAMED:
+        return tuple(parts)
+    rest = parts[MOST_NAMED - 1 :]
+    needed = [part.tet_size_needed for part in rest if part.tet_size_needed > 0.0]
+    return (*parts[: MOST_NAMED - 1], LostPart(f"{len(rest)} smaller parts", min(needed, default=0.0)))
 
 
 def _lost_faces(surface: Surface, is_far: Bools, is_lost_piece: Bools, shell: Indices) -> Indices:
