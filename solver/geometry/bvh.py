@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices, floats, indices
-from ..jit import kernel
 from .moments import boxes_and_moments
 
 LEAF_SIZE = 4
@@ -45,114 +45,61 @@ class Bvh:
 def build_bvh(vertices: npt.ArrayLike, triangles: npt.ArrayLike) -> Bvh:
     """Returns the tree of `triangles`, (t, 3) with t ≥ 1, over `vertices` [m], (n, 3)."""
     corners = floats(vertices, -1, 3)[indices(triangles, -1, 3)]
-    middles = np.ascontiguousarray((corners.min(axis=1) + corners.max(axis=1)) / 2)
-    order = np.arange(len(corners), dtype=np.int32)
-    tree = np.empty((_node_count(len(corners)), 4), np.int32)
-    split_triangles(middles, order, tree)
+    order, tree = _halve((corners.min(axis=1) + corners.max(axis=1)) / 2)
     corners = np.ascontiguousarray(corners[order].reshape(-1, 9))
     boxes, moments = boxes_and_moments(tree, corners)
     return Bvh(boxes, tree, corners, order, moments)
 
 
-def _node_count(count: int) -> int:
-    """Returns how many nodes a tree over `count` triangles has when each node is halved."""
-    sizes = {count: 1}
-    nodes = 0
-    while sizes:
-        nodes += sum(sizes.values())
-        below: dict[int, int] = {}
-        for size, times in sizes.items():
-            if size > LEAF_SIZE:
-                for half in (size // 2, size - size // 2):
-                    below[half] = below.get(half, 0) + times
-        sizes = below
-    return nodes
-
-
-@kernel()
-def split_triangles(middles, order, tree):
-    """Orders triangles by halving them at the median of the longest side of their middles' box.
+def _halve(middles: Floats) -> tuple[Indices, Indices]:
+    """Orders triangles by halving them, level by level, at the median along the longest side of their middles' box.
 
     Args:
         middles: Middles of the triangles' boxes [m], (t, 3).
-        order: A permutation of the triangles, (t,); changed.
-        tree: See `Bvh`, (k, 4); filled.
+
+    Returns:
+        The triangles in the order of the leaves, (t,), and the tree, (k, 4).
     """
-    waiting = np.empty((STACK_SIZE, 3), np.int64)  # first, end, parent whose second child it is (or -1)
-    waiting[0, 0] = 0
-    waiting[0, 1] = order.shape[0]
-    waiting[0, 2] = -1
-    depth = 1
-    node = 0
-    while depth > 0:
-        depth -= 1
-        first = waiting[depth, 0]
-        end = waiting[depth, 1]
-        if waiting[depth, 2] >= 0:
-            tree[waiting[depth, 2], 0] = node
-        tree[node, 0] = -1
-        tree[node, 1] = first
-        tree[node, 2] = end - first
-        if end - first > LEAF_SIZE:
-            middle = first + (end - first) // 2
-            select_median(middles, longest_axis(middles, order, first, end), order, first, end, middle)
-            waiting[depth, 0] = middle
-            waiting[depth, 1] = end
-            waiting[depth, 2] = node
-            waiting[depth + 1, 0] = first
-            waiting[depth + 1, 1] = middle
-            waiting[depth + 1, 2] = -1
-            depth += 2
-        node += 1
-    for i in range(node - 1, -1, -1):
-        tree[i, 3] = i + 1 if tree[i, 0] < 0 else tree[tree[i, 0], 3]
+    order = np.arange(len(middles))
+    tree = np.empty((_node_count(len(middles)), 4), np.int32)
+    node, first, size = np.array([0]), np.array([0]), np.array([len(middles)])
+    while len(node):
+        tree[node] = np.stack([np.full(len(node), -1), first, size, node + _node_counts(size)], axis=1)
+        inner = size > LEAF_SIZE
+        node, first, size = node[inner], first[inner], size[inner]
+        if not len(node):
+            break
+        _sort_along_longest(middles, first, size, order)
+        half = size // 2
+        second = node + 1 + _node_counts(half)
+        tree[node, 0] = second
+        node = np.concatenate([node + 1, second])
+        first, size = np.concatenate([first, first + half]), np.concatenate([half, size - half])
+    return order.astype(np.int32), tree
 
 
-@kernel()
-def longest_axis(middles, order, first, end):
-    """Returns the axis along which `middles[order[first:end]]` spread the most."""
-    best = 0
-    longest = -1.0
-    for axis in range(3):
-        least = np.inf
-        greatest = -np.inf
-        for i in range(first, end):
-            value = middles[order[i], axis]
-            least = min(least, value)
-            greatest = max(greatest, value)
-        if greatest - least > longest:
-            longest = greatest - least
-            best = axis
-    return best
+def _sort_along_longest(middles: Floats, first: npt.NDArray, size: npt.NDArray, order: npt.NDArray) -> None:
+    """Sorts each group of `order`, from `first` on and so long, along the longest side of its box."""
+    starts = np.concatenate([[0], np.cumsum(size)[:-1]])
+    group = np.repeat(np.arange(len(size)), size)
+    place = np.repeat(first - starts, size) + np.arange(len(group))
+    x = middles[order[place]]
+    least, most = np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts)
+    axis = np.argmax(most - least, axis=1)
+    rows = np.arange(len(size))
+    low, length = least[rows, axis], (most - least)[rows, axis]
+    along = x[np.arange(len(x)), axis[group]] - low[group]
+    along /= np.where(length > 0.0, length * 1.001, 1.0)[group]  # in [0, 1), so that groups stay apart
+    order[place] = order[place[np.argsort(group + along, kind="stable")]]
 
 
-@kernel()
-def select_median(middles, axis, order, first, end, middle):
-    """Permutes `order[first:end]` so that none before `middle` is greater than any from `middle` on."""
-    low = first
-    high = end
-    while high - low > 1:
-        a = middles[order[low], axis]
-        b = middles[order[(low + high) // 2], axis]
-        c = middles[order[high - 1], axis]
-        pivot = max(min(a, b), min(max(a, b), c))
-        less = low
-        greater = high
-        i = low
-        while i < greater:  # three parts, so that many equal values do not slow it down
-            value = middles[order[i], axis]
-            if value < pivot:
-                order[i], order[less] = order[less], order[i]
-                less += 1
-                i += 1
-            elif value > pivot:
-                greater -= 1
-                order[i], order[greater] = order[greater], order[i]
-            else:
-                i += 1
-        if middle < less:
-            high = less
-        elif middle >= greater:
-            low = greater
-        else:
-            return
+def _node_counts(sizes: npt.NDArray) -> npt.NDArray:
+    """Returns how many nodes trees over so many triangles have, (k,); `sizes` differ by one at most."""
+    least = int(sizes.min())
+    return np.array([_node_count(least), _node_count(least + 1)])[sizes - least]
+
+
+@functools.cache
+def _node_count(count: int) -> int:
+    """Returns how many nodes a tree over `count` triangles has."""
+    return 1 if count <= LEAF_SIZE else 1 + _node_count(count // 2) + _node_count(count - count // 2)
