@@ -107,14 +107,6 @@ def _draw_batches(batches: list) -> None:
     gpu.state.blend_set("NONE")
 
 
-def redraw() -> None:
-    """Asks for all viewports and panels to be drawn again."""
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type in {"VIEW_3D", "PROPERTIES"}:
-                area.tag_redraw()
-
-
 def forget() -> None:
     """Drops what was kept for drawing: another file is open, or a bake was deleted."""
     _drawn.clear()

@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
+import time as clock
+from typing import Any
+
 import bpy
 
-from . import bakes, overlay
+from . import bakes
 
 INTERVAL = 0.05
+
+# what the panels said when they were drawn last
+_shown: Any = None
 
 
 def start() -> None:
@@ -26,5 +32,22 @@ def _beat() -> float | None:
     windows = bpy.context.window_manager.windows
     with bpy.context.temp_override(window=windows[0] if windows else None):
         goes_on = bakes.tick()
-        overlay.redraw()
+    _redraw_panels()
     return INTERVAL if goes_on else None
+
+
+def _redraw_panels() -> None:
+    """Draws the panels again when they have something new to say; viewports follow their objects by themselves."""
+    global _shown
+    running = bakes.running()
+    job = running.driver.job if running is not None else None
+    left = job.seconds_left(clock.monotonic()) if job is not None else None
+    now = job and (job.phase, job.frame, int(100 * job.exported), job.stage, job.body, left and int(left))
+    if now == _shown and now is not None:
+        return
+    _shown = now
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            for region in area.regions:
+                if (area.type, region.type) in {("VIEW_3D", "UI"), ("PROPERTIES", "WINDOW")}:
+                    region.tag_redraw()
