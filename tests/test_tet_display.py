@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tets in the viewport: the outside, its edges, the tets that join surfaces, and where they are at a frame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from sinew.addon import tet_display
+from sinew.solver.cache import CachedBody, CacheHead, CacheReader, CacheWriter, Frame
+from tiny_bakes import box_of_tets
+
+
+def test_the_outside_of_a_box_of_tets_is_its_surface_seen_from_outside() -> None:
+    nodes, tets, triangles = box_of_tets(3)
+    faces = tet_display.outside_faces(tets)
+    assert {frozenset(face) for face in faces.tolist()} == {frozenset(face) for face in triangles.tolist()}
+    a, b, c = (nodes[faces[:, i]] for i in range(3))
+    outwards = (a + b + c) / 3 - nodes.mean(axis=0)
+    assert (np.einsum("ij,ij->i", np.cross(b - a, c - a), outwards) > 0).all()
+
+
+def test_every_edge_once() -> None:
+    _, tets, _ = box_of_tets(3)
+    faces = tet_display.outside_faces(tets)
+    edges = tet_display.face_edges(faces)
+    wanted = {frozenset(pair) for face in faces.tolist() for pair in zip(face, face[1:] + face[:1], strict=True)}
+    assert len(edges) == len(wanted) and {frozenset(edge) for edge in edges.tolist()} == wanted
+    # Euler: nodes − edges + faces = 2 on a closed surface
+    assert len(np.unique(faces)) - len(edges) + len(faces) == 2
+    assert tet_display.face_edges(np.zeros((0, 3), np.int32)).shape == (0, 2)
+
+
+def test_bodies_are_cut_out_of_a_frame(tmp_path: Path) -> None:
+    nodes, tets, _ = box_of_tets(2)
+    bodies = tuple(CachedBody(key, key.upper(), 4) for key in ("a", "b"))
+    with CacheWriter(tmp_path) as writer:
+        writer.start_over(CacheHead("s", "t", bodies, 1, 3, 24.0, 1))
+        writer.write_model("a", {"nodes": nodes, "tets": tets, "joined_tets": np.array([5, 7])})
+        writer.write_model("b", {"nodes": nodes[:10], "tets": tets[:0]})
+        for frame in (1, 2):
+            x = np.concatenate([nodes + frame, nodes[:10] - frame]).astype(np.float32)
+            writer.write_frame(Frame(frame, x), {key: np.zeros((1, 4, 3)) for key in ("a", "b")}, {"frame": frame})
+    reader = CacheReader(tmp_path)
+    first, second = (tet_display.load(reader, key) for key in ("a", "b"))
+    assert first is not None and second is not None
+    assert first.nodes == (0, len(nodes)) and second.nodes == (len(nodes), len(nodes) + 10)
+    assert {frozenset(f) for f in first.joined.tolist()} == {
+        frozenset(np.delete(tets[t], i).tolist()) for t in (5, 7) for i in range(4)
+    }
+    assert len(second.joined) == 0
+    assert np.allclose(tet_display.positions(tmp_path, 2, second.nodes), nodes[:10] - 2)
+    assert np.allclose(tet_display.positions(tmp_path, 99, first.nodes), nodes + 2), "the nearest baked frame"
+    assert tet_display.load(reader, "c") is None
+    assert tet_display.positions(tmp_path / "none", 1, (0, 1)) is None
