@@ -15,7 +15,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     # tets
     "mesh-flat": ('"{name}" has no extent: its faces have no area.', "Give it faces with an area."),
     "no-inside": (
-        '"{name}" is too open to have an inside.',
+        '"{name}" is too open or too flat to have an inside.',
         "Choose the method Robust, which covers its faces, close it, or give it thickness (Solidify).",
     ),
     "nothing-inside": (

@@ -43,6 +43,8 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
     bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
     enclosed = enclosed_volume(bvh, outward.is_closed)
     filling = _fill(outward, bvh, unit, name, enclosed)
+    if len(filling.tets) == 0 and not enclosed > 0.0:
+        raise BadInput("no-inside", name=name)
     if len(filling.tets) == 0:  # a plate's volume is half its area times its thickness
         thickness = size * 2.0 * enclosed / outward.surface.area
         raise BadInput("nothing-inside", name=name, thickness=f"{float(f'{thickness:.2g}'):g}")
