@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import bpy
 
 from ..solver.errors import SinewError
-from . import modifier_place, roles
+from . import modifier_place, own_weight, roles
 
 STANDARD_GRAVITY = 9.81
 
@@ -21,6 +21,7 @@ def notes(scene: bpy.types.Scene) -> Iterator[SinewError]:
         yield from _normals(obj)
         yield from _posed_twice(obj)
         yield from _affect(obj)
+        yield from _weight(obj, scene)
 
 
 def _gravity(scene: bpy.types.Scene) -> Iterator[SinewError]:
@@ -50,3 +51,11 @@ def _affect(obj: bpy.types.Object) -> Iterator[SinewError]:
     name = obj.sinew.affect_group
     if name and name not in obj.vertex_groups:
         yield SinewError("affect-not-faded", name=obj.name, group=name)
+
+
+def _weight(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """A big soft body is squeezed flat, as it would be in the world; artists rarely mean that."""
+    if own_weight.collapses(obj, scene):
+        times = own_weight.strain_at_foot(obj, scene)
+        size = own_weight.size_that_stands(obj, scene)
+        yield SinewError("collapses", name=obj.name, times=f"{times:.2g}", size=f"{size:.2g}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import bake_status, roles, tet_estimate
+from . import bake_status, own_weight, roles, tet_estimate
 from .layout_bake import draw_cache, draw_simulate, draw_solver
 
 __all__ = [
@@ -74,6 +74,11 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     column = layout.column(align=True)
     column.prop(settings, "stiffness_damping")
     column.prop(settings, "mass_damping")
+    if own_weight.collapses(context.object, context.scene):
+        size = own_weight.size_that_stands(context.object, context.scene)
+        box = layout.box().column(align=True)
+        box.label(text="Too soft to stand at this size", icon="INFO")
+        box.operator("sinew.stand_up", text=f"Simulate as if {size:.2g} Long", icon="FULLSCREEN_EXIT")
 
 
 def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

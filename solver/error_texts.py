@@ -63,6 +63,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Gravity in "{name}" is {gravity} m/s², since a Blender unit is {scale} m.',
         "Set 9.81 m/s² in Scene Properties > Gravity for motion at the scene's true size.",
     ),
+    "collapses": (
+        '"{name}" is too soft for its size: its weight presses on its foot with {times} times its stiffness.',
+        "Set Simulated Size to {size}, or choose a stiffer material.",
+    ),
     "normals-free": (
         'The custom normals of "{name}" are free vectors, which no modifier turns.',
         "Store them again with the node Set Mesh Normal in Tangent Space, or clear them.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from . import bodies, cache, colliders, convert, pins, resolution, simulate
+from . import bodies, cache, colliders, convert, own_weight, pins, resolution, simulate
 
-PARTS = (bodies, colliders, pins, resolution, simulate, cache, convert)
+PARTS = (bodies, colliders, pins, resolution, own_weight, simulate, cache, convert)
 
 
 def register() -> None:

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Let a body that is too soft for its size stand."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.errors import BadInput
+from .. import own_weight, roles
+from ..messages import told
+
+
+class SINEW_OT_stand_up(bpy.types.Operator):
+    """Set Simulated Size so small that the material carries its own weight: it sags a little and wobbles"""
+
+    bl_idname = "sinew.stand_up"
+    bl_label = "Use a Simulated Size That Stands"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Sets the Simulated Size of the active body."""
+        obj = context.object
+        if obj is None:
+            raise BadInput("nothing-selected")
+        roles.check_object(obj)
+        if own_weight.collapses(obj, context.scene):
+            obj.sinew.simulated_size = own_weight.size_that_stands(obj, context.scene)
+            obj.sinew.use_simulated_size = True
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_stand_up,)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a body stands up under its own weight: jelly two metres high does not.
+
+The foot of a body of height H carries the stress ρ g H, so its strain there is ρ g H / E. Linear tets keep their
+shape up to some tenths; beyond that they are squeezed flat, as the real thing would be. Simulated Size s scales
+that strain by s: the body then stands, and moves as its small likeness does.
+"""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+
+from . import tet_estimate
+
+COLLAPSES = 0.4  # strain at the foot from which on a body is squeezed flat
+STANDS = 0.1  # strain at the foot of a body that sags visibly and keeps its shape
+
+
+def strain_at_foot(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """Returns ρ g H / E of the body, with its Simulated Size; 0 without gravity, stiffness or size."""
+    own, unit = obj.sinew, scene.unit_settings.scale_length
+    lengths, _, _ = tet_estimate.measures(obj, unit)
+    if not scene.use_gravity or own.youngs_modulus <= 0.0 or lengths.max() <= 0.0:
+        return 0.0
+    scale = own.simulated_size * unit / lengths.max() if own.use_simulated_size else 1.0
+    gravity = scene.gravity.length * unit
+    return float(own.density * gravity * lengths[2] * scale / own.youngs_modulus)
+
+
+def size_that_stands(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """Returns the Simulated Size [Blender units] at which the strain at the foot is `STANDS`, to two digits."""
+    lengths, _, _ = tet_estimate.measures(obj, scene.unit_settings.scale_length)
+    now = obj.sinew.simulated_size if obj.sinew.use_simulated_size else lengths.max() / scene.unit_settings.scale_length
+    size = now * STANDS / strain_at_foot(obj, scene)
+    return round(size, 1 - math.floor(math.log10(size)))
+
+
+def collapses(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Whether the body is squeezed flat by its own weight wherever it stands."""
+    return strain_at_foot(obj, scene) > COLLAPSES

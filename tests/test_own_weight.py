@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A body too soft for its size is told so, and stands after one click."""
+
+from __future__ import annotations
+
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+import sinew  # noqa: E402
+
+
+@pytest.fixture
+def cube():
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    sinew.register()
+    bpy.ops.mesh.primitive_cube_add(size=2.0)
+    bpy.ops.sinew.make_body()
+    yield bpy.context.object
+    sinew.unregister()
+
+
+def test_jelly_two_metres_high_collapses_and_stands_at_its_likeness(cube):
+    from sinew.addon import own_weight
+
+    scene = bpy.context.scene
+    cube.sinew.preset = "JELLY"
+    density, modulus = cube.sinew.density, cube.sinew.youngs_modulus
+    assert own_weight.strain_at_foot(cube, scene) == pytest.approx(density * 9.81 * 2.0 / modulus, rel=1e-3)
+    assert own_weight.collapses(cube, scene)
+    bpy.ops.sinew.stand_up()
+    assert cube.sinew.use_simulated_size
+    assert own_weight.strain_at_foot(cube, scene) == pytest.approx(own_weight.STANDS, rel=0.06)
+    assert not own_weight.collapses(cube, scene)
+
+
+def test_rubber_of_the_same_size_is_left_alone(cube):
+    from sinew.addon import input_notes, own_weight
+
+    cube.sinew.preset = "RUBBER"
+    assert not own_weight.collapses(cube, bpy.context.scene)
+    assert [note.kind for note in input_notes.notes(bpy.context.scene)] == []
+
+
+def test_the_note_names_the_body_and_the_size(cube):
+    from sinew.addon import input_notes
+
+    cube.sinew.preset = "JELLY"
+    (note,) = input_notes.notes(bpy.context.scene)
+    assert note.kind == "collapses"
+    assert '"Cube"' in note.sentence and "0.05" in note.next_step
+
+
+def test_without_gravity_nothing_collapses(cube):
+    from sinew.addon import own_weight
+
+    cube.sinew.preset = "JELLY"
+    bpy.context.scene.use_gravity = False
+    assert not own_weight.collapses(cube, bpy.context.scene)
