@@ -14,6 +14,7 @@ from sinew.solver.geometry.crossing import leaving_points
 from sinew.solver.geometry.surface import Surface
 from sinew.solver.geometry.welding import connected
 from sinew.solver.geometry.winding import winding_numbers
+from sinew.solver.mesh_files.surfaces import read_surface
 from sinew.solver.scene import Meshing
 from sinew.solver.tetrahedralize import tetrahedralize
 from sinew.solver.tetrahedralize.edges import cut_edges
@@ -265,3 +266,17 @@ def test_leaves_of_any_shape_fill_space(seed):
     large = np.unique(tets[~np.isclose(volumes, volumes.min())])
     neighbours = plain[np.isin(plain, large).any(axis=1)]
     assert is_inside[neighbours].all()
+
+
+@pytest.mark.parametrize(
+    ("file", "ratio"),
+    [("surface/bunny_libigl_3k.off", 0.01), ("surface/skull_low.obj", 0.03), ("wild/suzanne.ply", 0.03)],
+)
+def test_smooth_tets_of_real_surfaces(shared, file, ratio):
+    """All of them at more sizes: tests/validate_tetrahedralize.py."""
+    surface = read_surface(shared / "testdata" / file)
+    mesh = tetrahedralize(surface, Meshing(divisions=16, interior_size=2), file)
+    boundary_faces(mesh.tets)
+    assert signed_volumes(mesh.nodes, mesh.tets).min() > 0
+    assert mesh.report.min_dihedral > BOUND[0] and mesh.report.max_dihedral < BOUND[1]
+    assert mesh.report.volume_ratio == pytest.approx(1, abs=ratio)
