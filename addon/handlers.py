@@ -68,14 +68,19 @@ def save_post(*_: object) -> None:
 
 
 @persistent
+def render_init(scene: bpy.types.Scene, *_: object) -> None:
+    """A render begins: without a window, where no panel says it, warns when the bake is out of date."""
+    # with a window this is another thread, which must not read what the artist may be changing
+    if bpy.app.background and bake_status.status(scene).outdated:
+        _warn(scene, f'The bake of "{scene.name}" is out of date: settings or animation have changed since')
+
+
+@persistent
 def render_pre(scene: bpy.types.Scene, *_: object) -> None:
     """A frame is about to be rendered: warns when it is not baked."""
     line = missing_words(scene, scene.frame_current)
     if line and messages.last(scene) != line:
-        messages.remember(scene, line)
-        print(f"sinew: {line}", file=sys.stderr)
-        if not bpy.app.background:
-            bpy.app.timers.register(lambda: _show(line), first_interval=0.0)
+        _warn(scene, line)
 
 
 def missing_words(scene: bpy.types.Scene, frame: int) -> str:
@@ -89,6 +94,13 @@ def missing_words(scene: bpy.types.Scene, frame: int) -> str:
     if frame > seen.last_frame:
         return f'"{scene.name}" is baked up to frame {seen.last_frame} only: later frames render without motion'
     return ""
+
+
+def _warn(scene: bpy.types.Scene, line: str) -> None:
+    messages.remember(scene, line)
+    print(f"sinew: {line}", file=sys.stderr)
+    if not bpy.app.background:
+        bpy.app.timers.register(lambda: _show(line), first_interval=0.0)
 
 
 def _show(line: str) -> None:
@@ -106,6 +118,7 @@ HANDLERS = {
     "save_pre": save_pre,
     "save_post": save_post,
     "save_post_fail": save_post,
+    "render_init": render_init,
     "render_pre": render_pre,
 }
 

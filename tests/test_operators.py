@@ -312,8 +312,8 @@ def test_takes_have_caches_of_their_own(tmp_path: Path) -> None:
     assert status().label == "Baked to Frame 3"
 
 
-def test_rendering_what_is_not_baked_warns(tmp_path: Path) -> None:
-    scene, _ = falling_box(frames=3)
+def test_rendering_what_is_not_baked_warns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    scene, box = falling_box(frames=3)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "r.blend"))
     assert "not baked" in handlers.missing_words(scene, 1)
     bpy.ops.sinew.simulate()
@@ -324,6 +324,12 @@ def test_rendering_what_is_not_baked_warns(tmp_path: Path) -> None:
     scene.frame_set(9)
     handlers.render_pre(scene)
     assert "up to frame 3 only" in messages.last(scene)
+    handlers.render_init(scene)
+    assert "out of date" not in capfd.readouterr().err
+    box.sinew.density = 7.0
+    bake_status.forget()
+    handlers.render_init(scene)
+    assert "out of date" in capfd.readouterr().err
 
 
 def test_resume_from_an_earlier_frame_with_changed_settings(tmp_path: Path) -> None:
