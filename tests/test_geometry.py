@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from shapes import cube, sphere, torus
 
+from shapes import cube, sphere, torus
 from sinew.solver.geometry.bvh import LEAF_SIZE, build_bvh
 from sinew.solver.geometry.closest import closest_points
 from sinew.solver.geometry.winding import winding_numbers
