@@ -74,6 +74,8 @@ def closest_tets(nodes: Floats, tets: Indices, points: Floats) -> ClosestTets:
     points = floats(points, -1, 3)
     if not len(tets):
         raise ValueError("points cannot be tied to a mesh without tets")
+    if not np.isfinite(points).all():
+        raise ValueError("points that are not numbers cannot be tied to tets")
     rows, steepness = barycentric_rows(nodes, tets)
     solid = np.flatnonzero(steepness[:, 0] > 0.0)
     if not len(solid):

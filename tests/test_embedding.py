@@ -132,6 +132,8 @@ def test_tets_without_volume_are_never_chosen():
     assert binding.tet.min() > 0
     with pytest.raises(ValueError, match="without volume"):
         bind(nodes, flat, nodes)
+    with pytest.raises(ValueError, match="not numbers"):
+        bind(nodes, tets, np.full((2, 3), np.nan))
     with pytest.raises(ValueError, match="without tets"):
         bind(nodes, tets[:0], nodes)
 
