@@ -88,7 +88,7 @@ def start(scene: bpy.types.Scene, order: Order = Order()) -> Bake:
     folder = order.folder or cache_place.own_folder(scene)
     check(scene, folder)
     frame_start, frame_end = export.frame_range(scene)
-    resume_frame = _make_resumable(scene, folder, order.from_frame) if order.resume else None
+    resume_frame = _make_resumable(scene, order) if order.resume else None
     arguments = _arguments(folder, order)
     driver = BakeDriver(
         lambda: _export(scene.session_uid, folder),
@@ -149,16 +149,16 @@ def _holds_other_files(folder: Path) -> bool:
     return any(p.is_file() and not layout.is_ours(p.relative_to(folder)) for p in folder.rglob("*"))
 
 
-def _make_resumable(scene: bpy.types.Scene, folder: Path, wanted: int | None) -> int | None:
+def _make_resumable(scene: bpy.types.Scene, order: Order) -> int | None:
     """Returns the frame to go on from; a bake that belongs to another file is copied first."""
-    present = cache_place.cache_folder(scene)
-    if present != folder and is_cache(present) and not is_cache(folder):
+    present, own = cache_place.cache_folder(scene), cache_place.own_folder(scene)
+    if order.folder is None and present != own and is_cache(present) and not is_cache(own):
         try:
-            shutil.copytree(present, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(layout.LOCK_FILE))
+            shutil.copytree(present, own, dirs_exist_ok=True, ignore=shutil.ignore_patterns(layout.LOCK_FILE))
         except (OSError, shutil.Error) as problem:
-            raise StorageFailed("disk-failed", path=str(folder), problem=str(problem)) from problem
+            raise StorageFailed("disk-failed", path=str(own), problem=str(problem)) from problem
         cache_look.forget()
-    return cache_look.look(folder).resume_frame(wanted)
+    return cache_look.look(order.folder or own).resume_frame(order.from_frame)
 
 
 def _export(scene_uid: int, folder: Path) -> Iterator[float]:

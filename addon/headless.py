@@ -15,7 +15,7 @@ import bpy
 
 from ..solver.cache import CacheReader, is_cache
 from ..solver.errors import BadInput, Cancelled
-from . import bakes, cache_place, messages, playback, present_bake, roles
+from . import bakes, cache_place, input_checks, messages, modifier_place, playback, present_bake, roles
 
 
 def bake(options: argparse.Namespace) -> int:
@@ -61,14 +61,19 @@ def attach(options: argparse.Namespace) -> int:
     folder = options.cache.resolve()
     if not is_cache(folder):
         raise BadInput("not-a-cache", path=str(folder))
-    attached = []
-    for body in CacheReader(folder).head.bodies:
-        obj = _object_of(scene, body.key, body.name)
-        if obj is not None:
-            playback.attach(obj, folder, body.key)
-            attached.append(obj.name)
-    if not attached:
+    head = CacheReader(folder).head
+    found = [(body, _object_of(scene, body.key, body.name)) for body in head.bodies]
+    pairs = [(body, obj) for body, obj in found if obj is not None]
+    if not pairs:
         raise BadInput("nothing-to-attach", path=str(folder), name=scene.name)
+    for body, obj in pairs:
+        count = input_checks.vertex_count(scene, obj, modifier_place.input_count(obj), head.frame_start)
+        if count != body.vertices:
+            raise BadInput("attach-vertices", name=obj.name, count=count, wanted=body.vertices)
+    for body, obj in pairs:
+        obj.sinew.key = body.key
+        playback.attach(obj, folder, body.key)
+    attached = [obj.name for _, obj in pairs]
     cache_place.remember(scene, folder, borrowed=True)
     _write(options.out or Path(bpy.data.filepath))
     if options.emit:

@@ -93,10 +93,10 @@ def check_same_in_render(stage: Stage, obj: bpy.types.Object, scene: bpy.types.S
         return
     levels = render_levels(evaluated)
     names = [m.name for m in evaluated.modifiers]
-    if _count(scene, obj, len(names), frame) == _count(scene, obj, len(names), frame, levels):
+    if vertex_count(scene, obj, len(names), frame) == vertex_count(scene, obj, len(names), frame, levels):
         return
     for cut, name in enumerate(names, 1):
-        shown, rendered = _count(scene, obj, cut, frame), _count(scene, obj, cut, frame, levels)
+        shown, rendered = vertex_count(scene, obj, cut, frame), vertex_count(scene, obj, cut, frame, levels)
         if shown != rendered:
             raise BadInput("render-differs", name=obj.name, modifier=name, viewport=shown, render=rendered)
 
@@ -105,7 +105,7 @@ def changing_modifier(scene: bpy.types.Scene, obj: bpy.types.Object, first: int,
     """Returns the name of the first modifier above Sinew whose vertex count differs between two frames, or ""."""
     stack = list(obj.modifiers)[: modifier_place.input_count(obj)]
     for cut, modifier in enumerate(stack, 1):
-        if _count(scene, obj, cut, first) != _count(scene, obj, cut, second):
+        if vertex_count(scene, obj, cut, first) != vertex_count(scene, obj, cut, second):
             return modifier.name
     return ""
 
@@ -116,9 +116,10 @@ def differ(a: Floats, b: Floats) -> bool:
     return a.shape != b.shape or float(np.abs(a - b).max(initial=0.0)) > MOVED * size
 
 
-def _count(
+def vertex_count(
     scene: bpy.types.Scene, obj: bpy.types.Object, cut: int, frame: int, levels: RenderLevels | None = None
 ) -> int:
+    """Returns how many vertices the first `cut` modifiers of `obj` make at a frame."""
     with Stage(scene, {obj: cut}) as stage:
         if levels is not None:
             stage.use_render_levels(obj, levels)

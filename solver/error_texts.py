@@ -109,6 +109,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # building a simulation
     "nothing-to-simulate": ("The scene has no bodies.", "Make a mesh a body first."),
+    "attach-vertices": (
+        '"{name}" has {count} vertices where Sinew\'s modifier is; the cache has {wanted}.',
+        "Give it the modifiers above Sinew's that it was baked with.",
+    ),
     "samples-do-not-divide": (
         "{samples} Samples per Frame do not divide {substeps} Substeps per Frame.",
         "Choose numbers that do, such as {substeps} and {substeps}.",

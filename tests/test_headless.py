@@ -100,6 +100,33 @@ def test_bake_resume_attach_and_play_without_the_addon(tmp_path: Path) -> None:
     assert f"MEAN 6 Left {means['6', 'Left']}" in played.stdout, played.stderr
 
 
+def test_attach_refuses_a_mesh_of_another_size_and_finds_renamed_bodies(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file_of_two(tmp_path / "shot.blend", frames=2)
+    assert commands.run_in_blender(["bake"]) == 0
+    cache = tmp_path / "shot.sinew"
+    file_of_two(tmp_path / "other.blend")
+    left = bpy.data.objects["Left"]
+    left.modifiers.new("More", "SUBSURF")
+    left.modifiers.move(1, 0)
+    assert commands.run_in_blender(["attach", str(cache)]) == 2
+    assert '"Left" has' in capfd.readouterr().err and not bpy.data.objects["Right"].modifiers["Sinew"].filepath
+    left.modifiers.remove(left.modifiers["More"])
+    # a plain mesh under the body's name, as in a lighting file
+    roles.clear(left)
+    assert commands.run_in_blender(["attach", str(cache), "--out", str(tmp_path / "out.blend")]) == 0
+    assert left.modifiers["Sinew"].filepath.endswith("shot.sinew/play/Left.pc2")
+    assert left.sinew.role == "NONE"
+
+
+def test_resume_with_a_folder_of_its_own_does_not_copy_the_bake(tmp_path: Path) -> None:
+    file_of_two(tmp_path / "shot.blend", frames=3)
+    assert commands.run_in_blender(["bake"]) == 0
+    assert commands.run_in_blender(["bake", "--resume", "--frame-end", "2", "--cache", str(tmp_path / "own")]) == 0
+    assert CacheReader(tmp_path / "own").last_frame() == 2
+
+
 def test_options(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """In this process: the same entry as `blender -b FILE --command sinew`."""
     file_of_two(tmp_path / "shot.blend")
