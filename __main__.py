@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 NEED_BLENDER = ("bake", "attach")
 
@@ -20,9 +22,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if importlib.util.find_spec("bpy") is None:
         print(f"sinew: {words[0]} works on .blend files and needs the bpy wheel: pip install bpy", file=sys.stderr)
         return 2
-    from .addon import commands
+    with _output_beside():
+        from .addon import commands
 
     return commands.bake_main(words[1:]) if words[0] == "bake" else commands.attach_main(words[1:])
+
+
+@contextmanager
+def _output_beside() -> Iterator[None]:
+    """Sends what Blender's module prints while it is loaded to standard error: standard output is for results."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 if __name__ == "__main__":
