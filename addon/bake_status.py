@@ -17,6 +17,8 @@ SLOWNESS = 20.0
 
 # when to look again, and the digest of the settings of each scene
 _digests: dict[int, tuple[float, str]] = {}
+# the status of each scene that is not being baked: of which look, and until when it is good enough
+_statuses: dict[int, tuple[int, float, Status]] = {}
 
 
 def status(scene: bpy.types.Scene) -> Status:
@@ -25,6 +27,16 @@ def status(scene: bpy.types.Scene) -> Status:
     running = bakes.running()
     if running is not None and bakes.is_running(scene):
         return _status_of(running.driver.job)
+    now = clock.monotonic()
+    known = _statuses.get(scene.session_uid)
+    # every panel asks, many times a second, and a network drive answers slowly
+    if known is None or known[0] != cache_look.times_forgotten or now > known[1]:
+        known = (cache_look.times_forgotten, now + cache_look.PATIENCE / 2, _status_on_disk(scene, first, last))
+        _statuses[scene.session_uid] = known
+    return known[2]
+
+
+def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
     seen = cache_look.look(cache_place.cache_folder(scene))
     if seen.head is None or seen.last_frame is None:
         return Status(frame_start=first, frame_end=last, busy_elsewhere=seen.is_written)
@@ -100,3 +112,4 @@ def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
 def forget() -> None:
     """Makes the next look a fresh one: another file is open, or an undo changed it."""
     _digests.clear()
+    _statuses.clear()

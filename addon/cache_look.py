@@ -36,6 +36,8 @@ class CacheLook:
 
 _tets: dict[Path, tuple[int, int]] = {}
 _sizes: dict[Path, tuple[float, int]] = {}
+# by this, others see that what they have made of a look is old
+times_forgotten = 0
 _looks: dict[Path, tuple[float, CacheLook]] = {}
 
 
@@ -78,6 +80,8 @@ def bytes_on_disk(folder: Path) -> int:
 
 def forget() -> None:
     """Makes the next look a fresh one."""
+    global times_forgotten
+    times_forgotten += 1
     _looks.clear()
 
 

@@ -95,6 +95,8 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.label(text=_tet_words(obj, scene), icon="MESH_ICOSPHERE")
     column = layout.column(heading="Viewport Display")
     column.prop(settings, "show_tets")
+    if settings.show_tets and bake_status.tet_count(scene, obj) is None:
+        column.label(text="Shown once they are made: Simulate", icon="INFO")
     row = column.row()
     row.enabled = settings.show_tets
     row.prop(settings, "show_joined")

@@ -274,6 +274,19 @@ def test_a_bake_of_an_unsaved_file_moves_along_at_the_first_save(tmp_path: Path)
     assert evaluated(bpy.data.objects["Box"], 4)[:, 2].mean() < -0.01
 
 
+def test_resuming_after_save_as_goes_on_in_a_copy(tmp_path: Path) -> None:
+    scene, box = falling_box(frames=3)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "v1.blend"))
+    bpy.ops.sinew.simulate()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "v2.blend"))
+    scene.frame_end = 5
+    assert status().label == "Resume from Frame 4"
+    assert bpy.ops.sinew.simulate(resume=True) == {"FINISHED"}
+    assert CacheReader(tmp_path / "v1.sinew").last_frame() == 3
+    assert CacheReader(tmp_path / "v2.sinew").last_frame() == 5
+    assert playback.find_modifier(box).filepath == "//v2.sinew/play/Box.pc2" and not cache_place.is_borrowed(scene)
+
+
 def test_the_next_unsaved_file_does_not_see_the_bake_of_the_last() -> None:
     scene, _ = falling_box(frames=2)
     bpy.ops.sinew.simulate()

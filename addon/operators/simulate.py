@@ -50,6 +50,8 @@ class SINEW_OT_simulate(bpy.types.Operator):
     @messages.told
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Starts the bake and stays to listen for Escape."""
+        if bpy.app.background:
+            return self.execute(context)
         self._bake = bakes.start(context.scene, self._order())
         pulse.start()
         manager = context.window_manager
