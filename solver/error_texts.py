@@ -6,7 +6,7 @@ Sentences name the object in quotes. Kinds are grouped by the part that raises t
 
 TEXTS: dict[str, tuple[str, str]] = {
     # anywhere
-    "internal": ("Sinew met an error of its own: {problem}.", "Please report it with the log at {log}."),
+    "internal": ("Sinew met an error of its own: {problem}.", "Please report it, with {log}."),
     "cancelled": ("Cancelled.", "What was baked so far stays; Simulate goes on from there."),
     # meshes as they come in
     "mesh-empty": ('"{name}" has no faces.', "Give it at least one face."),
