@@ -125,6 +125,15 @@ def test_a_sliver_at_the_surface_is_not_chosen():
     assert (largest <= np.abs(bind(nodes, tets, points).weights).max(axis=1) + 1e-12).all()
 
 
+def test_nodes_without_tets_do_not_matter():
+    nodes, tets = block(2, seed=16)
+    points = np.random.default_rng(17).uniform(-3.0, 5.0, (50, 3))
+    more = np.concatenate([points, nodes, points])
+    binding, expected = bind(more, tets + np.int32(len(points)), points), bind(nodes, tets, points)
+    assert np.array_equal(binding.tet, expected.tet) and np.array_equal(binding.weights, expected.weights)
+    assert bind(nodes, tets, nodes).weights.max(axis=1) == pytest.approx(1.0)
+
+
 def test_tets_without_volume_are_never_chosen():
     nodes, tets = block(1)
     flat = np.array([[0, 1, 2, 3]], np.int32)  # four corners of one face

@@ -12,7 +12,7 @@ from .box_tree import LEAF_SIZE
 INSIDE_TOLERANCE = 1.0e-9
 FLAT = 1.0e-14  # a tet has no volume where 6 V is at most this times the cube of its longest edge
 REACH = 0.25  # a tet may be farther than the closest by this part of the distance, if that is less than its size
-STACK = 64  # more than the depth of any tree over 2³¹ items, times two
+STACK = 128  # more than the depth of any tree over 2³¹ items, times two
 
 
 def barycentric_rows(nodes: Floats, tets: Indices) -> tuple[Floats, Floats]:
@@ -121,28 +121,22 @@ def find_tets(nodes, tets, rows, steepness, lower, upper, order, points, tet, di
         distance: Out, distance from the closest tet [m], (k,).
     """
     leaf_count = np.uintp(lower.shape[0] // 2)
-    one = np.uintp(1)
     stack = np.empty(STACK, np.uintp)
-    before = np.int64(-1)
+    away = np.empty(STACK)
+    before = np.uintp(tets[order[0], 0])
     for i in range(points.shape[0]):
         p0, p1, p2 = points[i, 0], points[i, 1], points[i, 2]
         chosen = np.int64(-1)
-        nearest = np.inf
+        nearest = 0.0
         mildest = np.inf
         limit = 0.0
         for sweep in range(3):
             if sweep == 1:
                 if chosen >= 0:
-                    nearest = 0.0
                     break
-                limit = np.inf
-                if before >= 0:
-                    # Points come in the order of a mesh: the tet of the one before is a good first bound.
-                    t = np.uintp(before)
-                    l0, l1, l2, l3 = barycentric(p0, p1, p2, nodes, np.uintp(tets[t, 0]), rows, t)
-                    nearest = squared_distance_to_tet(p0, p1, p2, nodes, tets, t, steepness, np.inf, l0, l1, l2, l3)
-                    limit = nearest
-                    chosen = before
+                # Points come in the order of a mesh: a node of the tet of the one before is a good first bound.
+                for axis in range(3):
+                    limit += (points[i, axis] - nodes[before, axis]) ** 2 * (1.0 + INSIDE_TOLERANCE)
             elif sweep == 2:
                 closest = np.sqrt(nearest)
                 a, b = np.uintp(tets[chosen, 0]), np.uintp(tets[chosen, 1])
@@ -151,22 +145,22 @@ def find_tets(nodes, tets, rows, steepness, lower, upper, order, points, tet, di
                     edge2 += (nodes[a, axis] - nodes[b, axis]) ** 2
                 limit = (closest * (1.0 + INSIDE_TOLERANCE) + min(REACH * closest, np.sqrt(edge2))) ** 2
             top = 1
-            stack[0] = one
+            stack[0] = np.uintp(1)
+            away[0] = 0.0
             while top > 0:
                 top -= 1
                 node = stack[top]
-                if squared_distance_to_box(p0, p1, p2, lower, upper, node) > limit:
+                if away[top] > limit:
                     continue
                 if node < leaf_count:
-                    near = np.uintp(node << one)
-                    far = np.uintp(near + one)
-                    if sweep == 1 and squared_distance_to_box(p0, p1, p2, lower, upper, far) < squared_distance_to_box(
-                        p0, p1, p2, lower, upper, near
-                    ):
-                        near, far = far, near
-                    stack[top] = far
-                    stack[top + 1] = near
-                    top += 2
+                    for side in range(2):
+                        stack[top] = np.uintp(np.uintp(node << np.uintp(1)) + np.uintp(side))
+                        away[top] = squared_distance_to_box(p0, p1, p2, lower, upper, stack[top])
+                        if away[top] <= limit:
+                            top += 1
+                    if sweep == 1 and top > 1 and away[top - 1] > away[top - 2]:  # the nearer one first
+                        stack[top - 1], stack[top - 2] = stack[top - 2], stack[top - 1]
+                        away[top - 1], away[top - 2] = away[top - 2], away[top - 1]
                     continue
                 first = np.uintp(np.uintp(node - leaf_count) * np.uintp(LEAF_SIZE))
                 for step in range(LEAF_SIZE):
@@ -192,6 +186,6 @@ def find_tets(nodes, tets, rows, steepness, lower, upper, order, points, tet, di
                     elif largest < mildest * (1.0 - INSIDE_TOLERANCE) or np.int64(t) < chosen:
                         mildest = min(mildest, largest)
                         chosen = np.int64(t)
-        before = chosen
+        before = np.uintp(tets[chosen, 0])
         tet[i] = chosen
         distance[i] = np.sqrt(nearest)

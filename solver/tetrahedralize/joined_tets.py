@@ -51,7 +51,7 @@ def find_joined_tets(samples: SurfaceSamples, filling: Filling, outward: Outward
     count = len(welded)
     gaps = fill_gaps(
         first, end, face, middles, graph.indptr, graph.indices, outward.surface.corners.reshape(-1, 9),
-        REACH * tet_size, np.full(count, -1), np.full(count, -1), np.empty(count, np.int64), np.empty((count, 3)),
+        REACH * tet_size, np.full(count, -1), np.empty(count, np.int64), np.empty((count, 3)),
         of_tet, points,
     )  # fmt: skip
     is_gap = winding_numbers(bvh, points[:gaps]) <= INSIDE
@@ -104,7 +104,7 @@ def _neighbours(welded: Indices, a: Indices, b: Indices) -> scipy.sparse.csr_mat
 
 
 @kernel()
-def fill_gaps(begin, end, face, middles, first, neighbour, corners, reach, seen, group, queue, nearest, of_tet, points):
+def fill_gaps(begin, end, face, middles, first, neighbour, corners, reach, seen, queue, nearest, of_tet, points):
     """Fills the middles between pieces of the surface in one tet that are not connected near it; returns how many.
 
     Args:
@@ -114,57 +114,45 @@ def fill_gaps(begin, end, face, middles, first, neighbour, corners, reach, seen,
         first, neighbour: Faces next to each face, compressed rows, (t + 1,) and (q,).
         corners: The faces [m], (t, 9).
         reach: How far from the middle faces are followed [m].
-        seen, group: Scratch, all -1, (t,).
+        seen: Scratch, all -1, (t,).
         queue: Scratch, (t,).
-        nearest: Scratch, (t, 3).
+        nearest: Scratch: the point of each piece that is closest to the middle [m], (t, 3).
         of_tet: Out, the tet of each middle, (room,).
         points: Out, the middles between pieces [m], (room, 3).
     """
     count = 0
     for c in range(begin.shape[0]):
-        x, y, z = middles[c, 0], middles[c, 1], middles[c, 2]
-        groups = 0
+        pieces = 0
         for i in range(begin[c], end[c]):
             if seen[face[i]] == c:
                 continue
             seen[face[i]] = c
-            group[face[i]] = groups
             queue[0] = face[i]
             done = 0
             waiting = 1
+            best = np.inf
             while done < waiting:
                 f = queue[done]
                 done += 1
-                for j in range(first[f], first[f + 1]):
-                    g = neighbour[j]
-                    if seen[g] == c:
-                        continue
-                    d2, _, _, _ = closest_on_triangle(corners, g, x, y, z)
-                    if d2 <= reach * reach:
-                        seen[g] = c
-                        group[g] = groups
-                        queue[waiting] = g
-                        waiting += 1
-            groups += 1
-        if groups < 2:
-            continue
-        for g in range(groups):
-            best = np.inf
-            for i in range(begin[c], end[c]):
-                if group[face[i]] != g:
+                d2, u, v, w = closest_on_triangle(corners, f, middles[c, 0], middles[c, 1], middles[c, 2])
+                if d2 > reach * reach:
                     continue
-                d2, u, v, w = closest_on_triangle(corners, face[i], x, y, z)
                 if d2 < best:
                     best = d2
                     for axis in range(3):
-                        nearest[g, axis] = (
-                            u * corners[face[i], axis] + v * corners[face[i], 3 + axis] + w * corners[face[i], 6 + axis]
+                        nearest[pieces, axis] = (
+                            u * corners[f, axis] + v * corners[f, 3 + axis] + w * corners[f, 6 + axis]
                         )
-        for g in range(groups):
-            for h in range(g):
+                for j in range(first[f], first[f + 1]):
+                    if seen[neighbour[j]] != c:
+                        seen[neighbour[j]] = c
+                        queue[waiting] = neighbour[j]
+                        waiting += 1
+            for other in range(pieces):
                 if count < of_tet.shape[0]:
                     of_tet[count] = c
                     for axis in range(3):
-                        points[count, axis] = 0.5 * (nearest[g, axis] + nearest[h, axis])
+                        points[count, axis] = 0.5 * (nearest[pieces, axis] + nearest[other, axis])
                     count += 1
+            pieces += 1
     return count
