@@ -143,10 +143,13 @@ def first_bake() -> Steps:
     result["seconds_to_bake"] = round(time.monotonic() - start, 2)
     result["longest_freeze"] = round(max(gaps), 3)
     assert status().phase == "baked" and status().frame == FIRST_FRAMES, status()
-    bpy.context.scene.frame_set(FIRST_FRAMES)
-    lowest, height = lowest_and_height()
-    result["lowest_point"], result["height_at_the_end"] = round(lowest, 4), round(height, 3)
-    assert abs(lowest + 1.0) < 0.05, f"the cube does not lie on the ground: {lowest}"
+    lowest = []
+    for frame in range(1, FIRST_FRAMES + 1):
+        bpy.context.scene.frame_set(frame)
+        bottom, height = lowest_and_height()
+        lowest.append(bottom)
+    result["lowest_point"], result["height_at_the_end"] = round(min(lowest), 4), round(height, 3)
+    assert abs(min(lowest) + 1.0) < 0.05, f"the cube did not meet the ground: {min(lowest)}"
     yield from picture("5-baked")
 
 
