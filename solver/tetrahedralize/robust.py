@@ -15,7 +15,7 @@ from ..geometry.bvh import Bvh
 from ..geometry.surface import Surface
 from ..scene import Meshing
 from .cover import touched_tets
-from .filled_fraction import filled_fractions, sheet_faces
+from .filled_fraction import SHEET_FILL, filled_fractions, sheet_faces
 from .lattice import Lattice, lattice_around, tet_families
 from .level_set import INSIDE, lattice_winding
 from .size import tet_size
@@ -38,19 +38,21 @@ def make_robust(surface: Surface, bvh: Bvh, meshing: Meshing, name: str, is_clos
     touched = touched_tets(lattice, bvh.corners, sheet_faces(bvh, is_closed))
     coordinates = lattice.coordinates()
     inside = lattice_winding(lattice, coordinates, bvh, is_closed) > INSIDE
-    tets, marks, is_whole = _covering_tets(lattice, touched, inside)
+    tets, marks, nodes_inside = _covering_tets(lattice, touched, inside)
     used = np.unique(tets)
     number = np.zeros(lattice.point_count, np.int32)
     number[used] = np.arange(len(used), dtype=np.int32)
     nodes, tets = lattice.positions(coordinates[used]), number[tets]
     fill = np.ones(len(tets))
-    partly = np.flatnonzero(~is_whole)
-    fill[partly] = filled_fractions(nodes[tets[partly]], partly, marks[partly] == SHEET, bvh)
+    is_sheet = marks == SHEET
+    fill[is_sheet] = SHEET_FILL
+    partly = np.flatnonzero(((marks > 0) | (nodes_inside < 4)) & ~(is_sheet & (nodes_inside == 0)))
+    fill[partly] = filled_fractions(nodes[tets[partly]], partly, is_sheet[partly], bvh)
     return Filling(nodes, tets, fill)
 
 
-def _covering_tets(lattice: Lattice, touched: np.ndarray, inside: Bools) -> tuple[Indices, np.ndarray, Bools]:
-    """Returns the tets that are touched or have a node inside, how they are touched, and which are whole.
+def _covering_tets(lattice: Lattice, touched: np.ndarray, inside: Bools) -> tuple[Indices, np.ndarray, np.ndarray]:
+    """Returns the tets that are touched or have a node inside, how they are touched, and how many nodes are inside.
 
     Args:
         lattice: The lattice.
@@ -60,14 +62,14 @@ def _covering_tets(lattice: Lattice, touched: np.ndarray, inside: Bools) -> tupl
     Returns:
         tets: Lattice points, positively oriented, (m, 4).
         marks: Their entries of `touched`, (m,).
-        is_whole: Which are not touched and have all nodes inside, (m,).
+        nodes_inside: How many of their nodes are inside, (m,).
     """
-    found, marks, whole = [], [], []
+    found, marks, counts = [], [], []
     for axis, i, family in tet_families(lattice):
         mark = touched[axis, i][tuple(slice(length) for length in family[0].shape)]
         nodes_inside = sum((inside[corner].astype(np.int8) for corner in family), start=np.zeros((), np.int8))
         keep = (mark > 0) | (nodes_inside > 0)
         found.append(np.stack([corner[keep] for corner in family], axis=1))
         marks.append(mark[keep])
-        whole.append((nodes_inside[keep] == 4) & (mark[keep] == 0))
-    return np.concatenate(found), np.concatenate(marks), np.concatenate(whole)
+        counts.append(nodes_inside[keep])
+    return np.concatenate(found), np.concatenate(marks), np.concatenate(counts)
