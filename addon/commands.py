@@ -99,7 +99,9 @@ def _run(parser: argparse.ArgumentParser, arguments: Sequence[str], run: Run, op
         return _told(Cancelled(), options)
     except Exception as problem:
         traceback.print_exc()
-        return _told(SolveFailed("internal", problem=f"{type(problem).__name__}: {problem}", log="the lines above"), options)
+        return _told(
+            SolveFailed("internal", problem=f"{type(problem).__name__}: {problem}", log="the lines above"), options
+        )
     finally:
         if events:
             events.close()

@@ -80,20 +80,19 @@ def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws range, steps and accuracy."""
     scene = context.scene
     settings = scene.sinew
-    layout.enabled = not bake_status.status(scene).is_locked
-    layout.prop(settings, "use_scene_range")
+    status = bake_status.status(scene)
     column = layout.column(align=True)
-    column.enabled = not settings.use_scene_range
-    if settings.use_scene_range:
-        column.prop(scene, "frame_start", text="Start")
-        column.prop(scene, "frame_end", text="End")
-    else:
-        column.prop(settings, "frame_start")
-        column.prop(settings, "frame_end")
+    column.enabled = not status.is_running  # a finished bake may be made longer
+    column.prop(settings, "use_scene_range")
+    row = column.column(align=True)
+    row.enabled = not settings.use_scene_range
+    row.prop(scene if settings.use_scene_range else settings, "frame_start", text="Start")
+    row.prop(scene if settings.use_scene_range else settings, "frame_end", text="End")
     column = layout.column()
+    column.enabled = not status.is_locked
     column.prop(settings, "substeps")
     column.prop(settings, "samples_per_frame")
-    column = layout.column(align=True)
+    column = column.column(align=True)
     column.prop(settings, "tolerance")
     column.prop(settings, "max_iterations")
 
@@ -110,7 +109,7 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if used:
         column.label(text=f"{size(used)} on disk")
     if not bpy.data.filepath:
-        column.label(text="Moves beside the .blend when it is saved", icon="INFO")
+        column.label(text="Moves along at the first save", icon="INFO")
     earlier = bake_status.earlier_resume_frame(scene)
     if earlier is not None and not status.is_running:
         act = column.operator("sinew.simulate", text=f"Resume from Frame {earlier + 1}", icon="FORWARD")

@@ -141,7 +141,7 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     part.enabled = settings.use_simulated_size
     part.prop(settings, "simulated_size", text="")
     layout.prop(settings, "gravity_in_shape")
-    layout.prop(settings, "initial_velocity")
+    layout.column().prop(settings, "initial_velocity")
 
 
 def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
