@@ -7,17 +7,15 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-import sinew  # noqa: E402
+from blender_scenes import fresh  # noqa: E402
 
 
 @pytest.fixture
 def cube():
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    sinew.register()
+    fresh()
     bpy.ops.mesh.primitive_cube_add(size=2.0)
     bpy.ops.sinew.make_body()
-    yield bpy.context.object
-    sinew.unregister()
+    return bpy.context.object
 
 
 def test_jelly_two_metres_high_collapses_and_stands_at_its_likeness(cube):
