@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 
 # in the order in which they are registered
@@ -22,9 +23,15 @@ def register() -> None:
         for part in reversed(done):
             part.unregister()
         raise
+    import bpy
+
+    if getattr(bpy.app, "module", False):
+        # the bpy module does not disable add-ons when Python ends, and 4.5 then hangs or crashes
+        atexit.register(unregister)
 
 
 def unregister() -> None:
     """Takes everything out of Blender again."""
+    atexit.unregister(unregister)
     for name in reversed(PARTS):
         importlib.import_module(f".{name}", __name__).unregister()

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -43,6 +45,12 @@ def test_registering_twice_and_leaving_nothing() -> None:
         sinew.register()
     assert {name: len(getattr(bpy.app.handlers, name)) for name in handlers} == handlers
     assert bpy.context.scene.sinew.substeps == 4
+
+
+def test_python_ends_well_while_the_addon_is_on() -> None:
+    code = "import bpy, sinew; sinew.register(); bpy.ops.mesh.primitive_cube_add(); bpy.ops.sinew.make_body()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_part_that_cannot_be_registered_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
