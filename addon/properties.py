@@ -38,12 +38,12 @@ def _material_edited(settings: SinewObject, _context: bpy.types.Context) -> None
     presets.mark_edited(settings)
 
 
-def _place_changed(_settings: SinewScene, context: bpy.types.Context) -> None:
+def _place_changed(settings: SinewScene, _context: bpy.types.Context) -> None:
     from . import cache_look, cache_place, present_bake
 
     if not cache_place.is_quiet:
         cache_look.forget()
-        present_bake.attach(context.scene)
+        present_bake.attach(settings.id_data)
 
 
 class SinewObject(bpy.types.PropertyGroup):
