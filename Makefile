@@ -13,7 +13,7 @@ help:
 	@echo "make validate        the long checks, tests/validate_*.py"
 	@echo "make lint types      ruff; mypy"
 	@echo "make zip             the extension, one zip per system and Blender (ARGS=--help for less)"
-	@echo "make test-installed  the zip installed in Blender 4.5 and 5.0 without a window"
+	@echo "make test-installed  the zip installed in Blender 4.5, 5.0 and, with Python 3.13, 5.2 without a window"
 	@echo "make test-window     the zip in a real Blender window, with the mouse (root, Debian)"
 	@echo "make clean           remove what was built; the environment stays"
 
@@ -46,6 +46,11 @@ test-installed: environment
 	$(PYTHON) scripts/environment.py build/installed/blender-4.5 requirements/blender-oldest.txt
 	$(PYTHON) scripts/environment.py build/installed/blender-5.0 requirements/blender.txt
 	$(RUN) tests/installed/run.py build/installed/blender-4.5 build/installed/blender-5.0
+	@if python3.13 -c "" 2>/dev/null; then \
+	    $(RUN) scripts/build_zip.py --python cp313 --platform linux-x64 && \
+	    python3.13 scripts/environment.py build/installed/blender-5.2 requirements/blender.txt && \
+	    $(RUN) tests/installed/run.py build/installed/blender-5.2; \
+	else echo "no python3.13 here: the zip for Blender 5.2 was not tried"; fi
 
 test-window: environment
 	tests/window/run.sh
