@@ -7,7 +7,16 @@ import atexit
 import importlib
 
 # in the order in which they are registered
-PARTS = ("properties", "weight_digest", "preferences", "operators", "panels", "overlay", "handlers", "commands")
+PARTS = (
+    "properties",
+    "reading.weight_digest",
+    "preferences",
+    "operators",
+    "drawing.panels",
+    "drawing.overlay",
+    "handlers",
+    "commands",
+)
 
 
 def register() -> None:

@@ -21,14 +21,15 @@ from ..solver.disk import PART, named_errors
 from ..solver.errors import BadInput
 from ..solver.scene import Scene
 from ..solver.tracks import TrackWriter
-from . import input_checks, roles
-from .input_digest import settings_digest
-from .input_history import first_frame_needed, follows_rigid_bodies
-from .input_objects import Inputs, frame_range, read_scene, sample
-from .input_stage import Stage, input_cuts
+from . import roles
 from .keys import body_key, keys_of
-from .live_stage import LiveStage
-from .track_recorder import TrackRecorder
+from .reading import input_checks
+from .reading.input_digest import settings_digest
+from .reading.input_history import first_frame_needed, follows_rigid_bodies
+from .reading.input_objects import Inputs, frame_range, read_scene, sample
+from .reading.input_stage import Stage, input_cuts
+from .reading.live_stage import LiveStage
+from .reading.track_recorder import TrackRecorder
 
 __all__ = ["body_key", "export_scene", "frame_range", "settings_digest"]
 

@@ -9,19 +9,9 @@ import sys
 import bpy
 from bpy.app.handlers import persistent
 
-from . import (
-    bake_status,
-    bakes,
-    cache_look,
-    cache_place,
-    messages,
-    overlay,
-    overrides,
-    present_bake,
-    pulse,
-    roles,
-    saving,
-)
+from . import messages, overrides, roles
+from .baking import bake_status, bakes, cache_look, cache_place, present_bake, pulse, saving
+from .drawing import overlay
 
 
 @persistent

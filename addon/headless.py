@@ -15,7 +15,9 @@ import bpy
 
 from ..solver.cache import CacheReader, is_cache
 from ..solver.errors import BadInput, Cancelled
-from . import bakes, cache_place, input_checks, messages, modifier_place, playback, present_bake, roles
+from . import messages, modifier_place, playback, roles
+from .baking import bakes, cache_place, present_bake
+from .reading import input_checks
 
 
 def bake(options: argparse.Namespace) -> int:

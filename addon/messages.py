@@ -8,7 +8,7 @@ from collections.abc import Callable
 import bpy
 
 from ..solver.errors import SinewError
-from .bake_job import Job
+from .baking.bake_job import Job
 
 # Next steps that are shorter where there are buttons than on a command line; all else comes from
 # solver/error_texts.py.

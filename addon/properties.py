@@ -39,7 +39,7 @@ def _material_edited(settings: SinewObject, _context: bpy.types.Context) -> None
 
 
 def _place_changed(settings: SinewScene, _context: bpy.types.Context) -> None:
-    from . import cache_look, cache_place, present_bake
+    from .baking import cache_look, cache_place, present_bake
 
     if not cache_place.is_quiet:
         cache_look.forget()

@@ -13,9 +13,9 @@ from mathutils import Matrix
 from ..solver.cache import CacheHead, CacheReader
 from ..solver.errors import BadInput
 from . import modifier_place
-from .input_mesh import mesh_of, positions, to_world
-from .input_stage import Stage
 from .keys import body_key
+from .reading.input_mesh import mesh_of, positions, to_world
+from .reading.input_stage import Stage
 
 # per vertex: a shape key, and a mesh of quads with a UV map (a saved grid of 90,000 vertices: 119.4 MB with 101 keys)
 KEY_BYTES = 12

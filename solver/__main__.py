@@ -51,7 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130  # nobody listens any more
     except Exception as problem:
         traceback.print_exc()
-        return _told(SolveFailed("internal", problem=f"{type(problem).__name__}: {problem}", log="the lines above"), options)
+        return _told(
+            SolveFailed("internal", problem=f"{type(problem).__name__}: {problem}", log="the lines above"), options
+        )
     finally:
         if events:
             events.close()

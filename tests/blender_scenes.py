@@ -10,8 +10,8 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-import sinew  # noqa: E402
-from sinew.solver.cache import CachedBody, CacheHead, CacheWriter, Frame  # noqa: E402
+import sinew
+from sinew.solver.cache import CachedBody, CacheHead, CacheWriter, Frame
 
 _registered = False
 

@@ -12,12 +12,14 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-import sinew  # noqa: E402
-from blender_scenes import add_box, fresh  # noqa: E402
-from fake_layout import FakeLayout  # noqa: E402
-from sinew.addon import bake_status, cache_look, cache_place, layouts, messages, panels, roles, status  # noqa: E402
-from sinew.addon.status import Status  # noqa: E402
-from sinew.solver.presets import PRESETS  # noqa: E402
+import sinew
+from blender_scenes import add_box, fresh
+from fake_layout import FakeLayout
+from sinew.addon import messages, roles
+from sinew.addon.baking import bake_status, cache_look, cache_place, status
+from sinew.addon.baking.status import Status
+from sinew.addon.drawing import layouts, panels
+from sinew.solver.presets import PRESETS
 
 
 def context_of(obj: bpy.types.Object | None) -> SimpleNamespace:

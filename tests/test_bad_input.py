@@ -11,9 +11,10 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_mesh, counts, fresh  # noqa: E402
-from sinew.addon import bake_status, bakes, cache_look, messages, roles  # noqa: E402
-from sinew.solver.cache import CacheReader  # noqa: E402
+from blender_scenes import add_box, add_mesh, counts, fresh
+from sinew.addon import messages, roles
+from sinew.addon.baking import bake_status, bakes, cache_look
+from sinew.solver.cache import CacheReader
 
 Object = bpy.types.Object
 

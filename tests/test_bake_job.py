@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinew.addon import bake_job
-from sinew.addon.bake_driver import BakeDriver
-from sinew.addon.bake_job import (
+from sinew.addon.baking import bake_job
+from sinew.addon.baking.bake_driver import BakeDriver
+from sinew.addon.baking.bake_job import (
     CANCEL_SECONDS,
     KILL_SECONDS,
     SILENT_SECONDS,
@@ -31,7 +31,7 @@ from sinew.addon.bake_job import (
     Tick,
     advance,
 )
-from sinew.addon.child_process import ChildProcess
+from sinew.addon.baking.child_process import ChildProcess
 from sinew.solver.errors import BadInput
 
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from sinew.addon.bake_driver import BakeDriver
-from sinew.addon.child_process import ChildProcess, child_command
+from sinew.addon.baking.bake_driver import BakeDriver
+from sinew.addon.baking.child_process import ChildProcess, child_command
 from sinew.solver.cache import CacheReader, CacheWriter, is_locked
 from sinew.solver.errors import BadInput, Cancelled, SinewError, SolveFailed, StorageFailed
 from sinew.solver.scene import Scene

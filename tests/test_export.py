@@ -10,9 +10,9 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from mathutils import Matrix  # noqa: E402
+from mathutils import Matrix
 
-from blender_scenes import (  # noqa: E402
+from blender_scenes import (
     add_box,
     add_driven_shape_key,
     add_mesh,
@@ -22,10 +22,11 @@ from blender_scenes import (  # noqa: E402
     fresh,
     world,
 )
-from sinew.addon import export, input_notes, input_stage, playback, roles  # noqa: E402
-from sinew.solver.errors import BadInput  # noqa: E402
-from sinew.solver.scene import Scene  # noqa: E402
-from sinew.solver.tracks import TrackReader  # noqa: E402
+from sinew.addon import export, playback, roles
+from sinew.addon.reading import input_notes, input_stage
+from sinew.solver.errors import BadInput
+from sinew.solver.scene import Scene
+from sinew.solver.tracks import TrackReader
 
 
 def exported(scene: bpy.types.Scene, cache: Path) -> tuple[Scene, TrackReader]:

@@ -16,9 +16,9 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, fresh  # noqa: E402
-from sinew.addon import commands, roles  # noqa: E402
-from sinew.solver.cache import CacheReader  # noqa: E402
+from blender_scenes import add_box, fresh
+from sinew.addon import commands, roles
+from sinew.solver.cache import CacheReader
 
 SINEW = [sys.executable, "-m", "sinew"]
 

@@ -10,11 +10,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_rig, counts, evaluated, fresh, world, write_cache  # noqa: E402
-from sinew.addon import export, playback, roles  # noqa: E402
-from sinew.solver.errors import BadInput  # noqa: E402
-from sinew.solver.scene import Scene  # noqa: E402
-from sinew.solver.tracks import TrackReader  # noqa: E402
+from blender_scenes import add_box, add_rig, counts, evaluated, fresh, world, write_cache
+from sinew.addon import export, playback, roles
+from sinew.solver.errors import BadInput
+from sinew.solver.scene import Scene
+from sinew.solver.tracks import TrackReader
 
 
 def linked(folder: Path, override: bool = True) -> bpy.types.Object:

@@ -10,7 +10,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import (  # noqa: E402
+from blender_scenes import (
     add_box,
     add_driven_shape_key,
     add_mesh,
@@ -21,9 +21,9 @@ from blender_scenes import (  # noqa: E402
     world,
     write_cache,
 )
-from sinew.addon import export, modifier_place, playback, roles  # noqa: E402
-from sinew.solver.errors import BadInput  # noqa: E402
-from sinew.solver.scene import Scene  # noqa: E402
+from sinew.addon import export, modifier_place, playback, roles
+from sinew.solver.errors import BadInput
+from sinew.solver.scene import Scene
 
 
 def stack(obj: bpy.types.Object) -> list[str]:

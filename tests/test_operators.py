@@ -13,10 +13,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-import blender_scenes  # noqa: E402
-from blender_scenes import add_box, fresh  # noqa: E402
-from sinew.addon import bake_status, bakes, cache_look, cache_place, handlers, messages, playback, roles  # noqa: E402
-from sinew.solver.cache import CacheReader  # noqa: E402
+import blender_scenes
+from blender_scenes import add_box, fresh
+from sinew.addon import handlers, messages, playback, roles
+from sinew.addon.baking import bake_status, bakes, cache_look, cache_place
+from sinew.solver.cache import CacheReader
 
 
 def falling_box(frames: int = 8, divisions: int = 3) -> tuple[bpy.types.Scene, bpy.types.Object]:

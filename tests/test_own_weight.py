@@ -7,7 +7,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import fresh  # noqa: E402
+from blender_scenes import fresh
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def cube():
 
 
 def test_jelly_two_metres_high_collapses_and_stands_at_its_likeness(cube):
-    from sinew.addon import own_weight
+    from sinew.addon.drawing import own_weight
 
     scene = bpy.context.scene
     cube.sinew.preset = "JELLY"
@@ -33,7 +33,8 @@ def test_jelly_two_metres_high_collapses_and_stands_at_its_likeness(cube):
 
 
 def test_rubber_of_the_same_size_is_left_alone(cube):
-    from sinew.addon import input_notes, own_weight
+    from sinew.addon.drawing import own_weight
+    from sinew.addon.reading import input_notes
 
     cube.sinew.preset = "RUBBER"
     assert not own_weight.collapses(cube, bpy.context.scene)
@@ -41,7 +42,7 @@ def test_rubber_of_the_same_size_is_left_alone(cube):
 
 
 def test_the_note_names_the_body_and_the_size(cube):
-    from sinew.addon import input_notes
+    from sinew.addon.reading import input_notes
 
     cube.sinew.preset = "JELLY"
     (note,) = input_notes.notes(bpy.context.scene)
@@ -50,7 +51,7 @@ def test_the_note_names_the_body_and_the_size(cube):
 
 
 def test_without_gravity_nothing_collapses(cube):
-    from sinew.addon import own_weight
+    from sinew.addon.drawing import own_weight
 
     cube.sinew.preset = "JELLY"
     bpy.context.scene.use_gravity = False

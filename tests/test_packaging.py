@@ -72,7 +72,7 @@ def test_the_manifest_of_a_zip_names_system_and_wheels(build_zip):
 
 def test_the_zip_holds_the_package_only(build_zip):
     names = {path.relative_to(ROOT).as_posix() for path in build_zip.sources()}
-    assert {"__init__.py", "LICENSE", "addon/panels.py", "solver/scene.py", "solver/jit.py"} <= names
+    assert {"__init__.py", "LICENSE", "addon/drawing/panels.py", "solver/scene.py", "solver/jit.py"} <= names
     assert {name.split("/")[0] for name in names} <= set(build_zip.CONTENT)
     assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".blend", ".npz"))]
 

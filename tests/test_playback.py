@@ -13,11 +13,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from mathutils import Matrix  # noqa: E402
+from mathutils import Matrix
 
-from blender_scenes import add_box, add_rig, evaluated, fresh, world, write_cache  # noqa: E402
-from sinew.addon import playback, roles  # noqa: E402
-from sinew.solver.errors import BadInput, StorageFailed  # noqa: E402
+from blender_scenes import add_box, add_rig, evaluated, fresh, world, write_cache
+from sinew.addon import playback, roles
+from sinew.solver.errors import BadInput, StorageFailed
 
 FRAMES = 11
 

@@ -10,10 +10,10 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_driven_shape_key, add_rig, evaluated, fresh, world  # noqa: E402
-from sinew.addon import export, playback, roles  # noqa: E402
-from sinew.solver.cache import CacheReader  # noqa: E402
-from sinew.solver.simulate import simulate  # noqa: E402
+from blender_scenes import add_box, add_driven_shape_key, add_rig, evaluated, fresh, world
+from sinew.addon import export, playback, roles
+from sinew.solver.cache import CacheReader
+from sinew.solver.simulate import simulate
 
 
 def baked(scene: bpy.types.Scene, cache: Path) -> CacheReader:

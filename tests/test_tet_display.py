@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sinew.addon import tet_display
+from sinew.addon.drawing import tet_display
 from sinew.solver.cache import CachedBody, CacheHead, CacheReader, CacheWriter, Frame
 from tiny_bakes import box_of_tets
 

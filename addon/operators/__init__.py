@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import bodies, cache, colliders, convert, own_weight, pins, resolution, simulate
+from ..operators import bodies, cache, colliders, convert, own_weight, pins, resolution, simulate
 
 PARTS = (bodies, colliders, pins, resolution, own_weight, simulate, cache, convert)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import bpy
 
-from .. import bakes, overlay
+from ..baking import bakes
+from ..drawing import overlay
 from ..messages import told
 
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 import bpy
 
 from ...solver.errors import BadInput
-from .. import bake_status, cache_place, playback
+from .. import playback
+from ..baking import bake_status, cache_place
+from ..baking.status import size
 from ..messages import told
-from ..status import size
 
 
 class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):

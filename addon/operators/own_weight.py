@@ -6,7 +6,8 @@ from __future__ import annotations
 import bpy
 
 from ...solver.errors import BadInput
-from .. import own_weight, roles
+from .. import roles
+from ..drawing import own_weight
 from ..messages import told
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, IntProperty
 
-from .. import bakes, messages, pulse
-from ..bake_job import Job
+from .. import messages
+from ..baking import bakes, pulse
+from ..baking.bake_job import Job
 
 # no frame of Blender's has this number
 NO_FRAME = -(2**31)

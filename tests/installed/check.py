@@ -23,7 +23,7 @@ os.environ["SINEW_KERNEL_CACHE"] = str(FOLDER / "kernels")
 for needed in ("numba", "scipy", "llvmlite"):
     assert importlib.util.find_spec(needed) is None, f"{needed} is here already: the zip's would not be tested"
 
-import bpy  # noqa: E402
+import bpy
 
 ADDON = "bl_ext.user_default.sinew"
 FRAMES = 16

@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Iterator
 
 import bpy
-from bl_ext.user_default.sinew.addon import bake_status
+from bl_ext.user_default.sinew.addon.baking import bake_status
 
 OUT = pathlib.Path(os.environ["OUT"])
 Steps = Iterator[float]

@@ -7,8 +7,9 @@ import textwrap
 
 import bpy
 
-from . import bake_status, bakes, cache_place, messages
-from .status import Status, duration, size
+from .. import messages
+from ..baking import bake_status, bakes, cache_place
+from ..baking.status import Status, duration, size
 
 # widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
 LETTER, MARGIN = 6.4, 60

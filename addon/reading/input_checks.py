@@ -6,9 +6,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..solver.arrays import Floats
-from ..solver.errors import BadInput
-from . import modifier_place, roles
+from ...solver.arrays import Floats
+from ...solver.errors import BadInput
+from .. import modifier_place, roles
 from .input_mesh import mesh_of, positions
 from .input_stage import Stage
 from .render_levels import RenderLevels, asks_for_viewport, may_differ, render_levels

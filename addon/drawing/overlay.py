@@ -9,9 +9,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..solver.cache import CacheReader
-from ..solver.errors import StorageFailed
-from . import cache_look, cache_place, present_bake, roles, tet_display
+from ...solver.cache import CacheReader
+from ...solver.errors import StorageFailed
+from .. import roles
+from ..baking import cache_look, cache_place, present_bake
+from . import tet_display
 
 FACE_COLOUR = (0.25, 0.55, 0.85, 0.18)
 EDGE_COLOUR = (0.10, 0.30, 0.55, 0.85)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import bpy
 
-from ..solver.errors import SinewError
-from . import modifier_place, own_weight, roles
+from ...solver.errors import SinewError
+from .. import modifier_place, roles
+from ..drawing import own_weight
 
 STANDARD_GRAVITY = 9.81
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..solver.tracks import TrackWriter
+from ...solver.tracks import TrackWriter
 
 # samples are kept in memory up to this many bytes per track
 CHUNK_BYTES = 8 << 20

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..solver.cache import layout
-from . import cache_look, cache_place, export, playback, roles
+from ...solver.cache import layout
+from .. import export, playback, roles
+from . import cache_look, cache_place
 
 
 def key_of(obj: bpy.types.Object) -> str:

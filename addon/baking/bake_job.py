@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..solver.errors import SolveFailed
+from ...solver.errors import SolveFailed
 
 RUNNING = ("exporting", "starting", "compiling", "building", "baking", "cancelling")
 CANCEL_SECONDS = 0.9  # after that a child that was asked to stop is killed

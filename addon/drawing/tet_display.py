@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..solver.arrays import Indices
-from ..solver.cache import CacheReader
-from ..solver.errors import StorageFailed
+from ...solver.arrays import Indices
+from ...solver.cache import CacheReader
+from ...solver.errors import StorageFailed
 
 # the faces of a tet, seen from outside
 FACES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))

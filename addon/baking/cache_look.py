@@ -7,8 +7,8 @@ import time as clock
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..solver.cache import CacheHead, CacheReader, layout
-from ..solver.errors import StorageFailed
+from ...solver.cache import CacheHead, CacheReader, layout
+from ...solver.errors import StorageFailed
 
 PATIENCE = 1.0
 

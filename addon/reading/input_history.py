@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import modifier_place
+from .. import modifier_place
 from .input_digest import data_read
 
 # their copies know nothing of the frames that were simulated for the original

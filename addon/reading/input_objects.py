@@ -9,9 +9,9 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ..solver.arrays import Floats, Indices
-from ..solver.errors import BadInput
-from ..solver.scene import Body, Collider, Material, Meshing, Scene, Settings
+from ...solver.arrays import Floats, Indices
+from ...solver.errors import BadInput
+from ...solver.scene import Body, Collider, Material, Meshing, Scene, Settings
 from . import input_checks
 from .input_mesh import in_metres, mesh_of, positions, to_world, triangles, weights
 from .input_stage import Stage

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import bpy
 
-from ..solver.cache import is_cache
-from . import bakes, cache_look, cache_place, playback, present_bake, roles
+from ...solver.cache import is_cache
+from .. import playback, roles
+from . import bakes, cache_look, cache_place, present_bake
 
 PLACES = ("cache_path", "baked_path", "baked_for", "baked_scene", "borrowed")
 

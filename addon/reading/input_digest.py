@@ -12,10 +12,10 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..solver.arrays import digest
-from . import modifier_place
+from ...solver.arrays import digest
+from .. import modifier_place
+from ..keys import body_key
 from .input_objects import frame_range
-from .keys import body_key
 from .rna_values import INTERFACE, Parts, animated_paths, animation_parts, values
 from .weight_digest import weight_digest
 

@@ -17,22 +17,11 @@ from typing import Any
 
 import bpy
 
-from ..solver.cache import delete_cache, is_cache, layout
-from ..solver.errors import BadInput, StorageFailed
-from . import (
-    bake_job,
-    cache_look,
-    cache_place,
-    export,
-    input_checks,
-    input_notes,
-    messages,
-    playback,
-    preferences,
-    present_bake,
-    roles,
-    saving,
-)
+from ...solver.cache import delete_cache, is_cache, layout
+from ...solver.errors import BadInput, StorageFailed
+from .. import export, messages, playback, preferences, roles
+from ..reading import input_checks, input_notes
+from . import bake_job, cache_look, cache_place, present_bake, saving
 from .bake_driver import BakeDriver
 from .child_process import child_command, fallback_command
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import bpy
 
-from ..solver.cache import is_cache
+from ...solver.cache import is_cache
 
 SUFFIX = ".sinew"
 

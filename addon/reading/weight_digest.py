@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
-from ..solver.arrays import digest
+from ...solver.arrays import digest
 
 # how often each object and mesh was changed, and what its weights were after which change, by session id
 _changes: dict[int, int] = {}

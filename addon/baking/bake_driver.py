@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..solver.errors import SinewError, SolveFailed
+from ...solver.errors import SinewError, SolveFailed
 from . import bake_job
 from .bake_job import Job
 from .child_process import ChildProcess

@@ -10,8 +10,8 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ..solver.arrays import Floats, Indices
-from ..solver.errors import BadInput
+from ...solver.arrays import Floats, Indices
+from ...solver.errors import BadInput
 
 # attribute types whose values are weights, and how they are read
 WEIGHT_TYPES = {"FLOAT", "BOOLEAN", "INT", "INT8"}

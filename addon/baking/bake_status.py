@@ -7,7 +7,8 @@ import time as clock
 
 import bpy
 
-from . import bake_job, bakes, cache_look, cache_place, export, playback, present_bake
+from .. import export, playback
+from . import bake_job, bakes, cache_look, cache_place, present_bake
 from .status import PHASES, Status
 
 STAGES = {"tetrahedralize": "Filling with Tets", "bind": "Binding", "rest": "Finding the Rest Shape"}

@@ -14,7 +14,7 @@ from types import TracebackType
 import bpy
 from mathutils import Matrix
 
-from . import modifier_place
+from .. import modifier_place
 from .render_levels import RenderLevels, apply_render_levels
 
 NAME = ".Sinew Stage"

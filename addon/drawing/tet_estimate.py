@@ -6,8 +6,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..solver.scene import Meshing
-from ..solver.tetrahedralize.estimate import estimate_tets
+from ...solver.scene import Meshing
+from ...solver.tetrahedralize.estimate import estimate_tets
 
 # bounding box lengths, area and volume of a mesh, by what they depend on
 _measured: dict[int, tuple[tuple, tuple[np.ndarray, float, float]]] = {}

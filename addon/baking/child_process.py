@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
-PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parents[2]
 LAUNCHER = PACKAGE / "solver" / "launcher.py"
 NEEDED = ("numpy", "numba", "llvmlite", "scipy")
 LONGEST_LOG = 1_000_000  # [bytes]

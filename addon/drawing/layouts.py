@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from . import bake_status, own_weight, roles, tet_estimate
+from .. import roles
+from ..baking import bake_status
+from . import own_weight, tet_estimate
 from .layout_bake import draw_cache, draw_simulate, draw_solver
 
 __all__ = [
