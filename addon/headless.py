@@ -174,4 +174,8 @@ def _say(event: Mapping[str, Any]) -> None:
         case "warning":
             print(f"warning: {event['sentence']} {event['next_step']}", flush=True)
         case "frame":
-            print(f"frame {event['frame']} of {event['frame_end']}", flush=True)
+            words = f"frame {event['frame']} of {event['frame_end']}, residual {event['residual']:.1e}"
+            print(
+                words + (f", {event['not_converged']} steps not converged" if event["not_converged"] else ""),
+                flush=True,
+            )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import bpy
 
+from ..solver.cache.tally import Tally
 from ..solver.errors import SinewError
 from .baking.bake_job import Job
 
@@ -42,9 +43,26 @@ def ending(job: Job) -> tuple[str, str]:
         kept = "" if job.frame is None else f" at frame {job.frame}; what is baked so far stays"
         return "INFO", f"Cancelled{kept}"
     line = f"Baked frames {job.frame_start} to {job.frame}"
-    if job.not_converged:
-        return "WARNING", f"{line}; {job.not_converged} steps stopped at Max Iterations before the Tolerance"
-    return "INFO", line
+    unsolved = not_converged(job.tally)
+    return ("WARNING", f"{line}. {unsolved}") if unsolved else ("INFO", line)
+
+
+def not_converged(tally: Tally) -> str:
+    """Returns what a person has to know of steps that did not reach the tolerance, or ""."""
+    if not tally.not_converged:
+        return ""
+    worst = {"residual": tally.residual, "frame": tally.worst_frame}
+    return text_of(SinewError("steps-not-converged", count=tally.not_converged, **worst))
+
+
+def steps(tally: Tally) -> list[str]:
+    """Returns what else there is to say about the steps of a bake."""
+    lines = [f"Largest residual {tally.residual:.1e}"]
+    if tally.unsettled:
+        lines.append(text_of(SinewError("contacts-unsettled", count=tally.unsettled)))
+    if tally.inverted_tets:
+        lines.append(text_of(SinewError("inverted-after-steps", count=tally.inverted_tets)))
+    return lines
 
 
 def remember(scene: bpy.types.Scene, line: str) -> None:

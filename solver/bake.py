@@ -33,7 +33,6 @@ class Bake:
 
     Attributes:
         frame: The frame that `state` is at; every frame up to it counts.
-        not_converged: Steps so far that did not reach the tolerance.
     """
 
     writer: CacheWriter
@@ -43,7 +42,6 @@ class Bake:
     built: Built
     state: State
     frame: int
-    not_converged: int = 0
 
     @property
     def resume_interval(self) -> int:
@@ -97,7 +95,6 @@ class Bake:
         stop_here()
         told = advance_frame(self.built, self.state, self.scene, self.tracks, frame, take, stop_here)
         self.frame = frame
-        self.not_converged += told.not_converged
         return self._write(samples, told, began)
 
     def in_object_space(self, key: str, world: Floats, frame: float) -> npt.NDArray[np.float32]:

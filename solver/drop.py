@@ -51,7 +51,7 @@ def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) ->
     """
     model = reader.read_model(KEY)
     tets, fill = model["tets"], model["fill"]
-    lines = reader.report()[1:]
+    lines, tally = reader.report()[1:], reader.tally()
     first, last = reader.baked() or (0, -1)
     volumes = [_volume(reader.read_frame(frame).x.astype(np.float64), tets, fill) for frame in range(first, last + 1)]
     samples = reader.head.sample_count(last)
@@ -59,8 +59,9 @@ def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) ->
     return {
         "frames": last - first + 1,
         "steps": len(lines) * substeps,
-        "steps_not_converged": sum(line["not_converged"] for line in lines),
-        "residual_max": max((line["residual"] for line in lines), default=0.0),
+        "steps_not_converged": tally.not_converged,
+        "steps_with_unsettled_contacts": tally.unsettled,
+        "residual_max": tally.residual,
         "residuals": [line["residual"] for line in lines],
         "iterations_per_step": sum(line["iterations"] for line in lines) / max(len(lines) * substeps, 1),
         "tets": len(tets),
@@ -71,7 +72,7 @@ def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) ->
         "volume_ratio_min": min(volumes) / volumes[0],
         "volume_ratio_max": max(volumes) / volumes[0],
         "inverted_tets": lines[-1]["inverted_tets"] if lines else 0,
-        "inverted_tets_max": max((line["inverted_tets"] for line in lines), default=0),
+        "inverted_tets_max": tally.inverted_tets,
         "contacts_at_end": lines[-1]["contacts"] if lines else 0,
         "seconds_per_frame": float(np.mean(seconds)) if seconds else 0.0,
         "seconds_per_frame_max": max(seconds, default=0.0),

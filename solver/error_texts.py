@@ -171,6 +171,19 @@ TEXTS: dict[str, tuple[str, str]] = {
         "A step of frame {frame} stopped at a relative residual of {residual:.2g}, above the tolerance.",
         "Raise Max Iterations, lower Volume Preservation, or use more substeps per frame.",
     ),
+    "steps-not-converged": (
+        "{count} steps stopped at Max Iterations, above the Tolerance: at worst with a relative residual of "
+        "{residual:.2g} in frame {frame}.",
+        "Raise Max Iterations, lower Volume Preservation, or use more substeps per frame.",
+    ),
+    "contacts-unsettled": (
+        "{count} steps went on before their contacts had settled.",
+        "Use more substeps per frame if bodies sink in or tremble.",
+    ),
+    "inverted-after-steps": (
+        "Up to {count} tets were inside out after a step.",
+        "Use more substeps per frame or a stiffer material if the shape looks wrong.",
+    ),
     # Blender's window
     "nothing-selected": ("Nothing is selected.", "Select a mesh object first."),
     "not-a-mesh": ('"{name}" is not a mesh but a {type}.', "Select a mesh, or convert it: Object > Convert > Mesh."),

@@ -24,13 +24,11 @@ class ResumePoint:
         frame: The last frame that stays.
         state: The state at its end.
         meshes: Tets and binding of every body, by key.
-        not_converged: Steps up to there that did not reach the tolerance.
     """
 
     frame: int
     state: State
     meshes: dict[str, tuple[TetMesh, Binding]]
-    not_converged: int
 
 
 def find(folder: Path, scene: Scene, head: CacheHead, wanted: int | None, accept_changes: bool) -> ResumePoint | None:
@@ -59,8 +57,7 @@ def find(folder: Path, scene: Scene, head: CacheHead, wanted: int | None, accept
             raise StorageFailed(
                 "cache-damaged", path=str(folder), file=f"model/{body.key}.npz", problem=str(problem)
             ) from problem
-    missed = sum(line.get("not_converged", 0) for line in reader.report() if line.get("frame", frame + 1) <= frame)
-    return ResumePoint(frame, State.from_arrays(reader.read_resume(frame)), meshes, missed)
+    return ResumePoint(frame, State.from_arrays(reader.read_resume(frame)), meshes)
 
 
 def check_same(reader: CacheReader, head: CacheHead, accept_changes: bool) -> None:

@@ -65,13 +65,13 @@ def simulate(
         point = find(folder, scene, head, from_frame, accept_changes) if resume else None
         set_thread_count(scene.settings.threads)
         if point is not None and from_frame is None and _is_there(folder, scene):
-            on_event(_done(scene, started, point.not_converged))
+            on_event(_done(folder, scene, started))
             return
         check_scene(scene)  # before a person waits for compiling
         warm_up(scene, on_event)
         bake = _make(writer, head, scene, tracks, point, on_event)
         bake.run(on_event, should_stop)
-        on_event(_done(scene, started, bake.not_converged))
+        on_event(_done(folder, scene, started))
 
 
 def _make(
@@ -93,7 +93,7 @@ def _make(
     built = build(scene, tracks, on_stage, point.meshes if point else None)
     if point:
         writer.go_on(head, point.frame)
-        bake = Bake(writer, head, scene, tracks, built, point.state, point.frame, point.not_converged)
+        bake = Bake(writer, head, scene, tracks, built, point.state, point.frame)
         on_event(_told(built))
     else:
         writer.start_over(head)
@@ -144,10 +144,11 @@ def _with(scene: Scene, **settings: Any) -> Scene:
     return dataclasses.replace(scene, settings=dataclasses.replace(scene.settings, **given))
 
 
-def _done(scene: Scene, started: float, not_converged: int) -> dict[str, Any]:
+def _done(folder: Path, scene: Scene, started: float) -> dict[str, Any]:
+    """Returns the event that says that all is there, and how the steps went, those before a resume included."""
     return {
         "event": "done",
         "frames": scene.settings.frame_count,
         "seconds": clock.perf_counter() - started,
-        "not_converged": not_converged,
+        **CacheReader(folder).tally().as_event(),
     }

@@ -67,7 +67,7 @@ def test_a_bake_from_start_to_end() -> None:
     job, _ = through(BUILT, job=job)
     assert job.phase == "baking" and job.tets == 120 and job.seconds_left(1.0) is None
     job, effects = through(frame(1, 2.0, converged=True), frame(6, 7.0, converged=False), job=job)
-    assert job.frame == 6 and job.fraction == 0.5 and job.not_converged == 1
+    assert job.frame == 6 and job.fraction == 0.5 and job.tally.not_converged == 1
     assert job.seconds_left(7.0) == 5.0 and job.seconds_left(9.0) == 3.0 and job.seconds_left(99.0) == 0.0
     assert effects == ["frames changed"] * 2
     job, effects = through(

@@ -25,6 +25,7 @@ from sinew.solver.cache import (
     delete_cache,
     is_locked,
 )
+from sinew.solver.cache.tally import Tally
 from sinew.solver.errors import BadInput, StorageFailed
 
 HEAD = CacheHead("s" * 64, "t" * 64, (CachedBody("a", "A", 7), CachedBody("b", "Bé", 3)), 5, 30, 24.0, 2)
@@ -258,6 +259,17 @@ def test_starting_over_leaves_nothing_of_the_last_bake(tmp_path: Path) -> None:
         assert CacheReader(tmp_path).baked() is None and CacheReader(tmp_path).report() == []
         bake(writer, 5, 5)
     assert CacheReader(tmp_path).baked() == (5, 5)
+
+
+def test_the_tally_sums_up_what_the_steps_said() -> None:
+    told = [
+        {"frame": 1, "residual": 0.0, "not_converged": 0, "unsettled": 0, "inverted_tets": 0},
+        {"frame": 2, "residual": 0.2, "not_converged": 3, "unsettled": 1, "inverted_tets": 5},
+        {"frame": 3, "residual": 0.1, "not_converged": 1, "unsettled": 2, "inverted_tets": 4},
+    ]
+    assert Tally.of(told) == Tally(0.2, 2, 4, 3, 5)
+    assert Tally.of([*told, {"frame": 4, "residual": None}]).worst_frame == 4, "what is no number is the worst"
+    assert Tally.of([]) == Tally()
 
 
 def test_another_shape_is_not_resumed(tmp_path: Path) -> None:

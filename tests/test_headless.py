@@ -151,7 +151,14 @@ def test_strict_exits_with_3_where_a_step_does_not_converge(tmp_path: Path, capf
     assert commands.run_in_blender(["bake", "--strict"]) == 3
     assert "relative residual" in capfd.readouterr().err
     assert commands.run_in_blender(["bake"]) == 0
-    assert "stopped at Max Iterations" in capfd.readouterr().out
+    told = capfd.readouterr().out
+    assert "frame 3 of 3, residual" in told and "4 steps not converged" in told
+    assert "stopped at Max Iterations" in told.splitlines()[-1]
+    assert commands.run_in_blender(["bake", "--json"]) == 0
+    events = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    frames = [event for event in events if event["event"] == "frame"]
+    assert events[-1]["not_converged"] == sum(event["not_converged"] for event in frames) > 0
+    assert events[-1]["residual"] == max(event["residual"] for event in frames) > 1e-9
 
 
 @pytest.mark.parametrize(

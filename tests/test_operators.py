@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,8 +17,10 @@ bpy = pytest.importorskip("bpy")
 
 import blender_scenes
 from blender_scenes import add_box, fresh
+from fake_layout import FakeLayout
 from sinew.addon import handlers, messages, playback, roles
 from sinew.addon.baking import bake_status, bakes, cache_look, cache_place
+from sinew.addon.drawing import layouts
 from sinew.solver.cache import CacheReader
 
 
@@ -363,6 +367,61 @@ def test_resume_from_an_earlier_frame_with_changed_settings(tmp_path: Path) -> N
     assert (after[:kept] == before[:kept]).all() and (after[kept:] != before[kept:]).any()
     assert after[-1, :, 2].mean() > before[-1, :, 2].mean(), "drag slows the fall"
     assert status().label == "Baked to Frame 25"
+
+
+def test_a_solver_killed_from_outside_is_told_and_can_be_resumed(tmp_path: Path) -> None:
+    scene, box = falling_box(frames=400, divisions=8)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "killed.blend"))
+    bake = bakes.start(scene)
+    pid = child_pid(bake)
+    until(lambda: (bake.driver.job.frame or 0) >= 5)
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: bakes.running() is None)
+    last = CacheReader(tmp_path / "killed.sinew").last_frame()
+    assert last is not None and 5 <= last < 400
+    lines = " ".join(panel_lines(box))
+    assert "The solver crashed after frame" in lines and "signal 9 (killed)" in lines
+    resume_frame = CacheReader(tmp_path / "killed.sinew").resume_frame()
+    assert status().label == f"Resume from Frame {resume_frame + 1}" and status().label in lines
+    scene.frame_end = last + 2
+    assert bpy.ops.sinew.simulate(resume=True) == {"FINISHED"}
+    assert status().label == f"Baked to Frame {last + 2}" and "crashed" not in " ".join(panel_lines(box))
+
+
+def test_steps_that_did_not_converge_stay_in_the_panel(tmp_path: Path) -> None:
+    """While it bakes, after it, and when the file is opened again: a popup alone is gone in a moment."""
+    scene, box = falling_box(frames=4)
+    group = box.vertex_groups.new(name="Top")
+    group.add([v.index for v in box.data.vertices if v.co.z > 0.5], 1.0, "REPLACE")
+    box.sinew.pin_group = "Top"
+    scene.sinew.max_iterations, scene.sinew.tolerance = 1, 1e-9
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "hard.blend"))
+    bake = bakes.start(scene)
+    until(lambda: (bake.driver.job.frame or 0) >= 2)
+    assert "stopped at Max Iterations" in " ".join(panel_lines(box))
+    until(lambda: bakes.running() is None)
+    count = CacheReader(tmp_path / "hard.sinew").tally().not_converged
+    assert count > 4 and f"{count} steps stopped at Max Iterations" in " ".join(panel_lines(box))
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "hard.blend"))
+    box = bpy.data.objects["Box"]
+    assert f"{count} steps stopped at Max Iterations" in " ".join(panel_lines(box))
+    scene = bpy.context.scene
+    scene.sinew.max_iterations, scene.sinew.tolerance = 400, 1e-4
+    bpy.ops.sinew.simulate()
+    lines = " ".join(panel_lines(box, layouts.draw_main, layouts.draw_solver))
+    assert "stopped at" not in lines and "Largest residual" in lines
+
+
+def panel_lines(obj: bpy.types.Object, *draws: Callable[..., None]) -> list[str]:
+    """Returns the words of the panels of `obj`."""
+    status()
+    region = SimpleNamespace(width=2000)
+    preferences = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
+    layout = FakeLayout()
+    for draw in draws or (layouts.draw_main,):
+        draw(layout, SimpleNamespace(object=obj, scene=bpy.context.scene, region=region, preferences=preferences))
+    return layout.lines
 
 
 def test_saving_during_the_first_bake_moves_the_bake_at_its_end(tmp_path: Path) -> None:

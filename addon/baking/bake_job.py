@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...solver.cache.tally import Tally
 from ...solver.errors import SolveFailed
 
 RUNNING = ("exporting", "starting", "compiling", "building", "baking", "cancelling")
@@ -37,7 +38,7 @@ class Job:
         bodies: What the child said about each body once built: key, name, tets, nodes, warnings.
         tets: Tets of all bodies, or None before they are known.
         warnings, error: What the child said, as its events.
-        not_converged: Steps that did not reach the tolerance.
+        tally: How the steps of this job went.
         last: The last `frame` event.
         clock: When frames came: (seconds, frame), the last few.
         is_complete: Whether the child said `done`.
@@ -58,7 +59,7 @@ class Job:
     tets: int | None = None
     warnings: tuple[Mapping[str, Any], ...] = ()
     error: Mapping[str, Any] | None = None
-    not_converged: int = 0
+    tally: Tally = Tally()
     last: Mapping[str, Any] | None = None
     clock: tuple[tuple[float, int], ...] = ()
     is_complete: bool = False
@@ -219,13 +220,12 @@ def _child_said(job: Job, event: Mapping[str, Any], now: float) -> Step:
     if kind == "error":
         return replace(job, error=event, deadline=_sooner(job.deadline, now + LEAVING_SECONDS)), ()
     if kind == "done":
-        missed = int(event.get("not_converged", job.not_converged))
         deadline = _sooner(job.deadline, now + LEAVING_SECONDS)
-        return replace(job, not_converged=missed, is_complete=True, deadline=deadline), ()
+        return replace(job, tally=_told(event, job.tally), is_complete=True, deadline=deadline), ()
     if kind == "frame" and isinstance(event.get("frame"), int):
         clock = (*job.clock, (now, event["frame"]))[-REMEMBERED_FRAMES:]
-        missed = job.not_converged + (not event.get("converged", True))
-        job = replace(job, phase=live or "baking", frame=event["frame"], clock=clock, not_converged=missed, last=event)
+        tally = job.tally.and_frame(event)
+        job = replace(job, phase=live or "baking", frame=event["frame"], clock=clock, tally=tally, last=event)
         return job, (FRAMES_CHANGED,)
     return job, ()  # events of later versions
 
@@ -257,6 +257,12 @@ def _deadline(job: Job, now: float) -> Step:
             job = replace(job, error=silent.as_event())
         return replace(job, is_killed=True, deadline=now + KILL_SECONDS), (KILL,)
     return _child_ended(job, ChildEnded(-9, now))
+
+
+def _told(event: Mapping[str, Any], tally: Tally) -> Tally:
+    """Returns the tally that a `done` event tells, which counts what was baked before a resume too."""
+    known = {name: event.get(name) for name in tally.as_event()}
+    return replace(tally, **{name: value for name, value in known.items() if value is not None})
 
 
 def _sooner(deadline: float | None, other: float) -> float:

@@ -38,7 +38,8 @@ def status(scene: bpy.types.Scene) -> Status:
 
 
 def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
-    seen = cache_look.look(cache_place.cache_folder(scene))
+    folder = cache_place.cache_folder(scene)
+    seen = cache_look.look(folder)
     if seen.head is None or seen.last_frame is None:
         return Status(frame_start=first, frame_end=last, busy_elsewhere=seen.is_written)
     is_partial = seen.last_frame < last or seen.last_frame < seen.head.frame_end
@@ -49,6 +50,7 @@ def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
         resume_frame=seen.resume_frame(),
         frame_start=seen.head.frame_start,
         frame_end=last,
+        tally=cache_look.tally(folder),
         busy_elsewhere=seen.is_written,
     )
 
@@ -63,6 +65,7 @@ def _status_of(job: bake_job.Job) -> Status:
         fraction=job.fraction,
         seconds_left=job.seconds_left(clock.monotonic()),
         tets=job.tets,
+        tally=job.tally,
         stage=f'{stage}: "{job.body}"' if job.body else stage,
     )
 

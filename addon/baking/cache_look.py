@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...solver.cache import CacheHead, CacheReader, layout
+from ...solver.cache.tally import Tally
 from ...solver.errors import StorageFailed
 
 PATIENCE = 1.0
@@ -36,6 +37,7 @@ class CacheLook:
 
 _tets: dict[Path, tuple[int, int]] = {}
 _sizes: dict[Path, tuple[float, int]] = {}
+_tallies: dict[Path, tuple[int, Tally]] = {}
 # by this, others see that what they have made of a look is old
 times_forgotten = 0
 _looks: dict[Path, tuple[float, CacheLook]] = {}
@@ -62,6 +64,19 @@ def tet_count(folder: Path, key: str) -> int | None:
             _tets[path] = known
     except (OSError, KeyError, StorageFailed):
         return None
+    return known[1]
+
+
+def tally(folder: Path) -> Tally:
+    """Returns how the steps of a cache went; its report is read again only when it has changed."""
+    try:
+        stamp = (folder / layout.REPORT_FILE).stat().st_mtime_ns
+        known = _tallies.get(folder)
+        if known is None or known[0] != stamp:
+            known = (stamp, CacheReader(folder).tally())
+            _tallies[folder] = known
+    except (OSError, StorageFailed):
+        return Tally()
     return known[1]
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...solver.cache.tally import Tally
+
 # phases of a running bake_job.Job, as the panel tells them apart
 PHASES = {
     "exporting": "export",
@@ -34,6 +36,7 @@ class Status:
         seconds_left: Estimate for the rest of the running bake [s], or None.
         tets: Tets of all bodies, or None before they are known.
         stage: What a running bake is at, for people.
+        tally: How the steps of the running bake, or of the frames that are there, went.
         busy_elsewhere: Whether another process holds the cache's lock.
     """
 
@@ -47,6 +50,7 @@ class Status:
     seconds_left: float | None = None
     tets: int | None = None
     stage: str = ""
+    tally: Tally = Tally()
     busy_elsewhere: bool = False
 
     @property

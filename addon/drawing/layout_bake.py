@@ -25,9 +25,9 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         _draw_progress(column, status)
     elif status.frame is not None:
         _draw_baked(column, scene, status)
-    problem = messages.last(scene)
-    if problem:
-        draw_wrapped(layout, problem, "ERROR", context)
+    for problem in (messages.last(scene), messages.not_converged(status.tally)):
+        if problem:
+            draw_wrapped(layout, problem, "ERROR", context)
     for line in bakes.warnings(scene):
         draw_wrapped(layout, line, "INFO", context)
 
@@ -96,6 +96,9 @@ def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column = column.column(align=True)
     column.prop(settings, "tolerance")
     column.prop(settings, "max_iterations")
+    if status.frame is not None:
+        for line in messages.steps(status.tally):
+            draw_wrapped(layout, line, "INFO", context)
 
 
 def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

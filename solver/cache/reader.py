@@ -17,6 +17,7 @@ from ..pc2 import read_head, read_samples
 from . import layout
 from .head import CacheHead
 from .lock import is_locked
+from .tally import Tally
 
 TOPOLOGY = "topology"
 POSITIONS = "x"
@@ -114,6 +115,10 @@ class CacheReader:
     def report(self) -> list[dict[str, Any]]:
         """Returns what was said about each frame; a line that a crash cut off is left out."""
         return read_report(self.folder / layout.REPORT_FILE)
+
+    def tally(self) -> Tally:
+        """Returns how the steps of all frames went."""
+        return Tally.of(self.report())
 
     def integrity(self) -> list[str]:
         """Reads everything that counts and returns what is wrong with it; empty when nothing is."""

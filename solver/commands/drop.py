@@ -94,5 +94,6 @@ def _settings(options: argparse.Namespace) -> Settings:
 def _say_report(report: Mapping[str, Any], folder: Path) -> None:
     print(f"{report['tets']} tets, {report['frames']} frames, {1e3 * report['seconds_per_frame']:.1f} ms per frame")
     print(f"lowest point {report['lowest_point']:.4g} m, volume {100 * report['volume_ratio']:.1f} % at the end")
-    print(f"{report['inverted_tets_max']} tets inverted at most, {report['steps_not_converged']} steps not converged")
+    print(f"{report['inverted_tets_max']} tets inverted at most, {report['steps_not_converged']} steps not converged,")
+    print(f"{report['steps_with_unsettled_contacts']} steps with contacts not settled")
     print(f"in {folder}")

@@ -36,7 +36,6 @@ def run(options: argparse.Namespace) -> int:
 def describe(reader: CacheReader) -> dict[str, Any]:
     """Returns what there is to know about a cache, as JSON can say it."""
     head = reader.head
-    report = reader.report()
     return {
         "event": "info",
         "bodies": [{"key": body.key, "name": body.name, "vertices": body.vertices} for body in head.bodies],
@@ -48,8 +47,7 @@ def describe(reader: CacheReader) -> dict[str, Any]:
         "samples_per_frame": head.samples_per_frame,
         "is_being_written": reader.is_being_written(),
         "bytes": reader.size(),
-        "not_converged": sum(line.get("not_converged", 0) for line in report),
-        "most_inverted_tets": max((line.get("inverted_tets", 0) for line in report), default=0),
+        **reader.tally().as_event(),
         "problems": reader.integrity(),
     }
 
@@ -60,4 +58,5 @@ def _say(found: dict[str, Any]) -> None:
     last = "none" if found["last_frame"] is None else f"{found['frame_start']} to {found['last_frame']}"
     print(f"frames: {last} of {found['frame_start']} to {found['frame_end']} at {found['fps']:g} per second")
     print(f"resumes from: {found['resume_frame']}   size: {found['bytes'] / 1e6:.1f} MB")
-    print(f"steps that did not converge: {found['not_converged']}   most inverted tets: {found['most_inverted_tets']}")
+    print(f"steps not converged: {found['not_converged']}   with contacts not settled: {found['unsettled']}")
+    print(f"largest residual: {found['residual']:.2g}   most inverted tets: {found['inverted_tets']}")

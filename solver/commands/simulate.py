@@ -65,8 +65,14 @@ def say(event: Mapping[str, Any]) -> None:
         case "frame":
             words = f"frame {event['frame']} of {event['frame_end']}: {event['seconds']:.3f} s"
             words += f", {event['iterations']} iterations, residual {event['residual']:.1e}"
-            print(words + ("" if event["converged"] else ", not converged"), flush=True)
+            print(words + _what_is_left(event), flush=True)
         case "warning":
             print(f"warning: {event['sentence']} {event['next_step']}", flush=True)
         case "done":
-            print(f"{event['frames']} frames in {event['seconds']:.1f} s", flush=True)
+            print(f"{event['frames']} frames in {event['seconds']:.1f} s{_what_is_left(event)}", flush=True)
+
+
+def _what_is_left(event: Mapping[str, Any]) -> str:
+    """Returns what of a frame's or a bake's steps did not come out as asked for, or ""."""
+    words = f", {event['not_converged']} steps not converged" if event["not_converged"] else ""
+    return words + (f", {event['unsettled']} steps with contacts not settled" if event["unsettled"] else "")
