@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Leaves out specks of tets that a thin part of the surface has cut off from the rest.
 
-Where a finger is thinner than a tet in one place, its tip may get tets that hang on nothing: they would fall off, and
-tear the render mesh. Without them the tip is bound to the closest tets of the hand, and counts as a lost part.
+Where a finger is thinner than a tet in one place, its tip may get tets that hang on nothing, or on a node or an edge
+alone: they would fall off or spin, and tear the render mesh. Without them the tip is bound to the closest tets of the
+hand, and counts as a lost part.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from ..geometry.bvh import Bvh
 from ..geometry.closest import closest_points
 from ..geometry.outward import Outward
-from ..geometry.welding import connected
+from .hinges import lumps
 from .quality import signed_volumes
 from .stuffing import compress
 from .tet_mesh import Filling
@@ -22,7 +23,7 @@ SPECK = 0.25
 
 
 def without_specks(filling: Filling, outward: Outward, bvh: Bvh, cell: float) -> Filling:
-    """Returns the tets without those that do not share a node with the much larger piece that fills the same shell.
+    """Returns the tets without those that do not share a face with the much larger piece that fills the same shell.
 
     Args:
         filling: The tets.
@@ -30,17 +31,16 @@ def without_specks(filling: Filling, outward: Outward, bvh: Bvh, cell: float) ->
         bvh: Its tree.
         cell: Tet size [m].
     """
-    count = len(filling.nodes)
-    piece = connected(np.repeat(filling.tets[:, 0], 3), filling.tets[:, 1:].ravel(), count)
-    pieces = int(piece.max(initial=0)) + 1
+    of_tet = lumps(filling.tets)
+    pieces = int(of_tet.max(initial=0)) + 1
     if pieces == 1:
         return filling
-    of_tet = piece[filling.tets[:, 0]]
     volume = np.bincount(of_tet, signed_volumes(filling.nodes, filling.tets), minlength=pieces)
-    triangle = closest_points(bvh, filling.nodes, cell).triangle
-    near = np.flatnonzero(triangle >= 0)
+    triangle = closest_points(bvh, filling.nodes, cell).triangle[filling.tets]
+    near = triangle >= 0
     shells = int(outward.shell.max()) + 1
-    pairs, times = np.unique(piece[near].astype(np.int64) * shells + outward.shell[triangle[near]], return_counts=True)
+    of_corner = np.repeat(of_tet.astype(np.int64)[:, None], 4, axis=1)
+    pairs, times = np.unique(of_corner[near] * shells + outward.shell[triangle[near]], return_counts=True)
     pair_piece, pair_shell = np.divmod(pairs, shells)
     largest = np.zeros(shells)
     np.maximum.at(largest, pair_shell, volume[pair_piece])

@@ -11,6 +11,7 @@ from ..geometry.outward import Outward
 from ..geometry.winding import winding_numbers
 from ..scene import Meshing
 from .grading import graded_tets, leaf_levels
+from .hinges import without_hinges
 from .islands import without_specks
 from .keep_volume import keep_volume
 from .lattice import lattice_around, lattice_tets
@@ -53,7 +54,7 @@ def make_smooth(outward: Outward, bvh: Bvh, meshing: Meshing, name: str, enclose
     number[used] = np.arange(len(used), dtype=np.int32)
     coordinates = coordinates[used]
     cut = cut_lattice(lattice.positions(coordinates), coordinates, number[tets], winding[used], bvh)
-    return without_specks(keep_volume(cut, enclosed, lattice.cell), outward, bvh, lattice.cell)
+    return without_specks(without_hinges(keep_volume(cut, enclosed, lattice.cell)), outward, bvh, lattice.cell)
 
 
 def wrapped_share(bvh: Bvh) -> float:

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lumps of tets that touch in an edge are held together, and none is left to spin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sinew.solver.mesh_files.surfaces import read_surface
+from sinew.solver.scene import Meshing
+from sinew.solver.tetrahedralize import tetrahedralize
+from sinew.solver.tetrahedralize.hinges import lumps, without_hinges
+from sinew.solver.tetrahedralize.quality import dihedral_range, signed_volumes
+from sinew.solver.tetrahedralize.tet_mesh import Filling
+
+
+def two_at_an_edge(opening: float) -> Filling:
+    """Returns two tets on either side of an edge along z, each `opening` [degrees] wide about it."""
+    half = np.radians(opening) / 2
+    x, y = np.cos(half), np.sin(half)
+    nodes = np.array([[0, 0, 0], [0, 0, 1], [x, y, 0.5], [x, -y, 0.5], [-x, y, 0.5], [-x, -y, 0.5]], float)
+    tets = np.array([[0, 1, 3, 2], [0, 1, 4, 5]], np.int32)
+    assert (signed_volumes(nodes, tets) > 0.0).all()
+    return Filling(nodes, tets, np.ones(2))
+
+
+@pytest.mark.parametrize("opening", [60.0, 90.0, 120.0])
+def test_a_hinge_is_held_by_tets_in_its_gaps(opening: float) -> None:
+    """Both gaps are filled, the new tets are well shaped, and the lumps are one."""
+    filling = two_at_an_edge(opening)
+    assert lumps(filling.tets).max() == 1
+    held = without_hinges(filling)
+    assert len(held.tets) == 4 and lumps(held.tets).max() == 0
+    assert np.array_equal(held.tets[:2], filling.tets) and np.array_equal(held.nodes, filling.nodes)
+    assert (signed_volumes(held.nodes, held.tets) > 0.0).all()
+    least, most = dihedral_range(held.nodes, held.tets)
+    assert least > 12.0 and most < 160.0
+
+
+def test_gaps_too_wide_for_a_good_tet_stay_open() -> None:
+    """A tet of 170 degrees would be nearly flat."""
+    assert len(without_hinges(two_at_an_edge(10.0)).tets) == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "anatomy/ground_r_clavicle.stl",
+        "surface/human_man_smpl.obj",
+        "surface/blub_fish_low.obj",
+        "surface/fox_ascii.stl",
+    ],
+)
+def test_thin_shapes_do_not_fold(shared, name: str) -> None:
+    """Each of these had two to five lumps joined by edges and nodes alone."""
+    mesh = tetrahedralize(read_surface(shared / "testdata" / name), Meshing(divisions=12), name)
+    assert lumps(mesh.tets).max() == 0
+    assert mesh.report.min_dihedral > 10.7 and mesh.report.max_dihedral < 164.8
