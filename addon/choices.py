@@ -15,6 +15,7 @@ COLLIDER_SHAPES = (
 METHODS = (
     ("SMOOTH", "Smooth", "Tets follow the surface (isosurface stuffing): the best for rendering and contact"),
     ("ROBUST", "Robust", "A lattice of tets covers the surface: works on any mesh and keeps thin parts"),
+    ("GIVEN", "From File", "Tets that you bring, in a file (.msh, .vtu, .vtk, .mesh, .veg)"),
 )
 SIZINGS = (
     ("DIVISIONS", "Resolution Divisions", "So many tets along the longest side of the object"),

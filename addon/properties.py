@@ -137,6 +137,16 @@ class SinewObject(bpy.types.PropertyGroup):
     method: EnumProperty(
         name="Method", items=METHODS, default="SMOOTH", description="How the mesh is filled with tets", **FIXED
     )
+    tets_path: StringProperty(
+        name="File",
+        description=(
+            "File of tets (.msh, .vtu, .vtk, .mesh, .veg) in the object's own space: "
+            "one unit of the file is one of the object's, and they share the origin"
+        ),
+        subtype="FILE_PATH",
+        options={"PATH_SUPPORTS_BLEND_RELATIVE"},
+        override=FIXED["override"],
+    )
     sizing: EnumProperty(
         name="Sizing", items=SIZINGS, default="DIVISIONS", description="How the size of the tets is given", **FIXED
     )

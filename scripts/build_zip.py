@@ -3,7 +3,7 @@
 
     python scripts/build_zip.py [--python cp311 …] [--platform linux-x64 …] [--out dist]
 
-The wheels are those of requirements/runtime.txt, downloaded once into build/wheels and bundled unmodified.
+The wheels are those of requirements/runtime.txt and tets.txt, downloaded once into build/wheels and bundled unmodified.
 NumPy is not among them, since Blender brings its own. Every zip is checked with the code behind
 `blender --command extension validate`. The same sources give the same bytes.
 """
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-RUNTIME = ROOT / "requirements" / "runtime.txt"
+BUNDLED = [ROOT / "requirements" / name for name in ("runtime.txt", "tets.txt")]
 WHEELS = ROOT / "build" / "wheels"
 MANIFEST = "blender_manifest.toml"
 CONTENT = ["__init__.py", "__main__.py", "LICENSE", "README.md", "addon", "solver"]
@@ -53,9 +53,9 @@ PLATFORMS = {
 
 
 def download(python: Python, platform: str) -> list[Path]:
-    """Returns the wheels of requirements/runtime.txt for one Python and system, fetched where they are not here."""
+    """Returns the wheels of the bundled requirements for one Python and system, fetched where they are not here."""
     folder = WHEELS / f"{python.version}-{platform}"
-    pins = RUNTIME.read_text()
+    pins = "".join(path.read_text() for path in BUNDLED)
     mark = folder / "pins.txt"
     if not mark.is_file() or mark.read_text() != pins:
         for old in folder.glob("*.whl"):
@@ -63,7 +63,8 @@ def download(python: Python, platform: str) -> list[Path]:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
         command += ["--only-binary=:all:", "--implementation", "cp", "--python-version", python.version]
         command += [option for name in PLATFORMS[platform] for option in ("--platform", name)]
-        subprocess.run([*command, "--dest", str(folder), "--requirement", str(RUNTIME)], check=True)
+        command += [option for path in BUNDLED for option in ("--requirement", str(path))]
+        subprocess.run([*command, "--dest", str(folder)], check=True)
         mark.write_text(pins)
     return sorted(folder.glob("*.whl"))
 

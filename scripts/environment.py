@@ -20,7 +20,7 @@ import system_libraries
 ROOT = Path(__file__).resolve().parent.parent
 PINS = ROOT / "requirements"
 CONSTRAINTS = PINS / "constraints.txt"
-ALL = ["runtime", "files", "blender", "develop"]
+ALL = ["runtime", "tets", "files", "blender", "develop"]
 PYTHONS = [(3, 11), (3, 13)]
 MADE_FROM = "made-from.txt"
 

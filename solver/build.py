@@ -30,6 +30,8 @@ from .tetrahedralize.tet_mesh import TetMesh
 from .tracks import TrackReader
 
 VOLUME_ERROR = 0.1  # relative change of volume that is worth a warning
+OUTSIDE = 0.25  # how far a mesh may reach out of tets that were brought, as part of their size
+TINY = 0.1  # how small it may be, as part of their size
 
 OnStage = Callable[[str, str], None]
 
@@ -169,7 +171,8 @@ def _first_state(scene: Scene, model: Model) -> State:
 
 def _warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
     """Returns what the artist should know about how a body was filled."""
-    found, report = [], mesh.report
+    report = mesh.report
+    found = _misplaced(body, surface, mesh) if body.meshing.method == "given" else []
     for part in report.lost_parts:
         kind = "part-lost" if part.tet_size_needed > 0.0 else "part-without-inside"
         found.append(SinewError(kind, name=body.name, part=part.name, size=f"{part.tet_size_needed:.2g}"))
@@ -181,6 +184,18 @@ def _warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
     elif report.volume_ratio > 0.0 and abs(report.volume_ratio - 1.0) > VOLUME_ERROR:
         found.append(SinewError("volume-changed", name=body.name, percent=round(100.0 * report.volume_ratio)))
     return found
+
+
+def _misplaced(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
+    """Returns a warning where the mesh of a body and the tets that it brings are clearly not made for each other."""
+    low, high = surface.bounds
+    first, last = mesh.nodes.min(axis=0), mesh.nodes.max(axis=0)
+    size, tets_size = float((high - low).max()), float((last - first).max())
+    distance = float(np.maximum(first - low, high - last).max())
+    if distance <= OUTSIDE * tets_size and size >= TINY * tets_size:
+        return []
+    numbers = {"extent": f"{size:.3g}", "distance": f"{max(distance, 0.0):.3g}", "tets_extent": f"{tets_size:.3g}"}
+    return [SinewError("tets-elsewhere", name=body.name, **numbers)]
 
 
 def _pinned_parts(body: Body) -> list[Body]:

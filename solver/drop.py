@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .cache import CacheReader
-from .geometry.surface import Surface
+from .geometry.surface import Surface, make_surface
+from .mesh_files.outside import outside_surface
+from .mesh_files.tets import ReadTets
 from .scene import Body, Collider, Material, Meshing, Scene, Settings
 
 KEY = "body"
@@ -17,27 +20,32 @@ KEY = "body"
 
 def drop_scene(
     name: str,
-    surface: Surface,
+    shape: Surface | ReadTets,
     material: Material,
     meshing: Meshing,
     height: float | None,
     settings: Settings,
     simulated_scale: float = 1.0,
 ) -> Scene:
-    """Returns a scene in which the surface falls on the plane z = 0.
+    """Returns a scene in which a shape falls on the plane z = 0.
 
     Args:
         name: What the body is called.
-        surface: Its mesh, in metres, z up.
+        shape: A surface to fill, or tets of which the outside is shown; in metres, z up.
         material, meshing: What it is made of, and how it is filled.
         height: Of its lowest point at the start [m]; None: half its longest side.
         settings: Frames, steps and tolerance.
         simulated_scale: See `Body`.
     """
+    surface = shape if isinstance(shape, Surface) else make_surface(*outside_surface(shape.nodes, shape.tets), name)
     low, high = surface.bounds
     lift = 0.5 * float((high - low).max()) if height is None else height
-    vertices = surface.vertices + np.array([0.0, 0.0, lift - low[2]])
-    body = Body(KEY, name, vertices, surface.triangles, material, meshing, simulated_scale=simulated_scale)
+    raised = np.array([0.0, 0.0, lift - low[2]])
+    body = Body(
+        KEY, name, surface.vertices + raised, surface.triangles, material, meshing, simulated_scale=simulated_scale
+    )
+    if isinstance(shape, ReadTets):
+        body = replace(body, meshing=Meshing("given"), tet_nodes=shape.nodes + raised, tets=shape.tets)
     return Scene((body,), (Collider("ground", "Ground"),), settings)
 
 

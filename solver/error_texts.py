@@ -89,6 +89,22 @@ TEXTS: dict[str, tuple[str, str]] = {
     "file-unwritable": ("{path} cannot be written: {problem}.", "Choose another place."),
     "file-library": ("{path} needs {library}, which is not installed.", "Install it: pip install {library}."),
     "file-without-tets": ("{path} holds no tets.", "Export the volume mesh, not its surface."),
+    "tets-turned": (
+        'The file of tets of "{name}" had {count} of them inside out; they were turned.',
+        "Nothing has to be done.",
+    ),
+    "tets-dropped": (
+        'The file of tets of "{name}" had {count} of them without volume; they were left out.',
+        "Look at Viewport Display if something comes loose.",
+    ),
+    "tets-elsewhere": (
+        'The mesh of "{name}" and its tets hardly meet: it is {extent} m long and reaches {distance} m out of them; '
+        "they are {tets_extent} m long.",
+        "Check the unit and the origin of the file of tets, which is read in the object's own space.",
+    ),
+    "tets-without-outside": ("The tets of {path} have no outside.", "Export them again, each once."),
+    "tets-no-file": ('"{name}" has no file of tets.', "Choose one as File in the panel Tets, or another Method."),
+    "tets-file": ('"{name}" gets no tets: {problem}.', "{advice}."),
     "tets-without-volume": ('All tets of "{name}" are flat.', "Export the mesh again, or let Sinew make the tets."),
     # settings
     "setting-out-of-range": ('{setting} of "{name}" is {value}; it has to be {range}.', "Change the setting."),

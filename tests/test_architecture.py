@@ -52,6 +52,9 @@ ADDON_MAY_IMPORT = {
     "event_stream",
 }
 
+# and what it loads when an artist brings a file of tets: meshio and rich
+ADDON_MAY_IMPORT_LATE = {"mesh_files.tets", "mesh_files.outside"}
+
 # of Numba, what is no flag
 NUMBA_FUNCTIONS = {"prange", "get_num_threads"}
 
@@ -137,6 +140,7 @@ def test_the_addon_imports_what_loads_fast():
         for path in sources("addon")
         for line, name in imports(path)
         if name.startswith("solver")
+        and name.removeprefix("solver.") not in ADDON_MAY_IMPORT_LATE
         and not any(name == f"solver.{may}" or name.startswith(f"solver.{may}.") for may in ADDON_MAY_IMPORT)
     ]
     assert not wrong, "\n".join(wrong)
@@ -214,6 +218,19 @@ def test_the_seam_loads_neither_numba_nor_scipy():
     names = ", ".join(sorted(name for name in ADDON_MAY_IMPORT if "." not in name))
     code = f"from sinew.solver import {names}\nfrom sinew.solver.tetrahedralize import estimate"
     assert not loaded_by(code) & {"numba", "scipy", "bpy", "llvmlite"}
+
+
+def test_reading_files_of_tets_loads_neither_numba_nor_scipy(tmp_path):
+    """What the add-on may import late; meshio only where a file is read, and of what rich needs nothing more."""
+    (tmp_path / "a.mesh").write_text(
+        "MeshVersionFormatted 1\nDimension 3\nVertices\n4\n0 0 0 1\n1 0 0 1\n0 1 0 1\n0 0 1 1\n"
+        "Tetrahedra\n1\n1 2 3 4 1\nEnd\n"
+    )
+    code = "\n".join(f"import sinew.solver.{name}" for name in sorted(ADDON_MAY_IMPORT_LATE))
+    assert not loaded_by(code) & {"numba", "scipy", "bpy", "llvmlite", "meshio"}
+    code += f"\nfrom pathlib import Path\nsinew.solver.mesh_files.tets.read_tets(Path({str(tmp_path / 'a.mesh')!r}))"
+    loaded = loaded_by(code)
+    assert "meshio" in loaded and not loaded & {"numba", "scipy", "bpy", "llvmlite"}
 
 
 def test_the_whole_solver_loads_without_blender():

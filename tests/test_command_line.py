@@ -147,6 +147,23 @@ def test_drop(tmp_path: Path) -> None:
     assert heights[5] == pytest.approx(0.5 - fall, abs=1.0e-4)
 
 
+def test_drop_takes_the_tets_of_a_file_and_turns_them(tmp_path: Path) -> None:
+    (tmp_path / "two.veg").write_text(
+        "*VERTICES\n5 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n4 1 1 1\n"
+        "*ELEMENTS\nTET\n2 4 0\n0 0 2 1 3\n1 1 2 3 4\n"
+    )
+    ended = sinew("drop", "two.veg", "--out", "o", "--seconds", "0.5", "--json", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    told = lines(ended)
+    assert "tets-turned" in [event.get("kind") for event in told]
+    report = told[-1]
+    assert (report["tets"], report["nodes"], report["frames"], report["mesh"]) == (2, 5, 13, "two.veg")
+    body = CacheReader(tmp_path / "o" / "two.sinew").head.bodies[0]
+    assert body.vertices == 5
+    assert -0.05 < report["lowest_point"] < 0.01 and report["inverted_tets_max"] == 0
+    assert "of no kind" in one_sentence(sinew("drop", tmp_path / "two.xyz", "--out", tmp_path / "o"), 2)
+
+
 def test_drop_refuses_bad_input(tmp_path: Path) -> None:
     write_cube(tmp_path / "Cube.obj")
     mesh, out = tmp_path / "Cube.obj", tmp_path / "o"

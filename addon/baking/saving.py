@@ -23,16 +23,20 @@ PLACES = ("cache_path", "baked_path", "baked_for", "baked_scene", "borrowed")
 # where the file is about to be written, and what to set back if it does not stay there (Save Copy, a failure)
 _target = ""
 _before: dict[int, dict[str, object]] = {}
+_tet_files_before: dict[int, str] = {}
 
 
 def before_save(path: str, *_: object) -> None:
     """Lets every cache be found from the place that the file is about to get; called by Blender."""
     global _target
     _before.clear()
+    _tet_files_before.clear()
     _target = os.path.abspath(path) if path else ""
     old = bpy.data.filepath
     if not path or (old and os.path.abspath(old) == _target):
         return
+    if old:
+        _repoint_tet_files(old, path)
     for scene in _own_scenes():
         _before[scene.session_uid] = {name: getattr(scene.sinew, name) for name in PLACES}
         present = cache_place.cache_folder(scene)
@@ -51,7 +55,11 @@ def after_save(*_: object) -> None:
             for name, value in _before.get(scene.session_uid, {}).items():
                 with cache_place.quietly():
                     setattr(scene.sinew, name, value)
+        for obj in bpy.data.objects:
+            if obj.session_uid in _tet_files_before:
+                obj.sinew.tets_path = _tet_files_before[obj.session_uid]
     _before.clear()
+    _tet_files_before.clear()
     cache_look.forget()
 
 
@@ -78,6 +86,14 @@ def _repoint(scene: bpy.types.Scene, present: Path, old: str, new: str) -> None:
             scene.sinew.cache_path = cache_place.portable(chosen, new)
         if is_cache(present):
             cache_place.remember(scene, present, borrowed=not scene.sinew.cache_path, blend=new)
+
+
+def _repoint_tet_files(old: str, new: str) -> None:
+    """Makes relative paths of files of tets right as seen from `new`, as Blender does with its own."""
+    for obj in bpy.data.objects:
+        if obj.library is None and obj.sinew.tets_path.startswith("//"):
+            _tet_files_before[obj.session_uid] = obj.sinew.tets_path
+            obj.sinew.tets_path = cache_place.portable(cache_place.absolute(obj.sinew.tets_path, old), new)
 
 
 def _move(scene: bpy.types.Scene, present: Path, blend: str) -> None:

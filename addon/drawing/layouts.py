@@ -7,6 +7,7 @@ import bpy
 
 from .. import roles
 from ..baking import bake_status
+from ..reading import tet_file
 from . import own_weight, tet_estimate
 from .layout_bake import draw_cache, draw_simulate, draw_solver
 
@@ -48,6 +49,7 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
         row.label(text=f"{obj.name}: {_role_name(obj)}", icon=icon)
         row.operator("sinew.remove", text="", icon="X")
     column.operator("sinew.add_ground", icon="MESH_PLANE")
+    column.operator("sinew.import_tets", icon="IMPORT")
 
 
 def _role_name(obj: bpy.types.Object) -> str:
@@ -90,8 +92,11 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column = layout.column()
     column.enabled = not bake_status.status(scene).is_locked
     column.prop(settings, "method")
-    column.prop(settings, "sizing")
-    column.prop(settings, "tet_size" if settings.sizing == "SIZE" else "divisions")
+    if settings.method == "GIVEN":
+        column.prop(settings, "tets_path")
+    else:
+        column.prop(settings, "sizing")
+        column.prop(settings, "tet_size" if settings.sizing == "SIZE" else "divisions")
     if settings.method == "SMOOTH":
         column.prop(settings, "interior_size")
     layout.label(text=_tet_words(obj, scene), icon="MESH_ICOSPHERE")
@@ -108,9 +113,18 @@ def _tet_words(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     known = bake_status.tet_count(scene, obj)
     if known is not None:
         return f"{known:,} tets"
+    if obj.sinew.method == "GIVEN":
+        return _words_of_file(tet_file.count_in_file(obj))
     count = tet_estimate.tet_count(obj, scene.unit_settings.scale_length)
     digits = max(len(str(count)) - 2, 0)
     return f"About {round(count, -digits):,} tets" if count else "No tets: the mesh has no size"
+
+
+def _words_of_file(found: int | str | None) -> str:
+    """Returns what is said of a file: its number of tets, what is wrong with it, or that it is large."""
+    if found is None:
+        return "The tets of a large file"
+    return found if isinstance(found, str) else f"{found:,} tets"
 
 
 def draw_pins(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

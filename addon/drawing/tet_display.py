@@ -12,9 +12,9 @@ import numpy.typing as npt
 from ...solver.arrays import Indices
 from ...solver.cache import CacheReader
 from ...solver.errors import StorageFailed
+from ...solver.mesh_files.outside import FACES, outside_faces
 
-# the faces of a tet, seen from outside
-FACES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))
+__all__ = ["TetDisplay", "face_edges", "load", "outside_faces", "positions"]
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,6 @@ class TetDisplay:
     faces: Indices
     edges: Indices
     joined: Indices
-
-
-def outside_faces(tets: Indices) -> Indices:
-    """Returns the faces (k, 3) that belong to one tet only."""
-    faces = tets[:, FACES].reshape(-1, 3)
-    _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
-    return np.ascontiguousarray(faces[np.sort(first[count == 1])])
 
 
 def face_edges(faces: Indices) -> Indices:

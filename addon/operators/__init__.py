@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..operators import bodies, cache, colliders, convert, own_weight, pins, resolution, simulate
+from ..operators import bodies, cache, colliders, convert, import_tets, own_weight, pins, resolution, simulate
 
-PARTS = (bodies, colliders, pins, resolution, own_weight, simulate, cache, convert)
+PARTS = (bodies, import_tets, colliders, pins, resolution, own_weight, simulate, cache, convert)
 
 
 def register() -> None:
@@ -15,10 +15,12 @@ def register() -> None:
     for part in PARTS:
         for each in part.CLASSES:
             bpy.utils.register_class(each)
+    bpy.types.TOPBAR_MT_file_import.append(import_tets.draw_menu_entry)
 
 
 def unregister() -> None:
     """Takes them away."""
+    bpy.types.TOPBAR_MT_file_import.remove(import_tets.draw_menu_entry)
     for part in reversed(PARTS):
         for each in reversed(part.CLASSES):
             bpy.utils.unregister_class(each)

@@ -9,6 +9,7 @@ import numpy as np
 from ...solver.arrays import Floats
 from ...solver.errors import BadInput
 from .. import modifier_place, roles
+from . import tet_file
 from .input_mesh import mesh_of, positions
 from .input_stage import Stage
 from .render_levels import RenderLevels, asks_for_viewport, may_differ, render_levels
@@ -33,6 +34,8 @@ def check_objects(bodies: list[bpy.types.Object], colliders: list[bpy.types.Obje
             raise BadInput("in-edit-mode", name=obj.name)
     for obj in bodies:
         check_settings(obj)
+        if obj.sinew.method == "GIVEN":
+            tet_file.tets_of(obj)
 
 
 def check_settings(obj: bpy.types.Object) -> None:
@@ -48,7 +51,7 @@ def check_settings(obj: bpy.types.Object) -> None:
         ("Density", own.density, own.density > 0, "above 0 kg/m³"),
         ("Damping", own.stiffness_damping, own.stiffness_damping >= 0, "0 s or more"),
         ("Drag", own.mass_damping, own.mass_damping >= 0, "0 1/s or more"),
-        ("Tet Size", own.tet_size, own.tet_size > 0 or own.sizing != "SIZE", "above 0 m"),
+        ("Tet Size", own.tet_size, own.tet_size > 0 or own.sizing != "SIZE" or own.method == "GIVEN", "above 0 m"),
         ("Simulated Size", own.simulated_size, own.simulated_size > 0 or not own.use_simulated_size, "above 0 m"),
     ):
         if not fits:

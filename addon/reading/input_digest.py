@@ -15,6 +15,7 @@ import numpy as np
 from ...solver.arrays import digest
 from .. import modifier_place
 from ..keys import body_key
+from . import tet_file
 from .input_objects import frame_range
 from .rna_values import INTERFACE, Parts, animated_paths, animation_parts, values
 from .weight_digest import weight_digest
@@ -62,6 +63,8 @@ def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
             body_key(obj) if obj.sinew.role == "BODY" else "",
             *values(obj.sinew, NOT_PHYSICS | _unread(obj), animated_paths(obj), "sinew."),
         ]
+        if obj.sinew.role == "BODY" and obj.sinew.method == "GIVEN":
+            parts.append(tet_file.content_digest(obj))
         cut = modifier_place.input_count(obj) if obj.sinew.role == "BODY" else None
         seen.add(obj)
         parts += _object_parts(obj, cut, waiting)
@@ -74,10 +77,14 @@ def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
 
 
 def _unread(obj: bpy.types.Object) -> set[str]:
-    """Returns the settings of the other role, which are not read."""
+    """Returns the settings of the other role, and of other methods than From File, which are not read.
+
+    Of a file of tets its content counts, not where it lies.
+    """
     collider = {"collider_shape", "friction", "thickness"}
     if obj.sinew.role == "BODY":
-        return collider
+        sizes = {"sizing", "tet_size", "divisions", "interior_size"} if obj.sinew.method == "GIVEN" else set()
+        return collider | sizes | {"tets_path"}
     return {p.identifier for p in obj.sinew.bl_rna.properties} - collider - {"role"}
 
 

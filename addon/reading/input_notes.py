@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 import bpy
 
-from ...solver.errors import SinewError
+from ...solver.errors import BadInput, SinewError
 from .. import modifier_place, roles
 from ..drawing import own_weight
+from . import tet_file
 
 STANDARD_GRAVITY = 9.81
 
@@ -23,6 +24,7 @@ def notes(scene: bpy.types.Scene) -> Iterator[SinewError]:
         yield from _posed_twice(obj)
         yield from _affect(obj)
         yield from _weight(obj, scene)
+        yield from _tets(obj)
 
 
 def _gravity(scene: bpy.types.Scene) -> Iterator[SinewError]:
@@ -60,3 +62,12 @@ def _weight(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewErro
         times = own_weight.strain_at_foot(obj, scene)
         size = own_weight.size_that_stands(obj, scene)
         yield SinewError("collapses", name=obj.name, times=f"{times:.2g}", size=f"{size:.2g}")
+
+
+def _tets(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """What was repaired in the file that the tets come from."""
+    if obj.sinew.method == "GIVEN":
+        try:
+            yield from tet_file.tets_of(obj).notes(obj.name)
+        except BadInput:
+            return  # the bake itself says it

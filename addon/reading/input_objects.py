@@ -12,7 +12,7 @@ from mathutils import Matrix
 from ...solver.arrays import Floats, Indices
 from ...solver.errors import BadInput
 from ...solver.scene import Body, Collider, Material, Meshing, Scene, Settings
-from . import input_checks
+from . import input_checks, tet_file
 from .input_mesh import in_metres, mesh_of, positions, to_world, triangles, weights
 from .input_stage import Stage
 from .track_recorder import TrackRecorder
@@ -118,12 +118,7 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
         vertices=world,
         triangles=np.ascontiguousarray(faces),
         material=Material(own.youngs_modulus, own.poisson_ratio, own.density, own.mass_damping, own.stiffness_damping),
-        meshing=Meshing(
-            method=own.method.lower(),
-            tet_size=own.tet_size * unit if own.sizing == "SIZE" else None,
-            divisions=own.divisions,
-            interior_size=int(own.interior_size) if own.method == "SMOOTH" else 1,
-        ),
+        meshing=_meshing(own, unit),
         pinned=pinned,
         pin_weights=pins[pinned],
         attached=held,
@@ -131,6 +126,18 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
         simulated_scale=_simulated_scale(own, world, unit),
         gravity_in_shape=own.gravity_in_shape,
         initial_velocity=_vector(own.initial_velocity, unit),
+        **(tet_file.for_body(obj, matrix) if own.method == "GIVEN" else {}),
+    )
+
+
+def _meshing(own: bpy.types.PropertyGroup, unit: float) -> Meshing:
+    if own.method == "GIVEN":
+        return Meshing(method="given")
+    return Meshing(
+        method=own.method.lower(),
+        tet_size=own.tet_size * unit if own.sizing == "SIZE" else None,
+        divisions=own.divisions,
+        interior_size=int(own.interior_size) if own.method == "SMOOTH" else 1,
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`sinew drop IN --out DIR`: fills a mesh with tets, drops it on the ground, writes PC2 and a report."""
+"""`sinew drop IN --out DIR`: fills a mesh with tets or reads them, drops it on the ground, writes PC2 and a report."""
 
 from __future__ import annotations
 
@@ -9,21 +9,25 @@ import math
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..cache import CacheReader
 from ..disk import named_errors, write_whole
-from ..errors import BadInput
+from ..errors import BadInput, SinewError
 from ..presets import DEFAULT, PRESETS
 from ..scene import Meshing, Settings
 from ..stop_request import StopRequest
 from .simulate import say
 
+if TYPE_CHECKING:
+    from ..geometry.surface import Surface
+    from ..mesh_files.tets import ReadTets
+
 
 def add_parser(subparsers: Any) -> None:
     """Says the options."""
     parser = subparsers.add_parser("drop", help="drop a mesh on the ground")
-    parser.add_argument("mesh", type=Path, metavar="IN", help="a mesh file in metres, z up")
+    parser.add_argument("mesh", type=Path, metavar="IN", help="a file of a mesh or of tets, in metres, z up")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for NAME.pc2 and report.json")
     parser.add_argument("--preset", default=DEFAULT, metavar="NAME", help=", ".join(PRESETS).lower())
     parser.add_argument("--height", type=float, metavar="M", help="of the lowest point; half the size without it")
@@ -50,13 +54,12 @@ def run(options: argparse.Namespace) -> int:
     stop.listen_to_signals()
 
     from ..drop import KEY, drop_report, drop_scene
-    from ..mesh_files.surfaces import read_surface
     from ..simulate import simulate
 
     name = options.mesh.stem
     meshing = Meshing(options.method, divisions=options.divisions)
-    surface = read_surface(options.mesh)
-    scene = drop_scene(name, surface, preset.material, meshing, options.height, settings, options.simulated_scale)
+    shape, notes = _read(options.mesh)
+    scene = drop_scene(name, shape, preset.material, meshing, options.height, settings, options.simulated_scale)
     cache = options.out / f"{name}.sinew"
     with named_errors(options.out):
         scene.save(cache / "scene")
@@ -69,6 +72,8 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             say(event)
 
+    for note in notes:
+        hear({"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step})
     simulate(cache, hear, stop, threads=options.threads)
     reader = CacheReader(cache)
     report = {"mesh": options.mesh.name, "preset": preset.key, **drop_report(reader, seconds, settings.substeps)}
@@ -79,6 +84,20 @@ def run(options: argparse.Namespace) -> int:
     if not options.json:
         _say_report(report, options.out)
     return 0
+
+
+def _read(path: Path) -> tuple[Surface | ReadTets, list[SinewError]]:
+    """Returns the surface or the tets of a file, and what was repaired."""
+    from ..mesh_files.surfaces import SURFACE_ENDINGS, read_surface
+    from ..mesh_files.tets import TET_ENDINGS, read_tets
+
+    ending = path.suffix.lower()
+    if ending in TET_ENDINGS:
+        tets = read_tets(path)
+        return tets, tets.notes(path.stem)
+    if ending in SURFACE_ENDINGS:
+        return read_surface(path), []
+    raise BadInput("file-format", path=str(path), wanted=", ".join((*SURFACE_ENDINGS, *TET_ENDINGS)))
 
 
 def _settings(options: argparse.Namespace) -> Settings:

@@ -8,9 +8,9 @@ import numpy as np
 from ..arrays import Floats, Indices
 from ..jit import kernel
 from .box_tree import LEAF_SIZE
+from .flat import FLAT
 
 INSIDE_TOLERANCE = 1.0e-9
-FLAT = 1.0e-14  # a tet has no volume where 6 V is at most this times the cube of its longest edge
 REACH = 0.25  # a tet may be farther than the closest by this part of the distance, if that is less than its size
 STACK = 128  # more than the depth of any tree over 2³¹ items, times two
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from ..arrays import Floats, Indices, floats, indices
-from ..errors import BadInput
-from ..geometry.point_tet import FLAT
+from ..errors import BadInput, SinewError
+from ..geometry.flat import FLAT
 from ..tetrahedralize.quality import signed_volumes
 from ..tetrahedralize.tet_mesh import TetMesh
 from .surfaces import in_short
@@ -37,6 +37,11 @@ class ReadTets:
     tets: Indices
     turned: int
     dropped: int
+
+    def notes(self, name: str) -> list[SinewError]:
+        """Returns what was repaired, as warnings about the body `name`."""
+        counts = (("tets-turned", self.turned), ("tets-dropped", self.dropped))
+        return [SinewError(kind, name=name, count=count) for kind, count in counts if count]
 
 
 def read_tets(path: Path) -> ReadTets:

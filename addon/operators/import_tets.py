@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Import Tets: a file of tets becomes a body that looks like their outside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+from bpy.props import StringProperty
+from bpy_extras.io_utils import ImportHelper
+
+from ...solver.errors import BadInput
+from .. import messages, roles
+from ..baking.cache_place import portable
+from ..messages import told
+from ..reading import tet_file
+
+
+class SINEW_OT_import_tets(bpy.types.Operator, ImportHelper):
+    """Make a body of a file of tets (.msh, .vtu, .vtk, .mesh, .veg): the mesh is their outside"""
+
+    bl_idname = "sinew.import_tets"
+    bl_label = "Import Tets…"
+    bl_options = {"REGISTER", "UNDO"}
+
+    filter_glob: StringProperty(default="*.msh;*.vtu;*.vtk;*.mesh;*.veg", options={"HIDDEN"})
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Reads the file and adds the object."""
+        path = Path(bpy.path.abspath(self.filepath))
+        obj = import_body(context, path)
+        found = tet_file.read(path)
+        notes = found.notes(obj.name)
+        for note in notes:
+            self.report({"WARNING"}, messages.text_of(note))
+        if not notes:
+            self.report({"INFO"}, f'"{obj.name}" has {len(found.tets):,} tets')
+        return {"FINISHED"}
+
+
+def import_body(context: bpy.types.Context, path: Path) -> bpy.types.Object:
+    """Returns a new body whose mesh is the outside of the tets in a file, and makes it the active object.
+
+    Raises:
+        BadInput: The file cannot be used; nothing was added.
+    """
+    from ...solver.mesh_files.outside import outside_surface
+
+    found = tet_file.read(path)
+    points, faces = outside_surface(found.nodes, found.tets)
+    if not len(faces):
+        raise BadInput("tets-without-outside", path=str(path))
+    mesh = bpy.data.meshes.new(path.stem)
+    mesh.from_pydata(points.tolist(), [], faces.tolist())
+    obj = bpy.data.objects.new(path.stem, mesh)
+    (context.collection or context.scene.collection).objects.link(obj)
+    obj.sinew.method = "GIVEN"
+    obj.sinew.tets_path = portable(path, bpy.data.filepath)
+    roles.make_body(obj)
+    for other in context.selected_objects:
+        other.select_set(False)
+    obj.select_set(True)
+    context.view_layer.objects.active = obj
+    return obj
+
+
+def draw_menu_entry(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
+    """Adds the entry to File > Import."""
+    self.layout.operator(SINEW_OT_import_tets.bl_idname, text="Tets for Sinew (.msh, .vtu, .vtk, .mesh, .veg)")
+
+
+CLASSES = (SINEW_OT_import_tets,)
