@@ -17,7 +17,7 @@ from ..solver.cache import CacheReader, is_cache
 from ..solver.errors import BadInput, Cancelled
 from . import messages, modifier_place, playback, roles
 from .baking import bakes, cache_place, present_bake
-from .reading import input_checks
+from .reading import input_checks, input_notes
 
 
 def bake(options: argparse.Namespace) -> int:
@@ -27,6 +27,13 @@ def bake(options: argparse.Namespace) -> int:
         SinewError: It could not be done; the file on disk is as it was.
     """
     scene = _scene(options.scene)
+    told = options.emit or _say
+    kinds: set[str] = set()
+
+    def hear(event: Mapping[str, Any]) -> None:
+        kinds.add(str(event.get("event")))
+        told(event)
+
     order = bakes.Order(
         resume=options.resume,
         from_frame=options.from_frame,
@@ -34,16 +41,20 @@ def bake(options: argparse.Namespace) -> int:
         folder=options.cache.resolve() if options.cache else None,
         threads=options.threads,
         strict=options.strict,
-        on_event=options.emit or _say,
+        on_event=hear,
     )
     with _as_asked(scene, options), _signals_cancel():
         running = bakes.start(scene, order)
+        for note in input_notes.notes(scene):  # the window shows them in the panel
+            hear({"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step})
         bakes.wait()
     job = running.driver.job
     if options.out and job.frame is not None:
         present_bake.attach(scene)
         _write(options.out)
     if job.error is not None:
+        if "error" not in kinds:  # the child has said what it met itself, not what stopped it or the export
+            told(job.error)
         print(f"sinew: {messages.ending(job)[1]}", file=sys.stderr)
         return int(job.error["exit_code"])
     if job.phase == "cancelled":

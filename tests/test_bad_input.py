@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from blender_scenes import add_box, add_mesh, counts, fresh
-from sinew.addon import messages, roles
+from sinew.addon import commands, messages, roles
 from sinew.addon.baking import bake_status, bakes, cache_look
 from sinew.solver.cache import CacheReader
 
@@ -143,9 +144,30 @@ def _collider_inside(obj: Object) -> None:
     obj.sinew.divisions = 10  # tets as large as the gap would let it be pushed out
 
 
-@pytest.mark.parametrize(
+def _share_the_mesh(obj: Object) -> None:
+    twin = bpy.data.objects.new("Twin", obj.data)
+    bpy.context.scene.collection.objects.link(twin)
+    roles.make_body(twin)
+
+
+def _smear_the_ground(obj: Object) -> None:
+    wave = add_box("Wave", divisions=2)
+    wave.location.z = -9.0
+    wave.modifiers.new("Wave", "WAVE")
+    roles.make_collider(wave)
+
+
+def _render_finer(obj: Object) -> None:
+    subdivision = obj.modifiers.new("Finer", "SUBSURF")
+    subdivision.levels, subdivision.render_levels = 1, 2
+    obj.modifiers.move(1, 0)
+
+
+BAD_BODIES = pytest.mark.parametrize(
     ("spoil", "words"),
     [
+        (_share_the_mesh, ['"Twin"', "Make Single User"]),
+        (_render_finer, ['modifier "Finer"', "render"]),
         (_nan, ["coordinates are not numbers"]),
         (_empty, ["has no faces"]),
         (_set(youngs_modulus=0.0), ["Stiffness", "above 0 Pa"]),
@@ -160,6 +182,9 @@ def _collider_inside(obj: Object) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", None) or "-".join(value)[:30],
 )
+
+
+@BAD_BODIES
 def test_bodies_that_cannot_be_baked(box: Object, spoil: Callable[[Object], None], words: list[str]) -> None:
     spoil(box)
     bpy.context.view_layer.update()
@@ -167,6 +192,36 @@ def test_bodies_that_cannot_be_baked(box: Object, spoil: Callable[[Object], None
     assert '"Blob"' in sentence, sentence
     for word in words:
         assert word in sentence, sentence
+
+
+@BAD_BODIES
+def test_bodies_that_cannot_be_baked_without_a_window_either(
+    box: Object,
+    spoil: Callable[[Object], None],
+    words: list[str],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Exit code 2, one sentence, and neither the file on disk nor what is open was touched."""
+    spoil(box)
+    bpy.context.view_layer.update()
+    before, stored = fingerprint(), (tmp_path / "bad.blend").read_bytes()
+    assert commands.run_in_blender(["bake", "--json"]) == 2
+    told = capfd.readouterr()
+    lines = [line for line in told.err.splitlines() if line.startswith("sinew:")]
+    assert len(lines) == 1 and '"Blob"' in lines[0], told.err
+    for word in words:
+        assert word in lines[0], lines[0]
+    error = json.loads(told.out.splitlines()[-1])
+    assert error["event"] == "error" and error["exit_code"] == 2
+    assert fingerprint() == before and (tmp_path / "bad.blend").read_bytes() == stored
+
+
+def test_a_collider_that_deforms(box: Object) -> None:
+    _smear_the_ground(box)
+    bpy.context.view_layer.update()
+    sentence = refused(bpy.ops.sinew.simulate)
+    assert 'The collider "Wave" changes its shape' in sentence
 
 
 def test_poissons_ratio_cannot_leave_its_range(box: Object) -> None:

@@ -140,6 +140,13 @@ def test_options(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "Baked frames 3 to 5" in capfd.readouterr().out
 
 
+def test_what_will_hardly_look_right_is_said_here_too(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file_of_two(tmp_path / "shot.blend", frames=2)
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    assert commands.run_in_blender(["bake"]) == 0
+    assert "warning: Gravity in" in capfd.readouterr().out
+
+
 def test_strict_exits_with_3_where_a_step_does_not_converge(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file_of_two(tmp_path / "shot.blend", frames=3)
     scene = bpy.context.scene
