@@ -22,7 +22,8 @@ from sinew.addon.baking.bake_driver import BakeDriver
 from sinew.addon.baking.child_process import ChildProcess, child_command
 from sinew.solver.cache import CacheReader, CacheWriter, is_locked
 from sinew.solver.errors import BadInput, Cancelled, SinewError, SolveFailed, StorageFailed
-from sinew.solver.scene import Scene
+from sinew.solver.integrators.implicit_euler import TETS_PER_THREAD
+from sinew.solver.scene import Meshing, Scene
 from sinew.solver.simulate import simulate
 from tiny_bakes import baked, tiny_scene, write_scene
 
@@ -104,6 +105,26 @@ def test_the_child_says_what_the_page_says(through: Path, tmp_path: Path) -> Non
     assert told <= set(frames[5])
     assert events[-1]["frames"] == FRAMES and events[-1]["not_converged"] == 0
     assert baked(cache) == baked(through)  # another process, another number of threads
+
+
+def test_the_number_of_threads_changes_no_byte_of_a_cache(tmp_path: Path) -> None:
+    """Filled, bound, dropped on the ground and swung, with more tets than one thread is given."""
+    scene = tiny_scene(4, divisions=8)
+    bodies = tuple(
+        dataclasses.replace(body, meshing=Meshing("smooth", divisions=11), tet_nodes=None, tets=None)
+        for body in scene.bodies
+    )
+    caches = []
+    for threads in ("1", "2"):
+        cache = tmp_path / threads
+        write_scene(cache, dataclasses.replace(scene, bodies=bodies))
+        events = listen(child(cache, "--threads", threads))
+        assert events[-1]["event"] == "done" and CacheReader(cache).is_done()
+        (tets,) = (event["tets"] for event in events if event["event"] == "built")
+        assert tets > 2 * TETS_PER_THREAD
+        caches.append(baked(cache))
+    assert {"play/falls.pc2", "frames/000004.npz", "model/hangs.npz"} <= set(caches[0])
+    assert caches[0] == caches[1]
 
 
 def test_killed_at_any_moment_and_resumed(through: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from meshes import bar
 from sinew.solver.elements.corotational import COROTATED, LINEAR
 from sinew.solver.errors import SolveFailed
-from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.implicit_euler import TETS_PER_THREAD, step
 from sinew.solver.integrators.outside import Outside, Points
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material, Settings
@@ -232,7 +232,8 @@ def test_a_body_at_rest_costs_no_iterations():
 def tossed(threads):
     before = numba.get_num_threads()
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-    model = model_of((6, 6, 12), material=Material(2.0e4, 0.4, 1000.0, 0.1, 0.01))
+    model = model_of((8, 8, 16), material=Material(2.0e4, 0.4, 1000.0, 0.1, 0.01))
+    assert model.tet_count > 2 * TETS_PER_THREAD, "fewer are computed by one thread, whatever was asked for"
     state = spinning(model)
     outside = Outside(GRAVITY, model.X[:, 2] == 0.0, state.x.copy())
     for _ in range(5):
