@@ -65,7 +65,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "collapses": (
         '"{name}" is too soft for its size: its weight presses on its foot with {times} times its stiffness.',
-        "Set Simulated Size to {size}, or choose a stiffer material.",
+        "Raise Stiffness to {stiffness} Pa, or set Simulated Size to {size}.",
     ),
     "normals-free": (
         'The custom normals of "{name}" are free vectors, which no modifier turns.',

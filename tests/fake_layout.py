@@ -30,6 +30,9 @@ class FakeLayout:
 
     column = box = row
 
+    def panel(self, idname: str, default_closed: bool = False) -> tuple[FakeLayout, FakeLayout | None]:
+        return FakeLayout(self), None if default_closed else FakeLayout(self)
+
     def label(self, text: str = "", icon: str = "NONE") -> None:
         self.lines.append(text)
 

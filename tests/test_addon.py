@@ -158,6 +158,8 @@ def test_settings_are_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> Non
         for name in ("youngs_modulus", "method", "pin_group", "gravity_in_shape", "substeps"):
             assert layout.enabled_of(name) == (not state.is_locked), name
         assert layout.enabled_of("show_tets")
+    assert Status("baked", frame=8).is_locked
+    assert not Status("baked", frame=8, outdated=True).is_locked, "Simulate replaces it anyway"
 
 
 def test_while_baking_the_panel_tells_frame_time_and_tets(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,8 +60,8 @@ class Status:
 
     @property
     def is_locked(self) -> bool:
-        """Whether the settings are not to be changed: they belong to frames that are or will be there."""
-        return self.is_running or self.phase == "baked"
+        """Whether the settings are not to be changed: they belong to frames that are, or will be, up to date."""
+        return self.is_running or (self.phase == "baked" and not self.outdated)
 
     @property
     def can_resume(self) -> bool:

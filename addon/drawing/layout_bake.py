@@ -28,8 +28,7 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     for problem in (messages.last(scene), messages.not_converged(status.tally)):
         if problem:
             draw_wrapped(layout, problem, "ERROR", context)
-    for line in bakes.warnings(scene):
-        draw_wrapped(layout, line, "INFO", context)
+    _draw_notes(layout, bakes.warnings(scene), context)
 
 
 def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
@@ -75,6 +74,17 @@ def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Stat
     part.enabled = not scene.sinew.protect
     part.operator("sinew.delete_bake", icon="TRASH")
     row.prop(scene.sinew, "protect", text="", icon="LOCKED" if scene.sinew.protect else "UNLOCKED")
+
+
+def _draw_notes(layout: bpy.types.UILayout, lines: list[str], context: bpy.types.Context) -> None:
+    """Draws what there is to know about the bake, which can be folded away."""
+    if not lines:
+        return
+    header, body = layout.panel("sinew_notes")
+    header.label(text=f"Notes ({len(lines)})")
+    if body is not None:
+        for line in lines:
+            draw_wrapped(body, line, "INFO", context)
 
 
 def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -79,10 +79,24 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     column.prop(settings, "stiffness_damping")
     column.prop(settings, "mass_damping")
     if own_weight.collapses(context.object, context.scene):
-        size = own_weight.size_that_stands(context.object, context.scene)
-        box = layout.box().column(align=True)
-        box.label(text="Too soft to stand at this size", icon="INFO")
-        box.operator("sinew.stand_up", text=f"Simulate as if {size:.2g} Long", icon="FULLSCREEN_EXIT")
+        _draw_offers_to_stand(layout.box().column(align=True), context.object, context.scene)
+
+
+def _draw_offers_to_stand(layout: bpy.types.UILayout, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    layout.label(text="Too soft to stand at this size", icon="INFO")
+    stiffness = own_weight.stiffness_that_stands(obj, scene)
+    layout.operator("sinew.stiffen", text=f"Stiffen to {stiffness:,.0f} Pa", icon="MOD_THICKNESS")
+    size = length(own_weight.size_that_stands(obj, scene), scene)
+    layout.operator("sinew.stand_up", text=f"Simulate as if {size} Long", icon="FULLSCREEN_EXIT")
+
+
+def length(units: float, scene: bpy.types.Scene) -> str:
+    """Returns a length as Blender writes it in this scene: "5 cm"."""
+    settings = scene.unit_settings
+    if settings.system == "NONE":
+        return f"{units:.2g}"
+    metres = units * settings.scale_length
+    return bpy.utils.units.to_string(settings.system, "LENGTH", metres, precision=2, compatible_unit=False)
 
 
 def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -2,8 +2,9 @@
 """Whether a body stands up under its own weight: jelly two metres high does not.
 
 The foot of a body of height H carries the stress ρ g H, so its strain there is ρ g H / E. Linear tets keep their
-shape up to some tenths; beyond that they are squeezed flat, as the real thing would be. Simulated Size s scales
-that strain by s: the body then stands, and moves as its small likeness does.
+shape up to some tenths; beyond that they are squeezed flat, as the real thing would be. A larger E lets the body
+stand and fall as large things do, with slow wobbles. Simulated Size s scales the strain by s: the body then moves as
+its small likeness does, whose fall and wobbles are over within a few frames.
 """
 
 from __future__ import annotations
@@ -34,9 +35,18 @@ def size_that_stands(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     lengths, _, _ = tet_estimate.measures(obj, scene.unit_settings.scale_length)
     now = obj.sinew.simulated_size if obj.sinew.use_simulated_size else lengths.max() / scene.unit_settings.scale_length
     size = now * STANDS / strain_at_foot(obj, scene)
-    return round(size, 1 - math.floor(math.log10(size)))
+    return _two_digits(size)
+
+
+def stiffness_that_stands(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """Returns the Young's modulus [Pa] at which the strain at the foot is `STANDS`, to two digits."""
+    return _two_digits(obj.sinew.youngs_modulus * strain_at_foot(obj, scene) / STANDS)
 
 
 def collapses(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether the body is squeezed flat by its own weight wherever it stands."""
     return strain_at_foot(obj, scene) > COLLAPSES
+
+
+def _two_digits(value: float) -> float:
+    return round(value, 1 - math.floor(math.log10(value)))

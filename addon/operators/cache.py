@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking import bakes
+from ..baking import bakes, cache_place
 from ..drawing import overlay
 from ..messages import told
 
 
 class SINEW_OT_delete_bake(bpy.types.Operator):
-    """Delete the bake of this scene from the disk; only Sinew's own files, and this cannot be undone"""
+    """Delete the bake of this scene from the disk, which unlocks its settings; this cannot be undone"""
 
     bl_idname = "sinew.delete_bake"
     bl_label = "Delete Bake"
@@ -24,7 +24,10 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Asks first."""
-        return context.window_manager.invoke_confirm(self, event)
+        folder = cache_place.cache_folder(context.scene).name
+        message = f"All frames in {folder} are deleted. This cannot be undone."
+        ask = context.window_manager.invoke_confirm
+        return ask(self, event, title="Delete Bake?", message=message, confirm_text="Delete", icon="WARNING")
 
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:

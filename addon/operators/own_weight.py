@@ -12,7 +12,7 @@ from ..messages import told
 
 
 class SINEW_OT_stand_up(bpy.types.Operator):
-    """Set Simulated Size so small that the material carries its own weight: it sags a little and wobbles"""
+    """Set Simulated Size so small that the body stands: it moves as fast as a small thing, so add Substeps"""
 
     bl_idname = "sinew.stand_up"
     bl_label = "Use a Simulated Size That Stands"
@@ -21,14 +21,35 @@ class SINEW_OT_stand_up(bpy.types.Operator):
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Sets the Simulated Size of the active body."""
-        obj = context.object
-        if obj is None:
-            raise BadInput("nothing-selected")
-        roles.check_object(obj)
+        obj = _active_mesh(context)
         if own_weight.collapses(obj, context.scene):
             obj.sinew.simulated_size = own_weight.size_that_stands(obj, context.scene)
             obj.sinew.use_simulated_size = True
         return {"FINISHED"}
 
 
-CLASSES = (SINEW_OT_stand_up,)
+class SINEW_OT_stiffen(bpy.types.Operator):
+    """Raise Stiffness until the body stands: it sags a little and wobbles slowly, as large things do"""
+
+    bl_idname = "sinew.stiffen"
+    bl_label = "Stiffen Until It Stands"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Sets the Stiffness of the active body."""
+        obj = _active_mesh(context)
+        if own_weight.collapses(obj, context.scene):
+            obj.sinew.youngs_modulus = own_weight.stiffness_that_stands(obj, context.scene)
+        return {"FINISHED"}
+
+
+def _active_mesh(context: bpy.types.Context) -> bpy.types.Object:
+    obj = context.object
+    if obj is None:
+        raise BadInput("nothing-selected")
+    roles.check_object(obj)
+    return obj
+
+
+CLASSES = (SINEW_OT_stiffen, SINEW_OT_stand_up)

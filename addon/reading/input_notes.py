@@ -60,8 +60,11 @@ def _weight(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewErro
     """A big soft body is squeezed flat, as it would be in the world; artists rarely mean that."""
     if own_weight.collapses(obj, scene):
         times = own_weight.strain_at_foot(obj, scene)
-        size = own_weight.size_that_stands(obj, scene)
-        yield SinewError("collapses", name=obj.name, times=f"{times:.2g}", size=f"{size:.2g}")
+        stands = {
+            "size": f"{own_weight.size_that_stands(obj, scene):.2g}",
+            "stiffness": f"{own_weight.stiffness_that_stands(obj, scene):,.0f}",
+        }
+        yield SinewError("collapses", name=obj.name, times=f"{times:.2g}", **stands)
 
 
 def _tets(obj: bpy.types.Object) -> Iterator[SinewError]:
