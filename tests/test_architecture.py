@@ -53,7 +53,7 @@ ADDON_MAY_IMPORT = {
 }
 
 # and what it loads when an artist brings a file of tets: meshio and rich
-ADDON_MAY_IMPORT_LATE = {"mesh_files.tets", "mesh_files.outside"}
+ADDON_MAY_IMPORT_LATE = {"mesh_files.tets", "mesh_files.outside", "mesh_files.veg"}
 
 # of Numba, what is no flag
 NUMBA_FUNCTIONS = {"prange", "get_num_threads"}

@@ -149,8 +149,7 @@ def test_drop(tmp_path: Path) -> None:
 
 def test_drop_takes_the_tets_of_a_file_and_turns_them(tmp_path: Path) -> None:
     (tmp_path / "two.veg").write_text(
-        "*VERTICES\n5 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n4 1 1 1\n"
-        "*ELEMENTS\nTET\n2 4 0\n0 0 2 1 3\n1 1 2 3 4\n"
+        "*VERTICES\n5 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n4 1 1 1\n*ELEMENTS\nTET\n2 4 0\n0 0 2 1 3\n1 1 2 3 4\n"
     )
     ended = sinew("drop", "two.veg", "--out", "o", "--seconds", "0.5", "--json", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr

@@ -115,6 +115,20 @@ def test_a_changed_file_is_out_of_date_and_a_moved_or_touched_one_is_not(tmp_pat
     assert export.settings_digest(scene) == smooth != first
 
 
+def test_what_a_file_of_vega_includes_counts_too(tmp_path: Path) -> None:
+    scene = fresh()
+    nodes, tets = a_box(tmp_path / "whole.veg")
+    head, _, tail = (tmp_path / "whole.veg").read_text().partition("*ELEMENTS")
+    (tmp_path / "nodes.txt").write_text(head)
+    (tmp_path / "block.veg").write_text("*INCLUDE nodes.txt\n*ELEMENTS" + tail)
+    obj = imported(tmp_path / "block.veg")
+    first = export.settings_digest(scene)
+    write_veg(tmp_path / "whole.veg", 2.0 * nodes, tets)
+    (tmp_path / "nodes.txt").write_text((tmp_path / "whole.veg").read_text().partition("*ELEMENTS")[0])
+    assert export.settings_digest(scene) != first
+    assert tet_file.tets_of(obj).nodes == pytest.approx(2.0 * nodes)
+
+
 def test_a_finished_bake_is_marked_when_the_file_changes(tmp_path: Path) -> None:
     scene = fresh()
     scene.frame_end = 2

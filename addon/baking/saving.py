@@ -92,8 +92,11 @@ def _repoint_tet_files(old: str, new: str) -> None:
     """Makes relative paths of files of tets right as seen from `new`, as Blender does with its own."""
     for obj in bpy.data.objects:
         if obj.library is None and obj.sinew.tets_path.startswith("//"):
-            _tet_files_before[obj.session_uid] = obj.sinew.tets_path
-            obj.sinew.tets_path = cache_place.portable(cache_place.absolute(obj.sinew.tets_path, old), new)
+            path = cache_place.absolute(obj.sinew.tets_path, old)
+            # what an override says is often as seen from its library
+            if obj.override_library is None or path.is_file():
+                _tet_files_before[obj.session_uid] = obj.sinew.tets_path
+                obj.sinew.tets_path = cache_place.portable(path, new)
 
 
 def _move(scene: bpy.types.Scene, present: Path, blend: str) -> None:

@@ -25,6 +25,11 @@ class SINEW_OT_import_tets(bpy.types.Operator, ImportHelper):
 
     filter_glob: StringProperty(default="*.msh;*.vtu;*.vtk;*.mesh;*.veg", options={"HIDDEN"})
 
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Whether objects can be added now."""
+        return context.mode == "OBJECT"
+
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Reads the file and adds the object."""

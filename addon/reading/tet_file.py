@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ...solver.arrays import Floats, digest
+from ...solver.arrays import Floats
 from ...solver.errors import BadInput
 from ..baking.cache_place import absolute
+from . import file_stamp
+from .file_stamp import Stamp
 from .input_mesh import to_world
 
 if TYPE_CHECKING:
@@ -24,9 +26,6 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # [s] between two looks at the disk for a panel
 QUICK = 2_000_000  # [bytes] of files that a panel may read: 0.2 s
 KEPT = 8
-
-# time of change [ns] and size [bytes]
-Stamp = tuple[int, int]
 
 _read: dict[Path, tuple[Stamp, ReadTets]] = {}
 _contents: dict[Path, tuple[Stamp, str]] = {}
@@ -71,7 +70,7 @@ def read(path: Path) -> ReadTets:
     # loaded here, since most artists never need it
     from ...solver.mesh_files.tets import read_tets
 
-    stamp = _stamp(path)
+    stamp = file_stamp.stamp(path)
     known = _read.get(path)
     if known is None or known[0] != stamp or stamp is None:
         found = read_tets(path)
@@ -97,13 +96,13 @@ def for_body(obj: bpy.types.Object, matrix: Floats) -> dict[str, Any]:
 def content_digest(obj: bpy.types.Object) -> str:
     """Returns a digest of the content of the file of `obj`; "" where there is none."""
     path = path_of(obj)
-    stamp = _stamp(path) if path is not None else None
+    stamp = file_stamp.stamp(path) if path is not None else None
     if path is None or stamp is None:
         return ""
     known = _contents.get(path)
     if known is None or known[0] != stamp:
         try:
-            known = (stamp, digest([path.read_bytes()]))
+            known = (stamp, file_stamp.content_digest(path))
         except OSError:
             return ""
         _keep(_contents, path, known)
@@ -122,7 +121,7 @@ def count_in_file(obj: bpy.types.Object) -> int | str | None:
     known = _shown.get(path)
     if known is not None and now - known[0] < PATIENCE:
         return known[2]
-    stamp = _stamp(path)
+    stamp = file_stamp.stamp(path)
     # what is unread may be read meanwhile; what cannot be read stays so until it changes
     count = known[2] if known is not None and known[1] == stamp and known[2] is not None else _count(path, stamp)
     _keep(_shown, path, (clock.monotonic(), stamp, count))
@@ -131,20 +130,12 @@ def count_in_file(obj: bpy.types.Object) -> int | str | None:
 
 def _count(path: Path, stamp: Stamp | None) -> int | str | None:
     is_known = path in _read and _read[path][0] == stamp
-    if stamp is not None and stamp[1] > QUICK and not is_known:
+    if stamp is not None and file_stamp.size(stamp) > QUICK and not is_known:
         return None
     try:
         return len(read(path).tets)
     except BadInput as problem:
         return problem.sentence
-
-
-def _stamp(path: Path) -> Stamp | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
 
 
 def _keep(table: dict[Path, Any], path: Path, value: Any) -> None:

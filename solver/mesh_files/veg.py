@@ -27,6 +27,17 @@ def read_veg(path: Path) -> tuple[Floats, Indices]:
     return nodes, place[wanted].astype(np.int32).reshape(-1, 4)
 
 
+def included(path: Path) -> list[Path]:
+    """Returns the files that a file includes.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    words = [line.split("#")[0].replace(",", " ").split() for line in lines if line.lstrip().startswith("*")]
+    return [path.parent / found[1] for found in words if len(found) > 1 and found[0].upper() == "*INCLUDE"]
+
+
 def _sections(path: Path) -> dict[str, list[list[str]]]:
     """Returns the lines of every section, in words; *INCLUDE is followed."""
     sections: dict[str, list[list[str]]] = {}

@@ -20,7 +20,7 @@ from pathlib import Path
 ZIP, FOLDER = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 os.environ["BLENDER_USER_RESOURCES"] = str(FOLDER / "blender")
 os.environ["SINEW_KERNEL_CACHE"] = str(FOLDER / "kernels")
-for needed in ("numba", "scipy", "llvmlite"):
+for needed in ("numba", "scipy", "llvmlite", "meshio", "rich"):
     assert importlib.util.find_spec(needed) is None, f"{needed} is here already: the zip's would not be tested"
 
 import bpy
@@ -38,6 +38,29 @@ def install() -> None:
     found = {path.name for path in wheels.rglob("*") if path.parent.name == "site-packages"}
     assert {"numba", "scipy", "llvmlite"} <= found, f"wheels not installed: {sorted(found)}"
     assert "numba" not in sys.modules and "scipy" not in sys.modules, "registering loads what only the child needs"
+
+
+TET = """MeshVersionFormatted 1
+Dimension 3
+Vertices
+4
+0 0 0 1
+1 0 0 1
+0 1 0 1
+0 0 1 1
+Tetrahedra
+1
+1 2 3 4 1
+End
+"""
+
+
+def import_tets() -> None:
+    """Reads a file of tets with the zip's own meshio."""
+    (FOLDER / "one.mesh").write_text(TET)
+    assert bpy.ops.sinew.import_tets(filepath=str(FOLDER / "one.mesh")) == {"FINISHED"}
+    assert len(bpy.context.object.data.polygons) == 4 and bpy.context.object.sinew.method == "GIVEN"
+    assert "numba" not in sys.modules, "reading tets loads what only the child needs"
 
 
 def make_scene() -> str:
@@ -70,6 +93,7 @@ def heights(name: str) -> dict[int, tuple[float, float]]:
 def main() -> None:
     """Installs, bakes, removes, plays; prints what was found."""
     install()
+    import_tets()
     name = make_scene()
     start = time.monotonic()
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
