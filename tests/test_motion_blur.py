@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Samples between frames are what a render with motion blur shows, and a render of what is not baked says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from blender_scenes import add_box, fresh, write_cache
+from sinew.addon import messages, playback, roles
+from sinew.addon.baking import cache_place
+from test_modifier_stack import render
+
+FRAMES = 5
+
+
+def nodding(cache: Path, samples_per_frame: int) -> tuple[bpy.types.Scene, bpy.types.Object]:
+    """Returns a small box whose cache has it at rest on every frame, and two units higher halfway between."""
+    scene = fresh()
+    scene.frame_end = FRAMES
+    box = add_box("Box", divisions=1, height=1.0)
+    roles.make_body(box)
+    rest = np.array([v.co for v in box.data.vertices])
+    count = (FRAMES - 1) * samples_per_frame + 1
+    up = np.array([1.4 if i % samples_per_frame else 0.0 for i in range(count)])
+    write_cache(cache, {"Box": rest + up[:, None, None] * [0.0, 0.0, 1.0]}, samples_per_frame=samples_per_frame)
+    playback.attach(box, cache, "Box")
+    cache_place.remember(scene, cache)
+    return scene, box
+
+
+def test_motion_blur_shows_the_samples_between_frames(tmp_path: Path) -> None:
+    alphas = {}
+    for samples_per_frame in (1, 2):
+        scene, box = nodding(tmp_path / f"{samples_per_frame}.sinew", samples_per_frame)
+        scene.render.use_motion_blur = True
+        scene.render.motion_blur_shutter = 1.0
+        # the shutter is open from half a frame before to half a frame after
+        alphas[samples_per_frame] = render(scene, 3, tmp_path / f"{samples_per_frame}.png")
+    # rows from below: four units are 64 pixels, the box takes 24 to 40 at rest and 46 to 62 when it is up
+    above = {count: alpha[48:60, 28:36].mean() for count, alpha in alphas.items()}
+    inside = {count: alpha[28:36, 28:36].mean() for count, alpha in alphas.items()}
+    assert above[1] == 0.0 and inside[1] > 0.99
+    assert 0.05 < above[2] < 0.9 and 0.05 < inside[2] < 0.9, (above, inside)
+
+
+def test_a_render_of_frames_that_are_not_baked_warns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    scene, _ = nodding(tmp_path / "c.sinew", 1)
+    render(scene, 3, tmp_path / "there.png")
+    assert "baked up to" not in capfd.readouterr().err
+    render(scene, FRAMES + 3, tmp_path / "missing.png")
+    assert f"is baked up to frame {FRAMES} only" in capfd.readouterr().err
+    assert f"frame {FRAMES} only" in messages.last(scene)
