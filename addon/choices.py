@@ -18,7 +18,7 @@ METHODS = (
     ("GIVEN", "From File", "Tets that you bring, in a file (.msh, .vtu, .vtk, .mesh, .veg)"),
 )
 SIZINGS = (
-    ("DIVISIONS", "Resolution Divisions", "So many tets along the longest side of the object"),
+    ("DIVISIONS", "Resolution Divisions", "So many tets along the largest of the object's Dimensions"),
     ("SIZE", "Tet Size", "The edge length of the tets"),
 )
 INTERIOR_SIZES = (

@@ -152,7 +152,7 @@ class SinewObject(bpy.types.PropertyGroup):
     )
     divisions: IntProperty(
         name="Resolution Divisions",
-        description="Tets along the longest side of the object's bounding box",
+        description="Tets along the largest of the object's Dimensions, however it is turned",
         default=12,
         min=1,
         soft_min=4,
@@ -189,7 +189,7 @@ class SinewObject(bpy.types.PropertyGroup):
     )
     simulated_size: FloatProperty(
         name="Longest Side",
-        description="Length of the longest side that the physics is to see [m]",
+        description="What the largest of the object's Dimensions is to be for the physics [m]",
         default=0.2,
         min=0.0,
         soft_min=0.001,

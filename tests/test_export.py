@@ -23,6 +23,7 @@ from blender_scenes import (
     world,
 )
 from sinew.addon import export, playback, roles
+from sinew.addon.drawing import tet_estimate
 from sinew.addon.reading import input_notes, input_stage
 from sinew.solver.errors import BadInput
 from sinew.solver.scene import Scene
@@ -220,6 +221,21 @@ def test_affect_holds_the_rest_to_the_animation(tmp_path: Path) -> None:
     assert tracks.sample("body.Box.attached.targets", 0.0).shape == (len(body.attached), 3)
 
 
+def test_tets_are_as_large_however_the_object_is_turned(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = add_box()
+    roles.make_body(obj)
+    obj.scale = (0.5, 1.0, 0.25)
+    obj.rotation_euler = (0.5, 0.4, 0.3)
+    obj.sinew.divisions = 10
+    (body,) = exported(scene, tmp_path / "c.sinew")[0].bodies
+    assert body.meshing.tet_size == pytest.approx(max(obj.dimensions) / 10)
+    lying = tet_estimate.tet_count(obj, 1.0)
+    obj.rotation_euler = (0.0, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    assert tet_estimate.tet_count(obj, 1.0) == pytest.approx(lying, rel=0.02)
+
+
 def test_units_frames_and_settings(tmp_path: Path) -> None:
     scene = fresh()
     obj = add_box(height=1.0)
@@ -246,7 +262,8 @@ def test_units_frames_and_settings(tmp_path: Path) -> None:
     assert np.einsum("ij,ij", a, np.cross(b, c)) > 0  # outwards, though the object is mirrored
     assert body.meshing.tet_size == pytest.approx(0.05)
     assert body.initial_velocity == pytest.approx((0.1, 0.0, 0.0))
-    assert body.simulated_scale == pytest.approx(1.0 / np.ptp(world(points, matrix), axis=0).max())
+    assert max(obj.dimensions) == pytest.approx(3.0)
+    assert body.simulated_scale == pytest.approx(1.0 / 3.0)
     assert (settings.frame_start, settings.frame_end, settings.substeps, settings.samples_per_frame) == (-5, 10, 6, 3)
     assert settings.fps == pytest.approx(30 / 1.001)
     assert settings.gravity == pytest.approx((0.0, 0.0, -0.981))

@@ -22,18 +22,18 @@ STANDS = 0.1  # strain at the foot of a body that sags visibly and keeps its sha
 def strain_at_foot(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """Returns ρ g H / E of the body, with its Simulated Size; 0 without gravity, stiffness or size."""
     own, unit = obj.sinew, scene.unit_settings.scale_length
-    lengths, _, _ = tet_estimate.measures(obj, unit)
-    if not scene.use_gravity or own.youngs_modulus <= 0.0 or lengths.max() <= 0.0:
+    found = tet_estimate.measures(obj, unit)
+    if not scene.use_gravity or own.youngs_modulus <= 0.0 or found.longest <= 0.0:
         return 0.0
-    scale = own.simulated_size * unit / lengths.max() if own.use_simulated_size else 1.0
+    scale = own.simulated_size * unit / found.longest if own.use_simulated_size else 1.0
     gravity = scene.gravity.length * unit
-    return float(own.density * gravity * lengths[2] * scale / own.youngs_modulus)
+    return float(own.density * gravity * found.lengths[2] * scale / own.youngs_modulus)
 
 
 def size_that_stands(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """Returns the Simulated Size [Blender units] at which the strain at the foot is `STANDS`, to two digits."""
-    lengths, _, _ = tet_estimate.measures(obj, scene.unit_settings.scale_length)
-    now = obj.sinew.simulated_size if obj.sinew.use_simulated_size else lengths.max() / scene.unit_settings.scale_length
+    unit = scene.unit_settings.scale_length
+    now = obj.sinew.simulated_size if obj.sinew.use_simulated_size else tet_estimate.measures(obj, unit).longest / unit
     size = now * STANDS / strain_at_foot(obj, scene)
     return _two_digits(size)
 

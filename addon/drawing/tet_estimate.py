@@ -3,22 +3,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import bpy
 import numpy as np
 
 from ...solver.scene import Meshing
 from ...solver.tetrahedralize.estimate import estimate_tets
-
-# bounding box lengths, area and volume of a mesh, by what they depend on
-_measured: dict[int, tuple[tuple, tuple[np.ndarray, float, float]]] = {}
+from ..reading.input_mesh import longest_side, positions
 
 
-def meshing(obj: bpy.types.Object, unit: float) -> Meshing:
+@dataclass(frozen=True)
+class Measures:
+    """Box lengths [m] (3,), area [m²] and enclosed volume [m³] in world space, and the longest side of the object [m]
+    along its own axes."""
+
+    lengths: np.ndarray
+    area: float
+    volume: float
+    longest: float
+
+
+# of each mesh, by what they depend on
+_measured: dict[int, tuple[tuple, Measures]] = {}
+
+
+def meshing(obj: bpy.types.Object, longest: float, unit: float) -> Meshing:
     """Returns how `obj` is to be filled; `unit` is the scene's metres per Blender unit."""
     settings = obj.sinew
     return Meshing(
         method=settings.method.lower(),
-        tet_size=settings.tet_size * unit if settings.sizing == "SIZE" else None,
+        tet_size=settings.tet_size * unit if settings.sizing == "SIZE" else longest / settings.divisions,
         divisions=settings.divisions,
         interior_size=int(settings.interior_size),
     )
@@ -26,15 +41,15 @@ def meshing(obj: bpy.types.Object, unit: float) -> Meshing:
 
 def tet_count(obj: bpy.types.Object, unit: float) -> int:
     """Returns about how many tets `obj` will get; 0 for a mesh without size."""
-    lengths, area, volume = measures(obj, unit)
-    if not lengths.max() > 0.0:
+    found = measures(obj, unit)
+    if not found.longest > 0.0:
         return 0
-    return estimate_tets(lengths.tolist(), area, volume, meshing(obj, unit))
+    return estimate_tets(found.lengths.tolist(), found.area, found.volume, meshing(obj, found.longest, unit))
 
 
-def measures(obj: bpy.types.Object, unit: float) -> tuple[np.ndarray, float, float]:
-    """Returns box lengths [m] (3,), area [m²] and enclosed volume [m³] in world space; measured again only when
-    the number of vertices, the box or the object's scale changes."""
+def measures(obj: bpy.types.Object, unit: float) -> Measures:
+    """Returns how large `obj` is; measured again only when the number of vertices, the box or the object's turn or
+    scale changes."""
     mesh = obj.data
     matrix = np.array(obj.matrix_world.to_3x3()) * unit
     depends = (len(mesh.vertices), len(mesh.polygons), tuple(obj.dimensions), matrix.tobytes())
@@ -47,12 +62,11 @@ def measures(obj: bpy.types.Object, unit: float) -> tuple[np.ndarray, float, flo
     return known[1]
 
 
-def _measure(mesh: bpy.types.Mesh, matrix: np.ndarray) -> tuple[np.ndarray, float, float]:
+def _measure(mesh: bpy.types.Mesh, matrix: np.ndarray) -> Measures:
     if len(mesh.polygons) == 0:
-        return np.zeros(3), 0.0, 0.0
-    points = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", points)
-    world = points.reshape(-1, 3).astype(np.float64) @ matrix.T
+        return Measures(np.zeros(3), 0.0, 0.0, 0.0)
+    points = positions(mesh)
+    world = points @ matrix.T
     triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
     mesh.loop_triangles.foreach_get("vertices", triangles)
     a, b, c = (world[triangles[i::3]] for i in range(3))
@@ -60,4 +74,4 @@ def _measure(mesh: bpy.types.Mesh, matrix: np.ndarray) -> tuple[np.ndarray, floa
     area = float(np.linalg.norm(normals, axis=1).sum() / 2.0)
     centre = world.mean(axis=0)
     volume = abs(float(np.einsum("ij,ij->", a - centre, normals))) / 6.0
-    return np.ptp(world, axis=0), area, volume
+    return Measures(np.ptp(world, axis=0), area, volume, longest_side(points, matrix))

@@ -34,6 +34,16 @@ def positions(mesh: bpy.types.Mesh) -> Floats:
     return values.reshape(-1, 3).astype(np.float64)
 
 
+def longest_side(points: Floats, matrix: Floats) -> float:
+    """Returns the longest side of the box around `points` (n, 3) along the object's own axes, times its scale.
+
+    It is the largest of Blender's Dimensions, and the same however the object is turned.
+    """
+    if len(points) == 0:
+        return 0.0
+    return float((np.ptp(points, axis=0) * np.linalg.norm(matrix[:3, :3], axis=0)).max())
+
+
 def triangles(mesh: bpy.types.Mesh) -> Indices:
     """Returns the triangulated faces, (t, 3)."""
     mesh.calc_loop_triangles()

@@ -13,7 +13,7 @@ from ...solver.arrays import Floats, Indices
 from ...solver.errors import BadInput
 from ...solver.scene import Body, Collider, Material, Meshing, Scene, Settings
 from . import input_checks, tet_file
-from .input_mesh import in_metres, mesh_of, positions, to_world, triangles, weights
+from .input_mesh import in_metres, longest_side, mesh_of, positions, to_world, triangles, weights
 from .input_stage import Stage
 from .track_recorder import TrackRecorder
 
@@ -108,6 +108,7 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
     input_checks.check_points(obj.name, points)
     input_checks.check_matrix(obj.name, matrix)
     world = to_world(matrix, points)
+    longest = longest_side(points, matrix)
     if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round
         faces = faces[:, ::-1]
     pinned = np.flatnonzero(pins > 0).astype(np.int32)
@@ -118,24 +119,24 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
         vertices=world,
         triangles=np.ascontiguousarray(faces),
         material=Material(own.youngs_modulus, own.poisson_ratio, own.density, own.mass_damping, own.stiffness_damping),
-        meshing=_meshing(own, unit),
+        meshing=_meshing(own, longest, unit),
         pinned=pinned,
         pin_weights=pins[pinned],
         attached=held,
         attached_weights=attached[held],
-        simulated_scale=_simulated_scale(own, world, unit),
+        simulated_scale=_simulated_scale(own, longest, unit),
         gravity_in_shape=own.gravity_in_shape,
         initial_velocity=_vector(own.initial_velocity, unit),
         **(tet_file.for_body(obj, matrix) if own.method == "GIVEN" else {}),
     )
 
 
-def _meshing(own: bpy.types.PropertyGroup, unit: float) -> Meshing:
+def _meshing(own: bpy.types.PropertyGroup, longest: float, unit: float) -> Meshing:
     if own.method == "GIVEN":
         return Meshing(method="given")
     return Meshing(
         method=own.method.lower(),
-        tet_size=own.tet_size * unit if own.sizing == "SIZE" else None,
+        tet_size=own.tet_size * unit if own.sizing == "SIZE" else longest / own.divisions or None,
         divisions=own.divisions,
         interior_size=int(own.interior_size) if own.method == "SMOOTH" else 1,
     )
@@ -155,8 +156,7 @@ def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.typ
     return np.where(pins > attached, pins, 0.0), np.where(pins > attached, 0.0, attached)
 
 
-def _simulated_scale(own: bpy.types.PropertyGroup, world: Floats, unit: float) -> float:
-    longest = float(np.ptp(world, axis=0).max())
+def _simulated_scale(own: bpy.types.PropertyGroup, longest: float, unit: float) -> float:
     return own.simulated_size * unit / longest if own.use_simulated_size and longest > 0 else 1.0
 
 
