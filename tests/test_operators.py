@@ -424,6 +424,24 @@ def panel_lines(obj: bpy.types.Object, *draws: Callable[..., None]) -> list[str]
     return layout.lines
 
 
+def test_a_bake_that_cannot_be_read_is_told_and_can_be_protected(tmp_path: Path) -> None:
+    """Of a later version, say: the panel must not look as if nothing were there."""
+    scene, box = falling_box(frames=2)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "later.blend"))
+    bpy.ops.sinew.simulate()
+    head = tmp_path / "later.sinew" / "cache.json"
+    for written, words in (('{"format": 99}', "has format 99; this Sinew reads"), ("no", "cannot be read")):
+        head.write_text(written)
+        assert words in " ".join(panel_lines(box))
+    assert "Delete Bake" in panel_lines(box)
+    scene.sinew.protect = True
+    with pytest.raises(RuntimeError, match="is protected"):
+        bpy.ops.sinew.simulate()
+    assert head.read_text() == "no"
+    scene.sinew.protect = False
+    assert bpy.ops.sinew.simulate() == {"FINISHED"} and "cannot be read" not in " ".join(panel_lines(box))
+
+
 def test_saving_during_the_first_bake_moves_the_bake_at_its_end(tmp_path: Path) -> None:
     scene, box = falling_box(frames=12)
     bake = bakes.start(scene)

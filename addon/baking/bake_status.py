@@ -41,7 +41,7 @@ def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
     folder = cache_place.cache_folder(scene)
     seen = cache_look.look(folder)
     if seen.head is None or seen.last_frame is None:
-        return Status(frame_start=first, frame_end=last, busy_elsewhere=seen.is_written)
+        return Status(frame_start=first, frame_end=last, problem=seen.problem, busy_elsewhere=seen.is_written)
     is_partial = seen.last_frame < last or seen.last_frame < seen.head.frame_end
     return Status(
         phase="partial" if is_partial else "baked",

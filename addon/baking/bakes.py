@@ -118,7 +118,7 @@ def check(scene: bpy.types.Scene, folder: Path) -> None:
     if _running is not None:
         running = find_scene(_running.scene_uid)
         raise BadInput("bake-running", name=running.name if running else scene.name)
-    if scene.sinew.protect and cache_look.look(cache_place.cache_folder(scene)).head is not None:
+    if scene.sinew.protect and is_cache(cache_place.cache_folder(scene)):
         raise BadInput("bake-protected", name=scene.name)
     bodies = roles.bodies(scene)
     if not bodies:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...solver.cache import CacheHead, CacheReader, layout
 from ...solver.cache.tally import Tally
-from ...solver.errors import StorageFailed
+from ...solver.errors import SinewError, StorageFailed
 
 PATIENCE = 1.0
 
@@ -23,12 +23,14 @@ class CacheLook:
         last_frame: The last whole frame, or None.
         resume_frames: The frames from which the bake can go on, rising.
         is_written: Whether some process writes it.
+        problem: Why what is there cannot be read, or None: then there is nothing, or it can.
     """
 
     head: CacheHead | None = None
     last_frame: int | None = None
     resume_frames: tuple[int, ...] = ()
     is_written: bool = False
+    problem: SinewError | None = None
 
     def resume_frame(self, wanted: int | None = None) -> int | None:
         """Returns the last frame, up to `wanted`, from which the bake can go on, or None."""
@@ -109,5 +111,7 @@ def _look(folder: Path) -> CacheLook:
             resume_frames=tuple(reader.resume_frames()),
             is_written=reader.is_being_written(),
         )
-    except (StorageFailed, OSError):
+    except StorageFailed as problem:
+        return CacheLook(problem=None if problem.kind == "cache-missing" else problem)
+    except OSError:
         return CacheLook()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...solver.cache.tally import Tally
+from ...solver.errors import SinewError
 
 # phases of a running bake_job.Job, as the panel tells them apart
 PHASES = {
@@ -37,6 +38,7 @@ class Status:
         tets: Tets of all bodies, or None before they are known.
         stage: What a running bake is at, for people.
         tally: How the steps of the running bake, or of the frames that are there, went.
+        problem: Why the bake that is there cannot be read, or None.
         busy_elsewhere: Whether another process holds the cache's lock.
     """
 
@@ -51,6 +53,7 @@ class Status:
     tets: int | None = None
     stage: str = ""
     tally: Tally = Tally()
+    problem: SinewError | None = None
     busy_elsewhere: bool = False
 
     @property

@@ -23,9 +23,10 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     _draw_button(column, scene, status)
     if status.is_running:
         _draw_progress(column, status)
-    elif status.frame is not None:
+    elif status.frame is not None or status.problem is not None:
         _draw_baked(column, scene, status)
-    for problem in (messages.last(scene), messages.not_converged(status.tally)):
+    unreadable = messages.text_of(status.problem) if status.problem else ""
+    for problem in (messages.last(scene), unreadable, messages.not_converged(status.tally)):
         if problem:
             draw_wrapped(layout, problem, "ERROR", context)
     _draw_notes(layout, bakes.warnings(scene), context)
