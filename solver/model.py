@@ -10,7 +10,7 @@ import numpy as np
 
 from .arrays import Floats, Indices, floats, indices
 from .errors import BadInput
-from .linear.pattern import BlockPattern, block_pattern
+from .linear.pattern import BlockPattern, block_pattern, island_starts
 from .materials.elastic import lame
 from .scene import Material
 
@@ -133,7 +133,7 @@ def make_model(parts: Sequence[Part]) -> Model:
         stiffness_damping=_per(tet_starts, [part.material.stiffness_damping for part in parts]),
         gravity_scale=_per(node_starts, [1.0 / part.simulated_scale for part in parts]),
         initial_strain=_initial_strain(parts),
-        pattern=block_pattern(tets, len(X), [body.nodes.start for body in bodies]),
+        pattern=block_pattern(tets, len(X), island_starts(tets, len(X), [body.nodes.start for body in bodies])),
         bodies=bodies,
     )
 

@@ -11,6 +11,7 @@ from meshes import bar
 from sinew.solver.linear.pattern import block_pattern
 from sinew.solver.linear.pcg import solve
 from sinew.solver.linear.points import add_points
+from sinew.solver.linear.rigid_modes import rigid_modes
 
 
 def random_system(cells=(3, 3, 4), seed=0):
@@ -162,3 +163,33 @@ def test_points_add_their_weighted_blocks():
     dense = scipy.sparse.bsr_matrix((values.reshape(-1, 3, 3), pattern.column, pattern.row_start)).toarray()
     assert np.abs(dense - expected).max() < 1e-14
     assert np.abs(b.ravel() - right).max() < 1e-14
+
+
+def test_rigid_modes_are_balanced_exactly_and_change_nothing_else():
+    """After a rough solve Zᵀ(b − A x) is zero to round-off in free islands; after a fine one x is the direct solution."""
+    parts = [random_system(cells, seed) for seed, cells in enumerate(((3, 3, 4), (2, 3, 2)))]
+    counts = [len(b) for _, _, _, b in parts]
+    tets = [bar(cells, (1.0, 1.0, 1.0))[1] for cells in ((3, 3, 4), (2, 3, 2))]
+    pattern = block_pattern(np.concatenate([tets[0], tets[1] + counts[0]]), sum(counts), [0, counts[0]])
+    values = np.concatenate([part[1] for part in parts])
+    matrix = scipy.sparse.block_diag([part[2] for part in parts], format="csc")
+    b = np.concatenate([part[3] for part in parts])
+    nodes = np.concatenate([bar(cells, (1.0, 1.0, 1.0))[0] for cells in ((3, 3, 4), (2, 3, 2))]) + 3.0
+    is_free = np.ones(len(b), bool)
+    is_free[-1] = False  # the second island has none
+    modes = rigid_modes(pattern, values, nodes, is_free)
+    assert not modes.inverse[1].any()
+    Z = np.zeros((counts[0], 3, 6))
+    Z[:, :, :3] = np.eye(3)
+    for m in range(3):
+        Z[:, :, 3 + m] = np.cross(np.eye(3)[m], modes.arms[: counts[0]])
+    Z = np.concatenate([Z.reshape(-1, 6), np.zeros((3 * counts[1], 6))])
+    assert np.abs(modes.product[: counts[0]].reshape(-1, 6) - (matrix @ Z)[: 3 * counts[0]]).max() < 1e-9
+    for tolerance in (0.3, 1e-12):
+        x = np.zeros_like(b)
+        assert solve(pattern, values, b, is_free, x, tolerance, 5000, likely=b.copy(), modes=modes).converged
+        residual = b.ravel() - matrix @ x.ravel()
+        assert np.abs(Z.T @ residual).max() < 1e-10 * np.abs(Z).T.dot(np.abs(b.ravel())).max()
+    free = np.repeat(is_free, 3)
+    expected = scipy.sparse.linalg.spsolve(matrix[free][:, free], b.ravel()[free])
+    assert np.abs(x.ravel()[free] - expected).max() < 1e-9 * np.abs(expected).max()

@@ -20,10 +20,10 @@ from ..errors import SolveFailed
 from ..jit import at_most_threads
 from ..linear.pcg import Solved, solve
 from ..linear.points import add_points
+from ..linear.rigid_modes import rigid_modes
 from ..model import Model
 from ..scene import Settings
 from ..state import State
-from .first_guess import first_guess
 from .outside import Outside
 from .report import StepReport
 from .workspace import workspace
@@ -147,16 +147,19 @@ def _solve(
 
     v, likely = before, None
     if v is None:
-        v = first_guess(model, state.v, impulse, drag, points, coupling, is_free)
+        v = state.v
         if CHANGE in state.fields:
-            likely = floats(state.v + state.fields[CHANGE] - v)
+            likely = floats(state.fields[CHANGE])
     v = v.copy()
     if outside.fixed_target is not None:
         v[~is_free] = (outside.fixed_target[~is_free] - state.x[~is_free]) / dt
     parts = (model.mass[:, None] * state.v, dt * work.force, impulse)
     b = floats(parts[0] + parts[1] + parts[2])
     least = floats(LEAST * np.sum([_norms(model, part, is_free) for part in parts], axis=0))
-    solved = solve(pattern, work.values, b, is_free, v, settings.tolerance, settings.max_iterations, least, likely)
+    modes = rigid_modes(pattern, work.values, state.x, is_free)
+    solved = solve(
+        pattern, work.values, b, is_free, v, settings.tolerance, settings.max_iterations, least, likely, modes
+    )
     work.values[touched] = untouched
 
     x = state.x + dt * v
@@ -166,6 +169,6 @@ def _solve(
 
 
 def _norms(model: Model, vectors: Floats, is_free: Bools) -> Floats:
-    """Returns the norm of the free nodes' vectors, (n, 3), per body."""
+    """Returns the norm of the free nodes' vectors, (n, 3), per island."""
     squares = np.sum(vectors * vectors, axis=1) * is_free
-    return floats(np.sqrt([squares[body.nodes].sum() for body in model.bodies]))
+    return floats(np.sqrt(np.add.reduceat(squares, model.pattern.island_start[:-1].astype(np.int64))))

@@ -89,6 +89,19 @@ def block_pattern(tets: Indices, node_count: int, islands: Sequence[int] = ()) -
     )
 
 
+def island_starts(tets: Indices, node_count: int, starts: Sequence[int]) -> list[int]:
+    """Returns first rows of islands: those in `starts`, and those at which no tet, (m, 4), reaches over the row.
+
+    So shells that lie one after the other in a body are islands of their own.
+    """
+    if not len(tets):
+        return list(starts)
+    over = np.zeros(node_count + 1, np.int64)
+    np.add.at(over, tets.min(axis=1).astype(np.int64) + 1, 1)
+    np.add.at(over, tets.max(axis=1).astype(np.int64) + 1, -1)
+    return sorted({*starts, *np.flatnonzero(np.cumsum(over[:node_count]) == 0).tolist()})
+
+
 def _blocks(tets: npt.NDArray, node_count: int) -> tuple[npt.NDArray, npt.NDArray, npt.NDArray]:
     """Returns row and column of every block, in order, (b,), and which blocks are a tet's, (m, 4, 4)."""
     first, second = tets[:, _PAIRS[:, 0]], tets[:, _PAIRS[:, 1]]

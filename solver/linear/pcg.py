@@ -20,6 +20,7 @@ from ..arrays import Bools, Floats
 from ..jit import kernel
 from .block_jacobi import invert_diagonal
 from .pattern import BlockPattern
+from .rigid_modes import RigidModes, balance, make_orthogonal
 
 RESTARTS = 3
 
@@ -50,6 +51,7 @@ def solve(
     max_iterations: int,
     least: Floats | None = None,
     likely: Floats | None = None,
+    modes: RigidModes | None = None,
 ) -> Solved:
     """Solves A x = b for the free nodes, from what `x` holds.
 
@@ -64,6 +66,7 @@ def solve(
         least: What ‖b‖ counts for at least, per island, (k,); None: nothing.
         likely: A direction in which the solution is likely to lie from `x`, (n, 3): first x is moved along it as
             far as is best. None: there is none.
+        modes: Motions of the islands as a whole, which are solved for exactly; None: they are not told apart.
     """
     if x.shape != b.shape or x.shape != (pattern.node_count, 3) or values.shape != (pattern.block_count, 9):
         raise ValueError(f"x {x.shape}, b {b.shape}, values {values.shape} do not fit {pattern.node_count} nodes")
@@ -71,13 +74,20 @@ def solve(
     invert_diagonal(pattern.diagonal, is_free, values, inverse)
     r, z, p, q = np.zeros((4, *b.shape))
     d = np.zeros_like(b) if likely is None else likely * is_free[:, None]
-    sums = np.zeros((len(pattern.chunk_start) - 1, 2))
+    if modes is None:
+        modes = RigidModes(np.zeros((0, 3)), np.zeros((0, 18)), np.zeros((0, 6, 6)))
+    else:
+        balance(modes, pattern, b, x)
+        make_orthogonal(modes, pattern, d)
+    coarse = np.zeros((pattern.island_count, 6))
+    sums = np.zeros((len(pattern.chunk_start) - 1, 8))
     alpha, beta, rz, rr, bb = np.zeros((5, pattern.island_count))
     bb[:] = 0.0 if least is None else np.square(least)
     iterations = conjugate_gradients(
         pattern.chunk_start, pattern.chunk_island, pattern.row_start, pattern.column, values, inverse, is_free,
         not is_free.all(), b, float(tolerance), int(max_iterations), r, z, p, q, d,
-        likely is not None, sums, np.ones(pattern.island_count, np.bool_), alpha, beta, rz, rr, bb, x,
+        likely is not None, modes.arms, modes.product, modes.inverse, coarse,
+        sums, np.ones(pattern.island_count, np.bool_), alpha, beta, rz, rr, bb, x,
     )  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
         residual = float(np.max(np.where(rr == 0.0, 0.0, np.sqrt(rr / bb)), initial=0.0))
@@ -93,12 +103,13 @@ _DONE, _GIVEN, _ALL, _APPLY, _RESIDUAL, _LIKELY, _CURVE, _DIRECTION, _PRODUCT, _
 @kernel(parallel=True)
 def conjugate_gradients(
     chunk_start, chunk_island, row_start, column, values, inverse, is_free, has_held, b, tolerance, max_iterations,
-    r, z, p, q, d, has_likely, sums, active, alpha, beta, rz, rr, bb, x,
+    r, z, p, q, d, has_likely, arms, product, mode_inverse, coarse, sums, active, alpha, beta, rz, rr, bb, x,
 ):  # fmt: skip
     """Solves for x; returns the iterations.
 
     r, z, p, q are work space of the shape of x, q zero at first; d is the likely direction, zero at held nodes, where
-    there is one; `sums` is work space of (chunks, 2); `active`, true at first, and
+    there is one; `arms`, `product`, `mode_inverse` are those of `RigidModes`, or empty; `sums` is work space of
+    (chunks, 8), `coarse`, zero at first, of (islands, 6); `active`, true at first, and
     `alpha`, `beta` and `rz` of (islands,). `rr` gets ‖b − A x‖², `bb` the larger of ‖b‖² and what it held.
     """
     iterations, restarts = 0, -1
@@ -110,7 +121,7 @@ def conjugate_gradients(
             if active[island]:
                 _pass(
                     task, chunk_start[chunk], chunk_start[chunk + 1], alpha[island], beta[island], row_start, column,
-                    values, inverse, is_free, b, r, z, p, q, d, x, sums[chunk],
+                    values, inverse, is_free, b, r, z, p, q, d, arms, product, coarse[island], x, sums[chunk],
                 )  # fmt: skip
         if task == _DESCEND:
             iterations += 1
@@ -120,13 +131,17 @@ def conjugate_gradients(
             has_likely = False
         may_go_on = iterations < max_iterations and restarts <= RESTARTS
         task = _conclude(
-            task, may_go_on, restarts == 0, has_likely, tolerance, chunk_island, sums, active, alpha, beta, rz, rr, bb
+            task, may_go_on, restarts == 0, has_likely, tolerance, chunk_island, mode_inverse, coarse, sums, active,
+            alpha, beta, rz, rr, bb,
         )  # fmt: skip
     return iterations
 
 
 @kernel()
-def _conclude(task, may_go_on, is_norm, has_likely, tolerance, chunk_island, sums, active, alpha, beta, rz, rr, bb):
+def _conclude(
+    task, may_go_on, is_norm, has_likely, tolerance, chunk_island, mode_inverse, coarse, sums, active,
+    alpha, beta, rz, rr, bb,
+):  # fmt: skip
     """Draws the consequences of a pass for every island, and returns the next task."""
     if task == _GIVEN or task == _ALL:
         return _APPLY
@@ -136,13 +151,15 @@ def _conclude(task, may_go_on, is_norm, has_likely, tolerance, chunk_island, sum
         return _PRODUCT
     goes_on, chunk = False, 0
     for island in range(len(active)):
-        first, second = 0.0, 0.0
+        first, second, start = 0.0, 0.0, chunk
         while chunk < len(sums) and chunk_island[chunk] == island:
             first += sums[chunk, 0]
             second += sums[chunk, 1]
             chunk += 1
         if not active[island]:
             continue
+        if len(mode_inverse) > 0 and (task == _DESCEND or task == _RESIDUAL):
+            _solve_modes(mode_inverse[island], sums[start:chunk], coarse[island])
         if task == _LIKELY:
             rz[island] = first
         elif task == _CURVE:
@@ -174,15 +191,33 @@ def _conclude(task, may_go_on, is_norm, has_likely, tolerance, chunk_island, sum
     return _ALL
 
 
+@kernel()
+def _solve_modes(inverse, sums, coarse):
+    """Writes c = E⁻¹ ((AZ)ᵀ z − Zᵀ r), (6,), from the sums of the island's chunks, (c, 8)."""
+    for m in range(6):
+        coarse[m] = 0.0
+    for k in range(6):
+        total = 0.0
+        for chunk in range(len(sums)):
+            total += sums[chunk, 2 + k]
+        for m in range(6):
+            coarse[m] += inverse[m, k] * total
+
+
 @kernel(contract=True)
-def _pass(task, start, end, alpha, beta, row_start, column, values, inverse, is_free, b, r, z, p, q, d, x, sums):
+def _pass(
+    task, start, end, alpha, beta, row_start, column, values, inverse, is_free, b, r, z, p, q, d, arms, product, coarse,
+    x, sums,
+):  # fmt: skip
     """Does one task on the rows from `start` to `end`, with two sums over them.
 
-    _GIVEN: p = x at held nodes, else 0. _ALL: p = x. _LIKELY: p = d, with r·p. _DIRECTION: p = z + β p.
+    _GIVEN: p = x at held nodes, else 0. _ALL: p = x. _LIKELY: p = d, with r·p. _DIRECTION: p = z − Z c + β p.
     _APPLY, _CURVE, _PRODUCT: q = A p, with p·q. _RESIDUAL: r = b − q. _DESCEND: x += α p, r −= α q. The last two
-    also z = M⁻¹ r, with r·z and r·r.
+    also z = M⁻¹ r, with r·z, r·r and, where there are modes, (AZ)ᵀ z − Zᵀ r.
     """
     first, second = 0.0, 0.0
+    has_modes = len(product) > 0
+    s0, s1, s2, s3, s4, s5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     if task == _APPLY or task == _CURVE or task == _PRODUCT:
         for i in range(start, end):
             s, t, u = 0.0, 0.0, 0.0
@@ -197,6 +232,11 @@ def _pass(task, start, end, alpha, beta, row_start, column, values, inverse, is_
     elif task == _DIRECTION:
         for i in range(start, end):
             p[i, 0], p[i, 1], p[i, 2] = z[i, 0] + beta * p[i, 0], z[i, 1] + beta * p[i, 1], z[i, 2] + beta * p[i, 2]
+            if has_modes:
+                arm, c = arms[i], coarse
+                p[i, 0] -= c[0] + c[4] * arm[2] - c[5] * arm[1]
+                p[i, 1] -= c[1] + c[5] * arm[0] - c[3] * arm[2]
+                p[i, 2] -= c[2] + c[3] * arm[1] - c[4] * arm[0]
     elif task == _LIKELY:
         for i in range(start, end):
             p[i, 0], p[i, 1], p[i, 2] = d[i, 0], d[i, 1], d[i, 2]
@@ -226,4 +266,13 @@ def _pass(task, start, end, alpha, beta, row_start, column, values, inverse, is_
             z[i, 0], z[i, 1], z[i, 2] = v, w, y
             first += s * v + t * w + u * y
             second += s * s + t * t + u * u
+            if has_modes:
+                Y, arm = product[i], arms[i]
+                s0 += Y[0] * v + Y[6] * w + Y[12] * y - s
+                s1 += Y[1] * v + Y[7] * w + Y[13] * y - t
+                s2 += Y[2] * v + Y[8] * w + Y[14] * y - u
+                s3 += Y[3] * v + Y[9] * w + Y[15] * y - (arm[1] * u - arm[2] * t)
+                s4 += Y[4] * v + Y[10] * w + Y[16] * y - (arm[2] * s - arm[0] * u)
+                s5 += Y[5] * v + Y[11] * w + Y[17] * y - (arm[0] * t - arm[1] * s)
     sums[0], sums[1] = first, second
+    sums[2], sums[3], sums[4], sums[5], sums[6], sums[7] = s0, s1, s2, s3, s4, s5
