@@ -49,7 +49,7 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
         row.label(text=f"{obj.name}: {_role_name(obj)}", icon=icon)
         row.operator("sinew.remove", text="", icon="X")
     column.operator("sinew.add_ground", icon="MESH_PLANE")
-    column.operator("sinew.import_tets", icon="IMPORT")
+    column.operator("sinew.import_tets", text="Import Tets…", icon="IMPORT")
 
 
 def _role_name(obj: bpy.types.Object) -> str:

@@ -20,7 +20,7 @@ class SINEW_OT_import_tets(bpy.types.Operator, ImportHelper):
     """Make a body of a file of tets (.msh, .vtu, .vtk, .mesh, .veg): the mesh is their outside"""
 
     bl_idname = "sinew.import_tets"
-    bl_label = "Import Tets…"
+    bl_label = "Import Tets"
     bl_options = {"REGISTER", "UNDO"}
 
     filter_glob: StringProperty(default="*.msh;*.vtu;*.vtk;*.mesh;*.veg", options={"HIDDEN"})
