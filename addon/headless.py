@@ -182,6 +182,8 @@ def _say(event: Mapping[str, Any]) -> None:
             print("compiling kernels, once per machine", flush=True)
         case "built":
             print(f"{event['tets']:,} tets", flush=True)
+            for warning in (warning for body in event["bodies"] for warning in body["warnings"]):
+                print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)
         case "warning":
             print(f"warning: {event['sentence']} {event['next_step']}", flush=True)
         case "frame":

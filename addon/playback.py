@@ -25,9 +25,6 @@ __all__ = [
     "shape_key_bytes",
 ]
 
-# what Blender's modifier takes, and no more
-MOST_SAMPLES = 100
-
 
 def attach(obj: bpy.types.Object, cache: Path, key: str) -> None:
     """Makes `obj` play the body `key` of a cache folder; changes nothing where it already does.

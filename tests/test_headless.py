@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 bpy = pytest.importorskip("bpy")
+bmesh = pytest.importorskip("bmesh")
 
 from blender_scenes import add_box, fresh
 from sinew.addon import commands, roles
@@ -143,8 +144,14 @@ def test_options(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 def test_what_will_hardly_look_right_is_said_here_too(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file_of_two(tmp_path / "shot.blend", frames=2)
     bpy.context.scene.unit_settings.scale_length = 0.01
+    hole = bmesh.new()
+    hole.from_mesh(bpy.data.objects["Left"].data)
+    bmesh.ops.delete(hole, geom=[face for face in hole.faces if face.normal.z > 0.5], context="FACES")
+    hole.to_mesh(bpy.data.objects["Left"].data)
+    hole.free()
     assert commands.run_in_blender(["bake"]) == 0
-    assert "warning: Gravity in" in capfd.readouterr().out
+    told = capfd.readouterr().out
+    assert "warning: Gravity in" in told and 'warning: "Left" has holes' in told
 
 
 def test_strict_exits_with_3_where_a_step_does_not_converge(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
