@@ -6,8 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from shapes import sphere
+from sinew.solver.geometry.surface import Surface
 from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.scene import Meshing
+from sinew.solver.model import Part, make_model
+from sinew.solver.scene import Material, Meshing
 from sinew.solver.tetrahedralize import tetrahedralize
 from sinew.solver.tetrahedralize.hinges import lumps, without_hinges
 from sinew.solver.tetrahedralize.quality import dihedral_range, signed_volumes
@@ -56,3 +59,16 @@ def test_thin_shapes_do_not_fold(shared, name: str) -> None:
     mesh = tetrahedralize(read_surface(shared / "testdata" / name), Meshing(divisions=12), name)
     assert lumps(mesh.tets).max() == 0
     assert mesh.report.min_dihedral > 10.7 and mesh.report.max_dihedral < 164.8
+
+
+def test_pieces_are_islands_of_their_own() -> None:
+    """Two balls whose lattice points are numbered across both become two islands of the solver, with the same tets."""
+    vertices, faces = sphere(12)
+    both = Surface(
+        np.concatenate([vertices, vertices + [0.0, 3.0, 0.5]]), np.concatenate([faces, faces + len(vertices)])
+    )
+    mesh = tetrahedralize(both, Meshing(divisions=16), "balls")
+    assert (signed_volumes(mesh.nodes, mesh.tets) > 0.0).all()
+    model = make_model([Part("balls", mesh.nodes, mesh.tets, mesh.fill, Material())])
+    assert model.pattern.island_count == 2
+    assert mesh.report.volume == pytest.approx(2 * 4 / 3 * np.pi, rel=0.05)

@@ -166,7 +166,7 @@ def test_points_add_their_weighted_blocks():
 
 
 def test_rigid_modes_are_balanced_exactly_and_change_nothing_else():
-    """After a rough solve Zᵀ(b − A x) is zero to round-off in free islands; after a fine one x is the direct solution."""
+    """After a rough solve Zᵀ(b − A x) is zero to round-off in free islands; after a fine one x is the solution."""
     parts = [random_system(cells, seed) for seed, cells in enumerate(((3, 3, 4), (2, 3, 2)))]
     counts = [len(b) for _, _, _, b in parts]
     tets = [bar(cells, (1.0, 1.0, 1.0))[1] for cells in ((3, 3, 4), (2, 3, 2))]

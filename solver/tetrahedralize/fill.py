@@ -15,6 +15,7 @@ from ..scene import Meshing
 from .estimate import check_estimate
 from .joined_tets import find_joined_tets
 from .lost_parts import find_lost_parts
+from .piece_order import piece_by_piece
 from .report import describe
 from .size import check_size, tet_size
 from .surface_samples import sample_surface
@@ -48,6 +49,7 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
     if len(filling.tets) == 0:  # a plate's volume is half its area times its thickness
         thickness = size * 2.0 * enclosed / outward.surface.area
         raise BadInput("nothing-inside", name=name, thickness=f"{float(f'{thickness:.2g}'):g}")
+    filling = piece_by_piece(filling)
     # whole lattice tets cover the surface, so none of it is lost
     is_covered = meshing.method == "robust"
     cell = float(unit.tet_size or 0.0)
