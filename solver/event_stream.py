@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 import os
@@ -36,7 +37,10 @@ class EventStream:
                 data = data[os.write(self._file, data) :]
 
     def close(self) -> None:
-        """Gives standard output back."""
+        """Gives standard output back; what is still buffered for it goes to standard error, too."""
+        sys.stdout.flush()
+        if os.name == "posix":
+            ctypes.CDLL(None).fflush(None)
         os.dup2(self._file, 1)
         os.close(self._file)
 
