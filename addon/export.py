@@ -93,12 +93,12 @@ def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[
             until = slice_end(begun) if first_needed is None else math.inf
             if built is None or recorder is None:
                 built = read_scene(stage, inputs, threads)
-                with named_errors(part):
+                with named_errors(part.parent):
                     shutil.rmtree(part, ignore_errors=True)
                     built.save(part)
                     recorder = TrackRecorder(TrackWriter(part))
             while True:
-                with named_errors(part):
+                with named_errors(part.parent):
                     sample(stage, inputs, built, moments[done], recorder)
                 done += 1
                 if done == len(moments) or clock.monotonic() > until:
@@ -106,7 +106,7 @@ def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[
                 stage.go_to(*moments[done])
         yield done / len(moments)
     if recorder is not None:
-        with named_errors(part):
+        with named_errors(part.parent):
             recorder.close()
 
 
