@@ -21,7 +21,7 @@ PINNED = {
         22,
         {
             "Suzanne": {
-                "tets": (13329, 300),
+                "tets": (11278, 300),
                 "lowest": (-0.015, 0.02),
                 "volume_ratio": (1.0, 0.03),
                 "height_ratio": (0.56, 0.05),
