@@ -224,6 +224,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "frame-range-empty": ("The frame range {start} to {end} holds no frames.", "Set the end after the start."),
     "blend-unreadable": ("{path} cannot be opened: {problem}.", "Check the path, and that it is a .blend file."),
+    "bake-not-moved": (
+        "The bake could not be moved beside the file and stays in {path}, which a restart may empty: {problem}.",
+        "Make room there, then save again.",
+    ),
     "folder-in-use": ("{path} holds other files.", "Choose a folder of its own for the cache."),
     # the command line
     "no-such-preset": ('There is no preset "{name}".', "Choose one of {known}."),

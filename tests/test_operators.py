@@ -19,7 +19,7 @@ import blender_scenes
 from blender_scenes import add_box, fresh
 from fake_layout import FakeLayout
 from sinew.addon import handlers, messages, playback, roles
-from sinew.addon.baking import bake_status, bakes, cache_look, cache_place
+from sinew.addon.baking import bake_status, bakes, cache_look, cache_place, saving
 from sinew.addon.drawing import layouts
 from sinew.solver.cache import CacheReader
 
@@ -277,6 +277,50 @@ def test_a_bake_of_an_unsaved_file_moves_along_at_the_first_save(tmp_path: Path)
     bpy.ops.wm.open_mainfile(filepath=str(moved / "renamed.blend"))
     assert status().label == "Baked to Frame 4"
     assert evaluated(bpy.data.objects["Box"], 4)[:, 2].mean() < -0.01
+
+
+def test_a_bake_that_cannot_be_moved_at_the_first_save_is_told_and_moved_at_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene, box = falling_box(frames=3)
+    bpy.ops.sinew.simulate()
+    before = cache_place.cache_folder(scene)
+    shapes = evaluated(box, 3)
+
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    def copy_half(_: Path, target: Path) -> None:
+        target.mkdir()
+        (target / "cache.json").write_text("half")
+        refuse()
+
+    monkeypatch.setattr(saving.os, "rename", refuse)
+    monkeypatch.setattr(saving.shutil, "copytree", copy_half)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "first.blend"))
+    monkeypatch.undo()
+    lines = " ".join(panel_lines(box))
+    assert f"stays in {before}" in lines and "No space left on device" in lines
+    assert not (tmp_path / "first.sinew").exists() and CacheReader(before).last_frame() == 3
+    assert (evaluated(box, 3) == shapes).all() and status().label == "Baked to Frame 3"
+    bpy.ops.wm.save_mainfile()
+    assert CacheReader(tmp_path / "first.sinew").last_frame() == 3 and not before.exists()
+    assert "could not be moved" not in " ".join(panel_lines(box))
+    assert (evaluated(box, 3) == shapes).all() and playback.find_modifier(box).filepath == "//first.sinew/play/Box.pc2"
+
+
+def test_a_bake_is_moved_to_another_drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene, box = falling_box(frames=3)
+    bpy.ops.sinew.simulate()
+    before = cache_place.cache_folder(scene)
+
+    def refuse(*_: object) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr(saving.os, "rename", refuse)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other.blend"))
+    assert CacheReader(tmp_path / "other.sinew").integrity() == [] and not before.exists()
+    assert "could not be moved" not in " ".join(panel_lines(box))
 
 
 def test_resuming_after_save_as_goes_on_in_a_copy(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 import bpy
 
 from ...solver.cache import is_cache
-from .. import playback, roles
+from ...solver.errors import StorageFailed
+from .. import messages, playback, roles
 from . import bakes, cache_look, cache_place, present_bake
 
 PLACES = ("cache_path", "baked_path", "baked_for", "baked_scene", "borrowed")
@@ -33,7 +34,13 @@ def before_save(path: str, *_: object) -> None:
     _tet_files_before.clear()
     _target = os.path.abspath(path) if path else ""
     old = bpy.data.filepath
-    if not path or (old and os.path.abspath(old) == _target):
+    if not path:
+        return
+    if old and os.path.abspath(old) == _target:
+        for scene in _own_scenes():
+            if _is_temporary(cache_place.cache_folder(scene)) and not bakes.is_running(scene):
+                messages.forget(scene)
+                settle(scene)  # what could not be moved at the first save
         return
     if old:
         _repoint_tet_files(old, path)
@@ -99,17 +106,37 @@ def _repoint_tet_files(old: str, new: str) -> None:
                 obj.sinew.tets_path = cache_place.portable(path, new)
 
 
+def _relocate(folder: Path, target: Path) -> None:
+    """Moves a folder, to another drive too; where that fails it is still whole in its old place.
+
+    Raises:
+        OSError: It could not be done.
+    """
+    try:
+        os.rename(folder, target)
+    except OSError:
+        try:
+            shutil.copytree(folder, target)
+        except OSError:
+            shutil.rmtree(target, ignore_errors=True)
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _move(scene: bpy.types.Scene, present: Path, blend: str) -> None:
-    """Moves a bake beside `blend`, under a name that is free there."""
+    """Moves a bake beside `blend`, under a name that is free there; where that fails, the panel says so."""
     wanted = cache_place.default_folder(scene, blend)
     target, number = wanted, 2
     while target.exists():
         target = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
         number += 1
     try:
-        shutil.move(present, target)
-    except (OSError, shutil.Error):
-        return  # it stays where it is, and is found there as long as the computer runs
+        _relocate(present, target)
+    except OSError as problem:
+        why = problem.strerror or "files could not be copied"  # shutil.Error lists them all
+        failed = StorageFailed("bake-not-moved", path=str(present), problem=why)
+        messages.remember(scene, messages.text_of(failed))
+        return
     cache_place.remember(scene, target, blend=blend)
     cache_look.forget()
     for obj in roles.bodies(scene):
