@@ -223,6 +223,32 @@ def test_the_panel_estimates_tets_before_the_work() -> None:
         words = next(line for line in drawn(box, "draw_tets").lines if line.endswith("tets"))
         counts.append(int(words.removeprefix("About ").removesuffix(" tets").replace(",", "")))
     assert 5 < counts[1] / counts[0] < 9 and 5 < counts[2] / counts[1] < 9, counts
+    box.sinew.sizing, box.sinew.tet_size = "SIZE", 50.0
+    assert "Hardly a tet fits: choose smaller ones" in drawn(box, "draw_tets").lines
+
+
+def test_tets_of_a_bake_that_is_out_of_date_are_estimated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh()
+    box = add_box(divisions=4)
+    roles.make_body(box)
+    monkeypatch.setattr(bake_status, "tet_count", lambda _scene, _obj: 4321)
+    for state, is_known in ((Status("baked", frame=8), True), (Status("baked", frame=8, outdated=True), False)):
+        monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
+        assert ("4,321 tets" in drawn(box, "draw_tets").lines) == is_known
+
+
+def test_all_selected_bodies_with_few_vertices_are_subdivided() -> None:
+    fresh()
+    for x in range(3):
+        bpy.ops.mesh.primitive_cube_add(location=(3.0 * x, 0.0, 0.0))
+    first, second, no_body = bpy.context.scene.objects
+    for obj in (first, second):
+        roles.make_body(obj)
+    for obj in (first, second, no_body):
+        obj.select_set(True)
+    bpy.context.view_layer.objects.active = first
+    bpy.ops.sinew.subdivide()
+    assert [[m.type for m in o.modifiers] for o in (first, second, no_body)] == [["SUBSURF", "MESH_CACHE"]] * 2 + [[]]
 
 
 @pytest.mark.parametrize(

@@ -125,13 +125,15 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def _tet_words(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     known = bake_status.tet_count(scene, obj)
-    if known is not None:
+    if known is not None and not bake_status.status(scene).outdated:
         return f"{known:,} tets"
     if obj.sinew.method == "GIVEN":
         return _words_of_file(tet_file.count_in_file(obj))
     count = tet_estimate.tet_count(obj, scene.unit_settings.scale_length)
+    if count < 2:
+        return "Hardly a tet fits: choose smaller ones" if count else "No tets: the mesh has no size"
     digits = max(len(str(count)) - 2, 0)
-    return f"About {round(count, -digits):,} tets" if count else "No tets: the mesh has no size"
+    return f"About {round(count, -digits):,} tets"
 
 
 def _words_of_file(found: int | str | None) -> str:

@@ -11,7 +11,7 @@ from ..messages import told
 
 
 class SINEW_OT_subdivide(bpy.types.Operator):
-    """Add a Simple Subdivision above Sinew's modifier, so that the mesh has vertices enough to bend"""
+    """Add a Simple Subdivision above Sinew's modifier, so that the selected meshes have vertices enough to bend"""
 
     bl_idname = "sinew.subdivide"
     bl_label = "Subdivide to Bend"
@@ -19,12 +19,15 @@ class SINEW_OT_subdivide(bpy.types.Operator):
 
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Subdivides the active object."""
-        obj = context.object
-        if obj is None:
+        """Subdivides the active object, and what is selected and needs it too."""
+        if context.object is None:
             raise BadInput("nothing-selected")
-        roles.check_object(obj)
-        roles.subdivide(obj)
+        others = [o for o in context.selected_objects if o != context.object and o in roles.bodies(context.scene)]
+        chosen = [context.object, *(o for o in others if roles.has_few_vertices(o))]
+        for obj in chosen:
+            roles.check_object(obj)
+        for obj in chosen:
+            roles.subdivide(obj)
         return {"FINISHED"}
 
 
