@@ -121,8 +121,12 @@ def conjugate_gradients(
             if active[island]:
                 _pass(
                     task, chunk_start[chunk], chunk_start[chunk + 1], alpha[island], beta[island], row_start, column,
-                    values, inverse, is_free, b, r, z, p, q, d, arms, product, coarse[island], x, sums[chunk],
+                    values, inverse, is_free, b, r, z, p, q, d, x, sums[chunk],
                 )  # fmt: skip
+                if len(product) > 0 and (task == _DESCEND or task == _RESIDUAL):
+                    _meet_modes(chunk_start[chunk], chunk_start[chunk + 1], arms, product, r, z, sums, chunk)
+                elif len(product) > 0 and task == _DIRECTION:
+                    _leave_modes(chunk_start[chunk], chunk_start[chunk + 1], arms, coarse, island, p)
         if task == _DESCEND:
             iterations += 1
         if task == _RESIDUAL:
@@ -159,7 +163,7 @@ def _conclude(
         if not active[island]:
             continue
         if len(mode_inverse) > 0 and (task == _DESCEND or task == _RESIDUAL):
-            _solve_modes(mode_inverse[island], sums[start:chunk], coarse[island])
+            _solve_modes(mode_inverse, island, sums, start, chunk, coarse)
         if task == _LIKELY:
             rz[island] = first
         elif task == _CURVE:
@@ -192,32 +196,53 @@ def _conclude(
 
 
 @kernel()
-def _solve_modes(inverse, sums, coarse):
-    """Writes c = E⁻¹ ((AZ)ᵀ z − Zᵀ r), (6,), from the sums of the island's chunks, (c, 8)."""
+def _meet_modes(start, end, arms, product, r, z, sums, chunk):
+    """Writes (AZ)ᵀ z − Zᵀ r of the rows from `start` to `end` behind the other sums of their chunk."""
     for m in range(6):
-        coarse[m] = 0.0
+        total = 0.0
+        for i in range(start, end):
+            total += product[i, m] * z[i, 0] + product[i, 6 + m] * z[i, 1] + product[i, 12 + m] * z[i, 2]
+            if m < 3:
+                total -= r[i, m]
+            else:
+                j, k = (m - 2) % 3, (m - 1) % 3
+                total -= arms[i, j] * r[i, k] - arms[i, k] * r[i, j]
+        sums[chunk, 2 + m] = total
+
+
+@kernel()
+def _solve_modes(inverse, island, sums, start, end, coarse):
+    """Writes c = E⁻¹ ((AZ)ᵀ z − Zᵀ r), (6,), from the sums of the island's chunks from `start` to `end`."""
+    for m in range(6):
+        coarse[island, m] = 0.0
     for k in range(6):
         total = 0.0
-        for chunk in range(len(sums)):
+        for chunk in range(start, end):
             total += sums[chunk, 2 + k]
         for m in range(6):
-            coarse[m] += inverse[m, k] * total
+            coarse[island, m] += inverse[island, m, k] * total
+
+
+@kernel()
+def _leave_modes(start, end, arms, coarse, island, p):
+    """Takes Z c from p in the rows from `start` to `end`."""
+    for i in range(start, end):
+        for m in range(3):
+            j, k = (m + 1) % 3, (m + 2) % 3
+            p[i, m] -= coarse[island, m] + coarse[island, 3 + j] * arms[i, k] - coarse[island, 3 + k] * arms[i, j]
 
 
 @kernel(contract=True)
 def _pass(
-    task, start, end, alpha, beta, row_start, column, values, inverse, is_free, b, r, z, p, q, d, arms, product, coarse,
-    x, sums,
+    task, start, end, alpha, beta, row_start, column, values, inverse, is_free, b, r, z, p, q, d, x, sums
 ):  # fmt: skip
     """Does one task on the rows from `start` to `end`, with two sums over them.
 
-    _GIVEN: p = x at held nodes, else 0. _ALL: p = x. _LIKELY: p = d, with r·p. _DIRECTION: p = z − Z c + β p.
+    _GIVEN: p = x at held nodes, else 0. _ALL: p = x. _LIKELY: p = d, with r·p. _DIRECTION: p = z + β p.
     _APPLY, _CURVE, _PRODUCT: q = A p, with p·q. _RESIDUAL: r = b − q. _DESCEND: x += α p, r −= α q. The last two
-    also z = M⁻¹ r, with r·z, r·r and, where there are modes, (AZ)ᵀ z − Zᵀ r.
+    also z = M⁻¹ r, with r·z and r·r.
     """
     first, second = 0.0, 0.0
-    has_modes = len(product) > 0
-    s0, s1, s2, s3, s4, s5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     if task == _APPLY or task == _CURVE or task == _PRODUCT:
         for i in range(start, end):
             s, t, u = 0.0, 0.0, 0.0
@@ -232,11 +257,6 @@ def _pass(
     elif task == _DIRECTION:
         for i in range(start, end):
             p[i, 0], p[i, 1], p[i, 2] = z[i, 0] + beta * p[i, 0], z[i, 1] + beta * p[i, 1], z[i, 2] + beta * p[i, 2]
-            if has_modes:
-                arm, c = arms[i], coarse
-                p[i, 0] -= c[0] + c[4] * arm[2] - c[5] * arm[1]
-                p[i, 1] -= c[1] + c[5] * arm[0] - c[3] * arm[2]
-                p[i, 2] -= c[2] + c[3] * arm[1] - c[4] * arm[0]
     elif task == _LIKELY:
         for i in range(start, end):
             p[i, 0], p[i, 1], p[i, 2] = d[i, 0], d[i, 1], d[i, 2]
@@ -266,13 +286,4 @@ def _pass(
             z[i, 0], z[i, 1], z[i, 2] = v, w, y
             first += s * v + t * w + u * y
             second += s * s + t * t + u * u
-            if has_modes:
-                Y, arm = product[i], arms[i]
-                s0 += Y[0] * v + Y[6] * w + Y[12] * y - s
-                s1 += Y[1] * v + Y[7] * w + Y[13] * y - t
-                s2 += Y[2] * v + Y[8] * w + Y[14] * y - u
-                s3 += Y[3] * v + Y[9] * w + Y[15] * y - (arm[1] * u - arm[2] * t)
-                s4 += Y[4] * v + Y[10] * w + Y[16] * y - (arm[2] * s - arm[0] * u)
-                s5 += Y[5] * v + Y[11] * w + Y[17] * y - (arm[0] * t - arm[1] * s)
     sums[0], sums[1] = first, second
-    sums[2], sums[3], sums[4], sums[5], sums[6], sums[7] = s0, s1, s2, s3, s4, s5
