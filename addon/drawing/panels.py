@@ -74,9 +74,10 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     if obj is None or obj.type != "MESH":
         return
     if obj.sinew.role == "NONE":
-        row = self.layout.row(align=True)
-        row.operator("sinew.make_body", text="Sinew Body", icon="MOD_SOFT")
-        row.operator("sinew.make_collider", text="Sinew Collider", icon="MOD_PHYSICS")
+        # as Blender's own buttons above: two columns where there is room
+        flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=True, align=True)
+        flow.column().operator("sinew.make_body", text="Sinew Body", icon="MOD_SOFT")
+        flow.column().operator("sinew.make_collider", text="Sinew Collider", icon="MOD_PHYSICS")
     else:
         self.layout.operator("sinew.remove", text="Remove Sinew", icon="X")
 
