@@ -168,6 +168,17 @@ def test_bodies_are_one_model_in_order(tmp_path):
     assert np.abs(run.render["second"] - second.vertices - [t, 2 * t, 3 * t + fall]).max() < 1e-9
 
 
+def test_a_body_of_partly_filled_tets_weighs_what_it_encloses(tmp_path):
+    """The lattice of Robust reaches out of the surface, by more than a third of this box's volume."""
+    body = replace(block((2, 2, 2)), meshing=Meshing("robust", divisions=5), tet_nodes=None, tets=None)
+    built = Run(tmp_path, Scene((body,))).built
+    corners = built.bodies[0].mesh.nodes[built.bodies[0].mesh.tets]
+    lattice = np.linalg.det(corners[:, 1:] - corners[:, :1]).sum() / 6.0
+    enclosed = float(np.prod(np.ptp(body.vertices, axis=0)))
+    assert lattice > 4 / 3 * enclosed
+    assert built.model.mass.sum() == pytest.approx(body.material.density * enclosed, rel=0.05)
+
+
 def test_samples_within_a_frame(tmp_path):
     scene = Scene((block(),), settings=Settings(substeps=4, samples_per_frame=2))
     run = Run(tmp_path, scene)

@@ -27,6 +27,7 @@ from sinew.solver.cache import (
 )
 from sinew.solver.cache.tally import Tally
 from sinew.solver.errors import BadInput, StorageFailed
+from sinew.solver.pc2 import Pc2Writer
 
 HEAD = CacheHead("s" * 64, "t" * 64, (CachedBody("a", "A", 7), CachedBody("b", "Bé", 3)), 5, 30, 24.0, 2)
 
@@ -362,6 +363,23 @@ def test_a_failing_disk_is_named_and_loses_nothing(
     bake(writer, 12, 14)  # the space came back: the same writer goes on
     writer.close()
     assert content(tmp_path / "cut") == content(tmp_path / "through")
+
+
+def test_a_frame_that_could_not_be_finished_gives_its_space_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = start(tmp_path, 11)
+    before = {path: path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()}
+
+    def refuse(_: Pc2Writer) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pc2Writer, "count", refuse)
+        with pytest.raises(StorageFailed, match="full"):
+            writer.write_frame(*frame_of(12))
+    assert {path: path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()} == before
+    writer.close()
 
 
 @pytest.fixture

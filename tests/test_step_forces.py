@@ -121,6 +121,27 @@ def test_forces_of_every_tet_sum_to_zero_and_so_does_their_torque():
     assert (np.abs(torque).max(axis=1) < 1e-12 * size * arm).all()
 
 
+def test_mass_force_and_stiffness_scale_with_the_filled_share():
+    X, tets = bar((2, 2, 1), (0.5, 1.2, 0.4))
+    share = RANDOM.uniform(0.1, 1.0, len(tets))
+    full, partly = (make_model([Part("bar", X, tets, f, MATERIAL)]) for f in (np.ones(len(tets)), share))
+    corners = X[tets]
+    volume = np.linalg.det(corners[:, 1:] - corners[:, :1]) / 6.0
+    for model, f in ((full, np.ones(len(tets))), (partly, share)):
+        wanted = np.zeros(len(X))
+        np.add.at(wanted, tets.ravel(), np.repeat(0.25 * MATERIAL.density * f * volume, 4))
+        assert np.abs(model.mass - wanted).max() < 1e-12 * wanted.max()
+    x = crumpled(full, 0.2)
+    forces = tet_forces(full, x)
+    assert np.abs(tet_forces(partly, x) - share[:, None, None] * forces).max() < 1e-12 * np.abs(forces).max()
+    # one tet at a time: its block of the matrix
+    for tet in (0, len(tets) - 1):
+        one, less = (make_model([Part("one", X[tets[tet]], np.arange(4)[None], [f], MATERIAL)]) for f in (1.0, 0.25))
+        K, _ = assembled(one, x[tets[tet]], 1.0, 1.0, np.zeros(4))
+        quarter, _ = assembled(less, x[tets[tet]], 1.0, 1.0, np.zeros(4))
+        assert np.abs(quarter - 0.25 * K).max() < 1e-12 * np.abs(K).max()
+
+
 def test_rigid_motion_makes_no_force():
     model = model_of((2, 2, 2))
     x = model.X @ slow_rotations(RANDOM.normal(size=(1, 3, 3)))[0].T + [3.0, -2.0, 1.0]
