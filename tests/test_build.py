@@ -10,10 +10,13 @@ import pytest
 
 import shapes
 from scenes import JELLY, Run, block, pose
+from shapes import sphere
 from sinew.solver.advance import advance_frame
 from sinew.solver.build import build
 from sinew.solver.errors import BadInput, SolveFailed
-from sinew.solver.scene import Collider, Meshing, Scene, Settings
+from sinew.solver.geometry.surface import Surface
+from sinew.solver.scene import Body, Collider, Meshing, Scene, Settings
+from test_parts import box, horseshoe, together
 from test_pins import pinned
 
 
@@ -221,6 +224,24 @@ def test_an_open_surface_is_told(tmp_path):
     body = block((2, 2, 2))
     run = Run(tmp_path, Scene((replace(body, triangles=body.triangles[4:]),)))
     assert "mesh-open" in [warning.kind for warning in run.built.bodies[0].warnings]
+
+
+def test_what_tets_leave_out_and_close_up_is_told(tmp_path):
+    """A hair that gets no tet, the lips of a horseshoe grown together, and a star filled with tets as large as it."""
+    bodies = (
+        (together(sphere(16), box([1.5, 0, 0], [1.58, 0.08, 0.5])), 0.2),
+        (horseshoe(0.12), 0.2),
+        (Surface(*box([0, 0, 0], [1, 1, 0.3])), 0.3),
+    )
+    parts = tuple(
+        Body(f"b{i}", f"Body {i}", surface.vertices, surface.triangles, JELLY, Meshing("smooth", tet_size=size))
+        for i, (surface, size) in enumerate(bodies)
+    )
+    told = [{w.kind: w for w in body.warnings} for body in Run(tmp_path, Scene(parts)).built.bodies]
+    assert 'Piece 1 (432 faces near 1.54, 0.04, 0.25) of "Body 0" is thinner than its tets' in told[0]["part-lost"].text
+    assert float(told[0]["part-lost"].details["size"]) < 0.08
+    assert 'tets of "Body 1" join surfaces' in told[1]["parts-joined"].text
+    assert 'The tets of "Body 2" fill' in told[2]["volume-changed"].text
 
 
 def test_stored_meshes_are_taken_as_they_are(tmp_path):

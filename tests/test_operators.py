@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -466,6 +468,40 @@ def panel_lines(obj: bpy.types.Object, *draws: Callable[..., None]) -> list[str]
     for draw in draws or (layouts.draw_main,):
         draw(layout, SimpleNamespace(object=obj, scene=bpy.context.scene, region=region, preferences=preferences))
     return layout.lines
+
+
+def test_a_cache_that_another_blender_writes_is_left_alone(tmp_path: Path) -> None:
+    scene, box = falling_box(frames=3)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "busy.blend"))
+    bpy.ops.sinew.simulate()
+    before = CacheReader(tmp_path / "busy.sinew").read_samples("Box", 0, 3)
+    code = (
+        "import sys, time; from pathlib import Path; from sinew.solver.cache import CacheWriter\n"
+        "w = CacheWriter(Path(sys.argv[1])); print('held', flush=True); time.sleep(60)"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "busy.sinew")], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert other.stdout is not None and other.stdout.readline() == "held\n"
+        assert status().busy_elsewhere and "Baking in Another Blender …" in panel_lines(box)
+        with pytest.raises(RuntimeError, match="Another Sinew is baking"):
+            bpy.ops.sinew.simulate()
+        with pytest.raises(RuntimeError, match="Another Sinew is baking"):
+            bpy.ops.sinew.delete_bake()
+    finally:
+        other.kill()
+        other.wait()
+    assert (CacheReader(tmp_path / "busy.sinew").read_samples("Box", 0, 3) == before).all()
+    assert status().label == "Baked to Frame 3"
+
+
+def test_how_a_bake_is_asked_for_reaches_the_child() -> None:
+    words = bakes._arguments(Path("c"), bakes.Order(True, 7, True, threads=3, strict=True))
+    assert words == [
+        "simulate", "c", "--child", "--json", "--resume", "--accept-changes", "--from-frame", "7", "--strict",
+        "--threads", "3",
+    ]  # fmt: skip
 
 
 def test_a_bake_that_cannot_be_read_is_told_and_can_be_protected(tmp_path: Path) -> None:
