@@ -26,6 +26,7 @@ from .pins import BodyPins, make_pins
 from .scene import Body, Scene
 from .state import State
 from .tetrahedralize.given import given_tets
+from .tetrahedralize.pieces_apart import pieces_too_many
 from .tetrahedralize.tet_mesh import TetMesh
 from .tracks import TrackReader
 
@@ -176,6 +177,8 @@ def _warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
     for part in report.lost_parts:
         kind = "part-lost" if part.tet_size_needed > 0.0 else "part-without-inside"
         found.append(SinewError(kind, name=body.name, part=part.name, size=f"{part.tet_size_needed:.2g}"))
+    if report.lost_parts and (count := pieces_too_many(surface, mesh.tets)):
+        found.append(SinewError("pieces-apart", name=body.name, count=count))
     if len(report.joined_tets):
         found.append(SinewError("parts-joined", name=body.name, count=len(report.joined_tets)))
     is_closed = has_inside(surface.vertices, surface.triangles)

@@ -163,6 +163,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '{part} of "{name}" has no thickness and got no tets.',
         "Choose the method Robust, or give it thickness (Solidify).",
     ),
+    "pieces-apart": (
+        '"{name}" is thinner than its tets in places, so it falls into {count} pieces.',
+        "Choose a smaller tet size, or the method Robust.",
+    ),
     "parts-joined": (
         '{count} tets of "{name}" join surfaces that lie far apart along the mesh, such as lips or fingers.',
         "Choose a smaller tet size to keep them apart; Viewport Display shows them.",

@@ -13,6 +13,7 @@ from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material, Meshing
 from sinew.solver.tetrahedralize import tetrahedralize
 from sinew.solver.tetrahedralize.hinges import lumps, without_hinges
+from sinew.solver.tetrahedralize.pieces_apart import pieces_too_many
 from sinew.solver.tetrahedralize.quality import dihedral_range, signed_volumes
 from sinew.solver.tetrahedralize.tet_mesh import Filling
 
@@ -72,3 +73,15 @@ def test_pieces_are_islands_of_their_own() -> None:
     model = make_model([Part("balls", mesh.nodes, mesh.tets, mesh.fill, Material())])
     assert model.pattern.island_count == 2
     assert mesh.report.volume == pytest.approx(2 * 4 / 3 * np.pi, rel=0.05)
+    assert pieces_too_many(both, mesh.tets) == 0
+
+
+def test_a_dumbbell_with_a_thin_neck_falls_apart_and_that_is_told() -> None:
+    """Two balls joined by a fin without thickness: in one piece as a surface, in two as tets."""
+    vertices, faces = sphere(12)
+    corners = [vertices[:, 1].argmax(), vertices[:, 1].argmin() + len(vertices)]
+    places = np.concatenate([vertices, vertices + [0.0, 3.0, 0.0]])
+    bridge = [[corners[0], corners[1], c] for c in (corners[0] - 1, corners[0] + 1)]
+    dumbbell = Surface(places, np.concatenate([faces, faces + len(vertices), np.array(bridge, np.int32)]))
+    mesh = tetrahedralize(dumbbell, Meshing(divisions=16), "dumbbell")
+    assert pieces_too_many(dumbbell, mesh.tets) == 2
