@@ -23,6 +23,7 @@ from fake_layout import FakeLayout
 from sinew.addon import handlers, messages, playback, roles
 from sinew.addon.baking import bake_status, bakes, cache_look, cache_place, saving
 from sinew.addon.drawing import layouts
+from sinew.addon.operators.simulate import SINEW_OT_simulate
 from sinew.solver.cache import CacheReader
 
 
@@ -494,6 +495,48 @@ def test_a_cache_that_another_blender_writes_is_left_alone(tmp_path: Path) -> No
         other.wait()
     assert (CacheReader(tmp_path / "busy.sinew").read_samples("Box", 0, 3) == before).all()
     assert status().label == "Baked to Frame 3"
+
+
+@pytest.mark.parametrize("stored", ["D:\\\\shots\\\\good one.sinew", "/Users/ann/shots/good one.sinew"])
+def test_a_cache_is_found_again_beside_the_file_that_moved_with_it(tmp_path: Path, stored: str) -> None:
+    """Baked into a folder of a name of its own, on another operating system, then carried here."""
+    scene, box = falling_box(frames=3)
+    (tmp_path / "there").mkdir()
+    scene.sinew.cache_path = str(tmp_path / "there" / "good one.sinew")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "there" / "shot.blend"))
+    bpy.ops.sinew.simulate()
+    shapes = evaluated(box, 3)
+    with cache_place.quietly():
+        scene.sinew.cache_path = scene.sinew.baked_path = stored
+        scene.sinew.baked_for = cache_place._place_words(scene)
+    playback.find_modifier(box).filepath = stored + "/play/Box.pc2"
+    bpy.ops.wm.save_mainfile()
+    (tmp_path / "there").rename(tmp_path / "here")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "here" / "shot.blend"))
+    box = bpy.data.objects["Box"]
+    assert cache_place.cache_folder(bpy.context.scene) == tmp_path / "here" / "good one.sinew"
+    assert (evaluated(box, 3) == shapes).all()
+    assert playback.find_modifier(box).filepath == "//good one.sinew/play/Box.pc2"
+
+
+def test_escape_stops_a_bake_and_everything_else_passes_through(tmp_path: Path) -> None:
+    falling_box(frames=4000)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "esc.blend"))
+    bake = bakes.start(bpy.context.scene)
+    operator = SimpleNamespace(_bake=bake, _timer=None)
+
+    def press(key: str, value: str = "PRESS") -> set[str]:
+        return SINEW_OT_simulate.modal(operator, bpy.context, SimpleNamespace(type=key, value=value))
+
+    until(lambda: (bake.driver.job.frame or 0) >= 3)
+    assert press("SPACE") == press("TIMER", "NOTHING") == press("ESC", "RELEASE") == {"PASS_THROUGH"}
+    assert bake.driver.job.phase == "baking"
+    begun = time.monotonic()
+    assert press("ESC") == {"RUNNING_MODAL"}
+    until(lambda: bakes.running() is None)
+    assert time.monotonic() - begun < 1.5 and bake.driver.job.phase == "cancelled"
+    assert CacheReader(tmp_path / "esc.sinew").last_frame() >= 3
+    assert status().label.startswith("Resume from Frame")
 
 
 def test_how_a_bake_is_asked_for_reaches_the_child() -> None:
