@@ -126,3 +126,21 @@ def test_a_linked_object_without_an_override_is_refused(tmp_path: Path) -> None:
         roles.check_object(obj)
     assert caught.value.kind == "linked-without-override"
     assert '"Hero"' in caught.value.sentence
+
+
+def test_settings_of_an_override_that_nothing_else_has_looked_at_survive_a_reload(tmp_path: Path) -> None:
+    """Set by a script alone: Blender 5.0 forgets them unless the linked object has settings to compare with."""
+    fresh()
+    add_box("Character")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    scene = fresh()
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, target):
+        target.objects = ["Character"]
+    own = target.objects[0].override_create(remap_local_usages=True)
+    scene.collection.objects.link(own)
+    own.override_library.is_system_override = False
+    own.sinew.role, own.sinew.divisions, own.sinew.pin_stiffness = "BODY", 3, 77.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    own = next(o for o in bpy.context.scene.objects if o.override_library)
+    assert (own.sinew.role, own.sinew.divisions, own.sinew.pin_stiffness) == ("BODY", 3, 77.0)
