@@ -27,7 +27,7 @@ class SinewPreferences(bpy.types.AddonPreferences):
     def draw(self, _context: bpy.types.Context) -> None:
         """Draws the settings."""
         self.layout.use_property_split = True
-        self.layout.prop(self, "threads")
+        self.layout.prop(self, "threads", text="Threads (0 for All)")
 
 
 def threads() -> int | None:

@@ -124,7 +124,7 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if used:
         column.label(text=f"{size(used)} on disk")
     if not bpy.data.filepath:
-        column.label(text="Moves along at the first save", icon="INFO")
+        column.label(text="Moves to the .blend at its first save", icon="INFO")
     earlier = bake_status.earlier_resume_frame(scene)
     if earlier is not None and not status.is_running:
         act = column.operator("sinew.simulate", text=f"Resume from Frame {earlier + 1}", icon="FORWARD")

@@ -18,6 +18,11 @@ from . import tet_display
 FACE_COLOUR = (0.25, 0.55, 0.85, 0.18)
 EDGE_COLOUR = (0.10, 0.30, 0.55, 0.85)
 JOINED_COLOUR = (1.00, 0.35, 0.05, 0.80)
+# most of them are where nobody can look, between lips or in an armpit: they shine through
+HIDDEN_JOINED_COLOUR = (1.00, 0.35, 0.05, 0.10)
+
+# depth tests: what is not behind something else, and everything
+SEEN, ALL = "LESS_EQUAL", "ALWAYS"
 
 # so much nearer in depth, -1 to 1, are tets drawn, whose outside lies where the mesh is
 NEARER = 2.0e-4
@@ -82,12 +87,14 @@ def _make_batches(folder: Path, scene: bpy.types.Scene, key: str, signature: tup
         return []
     points = np.ascontiguousarray(points / scene.unit_settings.scale_length, np.float32)
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    parts = [("TRIS", display.faces, FACE_COLOUR), ("LINES", display.edges, EDGE_COLOUR)]
+    parts = [("TRIS", display.faces, FACE_COLOUR, SEEN), ("LINES", display.edges, EDGE_COLOUR, SEEN)]
     if show_joined:
-        parts.append(("TRIS", display.joined, JOINED_COLOUR))
+        # in this order: what is always drawn writes its depth too
+        parts.append(("TRIS", display.joined, JOINED_COLOUR, SEEN))
+        parts.append(("TRIS", display.joined, HIDDEN_JOINED_COLOUR, ALL))
     return [
-        (shader, batch_for_shader(shader, kind, {"pos": points}, indices=np.ascontiguousarray(which, np.int32)), colour)
-        for kind, which, colour in parts
+        (shader, batch_for_shader(shader, kind, {"pos": points}, indices=np.ascontiguousarray(which, np.int32)), *look)
+        for kind, which, *look in parts
         if len(which)
     ]
 
@@ -96,12 +103,12 @@ def _draw_batches(batches: list) -> None:
     import gpu
 
     gpu.state.blend_set("ALPHA")
-    gpu.state.depth_test_set("LESS_EQUAL")
     with gpu.matrix.push_pop_projection():
         projection = gpu.matrix.get_projection_matrix()
         projection[2] -= NEARER * projection[3]
         gpu.matrix.load_projection_matrix(projection)
-        for shader, batch, colour in batches:
+        for shader, batch, colour, depth_test in batches:
+            gpu.state.depth_test_set(depth_test)
             shader.bind()
             shader.uniform_float("color", colour)
             batch.draw(shader)
