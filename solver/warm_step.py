@@ -13,7 +13,7 @@ import numpy as np
 
 from .integrators.implicit_euler import step
 from .integrators.outside import Outside, Points
-from .jit import PACKAGE, is_cached
+from .jit import is_cached
 from .model import Part, make_model
 from .scene import Material, Settings
 from .state import State
@@ -44,7 +44,9 @@ def compile_step_elsewhere() -> subprocess.Popen | None:
         return None
     places = [part for folder in sys.path if folder for part in ("--site", folder)]
     launcher = Path(__file__).resolve().with_name("launcher.py")
-    command = [sys.executable, "-s", str(launcher), "--package-dir", str(PACKAGE.parent), *places]
+    # by the way this process came here, symbolic links and all: Numba keeps kernels by the paths of their sources
+    package = Path(__file__).absolute().parent.parent
+    command = [sys.executable, "-s", str(launcher), "--package-dir", str(package), *places]
     options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     if os.name == "nt":
         options["creationflags"] = getattr(subprocess, "CREATE_NO_WINDOW", 0)

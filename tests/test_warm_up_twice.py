@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two processes compile at once, and keep what they compile in one place however the package is reached."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import sinew
+
+FOLDERS = """
+from sinew.solver import warm_step
+from sinew.solver.linear import pcg
+found = []
+warm_step.subprocess.Popen = lambda command, **_: found.append(command)
+warm_step.compile_step_elsewhere()
+assert found[0][found[0].index("--package-dir") + 1] == sys.argv[1], found
+print(pcg.__file__)
+"""
+
+
+def test_the_other_process_takes_the_same_way_to_the_sources(tmp_path: Path) -> None:
+    """Numba keeps kernels by the paths of sources: through a link and past it, all would be compiled twice."""
+    link = tmp_path / "sinew"
+    link.symlink_to(Path(sinew.__file__).resolve().parent, target_is_directory=True)
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + FOLDERS
+    ended = subprocess.run([sys.executable, "-c", code, str(link)], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.strip() == str(link / "solver" / "linear" / "pcg.py")
