@@ -175,8 +175,11 @@ def _warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
     report = mesh.report
     found = _misplaced(body, surface, mesh) if body.meshing.method == "given" else []
     for part in report.lost_parts:
-        kind = "part-lost" if part.tet_size_needed > 0.0 else "part-without-inside"
-        found.append(SinewError(kind, name=body.name, part=part.name, size=f"{part.tet_size_needed:.2g}"))
+        if part.tet_size_needed > 0.0:
+            numbers = {"size": f"{part.tet_size_needed:.2g}", "times": f"{report.tet_size / part.tet_size_needed:.2g}"}
+            found.append(SinewError("part-lost", name=body.name, part=part.name, **numbers))
+        else:
+            found.append(SinewError("part-without-inside", name=body.name, part=part.name))
     if report.lost_parts and (count := pieces_too_many(surface, mesh.tets)):
         found.append(SinewError("pieces-apart", name=body.name, count=count))
     if len(report.joined_tets):

@@ -157,7 +157,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "part-lost": (
         '{part} of "{name}" is thinner than its tets and got none.',
-        "Choose a tet size of {size} m or less, or the method Robust.",
+        "Choose a tet size of {size} m or less ({times} times the Resolution Divisions), or the method Robust.",
     ),
     "part-without-inside": (
         '{part} of "{name}" has no thickness and got no tets.',

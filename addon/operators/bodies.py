@@ -5,34 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.errors import BadInput
 from .. import roles
 from ..messages import told
-
-
-def selected(context: bpy.types.Context) -> list[bpy.types.Object]:
-    """Returns the selected objects, or the active one when nothing is selected.
-
-    Raises:
-        BadInput: There is neither.
-    """
-    chosen = list(context.selected_objects) or [o for o in [context.object] if o is not None]
-    if not chosen:
-        raise BadInput("nothing-selected")
-    return chosen
-
-
-def selected_meshes(context: bpy.types.Context) -> list[bpy.types.Object]:
-    """Returns the selected meshes, each one checked, so that nothing is changed when one of them cannot be.
-
-    Raises:
-        BadInput: None of the selected objects is a mesh, or one of them cannot be changed.
-    """
-    chosen = selected(context)
-    meshes = [o for o in chosen if o.type == "MESH"] or chosen
-    for obj in meshes:
-        roles.check_object(obj)
-    return meshes
+from .chosen import selected, selected_meshes
 
 
 class SINEW_OT_make_body(bpy.types.Operator):

@@ -7,7 +7,7 @@ import bpy
 
 from .. import roles
 from ..messages import told
-from .bodies import selected_meshes
+from .chosen import selected_meshes
 
 
 class SINEW_OT_make_collider(bpy.types.Operator):

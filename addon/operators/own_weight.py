@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.errors import BadInput
-from .. import roles
 from ..drawing import own_weight
 from ..messages import told
+from .chosen import active_mesh
 
 
 class SINEW_OT_stand_up(bpy.types.Operator):
@@ -21,7 +20,7 @@ class SINEW_OT_stand_up(bpy.types.Operator):
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Sets the Simulated Size of the active body."""
-        obj = _active_mesh(context)
+        obj = active_mesh(context)
         if own_weight.collapses(obj, context.scene):
             obj.sinew.simulated_size = own_weight.size_that_stands(obj, context.scene)
             obj.sinew.use_simulated_size = True
@@ -38,18 +37,10 @@ class SINEW_OT_stiffen(bpy.types.Operator):
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Sets the Stiffness of the active body."""
-        obj = _active_mesh(context)
+        obj = active_mesh(context)
         if own_weight.collapses(obj, context.scene):
             obj.sinew.youngs_modulus = own_weight.stiffness_that_stands(obj, context.scene)
         return {"FINISHED"}
-
-
-def _active_mesh(context: bpy.types.Context) -> bpy.types.Object:
-    obj = context.object
-    if obj is None:
-        raise BadInput("nothing-selected")
-    roles.check_object(obj)
-    return obj
 
 
 CLASSES = (SINEW_OT_stiffen, SINEW_OT_stand_up)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import bpy
 
 from ...solver.errors import BadInput
-from .. import roles
 from ..messages import told
+from .chosen import active_mesh
 
 GROUP_NAME = "Pin"
 
@@ -22,11 +22,7 @@ class SINEW_OT_pin_selected(bpy.types.Operator):
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Writes the selection of the active mesh into its pin group."""
-        obj = context.object
-        if obj is None:
-            raise BadInput("nothing-selected")
-        roles.check_object(obj)
-        pin_selected(obj)
+        pin_selected(active_mesh(context))
         return {"FINISHED"}
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.errors import BadInput
 from .. import roles
 from ..messages import told
+from .chosen import active_mesh
 
 
 class SINEW_OT_subdivide(bpy.types.Operator):
@@ -20,10 +20,9 @@ class SINEW_OT_subdivide(bpy.types.Operator):
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Subdivides the active object, and what is selected and needs it too."""
-        if context.object is None:
-            raise BadInput("nothing-selected")
-        others = [o for o in context.selected_objects if o != context.object and o in roles.bodies(context.scene)]
-        chosen = [context.object, *(o for o in others if roles.has_few_vertices(o))]
+        active = active_mesh(context)
+        others = [o for o in context.selected_objects if o != active and o in roles.bodies(context.scene)]
+        chosen = [active, *(o for o in others if roles.has_few_vertices(o))]
         for obj in chosen:
             roles.check_object(obj)
         for obj in chosen:
