@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .integrators.implicit_euler import step
+from .elements.corotational import COROTATED, assemble, warp_tets
+from .integrators.implicit_euler import solve_step, step
 from .integrators.outside import Outside, Points
+from .integrators.workspace import workspace
 from .jit import is_cached
-from .model import Part, make_model
+from .model import Model, Part, make_model
 from .scene import Material, Settings
 from .state import State
 
@@ -24,15 +26,41 @@ TETS = np.array([[0, 1, 2, 3]], np.int32)
 
 
 def compile_step() -> None:
-    """Takes a step of one tet with a held node and a spring, so that all kernels of a step are compiled."""
-    model = make_model([Part("warm", NODES, TETS, np.ones(1), Material())])
+    """Takes a step of one tet with a held node and a spring, so that all kernels of a step are compiled.
+
+    Those of the assembly come last: the other process compiles them meanwhile (`compile_assembly`).
+    """
+    model = _one_tet()
     spring = Points(
         np.zeros(1, np.int32), np.full((1, 4), 0.25), np.ones((1, 3)), np.eye(3)[None] * 10.0, np.zeros((1, 3, 3))
     )
     held = np.array([True, False, False, False])
     outside = Outside(np.array([0.0, 0.0, -9.81]), held, NODES.copy(), points=spring)
     state = State(NODES.copy(), np.zeros((4, 3)))
+    work = workspace(model)
+    work.force[:], work.values[:] = 0.0, 0.0
+    work.values[model.pattern.diagonal] = np.eye(3).ravel()
+    solve_step(model, state, outside, 0.01, model.mass.copy(), Settings(), None)
+    warp_tets(
+        COROTATED, state.x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
+        model.stiffness_damping, model.initial_strain, work.warped,
+    )  # fmt: skip
     step(model, state, outside, 0.01, Settings())
+
+
+def compile_assembly() -> None:
+    """Compiles the assembly of a step: the share of its kernels that is left to this process."""
+    model = _one_tet()
+    work, pattern = workspace(model), model.pattern
+    work.warped[:] = 0.0
+    assemble(
+        0.0, 0.0, model.mass.copy(), pattern.row_start, pattern.diagonal, pattern.corner_start, pattern.corners,
+        pattern.corner_block, work.warped, work.values, work.force,
+    )  # fmt: skip
+
+
+def _one_tet() -> Model:
+    return make_model([Part("warm", NODES, TETS, np.ones(1), Material())])
 
 
 def compile_step_elsewhere() -> subprocess.Popen | None:

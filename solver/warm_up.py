@@ -19,14 +19,17 @@ import numpy as np
 
 from .advance import advance_frame, render_positions
 from .arrays import Floats, digest
-from .build import build
+from .build import Built, build
+from .contact.response import ContactStep
+from .contact.touching import Place
 from .jit import PACKAGE, cache_root, is_cached
 from .scene import Body, Collider, Meshing, Scene, Settings
 from .tracks import TrackReader
-from .warm_step import compile_step_elsewhere, wait_for
+from .warm_step import compile_assembly, compile_step_elsewhere, wait_for
 
 SECONDS_EXPECTED = 10
 SPACING = 3.0  # between the small cubes, whose side is 1
+GAP = 0.05  # between two cubes of a body
 
 
 def warm_up(scene: Scene, on_event: Callable[[Mapping[str, Any]], None]) -> None:
@@ -72,8 +75,8 @@ def small(scene: Scene) -> Scene:
     kinds = {(b.meshing.method, b.meshing.interior_size): b for b in reversed(scene.bodies)}
     bodies = []
     for number, kind in enumerate(sorted(kinds)):
-        vertices, triangles = _box(np.array([SPACING * number, 0.0, 1.0e-4]), 4)
-        meshing = dataclasses.replace(kinds[kind].meshing, tet_size=None, divisions=4, memory_limit=None)
+        vertices, triangles = _two_boxes(np.array([SPACING * number, 0.0, 1.0e-4]))
+        meshing = dataclasses.replace(kinds[kind].meshing, tet_size=0.25, memory_limit=None)
         nodes, tets = _one_tet(vertices) if kind[0] == "given" else (None, None)
         body = Body(f"b{number}", "warm-up", vertices, triangles, meshing=meshing, tet_nodes=nodes, tets=tets)
         bodies.append(_pinned(body, scene))
@@ -128,6 +131,13 @@ def _box(corner: np.ndarray, divisions: int) -> tuple[np.ndarray, np.ndarray]:
     return points + corner, inverse.ravel()[np.concatenate(triangles)].astype(np.int32)
 
 
+def _two_boxes(corner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns two cubes so close together that tets join them."""
+    first, triangles = _box(corner, 4)
+    second, _ = _box(corner + [0.0, 1.0 + GAP, 0.0], 4)
+    return np.concatenate([first, second]), np.concatenate([triangles, triangles + len(first)])
+
+
 def _one_tet(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns a tet around a cube that stands on its lowest face."""
     low = vertices.min(axis=0)
@@ -145,11 +155,21 @@ def _run(scene: Scene, before_steps: Callable[[], None]) -> None:
     with tempfile.TemporaryDirectory(prefix="sinew-warm-up-") as folder:
         tracks = TrackReader(Path(folder), wait=0.0)
         built = build(scene, tracks, on_stage)
+        _compile_contacts(built, tracks)
+        compile_assembly()
         before_steps()
         state = built.initial
         for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
             advance_frame(built, state, scene, tracks, frame, lambda positions: None)
         render_positions(built, state)
+
+
+def _compile_contacts(built: Built, tracks: TrackReader) -> None:
+    """Compiles what a step needs before it solves, while the other process compiles the solve."""
+    state, dt = built.initial.copy(), 0.01
+    render_positions(built, state)
+    places = [Place(c, np.vstack([c.pose(tracks, 0.0), c.pose(tracks, dt)])) for c in built.colliders]
+    ContactStep(built.contact_points, places, built.model, state, None, np.array([0.0, 0.0, -9.81]), dt)
 
 
 def _sources() -> str:

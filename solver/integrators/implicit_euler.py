@@ -100,7 +100,7 @@ def _step(
     iterations, solves = 0, 0
     v = None
     while True:
-        x, v, solved = _solve(model, state, outside, dt, drag, settings, v)
+        x, v, solved = solve_step(model, state, outside, dt, drag, settings, v)
         iterations, solves = iterations + solved.iterations, solves + 1
         if not np.isfinite(v).all():
             raise SolveFailed("solve-not-finite", time=state.time + dt)
@@ -125,10 +125,19 @@ def _step(
     )
 
 
-def _solve(
+def solve_step(
     model: Model, state: State, outside: Outside, dt: float, drag: Floats, settings: Settings, before: Floats | None
 ) -> tuple[Floats, Floats, Solved]:
-    """Returns x⁺, v⁺ and how the solve went, from v⁺ of the solve before; the matrix is left as it was found."""
+    """Solves the assembled system of a step with what acts from outside.
+
+    Args:
+        model, state, outside, dt, settings: As for `step`.
+        drag: Mass and damping by mass on the diagonal [kg], (n,).
+        before: v⁺ of the solve before [m/s], (n, 3), to start from; None in the first one.
+
+    Returns:
+        x⁺ [m], v⁺ [m/s], (n, 3) each, and how the solve went. The matrix is left as it was found.
+    """
     work, pattern, points = workspace(model), model.pattern, outside.points
     is_free = np.ones(model.node_count, bool) if outside.is_fixed is None else ~outside.is_fixed
     impulse = dt * (model.mass * model.gravity_scale)[:, None] * outside.gravity
