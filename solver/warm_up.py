@@ -100,11 +100,6 @@ def _all_weights(scene: Scene) -> Floats:
     return np.concatenate([w for b in scene.bodies for w in (b.pin_weights, b.attached_weights)])
 
 
-def _weights(scene: Scene) -> np.ndarray:
-    """Returns the weights of all that holds any body."""
-    return np.concatenate([part for b in scene.bodies for part in (b.pin_weights, b.attached_weights)])
-
-
 def _collider(shape: str, bodies: int) -> Collider:
     if shape != "mesh":
         return Collider(shape, "warm-up", shape)
