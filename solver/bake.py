@@ -20,7 +20,7 @@ from .errors import Cancelled, StorageFailed
 from .event_stream import plain
 from .scene import Scene
 from .state import State
-from .tracks import COMPLETE, TrackReader
+from .tracks import TrackReader
 
 OnEvent = Callable[[Mapping[str, Any]], None]
 MANY_NODES = 10_000  # from here on a frame takes so long that every one gets its resume point
@@ -124,10 +124,8 @@ class Bake:
     def _complete_head(self) -> None:
         """Notes the digest of tracks that were still being written when the bake began."""
         if not self.head.tracks:
-            self.head = dataclasses.replace(self.head, tracks=tracks_digest(self.tracks))
+            self.head = dataclasses.replace(self.head, tracks=self._tracks_digest())
             self.writer.write_head(self.head)
 
-
-def tracks_digest(tracks: TrackReader) -> str:
-    """Returns the digest of a scene's tracks, or "" while they are being written."""
-    return tracks.digest() if (tracks.folder / COMPLETE).exists() or not tracks.folder.exists() else ""
+    def _tracks_digest(self) -> str:
+        return self.tracks.final_digest(self.scene.settings.time(self.head.frame_end))

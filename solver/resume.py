@@ -14,6 +14,7 @@ from .scene import Scene
 from .state import State
 from .stored_mesh import fits, from_arrays
 from .tetrahedralize.tet_mesh import TetMesh
+from .tracks import TrackReader
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,9 @@ class ResumePoint:
     meshes: dict[str, tuple[TetMesh, Binding]]
 
 
-def find(folder: Path, scene: Scene, head: CacheHead, wanted: int | None, accept_changes: bool) -> ResumePoint | None:
+def find(
+    folder: Path, scene: Scene, tracks: TrackReader, head: CacheHead, wanted: int | None, accept_changes: bool
+) -> ResumePoint | None:
     """Returns where to go on, at `wanted` or before; None when nothing was baked yet.
 
     Raises:
@@ -40,7 +43,9 @@ def find(folder: Path, scene: Scene, head: CacheHead, wanted: int | None, accept
     if not is_cache(folder) or not (folder / HEAD_FILE).exists():
         return None
     reader = CacheReader(folder)
-    check_same(reader, head, accept_changes)
+    # as far as the bake that is there was to go: to make it longer is no change of its inputs
+    until = tracks.final_digest(scene.settings.time(reader.head.frame_end))
+    check_same(reader, head, until, accept_changes)
     frame = reader.resume_frame(wanted)
     if frame is None:
         if wanted is not None:
@@ -60,8 +65,8 @@ def find(folder: Path, scene: Scene, head: CacheHead, wanted: int | None, accept
     return ResumePoint(frame, State.from_arrays(reader.read_resume(frame)), meshes)
 
 
-def check_same(reader: CacheReader, head: CacheHead, accept_changes: bool) -> None:
-    """Makes sure that the cache is of the scene that `head` is of.
+def check_same(reader: CacheReader, head: CacheHead, tracks: str, accept_changes: bool) -> None:
+    """Makes sure that the cache is of the scene that `head` is of, and its inputs those of the digest `tracks`.
 
     Raises:
         StorageFailed: The scene or its animation changed, and that was not accepted; or frames of it could
@@ -70,7 +75,7 @@ def check_same(reader: CacheReader, head: CacheHead, accept_changes: bool) -> No
     changed = []
     if reader.head.scene != head.scene:
         changed.append("settings")
-    if reader.head.tracks != head.tracks:
+    if reader.head.tracks != tracks:
         changed.append("an animation")
     if changed and not accept_changes:
         raise StorageFailed("cache-out-of-date", path=str(reader.folder), what=" and ".join(changed))

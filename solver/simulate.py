@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .bake import Bake, OnEvent, tracks_digest
+from .bake import Bake, OnEvent
 from .build import Built, build
 from .cache import CacheHead, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
@@ -61,8 +61,9 @@ def simulate(
     with CacheWriter(folder) as writer:
         scene = _with(Scene.load(folder / SCENE_FOLDER), frame_end=frame_end, threads=threads, strict=strict)
         tracks = TrackReader(folder / SCENE_FOLDER)
-        head = CacheHead.of(scene, tracks_digest(tracks), settings=_noted_settings(folder))
-        point = find(folder, scene, head, from_frame, accept_changes) if resume else None
+        last = scene.settings.time(scene.settings.frame_end)
+        head = CacheHead.of(scene, tracks.final_digest(last), settings=_noted_settings(folder))
+        point = find(folder, scene, tracks, head, from_frame, accept_changes) if resume else None
         set_thread_count(scene.settings.threads)
         if point is not None and from_frame is None and _is_there(folder, scene):
             on_event(_done(folder, scene, started))

@@ -26,6 +26,7 @@ from .errors import StorageFailed
 
 KINDS = ("linear", "step", "rigid")
 COMPLETE = "complete"
+SAME_TIME = 1e-9  # times closer than this are those of one frame [s]
 
 
 class TrackWriter:
@@ -93,15 +94,23 @@ class TrackReader:
         s = (time - t0) / (t1 - t0)
         return _between(track.kind, track.values[after - 1], track.values[after], float(s))
 
-    def digest(self) -> str:
-        """Returns 64 hex digits of all samples written so far, however they were cut into chunks."""
+    def digest(self, until: float = np.inf) -> str:
+        """Returns 64 hex digits of what the tracks say up to a time [s], however they were cut into chunks.
+
+        That a value stays as it is says nothing new: a bake made longer has the same inputs as far as it got.
+        """
         parts: list[bytes | str | np.ndarray] = []
         for folder in sorted(self.folder.glob("*/track.json")):
             track = self._load(folder.parent.name)
             if track is None:
                 continue
-            parts += [folder.parent.name, track.kind, track.times, track.values]
+            count = _telling(track, until)
+            parts += [folder.parent.name, track.kind, track.times[:count], track.values[:count]]
         return digest(parts)
+
+    def final_digest(self, until: float) -> str:
+        """Returns `digest`, or "" while the tracks are still being written."""
+        return self.digest(until) if (self.folder / COMPLETE).exists() or not self.folder.exists() else ""
 
     def _up_to(self, name: str, time: float) -> _Loaded:
         end = clock.monotonic() + self.wait
@@ -136,6 +145,14 @@ class TrackReader:
             raise StorageFailed("track-missing", name=name, problem=str(problem)) from problem
         self._loaded[name] = track
         return track
+
+
+def _telling(track: _Loaded, until: float) -> int:
+    """Returns how many samples up to a time are left without those at the end that repeat the one before."""
+    count = int(np.searchsorted(track.times, until + SAME_TIME, side="right"))
+    while count > 1 and np.array_equal(track.values[count - 1], track.values[count - 2]):
+        count -= 1
+    return max(count, 1)
 
 
 def _between(kind: str, a: Floats, b: Floats, s: float) -> Floats:

@@ -121,6 +121,28 @@ def test_attach_refuses_a_mesh_of_another_size_and_finds_renamed_bodies(
     assert left.sinew.role == "NONE"
 
 
+def test_an_animated_bake_is_made_longer(tmp_path: Path) -> None:
+    """What moves later than the first bake went is no change of it: the same bytes as in one go."""
+    fresh()
+    box = add_box("Held", divisions=2)
+    group = box.vertex_groups.new(name="Pin")
+    group.add([v.index for v in box.data.vertices if v.co.z > 0.9], 1.0, "REPLACE")
+    for frame, x in ((1, 0.0), (8, 2.0)):
+        box.location.x = x
+        box.keyframe_insert("location", frame=frame)
+    roles.make_body(box)
+    box.sinew.divisions, box.sinew.pin_group = 2, "Pin"
+    blend = tmp_path / "held.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(blend))
+    pieces, whole = tmp_path / "pieces.sinew", tmp_path / "whole.sinew"
+    for words in (("--frame-end", 3), ("--frame-end", 6, "--resume")):
+        done = run("bake", blend, "--cache", pieces, *words)
+        assert done.returncode == 0, done.stderr
+    assert run("bake", blend, "--cache", whole, "--frame-end", 6).returncode == 0
+    for name in ("frames/000006.npz", "play/Held.pc2"):
+        assert digest(pieces / name) == digest(whole / name)
+
+
 def test_resume_with_a_folder_of_its_own_does_not_copy_the_bake(tmp_path: Path) -> None:
     file_of_two(tmp_path / "shot.blend", frames=3)
     assert commands.run_in_blender(["bake"]) == 0

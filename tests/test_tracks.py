@@ -155,6 +155,22 @@ def test_the_digest_changes_with_names_kinds_and_samples(tmp_path: Path):
     assert len(digests) == 4
 
 
+def test_the_digest_up_to_a_time_knows_nothing_of_what_comes_later(tmp_path: Path):
+    times, values = np.array([0.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0, 4.0])
+    short, long = written(tmp_path / "a", times[:3], values[:3]), written(tmp_path / "b", times, values)
+    assert short.digest(2.0) == long.digest(2.0) == short.digest()
+    assert long.digest(1.0) != long.digest(2.0) != long.digest()
+    other = written(tmp_path / "c", times, np.array([1.0, 2.5, 3.0, 4.0]))
+    assert other.digest(0.0) == long.digest(0.0) and other.digest(1.0) != long.digest(1.0)
+
+
+def test_a_value_that_stays_says_nothing_new(tmp_path: Path):
+    still = written(tmp_path / "a", np.array([0.0]), np.array([1.0]))
+    sampled = written(tmp_path / "b", np.array([0.0, 1.0, 2.0]), np.array([1.0, 1.0, 1.0]))
+    moves = written(tmp_path / "c", np.array([0.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]))
+    assert still.digest() == sampled.digest() == moves.digest(1.0) != moves.digest()
+
+
 def test_an_unknown_kind_is_a_mistake_of_the_caller(tmp_path: Path):
     with pytest.raises(ValueError, match="cubic"):
         TrackWriter(tmp_path).append("t", np.array([0.0]), np.array([1.0]), "cubic")
