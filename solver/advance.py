@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from .errors import SolveFailed
 from .integrators.implicit_euler import step
 from .integrators.outside import Outside, Points
 from .integrators.report import StepReport
+from .present_model import present_model
 from .scene import Scene
+from .simulation import Simulation
 from .state import State
 from .tracks import TrackReader
 
@@ -42,6 +44,7 @@ class FrameReport:
         contacts: Contacts in the last step.
         inverted_tets: Most tets turned inside out after a step.
         milliseconds: Time for the frame.
+        bodies: Further numbers of bodies, by key and by name: "largest_stress" [Pa] …, largest over the steps.
     """
 
     iterations: int
@@ -53,45 +56,40 @@ class FrameReport:
     contacts: int
     inverted_tets: int
     milliseconds: float
+    bodies: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
 def advance_frame(
-    built: Built,
-    state: State,
-    scene: Scene,
-    tracks: TrackReader,
+    simulation: Simulation,
     frame: int,
     on_sample: OnSample,
     before_step: Callable[[], None] = lambda: None,
 ) -> FrameReport:
-    """Moves `state` from frame − 1 to `frame`.
+    """Moves a simulation from frame − 1 to `frame`.
 
     Args:
-        built: The simulation.
-        state: Where it is, moved on; with `built` it holds all that the next frame reads.
-        scene: What is asked for.
-        tracks: Its animated inputs.
+        simulation: Moved on.
         frame: The frame to reach.
         on_sample: Called `samples_per_frame` times with render positions [m] by key of the body, the last
             time with those at the frame.
-        before_step: Called before every step; it may raise, and `state` is then between two frames.
+        before_step: Called before every step; it may raise, and the simulation is then between two frames.
 
     Raises:
         SolveFailed: A step gave no numbers, or did not converge and the settings are strict.
     """
     started = clock.perf_counter()
-    settings = scene.settings
+    settings = simulation.scene.settings
     reports: list[StepReport] = []
     for number in range(1, settings.substeps + 1):
         # from whole numbers, so that a resumed bake gets the same times
         begin, end = (settings.time(frame - 1 + n / settings.substeps) for n in (number - 1, number))
         before_step()
-        report = advance_step(built, state, scene, tracks, begin, end)
+        report = advance_step(simulation, begin, end)
         if settings.strict and not report.converged:
             raise SolveFailed("step-not-converged", frame=frame, residual=report.residual)
         reports.append(report)
         if number % (settings.substeps // settings.samples_per_frame) == 0:
-            on_sample(render_positions(built, state))
+            on_sample(render_positions(simulation.built, simulation.state))
     return FrameReport(
         iterations=sum(report.iterations for report in reports),
         residual=max(report.residual for report in reports),
@@ -105,9 +103,10 @@ def advance_frame(
     )
 
 
-def advance_step(built: Built, state: State, scene: Scene, tracks: TrackReader, begin: float, end: float) -> StepReport:
-    """Moves `state` from one time to another [s] in one step; inputs are those of its end."""
-    model, dt = built.model, end - begin
+def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport:
+    """Moves a simulation from one time to another [s] in one step; inputs are those of its end."""
+    scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
+    model, dt = present_model(built, state), end - begin
     gravity = gravity_at(scene, tracks, end)
     is_fixed, fixed_target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
     springs, targets = [Points()], {}

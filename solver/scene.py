@@ -28,6 +28,9 @@ from .arrays import Floats, Indices, digest
 from .errors import StorageFailed
 
 FORMAT = 1
+# what can be written per render vertex: von Mises and largest principal stress [Pa], norm of the plastic strain,
+# temperature [°C], damage in [0, 1], velocity [m/s] (3 values)
+ATTRIBUTES = ("stress", "principal_stress", "plastic_strain", "temperature", "damage", "velocity")
 SCENE_FILE = "scene.json"
 ARRAYS_FILE = "arrays.npz"
 
@@ -49,6 +52,82 @@ class Material:
     density: float = 1000.0
     mass_damping: float = 0.0
     stiffness_damping: float = 0.01
+
+
+@dataclass(frozen=True)
+class Plasticity:
+    """How a body takes a new shape for good.
+
+    Tracks: "body.KEY.yield_strain", "body.KEY.flow", "body.KEY.maximum_strain" (), instead of the values here.
+
+    Attributes:
+        law: "multiplicative" (F = Fe Fp with det Fp = 1, volume is kept) or "additive" (MG04 as written).
+        yield_strain: Norm of the elastic strain at which it begins to flow, ≥ 0.
+        flow: Rate c at which elastic strain turns plastic [1/s], ≥ 0.
+        maximum_strain: Norm of the plastic strain that cannot be passed, ≥ 0.
+        hardening: By how much the yield strain grows per plastic strain, ≥ 0 (multiplicative law only).
+        yield_paint, flow_paint, maximum_paint: Factors at the render vertices, (n,), or (0,) for 1 everywhere.
+            Inside, the factor of the nearest point of the surface holds.
+    """
+
+    law: str = "multiplicative"
+    yield_strain: float = 0.01
+    flow: float = 10.0
+    maximum_strain: float = 10.0
+    hardening: float = 0.0
+    yield_paint: Floats = field(default_factory=lambda: np.zeros(0))
+    flow_paint: Floats = field(default_factory=lambda: np.zeros(0))
+    maximum_paint: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass(frozen=True)
+class Heat:
+    """How a body takes up heat, and what heat makes of it.
+
+    Attributes:
+        temperature: At the first frame [°C].
+        conductivity: k [W/(m K)], ≥ 0.
+        heat_capacity: c per mass [J/(kg K)], > 0.
+        exchange: With the air, through the surface [W/(m² K)], ≥ 0.
+        melting_point: [°C]: at and above it the body flows without a yield strain.
+        softening: Rows of temperature [°C], rising, and the factors there on Young's modulus, yield strain and
+            flow rate, (k, 4); linear between rows, constant outside; (0, 4) for none.
+    """
+
+    temperature: float = 20.0
+    conductivity: float = 0.25
+    heat_capacity: float = 2000.0
+    exchange: float = 10.0
+    melting_point: float = 60.0
+    softening: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+
+
+@dataclass(frozen=True)
+class Fracture:
+    """When and where a body breaks.
+
+    Track: "body.KEY.breaking_stress" () [Pa], instead of the value here.
+
+    Attributes:
+        breaking_stress: Largest principal stress that it bears [Pa], > 0.
+        toughness: K_c [Pa √m]: at crack tips and notches the strength is K_c / √h, h the size of the tets
+            there; None: breaking stress · √(tet size of the body), so that tips are as strong as the rest.
+        scatter: Relative spread of the strength from tet to tet, in [0, 1).
+        seed: Of everything that is drawn by lot.
+        strength_paint: Factors on the breaking stress at the render vertices, (n,), or (0,) for 1 everywhere.
+        unbreakable: The same vertices: above ½ the material there never breaks, (n,) or (0,).
+        most_splits: Nodes that may split in one step.
+        most_pieces: Pieces that the body may fall into.
+    """
+
+    breaking_stress: float = 1.0e5
+    toughness: float | None = None
+    scatter: float = 0.1
+    seed: int = 0
+    strength_paint: Floats = field(default_factory=lambda: np.zeros(0))
+    unbreakable: Floats = field(default_factory=lambda: np.zeros(0))
+    most_splits: int = 50
+    most_pieces: int = 1000
 
 
 @dataclass(frozen=True)
@@ -97,6 +176,10 @@ class Body:
         gravity_in_shape: Whether the first frame already sags: internal stress then balances gravity.
         initial_velocity: v at the first frame [m/s], (3,).
         tet_nodes, tets: The tets that the body brings when `meshing.method` is "given", (k, 3) and (m, 4).
+        plasticity, heat, fracture: None where the body stays elastic, has no temperature, cannot break.
+        face_of_triangle: The polygon of the render mesh that each triangle is of, rising, (t,), or (0,): each
+            its own. Only read where the body may break.
+        attributes: What is written per render vertex and frame for shaders, of `ATTRIBUTES`.
     """
 
     key: str
@@ -114,6 +197,33 @@ class Body:
     tets: Indices | None = None
     attached: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
     attached_weights: Floats = field(default_factory=lambda: np.zeros(0))
+    plasticity: Plasticity | None = None
+    heat: Heat | None = None
+    fracture: Fracture | None = None
+    face_of_triangle: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    attributes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HeatSource:
+    """Something hot or cold that gives heat to the material near it.
+
+    Tracks: "heat.KEY.matrix" (4, 4): world [m] ← the space of `vertices`; "heat.KEY.temperature" () [°C].
+
+    Attributes:
+        temperature: Where the scene has no track of it [°C].
+        radius: How far from the source, a point or the surface of a mesh, it gives heat [m].
+        exchange: With the material within the radius, per area that it would have there [W/(m² K)].
+        vertices, triangles: The mesh in its own space [m], (n, 3) and (t, 3); none: the point (0, 0, 0).
+    """
+
+    key: str
+    name: str
+    temperature: float = 200.0
+    radius: float = 0.1
+    exchange: float = 500.0
+    vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+    triangles: Indices = field(default_factory=lambda: np.zeros((0, 3), np.int32))
 
 
 @dataclass(frozen=True)
@@ -143,7 +253,7 @@ class Collider:
 class Settings:
     """How the whole scene is simulated and written.
 
-    Track: "gravity" (3,) [m/s²]; without it `gravity` holds.
+    Tracks: "gravity" (3,) [m/s²] and "air_temperature" () [°C]; without them the values here hold.
 
     Attributes:
         frame_start, frame_end: First and last frame, both written; the first is the start state.
@@ -162,6 +272,7 @@ class Settings:
     substeps: int = 4
     samples_per_frame: int = 1
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    air_temperature: float = 20.0
     tolerance: float = 1.0e-4
     max_iterations: int = 400
     strict: bool = False
@@ -184,6 +295,7 @@ class Scene:
     bodies: tuple[Body, ...] = ()
     colliders: tuple[Collider, ...] = ()
     settings: Settings = field(default_factory=Settings)
+    heat_sources: tuple[HeatSource, ...] = ()
 
     def save(self, folder: Path) -> None:
         """Writes the scene into `folder`, complete or not at all."""
@@ -240,6 +352,8 @@ def _to_tree(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _from_tree(wanted: Any, tree: Any, arrays: Any) -> Any:
+    if tree is None:
+        return None
     if isinstance(tree, dict) and "array" in tree:
         return arrays[tree["array"]]
     if isinstance(wanted, types.UnionType):

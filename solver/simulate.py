@@ -23,6 +23,7 @@ from .errors import SinewError
 from .jit import set_thread_count
 from .resume import ResumePoint, find
 from .scene import Scene
+from .simulation import Simulation
 from .stored_mesh import to_arrays
 from .tracks import TrackReader
 from .warm_up import warm_up
@@ -94,13 +95,13 @@ def _make(
     built = build(scene, tracks, on_stage, point.meshes if point else None)
     if point:
         writer.go_on(head, point.frame)
-        bake = Bake(writer, head, scene, tracks, built, point.state, point.frame)
+        bake = Bake(writer, head, Simulation(scene, tracks, built, point.state), point.frame)
         on_event(_told(built))
     else:
         writer.start_over(head)
         for body, asked in zip(built.bodies, scene.bodies, strict=True):
             writer.write_model(asked.key, to_arrays(asked, body.mesh, body.binding))
-        bake = Bake(writer, head, scene, tracks, built, built.initial, scene.settings.frame_start)
+        bake = Bake(writer, head, Simulation(scene, tracks, built, built.initial), scene.settings.frame_start)
         on_event(_told(built))
         on_event(bake.write_start())
     return bake

@@ -22,7 +22,9 @@ class State:
         x: Node positions [m], (n, 3).
         v: Node velocities [m/s], (n, 3).
         time: Seconds since the first frame.
-        fields: What else the next step reads (contact memory, first guesses, plastic strain …), by name.
+        fields: What else the next step reads (contact memory, first guesses, plastic strain …), by name. What
+            there is one row of per node is named "node.…", per tet "tet.…": where a node splits, the first
+            are carried over to its copy, the second stay.
     """
 
     x: Floats

@@ -37,7 +37,7 @@ def compile_step() -> None:
     held = np.array([True, False, False, False])
     outside = Outside(np.array([0.0, 0.0, -9.81]), held, NODES.copy(), points=spring)
     state = State(NODES.copy(), np.zeros((4, 3)))
-    work = workspace(model)
+    work = workspace(model.pattern)
     work.force[:], work.values[:] = 0.0, 0.0
     work.values[model.pattern.diagonal] = np.eye(3).ravel()
     solve_step(model, state, outside, 0.01, model.mass.copy(), Settings(), None)
@@ -51,7 +51,8 @@ def compile_step() -> None:
 def compile_assembly() -> None:
     """Compiles the assembly of a step: the share of its kernels that is left to this process."""
     model = _one_tet()
-    work, pattern = workspace(model), model.pattern
+    pattern = model.pattern
+    work = workspace(pattern)
     work.warped[:] = 0.0
     assemble(
         0.0, 0.0, model.mass.copy(), pattern.row_start, pattern.diagonal, pattern.corner_start, pattern.corners,

@@ -24,6 +24,7 @@ from .contact.response import ContactStep
 from .contact.touching import Place
 from .jit import PACKAGE, cache_root, is_cached
 from .scene import Body, Collider, Meshing, Scene, Settings
+from .simulation import Simulation
 from .tracks import TrackReader
 from .warm_step import compile_assembly, compile_step_elsewhere, wait_for
 
@@ -153,10 +154,10 @@ def _run(scene: Scene, before_steps: Callable[[], None]) -> None:
         _compile_contacts(built, tracks)
         compile_assembly()
         before_steps()
-        state = built.initial
+        simulation = Simulation(scene, tracks, built, built.initial)
         for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
-            advance_frame(built, state, scene, tracks, frame, lambda positions: None)
-        render_positions(built, state)
+            advance_frame(simulation, frame, lambda positions: None)
+        render_positions(simulation.built, simulation.state)
 
 
 def _compile_contacts(built: Built, tracks: TrackReader) -> None:

@@ -11,6 +11,7 @@ from meshes import bar
 from sinew.solver.advance import FrameReport, advance_frame
 from sinew.solver.build import Built, build
 from sinew.solver.scene import Body, Material, Meshing, Scene
+from sinew.solver.simulation import Simulation
 from sinew.solver.state import State
 from sinew.solver.tracks import TrackReader, TrackWriter
 
@@ -57,8 +58,8 @@ class Run:
         self.scene = scene
         self.tracks = TrackReader(folder)
         self.stages: list[tuple[str, str]] = []
-        self.built: Built = build(scene, self.tracks, lambda *stage: self.stages.append(stage))
-        self.state: State = self.built.initial.copy()
+        built = build(scene, self.tracks, lambda *stage: self.stages.append(stage))
+        self.simulation = Simulation(scene, self.tracks, built, built.initial.copy())
         self.frame = scene.settings.frame_start
         self.render: dict = {}
         self.reports: list[FrameReport] = []
@@ -67,10 +68,18 @@ class Run:
         """Moves on and returns the render positions of the only or first body."""
         for _ in range(frames):
             self.frame += 1
-            self.reports.append(
-                advance_frame(self.built, self.state, self.scene, self.tracks, self.frame, self._sampled)
-            )
+            self.reports.append(advance_frame(self.simulation, self.frame, self._sampled))
         return next(iter(self.render.values()))
+
+    @property
+    def built(self) -> Built:
+        """What is constant during a step."""
+        return self.simulation.built
+
+    @property
+    def state(self) -> State:
+        """Where it is."""
+        return self.simulation.state
 
     def _sampled(self, positions) -> None:
         self.render = positions

@@ -187,14 +187,7 @@ def test_samples_within_a_frame(tmp_path):
     run = Run(tmp_path, scene)
     seen = []
     for frame in (2, 3):
-        advance_frame(
-            run.built,
-            run.state,
-            scene,
-            run.tracks,
-            frame,
-            lambda positions: seen.append(positions["block"][:, 2].mean()),
-        )
+        advance_frame(run.simulation, frame, lambda positions: seen.append(positions["block"][:, 2].mean()))
     assert len(seen) == 4 and seen[0] > seen[1] > seen[2] > seen[3]
 
 

@@ -37,7 +37,7 @@ LEAST = 1.0e-3
 
 # Field of the state: v⁺ − v of the last step [m/s], (n, 3). The next change is likely to be like it; tried first, it
 # saves a quarter of the iterations of a swinging beam.
-CHANGE = "velocity_change"
+CHANGE = "node.velocity_change"
 
 Respond = Callable[[Floats, Floats], Outside | None]
 
@@ -84,7 +84,8 @@ def _step(
     element: int,
 ) -> StepReport:
     started = clock.perf_counter()
-    work, pattern = workspace(model), model.pattern
+    pattern = model.pattern
+    work = workspace(pattern)
     warp_tets(
         element, state.x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
         model.stiffness_damping, model.initial_strain, work.warped,
@@ -138,7 +139,8 @@ def solve_step(
     Returns:
         x⁺ [m], v⁺ [m/s], (n, 3) each, and how the solve went. The matrix is left as it was found.
     """
-    work, pattern, points = workspace(model), model.pattern, outside.points
+    pattern, points = model.pattern, outside.points
+    work = workspace(pattern)
     is_free = np.ones(model.node_count, bool) if outside.is_fixed is None else ~outside.is_fixed
     impulse = dt * (model.mass * model.gravity_scale)[:, None] * outside.gravity
     if outside.node_force is not None:

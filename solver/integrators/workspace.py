@@ -10,12 +10,12 @@ import numpy as np
 
 from ..arrays import Floats
 from ..elements.corotational import WARPED
-from ..model import Model
+from ..linear.pattern import BlockPattern
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """Work arrays for one model; nothing in them outlives a step.
+    """Work arrays for one sparsity pattern; nothing in them outlives a step.
 
     Attributes:
         warped: What the tet pass writes, (m, WARPED).
@@ -28,15 +28,15 @@ class Workspace:
     force: Floats
 
 
-_kept: WeakKeyDictionary[Model, Workspace] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[BlockPattern, Workspace] = WeakKeyDictionary()
 
 
-def workspace(model: Model) -> Workspace:
-    """Returns the work arrays of a model, made at its first step and dropped with it."""
-    if model not in _kept:
-        _kept[model] = Workspace(
-            np.empty((model.tet_count, WARPED)),
-            np.empty((model.pattern.block_count, 9)),
-            np.empty((model.node_count, 3)),
+def workspace(pattern: BlockPattern) -> Workspace:
+    """Returns the work arrays of a pattern, made at its first step and dropped with it."""
+    if pattern not in _kept:
+        _kept[pattern] = Workspace(
+            np.empty((pattern.tet_count, WARPED)),
+            np.empty((pattern.block_count, 9)),
+            np.empty((pattern.node_count, 3)),
         )
-    return _kept[model]
+    return _kept[pattern]

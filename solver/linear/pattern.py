@@ -21,7 +21,7 @@ CHUNK = 128
 _PAIRS = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BlockPattern:
     """The sparsity of a symmetric matrix of 3×3 blocks, one row per node, in block-CSR form.
 
@@ -51,6 +51,11 @@ class BlockPattern:
     def node_count(self) -> int:
         """Number of block rows."""
         return len(self.diagonal)
+
+    @property
+    def tet_count(self) -> int:
+        """Number of tets."""
+        return len(self.corners) // 4
 
     @property
     def island_count(self) -> int:

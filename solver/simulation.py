@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A simulation at one moment: what is asked for, what was built of it, and where it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .build import Built
+from .scene import Scene
+from .state import State
+from .tracks import TrackReader
+
+
+@dataclass
+class Simulation:
+    """What `advance_frame` moves on.
+
+    Attributes:
+        scene: What is asked for.
+        tracks: Its animated inputs.
+        built: What is constant during a step; a new one takes its place where a body breaks.
+        state: Where it is; with `built` it holds all that the next step reads.
+    """
+
+    scene: Scene
+    tracks: TrackReader
+    built: Built
+    state: State
+
+    def copy(self) -> Simulation:
+        """Returns a simulation that can be moved on without moving this one."""
+        return Simulation(self.scene, self.tracks, self.built, self.state.copy())
+
+    def put_back(self, earlier: Simulation) -> None:
+        """Takes what was built and the state from an earlier copy."""
+        self.built, self.state = earlier.built, earlier.state

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which nodes the tets have by now: where a body breaks, nodes split, and tets take one copy or the other.
+
+Tets are never added, removed or renumbered, and never change their rest shape, so whatever is tied to a tet
+(render vertices, contact points, cracks) stays tied to it. What a whole body was is `Built.whole`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .arrays import Indices
+from .state import State
+
+TETS = "topology.tets"
+ORIGIN = "topology.origin"
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The tets of all bodies after nodes have split; those of one body stay one range.
+
+    Attributes:
+        tets: Nodes of every tet, (m, 4).
+        origin: The node of the whole bodies that each node is a copy of, (n,), rising.
+    """
+
+    tets: Indices
+    origin: Indices
+
+    @staticmethod
+    def of(state: State) -> Topology | None:
+        """Returns what a state has come to; None while nothing has split."""
+        return Topology(state.fields[TETS], state.fields[ORIGIN]) if TETS in state.fields else None
+
+    def keep(self, state: State) -> None:
+        """Writes it into a state."""
+        state.fields[TETS], state.fields[ORIGIN] = self.tets, self.origin
