@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+import reach_table
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -24,6 +27,29 @@ def shared() -> Path:
     if not (folder / "testdata").is_dir():
         pytest.skip("no ../shared/testdata here")
     return folder
+
+
+@pytest.fixture
+def reach() -> Callable[..., bool]:
+    """Adds a row to the table of what was measured (reach_table.py)."""
+    return reach_table.reach
+
+
+@pytest.fixture(autouse=True)
+def rows_hold() -> Iterator[None]:
+    """Fails a test, when it is over, that added a row which does not hold."""
+    before = len(reach_table.ROWS)
+    yield
+    missed = reach_table.broken(reach_table.ROWS[before:])
+    assert not missed, "\n".join(missed)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints the rows of all files in one table."""
+    if reach_table.ROWS:
+        terminalreporter.section("what was measured, and what it has to keep")
+        for line in reach_table.table(reach_table.ROWS):
+            terminalreporter.write_line(line)
 
 
 @pytest.hookimpl(trylast=True)
