@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+from reach_table import reach
 from sinew.solver.embedding import bind, closest_tets, interpolate
 from sinew.solver.errors import BadInput
 from sinew.solver.mesh_files.surfaces import read_surface
@@ -49,7 +50,7 @@ def test_reach(shared, folder, all_of, least, divisions):
                 f"joined {len(report.joined_tets):4} {report.seconds:.2f} s"
             )
         done += succeeded
-    assert done >= least
+    reach("Filling", f"surfaces filled, {folder}, {divisions} divisions", f"{done} of {all_of}", least, done >= least)
 
 
 def _check(mesh, surface, method):

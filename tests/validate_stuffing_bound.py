@@ -15,6 +15,7 @@ import sys
 
 import numpy as np
 
+from reach_table import reach
 from sinew.solver.tetrahedralize.edges import EDGES
 from sinew.solver.tetrahedralize.lattice import lattice_around, lattice_tets
 from sinew.solver.tetrahedralize.quality import dihedral_angles
@@ -94,7 +95,8 @@ def test_no_case_is_worse_than_the_papers_bound(alphas=(ALPHA_LONG, ALPHA_SHORT)
         print(f"{kind[0]} inside, {kind[1]} on, {kind[2]} outside: {low:6.2f}° to {high:6.2f}°")
     low, high = min(e[0] for e in extremes.values()), max(e[1] for e in extremes.values())
     print(f"α {alphas[0]} and {alphas[1]}: {low:.2f}° to {high:.2f}°")
-    assert low >= BOUND[0] and high <= BOUND[1]
+    assert reach("Filling", "smallest dihedral angle of any case", f"{low:.2f}°", f"{BOUND[0]}°", low >= BOUND[0])
+    assert reach("Filling", "largest dihedral angle of any case", f"{high:.2f}°", f"{BOUND[1]}°", high <= BOUND[1])
 
 
 if __name__ == "__main__":
