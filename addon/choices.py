@@ -7,6 +7,7 @@ ROLES = (
     ("NONE", "None", "Sinew leaves this object alone"),
     ("BODY", "Body", "A soft body: filled with tets, simulated and baked"),
     ("COLLIDER", "Collider", "Bodies bump into this object, which stands still or moves rigidly"),
+    ("HEAT", "Heat Source", "Warms or cools what is near it: an empty, or the surface of a mesh"),
 )
 COLLIDER_SHAPES = (
     ("MESH", "Mesh", "The object's evaluated mesh"),
@@ -25,4 +26,20 @@ INTERIOR_SIZES = (
     ("1", "Same", "Tets deep inside are as small as those at the surface"),
     ("2", "2×", "Tets deep inside may be twice as large as those at the surface"),
     ("4", "4×", "Tets deep inside may be four times as large as those at the surface"),
+)
+PLASTIC_LAWS = (
+    ("MULTIPLICATIVE", "Keeps Volume", "What is squeezed one way grows the other ways, however far it goes"),
+    (
+        "ADDITIVE",
+        "Simple",
+        "The law of Müller and Gross (2004): quicker, loses volume; for lasting strains of a few per cent",
+    ),
+)
+ATTRIBUTES = (
+    ("stress", "Stress", "sinew_stress: how hard the material is strained, von Mises [Pa]", 1),
+    ("principal_stress", "Largest Pull", "sinew_principal_stress: what is compared with Breaking Stress [Pa]", 2),
+    ("plastic_strain", "Lasting Strain", "sinew_plastic_strain: how far it has taken a new shape for good", 4),
+    ("temperature", "Temperature", "sinew_temperature: of the material [°C]", 8),
+    ("damage", "Damage", "sinew_damage: how near it came to breaking so far, 0 to 1", 16),
+    ("velocity", "Velocity", "sinew_velocity: [m/s], world space", 32),
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..solver.presets import DEFAULT, PRESETS
+from ..solver.scene import Fracture, Heat, Plasticity
 
 CUSTOM = "CUSTOM"
 NAMES = ("youngs_modulus", "poisson_ratio", "density", "mass_damping", "stiffness_damping")
@@ -14,6 +15,10 @@ ITEMS = (
     (CUSTOM, "Custom", "Values of your own"),
 )
 DEFAULT_VALUES = {name: getattr(PRESETS[DEFAULT].material, name) for name in NAMES}
+# values of a body that was never told otherwise
+PLASTIC = vars(Plasticity())
+HEAT = vars(Heat())
+FRACTURE = vars(Fracture()) | {"toughness": 5.0e4}
 
 _applying = False
 

@@ -66,6 +66,18 @@ def test_a_part_that_cannot_be_registered_leaves_nothing(monkeypatch: pytest.Mon
     sinew.register()
 
 
+# settings that have a track, and can be keyframed therefore
+SAMPLED = {
+    "pin_stiffness",
+    "yield_strain",
+    "flow",
+    "maximum_strain",
+    "breaking_stress",
+    "source_temperature",
+    "air_temperature",
+}
+
+
 def test_every_setting_says_what_it_is_and_only_sampled_ones_can_be_keyed() -> None:
     fresh()
     for owner in (bpy.types.Object, bpy.types.Scene):
@@ -75,7 +87,7 @@ def test_every_setting_says_what_it_is_and_only_sampled_ones_can_be_keyed() -> N
                 continue
             assert len(prop.description) > 10, prop.identifier
             assert prop.is_overridable, prop.identifier
-            assert prop.is_animatable == (prop.identifier == "pin_stiffness"), prop.identifier
+            assert prop.is_animatable == (prop.identifier in SAMPLED), prop.identifier
 
 
 @pytest.mark.parametrize(

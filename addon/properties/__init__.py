@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything that can be set: `Object.sinew` for one object, `Scene.sinew` for the whole simulation.
+
+Values with a length in their unit (LENGTH, VELOCITY) are in Blender units, as everywhere in Blender, and the
+exporter multiplies them by the scene's unit scale. All others are in the SI unit that the tooltip names, and
+temperatures in °C. Only what is sampled on every frame can be animated.
+"""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import PointerProperty
+
+from .heat_settings import SinewSoftening
+from .object_settings import SinewObject
+from .scene_settings import SinewScene
+
+CLASSES = (SinewSoftening, SinewObject, SinewScene)
+
+
+def register() -> None:
+    """Adds `Object.sinew` and `Scene.sinew`."""
+    for each in CLASSES:
+        bpy.utils.register_class(each)
+    bpy.types.Object.sinew = PointerProperty(type=SinewObject, override={"LIBRARY_OVERRIDABLE"})
+    bpy.types.Scene.sinew = PointerProperty(type=SinewScene, override={"LIBRARY_OVERRIDABLE"})
+
+
+def unregister() -> None:
+    """Takes them away; what was set stays in the .blend file."""
+    del bpy.types.Scene.sinew
+    del bpy.types.Object.sinew
+    for each in reversed(CLASSES):
+        bpy.utils.unregister_class(each)

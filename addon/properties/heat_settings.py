@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a body takes up heat, what heat makes of it, and what gives heat."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty
+
+from .. import presets
+from .material_settings import material_edited
+from .sampling import FIXED, SAMPLED
+
+ABSOLUTE_ZERO = -273.15
+FACTOR = {"min": 0.0, "soft_max": 10.0, "precision": 4, "step": 1, **FIXED}
+
+
+class SinewSoftening(bpy.types.PropertyGroup):
+    """One row of the table that says what a temperature makes of a material."""
+
+    temperature: FloatProperty(
+        name="Temperature",
+        description="[°C]; between the rows of the table the factors change evenly",
+        default=20.0,
+        min=ABSOLUTE_ZERO,
+        soft_max=2000.0,
+        precision=1,
+        step=100,
+        update=material_edited,
+        **FIXED,
+    )
+    stiffness: FloatProperty(
+        name="Stiffness ×",
+        description="What Stiffness is multiplied with here",
+        default=1.0,
+        update=material_edited,
+        **FACTOR,
+    )
+    yield_strain: FloatProperty(
+        name="Yield ×",
+        description="What the Yield is multiplied with here",
+        default=1.0,
+        update=material_edited,
+        **FACTOR,
+    )
+    flow: FloatProperty(
+        name="Flow ×",
+        description="What the Flow is multiplied with here",
+        default=1.0,
+        update=material_edited,
+        **FACTOR,
+    )
+
+
+class HeatSettings:
+    """Temperature, how heat moves, and what it softens."""
+
+    use_heat: BoolProperty(
+        name="Heat",
+        description="The body has a temperature: heat sources and the air warm it, and it softens and melts",
+        default=False,
+        **FIXED,
+    )
+    temperature: FloatProperty(
+        name="Temperature",
+        description="Of the whole body at the first frame [°C]",
+        default=presets.HEAT["temperature"],
+        min=ABSOLUTE_ZERO,
+        soft_min=-50.0,
+        soft_max=2000.0,
+        precision=1,
+        step=100,
+        **FIXED,
+    )
+    conductivity: FloatProperty(
+        name="Conductivity",
+        description="How well heat moves inside, k [W/(m K)]: wax has 0.25, glass 1, steel 50",
+        default=presets.HEAT["conductivity"],
+        min=0.0,
+        soft_max=400.0,
+        precision=3,
+        step=1,
+        update=material_edited,
+        **FIXED,
+    )
+    heat_capacity: FloatProperty(
+        name="Heat Capacity",
+        description="Heat that it takes to warm a kilogram by one degree, c [J/(kg K)]: water takes 4180, wax 2100",
+        default=presets.HEAT["heat_capacity"],
+        min=0.0,
+        soft_min=100.0,
+        soft_max=5000.0,
+        precision=0,
+        step=1000,
+        update=material_edited,
+        **FIXED,
+    )
+    heat_exchange: FloatProperty(
+        name="Heat to Air",
+        description="How well the surface gives heat to the air [W/(m² K)]: 10 in a room, 100 in strong wind",
+        default=presets.HEAT["exchange"],
+        min=0.0,
+        soft_max=1000.0,
+        precision=1,
+        step=100,
+        **FIXED,
+    )
+    melting_point: FloatProperty(
+        name="Melting Point",
+        description="From this temperature on the material flows however little it is deformed [°C]",
+        default=presets.HEAT["melting_point"],
+        min=ABSOLUTE_ZERO,
+        soft_max=2000.0,
+        precision=1,
+        step=100,
+        update=material_edited,
+        **FIXED,
+    )
+    softening: CollectionProperty(
+        type=SinewSoftening,
+        name="Softening",
+        description="What temperatures make of Stiffness, Yield and Flow",
+        options=set(),
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
+    softening_index: IntProperty(name="Row", options={"HIDDEN"}, override=FIXED["override"])
+
+
+class HeatSourceSettings:
+    """How a heat source warms or cools what is near it."""
+
+    source_temperature: FloatProperty(
+        name="Temperature",
+        description="Of the heat source [°C]; a cold one cools. Can be keyframed",
+        default=200.0,
+        min=ABSOLUTE_ZERO,
+        soft_min=-100.0,
+        soft_max=2000.0,
+        precision=1,
+        step=100,
+        **SAMPLED,
+    )
+    source_radius: FloatProperty(
+        name="Radius",
+        description="How far from the source, a point or the surface of a mesh, the material is heated [m]",
+        default=0.2,
+        min=0.0,
+        soft_min=0.001,
+        soft_max=10.0,
+        precision=3,
+        step=1,
+        subtype="DISTANCE",
+        unit="LENGTH",
+        **FIXED,
+    )
+    source_exchange: FloatProperty(
+        name="Heat Transfer",
+        description=(
+            "How fast the source heats what is within its Radius [W/(m² K)]: 10 like warm air, 500 like hot water, "
+            "5000 like a flame held against it"
+        ),
+        default=500.0,
+        min=0.0,
+        soft_max=10000.0,
+        precision=0,
+        step=1000,
+        **FIXED,
+    )

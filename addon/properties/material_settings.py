@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a body is made of."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty
+
+from .. import presets
+from .sampling import FIXED
+
+# linear tets lock near incompressible
+HIGHEST_POISSON_RATIO = 0.45
+
+
+def preset_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Fills in the values of the preset."""
+    presets.apply(settings)
+
+
+def material_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Turns the menu of presets to Custom where a value no longer is the preset's."""
+    presets.mark_edited(settings)
+
+
+class MaterialSettings:
+    """Stiffness, volume preservation, density and damping."""
+
+    preset: EnumProperty(
+        name="Material",
+        items=presets.ITEMS,
+        default=presets.DEFAULT,
+        update=preset_chosen,
+        description=("Fills in stiffness, density and damping, and how the material flows, takes heat and breaks"),
+        **FIXED,
+    )
+    youngs_modulus: FloatProperty(
+        name="Stiffness",
+        description="Young's modulus E [Pa]: how hard it is to stretch or squeeze the material",
+        default=presets.DEFAULT_VALUES["youngs_modulus"],
+        min=0.0,
+        soft_min=100.0,
+        soft_max=1.0e11,
+        precision=0,
+        step=100000,
+        update=material_edited,
+        **FIXED,
+    )
+    poisson_ratio: FloatProperty(
+        name="Volume Preservation",
+        description=(
+            "Poisson's ratio ν: how much the sides bulge when the material is squeezed. "
+            "The slider ends where linear tets become too stiff to trust"
+        ),
+        default=presets.DEFAULT_VALUES["poisson_ratio"],
+        min=0.0,
+        max=HIGHEST_POISSON_RATIO,
+        precision=3,
+        step=1,
+        subtype="FACTOR",
+        update=material_edited,
+        **FIXED,
+    )
+    density: FloatProperty(
+        name="Density",
+        description="Mass per volume ρ [kg/m³]; water has 1000",
+        default=presets.DEFAULT_VALUES["density"],
+        min=0.0,
+        soft_min=10.0,
+        soft_max=10000.0,
+        precision=1,
+        step=1000,
+        update=material_edited,
+        **FIXED,
+    )
+    mass_damping: FloatProperty(
+        name="Drag",
+        description="Damping by mass α [1/s]: slows every motion, falling too, as if in a thick fluid",
+        default=presets.DEFAULT_VALUES["mass_damping"],
+        min=0.0,
+        soft_max=10.0,
+        precision=3,
+        step=1,
+        update=material_edited,
+        **FIXED,
+    )
+    stiffness_damping: FloatProperty(
+        name="Damping",
+        description="Damping by stiffness β [s]: calms wobbling, and leaves falling and turning alone",
+        default=presets.DEFAULT_VALUES["stiffness_damping"],
+        min=0.0,
+        soft_max=1.0,
+        precision=4,
+        step=1,
+        update=material_edited,
+        **FIXED,
+    )

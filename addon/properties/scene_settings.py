@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the whole scene is simulated and where its cache lies."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
+
+from .sampling import FIXED, SAMPLED
+
+
+def _place_changed(settings: SinewScene, _context: bpy.types.Context) -> None:
+    from ..baking import cache_look, cache_place, present_bake
+
+    if not cache_place.is_quiet:
+        cache_look.forget()
+        present_bake.attach(settings.id_data)
+
+
+class SinewScene(bpy.types.PropertyGroup):
+    """How the whole scene is simulated and where its cache lies."""
+
+    use_scene_range: BoolProperty(
+        name="Scene Frame Range",
+        description="Bake the frames of the scene; the first one is the start state",
+        default=True,
+        **FIXED,
+    )
+    frame_start: IntProperty(
+        name="Start",
+        description="First frame of the bake: the start state",
+        default=1,
+        min=-1048574,
+        max=1048574,
+        **FIXED,
+    )
+    frame_end: IntProperty(
+        name="End", description="Last frame of the bake", default=250, min=-1048574, max=1048574, **FIXED
+    )
+    substeps: IntProperty(
+        name="Substeps per Frame",
+        description="Steps of time per frame: more are slower, livelier, and catch faster collisions",
+        default=4,
+        min=1,
+        soft_max=20,
+        max=1000,
+        **FIXED,
+    )
+    samples_per_frame: IntProperty(
+        name="Samples per Frame",
+        description=(
+            "Shapes written per frame, for motion blur of what turns fast; "
+            "more take more disk. Has to divide the Substeps per Frame"
+        ),
+        default=1,
+        min=1,
+        soft_max=8,
+        max=64,
+        **FIXED,
+    )
+    air_temperature: FloatProperty(
+        name="Air Temperature",
+        description=("What bodies with Heat cool down or warm up to, through their surface [°C]. Can be keyframed"),
+        default=20.0,
+        min=-273.15,
+        soft_min=-50.0,
+        soft_max=500.0,
+        precision=1,
+        step=100,
+        **SAMPLED,
+    )
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="Relative residual ‖b − A v‖ / ‖b‖ at which the solver is content with a step",
+        default=1.0e-4,
+        min=1.0e-12,
+        max=0.1,
+        precision=6,
+        step=0.01,
+        **FIXED,
+    )
+    max_iterations: IntProperty(
+        name="Max Iterations",
+        description="Cap of the solver's iterations per step; a step that reaches it is reported",
+        default=400,
+        min=1,
+        soft_max=2000,
+        max=100000,
+        **FIXED,
+    )
+    take: StringProperty(
+        name="Take",
+        description="Name of this attempt: each take has a cache of its own, so that a good one can be kept",
+        update=_place_changed,
+        **FIXED,
+    )
+    cache_path: StringProperty(
+        name="Cache",
+        description="Folder of the cache; empty: beside the .blend file, by its name and the take",
+        subtype="DIR_PATH",
+        options={"PATH_SUPPORTS_BLEND_RELATIVE"},
+        override={"LIBRARY_OVERRIDABLE"},
+        update=_place_changed,
+    )
+    protect: BoolProperty(
+        name="Protect",
+        description="Keep this bake: Simulate and Delete Bake are refused until this is off",
+        default=False,
+        **FIXED,
+    )
+
+    # where the present bake lies: written by cache_place.py only
+    baked_path: StringProperty(options={"HIDDEN", "PATH_SUPPORTS_BLEND_RELATIVE"}, subtype="DIR_PATH")
+    baked_for: StringProperty(options={"HIDDEN"})
+    baked_scene: StringProperty(options={"HIDDEN"})
+    borrowed: BoolProperty(options={"HIDDEN"})
