@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The elastic stress in every tet, and how large it is.
+
+With the rotation R of F = Ds Dm⁻¹ and ε = sym(RᵀF) − I − ε0 the stress is R σ Rᵀ, σ = 2μ ε + λ tr(ε) I: force per
+area of the shape that the tet has at rest by now, in the directions of space. A model of plastic or hot bodies has
+their present rest shapes and moduli, so this is the elastic stress of those too.
+
+Source: Müller and Gross 2004, section 4.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..arrays import Floats, Indices
+from ..jit import kernel
+from ..model import Model
+from .rotation import rotation_of
+
+
+def elastic_stress(model: Model, x: Floats) -> tuple[Floats, Floats]:
+    """Returns the stress of every tet at node positions x [m], (n, 3), and its largest principal value.
+
+    Args:
+        model: The bodies; of a plastic or hot one the present model.
+        x: Node positions [m].
+
+    Returns:
+        Stress in space as xx, yy, zz, xy, yz, zx [Pa], (m, 6), and its largest eigenvalue [Pa], (m,): above zero
+        where something is pulled.
+    """
+    stress, largest = np.empty((model.tet_count, 6)), np.empty(model.tet_count)
+    stress_of_tets(x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, stress, largest)
+    return stress, largest
+
+
+def principal_stresses(stress: Floats) -> tuple[Floats, Floats]:
+    """Returns the principal stresses [Pa], (k, 3), rising, and their directions in space, (k, 3, 3), as columns.
+
+    For the few tets that are looked at closely: `elastic_stress` gives the largest of all tets in less time.
+    """
+    return np.linalg.eigh(stress[:, [0, 3, 5, 3, 1, 4, 5, 4, 2]].reshape(-1, 3, 3))
+
+
+def normal_at_rest(model: Model, x: Floats, which: Indices, normal: Floats) -> Floats:
+    """Returns the unit normals, (k, 3), that planes across the tets `which`, (k,), have in rest coordinates.
+
+    A plane with the normal n in space has Fᵀ n there; F is of the rest shape in `model.X`, plastic strain included.
+    """
+    corners, rest = x[model.tets[which]], model.X[model.tets[which]]
+    edges, rest_edges = corners[:, 1:] - corners[:, :1], rest[:, 1:] - rest[:, :1]
+    at_rest = np.linalg.solve(rest_edges, np.einsum("kai,ki->ka", edges, normal)[:, :, None])[:, :, 0]
+    return at_rest / np.maximum(np.linalg.norm(at_rest, axis=1, keepdims=True), 1e-300)
+
+
+def von_mises(stress: Floats) -> Floats:
+    """Returns √(3/2 s:s) [Pa], (m,), of stresses (m, 6) with deviator s: one number for how hard a tet is sheared."""
+    xx, yy, zz, xy, yz, zx = stress.T
+    return np.sqrt(0.5 * ((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) + 3.0 * (xy * xy + yz * yz + zx * zx))
+
+
+@kernel()
+def stress_of_tets(x, tets, Dm_inverse, mu, lam, initial_strain, stress, largest):
+    """Writes what `elastic_stress` returns; `initial_strain` ε0 is (m, 6) or (0, 6) for none."""
+    for tet in range(len(tets)):
+        n, G, s = tets[tet], Dm_inverse[tet], stress[tet]
+        p0, p1, p2, p3 = x[n[0]], x[n[1]], x[n[2]], x[n[3]]
+        x1, y1, z1 = p1[0] - p0[0], p1[1] - p0[1], p1[2] - p0[2]
+        x2, y2, z2 = p2[0] - p0[0], p2[1] - p0[1], p2[2] - p0[2]
+        x3, y3, z3 = p3[0] - p0[0], p3[1] - p0[1], p3[2] - p0[2]
+        g1x, g1y, g1z = G[0, 0], G[0, 1], G[0, 2]
+        g2x, g2y, g2z = G[1, 0], G[1, 1], G[1, 2]
+        g3x, g3y, g3z = G[2, 0], G[2, 1], G[2, 2]
+        a, b, c = x1 * g1x + x2 * g2x + x3 * g3x, x1 * g1y + x2 * g2y + x3 * g3y, x1 * g1z + x2 * g2z + x3 * g3z
+        d, e, f = y1 * g1x + y2 * g2x + y3 * g3x, y1 * g1y + y2 * g2y + y3 * g3y, y1 * g1z + y2 * g2z + y3 * g3z
+        g, h, i = z1 * g1x + z2 * g2x + z3 * g3x, z1 * g1y + z2 * g2y + z3 * g3y, z1 * g1z + z2 * g2z + z3 * g3z
+        A, B, C, D, E, F, P, Q, R = rotation_of(a, b, c, d, e, f, g, h, i)
+        exx, eyy, ezz = A * a + D * d + P * g - 1.0, B * b + E * e + Q * h - 1.0, C * c + F * f + R * i - 1.0
+        exy = 0.5 * (A * b + D * e + P * h + B * a + E * d + Q * g)
+        eyz = 0.5 * (B * c + E * f + Q * i + C * b + F * e + R * h)
+        ezx = 0.5 * (C * a + F * d + R * g + A * c + D * f + P * i)
+        if len(initial_strain) > 0:
+            o = initial_strain[tet]
+            exx, eyy, ezz, exy, eyz, ezx = exx - o[0], eyy - o[1], ezz - o[2], exy - o[3], eyz - o[4], ezx - o[5]
+        k, pressure = 2.0 * mu[tet], lam[tet] * (exx + eyy + ezz)
+        xx, yy, zz, xy, yz, zx = k * exx + pressure, k * eyy + pressure, k * ezz + pressure, k * exy, k * eyz, k * ezx
+        largest[tet] = largest_eigenvalue(xx, yy, zz, xy, yz, zx)
+        # R σ, then (R σ) Rᵀ
+        a, b, c = A * xx + B * xy + C * zx, A * xy + B * yy + C * yz, A * zx + B * yz + C * zz
+        d, e, f = D * xx + E * xy + F * zx, D * xy + E * yy + F * yz, D * zx + E * yz + F * zz
+        g, h, i = P * xx + Q * xy + R * zx, P * xy + Q * yy + R * yz, P * zx + Q * yz + R * zz
+        s[0], s[1], s[2] = a * A + b * B + c * C, d * D + e * E + f * F, g * P + h * Q + i * R
+        s[3], s[4], s[5] = a * D + b * E + c * F, d * P + e * Q + f * R, g * A + h * B + i * C
+
+
+@kernel()
+def largest_eigenvalue(xx, yy, zz, xy, yz, zx):
+    """Returns the largest eigenvalue of a symmetric matrix, by the three cosines that solve its cubic."""
+    middle = (xx + yy + zz) / 3.0
+    u, v, w = xx - middle, yy - middle, zz - middle
+    size = math.sqrt((u * u + v * v + w * w + 2.0 * (xy * xy + yz * yz + zx * zx)) / 6.0)
+    if not size > 0.0:
+        return middle
+    half = 0.5 * (u * (v * w - yz * yz) - xy * (xy * w - yz * zx) + zx * (xy * yz - v * zx)) / (size * size * size)
+    return middle + 2.0 * size * math.cos(math.acos(min(1.0, max(-1.0, half))) / 3.0)
