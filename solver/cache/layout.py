@@ -21,8 +21,22 @@ MODEL_FOLDER = "model"
 FRAME_FOLDER = "frames"
 RESUME_FOLDER = "resume"
 PLAY_FOLDER = "play"
+TOPOLOGY_FOLDER = "topology"
+RESULT_FOLDER = "result"
+ATTRIBUTE_FOLDER = "attributes"
+# what a bake makes, and an earlier one leaves
+BAKED_FOLDERS = (
+    ATTRIBUTE_FOLDER,
+    RESULT_FOLDER,
+    PLAY_FOLDER,
+    RESUME_FOLDER,
+    FRAME_FOLDER,
+    TOPOLOGY_FOLDER,
+    MODEL_FOLDER,
+)
 
 _NUMBERED = re.compile(r"(-?\d+)\.npz")
+_ATTRIBUTES = re.compile(r"(-?\d+)\.ply")
 _KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -32,12 +46,12 @@ def is_key(text: str) -> bool:
 
 
 def numbered(folder: Path, frame: int) -> Path:
-    """Returns the path of a frame or resume point."""
+    """Returns the path of a frame, a resume point or a topology."""
     return folder / f"{frame:06d}.npz"
 
 
 def numbers(folder: Path) -> list[int]:
-    """Returns the frame numbers of the frames or resume points in a folder, rising."""
+    """Returns the numbers of the frames, resume points or topologies in a folder, rising."""
     if not folder.is_dir():
         return []
     found = (_NUMBERED.fullmatch(path.name) for path in folder.iterdir())
@@ -52,6 +66,25 @@ def model_path(cache: Path, key: str) -> Path:
 def play_path(cache: Path, key: str) -> Path:
     """Returns where the render positions of a body are kept."""
     return cache / PLAY_FOLDER / f"{key}.pc2"
+
+
+def result_paths(cache: Path, key: str) -> tuple[Path, Path]:
+    """Returns where a body's final mesh is kept, and its motion."""
+    return cache / RESULT_FOLDER / f"{key}.npz", cache / RESULT_FOLDER / f"{key}.pc2"
+
+
+def attribute_path(cache: Path, key: str, frame: int) -> Path:
+    """Returns where the attributes of a body at a frame are kept."""
+    return cache / ATTRIBUTE_FOLDER / key / f"{frame:06d}.ply"
+
+
+def attribute_frames(cache: Path, key: str) -> list[int]:
+    """Returns the frames of which there are attributes of a body, rising."""
+    folder = cache / ATTRIBUTE_FOLDER / key
+    if not folder.is_dir():
+        return []
+    found = (_ATTRIBUTES.fullmatch(path.name) for path in folder.iterdir())
+    return sorted(int(match.group(1)) for match in found if match)
 
 
 def is_ours(relative: Path) -> bool:
@@ -69,10 +102,10 @@ def is_ours(relative: Path) -> bool:
     if folder[:2] == (SCENE_FOLDER, "tracks") and len(folder) == 3:
         stem = name.removesuffix(".npz")
         return name == "track.json" or stem.isdigit()
-    if folder in ((FRAME_FOLDER,), (RESUME_FOLDER,)):
+    if folder in ((FRAME_FOLDER,), (RESUME_FOLDER,), (TOPOLOGY_FOLDER,)):
         return _NUMBERED.fullmatch(name) is not None
-    if folder == (MODEL_FOLDER,):
-        return name.endswith(".npz") and is_key(name.removesuffix(".npz"))
-    if folder == (PLAY_FOLDER,):
-        return name.endswith(".pc2") and is_key(name.removesuffix(".pc2"))
-    return False
+    if folder[:1] == (ATTRIBUTE_FOLDER,) and len(folder) == 2:
+        return is_key(folder[1]) and _ATTRIBUTES.fullmatch(name) is not None
+    endings = {(MODEL_FOLDER,): (".npz",), (PLAY_FOLDER,): (".pc2",), (RESULT_FOLDER,): (".npz", ".pc2")}
+    stem, dot, ending = name.rpartition(".")
+    return is_key(stem) and dot + ending in endings.get(folder, ())

@@ -30,8 +30,9 @@ class Frame:
     Attributes:
         frame: Its number.
         x: Positions of the tet nodes of all bodies [m], world, (n, 3) float32.
-        topology: Which tets these nodes belong to: a number that changes when tets are split or cut.
-        fields: More values per node ("node.NAME") or tet ("tet.NAME").
+        topology: Which tets these nodes belong to: 0 are those of the whole bodies, else the number of the first
+            sample (`CacheHead.sample_count`) that has them, as in the name of their file.
+        fields: More values, by name (finish/kept.py).
     """
 
     frame: int
@@ -87,6 +88,21 @@ class CacheReader:
         """
         arrays = self._arrays(layout.numbered(self.folder / layout.FRAME_FOLDER, frame))
         return Frame(frame, arrays.pop(POSITIONS), int(arrays.pop(TOPOLOGY)), arrays)
+
+    def topologies(self) -> list[int]:
+        """Returns the numbers of the first samples of every topology but the whole one, as far as frames go."""
+        last = self.last_frame()
+        found = layout.numbers(self.folder / layout.TOPOLOGY_FOLDER)
+        return [number for number in found if last is not None and number < self.head.sample_count(last)]
+
+    def read_topology(self, number: int) -> dict[str, npt.NDArray]:
+        """Returns `tets` and `origin` of a topology, as in solver/topology.py."""
+        return self._arrays(layout.numbered(self.folder / layout.TOPOLOGY_FOLDER, number))
+
+    def read_result(self, key: str) -> dict[str, npt.NDArray] | None:
+        """Returns the final mesh of a body that broke (finish/result.py), or None where there is none."""
+        path, motion = layout.result_paths(self.folder, key)
+        return self._arrays(path) if path.exists() and motion.exists() else None
 
     def read_samples(self, key: str, first: int, count: int = 1) -> npt.NDArray[np.float32]:
         """Returns object-space render positions of a body, (count, vertices, 3)."""
@@ -155,7 +171,9 @@ class CacheReader:
         wrong = []
         for frame in range(self.head.frame_start, self.head.frame_start if last is None else last + 1):
             try:
-                self.read_frame(frame)
+                topology = self.read_frame(frame).topology
+                if topology:
+                    self.read_topology(topology)
             except StorageFailed as problem:
                 wrong.append(f"frame {frame}: {problem.details['problem']}")
         return wrong

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writing a cache so that at any moment what counts is whole.
 
-A frame is written under another name, synced and renamed; then its samples are appended to every PC2 and
-synced; last the PC2 heads count them. A crash between any two of these leaves the frames before it.
+The topologies and attributes of a frame are written, then the frame itself, each under another name, synced and
+renamed; then its samples are appended to every PC2 and synced; last the PC2 heads count them. A crash between any
+two of these leaves the frames before it.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from .lock import CacheLock
 from .reader import POSITIONS, TOPOLOGY, CacheReader, Frame, read_report
 
 KEPT_RESUME_POINTS = 3
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 class CacheWriter:
@@ -55,13 +58,18 @@ class CacheWriter:
         with self._named():
             self._close_play()
             remove(self.folder / layout.HEAD_FILE)
-            for name in (layout.PLAY_FOLDER, layout.RESUME_FOLDER, layout.FRAME_FOLDER, layout.MODEL_FOLDER):
+            for name in layout.BAKED_FOLDERS:
                 self._empty(name)
             remove(self.folder / layout.REPORT_FILE)
             self._begin(head)
 
-    def go_on(self, head: CacheHead, frame: int) -> None:
-        """Goes on after `frame`: drops unfinished files and later frames.
+    def go_on(self, head: CacheHead, frame: int, finished: Collection[str] = ()) -> None:
+        """Goes on after `frame`: drops unfinished files, later frames, and what the finishing pass made.
+
+        Args:
+            head: Of the bake that goes on.
+            frame: The last frame that stays.
+            finished: Keys of the bodies whose attributes are written by the finishing pass.
 
         Raises:
             StorageFailed: `frame` is not whole, or the cache was baked from bodies of another shape.
@@ -73,6 +81,9 @@ class CacheWriter:
         if not before.head.has_shape_of(head):
             raise StorageFailed("cache-other-shape", path=str(self.folder))
         with self._named():
+            self._empty(layout.RESULT_FOLDER)
+            for key in finished:
+                self._empty(f"{layout.ATTRIBUTE_FOLDER}/{key}")
             self._begin(head)
             self._drop_after(frame)
 
@@ -81,8 +92,22 @@ class CacheWriter:
         with self._named():
             write_whole(layout.model_path(self.folder, key), npz_bytes(arrays))
 
-    def write_frame(self, frame: Frame, samples: Mapping[str, npt.NDArray], report: Mapping[str, Any]) -> None:
-        """Writes the frame that follows the last one, with the samples (k, vertices, 3) of every body.
+    def write_frame(
+        self,
+        frame: Frame,
+        samples: Mapping[str, npt.NDArray],
+        report: Mapping[str, Any],
+        topologies: Mapping[int, Mapping[str, npt.NDArray]] = NOTHING,
+        attributes: Mapping[str, bytes] = NOTHING,
+    ) -> None:
+        """Writes the frame that follows the last one.
+
+        Args:
+            frame: What is kept of it.
+            samples: Render positions of every body, (k, vertices, 3).
+            report: Its line of the report.
+            topologies: Those that its samples came to, by the number of the first sample that has them.
+            attributes: The file of every body that has attributes.
 
         Raises:
             StorageFailed: The disk refused; all earlier frames still count, this one does not.
@@ -90,6 +115,10 @@ class CacheWriter:
         arrays = {POSITIONS: np.asarray(frame.x, np.float32), TOPOLOGY: np.int64(frame.topology), **frame.fields}
         with self._named():
             try:
+                for number, topology in topologies.items():
+                    self._write(layout.numbered(self.folder / layout.TOPOLOGY_FOLDER, number), npz_bytes(topology))
+                for key, data in attributes.items():
+                    self._write(layout.attribute_path(self.folder, key, frame.frame), data)
                 write_whole(layout.numbered(self.folder / layout.FRAME_FOLDER, frame.frame), npz_bytes(arrays))
                 for key, play in self._play.items():
                     play.append(np.asarray(samples[key], np.float32))
@@ -135,9 +164,9 @@ class CacheWriter:
     def _begin(self, head: CacheHead) -> None:
         self._close_play()
         for name in (layout.MODEL_FOLDER, layout.FRAME_FOLDER, layout.RESUME_FOLDER, layout.PLAY_FOLDER):
-            folder = self.folder / name
-            folder.mkdir(exist_ok=True)
-            for part in folder.glob("*" + PART):
+            (self.folder / name).mkdir(exist_ok=True)
+        for name in layout.BAKED_FOLDERS:
+            for part in (self.folder / name).rglob("*" + PART):
                 remove(part)
         head.save(self.folder)
         self.head = head
@@ -153,9 +182,27 @@ class CacheWriter:
             for later in reversed(layout.numbers(self.folder / name)):
                 if later > frame:
                     remove(layout.numbered(self.folder / name, later))
+        self._drop_tied_after(frame)
         path = self.folder / layout.REPORT_FILE
         lines = [line for line in read_report(path) if line.get("frame", frame) <= frame]
         write_whole(path, "".join(json.dumps(line) + "\n" for line in lines).encode())
+
+    def _drop_tied_after(self, frame: int) -> None:
+        """Drops topologies and attributes that only later frames have."""
+        assert self.head is not None
+        folder = self.folder / layout.TOPOLOGY_FOLDER
+        for number in reversed(layout.numbers(folder)):
+            if number >= self.head.sample_count(frame):
+                remove(layout.numbered(folder, number))
+        for body in self.head.bodies:
+            for later in reversed(layout.attribute_frames(self.folder, body.key)):
+                if later > frame:
+                    remove(layout.attribute_path(self.folder, body.key, later))
+
+    def _write(self, path: Path, data: bytes) -> None:
+        """Writes a file of those that not every cache has."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, data)
 
     def _give_back(self, last: int) -> None:
         """Frees what a frame that could not be finished has taken; the disk may be gone, so never mind."""
@@ -164,6 +211,7 @@ class CacheWriter:
             for play in self._play.values():
                 play.cut(self.head.sample_count(last))
             remove(layout.numbered(self.folder / layout.FRAME_FOLDER, last + 1))
+            self._drop_tied_after(last)
         except OSError:
             pass
 
@@ -180,8 +228,8 @@ class CacheWriter:
                 remove(layout.numbered(folder, frame))
 
     def _empty(self, name: str) -> None:
-        for path in sorted((self.folder / name).glob("*"), reverse=True):
-            if layout.is_ours(path.relative_to(self.folder)):
+        for path in sorted((self.folder / name).rglob("*"), reverse=True):
+            if path.is_file() and layout.is_ours(path.relative_to(self.folder)):
                 remove(path)
 
     def _close_play(self) -> None:
