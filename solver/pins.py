@@ -35,6 +35,7 @@ PIVOT_SAG = 1e-3  # how far a pivot gives under the body's weight, in tet sizes
 PIVOT_STIFFNESS = 200.0  # least stiffness of a pivot over Young's modulus · tet size
 PIVOT_INERTIA = 10.0  # least stiffness of a pivot over (mass of its tets) / Δt²
 FADE_NEIGHBOURS = 4  # pinned vertices that a vertex beside them is drawn along with
+MISSED = "pins.{key}.missed"  # field of the state: what tets missed of the exact targets [m], (e, 3)
 FADE_TIME = 0.1  # time in which the correction falls to 1/e after a release [s]
 
 
@@ -131,7 +132,7 @@ class BodyPins:
         """Keeps in the state what tets miss of the exact targets [m]; without targets it dies away."""
         if not len(self.exact):
             return
-        name = f"pins.{self.key}.missed"
+        name = MISSED.format(key=self.key)
         if targets is not None:
             binding = self.exact_binding
             reached = np.einsum("ka,kai->ki", binding.weights, state.x[model.tets[binding.tet]])
@@ -141,7 +142,7 @@ class BodyPins:
 
     def correct(self, state: State, positions: Floats) -> None:
         """Moves render positions [m], (n, 3), so that vertices of weight 1 are on their targets."""
-        missed = state.fields.get(f"pins.{self.key}.missed")
+        missed = state.fields.get(MISSED.format(key=self.key))
         if missed is not None:
             positions += self.correction @ missed
 
