@@ -1,37 +1,72 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The materials of `solver/presets.py` as a menu of Blender's."""
+"""The materials of `solver/presets.py` as a menu of Blender's, and what each of them fills in."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..solver.presets import DEFAULT, PRESETS
+import numpy as np
+
+from ..solver.arrays import Floats
+from ..solver.presets import DEFAULT, PRESETS, Preset
 from ..solver.scene import Fracture, Heat, Plasticity
 
 CUSTOM = "CUSTOM"
-NAMES = ("youngs_modulus", "poisson_ratio", "density", "mass_damping", "stiffness_damping")
 ITEMS = (
     *((key, preset.label, f"{preset.description}. {preset.source}") for key, preset in PRESETS.items()),
     (CUSTOM, "Custom", "Values of your own"),
 )
-DEFAULT_VALUES = {name: getattr(PRESETS[DEFAULT].material, name) for name in NAMES}
+# settings by the name that they have in the preset's part; all others of these parts belong to the scene
+MATERIAL = ("youngs_modulus", "poisson_ratio", "density", "mass_damping", "stiffness_damping")
+PLASTIC = ("yield_strain", "flow", "maximum_strain", "hardening")
+HEAT = ("conductivity", "heat_capacity", "melting_point")
+ROW = ("temperature", "stiffness", "yield_strain", "flow")
+# where a body breaks at crack tips, until somebody says it [Pa √m]
+TOUGHNESS = 5.0e4
+
 # values of a body that was never told otherwise
-PLASTIC = vars(Plasticity())
-HEAT = vars(Heat())
-FRACTURE = vars(Fracture()) | {"toughness": 5.0e4}
+DEFAULT_VALUES: dict[str, float] = {
+    **{name: getattr(PRESETS[DEFAULT].material, name) for name in MATERIAL},
+    **{name: getattr(Plasticity(), name) for name in PLASTIC},
+    **{name: getattr(Heat(), name) for name in ("temperature", *HEAT)},
+    **{name: getattr(Fracture(), name) for name in ("breaking_stress", "scatter", "most_splits", "most_pieces")},
+    "heat_exchange": Heat().exchange,
+    "toughness": TOUGHNESS,
+}
 
 _applying = False
 
 
+def values_of(preset: Preset) -> dict[str, Any]:
+    """Returns the settings that a preset fills in, but for the softening table."""
+    values: dict[str, Any] = {name: getattr(preset.material, name) for name in MATERIAL}
+    if preset.plasticity is not None:
+        values |= {name: getattr(preset.plasticity, name) for name in PLASTIC}
+        values["plastic_law"] = preset.plasticity.law.upper()
+    if preset.heat is not None:
+        values |= {name: getattr(preset.heat, name) for name in HEAT}
+    if preset.fracture is not None:
+        values["breaking_stress"] = preset.fracture.breaking_stress
+        values["use_toughness"] = preset.fracture.toughness is not None
+        if preset.fracture.toughness is not None:
+            values["toughness"] = preset.fracture.toughness
+    return values
+
+
 def apply(settings: Any) -> None:
-    """Writes the values of `settings.preset` into the settings."""
+    """Writes the values of `settings.preset` into the settings, and switches on what the material is chosen for."""
     global _applying
     if settings.preset == CUSTOM:
         return
+    preset = PRESETS[settings.preset]
     _applying = True
     try:
-        for name in NAMES:
-            setattr(settings, name, getattr(PRESETS[settings.preset].material, name))
+        for name, value in values_of(preset).items():
+            setattr(settings, name, value)
+        for part in ("plasticity", "heat", "fracture"):
+            setattr(settings, f"use_{part}", part in preset.shows)
+        if preset.heat is not None:
+            write_rows(settings.softening, preset.heat.softening)
     finally:
         _applying = False
 
@@ -44,5 +79,32 @@ def mark_edited(settings: Any) -> None:
 
 def holds(settings: Any) -> bool:
     """Whether the settings still have the values of their preset, to the precision that Blender stores."""
-    material = PRESETS[settings.preset].material
-    return all(abs(getattr(settings, n) - getattr(material, n)) <= 1e-6 * abs(getattr(material, n)) for n in NAMES)
+    preset = PRESETS[settings.preset]
+    if not all(_same(getattr(settings, name), value) for name, value in values_of(preset).items()):
+        return False
+    return preset.heat is None or same_rows(rows_of(settings.softening), preset.heat.softening)
+
+
+def rows_of(table: Any) -> Floats:
+    """Returns the rows of a softening table: temperature [°C] and factors on stiffness, yield and flow, (k, 4)."""
+    return np.array([[getattr(row, name) for name in ROW] for row in table], np.float64).reshape(-1, 4)
+
+
+def write_rows(table: Any, rows: Floats) -> None:
+    """Makes a softening table have `rows` (k, 4)."""
+    if same_rows(rows_of(table), rows):
+        return
+    table.clear()
+    for values in rows:
+        row = table.add()
+        for name, value in zip(ROW, values, strict=True):
+            setattr(row, name, value)
+
+
+def same_rows(a: Floats, b: Floats) -> bool:
+    """Whether two tables are the same, to the precision that Blender stores."""
+    return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-6, atol=0.0))
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a == b if isinstance(b, (str, bool)) else abs(a - b) <= 1e-6 * abs(b)

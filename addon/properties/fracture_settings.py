@@ -27,7 +27,7 @@ class FractureSettings:
             "Pull per area at which the material tears apart [Pa]; "
             "compare it with the Largest Stress of a bake. Can be keyframed"
         ),
-        default=presets.FRACTURE["breaking_stress"],
+        default=presets.DEFAULT_VALUES["breaking_stress"],
         soft_min=100.0,
         soft_max=1.0e9,
         precision=0,
@@ -51,7 +51,7 @@ class FractureSettings:
             "Fracture toughness K [Pa √m]: how much a notch or a crack bears before it grows. "
             "Small values are brittle: glass has 700,000, wax 150,000"
         ),
-        default=presets.FRACTURE["toughness"],
+        default=presets.DEFAULT_VALUES["toughness"],
         min=0.0,
         soft_min=100.0,
         soft_max=1.0e8,
@@ -63,7 +63,7 @@ class FractureSettings:
     scatter: FloatProperty(
         name="Scatter",
         description="How much the strength differs from place to place: cracks get ragged",
-        default=presets.FRACTURE["scatter"],
+        default=presets.DEFAULT_VALUES["scatter"],
         min=0.0,
         max=0.9,
         precision=2,
@@ -93,7 +93,7 @@ class FractureSettings:
     most_splits: IntProperty(
         name="Splits per Step",
         description="How many points may split in one step; the rest waits for the next one, and the bake says so",
-        default=50,
+        default=presets.DEFAULT_VALUES["most_splits"],
         min=1,
         soft_max=1000,
         **FIXED,
@@ -101,7 +101,7 @@ class FractureSettings:
     most_pieces: IntProperty(
         name="Most Pieces",
         description="How many pieces there may be; from then on the body cracks no further, and the bake says so",
-        default=1000,
+        default=presets.DEFAULT_VALUES["most_pieces"],
         min=2,
         soft_max=10000,
         **FIXED,

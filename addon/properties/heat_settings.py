@@ -14,6 +14,10 @@ ABSOLUTE_ZERO = -273.15
 FACTOR = {"min": 0.0, "soft_max": 10.0, "precision": 4, "step": 1, **FIXED}
 
 
+def _row_edited(row: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    presets.mark_edited(row.id_data.sinew)
+
+
 class SinewSoftening(bpy.types.PropertyGroup):
     """One row of the table that says what a temperature makes of a material."""
 
@@ -25,28 +29,28 @@ class SinewSoftening(bpy.types.PropertyGroup):
         soft_max=2000.0,
         precision=1,
         step=100,
-        update=material_edited,
+        update=_row_edited,
         **FIXED,
     )
     stiffness: FloatProperty(
         name="Stiffness ×",
         description="What Stiffness is multiplied with here",
         default=1.0,
-        update=material_edited,
+        update=_row_edited,
         **FACTOR,
     )
     yield_strain: FloatProperty(
         name="Yield ×",
         description="What the Yield is multiplied with here",
         default=1.0,
-        update=material_edited,
+        update=_row_edited,
         **FACTOR,
     )
     flow: FloatProperty(
         name="Flow ×",
         description="What the Flow is multiplied with here",
         default=1.0,
-        update=material_edited,
+        update=_row_edited,
         **FACTOR,
     )
 
@@ -63,7 +67,7 @@ class HeatSettings:
     temperature: FloatProperty(
         name="Temperature",
         description="Of the whole body at the first frame [°C]",
-        default=presets.HEAT["temperature"],
+        default=presets.DEFAULT_VALUES["temperature"],
         min=ABSOLUTE_ZERO,
         soft_min=-50.0,
         soft_max=2000.0,
@@ -74,7 +78,7 @@ class HeatSettings:
     conductivity: FloatProperty(
         name="Conductivity",
         description="How well heat moves inside, k [W/(m K)]: wax has 0.25, glass 1, steel 50",
-        default=presets.HEAT["conductivity"],
+        default=presets.DEFAULT_VALUES["conductivity"],
         min=0.0,
         soft_max=400.0,
         precision=3,
@@ -85,7 +89,7 @@ class HeatSettings:
     heat_capacity: FloatProperty(
         name="Heat Capacity",
         description="Heat that it takes to warm a kilogram by one degree, c [J/(kg K)]: water takes 4180, wax 2100",
-        default=presets.HEAT["heat_capacity"],
+        default=presets.DEFAULT_VALUES["heat_capacity"],
         min=0.0,
         soft_min=100.0,
         soft_max=5000.0,
@@ -97,7 +101,7 @@ class HeatSettings:
     heat_exchange: FloatProperty(
         name="Heat to Air",
         description="How well the surface gives heat to the air [W/(m² K)]: 10 in a room, 100 in strong wind",
-        default=presets.HEAT["exchange"],
+        default=presets.DEFAULT_VALUES["heat_exchange"],
         min=0.0,
         soft_max=1000.0,
         precision=1,
@@ -107,7 +111,7 @@ class HeatSettings:
     melting_point: FloatProperty(
         name="Melting Point",
         description="From this temperature on the material flows however little it is deformed [°C]",
-        default=presets.HEAT["melting_point"],
+        default=presets.DEFAULT_VALUES["melting_point"],
         min=ABSOLUTE_ZERO,
         soft_max=2000.0,
         precision=1,

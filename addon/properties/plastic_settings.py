@@ -34,7 +34,7 @@ class PlasticSettings:
             "Strain from which on a deformation stays, as a part of the length: 0.01 is one in a hundred. "
             "Can be keyframed"
         ),
-        default=presets.PLASTIC["yield_strain"],
+        default=presets.DEFAULT_VALUES["yield_strain"],
         soft_min=0.0,
         soft_max=1.0,
         precision=4,
@@ -48,7 +48,7 @@ class PlasticSettings:
             "How fast it takes the new shape [1/s]: within one second divided by this, two thirds of what is beyond "
             "the Yield stay; 0 never flows. Can be keyframed"
         ),
-        default=presets.PLASTIC["flow"],
+        default=presets.DEFAULT_VALUES["flow"],
         min=0.0,
         soft_max=100.0,
         precision=3,
@@ -62,7 +62,7 @@ class PlasticSettings:
             "Strain that can stay at most; beyond it the material springs back again: 0.5 is half of the length. "
             "Can be keyframed"
         ),
-        default=presets.PLASTIC["maximum_strain"],
+        default=presets.DEFAULT_VALUES["maximum_strain"],
         min=0.0,
         soft_max=10.0,
         precision=3,
@@ -76,7 +76,7 @@ class PlasticSettings:
             "How much the Yield grows with what already stayed, as metal does when it is bent to and fro: "
             "Yield + this × lasting strain (law Keeps Volume only)"
         ),
-        default=presets.PLASTIC["hardening"],
+        default=presets.DEFAULT_VALUES["hardening"],
         min=0.0,
         soft_max=1.0,
         precision=3,
