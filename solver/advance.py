@@ -16,6 +16,7 @@ from .contact.response import ContactStep
 from .contact.touching import Place
 from .embedding import interpolate
 from .errors import SolveFailed
+from .heat import advance_heat, extremes
 from .integrators.implicit_euler import step
 from .integrators.outside import Outside, Points
 from .integrators.report import StepReport
@@ -100,12 +101,14 @@ def advance_frame(
         contacts=reports[-1].contacts,
         inverted_tets=max(report.inverted_tets for report in reports),
         milliseconds=1e3 * (clock.perf_counter() - started),
+        bodies=extremes(simulation.built.heat, simulation.built.model, simulation.state),
     )
 
 
 def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport:
     """Moves a simulation from one time to another [s] in one step; inputs are those of its end."""
     scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
+    advance_heat(built.heat, built.model, state, tracks, scene, begin, end)
     model, dt = present_model(built, state), end - begin
     gravity = gravity_at(scene, tracks, end)
     is_fixed, fixed_target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))

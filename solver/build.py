@@ -20,6 +20,7 @@ from .errors import BadInput, SinewError
 from .geometry.enclosure import has_inside
 from .geometry.surface import Surface, make_surface
 from .gravity_in_shape import balance
+from .heat import HeatBodies, air_temperature_at, heat_warnings, make_heat
 from .materials.elastic import youngs_modulus
 from .model import BodyRange, Model, Part, make_model
 from .pins import BodyPins, make_pins
@@ -68,6 +69,7 @@ class Built:
         contact_points: Of all bodies.
         colliders: What they may touch.
         initial: The first frame.
+        heat: Of the bodies that have a temperature; None where none has.
     """
 
     model: Model
@@ -76,6 +78,7 @@ class Built:
     contact_points: ContactPoints
     colliders: tuple[BuiltCollider, ...]
     initial: State
+    heat: HeatBodies | None = None
 
 
 def build(
@@ -118,7 +121,7 @@ def build(
         if stored is not None:  # never found again by position
             bound.tet[:count], bound.weights[:count] = stored[body.key][1].tet, stored[body.key][1].weights
         binding = Binding(bound.tet[:count].copy(), bound.weights[:count].copy())
-        warnings = tuple(_warnings(body, surface, mesh))
+        warnings = (*_warnings(body, surface, mesh), *heat_warnings(body, scene, tracks, mesh.report.tet_size))
         bodies.append(BuiltBody(body.key, body.name, mesh, binding, model.bodies[number], warnings))
         touching = np.concatenate([used, np.arange(count, count + len(extra))])
         points.append(_contact_points(model, number, bound, touching, area, gravity, mesh.report.tet_size))
@@ -129,7 +132,10 @@ def build(
             _check_freedom(scene, model, pins[-1], tracks)
 
     state = _first_state(scene, model)
-    built = Built(model, tuple(bodies), tuple(pins), ContactPoints.together(points), colliders, state)
+    heat = make_heat(scene, model, [(found.tet, found.weights, found.area) for found in points], tracks)
+    if heat is not None:
+        heat.start(model, state, air_temperature_at(scene, tracks, 0.0))
+    built = Built(model, tuple(bodies), tuple(pins), ContactPoints.together(points), colliders, state, heat)
     _check_colliders(built, surfaces, tracks)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .arrays import Floats, Indices
 from .errors import BadInput
-from .scene import Body, Scene, Settings
+from .scene import Body, HeatSource, Scene, Settings
 
 Range = tuple[str, float, str, bool]
 
@@ -25,6 +25,9 @@ def check_scene(scene: Scene) -> None:
     check_settings(scene.settings)
     for body in scene.bodies:
         check_body(body)
+        _check_heat(body)
+    for source in scene.heat_sources:
+        _check_heat_source(source)
 
 
 def check_settings(settings: Settings) -> None:
@@ -81,6 +84,35 @@ def _check_pins(body: Body, pinned: Indices, weights: Floats) -> None:
     if len(weights) and not ((weights > 0.0) & (weights <= 1.0)).all():
         worst = float(weights[np.argmax(~((weights > 0.0) & (weights <= 1.0)))])
         _ranges(body.name, ("A pin weight", worst, "above 0 and at most 1", False))
+
+
+def _check_heat(body: Body) -> None:
+    heat = body.heat
+    if heat is None:
+        return
+    _ranges(
+        body.name,
+        ("Temperature", heat.temperature, "a number", True),
+        ("Conductivity", heat.conductivity, "0 W/(m K) or more", heat.conductivity >= 0.0),
+        ("Heat Capacity", heat.heat_capacity, "above 0 J/(kg K)", heat.heat_capacity > 0.0),
+        ("Heat Exchange", heat.exchange, "0 W/(m² K) or more", heat.exchange >= 0.0),
+        ("Melting Point", heat.melting_point, "a number", True),
+    )
+    rows = np.asarray(heat.softening, np.float64).reshape(-1, 4)
+    for temperature, *factors in rows.tolist():
+        _ranges(body.name, ("A temperature of Softening", temperature, "a number", True))
+        _ranges(body.name, *(("A factor of Softening", f, "0 or more", f >= 0.0) for f in factors))
+    if len(rows) and not (np.diff(rows[:, 0]) > 0.0).all():
+        raise BadInput("softening-not-rising", name=body.name)
+
+
+def _check_heat_source(source: HeatSource) -> None:
+    _ranges(
+        source.name,
+        ("Temperature", source.temperature, "a number", True),
+        ("Radius", source.radius, "above 0 m", source.radius > 0.0),
+        ("Heat Transfer", source.exchange, "0 W/(m² K) or more", source.exchange >= 0.0),
+    )
 
 
 def _ranges(name: str, *ranges: Range) -> None:

@@ -108,6 +108,36 @@ TEXTS: dict[str, tuple[str, str]] = {
     "tets-without-volume": ('All tets of "{name}" are flat.', "Export the mesh again, or let Sinew make the tets."),
     # settings
     "setting-out-of-range": ('{setting} of "{name}" is {value}; it has to be {range}.', "Change the setting."),
+    # heat and melting
+    "melts-never": (
+        'Nothing melts "{name}": it melts at {melting_point} °C, and nothing around it is hotter than {hottest} °C.',
+        "Add a heat source, raise Air Temperature, or turn Heat off.",
+    ),
+    "heat-source-small": (
+        'The radius of the heat source "{name}", {radius} m, is smaller than the tets of "{body}" ({size} m), '
+        "so it may pass between their corners.",
+        "Choose a larger radius or a smaller tet size.",
+    ),
+    "heat-source-flat": (
+        'The heat source "{name}" has a scale of zero along one axis.',
+        "Give it a scale (Object > Clear > Scale).",
+    ),
+    "heat-source-not-finite": (
+        'The animation of the heat source "{name}" gives a place or temperature at {time} s that is not a number.',
+        "Look at its animation and its parents at that time.",
+    ),
+    "air-not-finite": (
+        "The animation of Air Temperature gives a value at {time} s that is not a number.",
+        "Look at its keyframes or driver at that time.",
+    ),
+    "heat-not-finite": (
+        'The temperatures of "{name}" at {time} s are no longer numbers.',
+        "Look at its Conductivity and Heat Capacity, and at the heat sources near it.",
+    ),
+    "softening-not-rising": (
+        'The temperatures of the softening curve of "{name}" do not rise from row to row.',
+        "Sort the rows, each temperature once.",
+    ),
     # scene files and tracks
     "scene-format": ("The scene at {path} has format {found}; this Sinew reads {wanted}.", "Bake it again."),
     "scene-unreadable": ("The scene at {path} cannot be read: {problem}.", "Bake it again."),

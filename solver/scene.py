@@ -213,7 +213,8 @@ class HeatSource:
     Attributes:
         temperature: Where the scene has no track of it [°C].
         radius: How far from the source, a point or the surface of a mesh, it gives heat [m].
-        exchange: With the material within the radius, per area that it would have there [W/(m² K)].
+        exchange: With the material within the radius [W/(m² K)], as if it were a layer as thick as the radius: a
+            volume V at the distance d < radius gets exchange · V / radius · (1 − (d / radius)²)² watts per kelvin.
         vertices, triangles: The mesh in its own space [m], (n, 3) and (t, 3); none: the point (0, 0, 0).
     """
 

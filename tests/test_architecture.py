@@ -27,7 +27,7 @@ LAYERS = [
     "model stored_mesh topology painted",
     "elements",
     "mesh_files pin_regions integrators rest_stress",
-    "contact",
+    "contact heat",
     "pins checks",
     "gravity_in_shape",
     "build",

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All bodies that have a temperature, and what is constant about them while nodes split.
+
+Everything is kept per tet or per point of the surface, which is tied to a tet, and is brought to nodes for the
+topology of the moment (`conduction.py`): copies of a node share its heat by the tets that they take.
+
+A body of Simulated Size s · its real size behaves as one that is s times as large, in heat as in motion: what
+its mass takes up comes 1 / s times as fast through the surface and from sources, 1 / s² times by conduction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import Floats, Indices
+from ..linear.pattern import BlockPattern
+from ..model import Model
+from ..scene import Heat, Scene
+from ..state import State
+from ..tracks import TrackReader
+from .conduction import Conduction, conduction
+from .sources import BuiltSource, build_source
+
+TEMPERATURE = "node.temperature"  # [°C], (n,): bodies without heat keep that of the air at the first frame
+
+Surface = tuple[Indices, Floats, Floats]
+
+
+@dataclass(frozen=True)
+class HeatedBody:
+    """One body with a temperature.
+
+    Attributes:
+        key, name: As in the scene.
+        number: Which of the model's bodies it is.
+        heat: What is asked for.
+        density: ρ [kg/m³].
+        scale: Simulated size / real size.
+    """
+
+    key: str
+    name: str
+    number: int
+    heat: Heat
+    density: float
+    scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class HeatBodies:
+    """All bodies with a temperature, and what heats them.
+
+    Attributes:
+        bodies: One by one.
+        conductivity: k / s² of the model's tets [W/(m K)], (m,), zero where a body has no temperature.
+        point_tet, point_weights: Points of the surface in the tets of the model, (k,) and (k, 4), weights from 0 to 1.
+        point_exchange: Their area times exchange with the air / s [W/K], (k,).
+        sources: What heats them.
+    """
+
+    bodies: tuple[HeatedBody, ...]
+    conductivity: Floats
+    point_tet: Indices
+    point_weights: Floats
+    point_exchange: Floats
+    sources: tuple[BuiltSource, ...]
+    _made: WeakKeyDictionary[BlockPattern, Conduction] = field(default_factory=WeakKeyDictionary, repr=False)
+
+    def conduction(self, model: Model) -> Conduction:
+        """Returns how heat flows in the present topology, made once for each."""
+        if model.pattern not in self._made:
+            self._made[model.pattern] = conduction(
+                model, self.conductivity, self.point_tet, self.point_weights, self.point_exchange
+            )
+        return self._made[model.pattern]
+
+    def start(self, model: Model, state: State, air: float) -> None:
+        """Writes the temperatures of the first frame into a state."""
+        temperature = np.full(model.node_count, float(air))
+        for body in self.bodies:
+            temperature[model.bodies[body.number].nodes] = body.heat.temperature
+        state.fields[TEMPERATURE] = temperature
+
+
+def make_heat(scene: Scene, model: Model, surfaces: Sequence[Surface], tracks: TrackReader) -> HeatBodies | None:
+    """Returns the bodies of a scene that have a temperature; None where there are none.
+
+    Args:
+        scene: What is asked for.
+        model: All bodies, whole.
+        surfaces: Of every body: points on its surface as tets of the model, (k,), weights, (k, 4), and the share of
+            the surface that is theirs [m²], (k,).
+        tracks: Where the sources are.
+
+    Raises:
+        BadInput: A source has no extent, or a scale of zero.
+    """
+    bodies = []
+    conductivity = np.zeros(model.tet_count)
+    tet, weights, exchange = [np.zeros(0, np.int32)], [np.zeros((0, 4))], [np.zeros(0)]
+    for number, (body, points) in enumerate(zip(scene.bodies, surfaces, strict=True)):
+        if body.heat is None:
+            continue
+        scale = body.simulated_scale
+        bodies.append(HeatedBody(body.key, body.name, number, body.heat, body.material.density, scale))
+        conductivity[model.bodies[number].tets] = body.heat.conductivity / scale**2
+        tet.append(points[0])
+        weights.append(_within(points[1]))
+        exchange.append(points[2] * body.heat.exchange / scale)
+    if not bodies:
+        return None
+    sources = tuple(build_source(source, tracks) for source in scene.heat_sources)
+    return HeatBodies(
+        tuple(bodies), conductivity, np.concatenate(tet), np.concatenate(weights), np.concatenate(exchange), sources
+    )
+
+
+def _within(weights: Floats) -> Floats:
+    """Returns weights, (k, 4), of the points moved into their tets: a negative exchange would make heat of nothing."""
+    positive = np.maximum(weights, 0.0)
+    return positive / positive.sum(axis=1, keepdims=True)

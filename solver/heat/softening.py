@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Moduli of softened material: it gives way in shape, not in volume.
+
+Wax that warms becomes soft as a liquid does: its shear modulus falls, its bulk modulus does not. With both scaled
+alike, a melting body would be pressed together by its own weight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Floats
+
+
+def softened(mu: Floats, lam: Floats, factor: Floats) -> tuple[Floats, Floats]:
+    """Returns Lamé's moduli [Pa], (m,) each, for Young's modulus times `factor`, (m,).
+
+    Up to a factor of one the bulk modulus κ = λ + 2μ/3 stays, and with E' = factor · E the shear modulus becomes
+    μ' = 3 κ E' / (9 κ − E'); above, both grow alike, since a stiffer Young's modulus may not exist at the same κ.
+    """
+    kappa = lam + 2.0 / 3.0 * mu
+    E = np.minimum(factor, 1.0) * 9.0 * kappa * mu / (3.0 * kappa + mu)
+    grown = np.maximum(factor, 1.0)
+    shear = 3.0 * kappa * E / (9.0 * kappa - E)
+    return grown * shear, grown * (kappa - 2.0 / 3.0 * shear)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Heat sources: points and meshes that heat the material near them, where it is by now.
+
+Material at a distance d < r from a source exchanges heat with it as a layer of the thickness r would through its
+face: a volume V gets exchange · V / r · (1 − (d/r)²)² · (T_source − T) watts. The fall-off is 1 at the source and
+ends smoothly at r, and how finely the material is cut into tets changes nothing. Inside a closed mesh d is zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Floats, floats
+from ..errors import BadInput, SolveFailed
+from ..geometry.bvh import Bvh, build_bvh
+from ..geometry.closest import closest_points
+from ..geometry.enclosure import has_inside
+from ..geometry.surface import make_surface
+from ..geometry.winding import winding_numbers
+from ..scene import HeatSource
+from ..tracks import TrackReader, turn_and_stretch
+
+SAME_STRETCH = 1.0e-6  # relative change of scale or shear up to which the tree made at the first frame is used
+FLAT = 1.0e8  # condition number of a matrix that no mesh can be brought back from
+
+
+@dataclass(frozen=True)
+class BuiltSource:
+    """A heat source in its rigid space: the world is reached by a rotation and a translation.
+
+    Attributes:
+        source: As in the scene.
+        stretch: Scale and shear at the first frame, (3, 3).
+        bvh: Its triangles at that scale; None for a point.
+        is_closed: Whether a mesh has an inside.
+    """
+
+    source: HeatSource
+    stretch: Floats
+    bvh: Bvh | None
+    is_closed: bool
+
+    def temperature(self, tracks: TrackReader, time: float) -> float:
+        """Returns its temperature at a time [°C].
+
+        Raises:
+            SolveFailed: The animation gives no number.
+        """
+        name = f"heat.{self.source.key}.temperature"
+        value = float(tracks.sample(name, time)) if tracks.has(name) else self.source.temperature
+        self._check_finite(np.array(value), time)
+        return value
+
+    def share(self, tracks: TrackReader, time: float, positions: Floats) -> Floats:
+        """Returns the fall-off (1 − (d/r)²)² at positions [m], (n, 3), zero from the radius on, as (n,).
+
+        Raises:
+            SolveFailed: The animation gives no numbers.
+        """
+        matrix = _matrix(self.source.key, tracks, time)
+        self._check_finite(matrix, time)
+        r = self.source.radius
+        if self.bvh is None:
+            away = positions - matrix[:3, 3]
+            squares = np.einsum("ni,ni->n", away, away) / r**2
+        else:
+            squares = (self._distance(matrix, positions) / r) ** 2
+        return np.maximum(1.0 - squares, 0.0) ** 2
+
+    def exchange(self, share: Floats, volume: Floats) -> Floats:
+        """Returns the exchange with volumes [m³], (n,), whose fall-off is `share`, in [W/K]."""
+        return self.source.exchange / self.source.radius * share * volume
+
+    def _distance(self, matrix: Floats, positions: Floats) -> Floats:
+        turn, stretch = turn_and_stretch(matrix[:3, :3])
+        bvh = self.bvh
+        if np.abs(stretch - self.stretch).max() > SAME_STRETCH * np.abs(self.stretch).max():
+            bvh = build_bvh(_stretched(self.source, stretch), self.source.triangles)
+        assert bvh is not None
+        local = floats((positions - matrix[:3, 3]) @ turn)
+        distance = closest_points(bvh, local, self.source.radius).distance
+        if self.is_closed:
+            box = bvh.boxes[0]
+            near = np.flatnonzero(((local > box[:3]) & (local < box[3:])).all(axis=1))
+            if len(near):
+                distance[near[np.abs(winding_numbers(bvh, local[near])) > 0.5]] = 0.0
+        return distance
+
+    def _check_finite(self, values: Floats, time: float) -> None:
+        if not np.isfinite(values).all():
+            raise SolveFailed("heat-source-not-finite", name=self.source.name, time=round(time, 3))
+
+
+def build_source(source: HeatSource, tracks: TrackReader) -> BuiltSource:
+    """Returns a heat source of the scene ready for use.
+
+    Raises:
+        BadInput: A mesh has coordinates that are no numbers, or a scale of zero.
+        SolveFailed: The animation gives no numbers at the first frame.
+    """
+    matrix = _matrix(source.key, tracks, 0.0)[:3, :3]
+    if not np.isfinite(matrix).all():
+        raise SolveFailed("heat-source-not-finite", name=source.name, time=0.0)
+    if not len(source.triangles):
+        return BuiltSource(source, np.eye(3), None, False)
+    if np.linalg.cond(matrix) > FLAT:
+        raise BadInput("heat-source-flat", name=source.name)
+    surface = make_surface(source.vertices, source.triangles, source.name)
+    stretch = turn_and_stretch(matrix)[1]
+    vertices = _stretched(source, stretch)
+    return BuiltSource(source, stretch, build_bvh(vertices, surface.triangles), has_inside(vertices, surface.triangles))
+
+
+def _stretched(source: HeatSource, stretch: Floats) -> Floats:
+    return floats(np.einsum("ij,kj->ki", stretch, source.vertices))
+
+
+def _matrix(key: str, tracks: TrackReader, time: float) -> Floats:
+    name = f"heat.{key}.matrix"
+    return tracks.sample(name, time) if tracks.has(name) else np.eye(4)

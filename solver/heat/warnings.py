@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an artist should know about a body's heat before it is baked, not raised."""
+
+from __future__ import annotations
+
+from ..errors import SinewError
+from ..scene import Body, Scene
+from ..tracks import TrackReader
+
+
+def heat_warnings(body: Body, scene: Scene, tracks: TrackReader, tet_size: float) -> list[SinewError]:
+    """Returns warnings: nothing can melt the body, or a source is too small for its tets of `tet_size` [m]."""
+    if body.heat is None:
+        return []
+    found = []
+    animated = [name for name in ("air_temperature", *_tracks_of(scene)) if tracks.has(name)]
+    hottest = max(
+        body.heat.temperature, scene.settings.air_temperature, *(source.temperature for source in scene.heat_sources)
+    )
+    if not animated and hottest < body.heat.melting_point:
+        numbers = {"melting_point": f"{body.heat.melting_point:g}", "hottest": f"{hottest:g}"}
+        found.append(SinewError("melts-never", name=body.name, **numbers))
+    for source in scene.heat_sources:
+        if source.radius < tet_size:
+            numbers = {"radius": f"{source.radius:.3g}", "size": f"{tet_size:.3g}"}
+            found.append(SinewError("heat-source-small", name=source.name, body=body.name, **numbers))
+    return found
+
+
+def _tracks_of(scene: Scene) -> list[str]:
+    return [f"heat.{source.key}.temperature" for source in scene.heat_sources]
