@@ -9,15 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from .advance import FrameReport, advance_frame, render_positions
-from .arrays import Floats
-from .cache import CacheHead, CacheWriter, Frame
+from .cache import CacheHead, CacheWriter
 from .errors import Cancelled, StorageFailed
 from .event_stream import plain
 from .simulation import Simulation
+from .taken import Taken
+from .topology import Topology
 
 OnEvent = Callable[[Mapping[str, Any]], None]
 MANY_NODES = 10_000  # from here on a frame takes so long that every one gets its resume point
@@ -30,25 +28,29 @@ class Bake:
 
     Attributes:
         frame: The frame that the simulation is at; every frame up to it counts.
+        topology: Number of the first sample with the present topology, 0 while all bodies are whole.
     """
 
     writer: CacheWriter
     head: CacheHead
     simulation: Simulation
     frame: int
+    topology: int = 0
 
     @property
     def resume_interval(self) -> int:
         """Frames from one resume point to the next; not by the clock, so that the same bake has the same files."""
-        return 1 if self.simulation.built.model.node_count >= MANY_NODES else FEW_FRAMES
+        topology = Topology.of(self.simulation.state)
+        whole = self.simulation.built.model.node_count if topology is None else int(topology.origin[-1]) + 1
+        return 1 if whole >= MANY_NODES else FEW_FRAMES
 
     def write_start(self) -> dict[str, Any]:
         """Writes the first frame, which is the start state, and returns its event."""
         began = clock.perf_counter()
-        positions = render_positions(self.simulation.built, self.simulation.state)
-        samples = {key: [self.in_object_space(key, p, self.frame)] for key, p in positions.items()}
+        taken = self._taken(self.frame)
+        taken.take(render_positions(self.simulation.built, self.simulation.state))
         still = FrameReport(0, 0.0, True, 0, 0, 0, 0, 0, 0.0)
-        return self._write(samples, still, began)
+        return self._write(taken, still, began)
 
     def run(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
         """Computes and writes all frames up to the last.
@@ -74,38 +76,27 @@ class Bake:
     def _advance(self, frame: int, should_stop: Callable[[], bool]) -> dict[str, Any]:
         """Moves on by one frame, writes it, and returns its event."""
         began = clock.perf_counter()
-        samples: dict[str, list[npt.NDArray]] = {body.key: [] for body in self.head.bodies}
-        per_frame = self.head.samples_per_frame
-
-        def take(positions: Mapping[str, Floats]) -> None:
-            for key, world in positions.items():
-                at = frame - 1 + (len(samples[key]) + 1) / per_frame
-                samples[key].append(self.in_object_space(key, world, at))
+        taken = self._taken(frame)
 
         def stop_here() -> None:
             if should_stop():
                 raise Cancelled()
 
         stop_here()
-        told = advance_frame(self.simulation, frame, take, stop_here)
+        told = advance_frame(self.simulation, frame, taken.take, stop_here)
         self.frame = frame
-        return self._write(samples, told, began)
+        return self._write(taken, told, began)
 
-    def in_object_space(self, key: str, world: Floats, frame: float) -> npt.NDArray[np.float32]:
-        """Returns world positions [m], (n, 3), as the body's object has to show them at a (sub)frame."""
-        name = f"body.{key}.matrix"
-        tracks, settings = self.simulation.tracks, self.simulation.scene.settings
-        if not tracks.has(name):
-            return world.astype(np.float32)
-        matrix = tracks.sample(name, settings.time(frame))
-        local = np.linalg.solve(matrix[:3, :3], (world - matrix[:3, 3]).T).T
-        return local.astype(np.float32)
+    def _taken(self, frame: int) -> Taken:
+        """Returns what is to be written of a frame, with nothing in it yet."""
+        return Taken(self.simulation, self.head, frame, self.topology, Topology.of(self.simulation.state))
 
-    def _write(self, samples: Mapping[str, list[npt.NDArray]], told: FrameReport, began: float) -> dict[str, Any]:
-        """Writes the frame that `state` is at, with a resume point where one is due, and returns its event."""
+    def _write(self, taken: Taken, told: FrameReport, began: float) -> dict[str, Any]:
+        """Writes the frame that the simulation is at, with a resume point where one is due, and returns its event."""
         line = plain({"frame": self.frame, **dataclasses.asdict(told)})
-        frame = Frame(self.frame, self.simulation.state.x.astype(np.float32))
-        self.writer.write_frame(frame, {key: np.stack(drawn) for key, drawn in samples.items()}, line)
+        frame, samples, attributes = taken.complete()
+        self.writer.write_frame(frame, samples, line, taken.topologies, attributes)
+        self.topology = taken.number
         if (self.frame - self.head.frame_start) % self.resume_interval == 0:
             self._complete_head()
             self._write_resume()

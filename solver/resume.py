@@ -25,11 +25,13 @@ class ResumePoint:
         frame: The last frame that stays.
         state: The state at its end.
         meshes: Tets and binding of every body, by key.
+        topology: Number of the first sample with the topology at that frame; 0 while all bodies are whole.
     """
 
     frame: int
     state: State
     meshes: dict[str, tuple[TetMesh, Binding]]
+    topology: int = 0
 
 
 def find(
@@ -62,7 +64,8 @@ def find(
             raise StorageFailed(
                 "cache-damaged", path=str(folder), file=f"model/{body.key}.npz", problem=str(problem)
             ) from problem
-    return ResumePoint(frame, State.from_arrays(reader.read_resume(frame)), meshes)
+    state = State.from_arrays(reader.read_resume(frame))
+    return ResumePoint(frame, state, meshes, reader.read_frame(frame).topology)
 
 
 def check_same(reader: CacheReader, head: CacheHead, tracks: str, accept_changes: bool) -> None:

@@ -20,6 +20,7 @@ from .cache import CacheHead, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .checks import check_scene
 from .errors import SinewError
+from .finish.kept import breakable
 from .jit import set_thread_count
 from .resume import ResumePoint, find
 from .scene import Scene
@@ -94,8 +95,8 @@ def _make(
 
     built = build(scene, tracks, on_stage, point.meshes if point else None)
     if point:
-        writer.go_on(head, point.frame)
-        bake = Bake(writer, head, Simulation(scene, tracks, built, point.state), point.frame)
+        writer.go_on(head, point.frame, breakable(scene))
+        bake = Bake(writer, head, Simulation(scene, tracks, built, point.state), point.frame, point.topology)
         on_event(_told(built))
     else:
         writer.start_over(head)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is written of one frame, collected sample by sample while the simulation moves through it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from .arrays import Floats
+from .attributes.fields import fields, of_body
+from .attributes.ply import ply_bytes
+from .attributes.spread import at_vertices
+from .cache import CacheHead, Frame
+from .finish.kept import attribute_name, breakable, sample_arrays
+from .object_space import in_object_space
+from .simulation import Simulation
+from .topology import Topology
+
+
+@dataclass
+class Taken:
+    """One frame on its way to the disk.
+
+    Attributes:
+        simulation: Moved on meanwhile.
+        head: Of the cache.
+        frame: The frame that it is moved to.
+        number: The first sample that has the present topology; 0 while all bodies are whole.
+        topology: The present topology; None while all bodies are whole.
+        drawn: Object-space positions of every body, by sample.
+        kept: What the finishing pass needs, by name (finish/kept.py).
+        topologies: Those that samples of this frame were the first to have, by number.
+    """
+
+    simulation: Simulation
+    head: CacheHead
+    frame: int
+    number: int
+    topology: Topology | None
+    drawn: dict[str, list[npt.NDArray[np.float32]]] = field(default_factory=dict)
+    kept: dict[str, npt.NDArray] = field(default_factory=dict)
+    topologies: dict[int, dict[str, npt.NDArray]] = field(default_factory=dict)
+    samples: int = 0
+
+    def take(self, positions: Mapping[str, Floats]) -> None:
+        """Takes the next sample, of which these are the render positions [m], world."""
+        scene = self.simulation.scene
+        count = 1 if self.frame == self.head.frame_start else self.head.samples_per_frame
+        time = scene.settings.time(self.frame - 1 + (self.samples + 1) / count)
+        for key, world in positions.items():
+            self.drawn.setdefault(key, []).append(in_object_space(self.simulation.tracks, key, world, time))
+        self.kept |= sample_arrays(self.simulation, breakable(scene), self.samples)
+        topology = Topology.of(self.simulation.state)
+        if topology is not None and not _are_same(topology, self.topology):
+            self.number = self.head.sample_count(self.frame) - count + self.samples
+            self.topology = topology
+            self.topologies[self.number] = {"tets": topology.tets.copy(), "origin": topology.origin.copy()}
+        self.samples += 1
+
+    def complete(self) -> tuple[Frame, dict[str, npt.NDArray], dict[str, bytes]]:
+        """Returns the frame, the samples of every body, and the attributes of those that cannot break."""
+        files = self._take_attributes()
+        frame = Frame(self.frame, self.simulation.state.x.astype(np.float32), self.number, self.kept)
+        return frame, {key: np.stack(drawn) for key, drawn in self.drawn.items()}, files
+
+    def _take_attributes(self) -> dict[str, bytes]:
+        bodies, files = self.simulation.scene.bodies, {}
+        wanted = {name for body in bodies for name in body.attributes}
+        values = fields(self.simulation, wanted)
+        for number, (asked, body) in enumerate(zip(bodies, self.simulation.built.bodies, strict=True)):
+            if not asked.attributes:
+                continue
+            own = of_body(self.simulation, number, values)
+            if asked.fracture is not None:
+                self.kept |= {attribute_name(body.key, name): part.astype(np.float32) for name, part in own.items()}
+                continue
+            volume = self.simulation.built.model.volume[body.range.tets]
+            columns = at_vertices(own, body.mesh.tets, volume, body.binding, len(body.mesh.nodes))
+            files[body.key] = ply_bytes(self.drawn[body.key][-1], columns)
+        return files
+
+
+def _are_same(one: Topology, other: Topology | None) -> bool:
+    return other is not None and np.array_equal(one.origin, other.origin) and np.array_equal(one.tets, other.tets)
