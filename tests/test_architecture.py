@@ -23,7 +23,7 @@ LAYERS = [
     "presets state pc2 object_space",
     "cache geometry",
     "embedding materials linear",
-    "tetrahedralize",
+    "tetrahedralize cutting",
     "model stored_mesh topology painted",
     "elements",
     "mesh_files pin_regions integrators rest_stress",
