@@ -19,10 +19,13 @@ import numpy as np
 from ..arrays import Bools, Floats
 from ..jit import kernel
 from .block_jacobi import invert_diagonal
+from .block_row import multiply_row
 from .pattern import BlockPattern
 from .rigid_modes import RigidModes, balance, make_orthogonal
 
 RESTARTS = 3
+# systems of fewer blocks are solved on one thread: a pass over them is over before the others have begun
+BLOCKS_PER_THREAD = 8000
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ def solve(
         not is_free.all(), b, float(tolerance), int(max_iterations), r, z, p, q, d,
         likely is not None, modes.arms, modes.product, modes.inverse, coarse,
         sums, np.ones(pattern.island_count, np.bool_), alpha, beta, rz, rr, bb, x,
+        pattern.block_count < BLOCKS_PER_THREAD,
     )  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
         residual = float(np.max(np.where(rr == 0.0, 0.0, np.sqrt(rr / bb)), initial=0.0))
@@ -103,9 +107,9 @@ _DONE, _GIVEN, _ALL, _APPLY, _RESIDUAL, _LIKELY, _CURVE, _DIRECTION, _PRODUCT, _
 @kernel(parallel=True)
 def conjugate_gradients(
     chunk_start, chunk_island, row_start, column, values, inverse, is_free, has_held, b, tolerance, max_iterations,
-    r, z, p, q, d, has_likely, arms, product, mode_inverse, coarse, sums, active, alpha, beta, rz, rr, bb, x,
+    r, z, p, q, d, has_likely, arms, product, mode_inverse, coarse, sums, active, alpha, beta, rz, rr, bb, x, alone,
 ):  # fmt: skip
-    """Solves for x; returns the iterations.
+    """Solves for x, on one thread where `alone` says so; returns the iterations.
 
     r, z, p, q are work space of the shape of x, q zero at first; d is the likely direction, zero at held nodes, where
     there is one; `arms`, `product`, `mode_inverse` are those of `RigidModes`, or empty; `sums` is work space of
@@ -116,17 +120,18 @@ def conjugate_gradients(
     # first b less what held nodes add to it, for its norm; q is zero where there are none
     task = _GIVEN if has_held else _RESIDUAL
     while task != _DONE:
-        for chunk in numba.prange(len(sums)):
-            island = chunk_island[chunk]
-            if active[island]:
-                _pass(
-                    task, chunk_start[chunk], chunk_start[chunk + 1], alpha[island], beta[island], row_start, column,
-                    values, inverse, is_free, b, r, z, p, q, d, x, sums[chunk],
+        if alone:  # on one thread: starting several costs more than such small systems do
+            for chunk in range(len(sums)):
+                _work(
+                    task, chunk, chunk_start, chunk_island, alpha, beta, row_start, column, values, inverse, is_free, b,
+                    r, z, p, q, d, arms, product, coarse, active, x, sums,
                 )  # fmt: skip
-                if len(product) > 0 and (task == _DESCEND or task == _RESIDUAL):
-                    _meet_modes(chunk_start[chunk], chunk_start[chunk + 1], arms, product, r, z, sums, chunk)
-                elif len(product) > 0 and task == _DIRECTION:
-                    _leave_modes(chunk_start[chunk], chunk_start[chunk + 1], arms, coarse, island, p)
+        else:
+            for chunk in numba.prange(len(sums)):
+                _work(
+                    task, chunk, chunk_start, chunk_island, alpha, beta, row_start, column, values, inverse, is_free, b,
+                    r, z, p, q, d, arms, product, coarse, active, x, sums,
+                )  # fmt: skip
         if task == _DESCEND:
             iterations += 1
         if task == _RESIDUAL:
@@ -139,6 +144,26 @@ def conjugate_gradients(
             alpha, beta, rz, rr, bb,
         )  # fmt: skip
     return iterations
+
+
+@kernel()
+def _work(
+    task, chunk, chunk_start, chunk_island, alpha, beta, row_start, column, values, inverse, is_free, b,
+    r, z, p, q, d, arms, product, coarse, active, x, sums,
+):  # fmt: skip
+    """Does one task on one chunk of rows, where its island still goes on."""
+    island = chunk_island[chunk]
+    if not active[island]:
+        return
+    start, end = chunk_start[chunk], chunk_start[chunk + 1]
+    _pass(
+        task, start, end, alpha[island], beta[island], row_start, column, values, inverse, is_free, b, r, z, p, q, d, x,
+        sums[chunk],
+    )  # fmt: skip
+    if len(product) > 0 and (task == _DESCEND or task == _RESIDUAL):
+        _meet_modes(start, end, arms, product, r, z, sums, chunk)
+    elif len(product) > 0 and task == _DIRECTION:
+        _leave_modes(start, end, arms, coarse, island, p)
 
 
 @kernel()
@@ -195,19 +220,23 @@ def _conclude(
     return _ALL
 
 
-@kernel()
+@kernel(contract=True)
 def _meet_modes(start, end, arms, product, r, z, sums, chunk):
     """Writes (AZ)ᵀ z − Zᵀ r of the rows from `start` to `end` behind the other sums of their chunk."""
-    for m in range(6):
-        total = 0.0
-        for i in range(start, end):
-            total += product[i, m] * z[i, 0] + product[i, 6 + m] * z[i, 1] + product[i, 12 + m] * z[i, 2]
-            if m < 3:
-                total -= r[i, m]
-            else:
-                j, k = (m - 2) % 3, (m - 1) % 3
-                total -= arms[i, j] * r[i, k] - arms[i, k] * r[i, j]
-        sums[chunk, 2 + m] = total
+    # six sums side by side: one after the other, each addition would wait for the one before
+    a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(start, end):
+        Y, arm = product[i], arms[i]
+        u, v, w = z[i, 0], z[i, 1], z[i, 2]
+        s, t, q = r[i, 0], r[i, 1], r[i, 2]
+        a += Y[0] * u + Y[6] * v + Y[12] * w - s
+        b += Y[1] * u + Y[7] * v + Y[13] * w - t
+        c += Y[2] * u + Y[8] * v + Y[14] * w - q
+        d += Y[3] * u + Y[9] * v + Y[15] * w - (arm[1] * q - arm[2] * t)
+        e += Y[4] * u + Y[10] * v + Y[16] * w - (arm[2] * s - arm[0] * q)
+        f += Y[5] * u + Y[11] * v + Y[17] * w - (arm[0] * t - arm[1] * s)
+    out = sums[chunk]
+    out[2], out[3], out[4], out[5], out[6], out[7] = a, b, c, d, e, f
 
 
 @kernel()
@@ -223,13 +252,15 @@ def _solve_modes(inverse, island, sums, start, end, coarse):
             coarse[island, m] += inverse[island, m, k] * total
 
 
-@kernel()
+@kernel(contract=True)
 def _leave_modes(start, end, arms, coarse, island, p):
     """Takes Z c from p in the rows from `start` to `end`."""
+    a, b, c, d, e, f = coarse[island]
     for i in range(start, end):
-        for m in range(3):
-            j, k = (m + 1) % 3, (m + 2) % 3
-            p[i, m] -= coarse[island, m] + coarse[island, 3 + j] * arms[i, k] - coarse[island, 3 + k] * arms[i, j]
+        u, v, w = arms[i]
+        p[i, 0] -= a + e * w - f * v
+        p[i, 1] -= b + f * u - d * w
+        p[i, 2] -= c + d * v - e * u
 
 
 @kernel(contract=True)
@@ -245,13 +276,7 @@ def _pass(
     first, second = 0.0, 0.0
     if task == _APPLY or task == _CURVE or task == _PRODUCT:
         for i in range(start, end):
-            s, t, u = 0.0, 0.0, 0.0
-            for k in range(row_start[i], row_start[i + 1]):
-                A, y = values[k], p[column[k]]
-                y0, y1, y2 = y[0], y[1], y[2]
-                s += A[0] * y0 + A[1] * y1 + A[2] * y2
-                t += A[3] * y0 + A[4] * y1 + A[5] * y2
-                u += A[6] * y0 + A[7] * y1 + A[8] * y2
+            s, t, u = multiply_row(values, column, p, row_start[i], row_start[i + 1])
             q[i, 0], q[i, 1], q[i, 2] = s, t, u
             first += s * p[i, 0] + t * p[i, 1] + u * p[i, 2]
     elif task == _DIRECTION:
