@@ -20,7 +20,7 @@ import pictures
 import stage
 
 HERE = Path(__file__).resolve().parent
-SCENES = ("jelly_suzanne", "swinging_tail", "tilting_tray")
+SCENES = ("jelly_suzanne", "swinging_tail", "tilting_tray", "snake")
 SHEET_PICTURES = 9
 
 

@@ -14,13 +14,13 @@ FPS = 24
 FLOOR_COLOUR = (0.30, 0.32, 0.36)
 
 
-def empty_scene(frame_end: int) -> bpy.types.Scene:
-    """Returns the scene of a new, empty file of `frame_end` frames at 24 per second."""
+def empty_scene(frame_end: int, fps: int = FPS) -> bpy.types.Scene:
+    """Returns the scene of a new, empty file of `frame_end` frames."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     ensure_sinew()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, frame_end
-    scene.render.fps, scene.render.fps_base = FPS, 1.0
+    scene.render.fps, scene.render.fps_base = fps, 1.0
     return scene
 
 
@@ -48,6 +48,11 @@ def make_body(obj: bpy.types.Object, preset: str, divisions: int) -> None:
     obj.sinew.divisions = divisions
 
 
+def of_table_1(obj: bpy.types.Object, youngs_modulus: float) -> None:
+    """Gives a body what all bodies of Müller and Gross 2004, table 1, share, and its Young's modulus [Pa]."""
+    obj.sinew.youngs_modulus, obj.sinew.poisson_ratio, obj.sinew.density = youngs_modulus, 0.33, 1000.0
+
+
 def make_collider(obj: bpy.types.Object) -> None:
     """Makes `obj` something that bodies bump into, as the button does."""
     select(obj)
@@ -63,15 +68,21 @@ def add_ground() -> bpy.types.Object:
 
 
 def paint(obj: bpy.types.Object, colour: Colour, roughness: float = 0.5) -> None:
-    """Gives `obj` a plain material."""
-    material = bpy.data.materials.new(obj.name)
+    """Gives `obj` a plain material, and no other."""
+    obj.data.materials.clear()
+    add_material(obj, obj.name, colour, roughness)
+
+
+def add_material(obj: bpy.types.Object, name: str, colour: Colour, roughness: float = 0.5) -> bpy.types.Material:
+    """Gives `obj` a further slot with a plain material and returns that."""
+    material = bpy.data.materials.new(name)
     material.diffuse_color = (*colour, 1.0)
     material.use_nodes = True
     shader = material.node_tree.nodes["Principled BSDF"]
     shader.inputs["Base Color"].default_value = (*colour, 1.0)
     shader.inputs["Roughness"].default_value = roughness
-    obj.data.materials.clear()
     obj.data.materials.append(material)
+    return material
 
 
 def smooth(obj: bpy.types.Object) -> None:
