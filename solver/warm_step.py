@@ -40,7 +40,7 @@ def compile_step() -> None:
     work = workspace(model.pattern)
     work.force[:], work.values[:] = 0.0, 0.0
     work.values[model.pattern.diagonal] = np.eye(3).ravel()
-    solve_step(model, state, outside, 0.01, model.mass.copy(), Settings(), None)
+    solve_step(model, state, outside, 0.01, Settings(), None)
     warp_tets(
         COROTATED, state.x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
         model.stiffness_damping, model.initial_strain, work.warped,

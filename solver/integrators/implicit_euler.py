@@ -13,19 +13,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..arrays import Bools, Floats, floats
+from ..arrays import Floats, floats
 from ..elements.corotational import COROTATED, assemble, warp_tets
 from ..elements.inversion import count_inverted
 from ..errors import SolveFailed
 from ..jit import at_most_threads
 from ..linear.pcg import Solved, solve
-from ..linear.points import add_points
+from ..linear.points import add_points, keep_blocks, put_back
 from ..linear.rigid_modes import rigid_modes
 from ..model import Model
 from ..scene import Settings
 from ..state import State
 from .outside import Outside
 from .report import StepReport
+from .right_side import move, push_by_gravity, sum_up, velocities_to
 from .workspace import workspace
 
 # below this a second thread costs more in waiting than it brings
@@ -38,6 +39,8 @@ LEAST = 1.0e-3
 # Field of the state: v⁺ − v of the last step [m/s], (n, 3). The next change is likely to be like it; tried first, it
 # saves a quarter of the iterations of a swinging beam.
 CHANGE = "node.velocity_change"
+
+NOWHERE = np.zeros((0, 3))
 
 Respond = Callable[[Floats, Floats], Outside | None]
 
@@ -101,17 +104,15 @@ def _step(
     iterations, solves = 0, 0
     v = None
     while True:
-        x, v, solved = solve_step(model, state, outside, dt, drag, settings, v)
+        x, v, change, solved = solve_step(model, state, outside, dt, settings, v)
         iterations, solves = iterations + solved.iterations, solves + 1
-        if not np.isfinite(v).all():
-            raise SolveFailed("solve-not-finite", time=state.time + dt)
         changed = respond(x, v) if respond else None
         if changed is None or solves >= max_solves:
             break
         outside = changed
     ended = clock.perf_counter()
 
-    state.fields[CHANGE] = v - state.v
+    state.fields[CHANGE] = change
     state.x, state.v, state.time = x, v, state.time + dt
     stages = {"elements": warped - started, "assembly": assembled - warped, "solve": ended - assembled}
     return StepReport(
@@ -127,22 +128,25 @@ def _step(
 
 
 def solve_step(
-    model: Model, state: State, outside: Outside, dt: float, drag: Floats, settings: Settings, before: Floats | None
-) -> tuple[Floats, Floats, Solved]:
+    model: Model, state: State, outside: Outside, dt: float, settings: Settings, before: Floats | None
+) -> tuple[Floats, Floats, Floats, Solved]:
     """Solves the assembled system of a step with what acts from outside.
 
     Args:
         model, state, outside, dt, settings: As for `step`.
-        drag: Mass and damping by mass on the diagonal [kg], (n,).
         before: v⁺ of the solve before [m/s], (n, 3), to start from; None in the first one.
 
     Returns:
-        x⁺ [m], v⁺ [m/s], (n, 3) each, and how the solve went. The matrix is left as it was found.
+        x⁺ [m], v⁺ and v⁺ − v [m/s], (n, 3) each, and how the solve went. The matrix is left as it was found.
+
+    Raises:
+        SolveFailed: Velocities are no longer numbers.
     """
     pattern, points = model.pattern, outside.points
     work = workspace(pattern)
     is_free = np.ones(model.node_count, bool) if outside.is_fixed is None else ~outside.is_fixed
-    impulse = dt * (model.mass * model.gravity_scale)[:, None] * outside.gravity
+    impulse = work.impulse
+    push_by_gravity(model.mass, model.gravity_scale, floats(outside.gravity), dt, impulse)
     if outside.node_force is not None:
         impulse += dt * outside.node_force
 
@@ -150,8 +154,7 @@ def solve_step(
     # in one layout, since kernels are compiled once per layout
     coupling = floats(dt * (dt * points.stiffness + points.damping), len(points), 3, 3)
     weights, push = floats(points.weights, len(points), 4), floats(dt * points.force, len(points), 3)
-    touched = np.unique(pattern.corner_block[corners[:, None] + np.arange(4)])
-    untouched = work.values[touched]
+    count = keep_blocks(corners, pattern.corner_block, work.values, work.is_kept, work.places, work.kept)
     add_points(
         corners, weights, coupling, push, model.tets.ravel(), pattern.corner_block, work.values, impulse,
     )  # fmt: skip
@@ -161,25 +164,21 @@ def solve_step(
         v = state.v
         if CHANGE in state.fields:
             likely = floats(state.fields[CHANGE])
-    v = v.copy()
-    if outside.fixed_target is not None:
-        v[~is_free] = (outside.fixed_target[~is_free] - state.x[~is_free]) / dt
-    parts = (model.mass[:, None] * state.v, dt * work.force, impulse)
-    b = floats(parts[0] + parts[1] + parts[2])
-    least = floats(LEAST * np.sum([_norms(model, part, is_free) for part in parts], axis=0))
+    v = floats(v.copy())
+    target = NOWHERE if outside.fixed_target is None else floats(outside.fixed_target)
+    if len(target):
+        velocities_to(target, floats(state.x), is_free, dt, v)
+    b, least = np.empty_like(v), np.empty(pattern.island_count)
+    sum_up(
+        model.mass, floats(state.v), work.force, impulse, dt, is_free, pattern.island_start, LEAST, b, least,
+    )  # fmt: skip
     modes = rigid_modes(pattern, work.values, state.x, is_free)
     solved = solve(
         pattern, work.values, b, is_free, v, settings.tolerance, settings.max_iterations, least, likely, modes
     )
-    work.values[touched] = untouched
+    put_back(count, work.places, work.kept, work.is_kept, work.values)
 
-    x = state.x + dt * v
-    if outside.fixed_target is not None:
-        x[~is_free] = outside.fixed_target[~is_free]
-    return x, v, solved
-
-
-def _norms(model: Model, vectors: Floats, is_free: Bools) -> Floats:
-    """Returns the norm of the free nodes' vectors, (n, 3), per island."""
-    squares = np.sum(vectors * vectors, axis=1) * is_free
-    return floats(np.sqrt(np.add.reduceat(squares, model.pattern.island_start[:-1].astype(np.int64))))
+    x, change = np.empty_like(v), np.empty_like(v)
+    if not move(floats(state.x), v, floats(state.v), dt, is_free, target, x, change):
+        raise SolveFailed("solve-not-finite", time=state.time + dt)
+    return x, v, change, solved

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import Bools, Floats, Indices
 from ..elements.corotational import WARPED
 from ..linear.pattern import BlockPattern
 
@@ -21,11 +21,17 @@ class Workspace:
         warped: What the tet pass writes, (m, WARPED).
         values: Blocks of the system matrix, (b, 9).
         force: Elastic forces on nodes [N], (n, 3).
+        impulse: All other forces times Δt [N s], (n, 3).
+        is_kept, places, kept: For `keep_blocks`, (b,), (b,), (b, 9).
     """
 
     warped: Floats
     values: Floats
     force: Floats
+    impulse: Floats
+    is_kept: Bools
+    places: Indices
+    kept: Floats
 
 
 _kept: WeakKeyDictionary[BlockPattern, Workspace] = WeakKeyDictionary()
@@ -38,5 +44,9 @@ def workspace(pattern: BlockPattern) -> Workspace:
             np.empty((pattern.tet_count, WARPED)),
             np.empty((pattern.block_count, 9)),
             np.empty((pattern.node_count, 3)),
+            np.empty((pattern.node_count, 3)),
+            np.zeros(pattern.block_count, bool),
+            np.empty(pattern.block_count, np.int32),
+            np.empty((pattern.block_count, 9)),
         )
     return _kept[pattern]

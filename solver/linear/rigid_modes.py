@@ -13,6 +13,7 @@ decomposition and multigrid methods: A-DEF2, which takes back what round-off bri
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..geometry.chunks import run_in_chunks
 from ..jit import kernel
 from .pattern import BlockPattern
 
-WORST_CONDITION = 1.0e12  # of E; an island beyond it, such as a single line of nodes, is solved without modes
+LEAST_PIVOT = 1.0e-12  # of E; an island below it, such as a single line of nodes, is solved without modes
 
 
 @dataclass(frozen=True)
@@ -106,23 +107,80 @@ def balance_islands(island_start, arms, product, inverse, b, x):
             x[i, 2] += motion[2] + motion[3] * r[1] - motion[4] * r[0]
 
 
+@kernel()
+def invert_coarse(island_start, is_free, matrices, inverse):
+    """Writes E⁻¹ of every island, (k, 6, 6), zero where nodes are held or E is hardly positive definite.
+
+    By Gauss and Jordan on E scaled to a diagonal of ones: its pivots are then between 0 and 1, and small ones tell
+    that modes are hardly told apart.
+    """
+    A, scale = np.empty((6, 12)), np.empty(6)
+    for island in range(len(matrices)):
+        E, out = matrices[island], inverse[island]
+        out[:, :] = 0.0
+        usable = True
+        for i in range(island_start[island], island_start[island + 1]):
+            usable = usable and is_free[i]
+        for m in range(6):
+            usable = usable and E[m, m] > 0.0 and E[m, m] < np.inf
+        if not usable:
+            continue
+        for m in range(6):
+            scale[m] = 1.0 / math.sqrt(E[m, m])
+        for m in range(6):
+            for k in range(6):
+                A[m, k], A[m, 6 + k] = scale[m] * E[m, k] * scale[k], 1.0 if m == k else 0.0
+        for m in range(6):
+            pivot = A[m, m]
+            if not pivot > LEAST_PIVOT:
+                usable = False
+                break
+            for k in range(12):
+                A[m, k] /= pivot
+            for row in range(6):
+                factor = A[row, m]
+                if row != m and factor != 0.0:
+                    for k in range(12):
+                        A[row, k] -= factor * A[m, k]
+        if usable:
+            for m in range(6):
+                for k in range(6):
+                    out[m, k] = scale[m] * A[m, 6 + k] * scale[k]
+
+
+@kernel()
+def find_arms(island_start, positions, arms):
+    """Writes positions from the centre of their island in units of its radius, (n, 3)."""
+    centre = np.empty(3)
+    for island in range(len(island_start) - 1):
+        first, last = island_start[island], island_start[island + 1]
+        centre[:] = 0.0
+        for i in range(first, last):
+            for axis in range(3):
+                centre[axis] += positions[i, axis]
+        square = 0.0
+        for i in range(first, last):
+            for axis in range(3):
+                arms[i, axis] = positions[i, axis] - centre[axis] / (last - first)
+                square += arms[i, axis] ** 2
+        scale = 1.0 / max(math.sqrt(square / (last - first)), 1e-300)
+        for i in range(first, last):
+            for axis in range(3):
+                arms[i, axis] *= scale
+
+
 def rigid_modes(pattern: BlockPattern, values: Floats, positions: Floats, is_free: Bools) -> RigidModes:
     """Returns the modes of the islands at node positions x [m], (n, 3), for the matrix of blocks `values`, (b, 9)."""
-    arms, product = _arms(pattern, positions), np.empty((pattern.node_count, 18))
+    arms, product = np.empty((pattern.node_count, 3)), np.empty((pattern.node_count, 18))
+    find_arms(pattern.island_start, floats(positions), arms)
 
     def work(rows: slice) -> None:
         multiply_rigid(pattern.row_start, pattern.column, values, arms, rows.start, rows.stop, product)
 
     run_in_chunks(pattern.node_count, work)
-    matrices = np.empty((pattern.island_count, 6, 6))
+    matrices, inverse = np.empty((2, pattern.island_count, 6, 6))
     coarse_matrices(pattern.island_start, arms, product, matrices)
-    starts = pattern.island_start[:-1].astype(np.int64)
-    usable = np.logical_and.reduceat(is_free, starts) & np.isfinite(matrices).all(axis=(1, 2))
-    matrices[~usable] = np.eye(6)
-    usable &= np.linalg.cond(matrices) < WORST_CONDITION
-    matrices[~usable] = np.eye(6)
-    inverse = np.linalg.inv(matrices)
-    inverse[~usable] = 0.0
+    invert_coarse(pattern.island_start, is_free, matrices, inverse)
     return RigidModes(arms, product, inverse)
 
 
@@ -134,12 +192,3 @@ def balance(modes: RigidModes, pattern: BlockPattern, b: Floats, x: Floats) -> N
 def make_orthogonal(modes: RigidModes, pattern: BlockPattern, d: Floats) -> None:
     """Takes from a direction d, (n, 3), what is not A-orthogonal to the modes."""
     balance_islands(pattern.island_start, modes.arms, modes.product, modes.inverse, np.zeros((0, 3)), d)
-
-
-def _arms(pattern: BlockPattern, positions: Floats) -> Floats:
-    """Returns positions from the centre of their island in units of its radius, (n, 3)."""
-    starts = pattern.island_start.astype(np.int64)
-    counts = np.diff(starts)
-    own = positions - np.repeat(np.add.reduceat(positions, starts[:-1]) / counts[:, None], counts, axis=0)
-    radius = np.sqrt(np.add.reduceat(np.sum(own * own, axis=1), starts[:-1]) / counts)
-    return floats(own / np.repeat(np.maximum(radius, 1e-300), counts)[:, None])
