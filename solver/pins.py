@@ -194,7 +194,7 @@ def make_pins(body: Body, binding: Binding, model: Model, number: int, tet_size:
         springs=springs,
         exact=exact,
         exact_binding=Binding(tet[exact], barycentric[exact]),
-        correction=_correction(body.vertices, pinned[exact], tet_size),
+        correction=correction_of(body.vertices, pinned[exact], tet_size),
     )
 
 
@@ -206,7 +206,7 @@ def _area_shares(body: Body) -> Floats:
     return per_vertex / max(per_vertex.sum(), 1e-300)
 
 
-def _correction(vertices: Floats, exact: Indices, radius: float) -> csr_matrix:
+def correction_of(vertices: Floats, exact: Indices, radius: float) -> csr_matrix:
     """Returns how render vertices are drawn along with exactly pinned ones closer than `radius` [m]."""
     count = min(FADE_NEIGHBOURS, len(exact))
     if not count:
