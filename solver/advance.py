@@ -16,10 +16,11 @@ from .contact.response import ContactStep
 from .contact.touching import Place
 from .embedding import interpolate
 from .errors import SolveFailed
-from .heat import advance_heat, extremes
+from .heat import advance_heat, extremes, factors
 from .integrators.implicit_euler import step
 from .integrators.outside import Outside, Points
 from .integrators.report import StepReport
+from .plastic import flow, largest_plastic_strain
 from .present_model import present_model
 from .scene import Scene
 from .simulation import Simulation
@@ -101,7 +102,7 @@ def advance_frame(
         contacts=reports[-1].contacts,
         inverted_tets=max(report.inverted_tets for report in reports),
         milliseconds=1e3 * (clock.perf_counter() - started),
-        bodies=extremes(simulation.built.heat, simulation.built.model, simulation.state),
+        bodies=_of_bodies(simulation),
     )
 
 
@@ -109,7 +110,8 @@ def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport
     """Moves a simulation from one time to another [s] in one step; inputs are those of its end."""
     scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
     advance_heat(built.heat, built.model, state, tracks, scene, begin, end)
-    model, dt = present_model(built, state), end - begin
+    by_heat = factors(built.heat, built.model, state)
+    model, dt = present_model(built, state, by_heat), end - begin
     gravity = gravity_at(scene, tracks, end)
     is_fixed, fixed_target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
     springs, targets = [Points()], {}
@@ -136,7 +138,21 @@ def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport
     for pins in built.pins:
         pins.remember(state, model, targets.get(pins.key), dt)
     state.time = end
+    flow(built.plastic, built.model, model, state, tracks, dt, by_heat)
     return report
+
+
+def _of_bodies(simulation: Simulation) -> dict[str, dict[str, float]]:
+    """Returns what a frame's report says of bodies: key → name → number."""
+    built, state = simulation.built, simulation.state
+    found: dict[str, dict[str, float]] = {}
+    for told in (
+        extremes(built.heat, built.model, state),
+        largest_plastic_strain(built.plastic, built.model, state),
+    ):
+        for key, numbers in told.items():
+            found.setdefault(key, {}).update(numbers)
+    return found
 
 
 def render_positions(built: Built, state: State) -> dict[str, Floats]:

@@ -24,6 +24,7 @@ from .heat import HeatBodies, air_temperature_at, heat_warnings, make_heat
 from .materials.elastic import youngs_modulus
 from .model import BodyRange, Model, Part, make_model
 from .pins import BodyPins, make_pins
+from .plastic import PlasticBody, make_plastic
 from .scene import Body, Scene
 from .state import State
 from .tetrahedralize.given import given_tets
@@ -70,6 +71,7 @@ class Built:
         colliders: What they may touch.
         initial: The first frame.
         heat: Of the bodies that have a temperature; None where none has.
+        plastic: The bodies that take a new shape for good.
     """
 
     model: Model
@@ -79,6 +81,7 @@ class Built:
     colliders: tuple[BuiltCollider, ...]
     initial: State
     heat: HeatBodies | None = None
+    plastic: tuple[PlasticBody, ...] = ()
 
 
 def build(
@@ -135,7 +138,9 @@ def build(
     heat = make_heat(scene, model, [(found.tet, found.weights, found.area) for found in points], tracks)
     if heat is not None:
         heat.start(model, state, air_temperature_at(scene, tracks, 0.0))
-    built = Built(model, tuple(bodies), tuple(pins), ContactPoints.together(points), colliders, state, heat)
+    plastic = make_plastic(scene, meshes, model, tracks)
+    points_together = ContactPoints.together(points)
+    built = Built(model, tuple(bodies), tuple(pins), points_together, colliders, state, heat, plastic)
     _check_colliders(built, surfaces, tracks)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
 

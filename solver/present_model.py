@@ -3,11 +3,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .build import Built
+from .heat import Factors, factors, softened
 from .model import Model
+from .plastic import with_plastic_strain
 from .state import State
 
 
-def present_model(built: Built, state: State) -> Model:
-    """Returns the model with the rest shapes and moduli that hold at `state`; topology and pattern are the same."""
-    return built.model
+def present_model(built: Built, state: State, by_heat: Factors | None = None) -> Model:
+    """Returns the model with the rest shapes and moduli that hold at `state`; topology and pattern are the same.
+
+    Args:
+        built: What was built.
+        state: Plastic strain and temperatures.
+        by_heat: What the temperatures make of the material, where it is known already.
+    """
+    model = with_plastic_strain(built.model, state)
+    by_heat = by_heat or factors(built.heat, built.model, state)
+    if by_heat is None:
+        return model
+    mu, lam = softened(model.mu, model.lam, by_heat.stiffness)
+    return replace(model, mu=mu, lam=lam)

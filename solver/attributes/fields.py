@@ -49,4 +49,4 @@ def without_source(body: Body) -> list[str]:
 def _plastic_strain(simulation: Simulation) -> Floats:
     from ..plastic import plastic_norm
 
-    return plastic_norm(simulation.built, simulation.state)
+    return plastic_norm(simulation.built.model, simulation.state)

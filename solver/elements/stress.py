@@ -17,6 +17,7 @@ import numpy as np
 from ..arrays import Floats, Indices
 from ..jit import kernel
 from ..model import Model
+from .gradient import corotated_strain_of, gradient_of
 from .rotation import rotation_of
 
 
@@ -65,22 +66,9 @@ def von_mises(stress: Floats) -> Floats:
 def stress_of_tets(x, tets, Dm_inverse, mu, lam, initial_strain, stress, largest):
     """Writes what `elastic_stress` returns; `initial_strain` ε0 is (m, 6) or (0, 6) for none."""
     for tet in range(len(tets)):
-        n, G, s = tets[tet], Dm_inverse[tet], stress[tet]
-        p0, p1, p2, p3 = x[n[0]], x[n[1]], x[n[2]], x[n[3]]
-        x1, y1, z1 = p1[0] - p0[0], p1[1] - p0[1], p1[2] - p0[2]
-        x2, y2, z2 = p2[0] - p0[0], p2[1] - p0[1], p2[2] - p0[2]
-        x3, y3, z3 = p3[0] - p0[0], p3[1] - p0[1], p3[2] - p0[2]
-        g1x, g1y, g1z = G[0, 0], G[0, 1], G[0, 2]
-        g2x, g2y, g2z = G[1, 0], G[1, 1], G[1, 2]
-        g3x, g3y, g3z = G[2, 0], G[2, 1], G[2, 2]
-        a, b, c = x1 * g1x + x2 * g2x + x3 * g3x, x1 * g1y + x2 * g2y + x3 * g3y, x1 * g1z + x2 * g2z + x3 * g3z
-        d, e, f = y1 * g1x + y2 * g2x + y3 * g3x, y1 * g1y + y2 * g2y + y3 * g3y, y1 * g1z + y2 * g2z + y3 * g3z
-        g, h, i = z1 * g1x + z2 * g2x + z3 * g3x, z1 * g1y + z2 * g2y + z3 * g3y, z1 * g1z + z2 * g2z + z3 * g3z
-        A, B, C, D, E, F, P, Q, R = rotation_of(a, b, c, d, e, f, g, h, i)
-        exx, eyy, ezz = A * a + D * d + P * g - 1.0, B * b + E * e + Q * h - 1.0, C * c + F * f + R * i - 1.0
-        exy = 0.5 * (A * b + D * e + P * h + B * a + E * d + Q * g)
-        eyz = 0.5 * (B * c + E * f + Q * i + C * b + F * e + R * h)
-        ezx = 0.5 * (C * a + F * d + R * g + A * c + D * f + P * i)
+        F, s = gradient_of(x, tets[tet], Dm_inverse[tet]), stress[tet]
+        A, B, C, D, E, G, P, Q, R = rotation_of(*F)
+        exx, eyy, ezz, exy, eyz, ezx = corotated_strain_of(*F, A, B, C, D, E, G, P, Q, R)
         if len(initial_strain) > 0:
             o = initial_strain[tet]
             exx, eyy, ezz, exy, eyz, ezx = exx - o[0], eyy - o[1], ezz - o[2], exy - o[3], eyz - o[4], ezx - o[5]
@@ -89,10 +77,10 @@ def stress_of_tets(x, tets, Dm_inverse, mu, lam, initial_strain, stress, largest
         largest[tet] = largest_eigenvalue(xx, yy, zz, xy, yz, zx)
         # R σ, then (R σ) Rᵀ
         a, b, c = A * xx + B * xy + C * zx, A * xy + B * yy + C * yz, A * zx + B * yz + C * zz
-        d, e, f = D * xx + E * xy + F * zx, D * xy + E * yy + F * yz, D * zx + E * yz + F * zz
+        d, e, f = D * xx + E * xy + G * zx, D * xy + E * yy + G * yz, D * zx + E * yz + G * zz
         g, h, i = P * xx + Q * xy + R * zx, P * xy + Q * yy + R * yz, P * zx + Q * yz + R * zz
-        s[0], s[1], s[2] = a * A + b * B + c * C, d * D + e * E + f * F, g * P + h * Q + i * R
-        s[3], s[4], s[5] = a * D + b * E + c * F, d * P + e * Q + f * R, g * A + h * B + i * C
+        s[0], s[1], s[2] = a * A + b * B + c * C, d * D + e * E + f * G, g * P + h * Q + i * R
+        s[3], s[4], s[5] = a * D + b * E + c * G, d * P + e * Q + f * R, g * A + h * B + i * C
 
 
 @kernel()

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plastic flow and creep: tets whose elastic strain is above the yield strain take it over into their rest shape.
+
+bodies.py          what is asked for, per tet: `PlasticBody`
+multiplicative.py  F = Fe Fp with det Fp = 1: volume is kept
+additive.py        the plastic strain subtracted from the strain, as Müller and Gross 2004 have it
+flow.py            both after a step: `flow`
+shape.py           the model that plastic strain makes, and how large it is: `with_plastic_strain`, `plastic_norm`
+"""
+
+from __future__ import annotations
+
+from .bodies import PlasticBody, make_plastic
+from .flow import flow
+from .shape import largest_plastic_strain, plastic_norm, with_plastic_strain
+
+__all__ = ["PlasticBody", "flow", "largest_plastic_strain", "make_plastic", "plastic_norm", "with_plastic_strain"]
