@@ -18,6 +18,7 @@ from ..solver.errors import BadInput, Cancelled
 from . import messages, modifier_place, playback, roles
 from .baking import bakes, cache_place, present_bake
 from .reading import input_checks, input_notes
+from .results import present
 
 
 def bake(options: argparse.Namespace) -> int:
@@ -80,6 +81,7 @@ def attach(options: argparse.Namespace) -> int:
     if not pairs:
         raise BadInput("nothing-to-attach", path=str(folder), name=scene.name)
     for body, obj in pairs:
+        modifier_place.settle(obj)
         count = input_checks.vertex_count(scene, obj, modifier_place.input_count(obj), head.frame_start)
         if count != body.vertices:
             raise BadInput("attach-vertices", name=obj.name, count=count, wanted=body.vertices)
@@ -88,6 +90,9 @@ def attach(options: argparse.Namespace) -> int:
         playback.attach(obj, folder, body.key)
     attached = [obj.name for _, obj in pairs]
     cache_place.remember(scene, folder, borrowed=True)
+    for body, obj in pairs:
+        if present.has_result(folder, body.key):
+            present.show(scene, obj, folder, body.key)
     _write(options.out or Path(bpy.data.filepath))
     if options.emit:
         options.emit({"event": "attached", "objects": attached, "file": str(options.out or bpy.data.filepath)})

@@ -15,6 +15,9 @@ NAME = "Sinew"
 # Modifiers that refine, grow hair on, or finish the shape that they get: they belong below
 FINISHING = {"SUBSURF", "MULTIRES", "PARTICLE_SYSTEM", "PARTICLE_INSTANCE", "EXPLODE", "WEIGHTED_NORMAL", "NORMAL_EDIT"}
 
+# Modifiers that round the mesh off: of a body that breaks, their result is cut, or cracks would show early
+ROUNDING = {"SUBSURF", "MULTIRES"}
+
 # Modifiers that pose the whole mesh: below Sinew they would pose the simulated shape a second time
 POSING = {
     "ARMATURE",
@@ -58,6 +61,32 @@ def ensure_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier:
     return modifier
 
 
+def settle(obj: bpy.types.Object) -> None:
+    """Moves the modifier of a body that may break below its last Subdivision, and notes where it was."""
+    modifier = find_modifier(obj)
+    if modifier is None or not obj.sinew.use_fracture:
+        return
+    place, wanted = list(obj.modifiers).index(modifier), _below_rounding(obj)
+    if place < wanted - 1:
+        obj.modifiers.move(place, wanted - 1)
+        if list(obj.modifiers).index(modifier) != place:
+            obj.sinew.place_before = place + 1
+
+
+def unsettle(obj: bpy.types.Object) -> None:
+    """Moves the modifier back to where it was before `settle`."""
+    modifier = find_modifier(obj)
+    if modifier is not None and obj.sinew.place_before:
+        obj.modifiers.move(list(obj.modifiers).index(modifier), min(obj.sinew.place_before, len(obj.modifiers)) - 1)
+    if obj.sinew.place_before:
+        obj.sinew.place_before = 0
+
+
+def _below_rounding(obj: bpy.types.Object) -> int:
+    """Returns how many modifiers there are up to the last Subdivision."""
+    return max((i + 1 for i, modifier in enumerate(obj.modifiers) if modifier.type in ROUNDING), default=0)
+
+
 def remove_modifier(obj: bpy.types.Object) -> None:
     """Takes Sinew's modifier out of the stack of `obj`, if it is there."""
     modifier = find_modifier(obj)
@@ -76,7 +105,7 @@ def place_for(obj: bpy.types.Object) -> int:
     """Returns where in the stack Sinew belongs: after what poses, before what refines or finishes."""
     stack = list(obj.modifiers)
     posing = [i for i, modifier in enumerate(stack) if modifier.type in POSING]
-    first = posing[-1] + 1 if posing else 0
+    first = max(posing[-1] + 1 if posing else 0, _below_rounding(obj) if obj.sinew.use_fracture else 0)
     for place in range(first, len(stack)):
         if stack[place].type in FINISHING or stack[place].use_pin_to_last:
             return place

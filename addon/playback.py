@@ -20,6 +20,8 @@ __all__ = [
     "detach",
     "ensure_modifier",
     "find_modifier",
+    "play",
+    "portable_path",
     "refresh",
     "remove_modifier",
     "shape_key_bytes",
@@ -33,8 +35,12 @@ def attach(obj: bpy.types.Object, cache: Path, key: str) -> None:
         StorageFailed: There is no cache in that folder.
     """
     head = CacheHead.load(cache)
-    modifier = ensure_modifier(obj)
-    path = portable_path(layout.play_path(cache, key), bpy.data.filepath)
+    play(obj, ensure_modifier(obj), head, layout.play_path(cache, key))
+
+
+def play(obj: bpy.types.Object, modifier: bpy.types.MeshCacheModifier, head: CacheHead, file: Path) -> None:
+    """Makes a modifier of `obj` play a PC2 file with the timing of a cache; changes nothing where it already does."""
+    path = portable_path(file, bpy.data.filepath)
     for name, value in _playing(obj, head, path).items():
         # setting a value tags the object for a new evaluation, even when it is the same
         present = getattr(modifier, name)

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import bpy
 
 from ...solver.cache import layout
-from .. import export, playback, roles
+from ...solver.errors import SinewError
+from .. import export, messages, modifier_place, playback, roles
+from ..results import present
 from . import cache_look, cache_place
 
 
@@ -28,11 +32,34 @@ def attach(scene: bpy.types.Scene, lost_ones: bool = True) -> None:
     for obj in roles.bodies(scene):
         key = key_of(obj)
         if key in keys and layout.play_path(folder, key).exists():
+            modifier_place.settle(obj)
             playback.attach(obj, folder, key)
             if obj.sinew.key != key:
                 obj.sinew.key = key  # it is found under this name even when it is renamed
+            _show_result(scene, obj, folder, key)
         elif lost_ones:
             playback.detach(obj)
+            present.drop(obj)
+
+
+def _show_result(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> None:
+    """Lets what a broken body has become stand in for it; why that cannot be, the panel says."""
+    try:
+        if present.has_result(folder, key):
+            present.show(scene, obj, folder, key)
+        else:
+            present.drop(obj)
+    except SinewError as problem:
+        present.drop(obj)
+        messages.remember(scene, messages.text_of(problem))
+
+
+def restore(scene: bpy.types.Scene) -> None:
+    """Gives every body of `scene` back as it was before it was baked."""
+    attach(scene)
+    for obj in roles.bodies(scene):
+        modifier_place.unsettle(obj)
+    present.drop_orphans()
 
 
 def mend(scene: bpy.types.Scene) -> None:

@@ -16,7 +16,7 @@ import bpy
 
 from ...solver.cache import is_cache
 from ...solver.errors import StorageFailed
-from .. import messages, playback, roles
+from .. import messages
 from . import bakes, cache_look, cache_place, present_bake
 
 PLACES = ("cache_path", "baked_path", "baked_for", "baked_scene", "borrowed")
@@ -139,5 +139,4 @@ def _move(scene: bpy.types.Scene, present: Path, blend: str) -> None:
         return
     cache_place.remember(scene, target, blend=blend)
     cache_look.forget()
-    for obj in roles.bodies(scene):
-        playback.attach(obj, target, present_bake.key_of(obj))
+    present_bake.attach(scene)

@@ -13,6 +13,7 @@ from .fracture_settings import FractureSettings, ResultSettings
 from .heat_settings import HeatSettings, HeatSourceSettings
 from .material_settings import MaterialSettings
 from .plastic_settings import PlasticSettings
+from .result_notes import ResultNotes
 from .sampling import FIXED
 
 
@@ -23,6 +24,7 @@ class SinewObject(
     HeatSettings,
     FractureSettings,
     ResultSettings,
+    ResultNotes,
     ColliderSettings,
     HeatSourceSettings,
     bpy.types.PropertyGroup,

@@ -35,10 +35,29 @@ TRANSFORM = (
     "parent_bone",
     "track_axis",
 )
-# settings that only say where a bake lies or how it looks
+# settings that only say where a bake lies or how it looks; hidden ones are not read either
 NOT_PHYSICS = {
-    "key", "modifier_uid", "take", "cache_path", "baked_path", "baked_for", "baked_scene", "borrowed", "protect",
-    "show_tets", "show_joined", "preset", "use_scene_range", "frame_end",
+    "take", "cache_path", "protect", "show_tets", "show_joined", "preset", "use_scene_range", "frame_end",
+    "broken_material", "separate_pieces",
+}  # fmt: skip
+
+# what other objects than bodies are read of
+OF_ROLE = {
+    "COLLIDER": {"collider_shape", "friction", "thickness"},
+    "HEAT": {"source_temperature", "source_radius", "source_exchange"},
+}
+# settings that are not read while their switch is off
+OF_SWITCH = {
+    "use_plasticity": {
+        "plastic_law", "yield_strain", "flow", "maximum_strain", "hardening", "yield_group", "flow_group",
+        "maximum_group",
+    },
+    "use_heat": {"temperature", "conductivity", "heat_capacity", "heat_exchange", "melting_point", "softening"},
+    "use_fracture": {
+        "breaking_stress", "use_toughness", "toughness", "scatter", "seed", "strength_group", "unbreakable_group",
+        "most_splits", "most_pieces",
+    },
+    "use_toughness": {"toughness"},
 }  # fmt: skip
 
 
@@ -54,14 +73,16 @@ def data_read(scene: bpy.types.Scene) -> set[bpy.types.ID]:
 
 def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
     chosen = sorted((o for o in scene.objects if o.sinew.role != "NONE"), key=lambda o: o.name)
-    parts = _scene_parts(scene)
+    has_heat = any(o.sinew.role == "BODY" and o.sinew.use_heat for o in chosen)
+    chosen = [o for o in chosen if has_heat or o.sinew.role != "HEAT"]
+    parts = _scene_parts(scene, set() if has_heat else {"air_temperature"})
     seen: set[bpy.types.ID] = {scene}
     waiting: list[bpy.types.ID] = []
     for obj in chosen:
         # a body keeps its key when it is renamed
         parts += [
             body_key(obj) if obj.sinew.role == "BODY" else "",
-            *values(obj.sinew, NOT_PHYSICS | _unread(obj), animated_paths(obj), "sinew."),
+            *values(obj.sinew, NOT_PHYSICS | _hidden(obj.sinew) | _unread(obj), animated_paths(obj), "sinew."),
         ]
         if obj.sinew.role == "BODY" and obj.sinew.method == "GIVEN":
             parts.append(tet_file.content_digest(obj))
@@ -77,21 +98,28 @@ def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
 
 
 def _unread(obj: bpy.types.Object) -> set[str]:
-    """Returns the settings of the other role, and of other methods than From File, which are not read.
+    """Returns the settings of other roles, of other methods than From File, and of what is switched off.
 
     Of a file of tets its content counts, not where it lies.
     """
-    collider = {"collider_shape", "friction", "thickness"}
-    if obj.sinew.role == "BODY":
-        sizes = {"sizing", "tet_size", "divisions", "interior_size"} if obj.sinew.method == "GIVEN" else set()
-        return collider | sizes | {"tets_path"}
-    return {p.identifier for p in obj.sinew.bl_rna.properties} - collider - {"role"}
+    own = obj.sinew
+    if own.role != "BODY":
+        return {p.identifier for p in own.bl_rna.properties} - OF_ROLE[own.role] - {"role"}
+    unread = {"tets_path"}.union(*OF_ROLE.values())
+    if own.method == "GIVEN":
+        unread |= {"sizing", "tet_size", "divisions", "interior_size"}
+    return unread.union(*(settings for switch, settings in OF_SWITCH.items() if not getattr(own, switch)))
 
 
-def _scene_parts(scene: bpy.types.Scene) -> Parts:
+def _hidden(own: bpy.types.PropertyGroup) -> set[str]:
+    """Returns what is kept among the settings and is none."""
+    return {p.identifier for p in own.bl_rna.properties if p.is_hidden}
+
+
+def _scene_parts(scene: bpy.types.Scene, unread: set[str]) -> Parts:
     render = scene.render
     animated = animated_paths(scene)
-    parts = values(scene.sinew, NOT_PHYSICS | {"frame_start"}, animated, "sinew.")
+    parts = values(scene.sinew, NOT_PHYSICS | _hidden(scene.sinew) | {"frame_start"} | unread, animated, "sinew.")
     numbers: list[float] = [
         frame_range(scene)[0],
         render.fps,

@@ -10,6 +10,9 @@ import numpy as np
 
 Parts = list[bytes | str | np.ndarray]
 
+# curves and drivers of these only say what is seen
+VISIBILITY = {"hide_viewport", "hide_render"}
+
 # how data looks in the interface, which no result depends on
 INTERFACE = {
     "rna_type", "name", "name_full", "show_expanded", "show_in_editmode", "show_on_cage", "is_active", "select",
@@ -52,10 +55,11 @@ def values(
 
 
 def _items(struct: bpy.types.bpy_struct, name: str, path: str, waiting: list[bpy.types.ID] | None) -> Parts:
-    """Returns the targets of an Armature constraint, of which there are many; other collections are left out."""
-    if name != "targets":
+    """Returns the targets of an Armature constraint and the rows of a table; other collections are left out."""
+    if name not in {"targets", "softening"}:
         return []
-    return [part for i, item in enumerate(struct.targets) for part in values(item, (), (), f"{path}{i}.", waiting)]
+    found = enumerate(getattr(struct, name))
+    return [part for i, item in found for part in values(item, (), (), f"{path}{name}.{i}.", waiting)]
 
 
 def _text(rna: bpy.types.Property, value: object) -> str:
@@ -79,8 +83,8 @@ def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
         return []
     parts: Parts = []
     for curve in _curves(data):
-        parts += _curve_parts(curve)
-    for driver in data.drivers:
+        parts += _curve_parts(curve) if curve.data_path not in VISIBILITY else []
+    for driver in (curve for curve in data.drivers if curve.data_path not in VISIBILITY):
         parts += [*_curve_parts(driver), driver.driver.type, driver.driver.expression]
         for variable in driver.driver.variables:
             parts += [variable.name, variable.type]

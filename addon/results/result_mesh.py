@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Blender mesh of a body that broke: final topology, and all layers of the render mesh where they belong."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+from mathutils import Vector
+from mathutils.kdtree import KDTree
+
+from ...solver.arrays import Floats, Indices
+from . import carried
+from .carried import Places
+from .source_mesh import TYPES, Layer, SourceMesh, read, removed_on_failure
+from .stored import StoredResult
+
+BROKEN, PIECE, OPENS = "broken", "piece", "opens"
+UV_NAME = "UVMap"
+
+
+def make_mesh(name: str, result: StoredResult, source: SourceMesh, points: Floats) -> bpy.types.Mesh:
+    """Returns a new mesh.
+
+    Args:
+        name: Of the mesh.
+        result: The final topology.
+        source: The render mesh that it was cut out of.
+        points: Its vertices at the first frame [Blender units], object space, (k, 3).
+    """
+    mesh = bpy.data.meshes.new(name)
+    with removed_on_failure(mesh):
+        _add_polygons(mesh, result, points)
+        vertices, corners = carried.places(result, source.topology, lambda rows: _nearest(points[rows], source))
+        normals = carried.face_normals(points, result.face_start, result.corners)
+        _add_uv_maps(mesh, result, source, corners, _projected(result, points, normals))
+        for layer in source.layers:
+            _add_layer(mesh, layer, _values(mesh, layer, result, source, vertices, corners))
+        _mark(mesh, result, source)
+        _choose_active(mesh, source)
+        _shade(mesh, result, source, corners, normals)
+    return mesh
+
+
+def add_groups(obj: bpy.types.Object, result: StoredResult, source: SourceMesh, points: Floats) -> None:
+    """Gives the object of a result the vertex groups of the render mesh."""
+    vertices, _ = carried.places(result, source.topology, lambda rows: _nearest(points[rows], source))
+    obj.vertex_groups.clear()
+    for name, weights in source.groups.items():
+        group = obj.vertex_groups.new(name=name)
+        blended = np.round(vertices.blend(weights), 6)
+        order = np.argsort(blended, kind="stable")
+        for weight, rows in _runs(blended, order):
+            if weight > 0.0:
+                group.add(rows.tolist(), weight, "REPLACE")
+
+
+def _runs(values: Floats, order: Indices) -> list[tuple[float, Indices]]:
+    """Returns each different value with the rows that have it."""
+    cuts = np.flatnonzero(np.diff(values[order])) + 1
+    return [(float(values[rows[0]]), rows) for rows in np.split(order, cuts) if len(rows)]
+
+
+def _add_polygons(mesh: bpy.types.Mesh, result: StoredResult, points: Floats) -> None:
+    mesh.vertices.add(len(points))
+    mesh.vertices.foreach_set("co", np.ascontiguousarray(points, np.float32).ravel())
+    mesh.loops.add(len(result.corners))
+    mesh.loops.foreach_set("vertex_index", result.corners.astype(np.int32))
+    mesh.polygons.add(len(result.source_face))
+    mesh.polygons.foreach_set("loop_start", result.face_start[:-1].astype(np.int32))
+    mesh.update(calc_edges=True)
+
+
+def _nearest(points: Floats, source: SourceMesh) -> Indices:
+    """Returns the vertex of the render mesh that is nearest to each of the points."""
+    used = np.unique(source.topology.loop_vertex)
+    tree = KDTree(len(used))
+    for vertex in used.tolist():
+        tree.insert(Vector(source.points[vertex]), vertex)
+    tree.balance()
+    return np.array([tree.find(point)[1] for point in points.tolist()], np.int64)
+
+
+def _projected(result: StoredResult, points: Floats, normals: Floats) -> Floats:
+    """Returns UVs of the corners by box projection, (c, 2); 1 is the longest side of the body."""
+    size = float(np.ptp(points, axis=0).max(initial=0.0))
+    return carried.box_projection(points[result.corners], normals[result.face_of_corner], size)
+
+
+def _add_uv_maps(
+    mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh, corners: Places, projected: Floats
+) -> None:
+    """Adds every UV map: the artist's own on the surface, the projection on broken faces; one if there was none."""
+    broken = result.is_broken[result.face_of_corner]
+    own = {layer.name: layer.values for layer in source.layers if layer.name in source.uv_maps[0]}
+    for name in source.uv_maps[0] or [UV_NAME]:
+        uv = mesh.uv_layers.new(name=name, do_init=False)
+        values = projected.copy()
+        if name in own:
+            values[~broken] = corners.blend(own[name])[~broken]
+        mesh.attributes[uv.name].data.foreach_set("vector", values.astype(np.float32).ravel())
+
+
+def _values(
+    mesh: bpy.types.Mesh,
+    layer: Layer,
+    result: StoredResult,
+    source: SourceMesh,
+    vertices: Places,
+    corners: Places,
+) -> npt.NDArray | None:
+    """Returns the values of a layer on the result, or None where it is not carried over."""
+    if layer.name in source.uv_maps[0]:
+        return None
+    has_mean = TYPES[layer.type][3]
+    if layer.domain == "POINT":
+        return vertices.blend(layer.values) if has_mean else vertices.pick(layer.values)
+    if layer.domain == "CORNER":
+        return corners.blend(layer.values) if has_mean else corners.pick(layer.values)
+    if layer.domain == "FACE":
+        return _or_zero(layer.values, result.source_face)
+    if layer.domain == "EDGE":
+        return _or_zero(layer.values, _source_edges(mesh, result, source))
+    return None
+
+
+def _source_edges(mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh) -> Indices:
+    """Returns the edge of the render mesh on which each edge of the result lies, or −1."""
+    found = carried.edges_on(result, source.topology)
+    edges = np.full(len(mesh.edges), -1)
+    known = found >= 0
+    edges[read(mesh.loops, "edge_index", np.int32)[known]] = found[known]
+    return edges
+
+
+def _or_zero(values: npt.NDArray, rows: Indices) -> npt.NDArray:
+    taken = values[np.maximum(rows, 0)].copy()
+    taken[rows < 0] = 0
+    return taken
+
+
+def _add_layer(mesh: bpy.types.Mesh, layer: Layer, values: npt.NDArray | None) -> None:
+    if values is None:
+        return
+    value, _, kind, _ = TYPES[layer.type]
+    attribute = mesh.attributes.get(layer.name) or mesh.attributes.new(layer.name, layer.type, layer.domain)
+    if attribute.domain == layer.domain and attribute.data_type == layer.type:
+        attribute.data.foreach_set(value, np.ascontiguousarray(values, kind).ravel())
+
+
+def _mark(mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh) -> None:
+    """Adds slots and the face attributes "broken", "piece" and "opens"."""
+    for material in source.materials or [None]:
+        mesh.materials.append(material)
+    mesh.materials.append(None)
+    slots = np.minimum(_or_zero(source.material_index, result.source_face), len(mesh.materials) - 2)
+    slots[result.is_broken] = broken_slot(mesh)
+    mesh.polygons.foreach_set("material_index", slots.astype(np.int32))
+    for name, kind, values in (
+        (BROKEN, "BOOLEAN", result.is_broken),
+        (PIECE, "INT", result.piece.astype(np.int32)),
+        (OPENS, "INT", result.opens.astype(np.int32)),
+    ):
+        mesh.attributes.new(name, kind, "FACE").data.foreach_set("value", np.ascontiguousarray(values))
+
+
+def broken_slot(mesh: bpy.types.Mesh) -> int:
+    """Returns the slot of the broken faces: the last one."""
+    return len(mesh.materials) - 1
+
+
+def _choose_active(mesh: bpy.types.Mesh, source: SourceMesh) -> None:
+    """Makes active, and rendered, what was so on the render mesh."""
+    _, active, rendered = source.uv_maps
+    for i, layer in enumerate(mesh.uv_layers):
+        if layer.name == active:
+            mesh.uv_layers.active_index = i
+        layer.active_render = layer.name == rendered if rendered else i == 0
+    active, rendered = source.colours
+    for i, attribute in enumerate(mesh.color_attributes):
+        if attribute.name == active:
+            mesh.color_attributes.active_color_index = i
+        if attribute.name == rendered:
+            mesh.color_attributes.render_color_index = i
+
+
+def _shade(
+    mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh, corners: Places, face_normals: Floats
+) -> None:
+    """Makes broken faces flat with sharp rims, and gives the rest the shading of the render mesh, cut or not."""
+    faces = result.face_of_corner
+    broken = result.is_broken
+    edge_of = read(mesh.loops, "edge_index", np.int32)
+    rims = np.zeros(len(mesh.edges), bool)
+    rims[edge_of[broken[faces]]] = True
+    flat = mesh.attributes.get("sharp_face") or mesh.attributes.new("sharp_face", "BOOLEAN", "FACE")
+    flat.data.foreach_set("value", np.ascontiguousarray(read(flat.data, "value", np.bool_) | broken))
+    sharp = mesh.attributes.get("sharp_edge") or mesh.attributes.new("sharp_edge", "BOOLEAN", "EDGE")
+    sharp.data.foreach_set("value", np.ascontiguousarray(read(sharp.data, "value", np.bool_) | rims))
+    normals = carried.unit(corners.blend(source.normals))
+    normals[broken[faces]] = face_normals[faces][broken[faces]]
+    mesh.normals_split_custom_set(normals.tolist())

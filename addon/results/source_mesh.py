@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The render mesh that went to the solver, as arrays: how it hangs together, and all layers that lie on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+from mathutils import Matrix
+
+from ...solver.arrays import Floats
+from .. import modifier_place
+from ..reading.input_mesh import mesh_of
+from ..reading.input_stage import Stage
+from .carried import Topology
+
+# how values of an attribute's type are read: name of the value, numbers of each, whether a mean has a meaning
+TYPES = {
+    "FLOAT": ("value", 1, np.float32, True),
+    "FLOAT2": ("vector", 2, np.float32, True),
+    "FLOAT_VECTOR": ("vector", 3, np.float32, True),
+    "FLOAT_COLOR": ("color", 4, np.float32, True),
+    "BYTE_COLOR": ("color", 4, np.float32, True),
+    "INT": ("value", 1, np.int32, False),
+    "INT8": ("value", 1, np.int32, False),
+    "BOOLEAN": ("value", 1, np.bool_, False),
+    "INT32_2D": ("value", 2, np.int32, False),
+    "INT16_2D": ("value", 2, np.int32, False),
+    "QUATERNION": ("value", 4, np.float32, False),
+    "FLOAT4X4": ("value", 16, np.float32, False),
+}
+# what Blender makes itself, and what the result has of its own
+NOT_CARRIED = {"position", "custom_normal", "material_index", "broken", "piece", "opens"}
+# names that begin with a dot are the editor's own, but for seams
+CARRIED_ALTHOUGH_HIDDEN = {".uv_seam"}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One attribute: its name, type and domain as Blender calls them, and its values, (n,) or (n, k)."""
+
+    name: str
+    type: str
+    domain: str
+    values: npt.NDArray
+
+
+@dataclass(frozen=True)
+class SourceMesh:
+    """A render mesh.
+
+    Attributes:
+        points: Vertices [Blender units], object space, (n, 3).
+        topology: How it hangs together.
+        triangle_vertices: Vertices of its triangles, (t, 3).
+        normals: Shading normals of its corners, (l, 3).
+        layers: Its attributes.
+        materials: Of its slots.
+        material_index: Slot of each polygon, (p,).
+        groups: Name of each vertex group that is used, and the weights of all vertices, (n,).
+        uv_maps: Names of the UV maps, of the active one and of the one that is rendered.
+        colours: Names of the active and of the rendered colour attribute, or "".
+        matrix: Where the object is, world ← object space.
+    """
+
+    points: Floats
+    topology: Topology
+    triangle_vertices: npt.NDArray
+    normals: Floats
+    layers: list[Layer]
+    materials: list[bpy.types.Material | None]
+    material_index: npt.NDArray
+    groups: dict[str, Floats]
+    uv_maps: tuple[list[str], str, str]
+    colours: tuple[str, str]
+    matrix: Matrix
+
+
+def read_source(scene: bpy.types.Scene, obj: bpy.types.Object, frame: int) -> SourceMesh:
+    """Returns the mesh of `obj` at Sinew's place in its stack, at a frame."""
+    with Stage(scene, {obj: modifier_place.input_count(obj)}) as stage:
+        stage.go_to(frame)
+        evaluated = stage.evaluated(obj)
+        with mesh_of(evaluated) as mesh:
+            return _read(mesh, evaluated)
+
+
+def _read(mesh: bpy.types.Mesh, evaluated: bpy.types.Object) -> SourceMesh:
+    mesh.calc_loop_triangles()
+    topology = Topology(
+        read(mesh.loops, "vertex_index", np.int32),
+        read(mesh.loops, "edge_index", np.int32),
+        np.append(read(mesh.polygons, "loop_start", np.int32), len(mesh.loops)),
+        read(mesh.loop_triangles, "loops", np.int32, 3),
+        read(mesh.loop_triangles, "polygon_index", np.int32),
+    )
+    uv, colours = mesh.uv_layers, mesh.color_attributes
+    rendered = next((layer.name for layer in uv if layer.active_render), "")
+    shown = colours[colours.render_color_index].name if colours.render_color_index >= 0 else ""
+    return SourceMesh(
+        points=read(mesh.vertices, "co", np.float32, 3).astype(np.float64),
+        topology=topology,
+        triangle_vertices=topology.loop_vertex[topology.triangle_loops],
+        normals=read(mesh.corner_normals, "vector", np.float32, 3).astype(np.float64),
+        layers=list(_layers(mesh)),
+        materials=[slot.material.original if slot.material else None for slot in evaluated.material_slots],
+        material_index=read(mesh.polygons, "material_index", np.int32),
+        groups=_groups(evaluated, mesh),
+        uv_maps=([layer.name for layer in uv], uv.active.name if uv.active else "", rendered),
+        colours=(colours.active_color_name or "", shown),
+        matrix=evaluated.matrix_world.copy(),
+    )
+
+
+def read(items: bpy.types.bpy_prop_collection, name: str, kind: type, width: int = 1) -> npt.NDArray:
+    """Returns one property of all items, (n,) or (n, width)."""
+    values = np.empty(len(items) * width, kind)
+    items.foreach_get(name, values)
+    return values if width == 1 else values.reshape(-1, width)
+
+
+def _layers(mesh: bpy.types.Mesh) -> Iterator[Layer]:
+    for attribute in mesh.attributes:
+        name = attribute.name
+        hidden = name.startswith(".") and name not in CARRIED_ALTHOUGH_HIDDEN
+        if hidden or name in NOT_CARRIED or attribute.data_type not in TYPES:
+            continue
+        value, width, kind, _ = TYPES[attribute.data_type]
+        yield Layer(name, attribute.data_type, attribute.domain, read(attribute.data, value, kind, width))
+
+
+def _groups(evaluated: bpy.types.Object, mesh: bpy.types.Mesh) -> dict[str, Floats]:
+    names = [group.name for group in evaluated.vertex_groups]
+    weights = np.zeros((len(names), len(mesh.vertices)))
+    for i, vertex in enumerate(mesh.vertices if names else ()):
+        for element in vertex.groups:
+            if element.group < len(names):
+                weights[element.group, i] = element.weight
+    return dict(zip(names, weights, strict=True))
+
+
+@contextmanager
+def removed_on_failure(mesh: bpy.types.Mesh) -> Iterator[None]:
+    """Takes a half-made mesh out of the file when the block fails."""
+    try:
+        yield
+    except BaseException:
+        bpy.data.meshes.remove(mesh)
+        raise

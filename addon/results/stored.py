@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The final mesh of a body that broke, as the finishing pass keeps it: `result/KEY.npz`. No Blender in here."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from ...solver.arrays import Floats, Indices
+from ...solver.errors import StorageFailed
+
+
+@dataclass(frozen=True)
+class StoredResult:
+    """A closed mesh of k vertices, f polygons and c corners, and where each of them comes from.
+
+    Attributes:
+        rest: Positions before anything moved [m], world, (k, 3).
+        source_vertex: Vertex of the render mesh, or −1 for one that a cut made, (k,).
+        face_start: First corner of each polygon, and c at the end, (f + 1,).
+        corners: Vertices of the polygons, counter-clockwise seen from outside, (c,).
+        source_face: Polygon of the render mesh that a polygon is part of, −1 for a broken face, (f,).
+        corner_triangle: Triangle of the render mesh on which a corner lies, −1 on broken faces, (c,).
+        corner_weights: Where on it, (c, 3).
+        piece: Number of the closed piece that a polygon belongs to, (f,).
+        opens: Frame at which a broken face is first seen, (f,).
+    """
+
+    rest: Floats
+    source_vertex: Indices
+    face_start: Indices
+    corners: Indices
+    source_face: Indices
+    corner_triangle: Indices
+    corner_weights: Floats
+    piece: Indices
+    opens: Indices
+
+    @property
+    def face_of_corner(self) -> Indices:
+        """The polygon of each corner, (c,)."""
+        return np.repeat(np.arange(len(self.source_face)), np.diff(self.face_start))
+
+    @property
+    def next_corner(self) -> Indices:
+        """The corner that follows each one around its polygon, (c,)."""
+        following = np.arange(1, len(self.corners) + 1)
+        following[self.face_start[1:] - 1] = self.face_start[:-1]
+        return following
+
+    @property
+    def is_broken(self) -> np.ndarray:
+        """Whether a polygon is a broken face, (f,) bool."""
+        return self.source_face < 0
+
+    @property
+    def first_crack(self) -> int | None:
+        """The first frame at which a broken face is seen, or None."""
+        return int(self.opens[self.is_broken].min()) if self.is_broken.any() else None
+
+    def turned(self) -> StoredResult:
+        """Returns the same mesh with every polygon turned round, as a mirrored object needs it."""
+        starts, ends = self.face_start[:-1], self.face_start[1:]
+        faces = self.face_of_corner
+        order = (starts + ends - 1)[faces] - np.arange(len(self.corners))
+        same = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in ("corners", "corner_triangle", "corner_weights"):
+            same[name] = same[name][order]
+        return StoredResult(**same)
+
+
+def read_result(path: Path) -> StoredResult:
+    """Reads what the finishing pass wrote.
+
+    Raises:
+        StorageFailed: It is damaged.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return StoredResult(**{field.name: stored[field.name] for field in fields(StoredResult)})
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as problem:
+        file = path.relative_to(path.parents[1]).as_posix()
+        raise StorageFailed("cache-damaged", path=str(path.parents[1]), file=file, problem=str(problem)) from problem
+
+
+def stamp_of(path: Path) -> str:
+    """Returns what tells one result from another, wherever its file was copied to, or "" when it is not there."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError:
+        return ""

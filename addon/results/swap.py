@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Materials through which hidden broken faces show: there the original stands until the first crack opens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+import numpy as np
+
+from . import result_objects
+from .result_mesh import BROKEN, OPENS
+from .source_mesh import read
+
+# sockets of any shader whose value lets light into the body
+LETS_LIGHT_IN = ("Transmission Weight", "Subsurface Weight", "Transmission", "Subsurface")
+# shaders that do so by what they are
+CLEAR_SHADERS = {
+    "BSDF_GLASS", "BSDF_REFRACTION", "BSDF_TRANSLUCENT", "BSDF_TRANSPARENT", "SUBSURFACE_SCATTERING",
+    "VOLUME_SCATTER", "VOLUME_ABSORPTION", "PRINCIPLED_VOLUME",
+}  # fmt: skip
+
+
+def apply(made: bpy.types.Object, obj: bpy.types.Object) -> None:
+    """Hides `obj` and shows its result instead: always, or from the first crack on where light gets inside."""
+    result_objects.as_visible_as(made, obj, first_crack(made) if clear_materials(obj) else None)
+
+
+def first_crack(made: bpy.types.Object) -> int | None:
+    """Returns the first frame at which a broken face of a result is seen, or None."""
+    mesh = made.data
+    if BROKEN not in mesh.attributes or OPENS not in mesh.attributes:
+        return None
+    broken = read(mesh.attributes[BROKEN].data, "value", np.bool_)
+    opens = read(mesh.attributes[OPENS].data, "value", np.int32)
+    return int(opens[broken].min()) if broken.any() else None
+
+
+def clear_materials(obj: bpy.types.Object) -> list[str]:
+    """Returns the names of the materials of `obj` that let light inside."""
+    found = (slot.material for slot in obj.material_slots)
+    return sorted({material.name for material in found if material is not None and lets_light_in(material)})
+
+
+def lets_light_in(material: bpy.types.Material) -> bool:
+    """Whether what is inside can be seen through a material."""
+    tree = material.node_tree
+    return tree is not None and any(_is_clear(node) for node in _nodes(tree, set()))
+
+
+def _is_clear(node: bpy.types.Node) -> bool:
+    if node.mute:
+        return False
+    if node.type in CLEAR_SHADERS:
+        return any(socket.is_linked for socket in node.outputs)
+    for socket in node.inputs:
+        if socket.name in LETS_LIGHT_IN and hasattr(socket, "default_value") and node.type.startswith("BSDF"):
+            if socket.is_linked or socket.default_value > 0.0:
+                return True
+        if socket.name == "Alpha" and node.type == "BSDF_PRINCIPLED" and not socket.is_linked:
+            if socket.default_value < 1.0:
+                return True
+    return False
+
+
+def _nodes(tree: bpy.types.NodeTree, seen: set[str]) -> Iterator[bpy.types.Node]:
+    seen.add(tree.name_full)
+    for node in tree.nodes:
+        yield node
+        inner = getattr(node, "node_tree", None)
+        if inner is not None and inner.name_full not in seen:
+            yield from _nodes(inner, seen)
