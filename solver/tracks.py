@@ -73,10 +73,17 @@ class TrackReader:
         self.folder = folder / "tracks"
         self.wait = wait
         self._loaded: dict[str, _Loaded] = {}
+        self._there: dict[str, bool] = {}
 
     def has(self, name: str) -> bool:
         """Whether the scene has a track of that name."""
-        return (self.folder / name / "track.json").exists()
+        known = self._there.get(name)
+        if known is None:
+            known = (self.folder / name / "track.json").exists()
+            # what is not there yet may still come
+            if known or (self.folder / COMPLETE).exists():
+                self._there[name] = known
+        return known
 
     def sample(self, name: str, time: float) -> Floats:
         """Returns the value of a track at a time [s].
@@ -158,6 +165,8 @@ def _telling(track: _Loaded, until: float) -> int:
 def _between(kind: str, a: Floats, b: Floats, s: float) -> Floats:
     if kind != "rigid":
         return a + s * (b - a)
+    if np.array_equal(a, b):
+        return a
     turn_a, stretch_a = turn_and_stretch(a[:3, :3])
     turn_b, stretch_b = turn_and_stretch(b[:3, :3])
     result = a + s * (b - a)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +53,7 @@ class BuiltCollider:
             BadInput: The collider changes its scale or shear.
         """
         matrix = _matrix(self.key, tracks, time)
-        turn, stretch = turn_and_stretch(matrix[:3, :3])
+        turn, stretch = _known_turn_and_stretch(np.ascontiguousarray(matrix[:3, :3]).tobytes())
         if np.abs(stretch - self.stretch).max() > STRETCH_CHANGE * np.abs(self.stretch).max():
             raise BadInput("collider-changes-size", name=self.name, time=round(time, 3))
         return np.vstack([turn, matrix[:3, 3]])
@@ -85,6 +86,12 @@ def build_collider(collider: Collider, tracks: TrackReader) -> BuiltCollider:
 def _matrix(key: str, tracks: TrackReader, time: float) -> Floats:
     name = f"collider.{key}.matrix"
     return tracks.sample(name, time) if tracks.has(name) else np.eye(4)
+
+
+@functools.lru_cache(maxsize=256)
+def _known_turn_and_stretch(matrix: bytes) -> tuple[Floats, Floats]:
+    """Returns `turn_and_stretch` of nine numbers, kept for colliders that stand still and steps that follow another."""
+    return turn_and_stretch(np.frombuffer(matrix).reshape(3, 3))
 
 
 def _built(collider: Collider, stretch: Floats, normal: Floats, bvh: Bvh | None, is_closed: bool) -> BuiltCollider:

@@ -74,5 +74,6 @@ class Memory:
 
 def _nothing(ids: npt.NDArray[np.int64]) -> Memory:
     count = len(ids)
-    none = np.zeros(count)
-    return Memory(ids, none, np.zeros((count, 3)), np.zeros(count, np.int8), none, none, none, np.zeros((count, 3)))
+    force, shift, lift, kappa = np.zeros((4, count))
+    side = np.zeros(count, np.int8)
+    return Memory(ids, force, np.zeros((count, 3)), side, shift, lift, kappa, np.zeros((count, 3)))

@@ -29,15 +29,13 @@ from ..arrays import Bools, Floats
 from ..integrators.outside import Points
 from ..model import Model
 from ..state import State
+from .forces import measure, push, settle, turn_planes
 from .memory import Memory
 from .points import ContactPoints, place_points
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching
 
 RAISE = 0.05  # share of the depth that moves into the shift in one step
 ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
-PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
-UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
-UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
 
 
 @dataclass
@@ -89,42 +87,32 @@ class ContactStep:
         self.pushing = self._new(self.touching)
         # what rests does not fall on, so gravity would reach too much; it only keeps remembered contacts in reach
         coming = self._measure(self._positions(state.x + drift))[0] > 0.0
-        self.pushing.on = coming | (self.memory.look_up(self.touching.id).force > 0.0)
+        self.pushing.on = coming | (self.known.force > 0.0)
 
     def act(self) -> Points:
         """Returns the contacts as forces on points of the tets."""
         on = np.flatnonzero(self.pushing.on)
-        which = self._points_of(self.touching)[on]
-        normal = self.touching.normal[on]
-        pushing = self.pushing
-        k, kappa, shear = pushing.k[on], pushing.kappa[on], pushing.shear[on]
-        outer = normal[:, :, None] * normal[:, None, :]
-        stiffness = k[:, None, None] * outer + kappa[:, None, None] * (np.eye(3) - outer)
-        away = self.touching.carried[on] - self.start[which]
-        force = np.einsum("kij,kj->ki", stiffness, away) - (k * self._gap()[on])[:, None] * normal
-        force -= kappa[:, None] * shear
-        return Points(self.points.tet[which], self.points.weights[which], force, stiffness, np.zeros((len(on), 3, 3)))
+        pushing, touching, points, k = self.pushing, self.touching, self.points, len(on)
+        acting = Points(np.empty(k, np.int32), *(np.empty((k, *shape)) for shape in ((4,), (3,), (3, 3))))
+        acting.damping = np.zeros((k, 3, 3))
+        push(
+            on, touching.id, len(points), touching.normal, touching.gap, touching.carried, pushing.k, pushing.kappa,
+            pushing.shear, pushing.shift, points.tet_size, self.start, points.tet, points.weights,
+            acting.tet, acting.weights, acting.force, acting.stiffness,
+        )  # fmt: skip
+        return acting
 
     def update(self, x: Floats) -> bool:
         """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""
         end = self._positions(x)
         found = self._find(end)
-        self._turn(found, end)
-        self._add(found)
-        pushing = self.pushing
+        self._add(found, end)
         normal_force, shear = self._measure(end)
         self.solves += 1
         # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in
-        pushes = (normal_force > 0.0) | (pushing.on & (self.solves >= ONLY_ADD))
-        pressing = np.maximum(normal_force, 0.0)
-        enough, enough_rubbing = UNBALANCED * pressing.sum(), UNEVEN * (pushing.mu * pressing).sum()
-        wrong = np.abs(normal_force[pushing.on != pushes]).sum()
-        # a contact that was off says by its depth that it has to push, not how strongly it will
-        length = np.linalg.norm(shear, axis=1)
-        kappa = np.where(pushing.on, self._friction(normal_force, length), pushing.kappa)
-        missing = (np.abs(kappa - pushing.kappa) * length)[pushes].sum()
-        pushing.on, pushing.kappa = pushes, kappa
-        return bool(wrong > enough or missing > enough_rubbing)
+        pushing = self.pushing
+        only_add = self.solves >= ONLY_ADD
+        return bool(settle(only_add, normal_force, shear, pushing.k, pushing.mu, pushing.on, pushing.kappa))
 
     def remember(self, state: State) -> None:
         """Keeps in the state what the next step has to know of the contacts."""
@@ -167,40 +155,33 @@ class ContactStep:
         found = find_touching(self.places, self.start, end, reach, self.memory)
         return found.only(self.moves[self._points_of(found)])
 
-    def _gap(self) -> Floats:
-        """Returns the gaps with their shifts, limited in how much is pushed out at once [m], (k,)."""
-        size = self.points.tet_size[self._points_of(self.touching)]
-        return np.maximum(self.touching.gap, -PUSH_OUT * size) - self.pushing.shift
-
     def _new(self, touching: Touching) -> Pushing:
         """Returns what is known of contacts at the start of the step."""
         which = self._points_of(touching)
         place = self._places_of(touching)
         friction = np.array([p.collider.friction for p in self.places])
         turns = np.array([p.pose[4:7] for p in self.places]).reshape(-1, 3, 3)
-        known = self.memory.look_up(touching.id)
+        known = self.known = self.memory.look_up(touching.id)
         shear = np.einsum("kij,kj->ki", turns[place], known.shear)
         shear -= np.einsum("ki,ki->k", shear, touching.normal)[:, None] * touching.normal
         count = len(touching)
         k = self.points.stiffness_for(self.dt)[which]
         return Pushing(np.ones(count, bool), k, friction[place], shear, known.kappa, known.shift, known.lift)
 
-    def _turn(self, found: Touching, end: Floats) -> None:
-        """Gives contacts whose plane does not push the plane found now: in a hollow the next face is steeper."""
-        place = np.searchsorted(self.touching.id, found.id)
-        there = np.flatnonzero(np.isin(found.id, self.touching.id))
-        there = there[self._measure(end)[0][place[there]] <= 0.0]
-        place = place[there]
-        for name in ("normal", "gap", "carried", "side"):
-            getattr(self.touching, name)[place] = getattr(found, name)[there]
-        self.pushing.shift[place] = self.pushing.lift[place] = 0.0
+    def _add(self, found: Touching, end: Floats) -> None:
+        """Adds contacts that are not there yet.
 
-    def _add(self, found: Touching) -> None:
-        """Adds contacts that are not there yet."""
-        new = found.only(~np.isin(found.id, self.touching.id))
-        if not len(new):
+        Those whose plane does not push get the plane found now: in a hollow the next face is steeper.
+        """
+        touching, pushing, is_new = self.touching, self.pushing, np.empty(len(found), bool)
+        normal_force = self._measure(end)[0]
+        if not turn_planes(
+            found.id, found.normal, found.gap, found.carried, found.side, touching.id, touching.normal, touching.gap,
+            touching.carried, touching.side, normal_force, pushing.shift, pushing.lift, is_new,
+        ):  # fmt: skip
             return
-        added, pushing = self._new(new), self.pushing
+        new = found.only(is_new)
+        added = self._new(new)
         added.on[:] = False
         self.touching = Touching.together([self.touching, new])
         order = np.argsort(self.touching.id, kind="stable")
@@ -210,14 +191,13 @@ class ContactStep:
 
     def _measure(self, end: Floats) -> tuple[Floats, Floats]:
         """Returns normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3)."""
-        r = end[self._points_of(self.touching)] - self.touching.carried
-        along = np.einsum("ki,ki->k", r, self.touching.normal)
-        shear = self.pushing.shear + r - along[:, None] * self.touching.normal
-        return -self.pushing.k * (self._gap() + along), shear
-
-    def _friction(self, normal_force: Floats, shear: Floats) -> Floats:
-        """Returns κ under normal forces [N], (k,), at lengths of shear [m], (k,)."""
-        return sliding_stiffness(self.pushing.k, self.pushing.mu * np.maximum(normal_force, 0.0), shear)
+        touching, pushing = self.touching, self.pushing
+        normal_force, shear = np.empty(len(touching)), np.empty((len(touching), 3))
+        measure(
+            touching.id, len(self.points), touching.normal, touching.gap, touching.carried, pushing.k, pushing.shear,
+            pushing.shift, self.points.tet_size, end, normal_force, shear,
+        )  # fmt: skip
+        return normal_force, shear
 
 
 def sliding_stiffness(k: Floats, most: Floats, shear: Floats) -> Floats:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..arrays import Floats
 from .collide import collide_mesh, collide_plane
 from .colliders import BuiltCollider
+from .forces import box_of_motion
 from .memory import Memory
 
 PUSH_OUT_REACH = 2.0  # depth inside a mesh from which a point is still pushed out, in tet sizes
@@ -71,12 +72,14 @@ def find_touching(places: list[Place], start: Floats, end: Floats, reach: Floats
     count = len(start)
     if not count:
         return Touching.together([])
-    low, high = np.minimum(start.min(axis=0), end.min(axis=0)), np.maximum(start.max(axis=0), end.max(axis=0))
+    box = np.empty(6)
+    box_of_motion(start, end, box)
+    low, high, deepest = box[:3], box[3:], float(reach.max())
     found = []
     for number, place in enumerate(places):
         own = np.flatnonzero((memory.id >= number * count) & (memory.id < (number + 1) * count))
         known = memory.id[own] - number * count
-        if not len(own) and not _may_touch(place, low, high, float(reach.max())):
+        if not len(own) and not _may_touch(place, low, high, deepest):
             continue
         index = np.empty(count, np.int32)
         normal, gap, carried = np.empty((count, 3)), np.empty(count), np.empty((count, 3))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The right-hand side of a step and its end, one pass each: many small NumPy calls cost more than the rest of a step."""
+"""The right-hand side of a step and its end in one pass each: many small NumPy calls cost more than the solve."""
 
 from __future__ import annotations
 

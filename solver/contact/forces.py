@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sums over contacts that a step needs several times, one pass each: see `response.py` for the formulas.
+
+Contacts are those of a `Touching` with their `Pushing`, k of them; `count` is the number of contact points, and the
+point of a contact is its id modulo that.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..jit import kernel
+
+PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
+UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
+UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
+
+
+@kernel()
+def measure(id, count, normal, gap, carried, k, shear, shift, tet_size, end, normal_force, sheared):
+    """Writes normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3), at `end` [m]."""
+    for c in range(len(id)):
+        point = id[c] % count
+        x, y, z = end[point, 0] - carried[c, 0], end[point, 1] - carried[c, 1], end[point, 2] - carried[c, 2]
+        nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+        along = nx * x + ny * y + nz * z
+        depth = max(gap[c], -PUSH_OUT * tet_size[point]) - shift[c]
+        normal_force[c] = -k[c] * (depth + along)
+        sheared[c, 0] = shear[c, 0] + x - along * nx
+        sheared[c, 1] = shear[c, 1] + y - along * ny
+        sheared[c, 2] = shear[c, 2] + z - along * nz
+
+
+@kernel()
+def push(
+    which, id, count, normal, gap, carried, k, kappa, shear, shift, tet_size, start, tet, weights,
+    tet_out, weights_out, force, stiffness,
+):  # fmt: skip
+    """Writes the contacts `which` as springs on points of tets: tet, weights, force [N] and stiffness [N/m] of each."""
+    for c in range(len(which)):
+        i = which[c]
+        point = id[i] % count
+        tet_out[c] = tet[point]
+        for a in range(4):
+            weights_out[c, a] = weights[point, a]
+        depth = max(gap[i], -PUSH_OUT * tet_size[point]) - shift[i]
+        for row in range(3):
+            total = -k[i] * depth * normal[i, row] - kappa[i] * shear[i, row]
+            for col in range(3):
+                outer = normal[i, row] * normal[i, col]
+                entry = k[i] * outer + kappa[i] * ((1.0 if row == col else 0.0) - outer)
+                stiffness[c, row, col] = entry
+                total += entry * (carried[i, col] - start[point, col])
+            force[c, row] = total
+
+
+@kernel()
+def settle(only_add, normal_force, shear, k, mu, on, kappa):
+    """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
+
+    Where `only_add`, contacts that push go on pushing. Returns whether so much changed that it has to be solved again.
+    """
+    pressing, rubbing, wrong, missing = 0.0, 0.0, 0.0, 0.0
+    for c in range(len(on)):
+        N = max(normal_force[c], 0.0)
+        pressing += N
+        rubbing += mu[c] * N
+        pushes = normal_force[c] > 0.0 or (on[c] and only_add)
+        if on[c] != pushes:
+            wrong += abs(normal_force[c])
+        if on[c]:
+            # a contact that was off says by its depth that it has to push, not how strongly it will
+            length = math.sqrt(shear[c, 0] ** 2 + shear[c, 1] ** 2 + shear[c, 2] ** 2)
+            slides = mu[c] * N < k[c] * length
+            now = mu[c] * N / length if slides else k[c]
+            if pushes:
+                missing += abs(now - kappa[c]) * length
+            kappa[c] = now
+        on[c] = pushes
+    return wrong > UNBALANCED * pressing or missing > UNEVEN * rubbing
+
+
+@kernel()
+def turn_planes(
+    found_id, found_normal, found_gap, found_carried, found_side, id, normal, gap, carried, side, normal_force, shift,
+    lift, is_new,
+):  # fmt: skip
+    """Gives contacts whose plane does not push the plane found now, and marks what is found and not yet there.
+
+    Both ids rise. Returns how many are new.
+    """
+    count, c = 0, 0
+    for f in range(len(found_id)):
+        while c < len(id) and id[c] < found_id[f]:
+            c += 1
+        is_new[f] = c == len(id) or id[c] != found_id[f]
+        if is_new[f]:
+            count += 1
+        elif normal_force[c] <= 0.0:
+            for axis in range(3):
+                normal[c, axis], carried[c, axis] = found_normal[f, axis], found_carried[f, axis]
+            gap[c], side[c], shift[c], lift[c] = found_gap[f], found_side[f], 0.0, 0.0
+    return count
+
+
+@kernel()
+def box_of_motion(start, end, box):
+    """Writes the box of points at both ends of the step [m]: lowest and highest x, y, z, (6,)."""
+    for axis in range(3):
+        box[axis], box[3 + axis] = math.inf, -math.inf
+    for i in range(len(start)):
+        for axis in range(3):
+            box[axis] = min(box[axis], start[i, axis], end[i, axis])
+            box[3 + axis] = max(box[3 + axis], start[i, axis], end[i, axis])

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How fast the bodies of table 1 of Müller and Gross 2004 step, with all that their demo scenes ask of them.
+
+    python -m pytest -s tests/validate_speed.py
+    python tests/validate_speed.py snake        # where the time goes
+
+Steps of 10 ms with 20 iterations of conjugate gradients, as the paper has them, through `advance_step`: pins, contacts,
+flow, heat and fracture included; two threads. The median of the run counts, and the rows say how busy the machine was.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import dataclasses
+import importlib
+import os
+import pstats
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "demo_blends"))
+
+from reach_table import reach
+from sinew.addon.export import export_scene
+from sinew.solver.advance import advance_step
+from sinew.solver.build import build
+from sinew.solver.cache import layout
+from sinew.solver.jit import set_thread_count
+from sinew.solver.scene import Scene
+from sinew.solver.simulation import Simulation
+from sinew.solver.tracks import TrackReader
+
+DT = 0.01
+ITERATIONS = 20
+TIMES_REAL = 20.0
+THREADS = 2
+# scene → tets and triangles of the paper's table
+TABLE_1 = {"snake": (440, 22_000)}
+
+
+def simulation(name: str, folder: Path) -> Simulation:
+    """Returns a demo scene, exported and built, with the paper's limit on iterations."""
+    importlib.import_module(name).build()
+    for _ in export_scene(bpy.context, bpy.context.scene, folder):
+        pass
+    scene = Scene.load(folder / layout.SCENE_FOLDER)
+    assert np.isclose(scene.settings.substeps * scene.settings.fps, 1.0 / DT)
+    tracks = TrackReader(folder / layout.SCENE_FOLDER)
+    built = build(scene, tracks, lambda *stage: None)
+    # no residual is small enough to stop before
+    settings = dataclasses.replace(scene.settings, tolerance=0.0, max_iterations=ITERATIONS)
+    return Simulation(dataclasses.replace(scene, settings=settings), tracks, built, built.initial.copy())
+
+
+def run(simulated: Simulation) -> list[float]:
+    """Moves it through all its frames; returns how long each step took [ms]."""
+    settings = simulated.scene.settings
+    taken = []
+    for number in range((settings.frame_end - settings.frame_start) * settings.substeps):
+        began = time.perf_counter()
+        advance_step(simulated, number * DT, (number + 1) * DT)
+        taken.append(1e3 * (time.perf_counter() - began))
+    return taken
+
+
+@pytest.mark.parametrize("name", TABLE_1)
+def test_steps_faster_than_real_time(name: str, tmp_path: Path):
+    set_thread_count(THREADS)
+    first = simulation(name, tmp_path)
+    start = first.copy()
+    tets, triangles = TABLE_1[name]
+    assert abs(first.built.model.tet_count / tets - 1.0) < 0.05
+    assert abs(sum(len(body.triangles) for body in first.scene.bodies) / triangles - 1.0) < 0.05
+    run(first)  # so that all is compiled
+    taken = run(start)
+    middle, load = median(taken), os.getloadavg()[0]
+    print(f"\n{name}: median {middle:.3f} ms, 90 % below {np.quantile(taken, 0.9):.3f} ms, load {load:.1f}")
+    reach(
+        "Speed",
+        f"{name}, {first.built.model.tet_count} tets, {middle:.2f} ms a step, load {load:.1f}",
+        f"{1e3 * DT / middle:.1f} × real time",
+        f"{TIMES_REAL:g} ×",
+        1e3 * DT / middle >= TIMES_REAL,
+    )
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    set_thread_count(THREADS)
+    first = simulation(sys.argv[1], Path(tempfile.mkdtemp()))
+    start = first.copy()
+    run(first)
+    profile = cProfile.Profile()
+    taken = run(start.copy())
+    profile.runcall(run, start)
+    print(f"median {median(taken):.3f} ms without the profiler, {first.built.model.tet_count} tets")
+    pstats.Stats(profile).sort_stats(*sys.argv[2:] or ["tottime"]).print_stats(40)
