@@ -66,11 +66,13 @@ def export_scene(
 
 def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[float]:
     bodies = roles.bodies(scene)
-    colliders = sorted((o for o in scene.objects if o.sinew.role == "COLLIDER"), key=lambda o: o.name)
+    colliders, sources = roles.colliders(scene), roles.heat_sources(scene)
     if not bodies:
         raise BadInput("no-bodies", name=scene.name)
-    input_checks.check_objects(bodies, colliders)
-    inputs = Inputs(scene, bodies, {o: body_key(o) for o in bodies}, colliders, keys_of(colliders))
+    input_checks.check_objects(bodies, colliders, sources)
+    inputs = Inputs(
+        scene, bodies, {o: body_key(o) for o in bodies}, colliders, keys_of(colliders), sources, keys_of(sources)
+    )
     start, end = frame_range(scene)
     per_frame = scene.sinew.samples_per_frame
     moments = [(frame, i / per_frame) for frame in range(start, end + 1) for i in range(per_frame)]
@@ -85,7 +87,7 @@ def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[
         if done:
             inputs = handles.find()
         begun = clock.monotonic()
-        with make_stage(inputs.scene, input_cuts(inputs.bodies, inputs.colliders)) as stage:
+        with make_stage(inputs.scene, input_cuts(inputs.bodies, [*inputs.colliders, *inputs.heat_sources])) as stage:
             if first_needed is not None:
                 stage.run_up(first_needed, start)
             stage.go_to(*moments[done])
@@ -123,6 +125,7 @@ class _Handles:
         self._scene = (inputs.scene.session_uid, inputs.scene.name)
         self._bodies = [(o.session_uid, o.name, inputs.body_keys[o]) for o in inputs.bodies]
         self._colliders = [(o.session_uid, o.name, inputs.collider_keys[o]) for o in inputs.colliders]
+        self._sources = [(o.session_uid, o.name, inputs.heat_keys[o]) for o in inputs.heat_sources]
 
     def find(self) -> Inputs:
         """Returns the objects as they are now.
@@ -135,12 +138,13 @@ class _Handles:
         if uid not in scenes:
             raise BadInput("object-gone", name=name)
         present = {o.session_uid: o for o in scenes[uid].objects}
-        for uid, name, _ in [*self._bodies, *self._colliders]:
+        for uid, name, _ in [*self._bodies, *self._colliders, *self._sources]:
             if uid not in present:
                 raise BadInput("object-gone", name=name)
         bodies = {present[uid]: key for uid, _, key in self._bodies}
         colliders = {present[uid]: key for uid, _, key in self._colliders}
-        return Inputs(scenes[self._scene[0]], list(bodies), bodies, list(colliders), colliders)
+        sources = {present[uid]: key for uid, _, key in self._sources}
+        return Inputs(scenes[self._scene[0]], list(bodies), bodies, list(colliders), colliders, list(sources), sources)
 
 
 def _make_folder(folder: Path) -> list[Path]:

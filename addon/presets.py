@@ -90,6 +90,14 @@ def rows_of(table: Any) -> Floats:
     return np.array([[getattr(row, name) for name in ROW] for row in table], np.float64).reshape(-1, 4)
 
 
+def plain_softening(cold: float, melting_point: float) -> Floats:
+    """Returns a curve to begin with, (4, 4): as set at a temperature, liquid at the melting point [°C]."""
+    shares = np.array([0.0, 0.6, 0.9, 1.0])
+    span = melting_point - cold if melting_point > cold else 1.0
+    factors = np.array([[1.0, 1.0, 1.0], [0.5, 0.5, 2.0], [0.05, 0.1, 10.0], [0.001, 0.01, 50.0]])
+    return np.column_stack([melting_point - span * (1.0 - shares), factors])
+
+
 def write_rows(table: Any, rows: Floats) -> None:
     """Makes a softening table have `rows` (k, 4)."""
     if same_rows(rows_of(table), rows):

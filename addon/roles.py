@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an object is to Sinew: made a body or a collider, and made nothing of the kind again."""
+"""What an object is to Sinew: made a body, a collider or a heat source, and made nothing of the kind again."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from mathutils import Vector
 
 from ..solver.errors import BadInput
 from . import playback
+from .results import present
 
 FEW_VERTICES = 64
 ENOUGH_VERTICES = 300
 HIGHEST_LEVEL = 6
 GROUND_NAME = "Ground"
 GROUND_SIDES = 10.0
+HEAT_NAME = "Heat Source"
+# of the longest side of the body that it is made for
+HEAT_RADIUS = 0.25
 
 
 def bodies(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -32,18 +36,48 @@ def colliders(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return sorted((o for o in scene.objects if o.sinew.role == "COLLIDER"), key=lambda o: o.name)
 
 
+def heat_sources(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Returns the scene's heat sources by name."""
+    return sorted((o for o in scene.objects if o.sinew.role == "HEAT"), key=lambda o: o.name)
+
+
+def check_changeable(obj: bpy.types.Object) -> None:
+    """Makes sure that settings can be changed on `obj`.
+
+    Raises:
+        BadInput: It is linked and not overridden.
+    """
+    if obj.library is not None or (obj.override_library and obj.override_library.is_system_override):
+        raise BadInput("linked-without-override", name=obj.name)
+
+
 def check_object(obj: bpy.types.Object) -> None:
-    """Makes sure that Sinew's settings can be changed on `obj`.
+    """Makes sure that `obj` can be a body or a collider.
 
     Raises:
         BadInput: It is not a mesh, has no faces, or is linked and not overridden.
     """
     if obj.type != "MESH":
-        raise BadInput("not-a-mesh", name=obj.name, type=obj.type.replace("_", " ").lower())
-    if obj.library is not None or (obj.override_library and obj.override_library.is_system_override):
-        raise BadInput("linked-without-override", name=obj.name)
+        raise BadInput("not-a-mesh", name=obj.name, type=kind(obj))
+    check_changeable(obj)
     if len(obj.data.polygons) == 0 and not obj.modifiers and obj.mode != "EDIT":
         raise BadInput("mesh-empty", name=obj.name)
+
+
+def check_heat_source(obj: bpy.types.Object) -> None:
+    """Makes sure that `obj` can be a heat source.
+
+    Raises:
+        BadInput: It is neither an empty nor a mesh, or is linked and not overridden.
+    """
+    if obj.type not in {"EMPTY", "MESH"}:
+        raise BadInput("not-a-heat-source", name=obj.name, type=kind(obj))
+    check_changeable(obj)
+
+
+def kind(obj: bpy.types.Object) -> str:
+    """Returns what an object is, in words: "light", "grease pencil"."""
+    return str(obj.type.replace("_", " ").lower())
 
 
 def check_unshared(objects: Iterable[bpy.types.Object]) -> None:
@@ -73,8 +107,35 @@ def make_collider(obj: bpy.types.Object, shape: str = "MESH") -> None:
     obj.sinew.collider_shape = shape
 
 
+def make_heat_source(obj: bpy.types.Object) -> None:
+    """Makes `obj` something that warms or cools what is near it."""
+    playback.remove_modifier(obj)
+    obj.sinew.role = "HEAT"
+    show_radius(obj)
+
+
+def show_radius(obj: bpy.types.Object) -> None:
+    """Makes an empty that is a heat source look as large as its radius."""
+    if obj.type == "EMPTY" and obj.sinew.role == "HEAT":
+        obj.empty_display_type = "SPHERE"
+        obj.empty_display_size = obj.sinew.source_radius
+
+
+def add_heat_source(context: bpy.types.Context) -> bpy.types.Object:
+    """Returns a new empty at the 3D cursor, made a heat source of a radius that suits the bodies."""
+    source = bpy.data.objects.new(HEAT_NAME, None)
+    source.location = context.scene.cursor.location
+    longest = [max(o.dimensions) for o in bodies(context.scene) if max(o.dimensions) > 0.0]
+    if longest:
+        source.sinew.source_radius = HEAT_RADIUS * max(longest)
+    (context.collection or context.scene.collection).objects.link(source)
+    make_heat_source(source)
+    return source
+
+
 def clear(obj: bpy.types.Object) -> None:
     """Makes `obj` nothing to Sinew; its other settings stay, in case it becomes a body again."""
+    present.drop(obj)
     playback.remove_modifier(obj)
     obj.sinew.role = "NONE"
 

@@ -30,6 +30,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" would get about {count} tets of {tet_size} m, which need {needed} of memory; {limit} is free.',
         "Choose a tet size of {fitting_size} m or more.",
     ),
+    # results of bodies that broke
+    "result-other-mesh": (
+        'The broken mesh of "{name}" cannot be made: its faces are not those that were baked.',
+        "Undo the change to its mesh or modifiers, or simulate again.",
+    ),
     # reading Blender's objects
     "in-edit-mode": ('"{name}" is in Edit Mode.', "Leave it (Tab) and simulate again."),
     "object-gone": ('"{name}" was deleted while it was read.', "Simulate again."),
@@ -38,8 +43,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Give it a scale (Object > Clear > Scale).",
     ),
     "group-gone": (
-        '"{name}" has no vertex group or attribute "{group}".',
-        "Choose another one for Pin Group or Affect, or clear the field.",
+        '"{name}" has no vertex group or attribute "{group}", which {field} asks for.',
+        "Choose another one in that field, or clear it.",
+    ),
+    "group-empty": (
+        '"{group}", which {field} of "{name}" asks for, is 0 everywhere.',
+        "Paint it in Weight Paint Mode, or clear the field.",
     ),
     "attribute-not-weights": (
         'The attribute "{group}" of "{name}" does not hold one number per vertex.',
@@ -81,6 +90,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "collider-deforms": (
         'The collider "{name}" changes its shape at frame {frame}, but colliders can only move and turn.',
+        "Use an object that moves rigidly, parented to it for example.",
+    ),
+    "heat-source-deforms": (
+        'The heat source "{name}" changes its shape at frame {frame}, but heat sources can only move and turn.',
         "Use an object that moves rigidly, parented to it for example.",
     ),
     # mesh files
@@ -237,6 +250,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     # Blender's window
     "nothing-selected": ("Nothing is selected.", "Select a mesh object first."),
     "not-a-mesh": ('"{name}" is not a mesh but a {type}.', "Select a mesh, or convert it: Object > Convert > Mesh."),
+    "not-a-heat-source": (
+        '"{name}" is a {type}, which cannot be a heat source.',
+        "Select an empty or a mesh, or press Add Heat Source.",
+    ),
     "linked-without-override": (
         '"{name}" is linked from another file and cannot be changed here.',
         "Make a library override first: Object > Library Override > Make.",

@@ -19,7 +19,7 @@ import bpy
 
 from ...solver.cache import delete_cache, is_cache, layout
 from ...solver.errors import BadInput, StorageFailed
-from .. import export, messages, playback, preferences, roles
+from .. import export, messages, modifier_place, playback, preferences, roles
 from ..reading import input_checks, input_notes
 from . import bake_job, cache_look, cache_place, present_bake, saving
 from .bake_driver import BakeDriver
@@ -76,6 +76,8 @@ def start(scene: bpy.types.Scene, order: Order = Order()) -> Bake:
     global _running
     folder = order.folder or cache_place.own_folder(scene)
     check(scene, folder)
+    for obj in roles.bodies(scene):
+        modifier_place.settle(obj)
     frame_start, frame_end = export.frame_range(scene)
     resume_frame = _make_resumable(scene, order) if order.resume else None
     arguments = _arguments(folder, order)
@@ -126,7 +128,7 @@ def check(scene: bpy.types.Scene, folder: Path) -> None:
         if linked is not None:
             raise BadInput("linked-without-override", name=linked.name)
         raise BadInput("no-bodies", name=scene.name)
-    input_checks.check_objects(bodies, roles.colliders(scene))
+    input_checks.check_objects(bodies, roles.colliders(scene), roles.heat_sources(scene))
     first, last = export.frame_range(scene)
     if last < first:
         raise BadInput("frame-range-empty", start=first, end=last)
@@ -175,6 +177,9 @@ def tick() -> bool:
             _running = None
             if scene is not None:
                 saving.settle(scene)
+                if bake.is_shown:
+                    cache_look.forget()
+                    present_bake.attach(scene)
                 _tell_end(scene, bake.driver.job)
     return _running is not None
 
@@ -263,7 +268,7 @@ def delete(scene: bpy.types.Scene) -> list[Path]:
     messages.forget(scene)
     _warnings.pop(scene.session_uid, None)
     _notes.pop(scene.session_uid, None)
-    present_bake.attach(scene)
+    present_bake.restore(scene)
     return foreign
 
 

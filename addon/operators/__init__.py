@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..operators import bodies, cache, colliders, convert, import_tets, own_weight, pins, resolution, simulate
+from ..operators import bodies, cache, colliders, convert, heat, import_tets, own_weight, pins, resolution, simulate
 
-PARTS = (bodies, import_tets, colliders, pins, resolution, own_weight, simulate, cache, convert)
+PARTS = (bodies, import_tets, colliders, heat, pins, resolution, own_weight, simulate, cache, convert)
 
 
 def register() -> None:

@@ -40,7 +40,7 @@ class SINEW_OT_remove(bpy.types.Operator):
         """Clears the role of every selected object that has one."""
         for obj in selected(context):
             if obj.sinew.role != "NONE":
-                roles.check_object(obj)
+                roles.check_changeable(obj)
                 roles.clear(obj)
         return {"FINISHED"}
 

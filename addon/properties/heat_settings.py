@@ -99,7 +99,7 @@ class HeatSettings:
         **FIXED,
     )
     heat_exchange: FloatProperty(
-        name="Heat to Air",
+        name="Heat Exchange",
         description="How well the surface gives heat to the air [W/(m² K)]: 10 in a room, 100 in strong wind",
         default=presets.DEFAULT_VALUES["heat_exchange"],
         min=0.0,
@@ -129,6 +129,12 @@ class HeatSettings:
     softening_index: IntProperty(name="Row", options={"HIDDEN"}, override=FIXED["override"])
 
 
+def _radius_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    from .. import roles
+
+    roles.show_radius(settings.id_data)
+
+
 class HeatSourceSettings:
     """How a heat source warms or cools what is near it."""
 
@@ -154,6 +160,7 @@ class HeatSourceSettings:
         step=1,
         subtype="DISTANCE",
         unit="LENGTH",
+        update=_radius_changed,
         **FIXED,
     )
     source_exchange: FloatProperty(

@@ -13,12 +13,15 @@ from . import tet_file
 from .input_mesh import mesh_of, positions
 from .input_stage import Stage
 from .render_levels import RenderLevels, asks_for_viewport, may_differ, render_levels
+from .sampled_settings import check_sampled
 
 # relative to the size of what is compared; float32 evaluation noise is below a tenth of it
 MOVED = 1.0e-5
 
 
-def check_objects(bodies: list[bpy.types.Object], colliders: list[bpy.types.Object]) -> None:
+def check_objects(
+    bodies: list[bpy.types.Object], colliders: list[bpy.types.Object], heat_sources: list[bpy.types.Object]
+) -> None:
     """Makes sure, without evaluating anything, that the objects can be read and the settings make sense.
 
     Raises:
@@ -29,7 +32,12 @@ def check_objects(bodies: list[bpy.types.Object], colliders: list[bpy.types.Obje
     roles.check_unshared(bodies)
     for obj in [*bodies, *colliders]:
         if obj.type != "MESH":
-            raise BadInput("not-a-mesh", name=obj.name, type=obj.type.replace("_", " ").lower())
+            raise BadInput("not-a-mesh", name=obj.name, type=roles.kind(obj))
+        if obj.mode == "EDIT":
+            raise BadInput("in-edit-mode", name=obj.name)
+    for obj in heat_sources:
+        if obj.type not in {"EMPTY", "MESH"}:
+            raise BadInput("not-a-heat-source", name=obj.name, type=roles.kind(obj))
         if obj.mode == "EDIT":
             raise BadInput("in-edit-mode", name=obj.name)
     for obj in bodies:
@@ -56,6 +64,7 @@ def check_settings(obj: bpy.types.Object) -> None:
     ):
         if not fits:
             raise BadInput("setting-out-of-range", setting=setting, name=obj.name, value=value, range=wanted)
+    check_sampled(obj.name, own)
 
 
 def check_points(name: str, points: Floats) -> None:

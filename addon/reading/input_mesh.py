@@ -52,7 +52,7 @@ def triangles(mesh: bpy.types.Mesh) -> Indices:
     return values.reshape(-1, 3)
 
 
-def weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, name: str, owner: str) -> Floats:
+def weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, name: str, owner: str, field: str) -> Floats:
     """Returns the weights of a vertex group or attribute, clamped to 0 … 1, (n,).
 
     Args:
@@ -60,6 +60,7 @@ def weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, name: str, owner:
         mesh: Its mesh.
         name: Of the vertex group, else of an attribute of the vertices, perhaps written by a modifier.
         owner: Name of the object for people.
+        field: Name of the setting that asks for it.
 
     Raises:
         BadInput: There is neither.
@@ -69,7 +70,7 @@ def weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, name: str, owner:
         return np.clip(_group_weights(mesh, group.index), 0.0, 1.0)
     attribute = mesh.attributes.get(name)
     if attribute is None:
-        raise BadInput("group-gone", name=owner, group=name)
+        raise BadInput("group-gone", name=owner, group=name, field=field)
     if attribute.domain != "POINT" or attribute.data_type not in WEIGHT_TYPES:
         raise BadInput("attribute-not-weights", name=owner, group=name)
     kind = {"FLOAT": np.float32, "BOOLEAN": np.bool_}.get(attribute.data_type, np.int32)
@@ -91,6 +92,13 @@ def in_metres(matrix_world: Matrix, unit: float) -> Floats:
     """Returns world [m] ← object space [Blender units], with `unit` metres in a Blender unit, (4, 4)."""
     matrix = np.array(matrix_world, np.float64)
     matrix[:3] *= unit
+    return matrix
+
+
+def rigid_matrix(matrix_world: Matrix, unit: float) -> Floats:
+    """Returns world [m] ← object space [m], (4, 4)."""
+    matrix = in_metres(matrix_world, unit)
+    matrix[:3, :3] /= unit
     return matrix
 
 

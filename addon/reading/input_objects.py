@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects of Blender as bodies and colliders of a scene, and what of them changes over time as tracks."""
+"""Objects of Blender as parts of a scene: bodies, colliders, heat sources; what of them changes over time as tracks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
-from mathutils import Matrix
 
 from ...solver.arrays import Floats, Indices
 from ...solver.errors import BadInput
 from ...solver.scene import Body, Collider, Material, Meshing, Scene, Settings
-from . import input_checks, tet_file
-from .input_mesh import in_metres, longest_side, mesh_of, positions, to_world, triangles, weights
+from . import input_checks, input_materials, sampled_settings, tet_file
+from .input_heat import read_heat_source, sample_heat_source
+from .input_materials import Paints
+from .input_mesh import in_metres, longest_side, mesh_of, positions, rigid_matrix, to_world, triangles, weights
 from .input_stage import Stage
+from .rna_values import animated_paths
 from .track_recorder import TrackRecorder
 
 
@@ -27,6 +29,8 @@ class Inputs:
     body_keys: dict[bpy.types.Object, str]
     colliders: list[bpy.types.Object]
     collider_keys: dict[bpy.types.Object, str]
+    heat_sources: list[bpy.types.Object] = field(default_factory=list)
+    heat_keys: dict[bpy.types.Object, str] = field(default_factory=dict)
 
     @property
     def unit(self) -> float:
@@ -53,6 +57,7 @@ def read_scene(stage: Stage, inputs: Inputs, threads: int | None) -> Scene:
         tuple(_read_body(stage, obj, inputs.body_keys[obj], inputs.unit) for obj in inputs.bodies),
         tuple(_read_collider(stage, obj, inputs.collider_keys[obj], inputs.unit) for obj in inputs.colliders),
         _read_settings(stage, inputs.scene, threads),
+        tuple(read_heat_source(stage, obj, inputs.heat_keys[obj], inputs.unit) for obj in inputs.heat_sources),
     )
 
 
@@ -64,10 +69,14 @@ def sample(stage: Stage, inputs: Inputs, scene: Scene, moment: tuple[int, float]
     """
     time = scene.settings.time(moment[0] + moment[1])
     recorder.add("gravity", time, _gravity(stage, inputs.unit))
+    if "sinew.air_temperature" in animated_paths(inputs.scene):
+        recorder.add("air_temperature", time, stage.evaluated_scene().sinew.air_temperature)
     for obj, body in zip(inputs.bodies, scene.bodies, strict=True):
         matrix = in_metres(stage.matrix(obj), inputs.unit)
         input_checks.check_matrix(obj.name, matrix)
         recorder.add(f"body.{body.key}.matrix", time, matrix, "rigid")
+        for setting, value in sampled_settings.samples(obj, stage.evaluated(obj).sinew):
+            recorder.add(f"body.{body.key}.{setting}", time, value)
         if obj.modifiers or len(body.pinned) or len(body.attached):
             points = _same_vertices(stage, inputs.scene, obj, len(body.vertices), moment[0])
         if len(body.attached):
@@ -77,13 +86,15 @@ def sample(stage: Stage, inputs: Inputs, scene: Scene, moment: tuple[int, float]
             recorder.add(f"body.{body.key}.pin_stiffness", time, stage.evaluated(obj).sinew.pin_stiffness)
     for obj, collider in zip(inputs.colliders, scene.colliders, strict=True):
         evaluated = stage.evaluated(obj)
-        matrix = _collider_matrix(stage.matrix(obj), inputs.unit)
+        matrix = rigid_matrix(stage.matrix(obj), inputs.unit)
         recorder.add(f"collider.{collider.key}.matrix", time, matrix, "rigid")
         if len(collider.vertices) and (obj.modifiers or obj.data.shape_keys):
             with mesh_of(evaluated) as mesh:
                 points = positions(mesh) * inputs.unit
             if input_checks.differ(points, collider.vertices):
                 raise BadInput("collider-deforms", name=obj.name, frame=moment[0])
+    for obj, source in zip(inputs.heat_sources, scene.heat_sources, strict=True):
+        sample_heat_source(stage, obj, source, inputs.unit, (time, moment[0]), recorder)
 
 
 def _same_vertices(stage: Stage, scene: bpy.types.Scene, obj: bpy.types.Object, count: int, frame: int) -> Floats:
@@ -103,6 +114,9 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
     with mesh_of(evaluated) as mesh:
         points, faces = positions(mesh), triangles(mesh)
         pins, attached = _pin_weights(evaluated, mesh, obj)
+        paints = Paints(obj, evaluated, mesh)
+        plasticity, fracture = input_materials.plasticity(own, paints), input_materials.fracture(own, paints)
+        polygons = input_materials.face_of_triangle(mesh) if fracture is not None else np.zeros(0, np.int32)
     if not len(faces):
         raise BadInput("mesh-empty", name=obj.name)
     input_checks.check_points(obj.name, points)
@@ -127,6 +141,11 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
         simulated_scale=_simulated_scale(own, longest, unit),
         gravity_in_shape=own.gravity_in_shape,
         initial_velocity=_vector(own.initial_velocity, unit),
+        plasticity=plasticity,
+        heat=input_materials.heat(own),
+        fracture=fracture,
+        face_of_triangle=polygons,
+        attributes=input_materials.attributes(own),
         **(tet_file.for_body(obj, matrix) if own.method == "GIVEN" else {}),
     )
 
@@ -150,9 +169,9 @@ def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.typ
     own = obj.sinew
     pins = attached = np.zeros(len(mesh.vertices))
     if own.pin_group:
-        pins = weights(evaluated, mesh, own.pin_group, obj.name)
+        pins = weights(evaluated, mesh, own.pin_group, obj.name, "Pin Group")
     if own.affect_group:
-        attached = 1.0 - weights(evaluated, mesh, own.affect_group, obj.name)
+        attached = 1.0 - weights(evaluated, mesh, own.affect_group, obj.name, "Affect")
     return np.where(pins > attached, pins, 0.0), np.where(pins > attached, 0.0, attached)
 
 
@@ -187,13 +206,6 @@ def _read_faces(evaluated: bpy.types.Object, name: str) -> tuple[Floats, Indices
     return points, faces
 
 
-def _collider_matrix(matrix_world: Matrix, unit: float) -> Floats:
-    """Returns world [m] ← object space [m], (4, 4)."""
-    matrix = in_metres(matrix_world, unit)
-    matrix[:3, :3] /= unit
-    return matrix
-
-
 def _read_settings(stage: Stage, scene: bpy.types.Scene, threads: int | None) -> Settings:
     own = scene.sinew
     if own.substeps % own.samples_per_frame:
@@ -213,6 +225,7 @@ def _read_settings(stage: Stage, scene: bpy.types.Scene, threads: int | None) ->
         substeps=own.substeps,
         samples_per_frame=own.samples_per_frame,
         gravity=_gravity(stage, scene.unit_settings.scale_length),
+        air_temperature=stage.evaluated_scene().sinew.air_temperature,
         tolerance=own.tolerance,
         max_iterations=own.max_iterations,
         threads=threads,

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Add heat sources, and edit the table that says what temperatures make of a material."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import presets, roles
+from ..messages import told
+from .chosen import active_mesh, selected
+
+STEP = 20.0  # from the last row to a new one [°C]
+
+
+class SINEW_OT_add_heat_source(bpy.types.Operator):
+    """Add an empty at the 3D cursor that warms what is within its radius; move and animate it"""
+
+    bl_idname = "sinew.add_heat_source"
+    bl_label = "Add Heat Source"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Adds the empty; the selection stays."""
+        source = roles.add_heat_source(context)
+        self.report({"INFO"}, f'Added "{source.name}"')
+        return {"FINISHED"}
+
+
+class SINEW_OT_make_heat_source(bpy.types.Operator):
+    """Make the selected empties and meshes heat sources: a mesh warms what is near its surface"""
+
+    bl_idname = "sinew.make_heat_source"
+    bl_label = "Make Heat Source"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes every selected object a heat source, or none."""
+        chosen = selected(context)
+        for obj in chosen:
+            roles.check_heat_source(obj)
+        for obj in chosen:
+            roles.make_heat_source(obj)
+        return {"FINISHED"}
+
+
+class SINEW_OT_add_softening(bpy.types.Operator):
+    """Add a row to the softening table; the first ones make a curve up to the melting point"""
+
+    bl_idname = "sinew.add_softening"
+    bl_label = "Add Row"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Adds a row below the last one, or a curve to an empty table."""
+        own = active_mesh(context).sinew
+        table = own.softening
+        if not len(table):
+            presets.write_rows(table, presets.plain_softening(own.temperature, own.melting_point))
+        else:
+            last = table[-1]
+            row = table.add()
+            row.temperature = last.temperature + STEP
+            row.stiffness, row.yield_strain, row.flow = last.stiffness, last.yield_strain, last.flow
+        own.softening_index = len(table) - 1
+        presets.mark_edited(own)
+        return {"FINISHED"}
+
+
+class SINEW_OT_remove_softening(bpy.types.Operator):
+    """Remove the chosen row of the softening table"""
+
+    bl_idname = "sinew.remove_softening"
+    bl_label = "Remove Row"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Removes the row; the one above it is chosen next."""
+        own = active_mesh(context).sinew
+        if own.softening_index < len(own.softening):
+            own.softening.remove(own.softening_index)
+        own.softening_index = max(own.softening_index - 1, 0)
+        presets.mark_edited(own)
+        return {"FINISHED"}
+
+
+class SINEW_OT_sort_softening(bpy.types.Operator):
+    """Bring the rows of the softening table into the order of their temperatures"""
+
+    bl_idname = "sinew.sort_softening"
+    bl_label = "Sort Rows"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Sorts the rows."""
+        table = active_mesh(context).sinew.softening
+        rows = presets.rows_of(table)
+        presets.write_rows(table, rows[rows[:, 0].argsort(kind="stable")])
+        return {"FINISHED"}
+
+
+CLASSES = (
+    SINEW_OT_add_heat_source,
+    SINEW_OT_make_heat_source,
+    SINEW_OT_add_softening,
+    SINEW_OT_remove_softening,
+    SINEW_OT_sort_softening,
+)

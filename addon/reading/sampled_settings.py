@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of a body that are read on every frame: their ranges, and which of them are animated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+
+from ...solver.errors import BadInput
+from .rna_values import animated_paths
+
+# settings with a track, the part of the body that they belong to, and what they have to be
+SAMPLED = (
+    ("yield_strain", "plasticity", "0 or more", lambda value: value >= 0.0),
+    ("flow", "plasticity", "0 1/s or more", lambda value: value >= 0.0),
+    ("maximum_strain", "plasticity", "0 or more", lambda value: value >= 0.0),
+    ("breaking_stress", "fracture", "above 0 Pa", lambda value: value > 0.0),
+)
+
+
+def check_sampled(name: str, own: bpy.types.PropertyGroup) -> None:
+    """Makes sure that what may be animated is within its range now.
+
+    Raises:
+        BadInput: It is not.
+    """
+    for setting, part, wanted, fits in SAMPLED:
+        value = getattr(own, setting)
+        if getattr(own, f"use_{part}") and not fits(value):
+            label = own.bl_rna.properties[setting].name
+            raise BadInput("setting-out-of-range", setting=label, name=name, value=value, range=wanted)
+
+
+def samples(obj: bpy.types.Object, own: bpy.types.PropertyGroup) -> Iterator[tuple[str, float]]:
+    """Yields the settings of a body that are animated or driven, with their value now; `own` is evaluated.
+
+    Raises:
+        BadInput: A value is out of its range.
+    """
+    check_sampled(obj.name, own)
+    animated = animated_paths(obj)
+    for setting, part, _, _ in SAMPLED:
+        if getattr(own, f"use_{part}") and f"sinew.{setting}" in animated:
+            yield setting, getattr(own, setting)
