@@ -69,10 +69,15 @@ def write_whole(path: Path, data: bytes) -> None:
             os.fsync(file)
         finally:
             os.close(file)
-        _patiently(lambda: os.replace(part, path))
+        rename(part, path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def rename(part: Path, path: Path) -> None:
+    """Puts a synced file into its place, where another may be; durable."""
+    _patiently(lambda: os.replace(part, path))
     sync_folder(path.parent)
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from .disk import write_all
+from .disk import PART, rename, write_all
 
 SIGNATURE = b"POINTCACHE2\0"
 VERSION = 1
@@ -140,3 +140,40 @@ class Pc2Writer:
 
     def _end(self, samples: int) -> int:
         return _HEAD.size + samples * self.vertices * 12
+
+
+class WholePc2:
+    """Writes a file that is there only when it is whole: beside its place first, synced and renamed at the end."""
+
+    def __init__(self, path: Path, vertices: int, start: float, rate: float) -> None:
+        """Begins the file beside `path`."""
+        self.path, self.vertices = path, vertices
+        self._part = path.with_name(path.name + PART)
+        self._head = (SIGNATURE, VERSION, vertices, start, rate)
+        self._samples = 0
+        self._file = open(self._part, "wb", buffering=1 << 20)
+        self._file.write(_HEAD.pack(*self._head, 0))
+
+    def append(self, sample: npt.NDArray[np.float32]) -> None:
+        """Writes a sample, (vertices, 3)."""
+        if sample.shape != (self.vertices, 3):
+            raise ValueError(f"a sample of shape {sample.shape} for {self.vertices} vertices")
+        self._file.write(np.ascontiguousarray(sample, "<f4").data)
+        self._samples += 1
+
+    def finish(self) -> None:
+        """Lets the file be there."""
+        self._file.seek(0)
+        self._file.write(_HEAD.pack(*self._head, self._samples))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        rename(self._part, self.path)
+
+    def give_up(self) -> None:
+        """Leaves nothing behind; after `finish` it changes nothing."""
+        try:
+            self._file.close()
+        except OSError:
+            pass  # what could not be written need not be
+        self._part.unlink(missing_ok=True)

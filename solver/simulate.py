@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import time as clock
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,12 @@ from .build import Built, build
 from .cache import CacheHead, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .checks import check_scene
-from .errors import SinewError
+from .errors import Cancelled, SinewError, SolveFailed
+from .finish.finish import finish, is_finished
 from .finish.kept import breakable
+from .finish.result import Result
 from .jit import set_thread_count
+from .present_topology import with_topology
 from .resume import ResumePoint, find
 from .scene import Scene
 from .simulation import Simulation
@@ -35,6 +39,7 @@ def simulate(
     on_event: OnEvent,
     should_stop: Callable[[], bool] = lambda: False,
     *,
+    on_stopped: Callable[[], None] = lambda: None,
     resume: bool = False,
     from_frame: int | None = None,
     accept_changes: bool = False,
@@ -48,6 +53,8 @@ def simulate(
         folder: The cache, with a scene in it.
         on_event: Called with each event.
         should_stop: Asked after every step.
+        on_stopped: Called when what was baked before a stop or a failure gets its final meshes; from then on
+            `should_stop` says whether to leave that, too.
         resume: Whether to go on where the last bake stopped; without it a bake that is there is replaced.
         from_frame: With `resume`: go on from this frame, or from the last resume point before it.
         accept_changes: With `resume`: also when the scene has changed since, as long as the bodies have not.
@@ -68,13 +75,37 @@ def simulate(
         point = find(folder, scene, tracks, head, from_frame, accept_changes) if resume else None
         set_thread_count(scene.settings.threads)
         if point is not None and from_frame is None and _is_there(folder, scene):
-            on_event(_done(folder, scene, started))
+            results = [] if is_finished(CacheReader(folder), scene) else _finish(folder, scene, on_event, should_stop)
+            on_event(_done(folder, scene, started, results))
             return
         check_scene(scene)  # before a person waits for compiling
         warm_up(scene, on_event)
         bake = _make(writer, head, scene, tracks, point, on_event)
-        bake.run(on_event, should_stop)
-        on_event(_done(folder, scene, started))
+        try:
+            bake.run(on_event, should_stop)
+        except (Cancelled, SolveFailed):
+            on_stopped()
+            with suppress(Cancelled):
+                _finish(folder, scene, on_event, should_stop)
+            raise
+        on_event(_done(folder, scene, started, _finish(folder, scene, on_event, should_stop)))
+
+
+def _finish(folder: Path, scene: Scene, on_event: OnEvent, should_stop: Callable[[], bool]) -> list[Result]:
+    """Makes the final meshes of what broke and says so; one that cannot be made is a warning: the frames are there."""
+    if not breakable(scene):
+        return []
+    began = clock.perf_counter()
+    try:
+        results = finish(folder, on_event, should_stop)
+    except Cancelled:
+        raise
+    except SinewError as problem:
+        on_event({"event": "warning", **_plainly(problem)})
+        return []
+    told = [result.as_event() for result in results]
+    on_event({"event": "finished", "results": told, "seconds": clock.perf_counter() - began})
+    return results
 
 
 def _make(
@@ -96,7 +127,7 @@ def _make(
     built = build(scene, tracks, on_stage, point.meshes if point else None)
     if point:
         writer.go_on(head, point.frame, breakable(scene))
-        bake = Bake(writer, head, Simulation(scene, tracks, built, point.state), point.frame, point.topology)
+        bake = Bake(writer, head, Simulation(scene, tracks, with_topology(built, point.state), point.state), point.frame, point.topology)
         on_event(_told(built))
     else:
         writer.start_over(head)
@@ -147,11 +178,12 @@ def _with(scene: Scene, **settings: Any) -> Scene:
     return dataclasses.replace(scene, settings=dataclasses.replace(scene.settings, **given))
 
 
-def _done(folder: Path, scene: Scene, started: float) -> dict[str, Any]:
+def _done(folder: Path, scene: Scene, started: float, results: list[Result]) -> dict[str, Any]:
     """Returns the event that says that all is there, and how the steps went, those before a resume included."""
     return {
         "event": "done",
         "frames": scene.settings.frame_count,
         "seconds": clock.perf_counter() - started,
+        "results": [result.as_event() for result in results],
         **CacheReader(folder).tally().as_event(),
     }

@@ -12,29 +12,41 @@ from collections.abc import Callable
 
 HARD_SECONDS = 0.7  # the parent waits 0.9 s, addon/bake_job.py
 ORPHAN_SECONDS = 2.0
+NOBODY = 1000  # wishes of somebody who does not listen any more: never all fulfilled
 
 
 class StopRequest:
     """A wish to stop that the loop asks for between steps."""
 
     def __init__(self) -> None:
-        self._wish = threading.Event()
+        self._wishes = 0
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
 
     def __call__(self) -> bool:
         """Whether to stop."""
-        return self._wish.is_set()
+        return self._wishes > 0
 
     def set(self) -> None:
         """Wishes to stop."""
-        self._wish.set()
+        with self._lock:
+            self._wishes += 1
+
+    def take(self) -> None:
+        """Takes the first wish as fulfilled: what is done from now on stops at another one, or where nobody listens."""
+        with self._lock:
+            self._wishes = max(0, self._wishes - 1)
+            if not self._wishes and self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
 
     def listen_to_signals(self) -> None:
         """Lets SIGTERM and the first Ctrl-C be a wish to stop; a second Ctrl-C interrupts at once."""
 
         def stop(number: int, _: object) -> None:
-            if self._wish.is_set() and number == signal.SIGINT:
+            if self._wishes and number == signal.SIGINT:
                 raise KeyboardInterrupt
-            self._wish.set()
+            self._wishes += 1  # not by `set`: the loop that is interrupted here may hold its lock
 
         for name in ("SIGINT", "SIGTERM", "SIGBREAK"):
             if hasattr(signal, name):
@@ -44,7 +56,8 @@ class StopRequest:
         """Reads commands from standard input in a thread; its end means that the parent is gone.
 
         A step of a huge mesh may take longer than a person waits. So the process ends itself `HARD_SECONDS`
-        after the command, wherever it is: the cache stays whole, as after any crash.
+        after the command, wherever it is: the cache stays whole, as after any crash. When it has stopped in time,
+        what it does then has as long as it needs (`take`), until it is asked again.
 
         Args:
             on_hard_stop: Called before such an end, in another thread than the loop.
@@ -56,19 +69,22 @@ class StopRequest:
             finally:
                 os._exit(130)
 
+        def wish(seconds: float, count: int) -> None:
+            with self._lock:
+                self._wishes += count
+                if self._timer is None:
+                    self._timer = threading.Timer(seconds, end)
+                    self._timer.daemon = True
+                    self._timer.start()
+
         def listen() -> None:
-            seconds = ORPHAN_SECONDS
             for line in sys.stdin.buffer:
                 try:
                     command = json.loads(line)
                 except ValueError:
                     continue
                 if isinstance(command, dict) and command.get("command") == "cancel":
-                    seconds = HARD_SECONDS
-                    break
-            self._wish.set()
-            timer = threading.Timer(seconds, end)
-            timer.daemon = True
-            timer.start()
+                    wish(HARD_SECONDS, 1)
+            wish(ORPHAN_SECONDS, NOBODY)
 
         threading.Thread(target=listen, name="commands", daemon=True).start()

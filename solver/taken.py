@@ -49,15 +49,15 @@ class Taken:
         """Takes the next sample, of which these are the render positions [m], world."""
         scene = self.simulation.scene
         count = 1 if self.frame == self.head.frame_start else self.head.samples_per_frame
-        time = scene.settings.time(self.frame - 1 + (self.samples + 1) / count)
+        number = self.head.sample_count(self.frame) - count + self.samples
+        time = scene.settings.time(self.head.frame_of_sample(number))
         for key, world in positions.items():
             self.drawn.setdefault(key, []).append(in_object_space(self.simulation.tracks, key, world, time))
         self.kept |= sample_arrays(self.simulation, breakable(scene), self.samples)
         topology = Topology.of(self.simulation.state)
         if topology is not None and not _are_same(topology, self.topology):
-            self.number = self.head.sample_count(self.frame) - count + self.samples
-            self.topology = topology
-            self.topologies[self.number] = {"tets": topology.tets.copy(), "origin": topology.origin.copy()}
+            self.number, self.topology = number, topology
+            self.topologies[number] = {"tets": topology.tets.copy(), "origin": topology.origin.copy()}
         self.samples += 1
 
     def complete(self) -> tuple[Frame, dict[str, npt.NDArray], dict[str, bytes]]:

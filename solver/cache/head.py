@@ -76,6 +76,10 @@ class CacheHead:
         """Returns how many samples a file has that ends with `frame`."""
         return max(0, (frame - self.frame_start) * self.samples_per_frame + 1)
 
+    def frame_of_sample(self, number: int) -> float:
+        """Returns the (sub)frame of a sample, the first being number 0."""
+        return self.frame_start + number / self.samples_per_frame
+
     def has_shape_of(self, other: CacheHead) -> bool:
         """Whether frames of the other bake may stand in the same files as frames of this one."""
         names = ("bodies", "frame_start", "fps", "samples_per_frame")

@@ -106,6 +106,10 @@ def is_ours(relative: Path) -> bool:
         return _NUMBERED.fullmatch(name) is not None
     if folder[:1] == (ATTRIBUTE_FOLDER,) and len(folder) == 2:
         return is_key(folder[1]) and _ATTRIBUTES.fullmatch(name) is not None
-    endings = {(MODEL_FOLDER,): (".npz",), (PLAY_FOLDER,): (".pc2",), (RESULT_FOLDER,): (".npz", ".pc2")}
+    endings: dict[tuple[str, ...], tuple[str, ...]] = {
+        (MODEL_FOLDER,): (".npz",),
+        (PLAY_FOLDER,): (".pc2",),
+        (RESULT_FOLDER,): (".npz", ".pc2"),
+    }
     stem, dot, ending = name.rpartition(".")
     return is_key(stem) and dot + ending in endings.get(folder, ())

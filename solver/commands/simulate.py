@@ -41,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
         options.cache,
         options.emit if options.json else say,
         stop,
+        on_stopped=stop.take,
         resume=options.resume,
         from_frame=options.from_frame,
         accept_changes=options.accept_changes,

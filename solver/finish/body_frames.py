@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The frames of a cache as one body sees them: its nodes and tets at every sample, numbered from zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Floats, Indices, indices
+from ..cache import CacheReader
+from ..stored_mesh import from_arrays
+from . import kept
+
+
+@dataclass(frozen=True)
+class BodySample:
+    """A body at one sample.
+
+    Attributes:
+        number: Which of all samples of the cache it is.
+        frame: The frame that it belongs to.
+        is_frame: Whether it is the last of the frame: the frame itself.
+        part: Which of the frame's samples it is.
+        fields: What the frame keeps.
+        nodes: Node positions [m], (n, 3).
+    """
+
+    number: int
+    frame: int
+    is_frame: bool
+    part: int
+    fields: dict[str, npt.NDArray]
+    nodes: Floats
+
+
+class BodyFrames:
+    """Reads the frames of one body.
+
+    Attributes:
+        mesh, binding: Its tets while it was whole, and its render vertices in them.
+        numbers: The topologies of the cache, without the whole one.
+    """
+
+    def __init__(self, reader: CacheReader, key: str) -> None:
+        """Reads the tets of the body `key`.
+
+        Raises:
+            StorageFailed: The cache is damaged.
+        """
+        self.reader, self.key = reader, key
+        node_start = tet_start = 0
+        for body in reader.head.bodies:
+            self.mesh, self.binding = from_arrays(reader.read_model(body.key))
+            if body.key == key:
+                break
+            node_start, tet_start = node_start + len(self.mesh.nodes), tet_start + len(self.mesh.tets)
+        self._nodes = np.array([node_start, node_start + len(self.mesh.nodes)])
+        self._tets = slice(tet_start, tet_start + len(self.mesh.tets))
+        self.numbers = reader.topologies()
+
+    def topology(self, number: int) -> Indices:
+        """Returns the nodes of the body's tets, (m, 4), in the topology of that number; 0 is the whole one."""
+        if not number:
+            return self.mesh.tets
+        stored = self.reader.read_topology(number)
+        start = np.searchsorted(stored["origin"], self._nodes[0])
+        return indices(stored["tets"][self._tets] - start, -1, 4)
+
+    def final(self) -> Indices:
+        """Returns the nodes of the tets at the last frame, (m, 4)."""
+        return self.topology(self.numbers[-1] if self.numbers else 0)
+
+    def samples(self) -> Iterator[BodySample]:
+        """Yields all samples up to the last whole frame.
+
+        Raises:
+            StorageFailed: A frame is damaged.
+        """
+        head, baked = self.reader.head, self.reader.baked()
+        for frame in range(baked[0], baked[1] + 1) if baked else ():
+            fields = self.reader.read_frame(frame).fields
+            count = 1 if frame == head.frame_start else head.samples_per_frame
+            for part in range(count):
+                number = head.sample_count(frame) - count + part
+                nodes = kept.nodes(fields, self.key, part)
+                yield BodySample(number, frame, part == count - 1, part, fields, nodes)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The finishing pass over a cache: cut once, with the topology at the end, and move the vertices for every sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..cache import CacheReader, layout
+from ..disk import named_errors
+from ..errors import Cancelled
+from ..scene import Body, Scene
+from ..tracks import TrackReader
+from .body_frames import BodyFrames
+from .files import drop_finished
+from .finish_body import FinishedBody
+from .result import Result
+
+OnEvent = Callable[[Mapping[str, Any]], None]
+TOLD_EVERY = 0.05
+
+
+def finish(folder: Path, on_event: OnEvent, should_stop: Callable[[], bool] = lambda: False) -> list[Result]:
+    """Makes the final mesh and its motion for every body that broke, and the attributes of all that may break.
+
+    Whoever calls holds the lock of the cache. What an earlier pass made is dropped first; a body's result is
+    there only when it is whole.
+
+    Args:
+        folder: The cache.
+        on_event: Called with each event.
+        should_stop: Asked after every frame.
+
+    Returns:
+        What was made; a body without any crack has nothing.
+
+    Raises:
+        BadInput: The render mesh of a body cannot be cut.
+        StorageFailed: The cache is damaged, or the disk refused.
+        Cancelled: `should_stop` said so.
+    """
+    reader = CacheReader(folder)
+    scene, tracks = Scene.load(folder / layout.SCENE_FOLDER), TrackReader(folder / layout.SCENE_FOLDER)
+    bodies = [body for body in scene.bodies if body.fracture is not None]
+    made = []
+    with named_errors(folder):
+        drop_finished(folder, [body.key for body in bodies])
+        for body in bodies if reader.baked() else ():
+            progress = _Progress(body, on_event, should_stop)
+            result = FinishedBody(BodyFrames(reader, body.key), body, scene, tracks, progress).make()
+            made += [result] if result is not None else []
+    return made
+
+
+def is_finished(reader: CacheReader, scene: Scene) -> bool:
+    """Whether a pass has made all that there is to make of the frames that are there."""
+    baked = reader.baked()
+    for body in scene.bodies:
+        if baked is None or body.fracture is None:
+            continue
+        if body.attributes and len(layout.attribute_frames(reader.folder, body.key)) != baked[1] - baked[0] + 1:
+            return False
+        frames = BodyFrames(reader, body.key)
+        made = reader.read_result(body.key)
+        last = None if made is None else int(made["last_frame"])
+        if last != (baked[1] if (frames.final() != frames.mesh.tets).any() else None):
+            return False
+    return True
+
+
+class _Progress:
+    """Says from time to time how far a body is, and stops where that is wanted."""
+
+    def __init__(self, body: Body, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
+        self.body, self.on_event, self.should_stop = body, on_event, should_stop
+        self.told = -TOLD_EVERY
+
+    def __call__(self, fraction: float) -> None:
+        if self.should_stop():
+            raise Cancelled()
+        if fraction >= self.told + TOLD_EVERY:
+            self.told = fraction
+            self.on_event({"event": "finishing", "body": self.body.name, "fraction": round(fraction, 3)})
