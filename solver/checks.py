@@ -9,7 +9,9 @@ import numpy as np
 
 from .arrays import Floats, Indices
 from .errors import BadInput
-from .scene import Body, HeatSource, Scene, Settings
+from .scene import Body, Fracture, HeatSource, Scene, Settings
+
+LAWS = ("multiplicative", "additive")
 
 Range = tuple[str, float, str, bool]
 
@@ -74,8 +76,23 @@ def check_body(body: Body) -> None:
             _ranges(body.name, ("Resolution Divisions", meshing.divisions, "1 or more", meshing.divisions >= 1))
         else:
             _ranges(body.name, ("Tet Size", meshing.tet_size, "above 0 m", meshing.tet_size > 0.0))
+    if body.fracture is not None:
+        _check_fracture(body.name, body.fracture)
     _check_pins(body, body.pinned, body.pin_weights)
     _check_pins(body, body.attached, body.attached_weights)
+    _check_plasticity(body)
+
+
+def _check_fracture(name: str, fracture: Fracture) -> None:
+    toughness = 1.0 if fracture.toughness is None else fracture.toughness
+    _ranges(
+        name,
+        ("Breaking Stress", fracture.breaking_stress, "above 0 Pa", fracture.breaking_stress > 0.0),
+        ("Toughness", toughness, "above 0 Pa √m", toughness > 0.0),
+        ("Scatter", fracture.scatter, "from 0 to below 1", 0.0 <= fracture.scatter < 1.0),
+        ("Splits per Step", fracture.most_splits, "1 or more", fracture.most_splits >= 1),
+        ("Most Pieces", fracture.most_pieces, "1 or more", fracture.most_pieces >= 1),
+    )
 
 
 def _check_pins(body: Body, pinned: Indices, weights: Floats) -> None:
@@ -113,6 +130,31 @@ def _check_heat_source(source: HeatSource) -> None:
         ("Radius", source.radius, "above 0 m", source.radius > 0.0),
         ("Heat Transfer", source.exchange, "0 W/(m² K) or more", source.exchange >= 0.0),
     )
+
+
+def _check_plasticity(body: Body) -> None:
+    asked = body.plasticity
+    if asked is None:
+        return
+    _ranges(
+        body.name,
+        ("Yield", asked.yield_strain, "0 or more", asked.yield_strain >= 0.0),
+        ("Flow", asked.flow, "0 per second or more", asked.flow >= 0.0),
+        ("Maximum", asked.maximum_strain, "0 or more", asked.maximum_strain >= 0.0),
+        ("Hardening", asked.hardening, "0 or more", asked.hardening >= 0.0),
+    )
+    if asked.law not in LAWS:
+        raise BadInput("plastic-law", name=body.name, law=asked.law)
+    for setting, paint in (
+        ("Yield", asked.yield_paint),
+        ("Flow", asked.flow_paint),
+        ("Maximum", asked.maximum_paint),
+    ):
+        if len(paint) not in (0, len(body.vertices)):
+            raise BadInput("paint-without-vertices", name=body.name, setting=setting)
+        if len(paint) and not (np.isfinite(paint) & (paint >= 0.0)).all():
+            worst = float(paint[np.argmax(~(np.isfinite(paint) & (paint >= 0.0)))])
+            _ranges(body.name, (f"A painted value of {setting}", worst, "0 or more", False))
 
 
 def _ranges(name: str, *ranges: Range) -> None:

@@ -121,6 +121,19 @@ TEXTS: dict[str, tuple[str, str]] = {
     "tets-without-volume": ('All tets of "{name}" are flat.', "Export the mesh again, or let Sinew make the tets."),
     # settings
     "setting-out-of-range": ('{setting} of "{name}" is {value}; it has to be {range}.', "Change the setting."),
+    # plastic flow and creep
+    "plastic-law": (
+        '"{name}" is to flow by a law called "{law}", which does not exist.',
+        "Choose multiplicative or additive.",
+    ),
+    "paint-without-vertices": (
+        'What is painted on "{name}" for {setting} does not fit its vertices.',
+        "Choose another vertex group, or clear the field.",
+    ),
+    "plastic-not-finite": (
+        'The animation of {setting} of "{name}" gives a value at {time} s that is not a number.',
+        "Look at its keyframes or driver at that time.",
+    ),
     # heat and melting
     "melts-never": (
         'Nothing melts "{name}": it melts at {melting_point} °C, and nothing around it is hotter than {hottest} °C.',
@@ -246,6 +259,19 @@ TEXTS: dict[str, tuple[str, str]] = {
     "inverted-after-steps": (
         "Up to {count} tets were inside out after a step.",
         "Use more substeps per frame or a stiffer material if the shape looks wrong.",
+    ),
+    # breaking
+    "strength-all-zero": (
+        'The paint of the strength of "{name}" is 0 everywhere, so it would fall to dust.',
+        "Paint the group under Breaking Stress, or clear the field.",
+    ),
+    "nothing-breakable": (
+        'All of "{name}" is unbreakable.',
+        "Take vertices out of the group Unbreakable, or turn Fracture off.",
+    ),
+    "pieces-at-limit": (
+        '"{name}" has fallen into {count} pieces at frame {frame}, as many as it may; it breaks no further.',
+        "Raise Most Pieces, or Breaking Stress.",
     ),
     # Blender's window
     "nothing-selected": ("Nothing is selected.", "Select a mesh object first."),

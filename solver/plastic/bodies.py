@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..arrays import Floats
+from ..errors import SolveFailed
 from ..heat import plasticity_of
 from ..model import Model
 from ..painted import carried_inward
@@ -14,13 +16,16 @@ from ..scene import Plasticity, Scene
 from ..tetrahedralize.tet_mesh import TetMesh
 from ..tracks import TrackReader
 
+# what may have a track, and how Blender calls it
+ANIMATED = {"yield_strain": "Yield", "flow": "Flow", "maximum_strain": "Maximum"}
+
 
 @dataclass(frozen=True)
 class PlasticBody:
     """One body that takes a new shape for good, k tets.
 
     Attributes:
-        key: Of the body.
+        key, name: Of the body.
         tets: Which tets of the model are its own.
         asked: Values of the body, where no track has them.
         yield_paint, flow_paint, maximum_paint: Factors on them, (k,).
@@ -28,6 +33,7 @@ class PlasticBody:
     """
 
     key: str
+    name: str
     tets: slice
     asked: Plasticity
     yield_paint: Floats
@@ -41,18 +47,22 @@ class PlasticBody:
         return self.asked.law == "additive"
 
     def limits(self, tracks: TrackReader, time: float) -> tuple[Floats, Floats, Floats]:
-        """Returns yield strain, flow rate [1/s] and maximum strain at a time [s], (k,) each, none below 0."""
-        values = [self.asked.yield_strain, self.asked.flow, self.asked.maximum_strain]
-        if self.is_animated:
-            names = (f"body.{self.key}.{name}" for name in ANIMATED)
-            values = [
-                max(float(tracks.sample(name, time)), 0.0) if tracks.has(name) else value
-                for name, value in zip(names, values, strict=True)
-            ]
-        return self.yield_paint * values[0], self.flow_paint * values[1], self.maximum_paint * values[2]
+        """Returns yield strain, flow rate [1/s] and maximum strain at a time [s], (k,) each, none below 0.
 
+        Raises:
+            SolveFailed: The animation of one gives no number.
+        """
+        yield_strain, flow, maximum = (self._value(name, tracks, time) for name in ANIMATED)
+        return self.yield_paint * yield_strain, self.flow_paint * flow, self.maximum_paint * maximum
 
-ANIMATED = ("yield_strain", "flow", "maximum_strain")
+    def _value(self, name: str, tracks: TrackReader, time: float) -> float:
+        track = f"body.{self.key}.{name}"
+        if not (self.is_animated and tracks.has(track)):
+            return float(getattr(self.asked, name))
+        value = float(tracks.sample(track, time))
+        if not math.isfinite(value):
+            raise SolveFailed("plastic-not-finite", name=self.name, setting=ANIMATED[name], time=round(time, 3))
+        return max(value, 0.0)
 
 
 def make_plastic(scene: Scene, meshes: Sequence[TetMesh], model: Model, tracks: TrackReader) -> tuple[PlasticBody, ...]:
@@ -62,7 +72,7 @@ def make_plastic(scene: Scene, meshes: Sequence[TetMesh], model: Model, tracks: 
         asked = plasticity_of(body)
         if asked is None:
             continue
-        paints = carried_inward(body, mesh, asked.yield_paint, asked.flow_paint, asked.maximum_paint)
+        yields, flows, most = carried_inward(body, mesh, asked.yield_paint, asked.flow_paint, asked.maximum_paint)
         is_animated = any(tracks.has(f"body.{body.key}.{name}") for name in ANIMATED)
-        found.append(PlasticBody(body.key, part.tets, asked, *paints, is_animated=is_animated))
+        found.append(PlasticBody(body.key, body.name, part.tets, asked, yields, flows, most, is_animated))
     return tuple(found)

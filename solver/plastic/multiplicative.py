@@ -17,7 +17,7 @@ import math
 
 from ..elements.gradient import gradient_of
 from ..jit import kernel
-from .principal import eigenvalues, power, shear_norm
+from .principal import eigenvalues, entries, function_of, most_shear, plastic_shear, shear_of
 
 # smallest over largest principal stretch of Fe below which it does not flow
 FLATTEST = 1.0e-4
@@ -47,30 +47,33 @@ def flow_multiplicative(
         inverse = Fp_inverse[tet]
         F = gradient_of(x, tets[tet], Dm_inverse[tet])
         J, C = elastic_squared(F, inverse)
-        if not (J > 0.0 and rate[k] > 0.0):
+        h = hardening[k]
+        threshold = yield_strain[k] + h * flowed[tet]
+        if not (J > 0.0 and rate[k] > 0.0 and most_shear(C) > threshold):
             continue
         u, v, w = eigenvalues(C, J * J)
         if not w > FLATTEST * FLATTEST * u:
             continue
-        norm = shear_norm(u, v, w)
-        h = hardening[k]
-        threshold = yield_strain[k] + h * flowed[tet]
+        a, b, c, norm = shear_of(u, v, w)
         if not norm > threshold:
             continue
         left = max(norm * math.exp(-rate[k] * dt), (threshold + h * norm) / (1.0 + h))
-        s = max(left, norm - MOST_IN_A_STEP) / norm
-        before = elastic_energy(u, v, w, 1.0, mu[tet], lam[tet])
-        if elastic_energy(u, v, w, s, mu[tet], lam[tet]) > before:
+        # how much of the strain goes over, and by what the stretches change
+        share = 1.0 - max(left, norm - MOST_IN_A_STEP) / norm
+        a, b, c = math.exp(-share * a), math.exp(-share * b), math.exp(-share * c)
+        p, q, r = math.sqrt(u), math.sqrt(v), math.sqrt(w)
+        before = elastic_energy(p, q, r, mu[tet], lam[tet])
+        if elastic_energy(a * p, b * q, c * r, mu[tet], lam[tet]) > before:
             continue
         old = entries(inverse)
-        flow_back(inverse, power(C, u, v, w, 0.5 * (s - 1.0)))
-        amount = norm * (1.0 - s)
+        flow_back(inverse, function_of(C, u, v, w, a, b, c, -0.5 * share * b / v))
+        amount = share * norm
         # a shape is never further off than all the strain that made it
         if flowed[tet] + amount > maximum[k] and hold_maximum(inverse, maximum[k]):
             J, C = elastic_squared(F, inverse)
             u, v, w = eigenvalues(C, J * J)
-            amount = norm - shear_norm(u, v, w)
-            if not amount > 0.0 or elastic_energy(u, v, w, 1.0, mu[tet], lam[tet]) > before:
+            amount = norm - shear_of(u, v, w)[3]
+            if not amount > 0.0 or elastic_energy(math.sqrt(u), math.sqrt(v), math.sqrt(w), mu[tet], lam[tet]) > before:
                 put_back(inverse, old)
                 amount = 0.0
         flowed[tet] += amount
@@ -106,11 +109,9 @@ def elastic_squared(F, inverse):
 
 
 @kernel()
-def elastic_energy(u, v, w, s, mu, lam):
-    """Returns the elastic energy [J/m³] at principal stretches √u, √v, √w, their shear scaled by s in logarithms."""
-    a, b, c = 0.5 * math.log(u), 0.5 * math.log(v), 0.5 * math.log(w)
-    mean = (a + b + c) / 3.0
-    a, b, c = math.expm1(mean + s * (a - mean)), math.expm1(mean + s * (b - mean)), math.expm1(mean + s * (c - mean))
+def elastic_energy(p, q, r, mu, lam):
+    """Returns the elastic energy [J/m³] at principal stretches p, q, r."""
+    a, b, c = p - 1.0, q - 1.0, r - 1.0
     return mu * (a * a + b * b + c * c) + 0.5 * lam * (a + b + c) ** 2
 
 
@@ -133,21 +134,12 @@ def flow_back(inverse, U):
 @kernel()
 def hold_maximum(inverse, maximum):
     """Scales ln Fp down to the norm `maximum`, given Fp⁻¹ = inverse, in and out; returns whether it was above."""
-    a, b, c, d, e, f, g, h, i = entries(inverse)
-    # Fp = Rp Up with a rotation Rp, so Fp⁻¹ Fp⁻ᵀ = Up⁻²
-    A = (
-        a * a + b * b + c * c,
-        d * d + e * e + f * f,
-        g * g + h * h + i * i,
-        a * d + b * e + c * f,
-        d * g + e * h + f * i,
-        g * a + h * b + i * c,
-    )
-    u, v, w = eigenvalues(A, 1.0)
-    norm = shear_norm(u, v, w)
+    A, u, v, w, (a, b, c, norm) = plastic_shear(inverse)
     if not norm > maximum:
         return False
-    xx, yy, zz, xy, yz, zx = power(A, u, v, w, 0.5 * (maximum / norm - 1.0))
+    share = 1.0 - maximum / norm
+    a, b, c = math.exp(-share * a), math.exp(-share * b), math.exp(-share * c)
+    xx, yy, zz, xy, yz, zx = function_of(A, u, v, w, a, b, c, -0.5 * share * b / v)
     for column in range(3):
         a, b, c = inverse[0, column], inverse[1, column], inverse[2, column]
         inverse[0, column], inverse[1, column], inverse[2, column] = (
@@ -156,22 +148,6 @@ def hold_maximum(inverse, maximum):
             zx * a + yz * b + zz * c,
         )
     return True
-
-
-@kernel()
-def entries(inverse):
-    """Returns the nine entries of a matrix, row by row."""
-    return (
-        inverse[0, 0],
-        inverse[0, 1],
-        inverse[0, 2],
-        inverse[1, 0],
-        inverse[1, 1],
-        inverse[1, 2],
-        inverse[2, 0],
-        inverse[2, 1],
-        inverse[2, 2],
-    )
 
 
 @kernel()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Principal values of symmetric 3×3 matrices, and powers of them, without their axes.
+"""Principal values of symmetric 3×3 matrices, and functions of them, without their axes.
 
-A matrix is its entries xx, yy, zz, xy, yz, zx. A power Cᵖ is the polynomial of degree two in C that has the powers
-of the eigenvalues there: Newton's divided differences, which stay good where eigenvalues come together.
+A matrix is its entries xx, yy, zz, xy, yz, zx. A function f(C) is the polynomial of degree two in C that has the
+values of f at the eigenvalues: Newton's divided differences, which stay good where eigenvalues come together.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def eigenvalues(C, det):
 
 
 @kernel()
-def power(C, u, v, w, p):
-    """Returns the six entries of Cᵖ / (det C)^(p/3), whose determinant is 1, by the eigenvalues u ≥ v ≥ w of C."""
+def function_of(C, u, v, w, fu, fv, fw, slope):
+    """Returns the six entries of f(C), by the eigenvalues u ≥ v ≥ w of C and f there.
+
+    `slope` is f′ near eigenvalues that cannot be told apart.
+    """
     xx, yy, zz, xy, yz, zx = C
-    U, V, W = math.log(u), math.log(v), math.log(w)
-    mean = (U + V + W) / 3.0
-    fu, fv, fw = math.exp(p * (U - mean)), math.exp(p * (V - mean)), math.exp(p * (W - mean))
-    uv = (fu - fv) / (u - v) if u - v > TOGETHER * u else p * fv / v
-    vw = (fv - fw) / (v - w) if v - w > TOGETHER * u else p * fv / v
+    uv = (fu - fv) / (u - v) if u - v > TOGETHER * u else slope
+    vw = (fv - fw) / (v - w) if v - w > TOGETHER * u else slope
     uvw = (uv - vw) / (u - w) if u - w > TOGETHER * u else 0.0
     # fu I + uv (C − u I) + uvw (C − u I)(C − v I) = k I + n C + uvw C²
     k, n = fu - uv * u + uvw * u * v, uv - uvw * (u + v)
@@ -56,8 +56,61 @@ def power(C, u, v, w, p):
 
 
 @kernel()
-def shear_norm(u, v, w):
-    """Returns ‖½ ln C − its mean‖ of C with the eigenvalues u, v, w: how far it is from a mere change of size."""
+def shear_of(u, v, w):
+    """Returns the three values of ½ ln C less their mean, by the eigenvalues u, v, w of C, and their norm.
+
+    For C = FᵀF that is the logarithmic strain without the change of size, and how large it is.
+    """
     a, b, c = 0.5 * math.log(u), 0.5 * math.log(v), 0.5 * math.log(w)
     mean = (a + b + c) / 3.0
-    return math.sqrt((a - mean) ** 2 + (b - mean) ** 2 + (c - mean) ** 2)
+    a, b, c = a - mean, b - mean, c - mean
+    return a, b, c, math.sqrt(a * a + b * b + c * c)
+
+
+@kernel()
+def most_shear(C):
+    """Returns a number that the norm of `shear_of` does not exceed, in a quarter of the time; infinite where C is flat.
+
+    The eigenvalues are at most √(2/3) q from their mean m, q the norm of what C has besides m, and the logarithm is
+    nowhere steeper than at the smallest of them.
+    """
+    xx, yy, zz, xy, yz, zx = C
+    m = (xx + yy + zz) / 3.0
+    q = math.sqrt((xx - m) ** 2 + (yy - m) ** 2 + (zz - m) ** 2 + 2.0 * (xy * xy + yz * yz + zx * zx))
+    smallest = m - 0.8164965809277261 * q
+    return 0.5 * q / smallest if smallest > 0.0 else math.inf
+
+
+@kernel()
+def plastic_shear(Fp_inverse):
+    """Returns the six entries of A = Fp⁻¹ Fp⁻ᵀ, its eigenvalues u ≥ v ≥ w, and a, b, c, norm of `shear_of` them.
+
+    With Fp = R U, A is U⁻²: the norm is ‖ln Fp‖.
+    """
+    a, b, c, d, e, f, g, h, i = entries(Fp_inverse)
+    A = (
+        a * a + b * b + c * c,
+        d * d + e * e + f * f,
+        g * g + h * h + i * i,
+        a * d + b * e + c * f,
+        d * g + e * h + f * i,
+        g * a + h * b + i * c,
+    )
+    u, v, w = eigenvalues(A, 1.0)
+    return A, u, v, w, shear_of(u, v, w)
+
+
+@kernel()
+def entries(matrix):
+    """Returns the nine entries of a matrix, (3, 3), row by row."""
+    return (
+        matrix[0, 0],
+        matrix[0, 1],
+        matrix[0, 2],
+        matrix[1, 0],
+        matrix[1, 1],
+        matrix[1, 2],
+        matrix[2, 0],
+        matrix[2, 1],
+        matrix[2, 2],
+    )

@@ -16,9 +16,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Floats, floats
+from ..jit import kernel
 from ..model import Model
 from ..state import State
 from .bodies import PlasticBody
+from .principal import plastic_shear
 
 FP_INVERSE = "tet.Fp_inverse"
 FLOWED = "tet.flowed"
@@ -27,23 +29,21 @@ PLASTIC_STRAIN = "tet.plastic_strain"
 
 def with_plastic_strain(model: Model, state: State) -> Model:
     """Returns the model with the rest shapes that plastic strain makes; topology, masses and volumes stay."""
-    changes: dict[str, Floats] = {}
     if FP_INVERSE in state.fields:
-        changes["Dm_inverse"] = model.Dm_inverse @ state.fields[FP_INVERSE]
+        Dm_inverse = np.empty_like(model.Dm_inverse)
+        multiply(model.Dm_inverse, state.fields[FP_INVERSE], Dm_inverse)
+        model = replace(model, Dm_inverse=Dm_inverse)
     if PLASTIC_STRAIN in state.fields:
-        strain = state.fields[PLASTIC_STRAIN]
-        changes["initial_strain"] = model.initial_strain + strain if len(model.initial_strain) else floats(strain)
-    return replace(model, **changes) if changes else model
+        strain = floats(state.fields[PLASTIC_STRAIN], -1, 6)
+        model = replace(model, initial_strain=model.initial_strain + strain if len(model.initial_strain) else strain)
+    return model
 
 
 def plastic_norm(model: Model, state: State) -> Floats:
     """Returns how large the plastic strain of each tet is, (m,): ‖ln Fp‖, or of the additive law its vector's norm."""
     norm = np.zeros(model.tet_count)
     if FP_INVERSE in state.fields:
-        inverse = state.fields[FP_INVERSE]
-        changed = np.flatnonzero(state.fields[FLOWED] > 0.0)
-        stretches = np.linalg.svd(inverse[changed], compute_uv=False)
-        norm[changed] = np.linalg.norm(np.log(stretches), axis=1)
+        shear_norms(state.fields[FP_INVERSE], state.fields[FLOWED], norm)
     if PLASTIC_STRAIN in state.fields:
         strain = state.fields[PLASTIC_STRAIN]
         norm += np.sqrt(np.sum(strain[:, :3] ** 2, axis=1) + 4.0 * np.sum(strain[:, 3:] ** 2, axis=1))
@@ -52,7 +52,40 @@ def plastic_norm(model: Model, state: State) -> Floats:
 
 def largest_plastic_strain(bodies: Sequence[PlasticBody], model: Model, state: State) -> dict[str, dict[str, float]]:
     """Returns the largest plastic strain of every plastic body: key → "largest_plastic_strain"."""
-    if not bodies:
-        return {}
-    norm = plastic_norm(model, state)
-    return {body.key: {"largest_plastic_strain": float(norm[body.tets].max())} for body in bodies}
+    found = {}
+    for body in bodies:
+        if not body.is_additive and FP_INVERSE in state.fields:
+            largest = largest_shear(state.fields[FP_INVERSE][body.tets], state.fields[FLOWED][body.tets])
+        else:
+            largest = plastic_norm(model, state)[body.tets].max()
+        found[body.key] = {"largest_plastic_strain": float(largest)}
+    return found
+
+
+@kernel()
+def multiply(A, B, product):
+    """Writes A B, (m, 3, 3) each."""
+    for tet in range(len(A)):
+        a, b, c = A[tet], B[tet], product[tet]
+        for row in range(3):
+            x, y, z = a[row, 0], a[row, 1], a[row, 2]
+            for column in range(3):
+                c[row, column] = x * b[0, column] + y * b[1, column] + z * b[2, column]
+
+
+@kernel()
+def shear_norms(Fp_inverse, flowed, norm):
+    """Writes ‖ln Fp‖ where anything has flowed, (m,)."""
+    for tet in range(len(flowed)):
+        if flowed[tet] > 0.0:
+            norm[tet] = plastic_shear(Fp_inverse[tet])[4][3]
+
+
+@kernel()
+def largest_shear(Fp_inverse, flowed):
+    """Returns the largest ‖ln Fp‖ of tets; it is never more than the strain that has flowed."""
+    largest = 0.0
+    for tet in range(len(flowed)):
+        if flowed[tet] > largest:
+            largest = max(largest, plastic_shear(Fp_inverse[tet])[4][3])
+    return largest
