@@ -83,6 +83,32 @@ def test_resumed_progress_counts_from_where_it_resumes() -> None:
     assert job.fraction == 0.5 and job.seconds_left(25.0) == 25.0
 
 
+def finishing(fraction: float, now: float = 1.0) -> ChildSaid:
+    return said(now, event="finishing", body="Vase", fraction=fraction)
+
+
+def test_what_broke_is_finished_at_the_end() -> None:
+    job, _ = through(*LAUNCHED, BUILT, frame(11, 12.0), finishing(0.25))
+    assert job.phase == "finishing" and job.fraction == 0.25 and job.body == "Vase" and job.is_running
+    job, effects = through(said(event="done", frames=11, results=[]), ChildEnded(0, 14.0), job=job)
+    assert job.phase == "done" and effects[-1] == "end"
+
+
+def test_a_stopped_bake_may_take_its_time_to_finish_what_broke() -> None:
+    job, _ = through(*LAUNCHED, BUILT, frame(3, 3.0), CancelPressed(4.0), finishing(0.0, 4.5))
+    assert job.phase == "finishing" and job.deadline is None
+    job, effects = through(Tick(60.0), finishing(0.5, 60.0), job=job)
+    assert job.phase == "finishing" and job.fraction == 0.5 and effects == []
+    left, _ = through(said(event="error", kind="cancelled"), ChildEnded(130, 61.0), job=job)
+    assert left.phase == "cancelled"
+    # asked a second time it has to hurry, whatever it still says
+    job, effects = through(CancelPressed(70.0), finishing(0.6, 70.1), job=job)
+    assert job.phase == "cancelling" and effects == ["send cancel"]
+    assert job.deadline is not None and job.deadline <= 70.0 + CANCEL_SECONDS
+    job, effects = through(Tick(70.0 + CANCEL_SECONDS), job=job)
+    assert effects == ["kill child"]
+
+
 def test_a_bake_of_one_frame() -> None:
     job, _ = through(Started(1, 1, 0.0), Exported(0.0), BUILT, frame(1, 1.0))
     assert job.fraction == 0.0 and job.seconds_left(1.0) is None
@@ -193,7 +219,7 @@ ANYTHING = st.one_of(
     st.builds(ExportFailed, st.just({"kind": "x"})),
     st.builds(
         ChildSaid,
-        st.sampled_from(["compiling", "building", "built", "frame", "warning", "done", "error", "later", None]).map(
+        st.sampled_from(["compiling", "building", "built", "frame", "warning", "done", "finishing", "error", "later", None]).map(
             lambda kind: {"event": kind, "frame": 3, "kind": "cancelled"}
         ),
         st.just(0.0),

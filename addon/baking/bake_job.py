@@ -15,7 +15,7 @@ from typing import Any
 from ...solver.cache.tally import Tally
 from ...solver.errors import SolveFailed
 
-RUNNING = ("exporting", "starting", "compiling", "building", "baking", "cancelling")
+RUNNING = ("exporting", "starting", "compiling", "building", "baking", "finishing", "cancelling")
 CANCEL_SECONDS = 0.9  # after that a child that was asked to stop is killed
 KILL_SECONDS = 3.0  # after that a killed child that is still there is given up
 SILENT_SECONDS = 120.0  # a child that has said nothing at all for that long is killed
@@ -28,13 +28,15 @@ class Job:
     """One bake, as far as it has come.
 
     Attributes:
-        phase: "idle"; running: "exporting", "starting", "compiling", "building", "baking", "cancelling";
-            ended: "done", "cancelled", "failed".
+        phase: "idle"; running: "exporting", "starting", "compiling", "building", "baking", "finishing",
+            "cancelling"; ended: "done", "cancelled", "failed". A child that was asked to stop is "cancelling" until it
+            begins to finish what broke, and again when it is asked to leave that too.
         frame_start, frame_end: What is asked for.
         resume_frame: The frame it goes on from, or None from the start.
         frame: The last frame that counts, or None.
         exported: How much of the export is done, 0 to 1.
-        stage, body: What is being built ("tetrahedralize", "bind", "rest"), of which body.
+        finished: How much of the finishing of a body that broke is done, 0 to 1, or None before that.
+        stage, body: What is being built ("tetrahedralize", "bind", "rest"), of which body; or which one is finished.
         bodies: What the child said about each body once built: key, name, tets, nodes, warnings.
         tets: Tets of all bodies, or None before they are known.
         warnings, error: What the child said, as its events.
@@ -53,6 +55,7 @@ class Job:
     resume_frame: int | None = None
     frame: int | None = None
     exported: float = 0.0
+    finished: float | None = None
     stage: str = ""
     body: str = ""
     bodies: tuple[Mapping[str, Any], ...] = ()
@@ -77,6 +80,8 @@ class Job:
         """How much of what this job bakes is done, 0 to 1; of the export while it exports."""
         if self.phase == "exporting":
             return self.exported
+        if self.phase == "finishing":
+            return self.finished or 0.0
         first = self.frame_start if self.resume_frame is None else self.resume_frame
         if self.frame is None:
             return 0.0
@@ -198,6 +203,11 @@ def advance(job: Job, happening: Happening) -> Step:
 
 
 def _child_said(job: Job, event: Mapping[str, Any], now: float) -> Step:
+    if event.get("event") == "finishing" and not (job.phase == "cancelling" and job.finished is not None):
+        # stopped or at the last frame, it makes of what broke what can be rendered: that may take some seconds
+        told = event.get("fraction")
+        fraction = min(max(float(told), 0.0), 1.0) if isinstance(told, int | float) else 0.0
+        return replace(job, phase="finishing", body=str(event.get("body", "")), finished=fraction, deadline=None), ()
     # While cancelling only the phase stays: frames that were finished before the child heard of it count.
     live = "cancelling" if job.phase == "cancelling" else None
     if live is None:

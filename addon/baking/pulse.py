@@ -42,7 +42,15 @@ def _redraw_panels() -> None:
     running = bakes.running()
     job = running.driver.job if running is not None else None
     left = job.seconds_left(clock.monotonic()) if job is not None else None
-    now = job and (job.phase, job.frame, int(100 * job.exported), job.stage, job.body, left and int(left))
+    now = job and (
+        job.phase,
+        job.frame,
+        int(100 * job.exported),
+        int(100 * job.fraction),
+        job.stage,
+        job.body,
+        left and int(left),
+    )
     if now == _shown and now is not None:
         return
     _shown = now

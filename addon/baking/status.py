@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from ...solver.cache.tally import Tally
 from ...solver.errors import SinewError
 
+# what the button says of a running bake; the bar below says more
+WORDS = {"export": "Reading", "compiling": "Compiling …", "building": "Preparing …", "finishing": "Finishing"}
 # phases of a running bake_job.Job, as the panel tells them apart
 PHASES = {
     "exporting": "export",
@@ -18,6 +20,7 @@ PHASES = {
     "compiling": "compiling",
     "building": "building",
     "baking": "baking",
+    "finishing": "finishing",
     "cancelling": "stopping",
 }
 
@@ -28,7 +31,7 @@ class Status:
 
     Attributes:
         phase: "none", "partial", "baked", or of a running bake "export", "compiling", "building", "baking",
-            "stopping".
+            "finishing", "stopping".
         outdated: Whether settings or animation changed since the frames were baked.
         frame: The last whole frame in the cache, or None.
         resume_frame: The last frame from which the bake can go on, or None.
@@ -59,7 +62,7 @@ class Status:
     @property
     def is_running(self) -> bool:
         """Whether this Blender bakes the scene now."""
-        return self.phase in {"export", "compiling", "building", "baking", "stopping"}
+        return self.phase in {*WORDS, "baking", "stopping"}
 
     @property
     def is_locked(self) -> bool:
@@ -94,12 +97,8 @@ class Status:
         return "Simulate"
 
 
-# what the button says of a running bake; the bar below says more
-WORDS = {"export": "Reading", "compiling": "Compiling …", "building": "Preparing …"}
-
-
 def _running_words(status: Status) -> str:
-    if status.phase in ("export", "baking"):
+    if status.phase in ("export", "baking", "finishing"):
         return f"{WORDS.get(status.phase, 'Baking')} {_percent(status.fraction)}"
     return WORDS[status.phase]
 

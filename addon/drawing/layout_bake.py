@@ -59,6 +59,8 @@ def _progress_words(status: Status) -> str:
         return "Compiling kernels, once per machine"
     if status.phase == "export":
         return "Reading the scene"
+    if status.phase == "finishing":
+        return "Cutting the mesh of what broke"
     if status.phase != "baking":
         return status.stage
     left = "" if status.seconds_left is None else f", {duration(status.seconds_left)} left"
