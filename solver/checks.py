@@ -9,9 +9,7 @@ import numpy as np
 
 from .arrays import Floats, Indices
 from .errors import BadInput
-from .scene import Body, Fracture, HeatSource, Scene, Settings
-
-LAWS = ("multiplicative", "additive")
+from .scene import LAWS, Body, Fracture, HeatSource, Scene, Settings
 
 Range = tuple[str, float, str, bool]
 

@@ -31,6 +31,8 @@ FORMAT = 1
 # what can be written per render vertex: von Mises and largest principal stress [Pa], norm of the plastic strain,
 # temperature [°C], damage in [0, 1], velocity [m/s] (3 values)
 ATTRIBUTES = ("stress", "principal_stress", "plastic_strain", "temperature", "damage", "velocity")
+# how a body may flow (`Plasticity`)
+LAWS = ("multiplicative", "additive")
 SCENE_FILE = "scene.json"
 ARRAYS_FILE = "arrays.npz"
 

@@ -22,8 +22,9 @@ from .arrays import Floats, digest
 from .build import Built, build
 from .contact.response import ContactStep
 from .contact.touching import Place
+from .heat import plasticity_of
 from .jit import PACKAGE, cache_root, is_cached
-from .scene import Body, Collider, Meshing, Scene, Settings
+from .scene import LAWS, Body, Collider, Meshing, Plasticity, Scene, Settings
 from .simulation import Simulation
 from .tracks import TrackReader
 from .warm_step import compile_assembly, compile_step_elsewhere, wait_for
@@ -56,7 +57,11 @@ def everything() -> Scene:
     pinned, weights = np.arange(2, dtype=np.int32), np.array([1.0, 0.5])
     plain = Body("", "", vertices, triangles, pinned=pinned, pin_weights=weights, gravity_in_shape=True)
     methods = ("smooth", "robust", "given")
-    bodies = tuple(dataclasses.replace(plain, key=method, meshing=Meshing(method)) for method in methods)
+    laws = (None, *(Plasticity(law) for law in LAWS))
+    bodies = tuple(
+        dataclasses.replace(plain, key=method, meshing=Meshing(method), plasticity=law)
+        for method, law in zip(methods, laws, strict=True)
+    )
     return Scene(bodies, (Collider("p", "p", "plane"), Collider("m", "m", "mesh")))
 
 
@@ -68,21 +73,29 @@ def features(scene: Scene) -> str:
     found |= {"springs"} if (weights < 1.0).any() else set()
     found |= {"sag" for b in scene.bodies if b.gravity_in_shape}
     found |= {f"collider {c.shape}" for c in scene.colliders}
+    found |= {f"plastic {law}" for law in map(_law, scene.bodies) if law}
     return ", ".join(sorted(found)) + f", Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
 def small(scene: Scene) -> Scene:
     """Returns a scene of a few tets with the same features, every body resting on every collider."""
-    kinds = {(b.meshing.method, b.meshing.interior_size): b for b in reversed(scene.bodies)}
+    kinds = {(b.meshing.method, b.meshing.interior_size, _law(b)): b for b in reversed(scene.bodies)}
     bodies = []
     for number, kind in enumerate(sorted(kinds)):
         vertices, triangles = _two_boxes(np.array([SPACING * number, 0.0, 1.0e-4]))
         meshing = dataclasses.replace(kinds[kind].meshing, tet_size=0.25, memory_limit=None)
         nodes, tets = _one_tet(vertices) if kind[0] == "given" else (None, None)
         body = Body(f"b{number}", "warm-up", vertices, triangles, meshing=meshing, tet_nodes=nodes, tets=tets)
-        bodies.append(_pinned(body, scene))
+        plasticity = Plasticity(kind[2], yield_strain=0.0) if kind[2] else None
+        bodies.append(_pinned(dataclasses.replace(body, plasticity=plasticity), scene))
     colliders = [_collider(shape, len(bodies)) for shape in sorted({c.shape for c in scene.colliders})]
     return Scene(tuple(bodies), tuple(colliders), Settings(frame_end=3, substeps=2))
+
+
+def _law(body: Body) -> str:
+    """Returns the law by which a body flows, or "" where it does not."""
+    asked = plasticity_of(body)
+    return asked.law if asked else ""
 
 
 def _pinned(body: Body, scene: Scene) -> Body:
