@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from .arrays import Floats
+from .break_up import break_up
+from .break_up import extremes as broken
 from .build import Built
 from .contact.points import ContactPoints
 from .contact.response import ContactStep
@@ -102,7 +104,7 @@ def advance_frame(
         contacts=reports[-1].contacts,
         inverted_tets=max(report.inverted_tets for report in reports),
         milliseconds=1e3 * (clock.perf_counter() - started),
-        bodies=_of_bodies(simulation),
+        bodies=_of_bodies(simulation, reports),
     )
 
 
@@ -139,16 +141,19 @@ def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport
         pins.remember(state, model, targets.get(pins.key), dt)
     state.time = end
     flow(built.plastic, built.model, model, state, tracks, dt, by_heat)
-    return report
+    left = break_up(simulation, model, held, end)
+    return replace(report, splits_left=left) if left else report
 
 
-def _of_bodies(simulation: Simulation) -> dict[str, dict[str, float]]:
+def _of_bodies(simulation: Simulation, reports: list[StepReport]) -> dict[str, dict[str, float]]:
     """Returns what a frame's report says of bodies: key → name → number."""
     built, state = simulation.built, simulation.state
     found: dict[str, dict[str, float]] = {}
     for told in (
         extremes(built.heat, built.model, state),
         largest_plastic_strain(built.plastic, built.model, state),
+        broken(simulation),
+        {key: {"splits_left": max(report.splits_left[key] for report in reports)} for key in reports[-1].splits_left},
     ):
         for key, numbers in told.items():
             found.setdefault(key, {}).update(numbers)
@@ -160,7 +165,7 @@ def render_positions(built: Built, state: State) -> dict[str, Floats]:
     positions = {}
     for number, body in enumerate(built.bodies):
         out = np.empty((len(body.binding.tet), 3))
-        interpolate(state.x[body.range.nodes], body.mesh.tets, body.binding, out)
+        interpolate(state.x, built.model.tets[body.range.tets], body.binding, out)
         for pins in built.pins:
             if pins.body == number:
                 pins.correct(state, out)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .advance import FrameReport, advance_frame, render_positions
+from .break_up import pieces_at_limit
 from .cache import CacheHead, CacheWriter
-from .errors import Cancelled, StorageFailed
+from .errors import Cancelled, SinewError, StorageFailed
 from .event_stream import plain
 from .simulation import Simulation
 from .taken import Taken
@@ -29,6 +30,7 @@ class Bake:
     Attributes:
         frame: The frame that the simulation is at; every frame up to it counts.
         topology: Number of the first sample with the present topology, 0 while all bodies are whole.
+        at_limit: Keys of the bodies of which a person knows that they are in as many pieces as they may.
     """
 
     writer: CacheWriter
@@ -36,13 +38,13 @@ class Bake:
     simulation: Simulation
     frame: int
     topology: int = 0
+    at_limit: set[str] = dataclasses.field(default_factory=set)
 
     @property
     def resume_interval(self) -> int:
         """Frames from one resume point to the next; not by the clock, so that the same bake has the same files."""
-        topology = Topology.of(self.simulation.state)
-        whole = self.simulation.built.model.node_count if topology is None else int(topology.origin[-1]) + 1
-        return 1 if whole >= MANY_NODES else FEW_FRAMES
+        built = self.simulation.built
+        return 1 if (built.whole or built).model.node_count >= MANY_NODES else FEW_FRAMES
 
     def write_start(self) -> dict[str, Any]:
         """Writes the first frame, which is the start state, and returns its event."""
@@ -70,6 +72,8 @@ class Bake:
                     self._write_resume()
                 raise
             on_event(report)
+            for warning in self._at_limits():
+                on_event(warning)
         self._complete_head()
         self._write_resume()
 
@@ -86,6 +90,18 @@ class Bake:
         told = advance_frame(self.simulation, frame, taken.take, stop_here)
         self.frame = frame
         return self._write(taken, told, began)
+
+    def _at_limits(self) -> list[dict[str, Any]]:
+        """Returns a warning for every body that has just fallen into as many pieces as it may."""
+        warnings = []
+        for key, numbers in pieces_at_limit(self.simulation).items():
+            if key not in self.at_limit:
+                self.at_limit.add(key)
+                told = SinewError("pieces-at-limit", frame=self.frame, **numbers)
+                warnings.append(
+                    {"event": "warning", "kind": told.kind, "sentence": told.sentence, "next_step": told.next_step}
+                )
+        return warnings
 
     def _taken(self, frame: int) -> Taken:
         """Returns what is to be written of a frame, with nothing in it yet."""

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from . import tetrahedralize as meshing
 from .arrays import Floats, floats, indices
@@ -17,6 +18,7 @@ from .contact.overlap import check_overlap
 from .contact.points import ContactPoints, contact_points, sample_surface
 from .embedding import Binding, bind
 from .errors import BadInput, SinewError
+from .fracture.bodies import FractureBodies, make_fracture
 from .geometry.enclosure import has_inside
 from .geometry.surface import Surface, make_surface
 from .gravity_in_shape import balance
@@ -72,6 +74,9 @@ class Built:
         initial: The first frame.
         heat: Of the bodies that have a temperature; None where none has.
         plastic: The bodies that take a new shape for good.
+        fracture: Of the bodies that may break; None where none may.
+        broken_keys: Which of `contact_points`, the last ones, lie on broken faces (`fracture/broken_points.py`), (k,).
+        whole: What was built before anything broke; None: this.
     """
 
     model: Model
@@ -82,6 +87,9 @@ class Built:
     initial: State
     heat: HeatBodies | None = None
     plastic: tuple[PlasticBody, ...] = ()
+    fracture: FractureBodies | None = None
+    broken_keys: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    whole: Built | None = None
 
 
 def build(
@@ -139,8 +147,11 @@ def build(
     if heat is not None:
         heat.start(model, state, air_temperature_at(scene, tracks, 0.0))
     plastic = make_plastic(scene, meshes, model, tracks)
+    fracture = make_fracture(scene, meshes, model, surfaces, float(np.linalg.norm(gravity)))
+    if fracture is not None:
+        fracture.begin(state, len(scene.bodies))
     points_together = ContactPoints.together(points)
-    built = Built(model, tuple(bodies), tuple(pins), points_together, colliders, state, heat, plastic)
+    built = Built(model, tuple(bodies), tuple(pins), points_together, colliders, state, heat, plastic, fracture)
     _check_colliders(built, surfaces, tracks)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
 

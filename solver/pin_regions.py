@@ -16,7 +16,7 @@ An affine motion of the targets is thereby followed to round-off: parts 2 and 3 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,8 @@ class HeldRegion:
         whole, local: The motions of the region and around each node.
         sampled: Which of the region's vertices tell the local motions, (p,).
         solver: Factors of Wᵀ W + ε.
+        holders: The tets that hold the vertices, rising, (h,).
+        copy_of: Which row of `rest` each node is at, (r,); None: its own. Where nodes have split, several at one.
     """
 
     nodes: Indices
@@ -91,6 +93,8 @@ class HeldRegion:
     local: Motions
     sampled: Indices
     solver: Any
+    holders: Indices
+    copy_of: Indices | None = None
 
     def node_targets(self, targets: Floats) -> Floats:
         """Returns target positions of the nodes [m], (r, 3), for those of all pinned vertices [m]."""
@@ -102,7 +106,15 @@ class HeldRegion:
         F_near, t_near = self.local.fit(undone[self.sampled])
         near = np.einsum("kij,kj->ki", F_near, self.rest - self.local.centre) + t_near
         y = _turned(near, F)
-        return y + self.solver.solve(np.ascontiguousarray(self.weights.T @ (wanted - self.weights @ y))) + middle
+        y += self.solver.solve(np.ascontiguousarray(self.weights.T @ (wanted - self.weights @ y)))
+        y += middle
+        return y if self.copy_of is None else y[self.copy_of]
+
+    def following(self, whole_tets: Indices, tets: Indices) -> HeldRegion:
+        """Returns this region of a whole body after nodes have split: tets (m, 4) as they were and as they are."""
+        place = np.searchsorted(self.nodes, whole_tets[self.holders].ravel())
+        nodes, first = np.unique(tets[self.holders].ravel(), return_index=True)
+        return replace(self, nodes=nodes.astype(np.int32), copy_of=place[first].astype(np.int32))
 
 
 def find_regions(tets: Indices, tet_of_vertex: Indices) -> list[Indices]:
@@ -159,7 +171,9 @@ def make_region(
         near = near.tolil()
         near[np.flatnonzero(lost)] = 1.0 / len(sampled)
         local = _motions(near.tocsr(), vertices[sampled])
-    return HeldRegion(nodes.astype(np.int32), rows, rest, W, whole, local, sampled, splu(csc_matrix(damped)))
+    solver = splu(csc_matrix(damped))
+    holders = np.unique(tet).astype(np.int32)
+    return HeldRegion(nodes.astype(np.int32), rows, rest, W, whole, local, sampled, solver, holders)
 
 
 def _motions(weights: csr_matrix, vertices: Floats) -> Motions:

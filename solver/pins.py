@@ -13,7 +13,7 @@ Weight w < 1 is a spring of stiffness w · pin_stiffness · (the vertex's share 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -139,6 +139,10 @@ class BodyPins:
             state.fields[name] = targets[self.exact] - reached
         elif name in state.fields:
             state.fields[name] = state.fields[name] * np.exp(-dt / FADE_TIME)
+
+    def following(self, whole: Model, tets: Indices) -> BodyPins:
+        """Returns these pins of a whole body after nodes have split: its tets have the nodes `tets`, (m, 4), now."""
+        return replace(self, regions=tuple(region.following(whole.tets, tets) for region in self.regions))
 
     def correct(self, state: State, positions: Floats) -> None:
         """Moves render positions [m], (n, 3), so that vertices of weight 1 are on their targets."""

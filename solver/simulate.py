@@ -26,6 +26,7 @@ from .finish.kept import breakable
 from .finish.result import Result
 from .jit import set_thread_count
 from .present_topology import with_topology
+from .present_topology import with_topology
 from .resume import ResumePoint, find
 from .scene import Scene
 from .simulation import Simulation
@@ -126,6 +127,7 @@ def _make(
 
     built = build(scene, tracks, on_stage, point.meshes if point else None)
     if point:
+        built = with_topology(built, point.state)
         writer.go_on(head, point.frame, breakable(scene))
         bake = Bake(writer, head, Simulation(scene, tracks, with_topology(built, point.state), point.state), point.frame, point.topology)
         on_event(_told(built))

@@ -22,7 +22,8 @@ class Topology:
 
     Attributes:
         tets: Nodes of every tet, (m, 4).
-        origin: The node of the whole bodies that each node is a copy of, (n,), rising.
+        origin: The node of the whole bodies that each node is a copy of, (n,). Nodes of one piece come one after the
+            other, in the order of their origins.
     """
 
     tets: Indices

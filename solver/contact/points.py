@@ -58,9 +58,17 @@ class ContactPoints:
 
 
 def contact_points(
-    *, tet: Indices, weights: Floats, area: Floats, youngs_modulus: Floats, mass: float, weight: float, tet_size: float
+    *,
+    tet: Indices,
+    weights: Floats,
+    area: Floats,
+    youngs_modulus: Floats,
+    mass: float | Floats,
+    weight: float | Floats,
+    tet_size: float | Floats,
+    surface: float | Floats | None = None,
 ) -> ContactPoints:
-    """Returns the contact points of one body.
+    """Returns the contact points of one body, or of several where what is one number for a body is an array, (k,).
 
     A point's stiffness is the largest of: `STIFFNESS` · E · area / tet size, so that the depth of a contact is
     a small part of the strain that presses on it; what lets its share of the weight sink in by `WEIGHT_DEPTH`,
@@ -73,14 +81,17 @@ def contact_points(
         youngs_modulus: E of the tets of the points [Pa], (k,).
         mass, weight: Of the body [kg], [N].
         tet_size: Edge length of the lattice [m].
+        surface: Area of the surface [m²]; None: what these points stand for together.
     """
-    share = area / max(area.sum(), 1e-300)
+    share = area / np.maximum(area.sum() if surface is None else surface, 1e-300)
     elastic = youngs_modulus * np.maximum(STIFFNESS * area / tet_size, POINT_STIFFNESS * tet_size)
     heavy = weight / tet_size * np.maximum(share / WEIGHT_DEPTH, 1.0 / POINT_WEIGHT_DEPTH)
     stiffness = np.maximum(elastic, heavy)
     # points far outside their tets move it with a long lever
     lever = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1.0) ** 2
-    return ContactPoints(tet, weights, area, stiffness / lever, mass * share / lever, np.full(len(tet), tet_size))
+    return ContactPoints(
+        tet, weights, area, stiffness / lever, mass * share / lever, np.full(len(tet), tet_size, float)
+    )
 
 
 @kernel()

@@ -66,7 +66,7 @@ class BodyFrames:
         if not number:
             return self.mesh.tets
         stored = self.reader.read_topology(number)
-        start = np.searchsorted(stored["origin"], self._nodes[0])
+        start = np.count_nonzero(stored["origin"] < self._nodes[0])
         return indices(stored["tets"][self._tets] - start, -1, 4)
 
     def final(self) -> Indices:

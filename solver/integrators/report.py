@@ -19,6 +19,7 @@ class StepReport:
         contacts: Contacts in the last solve.
         inverted_tets: Tets turned inside out at the end of the step.
         milliseconds: Time of each stage, by name; never written where bytes are compared.
+        splits_left: Overloaded tets that wait for the next step because of a limit, by key of the body.
     """
 
     iterations: int
@@ -29,3 +30,4 @@ class StepReport:
     contacts: int = 0
     inverted_tets: int = 0
     milliseconds: dict[str, float] = field(default_factory=dict)
+    splits_left: dict[str, float] = field(default_factory=dict)

@@ -77,10 +77,9 @@ def block_pattern(tets: Indices, node_count: int, islands: Sequence[int] = ()) -
         islands: First rows of sets of rows that no tet joins; none: all rows are one island.
     """
     tets = tets.reshape(-1, 4)
-    starts = [*(islands or [0]), node_count]
-    chunks = [np.arange(begin, end, CHUNK) for begin, end in itertools.pairwise(starts)]
     corner_node = tets.ravel()
     rows, columns, block_of = _blocks(tets.astype(np.int64), node_count)
+    chunk_start, chunk_island, island_start = chunks_of(node_count, islands)
     return BlockPattern(
         row_start=_starts(rows, node_count),
         column=columns.astype(np.uint32),
@@ -88,9 +87,20 @@ def block_pattern(tets: Indices, node_count: int, islands: Sequence[int] = ()) -
         corner_start=_starts(np.sort(corner_node), node_count),
         corners=np.argsort(corner_node, kind="stable").astype(np.uint32),
         corner_block=block_of.reshape(-1, 4).astype(np.uint32),
-        chunk_start=np.append(np.concatenate(chunks), node_count).astype(np.uint32),
-        chunk_island=np.repeat(np.arange(len(chunks)), [len(c) for c in chunks]).astype(np.uint32),
-        island_start=np.array(starts, np.uint32),
+        chunk_start=chunk_start,
+        chunk_island=chunk_island,
+        island_start=island_start,
+    )
+
+
+def chunks_of(node_count: int, islands: Sequence[int]) -> tuple[Unsigned, Unsigned, Unsigned]:
+    """Returns `chunk_start`, `chunk_island` and `island_start` of a pattern for the first rows of its islands."""
+    starts = [*(islands or [0]), node_count]
+    chunks = [np.arange(begin, end, CHUNK) for begin, end in itertools.pairwise(starts)]
+    return (
+        np.append(np.concatenate(chunks), node_count).astype(np.uint32),
+        np.repeat(np.arange(len(chunks)), [len(c) for c in chunks]).astype(np.uint32),
+        np.array(starts, np.uint32),
     )
 
 

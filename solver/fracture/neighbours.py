@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which tets lie across the faces of each tet while a body is whole, and across which of them they have parted.
+
+Face f of a tet is the one opposite to its corner f; corners are numbered 4 · tet + corner.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Bools, Indices
+
+FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])  # corners of the faces, seen from outside
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The inner faces of whole tets.
+
+    Attributes:
+        tet: The tet across each face, −1 where there is none, (m, 4).
+        twin: The corner across face f at the same node as corner c, (m, 4, 4); −1 for c = f and where there is none.
+    """
+
+    tet: Indices
+    twin: Indices
+
+    def parted(self, tets: Indices) -> Bools:
+        """Returns across which faces the tets, (m, 4) with their nodes by now, have parted, (m, 4)."""
+        has_twin = self.twin >= 0
+        other = tets.ravel()[np.where(has_twin, self.twin, 0)]
+        return ((other != tets[:, None, :]) & has_twin).any(axis=2)
+
+
+def find_neighbours(tets: Indices, is_breakable: Bools) -> Neighbours:
+    """Returns the inner faces of tets, (m, 4); those of tets that are not breakable, (m,), are left out."""
+    which = np.flatnonzero(is_breakable)
+    across, twin = np.full((len(tets), 4), -1, np.int32), np.full((len(tets), 4, 4), -1, np.int32)
+    corners = np.sort(tets[which][:, FACES].reshape(-1, 3), axis=1).astype(np.int64)
+    count = int(tets.max(initial=0)) + 1
+    key = (corners[:, 0] * count + corners[:, 1]) * count + corners[:, 2]
+    order = np.argsort(key, kind="stable")
+    same = np.flatnonzero(key[order][1:] == key[order][:-1])
+    one, other = order[same], order[same + 1]
+    for a, b in ((one, other), (other, one)):
+        first, face, second = which[a // 4], a % 4, which[b // 4]
+        across[first, face] = second
+        at = FACES[face]
+        nodes = np.take_along_axis(tets[first], at, axis=1)
+        match = (tets[second][:, None, :] == nodes[:, :, None]).argmax(axis=2)
+        for k in range(3):
+            twin[first, face, at[:, k]] = 4 * second + match[:, k]
+    return Neighbours(across, twin)

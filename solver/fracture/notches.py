@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Notches: sharp re-entrant edges of the surface, where stress gathers as it does at the tip of a crack."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ..arrays import Bools, Floats, Indices
+from ..geometry.outward import look_outward
+from ..geometry.surface import Surface
+from ..geometry.welding import sides, weld
+
+SHARPEST = 60.0  # by how much the surface has to turn inward at an edge [degrees]
+SPACING = 0.25  # of the points on notches, in tet sizes
+REACH = 0.56  # how far a node may be from a notch that is its own: the lattice has a point within this of any place
+
+
+def notch_nodes(surface: Surface, nodes: Floats, tet_size: float) -> Bools:
+    """Returns which nodes [m], (n, 3), are at a notch of a surface filled with tets of a size [m], (n,)."""
+    ends = notch_edges(surface)
+    if not len(ends):
+        return np.zeros(len(nodes), bool)
+    lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    parts = np.maximum(np.ceil(lengths / (SPACING * tet_size)), 1.0).astype(np.int64)
+    edge = np.repeat(np.arange(len(ends)), parts + 1)
+    number = np.arange(len(edge)) - np.repeat(np.cumsum(parts + 1) - (parts + 1), parts + 1)
+    points = ends[edge, 0] + (number / parts[edge])[:, None] * (ends[edge, 1] - ends[edge, 0])
+    distance, _ = cKDTree(points).query(nodes, distance_upper_bound=REACH * tet_size)
+    return np.isfinite(distance)
+
+
+def notch_edges(surface: Surface) -> Floats:
+    """Returns both ends of the edges at which a surface turns inward by `SHARPEST` or more [m], (k, 2, 3)."""
+    outward = look_outward(surface).surface
+    if not len(outward.triangles):
+        return np.zeros((0, 2, 3))
+    a, b = _pairs(sides(weld(outward)).edge)
+    corners = outward.corners
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    one, other = normals[a // 3], normals[b // 3]
+    start, end = corners[a // 3, a % 3], corners[a // 3, (a + 1) % 3]
+    tip = corners[b // 3, (b + 2) % 3]
+    is_inward = np.einsum("ki,ki->k", one, tip - start) > 0.0
+    turn = np.arctan2(np.linalg.norm(np.cross(one, other), axis=1), np.einsum("ki,ki->k", one, other))
+    is_notch = is_inward & (turn >= np.radians(SHARPEST) - 1e-6)
+    return np.stack([start[is_notch], end[is_notch]], axis=1)
+
+
+def _pairs(edge: Indices) -> tuple[Indices, Indices]:
+    """Returns the two sides at each edge that has just two, (k,) each, of the edge of every side, (3 t,)."""
+    order = np.argsort(edge, kind="stable")
+    ordered = edge[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    double = first[np.diff(np.append(first, len(edge))) == 2]
+    return order[double], order[double + 1]

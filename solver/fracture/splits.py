@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which nodes split, and which tets go to which side.
+
+The most overloaded tet comes first. It splits one of its nodes that are at a crack tip, or any where none is, drawn by
+lot: a plane through the node, normal to the largest principal stress, parts the tets at the node by the side that
+their middle is on. The plane lies in rest coordinates, so that it does not depend on how tets are turned or turned
+inside out. A node whose tets are all on one side does not split. A tet at a node that has just split waits for the
+next step: its stress is not known any more.
+
+Source: Müller and Gross 2004, section 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Bools, Floats, Indices
+from ..elements.stress import normal_at_rest, principal_stresses, stress_of_tets
+from ..geometry.welding import connected
+from ..model import Model
+from .bodies import ORDER, BreakableBody
+from .chance import draw
+from .neighbours import Neighbours
+
+Faces = tuple[Indices, Indices]
+
+
+@dataclass(frozen=True)
+class Splits:
+    """What splits in one body in one step.
+
+    Attributes:
+        faces: For each node that splits the faces across which its tets part, as tets and faces, both sides of each.
+        left: Overloaded tets that would have split a node, had it not been for the limit.
+    """
+
+    faces: list[Faces]
+    left: int
+
+
+@dataclass(frozen=True)
+class Cracking:
+    """A body at the end of a step, as far as splitting goes.
+
+    Attributes:
+        model: Of the step, nodes by now.
+        x: Node positions [m], (n, 3).
+        neighbours: The inner faces.
+        parted: Across which faces tets have parted, (m, 4).
+        is_tip: Which nodes are at crack tips or notches, (n,).
+        is_rigid: Which tets stay together: unbreakable ones and those held exactly, (m,).
+    """
+
+    model: Model
+    x: Floats
+    neighbours: Neighbours
+    parted: Bools
+    is_tip: Bools
+    is_rigid: Bools
+
+    def choose(self, body: BreakableBody, overload: Floats, step: int) -> Splits:
+        """Returns what splits where tets are overloaded, (m,) above zero, in the step of a number."""
+        own = self.model.bodies[body.number].tets
+        which = np.flatnonzero(overload[own]).astype(np.int32) + np.int32(own.start)
+        which = which[np.argsort(-overload[which], kind="stable")]
+        normals = plane_normals(self.model, self.x, which)
+        lots = draw(body.seed, ORDER, step, which[:, None] - own.start, np.arange(4)).tolist()
+        done: set[int] = set()
+        faces: list[Faces] = []
+        left = 0
+        for nodes, normal, lot in zip(self.model.tets[which].tolist(), normals, lots, strict=True):
+            if not done.isdisjoint(nodes):
+                continue
+            if len(faces) == body.most_splits:
+                left += 1
+                continue
+            # all tips come first, then the others
+            for _, _, node in sorted((not self.is_tip[node], lot[c], node) for c, node in enumerate(nodes)):
+                found = self.part(node, normal)
+                if found is not None:
+                    faces.append(found)
+                    done.add(node)
+                    break
+        return Splits(faces, left)
+
+    def part(self, node: int, normal: Floats) -> Faces | None:
+        """Returns the faces at a node that a plane through it parts, normal in rest coordinates, (3,); None: none."""
+        pattern, X = self.model.pattern, self.model.X
+        corners = pattern.corners[pattern.corner_start[node] : pattern.corner_start[node + 1]].astype(np.int64)
+        tets = corners >> 2
+        middles = 0.25 * X[self.model.tets[tets]].sum(axis=1) - X[node]
+        across = self.neighbours.tet[tets]
+        joined = (across >= 0) & ~self.parted[tets] & (np.arange(4) != (corners & 3)[:, None])
+        height = np.einsum("ki,i->k", middles, normal)
+        if self.is_rigid[tets].any():
+            height = _together(height, tets, across, joined, self.is_rigid)
+        is_above = height >= 0.0
+        if is_above.all() or not is_above.any():
+            return None
+        place = np.searchsorted(tets, np.where(joined, across, tets[0]))
+        row, face = np.nonzero(joined & (is_above[place] != is_above[:, None]))
+        return tets[row].astype(np.int32), face.astype(np.int32)
+
+
+def plane_normals(model: Model, x: Floats, which: Indices) -> Floats:
+    """Returns the directions of the largest principal stress of some tets, as normals at rest, (k, 3)."""
+    stress, largest = np.empty((len(which), 6)), np.empty(len(which))
+    strain = model.initial_strain[which] if len(model.initial_strain) else model.initial_strain
+    stress_of_tets(
+        x, model.tets[which], model.Dm_inverse[which], model.mu[which], model.lam[which], strain, stress, largest
+    )
+    _, directions = principal_stresses(stress)
+    return normal_at_rest(model, x, which, directions[:, :, 2])
+
+
+def _together(height: Floats, tets: Indices, across: Indices, joined: Bools, is_rigid: Bools) -> Floats:
+    """Returns heights over the plane, (k,), the same for rigid tets that hang together."""
+    row, face = np.nonzero(joined & is_rigid[tets][:, None])
+    other = np.searchsorted(tets, across[row, face])
+    both = is_rigid[tets[other]]
+    group = connected(row[both], other[both], len(tets))
+    return (np.bincount(group, height) / np.bincount(group))[group]
