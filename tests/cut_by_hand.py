@@ -28,8 +28,7 @@ def cut_in_two(obj: bpy.types.Object, height: float = 0.1, opens: int = 5) -> di
     mesh = evaluated_mesh(obj)
     points = np.array([v.co for v in mesh.vertices], float)
     triangles = {
-        polygon.index: [t for t in mesh.loop_triangles if t.polygon_index == polygon.index]
-        for polygon in mesh.polygons
+        polygon.index: [t for t in mesh.loop_triangles if t.polygon_index == polygon.index] for polygon in mesh.polygons
     }
     rest: list[np.ndarray] = []
     source_vertex: list[int] = []

@@ -159,7 +159,7 @@ def _mark(mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh) -> Non
     for name, kind, values in (
         (BROKEN, "BOOLEAN", result.is_broken),
         (PIECE, "INT", result.piece.astype(np.int32)),
-        (OPENS, "INT", result.opens.astype(np.int32)),
+        (OPENS, "FLOAT", result.opens.astype(np.float32)),
     ):
         mesh.attributes.new(name, kind, "FACE").data.foreach_set("value", np.ascontiguousarray(values))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bpy
 
+from ...solver.arrays import Floats
 from .. import modifier_place
 from . import result_mesh, visibility
 from .source_mesh import SourceMesh
@@ -23,7 +24,7 @@ def results_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
 
 
 def make_object(
-    scene: bpy.types.Scene, obj: bpy.types.Object, result: StoredResult, source: SourceMesh, points: object
+    scene: bpy.types.Scene, obj: bpy.types.Object, result: StoredResult, source: SourceMesh, points: Floats
 ) -> bpy.types.Object:
     """Returns a new object that has the transform, parent, animation and lower modifiers of `obj`.
 
@@ -106,7 +107,7 @@ def _homes(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Coll
     return own or [scene.collection]
 
 
-def as_visible_as(made: bpy.types.Object, obj: bpy.types.Object, swap_at: int | None) -> None:
+def as_visible_as(made: bpy.types.Object, obj: bpy.types.Object, swap_at: float | None) -> None:
     """Hides `obj`, and shows its result instead, always or from a frame on."""
     visibility.remove_drivers(made)
     if swap_at is not None:

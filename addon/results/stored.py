@@ -27,7 +27,8 @@ class StoredResult:
         corner_triangle: Triangle of the render mesh on which a corner lies, −1 on broken faces, (c,).
         corner_weights: Where on it, (c, 3).
         piece: Number of the closed piece that a polygon belongs to, (f,).
-        opens: Frame at which a broken face is first seen, (f,).
+        opens: Frame, perhaps between two, at which a broken face is first seen, (f,); of one that never opens, one
+            after the last.
     """
 
     rest: Floats
@@ -38,7 +39,7 @@ class StoredResult:
     corner_triangle: Indices
     corner_weights: Floats
     piece: Indices
-    opens: Indices
+    opens: Floats
 
     @property
     def face_of_corner(self) -> Indices:
@@ -56,11 +57,6 @@ class StoredResult:
     def is_broken(self) -> np.ndarray:
         """Whether a polygon is a broken face, (f,) bool."""
         return self.source_face < 0
-
-    @property
-    def first_crack(self) -> int | None:
-        """The first frame at which a broken face is seen, or None."""
-        return int(self.opens[self.is_broken].min()) if self.is_broken.any() else None
 
     def turned(self) -> StoredResult:
         """Returns the same mesh with every polygon turned round, as a mirrored object needs it."""

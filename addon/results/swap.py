@@ -26,14 +26,14 @@ def apply(made: bpy.types.Object, obj: bpy.types.Object) -> None:
     result_objects.as_visible_as(made, obj, first_crack(made) if clear_materials(obj) else None)
 
 
-def first_crack(made: bpy.types.Object) -> int | None:
+def first_crack(made: bpy.types.Object) -> float | None:
     """Returns the first frame at which a broken face of a result is seen, or None."""
     mesh = made.data
     if BROKEN not in mesh.attributes or OPENS not in mesh.attributes:
         return None
     broken = read(mesh.attributes[BROKEN].data, "value", np.bool_)
-    opens = read(mesh.attributes[OPENS].data, "value", np.int32)
-    return int(opens[broken].min()) if broken.any() else None
+    opens = read(mesh.attributes[OPENS].data, "value", np.float32)
+    return float(opens[broken].min()) if broken.any() else None
 
 
 def clear_materials(obj: bpy.types.Object) -> list[str]:

@@ -13,27 +13,27 @@ import bpy
 
 PATHS = ("hide_viewport", "hide_render")
 # the drivers that are made here, and no others
-OWN = re.compile(r"1|frame (>=|<) -?\d+")
+OWN = re.compile(r"1|frame (>=|<) -?\d+(\.\d+)?")
 
 
-def hide(obj: bpy.types.Object, from_frame: int | None = None) -> None:
+def hide(obj: bpy.types.Object, from_frame: float | None = None) -> None:
     """Hides `obj` in the viewport and in renders, always or from a frame on, and notes what it was before."""
     show_again(obj)
     obj.sinew.was_hidden_viewport, obj.sinew.was_hidden_render = obj.hide_viewport, obj.hide_render
     obj.sinew.is_replaced = True
     for path in PATHS:
         if from_frame is not None:
-            _drive(obj, path, f"frame >= {from_frame}")
+            _drive(obj, path, f"frame >= {from_frame:.9g}")
         elif _is_animated(obj, path):
             _drive(obj, path, "1")
         elif not getattr(obj, path):
             setattr(obj, path, True)
 
 
-def show_from(obj: bpy.types.Object, from_frame: int) -> None:
+def show_from(obj: bpy.types.Object, from_frame: float) -> None:
     """Hides `obj` in the viewport and in renders before a frame."""
     for path in PATHS:
-        _drive(obj, path, f"frame < {from_frame}")
+        _drive(obj, path, f"frame < {from_frame:.9g}")
 
 
 def show_again(obj: bpy.types.Object) -> None:
