@@ -14,6 +14,17 @@ from typing import Any
 
 from ...solver.cache.tally import Tally
 from ...solver.errors import SolveFailed
+from .happenings import (
+    CancelPressed,
+    ChildEnded,
+    ChildSaid,
+    Exported,
+    ExportFailed,
+    Exporting,
+    Happening,
+    Started,
+    Tick,
+)
 
 RUNNING = ("exporting", "starting", "compiling", "building", "baking", "finishing", "cancelling")
 CANCEL_SECONDS = 0.9  # after that a child that was asked to stop is killed
@@ -96,70 +107,6 @@ class Job:
             return None
         return max((t1 - t0) / (frame1 - frame0) * (self.frame_end - frame1) - (now - t1), 0.0)
 
-
-# What can happen. `now` is seconds of any clock that only goes forward.
-@dataclass(frozen=True)
-class Started:
-    """Simulate was pressed; `resume_frame` is where the cache lets it go on, None bakes anew."""
-
-    frame_start: int
-    frame_end: int
-    now: float
-    resume_frame: int | None = None
-
-
-@dataclass(frozen=True)
-class Exporting:
-    """The export has come so far, 0 to 1."""
-
-    done: float
-
-
-@dataclass(frozen=True)
-class Exported:
-    """The scene is written."""
-
-    now: float
-
-
-@dataclass(frozen=True)
-class ExportFailed:
-    """The scene cannot be exported; `error` is `SinewError.as_event()`."""
-
-    error: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class ChildSaid:
-    """One event of docs/architecture.md came from the child."""
-
-    event: Mapping[str, Any]
-    now: float
-
-
-@dataclass(frozen=True)
-class ChildEnded:
-    """The child is gone; `code` is its exit code, None when it could not even be started."""
-
-    code: int | None
-    now: float
-
-
-@dataclass(frozen=True)
-class CancelPressed:
-    """Escape, Cancel, a new file, the end of Blender."""
-
-    now: float
-
-
-@dataclass(frozen=True)
-class Tick:
-    """Time went by."""
-
-    now: float
-
-
-Happening = Started | Exporting | Exported | ExportFailed | ChildSaid | ChildEnded | CancelPressed | Tick
 
 # What is to be done about it, in order.
 START_EXPORT = "start export"
