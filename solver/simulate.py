@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from .attributes.fields import warnings as attribute_warnings
 from .bake import Bake, OnEvent
 from .build import Built, build
 from .cache import CacheHead, CacheReader, CacheWriter
@@ -25,7 +26,6 @@ from .finish.finish import finish, is_finished
 from .finish.kept import breakable
 from .finish.result import Result
 from .jit import set_thread_count
-from .present_topology import with_topology
 from .present_topology import with_topology
 from .resume import ResumePoint, find
 from .scene import Scene
@@ -129,14 +129,14 @@ def _make(
     if point:
         built = with_topology(built, point.state)
         writer.go_on(head, point.frame, breakable(scene))
-        bake = Bake(writer, head, Simulation(scene, tracks, with_topology(built, point.state), point.state), point.frame, point.topology)
-        on_event(_told(built))
+        bake = Bake(writer, head, Simulation(scene, tracks, built, point.state), point.frame, point.topology)
+        on_event(_told(built, scene))
     else:
         writer.start_over(head)
         for body, asked in zip(built.bodies, scene.bodies, strict=True):
             writer.write_model(asked.key, to_arrays(asked, body.mesh, body.binding))
         bake = Bake(writer, head, Simulation(scene, tracks, built, built.initial), scene.settings.frame_start)
-        on_event(_told(built))
+        on_event(_told(built, scene))
         on_event(bake.write_start())
     return bake
 
@@ -149,7 +149,7 @@ def _noted_settings(folder: Path) -> str:
         return ""
 
 
-def _told(built: Built) -> dict[str, Any]:
+def _told(built: Built, scene: Scene) -> dict[str, Any]:
     """Returns the event that says what was built."""
     bodies = [
         {
@@ -157,9 +157,9 @@ def _told(built: Built) -> dict[str, Any]:
             "name": body.name,
             "tets": len(body.mesh.tets),
             "nodes": len(body.mesh.nodes),
-            "warnings": [_plainly(warning) for warning in body.warnings],
+            "warnings": [_plainly(warning) for warning in (*body.warnings, *attribute_warnings(asked))],
         }
-        for body in built.bodies
+        for body, asked in zip(built.bodies, scene.bodies, strict=True)
     ]
     return {"event": "built", "bodies": bodies, "tets": built.model.tet_count}
 

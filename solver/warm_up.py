@@ -19,6 +19,7 @@ import numpy as np
 
 from .advance import advance_frame, render_positions
 from .arrays import Floats, digest
+from .attributes.fields import STRESSES, fields
 from .build import Built, build
 from .contact.response import ContactStep
 from .contact.touching import Place
@@ -59,7 +60,7 @@ def everything() -> Scene:
     methods = ("smooth", "robust", "given")
     laws = (None, *(Plasticity(law) for law in LAWS))
     bodies = tuple(
-        dataclasses.replace(plain, key=method, meshing=Meshing(method), plasticity=law)
+        dataclasses.replace(plain, key=method, meshing=Meshing(method), plasticity=law, attributes=STRESSES)
         for method, law in zip(methods, laws, strict=True)
     )
     return Scene(bodies, (Collider("p", "p", "plane"), Collider("m", "m", "mesh")))
@@ -74,6 +75,7 @@ def features(scene: Scene) -> str:
     found |= {"sag" for b in scene.bodies if b.gravity_in_shape}
     found |= {f"collider {c.shape}" for c in scene.colliders}
     found |= {f"plastic {law}" for law in map(_law, scene.bodies) if law}
+    found |= {"stress" for b in scene.bodies if {*STRESSES} & {*b.attributes}}
     return ", ".join(sorted(found)) + f", Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -87,7 +89,9 @@ def small(scene: Scene) -> Scene:
         nodes, tets = _one_tet(vertices) if kind[0] == "given" else (None, None)
         body = Body(f"b{number}", "warm-up", vertices, triangles, meshing=meshing, tet_nodes=nodes, tets=tets)
         plasticity = Plasticity(kind[2], yield_strain=0.0) if kind[2] else None
-        bodies.append(_pinned(dataclasses.replace(body, plasticity=plasticity), scene))
+        attributes = STRESSES if any({*STRESSES} & {*b.attributes} for b in scene.bodies) else ()
+        body = dataclasses.replace(body, plasticity=plasticity, attributes=attributes)
+        bodies.append(_pinned(body, scene))
     colliders = [_collider(shape, len(bodies)) for shape in sorted({c.shape for c in scene.colliders})]
     return Scene(tuple(bodies), tuple(colliders), Settings(frame_end=3, substeps=2))
 
@@ -171,6 +175,7 @@ def _run(scene: Scene, before_steps: Callable[[], None]) -> None:
         for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
             advance_frame(simulation, frame, lambda positions: None)
         render_positions(simulation.built, simulation.state)
+        fields(simulation, scene.bodies[0].attributes)
 
 
 def _compile_contacts(built: Built, tracks: TrackReader) -> None:
