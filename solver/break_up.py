@@ -77,7 +77,7 @@ def extremes(simulation: Simulation) -> dict[str, dict[str, float]]:
     for body in built.fracture.bodies:
         now, before = built.model.bodies[body.number].nodes, whole.model.bodies[body.number].nodes
         told[body.key] = {
-            "largest_stress": float(state.fields[LARGEST][body.number]),
+            "largest_stress": float(state.fields[LARGEST][body.number]) * body.simulated_scale**2,
             "pieces": float(_pieces(built.model, body)),
             "splits": float((now.stop - now.start) - (before.stop - before.start)),
         }

@@ -108,6 +108,9 @@ class Heat:
 class Fracture:
     """When and where a body breaks.
 
+    A body that may break is filled by the method "robust", also where "smooth" is asked for, with a lattice made
+    irregular by lot: its surface is cut along tets, so they have to cover it. Tets that are given have to do so, too.
+
     Track: "body.KEY.breaking_stress" () [Pa], instead of the value here.
 
     Attributes:
@@ -138,7 +141,7 @@ class Meshing:
 
     Attributes:
         method: "smooth" (conforming, isosurface stuffing), "robust" (lattice cover) or "given" (the body
-            brings `tet_nodes` and `tets`).
+            brings `tet_nodes` and `tets`). Bodies that may break are filled by "robust" instead of "smooth".
         tet_size: Edge length of the lattice at the surface [m], or None to take it from `divisions`.
         divisions: Tets along the longest side of the bounding box.
         interior_size: How many times larger than `tet_size` the tets deep inside may get: 1, 2 or 4
@@ -174,7 +177,9 @@ class Body:
             pin_stiffness in 1/s².
         attached, attached_weights: As `pinned` and `pin_weights`, of what the animation never lets go: the part
             of the mesh that is not to be simulated. Their pin_stiffness is constant. No vertex is in both.
-        simulated_scale: Simulated size / real size: the body moves as if it were scaled by this factor.
+        simulated_scale: Simulated size / real size s: the body moves as if it were scaled by this factor. Stress,
+            strength and heat are those of that size: stress is E · strain, a crack tip bears K_c / √(s h), heat
+            spreads as through lengths s times as long. A heat source's radius and velocities are of the real size.
         gravity_in_shape: Whether the first frame already sags: internal stress then balances gravity.
         initial_velocity: v at the first frame [m/s], (3,).
         tet_nodes, tets: The tets that the body brings when `meshing.method` is "given", (k, 3) and (m, 4).

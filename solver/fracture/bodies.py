@@ -18,13 +18,13 @@ from ..state import State
 from ..tetrahedralize.tet_mesh import TetMesh
 from ..tracks import TrackReader
 from .broken_points import BrokenPoints, find_broken_points
-from .chance import draw
+from ..chance import draw
 from .neighbours import Neighbours, find_neighbours
 from .notches import notch_nodes
 
 TIP = "node.crack_tip"  # 1 at crack tips and notches, (n,) uint8
 DAMAGE = "tet.damage"  # largest principal stress over strength, the most so far, at most 1, (m,)
-LARGEST = "fracture.largest_stress"  # largest principal stress so far of each body of the scene [Pa], (bodies,)
+LARGEST = "fracture.largest_stress"  # largest principal stress so far of each body, in the model [Pa], (bodies,)
 SCATTER, ORDER = 1, 2  # what is drawn by lot
 LEAST_SHARE = 1.0e-6  # of the breaking stress that is left where the strength is painted away
 
@@ -37,7 +37,8 @@ class BreakableBody:
         number: Which of the scene's bodies.
         key, name: As in the scene.
         breaking_stress: Where the scene has no track of it [Pa].
-        toughness: K_c [Pa √m] at that breaking stress.
+        toughness: K_c [Pa √m] at that breaking stress, over √s: tets of h have the size s h in the simulated size.
+        simulated_scale: s: stresses are those of the simulated size, s² times those of the model.
         seed: Of what is drawn by lot.
         most_splits, most_pieces: See `Fracture`.
     """
@@ -47,17 +48,22 @@ class BreakableBody:
     name: str
     breaking_stress: float
     toughness: float
+    simulated_scale: float
     seed: int
     most_splits: int
     most_pieces: int
 
     def strength(self, tracks: TrackReader, time: float) -> tuple[float, float]:
-        """Returns breaking stress [Pa] and K_c [Pa √m] at a time; an animated breaking stress takes K_c along."""
+        """Returns breaking stress [Pa] and K_c [Pa √m] for the model's stresses at a time [s].
+
+        An animated breaking stress takes K_c along.
+        """
+        squared = self.simulated_scale**2
         name = f"body.{self.key}.breaking_stress"
         if not tracks.has(name):
-            return self.breaking_stress, self.toughness
+            return self.breaking_stress / squared, self.toughness / squared
         stress = max(float(tracks.sample(name, time)), LEAST_SHARE * self.breaking_stress)
-        return stress, self.toughness * stress / self.breaking_stress
+        return stress / squared, self.toughness * stress / self.breaking_stress / squared
 
 
 @dataclass(frozen=True)
@@ -131,13 +137,15 @@ def make_fracture(
 def _breakable(body: Body, number: int, tet_size: float) -> BreakableBody:
     asked = body.fracture
     assert asked is not None
-    toughness = asked.breaking_stress * np.sqrt(tet_size) if asked.toughness is None else asked.toughness
+    scale = body.simulated_scale
+    tough = asked.breaking_stress * np.sqrt(tet_size) if asked.toughness is None else asked.toughness / np.sqrt(scale)
     return BreakableBody(
         number=number,
         key=body.key,
         name=body.name,
         breaking_stress=asked.breaking_stress,
-        toughness=float(toughness),
+        toughness=float(tough),
+        simulated_scale=scale,
         seed=asked.seed,
         most_splits=asked.most_splits,
         most_pieces=asked.most_pieces,
