@@ -15,10 +15,9 @@ import bpy
 
 from ..solver.cache import CacheReader, is_cache
 from ..solver.errors import BadInput, Cancelled
-from . import messages, modifier_place, playback, roles
+from . import messages, modifier_place, roles
 from .baking import bakes, cache_place, present_bake
 from .reading import input_checks, input_notes
-from .results import present
 
 
 def bake(options: argparse.Namespace) -> int:
@@ -87,12 +86,9 @@ def attach(options: argparse.Namespace) -> int:
             raise BadInput("attach-vertices", name=obj.name, count=count, wanted=body.vertices)
     for body, obj in pairs:
         obj.sinew.key = body.key
-        playback.attach(obj, folder, body.key)
+        present_bake.show(scene, obj, folder, body.key)
     attached = [obj.name for _, obj in pairs]
     cache_place.remember(scene, folder, borrowed=True)
-    for body, obj in pairs:
-        if present.has_result(folder, body.key):
-            present.show(scene, obj, folder, body.key)
     _write(options.out or Path(bpy.data.filepath))
     if options.emit:
         options.emit({"event": "attached", "objects": attached, "file": str(options.out or bpy.data.filepath)})

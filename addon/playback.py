@@ -24,6 +24,7 @@ __all__ = [
     "portable_path",
     "refresh",
     "remove_modifier",
+    "stretch_of",
     "shape_key_bytes",
 ]
 
@@ -89,7 +90,7 @@ def _playing(obj: bpy.types.Object, head: CacheHead, path: str) -> dict[str, obj
         "time_mode": "FRAME",
         "play_mode": "SCENE",
         "deform_mode": "OVERWRITE",
-        "frame_scale": head.samples_per_frame * _stretch(obj),
+        "frame_scale": head.samples_per_frame * stretch_of(obj),
         "frame_start": float(head.samples_per_frame * head.frame_start),
         "forward_axis": "POS_Y",
         "up_axis": "POS_Z",
@@ -100,7 +101,7 @@ def _playing(obj: bpy.types.Object, head: CacheHead, path: str) -> dict[str, obj
     }
 
 
-def _stretch(obj: bpy.types.Object) -> float:
+def stretch_of(obj: bpy.types.Object) -> float:
     """Returns frames of the timeline per frame of Blender's remapped time, which modifiers are given."""
     scenes = obj.users_scene
     render = scenes[0].render if scenes else bpy.context.scene.render

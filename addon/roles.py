@@ -10,6 +10,7 @@ from mathutils import Vector
 
 from ..solver.errors import BadInput
 from . import playback
+from .attributes import playing
 from .results import present
 
 FEW_VERTICES = 64
@@ -136,6 +137,7 @@ def add_heat_source(context: bpy.types.Context) -> bpy.types.Object:
 def clear(obj: bpy.types.Object) -> None:
     """Makes `obj` nothing to Sinew; its other settings stay, in case it becomes a body again."""
     present.drop(obj)
+    playing.detach(obj)
     playback.remove_modifier(obj)
     obj.sinew.role = "NONE"
 

@@ -53,7 +53,7 @@ def cut_in_two(obj: bpy.types.Object, height: float = 0.1, opens: int = 5) -> di
             ring, where, weights = [], [], []
             for loop, after in zip(loops, loops[1:] + loops[:1], strict=True):
                 a, b = mesh.loops[loop].vertex_index, mesh.loops[after].vertex_index
-                for end, part in ((a, None), (b, (a, b))):
+                for part in (None, (a, b)):
                     if part is None and side[a] > 0:
                         ring.append(vertex((piece, a), points[a], a))
                         t, w = _on_triangle(triangles[polygon.index], mesh, {loop: 1.0})

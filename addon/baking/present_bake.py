@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import bpy
@@ -10,6 +11,7 @@ import bpy
 from ...solver.cache import layout
 from ...solver.errors import SinewError
 from .. import export, messages, modifier_place, playback, roles
+from ..attributes import playing
 from ..results import present
 from . import cache_look, cache_place
 
@@ -32,26 +34,44 @@ def attach(scene: bpy.types.Scene, lost_ones: bool = True) -> None:
     for obj in roles.bodies(scene):
         key = key_of(obj)
         if key in keys and layout.play_path(folder, key).exists():
-            modifier_place.settle(obj)
-            playback.attach(obj, folder, key)
             if obj.sinew.key != key:
                 obj.sinew.key = key  # it is found under this name even when it is renamed
-            _show_result(scene, obj, folder, key)
+            show(scene, obj, folder, key)
         elif lost_ones:
             playback.detach(obj)
+            playing.detach(obj)
             present.drop(obj)
 
 
-def _show_result(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> None:
-    """Lets what a broken body has become stand in for it; why that cannot be, the panel says."""
+def show(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> None:
+    """Makes a body play what a cache has of it: its motion, the result that stands in for it, its attributes."""
+    modifier_place.settle(obj)
+    playback.attach(obj, folder, key)
+    made = _show_result(scene, obj, folder, key)
+    _show_attributes(obj, made, folder, key)
+
+
+def _show_result(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> bpy.types.Object | None:
+    """Lets what a broken body has become stand in for it, and returns it; why that cannot be, the panel says."""
     try:
         if present.has_result(folder, key):
-            present.show(scene, obj, folder, key)
-        else:
-            present.drop(obj)
+            return present.show(scene, obj, folder, key)
     except SinewError as problem:
-        present.drop(obj)
         messages.remember(scene, messages.text_of(problem))
+        if bpy.app.background:
+            print(f"sinew: {messages.text_of(problem)}", file=sys.stderr)
+    present.drop(obj)
+    return None
+
+
+def _show_attributes(obj: bpy.types.Object, made: bpy.types.Object | None, folder: Path, key: str) -> None:
+    """Lets the body have its attributes, or what stands in for it: the files are of its vertices then."""
+    shown = made if made is not None else obj
+    modifier = playback.find_modifier(shown)
+    if modifier is not None:
+        playing.attach(shown, modifier, folder, key)
+    if made is not None:
+        playing.detach(obj)
 
 
 def restore(scene: bpy.types.Scene) -> None:

@@ -17,6 +17,7 @@ import bpy
 from ...solver.cache import is_cache
 from ...solver.errors import StorageFailed
 from .. import messages
+from ..attributes import playing
 from . import bakes, cache_look, cache_place, present_bake
 
 PLACES = ("cache_path", "baked_path", "baked_for", "baked_scene", "borrowed")
@@ -25,6 +26,7 @@ PLACES = ("cache_path", "baked_path", "baked_for", "baked_scene", "borrowed")
 _target = ""
 _before: dict[int, dict[str, object]] = {}
 _tet_files_before: dict[int, str] = {}
+_attributes_before: dict[str, tuple[str, str]] = {}
 
 
 def before_save(path: str, *_: object) -> None:
@@ -32,6 +34,7 @@ def before_save(path: str, *_: object) -> None:
     global _target
     _before.clear()
     _tet_files_before.clear()
+    _attributes_before.clear()
     _target = os.path.abspath(path) if path else ""
     old = bpy.data.filepath
     if not path:
@@ -53,6 +56,7 @@ def before_save(path: str, *_: object) -> None:
             _move(scene, present, path)
             moved = cache_place.absolute(scene.sinew.baked_path, path)
             _before[scene.session_uid].update(baked_path=str(moved), baked_for=scene.sinew.baked_for)
+    _attributes_before.update(playing.repoint(old, path))
 
 
 def after_save(*_: object) -> None:
@@ -65,6 +69,7 @@ def after_save(*_: object) -> None:
         for obj in bpy.data.objects:
             if obj.session_uid in _tet_files_before:
                 obj.sinew.tets_path = _tet_files_before[obj.session_uid]
+        playing.set_back(_attributes_before)
     _before.clear()
     _tet_files_before.clear()
     cache_look.forget()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lets objects play the attributes of a cache: a Geometry Nodes modifier behind the Mesh Cache."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import bpy
+
+from ...solver.cache import layout
+from ..playback import portable_path, stretch_of
+from .node_group import MADE_FOR, NAME, Reading, can_be_made, fill
+from .ply_names import columns_of
+
+
+def attach(obj: bpy.types.Object, after: bpy.types.Modifier, cache: Path, key: str) -> None:
+    """Lets `obj` have the attributes of a body in a cache, if there are any; changes nothing where it has them.
+
+    Args:
+        obj: The body, or what stands in for it.
+        after: Its Mesh Cache modifier: vertices are numbered there as in the files.
+        cache: The cache.
+        key: Of the body.
+    """
+    frames = layout.attribute_frames(cache, key)
+    columns = columns_of(layout.attribute_path(cache, key, frames[0])) if frames else ()
+    if not columns or not can_be_made():
+        detach(obj)
+        return
+    folder = portable_path(layout.attribute_path(cache, key, 0).parent, bpy.data.filepath)
+    modifier = find_modifier(obj) or _add_modifier(obj, after)
+    if modifier.node_group is None or modifier.node_group.users > 1:
+        modifier.node_group = bpy.data.node_groups.new(f"{NAME} {key}", "GeometryNodeTree")
+    fill(modifier.node_group, Reading(folder, frames[0], frames[-1], stretch_of(obj), columns))
+
+
+def detach(obj: bpy.types.Object) -> None:
+    """Takes the modifier away, and its nodes."""
+    modifier = find_modifier(obj)
+    if modifier is not None:
+        tree = modifier.node_group
+        obj.modifiers.remove(modifier)
+        if tree is not None and tree.users == 0:
+            bpy.data.node_groups.remove(tree)
+
+
+def find_modifier(obj: bpy.types.Object) -> bpy.types.NodesModifier | None:
+    """Returns the modifier that plays attributes, or None."""
+    return next((m for m in obj.modifiers if m.type == "NODES" and m.name == NAME), None)
+
+
+def _add_modifier(obj: bpy.types.Object, after: bpy.types.Modifier) -> bpy.types.NodesModifier:
+    modifier = obj.modifiers.new(NAME, "NODES")
+    modifier.show_expanded = False
+    obj.modifiers.move(len(obj.modifiers) - 1, list(obj.modifiers).index(after) + 1)
+    return modifier
+
+
+def repoint(old: str, new: str) -> dict[str, tuple[str, str]]:
+    """Makes the paths in all groups right as seen from the .blend `new`, as Blender does with its own paths.
+
+    Returns:
+        What they were before, for `set_back`: group → (format, what it was made for).
+    """
+    before = {}
+    for tree in _groups():
+        node = _path_node(tree)
+        shown = node.inputs["Format"].default_value
+        folder = Path(os.path.abspath(os.path.join(os.path.dirname(old), shown.removeprefix("//"))))
+        before[tree.name] = (shown, tree[MADE_FOR])
+        node.inputs["Format"].default_value = portable_path(folder, new)
+        tree[MADE_FOR] = ""  # whoever attaches next looks again
+    return before
+
+
+def set_back(before: dict[str, tuple[str, str]]) -> None:
+    """Undoes `repoint`: the file was not written, or is a copy."""
+    for tree in _groups():
+        if tree.name in before:
+            _path_node(tree).inputs["Format"].default_value, tree[MADE_FOR] = before[tree.name]
+
+
+def _groups() -> list[bpy.types.NodeTree]:
+    trees = (t for t in bpy.data.node_groups if t.library is None and t.override_library is None and MADE_FOR in t)
+    return [tree for tree in trees if _path_node(tree) is not None]
+
+
+def _path_node(tree: bpy.types.NodeTree) -> bpy.types.Node | None:
+    return next((node for node in tree.nodes if node.bl_idname == "FunctionNodeFormatString"), None)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a file of attributes holds, and how the mesh will call it. No Blender in here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+AXES = ("velocity_x", "velocity_y", "velocity_z")
+# not "velocity": Cycles would take that for the motion of the mesh in its own space, and blur by it
+VELOCITY = "world_velocity"
+PLACE = {"x", "y", "z"}
+
+
+def columns_of(path: Path) -> tuple[str, ...]:
+    """Returns the names of the values per vertex in a PLY file, but for its place; none when it is no such file."""
+    found = []
+    with open(path, "rb") as file:
+        for _ in range(64):
+            words = file.readline().decode("ascii", "replace").split()
+            if words[:1] == ["end_header"]:
+                return tuple(name for name in found if name not in PLACE)
+            if words[:1] == ["property"]:
+                found.append(words[-1])
+    return ()
+
+
+def stored_names(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the names of the attributes on the mesh: as in the file, the velocity as one vector."""
+    plain = tuple(name for name in columns if name not in AXES)
+    return plain + ((VELOCITY,) if set(AXES) <= set(columns) else ())
