@@ -59,7 +59,7 @@ def bind(nodes: Floats, tets: Indices, points: Floats) -> Binding:
     points = floats(points, -1, 3)
     nodes, tets = floats(nodes, -1, 3), indices(tets, -1, 4)
     found = closest_tets(nodes, tets, points)
-    return Binding(found.tet, _weights(nodes, tets, points, found.tet))
+    return Binding(found.tet, weights_in(nodes, tets, points, found.tet))
 
 
 def closest_tets(nodes: Floats, tets: Indices, points: Floats) -> ClosestTets:
@@ -116,7 +116,7 @@ def interpolate(x: Floats, tets: Indices, binding: Binding, out: Floats) -> None
     interpolate_points(x, tets, binding.tet, binding.weights, out)
 
 
-def _weights(nodes: Floats, tets: Indices, points: Floats, tet: Indices) -> Floats:
+def weights_in(nodes: Floats, tets: Indices, points: Floats, tet: Indices) -> Floats:
     """Returns barycentric weights, (k, 4), refined once so that the points come back to round-off."""
     corners = nodes[tets[tet]]
     edges = corners[:, 1:] - corners[:, :1]

@@ -304,6 +304,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         'No mesh of the scene "{name}" has the name of a body in {path}.',
         "Check the cache, or the names of the objects.",
     ),
+    # cutting the render mesh
+    "cut-open": (
+        '"{name}" cannot be kept closed when it breaks: it has {edges} open or wrong edges.',
+        "Remesh a copy of it (Voxel Remesh), or close its holes and merge its doubles.",
+    ),
+    "cut-uncovered": (
+        '{count} triangles of "{name}" leave its tets, so it cannot be kept closed when it breaks.',
+        "Choose the method Robust.",
+    ),
     "frame-range-empty": ("The frame range {start} to {end} holds no frames.", "Set the end after the start."),
     "blend-unreadable": ("{path} cannot be opened: {problem}.", "Check the path, and that it is a .blend file."),
     "bake-not-moved": (

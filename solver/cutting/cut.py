@@ -3,8 +3,51 @@
 
 from __future__ import annotations
 
-from ..arrays import Floats, Indices
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Bools, Floats, Indices, floats, indices
+from ..embedding import weights_in
+from ..errors import BadInput
+from .broken_faces import make_broken_faces
+from .closed import why_not_closed
+from .crossings import Crossings, NotCovered, SurfaceEdges, find_crossings, surface_edges
 from .cut_surface import CutSurface
+from .edge_intervals import make_intervals
+from .face_loops import make_loops
+from .fragments import make_fragments
+from .general_position import NotGeneral, Points, in_general_position
+from .glue import glued_corners, paired_sides
+from .node_windings import node_windings
+from .pieces import tet_pieces
+from .pinches import pinched_pairs
+from .point_places import point_places, weights_on_triangles
+from .polygons import joined
+from .tet_complex import TetComplex, make_complex, parted_faces
+from .vertex_tets import find_vertex_tets
+from .whole_faces import make_whole_faces
+
+ATTEMPTS = 8  # at points in general position
+
+
+class Embedded(NamedTuple):
+    """A closed surface in tets: what of it lies where.
+
+    Attributes:
+        points: Nodes and vertices in general position.
+        whole: The tets.
+        edges: Edges of the surface.
+        vertex_tet: The tet of each vertex, (v,).
+        crossings: Where triangles cross faces of tets.
+    """
+
+    points: Points
+    whole: TetComplex
+    edges: SurfaceEdges
+    vertex_tet: Indices
+    crossings: Crossings
 
 
 def cut(
@@ -30,4 +73,101 @@ def cut(
     Raises:
         BadInput: "cut-open" where the surface is not closed, "cut-uncovered" where it leaves the tets.
     """
-    raise NotImplementedError
+    nodes, vertices = floats(nodes, -1, 3), floats(vertices, -1, 3)
+    tets, triangles = indices(tets, -1, 4), indices(triangles, -1, 3)
+    embedded = embed(nodes, tets, vertices, triangles, name)
+    is_parted = parted_faces(embedded.whole, indices(parted_tets, -1, 4))
+    return _cut_along(embedded, is_parted, nodes, vertices, triangles, indices(face_of_triangle, -1))
+
+
+def embed(nodes: Floats, tets: Indices, vertices: Floats, triangles: Indices, name: str) -> Embedded:
+    """Finds where a closed surface lies in tets.
+
+    Raises:
+        BadInput: "cut-open" where the surface is not closed, "cut-uncovered" where it leaves the tets.
+    """
+    defects = why_not_closed(triangles)
+    if defects is not None:
+        raise BadInput("cut-open", name=name, edges=sum(defects))
+    edges = surface_edges(triangles)
+    for seed in range(ATTEMPTS):
+        points = in_general_position(nodes, tets, vertices, seed)
+        try:
+            whole = make_complex(points.positions[: len(nodes)], tets)
+            vertex_tet = find_vertex_tets(points, whole)
+            lost = (vertex_tet[triangles] < 0).any(axis=1)
+            if lost.any():
+                raise NotCovered(np.flatnonzero(lost))
+            crossings = find_crossings(points, whole, triangles, edges, vertex_tet)
+        except NotGeneral:
+            continue
+        except NotCovered as problem:
+            raise BadInput("cut-uncovered", name=name, count=len(problem.triangles)) from problem
+        return Embedded(points, whole, edges, vertex_tet, crossings)
+    raise AssertionError("no general position found")
+
+
+def check_covered(nodes: Floats, tets: Indices, vertices: Floats, triangles: Indices, name: str) -> None:
+    """Checks, before a bake, what `cut` needs after it.
+
+    Raises:
+        BadInput: "cut-open" where the surface is not closed, "cut-uncovered" where it leaves the tets.
+    """
+    arrays = floats(nodes, -1, 3), indices(tets, -1, 4), floats(vertices, -1, 3), indices(triangles, -1, 3)
+    embed(*arrays, name)
+
+
+def _cut_along(
+    embedded: Embedded,
+    is_parted: Bools,
+    nodes: Floats,
+    vertices: Floats,
+    triangles: Indices,
+    face_of_triangle: Indices,
+) -> CutSurface:
+    """Puts together what stays whole, what is cut and what closes the cracks."""
+    points, whole, edges, vertex_tet, crossings = embedded
+    is_cut = np.zeros(len(triangles), np.bool_)
+    is_cut[crossings.triangle[is_parted[crossings.face]]] = True
+    fragments = make_fragments(crossings, whole, triangles, edges, vertex_tet, is_cut, is_parted, face_of_triangle)
+    uncut = make_whole_faces(triangles, edges, vertex_tet, is_cut, face_of_triangle, fragments)
+    windings = node_windings(points, whole, triangles, crossings)
+    wanted = np.unique(whole.face_edges[is_parted])
+    intervals = make_intervals(whole, crossings, windings, wanted)
+    places = point_places(nodes, vertices, triangles, edges, crossings, intervals)
+    loops = make_loops(whole, crossings, intervals, is_parted)
+    broken, same = make_broken_faces(nodes, whole, loops, places)
+    polygons = joined([uncut, fragments, broken])
+    polygons.side[:] = _renamed(polygons.side, same)
+    a, b = paired_sides(polygons)
+    vertex = glued_corners(polygons, a, b)
+    assert not len(pinched_pairs(polygons, vertex, a, b))
+    count = int(vertex.max(initial=-1)) + 1
+    point, tet = np.zeros(count, np.int64), np.full(count, -1)
+    point[vertex] = polygons.point
+    np.maximum.at(tet, vertex, polygons.corner_tet)
+    piece = tet_pieces(whole, crossings, windings, is_parted)[polygons.tet]
+    rest = places[point]
+    return CutSurface(
+        rest,
+        indices(tet),
+        weights_in(nodes, whole.tets, rest, indices(tet)),
+        indices(np.where(point < len(vertices), point, -1)),
+        indices(polygons.start),
+        indices(vertex),
+        indices(polygons.source_face),
+        indices(polygons.tet),
+        indices(polygons.partner),
+        indices(np.unique(piece, return_inverse=True)[1].ravel()),
+        indices(polygons.corner_triangle),
+        weights_on_triangles(triangles, edges, crossings, polygons.corner_triangle, polygons.point),
+    )
+
+
+def _renamed(names: npt.NDArray, same: npt.NDArray) -> npt.NDArray:
+    """Returns names with the second of each pair replaced by the first."""
+    if not len(same):
+        return names
+    order = np.argsort(same[:, 1])
+    place = np.minimum(np.searchsorted(same[order, 1], names), len(same) - 1)
+    return np.where(same[order, 1][place] == names, same[order, 0][place], names)

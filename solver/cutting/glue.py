@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Glues polygons side to side: the vertices are what corners become one by that."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+import scipy.sparse.csgraph
+
+from .polygons import Polygons
+
+
+class NotClosed(Exception):
+    """A side has no partner, or more than one."""
+
+
+def paired_sides(polygons: Polygons) -> tuple[npt.NDArray, npt.NDArray]:
+    """Returns the two sides of each name, each as the corner it leaves, (s,).
+
+    Raises:
+        NotClosed: A name stands on one side only, or on more than two, or both sides run the same way.
+    """
+    order = np.argsort(polygons.side, kind="stable")
+    a, b = order[::2], order[1::2]
+    if len(order) % 2 or (polygons.side[a] != polygons.side[b]).any() or (a.size and _repeats(polygons.side[a])):
+        raise NotClosed
+    after = polygons.next_corner
+    if (polygons.point[a] != polygons.point[after[b]]).any() or (polygons.point[b] != polygons.point[after[a]]).any():
+        raise NotClosed
+    return a, b
+
+
+def _repeats(rising: npt.NDArray) -> bool:
+    return bool((rising[1:] == rising[:-1]).any())
+
+
+def glued_corners(polygons: Polygons, a: npt.NDArray, b: npt.NDArray) -> npt.NDArray:
+    """Returns the vertex of each corner, (c,), numbered in the order of first corners.
+
+    Since corners become one across sides only, every vertex has one fan of polygons around it.
+    """
+    after = polygons.next_corner
+    count = len(polygons.point)
+    ends = np.concatenate([a, after[a]]), np.concatenate([after[b], b])
+    graph = scipy.sparse.coo_matrix((np.ones(len(ends[0]), np.int8), ends), shape=(count, count))
+    _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    _, first, number = np.unique(label, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[number.ravel()]

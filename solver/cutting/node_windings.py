@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How many times the surface winds around each node: counted along edges, so it fits the crossings."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.csgraph
+
+from ..arrays import Floats, Indices
+from .crossings import Crossings
+from .general_position import Points
+from .tet_complex import TetComplex
+
+
+def node_windings(points: Points, whole: TetComplex, triangles: Indices, crossings: Crossings) -> Indices:
+    """Returns the winding number of the surface at each node, (n,); 0 at nodes without tets."""
+    step = np.zeros(len(whole.edge_nodes), np.int64)
+    np.add.at(step, crossings.pierced_edge, crossings.pierced_sign)
+    a, b = whole.edge_nodes.T
+    count = points.node_count
+    # edges are numbered from 1, since 0 is no entry of a sparse matrix
+    names = scipy.sparse.csr_matrix((np.arange(1, len(a) + 1), (a, b)), shape=(count, count))
+    linked, piece = scipy.sparse.csgraph.connected_components(names, directed=False)
+    winding = np.zeros(count, np.int64)
+    has_tet = np.zeros(count, np.bool_)
+    has_tet[whole.tets] = True
+    # the farthest node along x is the surest to be outside
+    by_x = np.argsort(points.positions[:count, 0], kind="stable")
+    root = np.full(linked, -1)
+    root[piece[by_x]] = by_x
+    number = dict(zip(zip(a.tolist(), b.tolist(), strict=True), step.tolist(), strict=True))
+    for start in root[has_tet[root]]:
+        winding[start] = round(_winding(points, triangles, points.positions[start]))
+        order, before = scipy.sparse.csgraph.breadth_first_order(names, start, directed=False)
+        for node, parent in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
+            if parent < node:
+                winding[node] = winding[parent] + number[parent, node]
+            else:
+                winding[node] = winding[parent] - number[node, parent]
+    return winding.astype(np.int32)
+
+
+def _winding(points: Points, triangles: Indices, place: Floats) -> float:
+    """Returns the winding number of the surface at one place.
+
+    Source: van Oosterom and Strackee (1983), The Solid Angle of a Plane Triangle, equation (8).
+    """
+    a, b, c = np.moveaxis(points.positions[points.node_count + triangles] - place, 1, 0)
+    la, lb, lc = (np.linalg.norm(each, axis=1) for each in (a, b, c))
+    dot = lambda u, v: np.einsum("ti,ti->t", u, v)  # noqa: E731
+    below = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb
+    return float(np.arctan2(dot(a, np.cross(b, c)), below).sum() / (2.0 * np.pi))
