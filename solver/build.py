@@ -19,6 +19,7 @@ from .contact.points import ContactPoints, contact_points, sample_surface
 from .embedding import Binding, bind
 from .errors import BadInput, SinewError
 from .fracture.bodies import FractureBodies, make_fracture
+from .fracture.copies import without_hinges
 from .geometry.enclosure import has_inside
 from .geometry.surface import Surface, make_surface
 from .gravity_in_shape import balance
@@ -157,9 +158,18 @@ def build(
 
 
 def _fill(body: Body, surface: Surface) -> TetMesh:
+    if body.fracture is not None:
+        return without_hinges(_fill_breakable(body, surface, body.fracture.seed))
     if body.meshing.method == "given":
         return given_tets(body.tet_nodes, body.tets, surface, body.name)
     return meshing.tetrahedralize(surface, body.meshing, body.name)
+
+
+def _fill_breakable(body: Body, surface: Surface, seed: int) -> TetMesh:
+    """Returns tets that cover the surface, so that it can be cut along them, and are irregular."""
+    if body.meshing.method == "given":
+        return given_tets(body.tet_nodes, body.tets, surface, body.name)
+    return meshing.tetrahedralize(surface, replace(body.meshing, method="robust"), body.name, seed)
 
 
 def _part(body: Body, mesh: TetMesh) -> Part:

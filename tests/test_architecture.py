@@ -18,7 +18,7 @@ LAYERS = [
     "error_texts",
     "errors",
     "arrays jit",
-    "disk memory event_stream stop_request",
+    "disk memory event_stream stop_request chance",
     "scene tracks",
     "presets state pc2 object_space",
     "cache geometry",

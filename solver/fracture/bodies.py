@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Bools, Floats, floats
+from ..chance import draw
 from ..errors import BadInput
 from ..geometry.surface import Surface
 from ..model import Model, rest_shapes
@@ -18,7 +19,6 @@ from ..state import State
 from ..tetrahedralize.tet_mesh import TetMesh
 from ..tracks import TrackReader
 from .broken_points import BrokenPoints, find_broken_points
-from ..chance import draw
 from .neighbours import Neighbours, find_neighbours
 from .notches import notch_nodes
 

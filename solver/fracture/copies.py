@@ -8,12 +8,14 @@ faces, and a piece is what nodes connect. The parted faces say all: the order in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..arrays import Bools, Indices
 from ..jit import kernel
+from ..tetrahedralize.tet_mesh import TetMesh
+from .neighbours import find_neighbours
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,14 @@ def find_copies(origin: Indices, across: Indices, twin: Indices, parted: Bools, 
     piece = piece[order]
     starts = np.flatnonzero(np.append(True, piece[1:] != piece[:-1])).astype(np.int32)
     return Copies(number[corner_label].reshape(-1, 4), corner[order], starts)
+
+
+def without_hinges(mesh: TetMesh) -> TetMesh:
+    """Returns tets that hang together by faces alone: where lumps share an edge or a node, each gets its own nodes."""
+    neighbours = find_neighbours(mesh.tets, np.ones(len(mesh.tets), bool))
+    parted = np.zeros((len(mesh.tets), 4), bool)
+    copies = find_copies(mesh.tets, neighbours.tet, neighbours.twin, parted, 0)
+    return replace(mesh, nodes=mesh.nodes[mesh.tets.ravel()[copies.corner]], tets=copies.tets)
 
 
 def count_pieces(across: Indices, twin: Indices, parted: Bools, first_tet: int) -> int:

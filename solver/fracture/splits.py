@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
+from ..chance import draw
 from ..elements.stress import normal_at_rest, principal_stresses, stress_of_tets
 from ..geometry.welding import connected
 from ..model import Model
 from .bodies import ORDER, BreakableBody
-from .chance import draw
 from .neighbours import Neighbours
 
 Faces = tuple[Indices, Indices]

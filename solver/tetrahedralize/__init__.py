@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..geometry.surface import Surface
 
 
-def tetrahedralize(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
+def tetrahedralize(surface: Surface, meshing: Meshing, name: str, seed: int | None = None) -> TetMesh:
     """Fills a surface with tets, positively oriented.
 
     Args:
@@ -24,10 +24,11 @@ def tetrahedralize(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
         meshing: Method "smooth" or "robust", and the tet size: the edge a of the cubic cells of the body-centred
             lattice, which is the long edge of its tets (the short ones are a √3/2). There are 12 tets per cell.
         name: What the object is called, for the sentences of failures.
+        seed: Makes the lattice of robust tets irregular by lot, for bodies that break; None: it stays regular.
 
     Raises:
         BadInput: where the surface is empty or not finite, the tet size does not fit it, or nothing is inside.
     """
     from .fill import fill_surface
 
-    return fill_surface(surface, meshing, name)
+    return fill_surface(surface, meshing, name, seed)

@@ -22,7 +22,7 @@ from .surface_samples import sample_surface
 from .tet_mesh import Filling, TetMesh
 
 
-def fill_surface(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
+def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None = None) -> TetMesh:
     """See `tetrahedralize`.
 
     All is done on a copy of size one around the origin, so that neither millimetres nor kilometres from the
@@ -43,7 +43,7 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
     unit = dataclasses.replace(meshing, tet_size=tet_size(surface, meshing) / size)
     bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
     enclosed = enclosed_volume(bvh, outward.is_closed)
-    filling = _fill(outward, bvh, unit, name, enclosed)
+    filling = _fill(outward, bvh, unit, name, enclosed, seed)
     if len(filling.tets) == 0 and not enclosed > 0.0:
         raise BadInput("no-inside", name=name)
     if len(filling.tets) == 0:  # a plate's volume is half its area times its thickness
@@ -63,12 +63,12 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str) -> TetMesh:
     return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report)
 
 
-def _fill(outward: Outward, bvh: Bvh, meshing: Meshing, name: str, enclosed: float) -> Filling:
+def _fill(outward: Outward, bvh: Bvh, meshing: Meshing, name: str, enclosed: float, seed: int | None) -> Filling:
     """Fills a surface of size one by the method that is asked for; only that one is loaded."""
     if meshing.method == "robust":
         from .robust import make_robust
 
-        return make_robust(outward.surface, bvh, meshing, name, outward.is_closed)
+        return make_robust(outward.surface, bvh, meshing, name, outward.is_closed, seed)
     from .smooth import make_smooth
 
     return make_smooth(outward, bvh, meshing, name, enclosed)

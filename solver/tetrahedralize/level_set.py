@@ -14,7 +14,9 @@ from .lattice import Lattice
 INSIDE = 0.5
 
 
-def lattice_winding(lattice: Lattice, coordinates: Indices, bvh: Bvh, is_closed: bool) -> Floats:
+def lattice_winding(
+    lattice: Lattice, coordinates: Indices | Floats, bvh: Bvh, is_closed: bool, *, is_moved: bool = False
+) -> Floats:
     """Returns the winding number at each lattice point, (n,).
 
     The winding number of a closed surface is the same all over a region that the surface does not enter, so only
@@ -25,13 +27,16 @@ def lattice_winding(lattice: Lattice, coordinates: Indices, bvh: Bvh, is_closed:
         coordinates: Its points in half cells, (n, 3).
         bvh: The surface.
         is_closed: Whether the surface is closed, so that the winding number is whole.
+        is_moved: Whether the points have been moved, by less than half a cell, from corners and middles of cells.
     """
     if not is_closed:
         return winding_numbers(bvh, lattice.positions(coordinates))
     touched = touched_cells(lattice, bvh)
     labels, region_count = scipy.ndimage.label(~touched)
     labels = labels.astype(np.int32)
-    label = np.concatenate([_corner_labels(labels).ravel(), labels.ravel()])
+    # a corner that has been moved may be in any of the cells around it
+    of_corners = _corner_labels(labels, np.minimum if is_moved else np.maximum)
+    label = np.concatenate([of_corners.ravel(), labels.ravel()])
     alone = label == 0
     winding = np.empty(len(coordinates))
     winding[alone] = winding_numbers(bvh, lattice.positions(coordinates[alone]))
@@ -61,11 +66,14 @@ def touched_cells(lattice: Lattice, bvh: Bvh) -> Bools:
     return touched
 
 
-def _corner_labels(labels: Indices) -> Indices:
-    """Returns for each corner the region of a cell at it that the surface does not enter, 0 where there is none."""
+def _corner_labels(labels: Indices, pick: np.ufunc) -> Indices:
+    """Returns for each corner the region of a cell at it that the surface does not enter, 0 where there is none.
+
+    `pick` is np.maximum, or np.minimum where none of the cells at it may be entered.
+    """
     padded = np.pad(labels, 1)
     x, y, z = (count + 1 for count in labels.shape)
-    out = np.zeros((x, y, z), np.int32)
+    out = padded[:x, :y, :z].copy()
     for dx, dy, dz in np.ndindex(2, 2, 2):
-        np.maximum(out, padded[dx : dx + x, dy : dy + y, dz : dz + z], out=out)
+        pick(out, padded[dx : dx + x, dy : dy + y, dz : dz + z], out=out)
     return out

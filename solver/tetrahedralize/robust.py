@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Robust tets: whole tets of the body-centred lattice that cover a surface and its inside.
 
-All have dihedral angles of 60° and 90°. A tet is taken if the surface touches it, faces included, or if it lies
-inside (winding number above one half); so every point of every face lies in a tet, and thin parts never vanish.
+All have dihedral angles of 60° and 90°, or near these where the lattice is irregular (`irregular.py`). A tet is taken
+if the surface touches it, faces included, or if it lies inside (winding number above one half); so every point of every
+face lies in a tet, and thin parts never vanish.
 Which part of a tet is filled scales its mass and stiffness, see `filled_fraction.py`.
 """
 
@@ -10,12 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Bools, Indices
+from ..arrays import Bools, Floats, Indices
 from ..geometry.bvh import Bvh
 from ..geometry.surface import Surface
 from ..scene import Meshing
 from .cover import touched_tets
 from .filled_fraction import SHEET_FILL, filled_fractions, sheet_faces
+from .irregular import moved_points, touched_irregular_tets
 from .lattice import Lattice, lattice_around, tet_families
 from .level_set import INSIDE, lattice_winding
 from .size import tet_size
@@ -24,7 +26,9 @@ from .tet_mesh import Filling
 SHEET = 2  # the mark of tets that a face without inside touches
 
 
-def make_robust(surface: Surface, bvh: Bvh, meshing: Meshing, name: str, is_closed: bool) -> Filling:
+def make_robust(
+    surface: Surface, bvh: Bvh, meshing: Meshing, name: str, is_closed: bool, seed: int | None = None
+) -> Filling:
     """Covers a surface and its inside with tets of the lattice.
 
     Args:
@@ -33,16 +37,21 @@ def make_robust(surface: Surface, bvh: Bvh, meshing: Meshing, name: str, is_clos
         meshing: Tet size.
         name: What the object is called.
         is_closed: Whether the surface has no border.
+        seed: Where the points of the lattice are moved to by lot; None: nowhere.
     """
     lattice = lattice_around(*surface.bounds, tet_size(surface, meshing))
-    touched = touched_tets(lattice, bvh.corners, sheet_faces(bvh, is_closed))
-    coordinates = lattice.coordinates()
-    inside = lattice_winding(lattice, coordinates, bvh, is_closed) > INSIDE
+    points: Indices | Floats = lattice.coordinates()
+    if seed is None:
+        touched = touched_tets(lattice, bvh.corners, sheet_faces(bvh, is_closed))
+    else:
+        points = moved_points(lattice.coordinates(), seed)
+        touched = touched_irregular_tets(lattice, points, bvh.corners, sheet_faces(bvh, is_closed))
+    inside = lattice_winding(lattice, points, bvh, is_closed, is_moved=seed is not None) > INSIDE
     tets, marks, nodes_inside = _covering_tets(lattice, touched, inside)
     used = np.unique(tets)
     number = np.zeros(lattice.point_count, np.int32)
     number[used] = np.arange(len(used), dtype=np.int32)
-    nodes, tets = lattice.positions(coordinates[used]), number[tets]
+    nodes, tets = lattice.positions(points[used]), number[tets]
     fill = np.ones(len(tets))
     is_sheet = marks == SHEET
     fill[is_sheet] = SHEET_FILL
