@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies that take a new shape for good: what they remember, what they push back with, and what is painted on them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plastic_twin as twin
+from meshes import bar
+from scenes import Run, block, rotation
+from sinew.solver.arrays import indices
+from sinew.solver.checks import check_scene
+from sinew.solver.elements.corotational import COROTATED, assemble, warp_tets
+from sinew.solver.elements.stress import elastic_stress
+from sinew.solver.errors import BadInput, SolveFailed
+from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.outside import Outside, Points
+from sinew.solver.integrators.workspace import workspace
+from sinew.solver.model import Part, make_model
+from sinew.solver.plastic import PlasticBody, flow, plastic_norm, with_plastic_strain
+from sinew.solver.present_model import present_model
+from sinew.solver.rest_stress import prestressed
+from sinew.solver.scene import Collider, Heat, Material, Plasticity, Scene, Settings
+from sinew.solver.state import State
+from sinew.solver.tracks import TrackReader
+from sinew.solver.warm_up import features, small
+
+CLAY = Material(5.0e4, 0.33, 1000.0, 0.0, 0.01)
+FLOWS = Plasticity(yield_strain=0.0, flow=5.0, maximum_strain=10.0)
+NOTHING = Settings(gravity=(0.0, 0.0, 0.0))
+BOTH = pytest.mark.parametrize("law", ["multiplicative", "additive"])
+PULL = np.array([[1.2, 0.1, 0.0], [0.1, 0.9, -0.05], [0.0, -0.05, 0.95]])
+
+
+def a_model(cells=(3, 2, 2), material=CLAY):
+    nodes, tets = bar(cells, (0.6, 0.4, 0.4))
+    return make_model([Part("bar", nodes, tets, np.ones(len(tets)), material)])
+
+
+def flowed(model, F, asked=FLOWS, steps=20, dt=0.02):
+    """Returns the state of a body held in the homogeneous deformation F while it flowed."""
+    count = model.tet_count
+    one = np.ones(count)
+    bodies = [PlasticBody("bar", "Bar", slice(0, count), asked, one, one, one, is_animated=False)]
+    state = State(model.X @ F.T, np.zeros_like(model.X))
+    for _ in range(steps):
+        flow(bodies, model, model, state, TrackReader(Path("nowhere")), dt)
+    return state
+
+
+def forces(model, x):
+    """Returns the elastic forces on nodes [N], (n, 3), and the stiffness blocks."""
+    work, pattern = workspace(model.pattern), model.pattern
+    warp_tets(
+        COROTATED, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
+        model.stiffness_damping, model.initial_strain, work.warped,
+    )  # fmt: skip
+    assemble(
+        1.0, 0.0, np.zeros(model.node_count), pattern.row_start, pattern.diagonal, pattern.corner_start,
+        pattern.corners, pattern.corner_block, work.warped, work.values, work.force,
+    )  # fmt: skip
+    return work.force.copy(), work.values.copy()
+
+
+def rest_shape(model, state):
+    """Returns the homogeneous deformation that a body is free of force in, from what it has stored."""
+    if "tet.Fp_inverse" in state.fields:
+        return np.linalg.inv(state.fields["tet.Fp_inverse"][0])
+    xx, yy, zz, xy, yz, zx = state.fields["tet.plastic_strain"][0]
+    return np.eye(3) + np.array([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])
+
+
+@BOTH
+def test_a_body_is_free_of_force_in_exactly_the_shape_that_it_has_stored(law):
+    model = a_model()
+    state = flowed(model, PULL, dataclasses.replace(FLOWS, law=law))
+    Fp = rest_shape(model, state)
+    assert np.linalg.norm(Fp - np.eye(3)) > 0.1
+    present = with_plastic_strain(model, state)
+    pulled, _ = forces(present, state.x)
+    left, _ = forces(present, model.X @ Fp.T)
+    made_as, _ = forces(present, model.X)
+    assert np.abs(left).max() < 1e-12 * np.abs(made_as).max() and np.abs(pulled).max() > 1e-3
+
+
+@BOTH
+def test_a_plastic_body_let_go_comes_to_rest_in_exactly_that_shape(law):
+    """Unloaded by the steps of the simulation, not by the formula."""
+    model = a_model((2, 2, 2), dataclasses.replace(CLAY, mass_damping=20.0))
+    state = flowed(model, PULL, dataclasses.replace(FLOWS, law=law), steps=5)
+    Fp, present = rest_shape(model, state), with_plastic_strain(model, state)
+    settings = dataclasses.replace(NOTHING, tolerance=1e-10)
+    for _ in range(400):
+        step(present, state, Outside(), 0.02, settings)
+    edges = (state.x[model.tets[:, 1:]] - state.x[model.tets[:, :1]]).transpose(0, 2, 1)
+    F = edges @ model.Dm_inverse
+    np.testing.assert_allclose(F.transpose(0, 2, 1) @ F, np.tile(Fp.T @ Fp, (len(F), 1, 1)), atol=1e-6)
+
+
+@BOTH
+@pytest.mark.parametrize("angle", [0.1, 1.0, 3.0])
+def test_a_plastic_body_turned_as_a_whole_makes_no_force(law, angle):
+    model = a_model()
+    state = flowed(model, PULL, dataclasses.replace(FLOWS, law=law))
+    present, R = with_plastic_strain(model, state), rotation([1.0, -2.0, 0.7], angle)
+    x = model.X @ rest_shape(model, state).T @ R.T + [0.3, 0.1, -4.0]
+    turned, _ = forces(present, x)
+    made_as, _ = forces(present, model.X)
+    assert np.abs(turned).max() < 1e-9 * np.abs(made_as).max()
+    stress, _ = elastic_stress(present, x)
+    assert np.abs(stress).max() < 1e-6 * CLAY.youngs_modulus
+    v = np.cross([1.0, 2.0, 3.0], x)
+    spinning = State(x, v)
+    step(present, spinning, Outside(), 1e-4, NOTHING)  # damping neither
+    turning, gained = (np.sum(np.cross(x, model.mass[:, None] * w), axis=0) for w in (v, spinning.v - v))
+    assert np.linalg.norm(gained) < 1e-7 * np.linalg.norm(turning)
+
+
+def test_the_additive_law_leaves_the_stiffness_as_it_was():
+    model = a_model()
+    x = model.X @ PULL.T
+    _, before = forces(model, x)
+    additive = flowed(model, PULL, dataclasses.replace(FLOWS, law="additive"))
+    _, after = forces(with_plastic_strain(model, additive), x)
+    assert (after == before).all()
+    _, other = forces(with_plastic_strain(model, flowed(model, PULL)), x)
+    assert np.abs(other - before).max() > 0.01 * np.abs(before).max()  # which is not claimed of the other law
+
+
+def test_masses_and_volumes_stay():
+    model = a_model()
+    present = with_plastic_strain(model, flowed(model, PULL))
+    np.testing.assert_allclose(1.0 / (6.0 * np.linalg.det(present.Dm_inverse)), model.volume, rtol=1e-12)
+    assert present.mass is model.mass and present.pattern is model.pattern
+
+
+@BOTH
+def test_rest_shapes_of_gravity_in_shape_are_kept(law):
+    """A body under stress at rest, with what it flowed on top of that."""
+    model = a_model()
+    strain = np.random.default_rng(2).normal(size=(model.tet_count, 6)) * [0.03, 0.03, 0.03, 0.01, 0.01, 0.01]
+    strain[3] = [-2.0, 0.0, 0.0, 0.0, 0.0, 0.0]  # so much that an initial strain is left
+    stressed = prestressed(model, strain)
+    assert len(stressed.initial_strain)
+    state = flowed(stressed, PULL, dataclasses.replace(FLOWS, law=law), steps=1)
+    present = with_plastic_strain(stressed, state)
+    if law == "additive":
+        added = present.initial_strain - stressed.initial_strain
+        np.testing.assert_allclose(added, state.fields["tet.plastic_strain"], atol=1e-15)
+        assert present.Dm_inverse is stressed.Dm_inverse
+    else:
+        np.testing.assert_allclose(present.Dm_inverse, stressed.Dm_inverse @ state.fields["tet.Fp_inverse"])
+        assert present.initial_strain is stressed.initial_strain
+
+
+def bar_between_plates(nu, stretch):
+    """Returns a bar pulled along x between plates on which its ends slide: model, start and how it is held."""
+    nodes, tets = bar((4, 1, 1), (1.0, 0.25, 0.25))
+    material = Material(1.0e6, nu, 10.0, 0.0, 0.0)
+    model = make_model([Part("bar", nodes, tets, np.ones(len(tets)), material)])
+    ends = np.flatnonzero((nodes[:, 0] == 0.0) | (nodes[:, 0] == 1.0))
+    place = np.array([np.flatnonzero(tets.ravel() == node)[0] for node in ends])
+    stiffness = np.zeros((len(ends), 3, 3))
+    stiffness[:, 0, 0] = 1e12  # along x only
+    plates = Points(indices(place // 4), np.eye(4)[place % 4], np.zeros((len(ends), 3)), stiffness, 0.0 * stiffness)
+    state = State(nodes * [stretch, stretch**-nu, stretch**-nu], np.zeros_like(nodes))
+    return model, state, Outside(points=plates)
+
+
+def relaxation(dt, *, nu=0.33, stretch=1.02, rate=5.0, seconds=0.6):
+    """Yields (time, tension over what it was first) of a bar held at a constant stretch, its sides free."""
+    model, state, outside = bar_between_plates(nu, stretch)
+    one = np.ones(model.tet_count)
+    asked = Plasticity(yield_strain=0.0, flow=rate)
+    bodies = [PlasticBody("bar", "Bar", slice(0, model.tet_count), asked, one, one, one, is_animated=False)]
+    settings, first = dataclasses.replace(NOTHING, tolerance=1e-10), 0.0
+    for number in range(int(round(seconds / dt)) + 1):
+        present = with_plastic_strain(model, state)
+        for _ in range(4):  # long steps without past: balance of forces
+            state.v[:] = 0.0
+            state.fields.pop("node.velocity_change", None)
+            step(present, state, outside, 1.0, settings)
+        tension = elastic_stress(present, state.x)[0][:, 0].mean()
+        first = first or tension
+        yield number * dt, tension / first
+        flow(bodies, model, present, state, TrackReader(Path("nowhere")), dt)
+
+
+@pytest.mark.parametrize("dt", [0.04, 0.02, 0.005])
+def test_a_bar_held_at_a_constant_stretch_relaxes_as_the_exponential(dt):
+    """Shear is ⅔ (1 + ν) of its strain, and only shear flows, so its tension falls at c ⅔ (1 + ν)."""
+    for time, tension in relaxation(dt):
+        assert abs(tension - np.exp(-5.0 * 2.0 / 3.0 * 1.33 * time)) < 0.01
+
+
+def clay_block(asked, **settings):
+    return block((3, 3, 3), (0.3, 0.3, 0.3), material=CLAY, plasticity=asked, **settings)
+
+
+@BOTH
+def test_below_yield_a_body_moves_as_one_that_is_not_plastic(law, tmp_path):
+    """Bit by bit, over 1000 steps."""
+    asked = Plasticity(law, yield_strain=0.5)
+    settings = Settings(substeps=40, tolerance=1e-3)
+    runs = []
+    for name, plasticity in (("with", asked), ("without", None)):
+        body = clay_block(plasticity, at=(0.0, 0.0, 0.05))
+        runs.append(Run(tmp_path / name, Scene((body,), (Collider("ground", "Ground"),), settings)))
+        runs[-1].advance(25)
+    plastic, elastic = runs
+    assert plastic.state.x.tobytes() == elastic.state.x.tobytes()
+    assert plastic.state.v.tobytes() == elastic.state.v.tobytes()
+    assert np.abs(elastic.state.x - elastic.built.model.X).max() > 0.04
+    assert (plastic_norm(plastic.built.model, plastic.state) == 0.0).all()
+    assert plastic.reports[-1].bodies == {"block": {"largest_plastic_strain": 0.0}}
+
+
+def test_clay_dropped_stays_dented_and_jelly_does_not(tmp_path):
+    ground, heights, widths = Collider("ground", "Ground"), {}, {}
+    for name, asked in (("clay", Plasticity(yield_strain=0.02, flow=60.0)), ("jelly", None)):
+        body = clay_block(asked, at=(0.0, 0.0, 0.02), initial_velocity=(0.0, 0.0, -3.0))
+        run = Run(tmp_path / name, Scene((body,), (ground,)))
+        run.advance(24)
+        heights[name], widths[name] = np.ptp(run.state.x[:, 2]), np.ptp(run.state.x[:, 0])
+        edges = run.state.x[run.built.model.tets[:, 1:]] - run.state.x[run.built.model.tets[:, :1]]
+        volume = np.linalg.det(edges).sum() / 6.0
+        assert volume == pytest.approx(0.027, rel=0.03)
+    assert heights["clay"] < 0.9 * heights["jelly"] and widths["clay"] > 1.03 * widths["jelly"]
+
+
+def test_frames_tell_the_largest_plastic_strain_of_each_body(tmp_path):
+    bodies = (clay_block(FLOWS, key="one"), clay_block(None, key="two", at=(2.0, 0.0, 0.0)))
+    run = Run(tmp_path, Scene(bodies, (Collider("ground", "Ground"),)))
+    run.advance(3)
+    told, norm = run.reports[-1].bodies, plastic_norm(run.built.model, run.state)
+    assert (
+        set(told) == {"one"} and told["one"]["largest_plastic_strain"] == pytest.approx(norm.max()) and norm.max() > 0
+    )
+    own = run.built.bodies[0].range.tets
+    assert (norm[own.stop :] == 0.0).all() and norm[own].max() == norm.max()
+    largest = max(map(twin.norm_of_shape, run.state.fields["tet.Fp_inverse"]))
+    assert norm.max() == pytest.approx(largest)
+
+
+@pytest.mark.parametrize(("name", "value"), [("yield_strain", 1.0), ("flow", 0.0), ("maximum_strain", 0.0)])
+def test_values_are_keyframed(name, value, tmp_path):
+    """Until the key it does not flow, or not far; then it does."""
+    times = np.array([0.0, 5 / 24 + 1e-3])
+    track = {f"body__block__{name}": (times, np.array([value, getattr(FLOWS, name)]), "step")}
+    run = Run(tmp_path, Scene((clay_block(FLOWS),), (Collider("ground", "Ground"),)), **track)
+    run.advance(5)
+    assert plastic_norm(run.built.model, run.state).max() < 1e-12
+    run.advance(3)
+    assert plastic_norm(run.built.model, run.state).max() > 1e-3
+
+
+def test_a_key_that_is_no_number_is_named(tmp_path):
+    track = {"body__block__flow": ([0.0, 1.0], np.array([np.nan, np.nan]), "step")}
+    run = Run(
+        tmp_path,
+        Scene(
+            (clay_block(FLOWS),),
+        ),
+        **track,
+    )
+    with pytest.raises(SolveFailed, match='Flow of "Block"') as caught:
+        run.advance()
+    assert caught.value.kind == "plastic-not-finite"
+
+
+@pytest.mark.parametrize(("name", "stays"), [("yield_paint", 1e6), ("flow_paint", 0.0), ("maximum_paint", 0.0)])
+def test_values_are_painted(name, stays, tmp_path):
+    """The left half keeps its shape, the right one flows; inside, what is nearest on the surface holds."""
+    body = block((6, 2, 2), (0.6, 0.2, 0.2), material=CLAY)
+    paint = np.where(body.vertices[:, 0] < 0.25, stays, 1.0)
+    asked = dataclasses.replace(FLOWS, **{name: paint}, yield_strain=1e-4)
+    run = Run(tmp_path, Scene((dataclasses.replace(body, plasticity=asked),), (Collider("ground", "Ground"),)))
+    run.advance(4)
+    model = run.built.model
+    middle = model.X[model.tets].mean(axis=1)[:, 0]
+    norm = plastic_norm(model, run.state)
+    assert norm[middle < 0.2].max() < 1e-12 and norm[middle > 0.35].min() > 1e-3
+    limits = run.built.plastic[0].limits(run.tracks, 0.0)
+    assert all(len(values) == model.tet_count for values in limits)
+
+
+def test_what_is_molten_has_no_yield_strain_and_what_cools_keeps_its_new_shape(tmp_path):
+    """Wax that bears itself while it is cold: above its melting point it flows, then stays as it is."""
+    wax = Plasticity(yield_strain=0.5, flow=20.0, hardening=5.0)
+    cold = Heat(temperature=20.0, melting_point=60.0, exchange=0.0, conductivity=0.0)
+    ground, norms = (Collider("ground", "Ground"),), {}
+    for name, heat in (("cold", cold), ("molten", dataclasses.replace(cold, temperature=70.0))):
+        body = clay_block(wax, heat=heat)
+        run = Run(tmp_path / name, Scene((body,), ground))
+        run.advance(12)
+        norms[name] = plastic_norm(run.built.model, run.state).max()
+    assert norms["cold"] == 0.0 and norms["molten"] > 0.05
+    shape = run.state.fields["tet.Fp_inverse"].copy()
+    run.state.fields["node.temperature"][:] = 20.0
+    run.advance(12)
+    assert (run.state.fields["tet.Fp_inverse"] == shape).all()
+
+
+def test_the_same_bytes_after_a_resume(tmp_path):
+    """What was saved and read goes on as what ran through."""
+    bodies = (
+        clay_block(dataclasses.replace(FLOWS, yield_strain=0.01, hardening=0.2, maximum_strain=0.2), key="one"),
+        clay_block(dataclasses.replace(FLOWS, law="additive"), key="two", at=(2.0, 0.0, 0.0)),
+    )
+    run = Run(tmp_path, Scene(bodies, (Collider("ground", "Ground"),)))
+    run.advance(6)
+    np.savez(tmp_path / "point.npz", **run.state.to_arrays())
+    run.advance(6)
+    with np.load(tmp_path / "point.npz") as stored:
+        again = Run(tmp_path / "again", run.scene)
+        again.simulation.state = State.from_arrays(stored)
+    again.frame = 7
+    again.advance(6)
+    one, other = run.state.to_arrays(), again.state.to_arrays()
+    assert set(one) == set(other) and {"field.tet.Fp_inverse", "field.tet.plastic_strain"} <= set(one)
+    for name in one:
+        assert one[name].tobytes() == other[name].tobytes(), name
+
+
+def test_simulated_size_changes_neither_strain_nor_rate(tmp_path):
+    """Twice as large and, as it is simulated, the same: the same plastic strain after the same time."""
+    norms = []
+    for scale, name in ((1.0, "real"), (2.0, "twice")):
+        material = dataclasses.replace(CLAY, youngs_modulus=CLAY.youngs_modulus)
+        body = block((3, 3, 3), 3 * (0.3 * scale,), material=material, plasticity=FLOWS, simulated_scale=1.0 / scale)
+        pulled = State(body.tet_nodes @ PULL.T, np.zeros_like(body.tet_nodes))
+        run = Run(tmp_path / name, Scene((body,)))
+        for _ in range(4):
+            flow(run.built.plastic, run.built.model, run.built.model, pulled, run.tracks, 0.02)
+        norms.append(plastic_norm(run.built.model, pulled))
+    np.testing.assert_allclose(norms[0], norms[1], rtol=1e-9)
+    assert norms[0].min() > 0.05
+
+
+BAD = [
+    ({"yield_strain": -0.1}, "Yield"),
+    ({"flow": -1.0}, "Flow"),
+    ({"maximum_strain": -1.0}, "Maximum"),
+    ({"hardening": -0.5}, "Hardening"),
+    ({"flow": np.nan}, "Flow"),
+    ({"law": "liquid"}, "liquid"),
+    ({"yield_paint": np.array([1.0, 2.0])}, "Yield"),
+    ({"flow_paint": np.full(56, -1.0)}, "Flow"),
+    ({"maximum_paint": np.full(56, np.nan)}, "Maximum"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "named"), BAD)
+def test_settings_that_mean_nothing_are_named(wrong, named):
+    body = clay_block(dataclasses.replace(FLOWS, **wrong))
+    assert len(body.vertices) == 56
+    with pytest.raises(BadInput) as caught:
+        check_scene(Scene((body,)))
+    assert '"Block"' in caught.value.sentence and named in caught.value.sentence
+
+
+def test_kernels_are_compiled_ahead_only_where_they_are_used():
+    plain, clay = Scene((clay_block(None),)), Scene((clay_block(FLOWS),))
+    assert "plastic" not in features(plain) and "plastic multiplicative" in features(clay)
+    assert all(body.plasticity is None for body in small(plain).bodies)
+    warm = small(clay)
+    assert features(warm) == features(clay)
+    both = Scene((clay_block(FLOWS), clay_block(Plasticity("additive"), key="b"), clay_block(None, key="c")))
+    assert features(small(both)) == features(both)
+
+
+def test_a_model_without_plastic_strain_is_the_one_that_was_built(tmp_path):
+    run = Run(tmp_path, Scene((clay_block(FLOWS),)))
+    assert present_model(run.built, run.state) is run.built.model
