@@ -32,6 +32,7 @@ FLATNESS = 0.1  # third over second variance below which vertices count as lying
 SAMPLE_CELL = 0.25  # side of the cells in which one vertex stands for all, in tet sizes
 NEIGHBOURS = 24  # vertices around a node that tell its motion
 NEIGHBOUR_RADIUS = 1.5  # width of their weights, in tet sizes
+ROUND_OFF = 1e-5  # of the extent of the vertices: what float32 of an affine motion leaves
 DAMPING = 1e-2  # ε relative to the mean of the diagonal of Wᵀ W
 
 
@@ -40,7 +41,7 @@ class Motions:
     """Affine least squares around k places, ready for any targets of p vertices.
 
     Attributes:
-        weights: Sums to one over each row, sparse (k, p).
+        weights: Sums to one over each row, sparse (k, p); None: one place, for which all vertices count alike.
         vertices: Rest positions P [m], (p, 3).
         centre: Weighted means of P [m], (k, 3).
         inverse: Inverse of the variance of P in the directions that the vertices tell [1/m²], (k, 3, 3).
@@ -49,7 +50,7 @@ class Motions:
         extent: Standard deviation of P along the second direction [m], (k,).
     """
 
-    weights: csr_matrix
+    weights: csr_matrix | None
     vertices: Floats
     centre: Floats
     inverse: Floats
@@ -59,8 +60,12 @@ class Motions:
 
     def fit(self, targets: Floats) -> tuple[Floats, Floats]:
         """Returns F, (k, 3, 3), and t [m], (k, 3), of x = F (X − centre) + t for targets [m], (p, 3)."""
-        mean = self.weights @ targets
-        products = self.weights @ (targets[:, :, None] * self.vertices[:, None, :]).reshape(-1, 9)
+        if self.weights is None:
+            mean = targets.mean(axis=0, keepdims=True)
+            products = np.einsum("ki,kj->ij", targets, self.vertices) / len(targets)
+        else:
+            mean = self.weights @ targets
+            products = self.weights @ (targets[:, :, None] * self.vertices[:, None, :]).reshape(-1, 9)
         covariance = products.reshape(-1, 3, 3) - mean[:, :, None] * self.centre[:, None, :]
         F = covariance @ self.inverse
         along = np.einsum("kij,kaj->kai", F, self.in_plane)
@@ -103,11 +108,15 @@ class HeldRegion:
         F = _not_flattened(self.whole.fit(wanted)[0][0])
         # what is left of the targets after undoing the motion of the whole
         undone = _turned(wanted, np.linalg.inv(F))
+        if np.abs(undone - self.whole.vertices).max() <= ROUND_OFF * self.whole.extent[0]:
+            return self._placed(_turned(self.rest, F) + middle)  # an affine motion: parts 2 and 3 have nothing to do
         F_near, t_near = self.local.fit(undone[self.sampled])
         near = np.einsum("kij,kj->ki", F_near, self.rest - self.local.centre) + t_near
         y = _turned(near, F)
         y += self.solver.solve(np.ascontiguousarray(self.weights.T @ (wanted - self.weights @ y)))
-        y += middle
+        return self._placed(y + middle)
+
+    def _placed(self, y: Floats) -> Floats:
         return y if self.copy_of is None else y[self.copy_of]
 
     def following(self, whole_tets: Indices, tets: Indices) -> HeldRegion:
@@ -162,7 +171,7 @@ def make_region(
     W = csr_matrix((weights.ravel(), places), shape=(count, len(nodes)))
     normal = (W.T @ W).tocsc()
     damped = normal + identity(len(nodes), format="csc") * (DAMPING * normal.diagonal().mean())
-    whole = _motions(csr_matrix(np.full((1, count), 1.0 / count)), vertices)
+    whole = replace(_motions(csr_matrix(np.full((1, count), 1.0 / count)), vertices), weights=None)
     sampled = _one_per_cell(vertices, SAMPLE_CELL * tet_size)
     near = _near_weights(rest, vertices[sampled], NEIGHBOUR_RADIUS * tet_size)
     local = _motions(near, vertices[sampled])
