@@ -23,9 +23,11 @@ from .attributes.fields import STRESSES, fields
 from .build import Built, build
 from .contact.response import ContactStep
 from .contact.touching import Place
+from .fracture.splits import plane_normals
 from .heat import plasticity_of
 from .jit import PACKAGE, cache_root, is_cached
-from .scene import LAWS, Body, Collider, Meshing, Plasticity, Scene, Settings
+from .present_topology import broken_up
+from .scene import LAWS, Body, Collider, Fracture, Meshing, Plasticity, Scene, Settings
 from .simulation import Simulation
 from .tracks import TrackReader
 from .warm_step import compile_assembly, compile_step_elsewhere, wait_for
@@ -63,7 +65,8 @@ def everything() -> Scene:
         dataclasses.replace(plain, key=method, meshing=Meshing(method), plasticity=law, attributes=STRESSES)
         for method, law in zip(methods, laws, strict=True)
     )
-    return Scene(bodies, (Collider("p", "p", "plane"), Collider("m", "m", "mesh")))
+    breaking = dataclasses.replace(plain, key="breaking", fracture=Fracture())
+    return Scene((*bodies, breaking), (Collider("p", "p", "plane"), Collider("m", "m", "mesh")))
 
 
 def features(scene: Scene) -> str:
@@ -75,13 +78,16 @@ def features(scene: Scene) -> str:
     found |= {"sag" for b in scene.bodies if b.gravity_in_shape}
     found |= {f"collider {c.shape}" for c in scene.colliders}
     found |= {f"plastic {law}" for law in map(_law, scene.bodies) if law}
+    found |= {"fracture" for b in scene.bodies if b.fracture is not None}
     found |= {"stress" for b in scene.bodies if {*STRESSES} & {*b.attributes}}
     return ", ".join(sorted(found)) + f", Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
 def small(scene: Scene) -> Scene:
     """Returns a scene of a few tets with the same features, every body resting on every collider."""
-    kinds = {(b.meshing.method, b.meshing.interior_size, _law(b)): b for b in reversed(scene.bodies)}
+    kinds = {
+        (b.meshing.method, b.meshing.interior_size, _law(b), b.fracture is not None): b for b in reversed(scene.bodies)
+    }
     bodies = []
     for number, kind in enumerate(sorted(kinds)):
         vertices, triangles = _two_boxes(np.array([SPACING * number, 0.0, 1.0e-4]))
@@ -90,10 +96,16 @@ def small(scene: Scene) -> Scene:
         body = Body(f"b{number}", "warm-up", vertices, triangles, meshing=meshing, tet_nodes=nodes, tets=tets)
         plasticity = Plasticity(kind[2], yield_strain=0.0) if kind[2] else None
         attributes = STRESSES if any({*STRESSES} & {*b.attributes} for b in scene.bodies) else ()
-        body = dataclasses.replace(body, plasticity=plasticity, attributes=attributes)
+        fracture = Fracture() if kind[3] else None
+        body = dataclasses.replace(body, plasticity=plasticity, fracture=fracture, attributes=attributes)
         bodies.append(_pinned(body, scene))
     colliders = [_collider(shape, len(bodies)) for shape in sorted({c.shape for c in scene.colliders})]
     return Scene(tuple(bodies), tuple(colliders), Settings(frame_end=3, substeps=2))
+
+
+def _kind(body: Body) -> tuple[str, int, str, bool]:
+    """Returns what decides which kernels a body needs of its own."""
+    return body.meshing.method, body.meshing.interior_size, _law(body), body.fracture is not None
 
 
 def _law(body: Body) -> str:
@@ -174,6 +186,7 @@ def _run(scene: Scene, before_steps: Callable[[], None]) -> None:
         simulation = Simulation(scene, tracks, built, built.initial)
         for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
             advance_frame(simulation, frame, lambda positions: None)
+        _compile_breaking(simulation)
         render_positions(simulation.built, simulation.state)
         fields(simulation, scene.bodies[0].attributes)
 
@@ -184,6 +197,15 @@ def _compile_contacts(built: Built, tracks: TrackReader) -> None:
     render_positions(built, state)
     places = [Place(c, np.vstack([c.pose(tracks, 0.0), c.pose(tracks, dt)])) for c in built.colliders]
     ContactStep(built.contact_points, places, built.model, state, None, np.array([0.0, 0.0, -9.81]), dt)
+
+
+def _compile_breaking(simulation: Simulation) -> None:
+    """Compiles what runs when something breaks: parts all tets of bodies that may."""
+    built, state = simulation.built, simulation.state
+    whole = built.whole or built
+    if whole.fracture is not None:
+        plane_normals(built.model, state.x, np.zeros(1, np.int32))
+        broken_up(whole, whole.fracture.neighbours.tet >= 0)
 
 
 def _sources() -> str:
