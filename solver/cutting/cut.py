@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices, floats, indices
-from ..embedding import weights_in
-from ..errors import BadInput
+from ..errors import BadInput, SolveFailed
+from .assemble import assemble
 from .broken_faces import make_broken_faces
 from .closed import why_not_closed
 from .crossings import Crossings, NotCovered, SurfaceEdges, find_crossings, surface_edges
@@ -19,12 +19,10 @@ from .edge_intervals import make_intervals
 from .face_loops import make_loops
 from .fragments import make_fragments
 from .general_position import NotGeneral, Points, in_general_position
-from .glue import glued_corners, paired_sides
 from .node_windings import node_windings
 from .pieces import tet_pieces
-from .pinches import pinched_pairs
-from .point_places import point_places, weights_on_triangles
-from .polygons import joined
+from .point_places import point_places
+from .polygons import NotClosed, joined
 from .tet_complex import TetComplex, make_complex, parted_faces
 from .vertex_tets import find_vertex_tets
 from .whole_faces import make_whole_faces
@@ -72,12 +70,16 @@ def cut(
 
     Raises:
         BadInput: "cut-open" where the surface is not closed, "cut-uncovered" where it leaves the tets.
+        SolveFailed: "cut-not-closed" where the sides of polygons do not find each other, which is a defect of Sinew.
     """
     nodes, vertices = floats(nodes, -1, 3), floats(vertices, -1, 3)
     tets, triangles = indices(tets, -1, 4), indices(triangles, -1, 3)
     embedded = embed(nodes, tets, vertices, triangles, name)
     is_parted = parted_faces(embedded.whole, indices(parted_tets, -1, 4))
-    return _cut_along(embedded, is_parted, nodes, vertices, triangles, indices(face_of_triangle, -1))
+    try:
+        return _cut_along(embedded, is_parted, nodes, vertices, triangles, indices(face_of_triangle, -1))
+    except NotClosed as problem:
+        raise SolveFailed("cut-not-closed", name=name) from problem
 
 
 def embed(nodes: Floats, tets: Indices, vertices: Floats, triangles: Indices, name: str) -> Embedded:
@@ -139,29 +141,8 @@ def _cut_along(
     broken, same = make_broken_faces(nodes, whole, loops, places)
     polygons = joined([uncut, fragments, broken])
     polygons.side[:] = _renamed(polygons.side, same)
-    a, b = paired_sides(polygons)
-    vertex = glued_corners(polygons, a, b)
-    assert not len(pinched_pairs(polygons, vertex, a, b))
-    count = int(vertex.max(initial=-1)) + 1
-    point, tet = np.zeros(count, np.int64), np.full(count, -1)
-    point[vertex] = polygons.point
-    np.maximum.at(tet, vertex, polygons.corner_tet)
-    piece = tet_pieces(whole, crossings, windings, is_parted)[polygons.tet]
-    rest = places[point]
-    return CutSurface(
-        rest,
-        indices(tet),
-        weights_in(nodes, whole.tets, rest, indices(tet)),
-        indices(np.where(point < len(vertices), point, -1)),
-        indices(polygons.start),
-        indices(vertex),
-        indices(polygons.source_face),
-        indices(polygons.tet),
-        indices(polygons.partner),
-        indices(np.unique(piece, return_inverse=True)[1].ravel()),
-        indices(polygons.corner_triangle),
-        weights_on_triangles(triangles, edges, crossings, polygons.corner_triangle, polygons.point),
-    )
+    pieces = tet_pieces(whole, crossings, windings, is_parted)
+    return assemble(polygons, places, nodes, whole.tets, pieces, triangles, edges, crossings)
 
 
 def _renamed(names: npt.NDArray, same: npt.NDArray) -> npt.NDArray:

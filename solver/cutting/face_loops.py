@@ -13,7 +13,7 @@ import scipy.sparse.csgraph
 from ..arrays import Bools
 from .crossings import Crossings
 from .edge_intervals import Intervals
-from .polygons import BROKEN, INTERVAL, side_names
+from .polygons import BROKEN, INTERVAL, NotClosed, side_names
 from .tet_complex import TetComplex
 
 
@@ -71,7 +71,8 @@ def make_loops(whole: TetComplex, crossings: Crossings, intervals: Intervals, is
     order = np.argsort(face * size + point, kind="stable")
     keys = (face * size + point)[order]
     place = np.minimum(np.searchsorted(keys, face * size + end), len(keys) - 1)
-    assert (keys[place] == face * size + end).all() and (keys[1:] != keys[:-1]).all()
+    if (keys[place] != face * size + end).any() or (keys[1:] == keys[:-1]).any():
+        raise NotClosed
     return Loops(face, point, order[place], name)
 
 

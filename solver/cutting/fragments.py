@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..arrays import Bools, Indices
 from .crossings import Crossings, SurfaceEdges
-from .polygons import ACROSS, ALONG_EDGE, BROKEN, Polygons, side_names
+from .polygons import ACROSS, ALONG_EDGE, BROKEN, NotClosed, Polygons, side_names
 from .tet_complex import TetComplex
 
 LINES = 7
@@ -126,5 +126,6 @@ def _chains(first: npt.NDArray, last: npt.NDArray) -> tuple[npt.NDArray, npt.NDA
     for step in range(1, LINES):
         order[:, step] = follows[rows, order[:, step - 1]]
     closing = follows[rows, order[rows, np.maximum(size - 1, 0)]]
-    assert (closing == order[:, 0]).all() and ((last >= 0) == is_there).all() and (size >= 3).all()
+    if (closing != order[:, 0]).any() or ((last >= 0) != is_there).any() or (size < 3).any():
+        raise NotClosed
     return size, order

@@ -8,11 +8,7 @@ import numpy.typing as npt
 import scipy.sparse
 import scipy.sparse.csgraph
 
-from .polygons import Polygons
-
-
-class NotClosed(Exception):
-    """A side has no partner, or more than one."""
+from .polygons import NotClosed, Polygons
 
 
 def paired_sides(polygons: Polygons) -> tuple[npt.NDArray, npt.NDArray]:

@@ -16,6 +16,10 @@ INTERVAL = 3  # (part of an edge of tets in the material, sector of tets around 
 INNER = 4  # (number of a cut between two triangles of a broken face, 0)
 
 
+class NotClosed(Exception):
+    """Sides do not find each other, which signs of volumes that are right never let happen."""
+
+
 def side_names(kind: npt.ArrayLike, a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray:
     """Returns one number for each name (kind, a, b), with a < 2²⁹ and b < 2³¹."""
     wide = [np.asarray(each, np.int64) for each in (kind, a, b)]
