@@ -14,6 +14,7 @@ PARTS = (
     "operators",
     "drawing.panels",
     "drawing.overlay",
+    "drawing.heat_overlay",
     "handlers",
     "commands",
 )

@@ -16,7 +16,7 @@ class FakeLayout:
         self._above = above
         self.lines: list[str] = [] if above is None else above.lines
         self.drawn: list[tuple[FakeLayout, str]] = [] if above is None else above.drawn
-        self.enabled = self.alert = True
+        self.enabled = self.alert = self.active = True
         self.scale_y = 1.0
         self.use_property_split = self.use_property_decorate = False
 
@@ -48,6 +48,10 @@ class FakeLayout:
     def prop_search(self, data: Any, name: str, among: Any, collection: str, **options: Any) -> None:
         assert hasattr(among, collection)
         self.prop(data, name, **options)
+
+    def template_list(self, kind: str, name: str, data: Any, table: str, active: Any, index: str, **_: Any) -> None:
+        assert hasattr(bpy.types, kind) and index in active.bl_rna.properties
+        self.prop(data, table)
 
     def operator(self, name: str, text: str | None = None, icon: str = "NONE") -> SimpleNamespace:
         module, _, act = name.partition(".")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels about one body or collider."""
+"""What stands in the panels about one object, and the one big button."""
 
 from __future__ import annotations
 
@@ -10,17 +10,27 @@ from ..baking import bake_status
 from ..reading import tet_file
 from . import own_weight, tet_estimate
 from .layout_bake import draw_cache, draw_simulate, draw_solver
+from .layout_materials import draw_attributes, draw_fracture, draw_heat, draw_heat_source, draw_plasticity
+from .settings import draw_paint, draw_setting
 
 __all__ = [
+    "draw_attributes",
     "draw_cache",
     "draw_collider",
+    "draw_fracture",
+    "draw_heat",
+    "draw_heat_source",
     "draw_main",
     "draw_material",
     "draw_motion",
     "draw_pins",
+    "draw_plasticity",
     "draw_solver",
     "draw_tets",
 ]
+
+
+ICONS = {"BODY": "MOD_SOFT", "COLLIDER": "MOD_PHYSICS", "HEAT": "OUTLINER_OB_FORCE_FIELD"}
 
 
 def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -38,23 +48,25 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
     column.enabled = not bake_status.status(context.scene).is_running
     if obj is None:
         column.label(text="Select a mesh to give it an inside", icon="INFO")
-    elif obj.type != "MESH":
-        column.label(text=f"{obj.name} is not a mesh: select one", icon="INFO")
     elif obj.sinew.role == "NONE":
-        column.operator("sinew.make_body", icon="MOD_SOFT")
-        column.operator("sinew.make_collider", icon="MOD_PHYSICS")
+        if obj.type == "MESH":
+            column.operator("sinew.make_body", icon="MOD_SOFT")
+            column.operator("sinew.make_collider", icon="MOD_PHYSICS")
+        elif obj.type != "EMPTY":
+            column.label(text=f"{obj.name} is not a mesh: select one", icon="INFO")
+        if obj.type in {"MESH", "EMPTY"}:
+            column.operator("sinew.make_heat_source", icon=ICONS["HEAT"])
     else:
         row = column.row(align=True)
-        icon = "MOD_SOFT" if obj.sinew.role == "BODY" else "MOD_PHYSICS"
-        row.label(text=f"{obj.name}: {_role_name(obj)}", icon=icon)
+        row.label(text=f"{obj.name}: {_role_name(obj)}", icon=ICONS[obj.sinew.role])
         row.operator("sinew.remove", text="", icon="X")
     column.operator("sinew.add_ground", icon="MESH_PLANE")
     column.operator("sinew.import_tets", text="Import Tets…", icon="IMPORT")
 
 
 def _role_name(obj: bpy.types.Object) -> str:
-    if obj.sinew.role == "BODY":
-        return "Body"
+    if obj.sinew.role != "COLLIDER":
+        return {"BODY": "Body", "HEAT": "Heat Source"}[obj.sinew.role]
     return "Ground" if obj.sinew.collider_shape == "PLANE" else "Collider"
 
 
@@ -72,12 +84,12 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     layout.enabled = not bake_status.status(context.scene).is_locked
     layout.prop(settings, "preset")
     column = layout.column(align=True)
-    column.prop(settings, "youngs_modulus")
+    draw_setting(column, settings, "youngs_modulus")
     column.prop(settings, "poisson_ratio", slider=True)
-    column.prop(settings, "density")
+    draw_setting(column, settings, "density")
     column = layout.column(align=True)
-    column.prop(settings, "stiffness_damping")
-    column.prop(settings, "mass_damping")
+    draw_setting(column, settings, "stiffness_damping")
+    draw_setting(column, settings, "mass_damping")
     if own_weight.collapses(context.object, context.scene):
         _draw_offers_to_stand(layout.box().column(align=True), context.object, context.scene)
 
@@ -106,12 +118,14 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column = layout.column()
     column.enabled = not bake_status.status(scene).is_locked
     column.prop(settings, "method")
+    if settings.use_fracture and settings.method == "SMOOTH":
+        column.label(text="Bodies with Fracture get Robust tets", icon="INFO")
     if settings.method == "GIVEN":
         column.prop(settings, "tets_path")
     else:
         column.prop(settings, "sizing")
         column.prop(settings, "tet_size" if settings.sizing == "SIZE" else "divisions")
-    if settings.method == "SMOOTH":
+    if settings.method == "SMOOTH" and not settings.use_fracture:
         column.prop(settings, "interior_size")
     layout.label(text=_tet_words(obj, scene), icon="MESH_ICOSPHERE")
     column = layout.column(heading="Viewport Display")
@@ -148,19 +162,13 @@ def draw_pins(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     obj = context.object
     column = layout.column()
     column.enabled = not bake_status.status(context.scene).is_locked
-    _draw_group(column, obj, "pin_group")
+    draw_paint(column, obj, "pin_group")
     row = column.row()
     row.enabled = bool(obj.sinew.pin_group)
-    row.use_property_decorate = True
-    row.prop(obj.sinew, "pin_stiffness")
+    draw_setting(row, obj.sinew, "pin_stiffness")
     if obj.mode == "EDIT":
         column.operator("sinew.pin_selected", icon="PINNED")
-    _draw_group(column, obj, "affect_group")
-
-
-def _draw_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> None:
-    """Draws a menu of the vertex groups that takes the name of an attribute too, also one that modifiers make."""
-    layout.prop_search(obj.sinew, name, obj, "vertex_groups", results_are_suggestions=True)
+    draw_paint(column, obj, "affect_group")
 
 
 def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

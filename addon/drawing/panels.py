@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import bpy
 
+from ..baking import bake_status
 from . import layouts
+from .softening_list import SINEW_UL_softening
 
 PLACES = {
     "PHYSICS": {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "physics"},
@@ -26,8 +30,20 @@ def _panels() -> list[type]:
         made.append(_panel(parent, "Sinew", where, layouts.draw_main, None, (), place == "PHYSICS"))
         for name, label, draw, roles, closed in TABLE:
             values = {**where, "bl_parent_id": parent}
+            if name in SWITCHES:
+                values["draw_header"] = _header(SWITCHES[name])
             made.append(_panel(f"{parent}_{name}", label, values, draw, roles, {"DEFAULT_CLOSED"} if closed else ()))
     return made
+
+
+def _header(switch: str) -> Callable[[bpy.types.Panel, bpy.types.Context], None]:
+    """Returns what draws the checkbox `switch` before the name of a panel."""
+
+    def draw_header(self: bpy.types.Panel, context: bpy.types.Context) -> None:
+        self.layout.enabled = not bake_status.status(context.scene).is_locked
+        self.layout.prop(context.object.sinew, switch, text="")
+
+    return draw_header
 
 
 def _panel(name, label, values, draw, roles, options=(), meshes_only=False) -> type:  # type: ignore[no-untyped-def]
@@ -57,13 +73,20 @@ def _panel(name, label, values, draw, roles, options=(), meshes_only=False) -> t
 # name, label, draw, roles for which it is shown (None: all), closed at first
 TABLE = (
     ("material", "Material", layouts.draw_material, {"BODY"}, False),
+    ("plasticity", "Plasticity", layouts.draw_plasticity, {"BODY"}, True),
+    ("heat", "Heat", layouts.draw_heat, {"BODY"}, True),
+    ("fracture", "Fracture", layouts.draw_fracture, {"BODY"}, True),
     ("tets", "Tets", layouts.draw_tets, {"BODY"}, False),
     ("pins", "Pins", layouts.draw_pins, {"BODY"}, False),
     ("motion", "Size and Motion", layouts.draw_motion, {"BODY"}, True),
+    ("attributes", "Attributes", layouts.draw_attributes, {"BODY"}, True),
+    ("heat_source", "Heat Source", layouts.draw_heat_source, {"HEAT"}, False),
     ("collider", "Collider", layouts.draw_collider, {"COLLIDER"}, False),
     ("solver", "Solver", layouts.draw_solver, None, True),
     ("cache", "Cache", layouts.draw_cache, None, True),
 )
+# panels that are switched on in their header
+SWITCHES = {"plasticity": "use_plasticity", "heat": "use_heat", "fracture": "use_fracture"}
 
 CLASSES: list[type] = []
 
@@ -71,20 +94,22 @@ CLASSES: list[type] = []
 def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     """Adds Sinew's button to those of Cloth, Collision and so on, at the top of the Physics tab."""
     obj = context.object
-    if obj is None or obj.type != "MESH":
+    if obj is None or obj.type not in {"MESH", "EMPTY"}:
         return
     if obj.sinew.role == "NONE":
         # as Blender's own buttons above: two columns where there is room
         flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=True, align=True)
-        flow.column().operator("sinew.make_body", text="Sinew Body", icon="MOD_SOFT")
-        flow.column().operator("sinew.make_collider", text="Sinew Collider", icon="MOD_PHYSICS")
+        if obj.type == "MESH":
+            flow.column().operator("sinew.make_body", text="Sinew Body", icon=layouts.ICONS["BODY"])
+            flow.column().operator("sinew.make_collider", text="Sinew Collider", icon=layouts.ICONS["COLLIDER"])
+        flow.column().operator("sinew.make_heat_source", text="Sinew Heat Source", icon=layouts.ICONS["HEAT"])
     else:
         self.layout.operator("sinew.remove", text="Remove Sinew", icon="X")
 
 
 def register() -> None:
     """Adds the panels."""
-    CLASSES[:] = _panels()
+    CLASSES[:] = [SINEW_UL_softening, *_panels()]
     for each in CLASSES:
         bpy.utils.register_class(each)
     bpy.types.PHYSICS_PT_add.append(draw_add_button)

@@ -32,7 +32,7 @@ def meshing(obj: bpy.types.Object, longest: float, unit: float) -> Meshing:
     """Returns how `obj` is to be filled; `unit` is the scene's metres per Blender unit."""
     settings = obj.sinew
     return Meshing(
-        method=settings.method.lower(),
+        method="robust" if settings.use_fracture else settings.method.lower(),
         tet_size=settings.tet_size * unit if settings.sizing == "SIZE" else longest / settings.divisions,
         divisions=settings.divisions,
         interior_size=int(settings.interior_size),

@@ -18,12 +18,17 @@ def weight_digest(obj: bpy.types.Object) -> str:
     """Returns a digest of all vertex groups of a mesh object: their names and weights."""
     mesh = obj.data
     key = (obj.session_uid, mesh.session_uid)
-    stamp = (_changes.get(obj.session_uid, 0), _changes.get(mesh.session_uid, 0))
+    stamp = (changes(obj), changes(mesh))
     known = _digests.get(key)
     if known is None or known[:2] != stamp:
         known = (*stamp, _digest(obj, mesh))
         _digests[key] = known
     return known[2]
+
+
+def changes(item: bpy.types.ID) -> int:
+    """Returns how often Blender said that the geometry of an object or mesh changed."""
+    return _changes.get(item.session_uid, 0)
 
 
 def _digest(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> str:

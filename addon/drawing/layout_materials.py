@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the panels about how a body flows, takes heat and breaks."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..baking import bake_status, body_reports
+from ..reading import open_edges
+from .layout_bake import draw_wrapped
+from .settings import draw_paint, draw_setting, pascals
+
+LIMITS = ("most_splits", "most_pieces")
+NO_COLLISION = "Pieces do not collide with each other yet: they meet the ground and colliders only"
+
+
+def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws when a deformation stays, and how far it may go."""
+    obj, own = context.object, context.object.sinew
+    report = body_reports.report(context.scene, obj)
+    if report.largest_plastic_strain is not None and own.use_plasticity:
+        layout.label(text=f"Largest lasting strain so far: {report.largest_plastic_strain:.3g}", icon="INFO")
+    column = _settings(layout, context, own.use_plasticity)
+    column.prop(own, "plastic_law")
+    part = column.column(align=True)
+    for name in ("yield_strain", "flow", "maximum_strain"):
+        draw_setting(part, own, name)
+    row = part.row()
+    row.enabled = own.plastic_law == "MULTIPLICATIVE"
+    row.prop(own, "hardening")
+    for name in ("yield_group", "flow_group", "maximum_group"):
+        draw_paint(column, obj, name)
+
+
+def draw_heat(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how heat comes in, and what it does to the material."""
+    obj, own = context.object, context.object.sinew
+    report = body_reports.report(context.scene, obj)
+    if report.hottest is not None and own.use_heat:
+        layout.label(text=f"{report.coldest:.4g} to {report.hottest:.4g} °C at the last frame", icon="INFO")
+    column = _settings(layout, context, own.use_heat)
+    part = column.column(align=True)
+    for name in ("temperature", "melting_point"):
+        draw_setting(part, own, name)
+    part = column.column(align=True)
+    for name in ("conductivity", "heat_capacity", "heat_exchange"):
+        draw_setting(part, own, name)
+    draw_setting(column, context.scene.sinew, "air_temperature")
+    if own.use_heat and not own.use_plasticity:
+        draw_wrapped(column, "Without Plasticity it gets soft, but takes no new shape", "INFO", context)
+    column.operator("sinew.add_heat_source", icon="OUTLINER_OB_FORCE_FIELD")
+    _draw_softening(column, own)
+
+
+def _draw_softening(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup) -> None:
+    column = layout.column(align=True)
+    column.use_property_split = False
+    header = column.row()
+    header.label(text="Softening")
+    rows = [row.temperature for row in own.softening]
+    if any(a >= b for a, b in zip(rows[:-1], rows[1:], strict=True)):
+        header.alert = True
+        header.operator("sinew.sort_softening", icon="SORTSIZE")
+    if rows:
+        names = column.row(align=True)
+        for words in ("°C", "Stiffness ×", "Yield ×", "Flow ×"):
+            names.label(text=words)
+        names.label(text="", icon="BLANK1")
+    row = column.row()
+    row.template_list("SINEW_UL_softening", "", own, "softening", own, "softening_index", rows=4 if rows else 2)
+    buttons = row.column(align=True)
+    buttons.operator("sinew.add_softening", text="", icon="ADD")
+    part = buttons.row()
+    part.enabled = bool(rows)
+    part.operator("sinew.remove_softening", text="", icon="REMOVE")
+
+
+def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws what the body bears beside what it had to bear so far, and how it breaks."""
+    obj, own = context.object, context.object.sinew
+    if own.use_fracture:
+        _draw_open_edges(layout, context, obj)
+        _draw_what_broke(layout, context, obj)
+    column = _settings(layout, context, own.use_fracture)
+    draw_setting(column, own, "breaking_stress")
+    row = column.row(heading="Toughness (Pa √m)")
+    row.prop(own, "use_toughness", text="")
+    part = row.row()
+    part.enabled = own.use_toughness
+    part.prop(own, "toughness", text="")
+    part = column.column(align=True)
+    part.prop(own, "scatter", slider=True)
+    part.prop(own, "seed")
+    for name in ("strength_group", "unbreakable_group"):
+        draw_paint(column, obj, name)
+    part = column.column(align=True)
+    for name in LIMITS:
+        part.prop(own, name)
+    if own.use_fracture:
+        draw_wrapped(layout, NO_COLLISION, "INFO", context)
+    # what is made of a bake, not how it is baked: free to be changed at any time
+    column = layout.column()
+    column.active = own.use_fracture
+    column.prop(own, "broken_material")
+    column.prop(own, "separate_pieces")
+
+
+def _draw_what_broke(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    report = body_reports.report(context.scene, obj)
+    column = layout.column(align=True)
+    if report.largest_stress is None:
+        column.label(text="Largest stress: known once it is baked", icon="INFO")
+        return
+    share = report.largest_stress / obj.sinew.breaking_stress if obj.sinew.breaking_stress > 0.0 else 0.0
+    words = f"Largest stress so far: {pascals(report.largest_stress)}, {100.0 * share:.3g} % of Breaking Stress"
+    draw_wrapped(column, words, "INFO", context)
+    if report.splits:
+        pieces = f"{report.pieces:,} pieces" if report.pieces != 1 else "1 piece"
+        column.label(text=f"Cracked: {pieces}, {report.splits:,} points split", icon="MOD_EXPLODE")
+    if report.frames_held:
+        frames = "1 frame" if report.frames_held == 1 else f"{report.frames_held:,} frames"
+        words = f"Splits per Step or Most Pieces held cracks back in {frames}"
+        draw_wrapped(column, words, "ERROR", context)
+
+
+def _draw_open_edges(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    count = open_edges.count(obj)
+    if not count:
+        return
+    words = f"{count:,} edges have no face on one side, or more than two: its pieces could not be closed"
+    draw_wrapped(layout, words, "ERROR", context)
+    layout.operator("sinew.remesh_closed", icon="MOD_REMESH")
+
+
+def draw_attributes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws what is written per vertex for materials."""
+    layout.use_property_split = False
+    layout.enabled = not bake_status.status(context.scene).is_locked
+    layout.column(align=True).prop(context.object.sinew, "attributes")
+
+
+def draw_heat_source(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how a heat source warms what is near it."""
+    own = context.object.sinew
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked
+    for name in ("source_temperature", "source_radius", "source_exchange"):
+        draw_setting(column, own, name)
+
+
+def _settings(layout: bpy.types.UILayout, context: bpy.types.Context, is_on: bool) -> bpy.types.UILayout:
+    """Returns a column that is locked while they are baked, and grey while they are switched off."""
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked
+    column.active = is_on
+    return column

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings as they stand in panels: with their unit, and with the dot for keyframes where they can be animated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+# SI units of settings that Blender has none for
+UNITS = {
+    "youngs_modulus": "Pa",
+    "density": "kg/m³",
+    "stiffness_damping": "s",
+    "mass_damping": "1/s",
+    "pin_stiffness": "1/s²",
+    "flow": "1/s",
+    "temperature": "°C",
+    "conductivity": "W/(m K)",
+    "heat_capacity": "J/(kg K)",
+    "heat_exchange": "W/(m² K)",
+    "melting_point": "°C",
+    "breaking_stress": "Pa",
+    "toughness": "Pa √m",
+    "source_temperature": "°C",
+    "source_exchange": "W/(m² K)",
+    "air_temperature": "°C",
+}
+
+
+def label(own: bpy.types.PropertyGroup, name: str) -> str:
+    """Returns the name of a setting with its unit: "Breaking Stress (Pa)"."""
+    words = own.bl_rna.properties[name].name
+    return f"{words} ({UNITS[name]})" if name in UNITS else words
+
+
+def draw_setting(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, name: str, **options: Any) -> None:
+    """Draws a setting; one that is sampled on every frame can be keyframed here."""
+    if own.bl_rna.properties[name].is_animatable:
+        layout = layout.row()
+        layout.use_property_decorate = True
+    layout.prop(own, name, **{"text": label(own, name), **options})
+
+
+def draw_paint(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> None:
+    """Draws a menu of the vertex groups that takes the name of an attribute too, also one that modifiers make."""
+    layout.prop_search(obj.sinew, name, obj, "vertex_groups", results_are_suggestions=True)
+
+
+def pascals(value: float) -> str:
+    """Returns a stress for people: "12.3 MPa"."""
+    return quantity(value, "Pa")
+
+
+def quantity(value: float, unit: str) -> str:
+    """Returns a number of three digits with a prefix to its unit: "45 kPa"."""
+    for factor, prefix in ((1.0e9, "G"), (1.0e6, "M"), (1.0e3, "k")):
+        if abs(value) >= 0.9995 * factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"

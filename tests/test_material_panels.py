@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the panels say about flow, heat and fracture, and what of it can be changed when."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from blender_scenes import add_box, add_mesh, fresh, write_cache
+from sinew.addon import presets, roles
+from sinew.addon.baking import bake_status, body_reports, cache_look
+from sinew.addon.baking.body_reports import BodyReport
+from sinew.addon.baking.status import Status
+from sinew.addon.drawing import heat_overlay, layout_materials, panels
+from sinew.addon.drawing.settings import UNITS, label, pascals
+from sinew.addon.reading import open_edges
+from test_addon import drawn
+
+PARTS = ("draw_plasticity", "draw_heat", "draw_fracture", "draw_attributes", "draw_heat_source")
+
+
+def body() -> bpy.types.Object:
+    obj = add_box()
+    roles.make_body(obj)
+    own = obj.sinew
+    own.use_plasticity = own.use_heat = own.use_fracture = True
+    return obj
+
+
+def test_every_setting_stands_in_a_panel() -> None:
+    fresh()
+    obj = body()
+    obj.sinew.use_toughness = True
+    names = {name for _, name in drawn(obj, *PARTS).drawn}
+    unseen = {"use_plasticity", "use_heat", "use_fracture", "softening_index"}
+    for group in type(obj.sinew).__mro__:
+        if group.__name__ in {
+            "PlasticSettings",
+            "HeatSettings",
+            "FractureSettings",
+            "ResultSettings",
+            "HeatSourceSettings",
+        }:
+            assert set(group.__annotations__) - unseen <= names, group
+    assert "air_temperature" in names
+
+
+def test_units_stand_beside_the_names() -> None:
+    scene = fresh()
+    obj = body()
+    lines = drawn(obj, *PARTS).lines
+    for name in ("flow", "temperature", "conductivity", "heat_capacity", "heat_exchange", "melting_point"):
+        assert f"{obj.sinew.bl_rna.properties[name].name} ({UNITS[name]})" in lines
+    assert {"Breaking Stress (Pa)", "Toughness (Pa √m)", "Air Temperature (°C)"} <= {*lines, "Toughness (Pa √m)"}
+    for name, unit in UNITS.items():
+        group = scene.sinew if name == "air_temperature" else obj.sinew
+        assert f"[{unit}]" in group.bl_rna.properties[name].description, name
+    assert label(obj.sinew, "yield_strain") == "Yield"
+
+
+def test_settings_are_locked_while_baked_but_not_what_is_made_of_a_bake(monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh()
+    obj = body()
+    for state in (Status(), Status("baking"), Status("finishing"), Status("baked", frame=8)):
+        monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
+        layout = drawn(obj, *PARTS)
+        for name in ("yield_strain", "melting_point", "softening", "breaking_stress", "attributes", "source_radius"):
+            assert layout.enabled_of(name) == (not state.is_locked), name
+        assert layout.enabled_of("broken_material") and layout.enabled_of("separate_pieces")
+
+
+def test_headers_have_switches() -> None:
+    fresh()
+    found = {p.bl_label: p for p in panels.CLASSES if getattr(p, "draw_header", None) and "physics" in p.bl_idname}
+    assert set(found) == {"Plasticity", "Heat", "Fracture"}
+
+
+def test_the_largest_stress_stands_beside_the_breaking_stress(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = body()
+    assert any("known once it is baked" in line for line in drawn(obj, "draw_fracture").lines)
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    write_cache(tmp_path / "c.sinew", {"Box": np.zeros((3, len(obj.data.vertices), 3))})
+    told = [
+        {"largest_stress": 1.0e4, "pieces": 1.0, "splits": 0.0, "splits_left": 0.0},
+        {"largest_stress": 2.5e4, "pieces": 1.0, "splits": 3.0, "splits_left": 4.0},
+        {"largest_stress": 2.5e4, "pieces": 2.0, "splits": 1234.0, "splits_left": 0.0},
+    ]
+    report = tmp_path / "c.sinew" / "report.jsonl"
+    rest = {"coldest": 20.0, "hottest": 61.25, "largest_plastic_strain": 0.125}
+    lines = [json.dumps({"frame": i + 1, "bodies": {"Box": told[i] | rest}}) + "\n" for i in range(3)]
+    report.write_text("".join(lines[:2]) + lines[2][:20])
+    cache_look.forget()
+    obj.sinew.breaking_stress = 1.0e5
+    words = " ".join(drawn(obj, "draw_fracture").lines)
+    assert "25 kPa, 25 % of Breaking Stress" in words and "1 piece, 3 points split" in words
+    report.write_text("".join(lines))
+    words = " ".join(drawn(obj, "draw_fracture").lines)
+    assert "2 pieces, 1,234 points split" in words and "held cracks back in 1 frame" in words
+    assert "20 to 61.25 °C at the last frame" in drawn(obj, "draw_heat").lines
+    assert "Largest lasting strain so far: 0.125" in drawn(obj, "draw_plasticity").lines
+
+
+def test_a_report_is_read_on_from_where_it_was_and_anew_when_it_is_another(tmp_path: Path) -> None:
+    report = tmp_path / "report.jsonl"
+    assert body_reports.reports(tmp_path) == {}
+
+    def line(stress: float) -> str:
+        return json.dumps({"bodies": {"a": {"largest_stress": stress, "splits_left": 1}}}) + "\n"
+
+    report.write_text(line(2.0) + "broken\n" + json.dumps({"frame": 3}) + "\n")
+    assert body_reports.reports(tmp_path)["a"] == BodyReport(2.0, frames_held=1)
+    with open(report, "a") as file:
+        file.write(line(1.0) + line(3.0))
+    assert body_reports.reports(tmp_path)["a"] == BodyReport(3.0, frames_held=3)
+    report.write_text(line(0.5))
+    assert body_reports.reports(tmp_path)["a"] == BodyReport(0.5, frames_held=1)
+
+
+def test_the_panel_says_what_cannot_be_and_offers_a_way() -> None:
+    fresh()
+    obj = body()
+    assert layout_materials.NO_COLLISION in " ".join(drawn(obj, "draw_fracture").lines)
+    assert open_edges.count(obj) == 0
+    sheet = add_mesh("Sheet", np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]), [[0, 1, 2, 3]])
+    roles.make_body(sheet)
+    assert not any("could not be closed" in line for line in drawn(sheet, "draw_fracture").lines)
+    sheet.sinew.use_fracture = True
+    layout = drawn(sheet, "draw_fracture")
+    assert any(line.startswith("4 edges have no face") for line in layout.lines)
+    assert "sinew.remesh_closed" in [name for _, name in layout.drawn]
+    sheet.sinew.use_plasticity, sheet.sinew.use_heat = False, True
+    assert any("takes no new shape" in line for line in drawn(sheet, "draw_heat").lines)
+    assert "Bodies with Fracture get Robust tets" in drawn(sheet, "draw_tets").lines
+
+
+def test_rows_out_of_order_get_a_button() -> None:
+    fresh()
+    obj = body()
+    assert "Sort Rows" not in drawn(obj, "draw_heat").lines
+    presets.write_rows(obj.sinew.softening, np.array([[20.0, 1, 1, 1], [60.0, 1, 1, 1]]))
+    assert "Sort Rows" not in drawn(obj, "draw_heat").lines
+    obj.sinew.softening[1].temperature = 20.0
+    assert "Sort Rows" in drawn(obj, "draw_heat").lines
+
+
+def test_panels_of_heat_sources() -> None:
+    fresh()
+    source = roles.add_heat_source(bpy.context)
+    lines = drawn(source, "draw_heat_source").lines
+    assert {"Temperature (°C)", "Radius", "Heat Transfer (W/(m² K))"} <= set(lines)
+    assert "Heat Source: Heat Source" in drawn(source).lines
+    roles.clear(source)
+    assert "Make Heat Source" in drawn(source).lines
+    assert "Make Body" not in drawn(source).lines
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.0, "0 Pa"), (12.34, "12.3 Pa"), (999.9, "1 kPa"), (4.5e7, "45 MPa"), (7.0e10, "70 GPa"), (123456.0, "123 kPa")],
+)
+def test_stresses_are_readable(value: float, words: str) -> None:
+    assert pascals(value) == words
+
+
+def test_the_reach_of_heat_sources_is_drawn_at_its_true_size() -> None:
+    fresh()
+    source = roles.add_heat_source(bpy.context)
+    source.sinew.source_radius, source.scale = 0.5, (2.0, 2.0, 2.0)
+    source.location = (1.0, 2.0, 3.0)
+    cube = add_box("Iron", divisions=1, height=1.0)
+    roles.make_heat_source(cube)
+    cube.sinew.source_radius, cube.scale = 0.25, (3.0, 1.0, 1.0)
+    bpy.context.view_layer.update()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    rings = heat_overlay.reach(source, source.evaluated_get(depsgraph))
+    assert np.allclose(np.linalg.norm(rings - [1.0, 2.0, 3.0], axis=2), 0.5, atol=1e-6)
+    grown = heat_overlay.reach(cube, cube.evaluated_get(depsgraph))
+    corners = np.array([1.5, 0.5, 0.5])
+    assert grown.shape == (12, 2, 3)
+    assert np.allclose(np.linalg.norm(np.abs(grown) - corners, axis=2), 0.25, atol=1e-5)
+    edges = heat_overlay.box(np.array([[0.0, 0, 0], [1, 1, 1]]), 0.5)
+    assert len({frozenset(map(tuple, edge)) for edge in edges.round(6).tolist()}) == 12
+    assert np.allclose(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1), 2.0)
