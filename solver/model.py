@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class Model:
         initial_strain: ε0 as xx, yy, zz, xy, yz, zx of the tensor, (m, 6), or (0, 6) where all are zero.
         pattern: Sparsity of the system matrix.
         bodies: Ranges of the bodies, in order.
+        pressure_modulus: Bulk modulus κ [Pa] of tets that resist changes of their volume itself and not of the trace
+            of their strain (`elements/volume_pressure.py`), zero for the others, (m,), or (0,) where there are none.
     """
 
     X: Floats
@@ -83,6 +85,12 @@ class Model:
     initial_strain: Floats
     pattern: BlockPattern
     bodies: tuple[BodyRange, ...]
+    pressure_modulus: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def lam_by_strain(self) -> Floats:
+        """λ without what acts by volume [Pa], (m,): all of it but for the tets with a `pressure_modulus`."""
+        return self.lam - self.pressure_modulus if len(self.pressure_modulus) else self.lam
 
     @property
     def node_count(self) -> int:

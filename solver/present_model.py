@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .build import Built
-from .heat import Factors, factors, softened
+from .heat import Factors, factors, pressure_modulus, softened
 from .model import Model
 from .plastic import with_plastic_strain
 from .state import State
@@ -25,4 +25,10 @@ def present_model(built: Built, state: State, by_heat: Factors | None = None) ->
     if by_heat is None:
         return model
     mu, lam = softened(model.mu, model.lam, by_heat.stiffness)
-    return replace(model, mu=mu, lam=lam)
+    is_soft = by_heat.is_soft
+    for body in built.plastic:
+        if body.is_additive:  # which does not keep volume
+            is_soft[body.tets] = False
+    if not is_soft.any():
+        return replace(model, mu=mu, lam=lam)
+    return replace(model, mu=mu, lam=lam, pressure_modulus=pressure_modulus(mu, lam, is_soft))

@@ -34,6 +34,11 @@ class Factors:
     flow: Floats
     melted: Bools
 
+    @property
+    def is_soft(self) -> Bools:
+        """Whether it is softer than the material as it is made, or molten, (m,)."""
+        return self.melted | (self.stiffness < 1.0)
+
 
 def factors(heat: HeatBodies | None, model: Model, state: State) -> Factors | None:
     """Returns what the temperatures in a state make of the tets; None where no body has a temperature."""

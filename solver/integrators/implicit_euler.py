@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays import Floats, floats
 from ..elements.corotational import COROTATED, assemble, warp_tets
 from ..elements.inversion import count_inverted
+from ..elements.volume_pressure import add_pressure
 from ..errors import SolveFailed
 from ..jit import at_most_threads
 from ..linear.pcg import Solved, solve
@@ -90,7 +91,7 @@ def _step(
     pattern = model.pattern
     work = workspace(pattern)
     warp_tets(
-        element, state.x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
+        element, state.x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam_by_strain,
         model.stiffness_damping, model.initial_strain, work.warped,
     )  # fmt: skip
     warped = clock.perf_counter()
@@ -99,6 +100,11 @@ def _step(
         dt * dt, dt, drag, pattern.row_start, pattern.diagonal, pattern.corner_start, pattern.corners,
         pattern.corner_block, work.warped, work.values, work.force,
     )  # fmt: skip
+    if len(model.pressure_modulus):
+        add_pressure(
+            state.x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,
+            model.initial_strain, dt, pattern.corner_block, np.empty((4, 3)), work.values, work.force,
+        )  # fmt: skip
     assembled = clock.perf_counter()
 
     iterations, solves = 0, 0

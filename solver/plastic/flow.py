@@ -56,6 +56,6 @@ def flow(
                 state.fields[FP_INVERSE] = floats(np.tile(np.eye(3), (model.tet_count, 1, 1)))
                 state.fields[FLOWED] = np.zeros(model.tet_count)
             flow_multiplicative(
-                body.tets.start, state.x, model.tets, model.Dm_inverse, present.mu, present.lam, dt, yield_strain,
-                rate, maximum, hardening, state.fields[FP_INVERSE], state.fields[FLOWED],
+                body.tets.start, state.x, model.tets, model.Dm_inverse, present.mu, present.lam_by_strain, dt,
+                yield_strain, rate, maximum, hardening, state.fields[FP_INVERSE], state.fields[FLOWED],
             )  # fmt: skip
