@@ -31,6 +31,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose a tet size of {fitting_size} m or more.",
     ),
     # results of bodies that broke
+    "breaks-open": (
+        '"{name}" cannot be kept closed when it breaks: it has {defects}.',
+        "Press Make Closed Copy, close it by hand, or turn Fracture off.",
+    ),
+    "copy-not-closed": (
+        'Voxels of {size} do not close "{name}".',
+        "Choose another Voxel Size, or close the mesh by hand (Mesh > Clean Up > Fill Holes).",
+    ),
     "result-other-mesh": (
         'The broken mesh of "{name}" cannot be made: its faces are not those that were baked.',
         "Undo the change to its mesh or modifiers, or simulate again.",

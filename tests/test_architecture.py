@@ -57,6 +57,7 @@ ADDON_MAY_IMPORT = {
     "presets",
     "tetrahedralize.estimate",
     "event_stream",
+    "pc2",
 }
 
 # and what it loads when an artist brings a file of tets: meshio and rich

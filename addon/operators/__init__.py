@@ -5,9 +5,21 @@ from __future__ import annotations
 
 import bpy
 
-from ..operators import bodies, cache, colliders, convert, heat, import_tets, own_weight, pins, resolution, simulate
+from ..operators import (
+    bodies,
+    cache,
+    closed_copy,
+    colliders,
+    convert,
+    heat,
+    import_tets,
+    own_weight,
+    pins,
+    resolution,
+    simulate,
+)
 
-PARTS = (bodies, import_tets, colliders, heat, pins, resolution, own_weight, simulate, cache, convert)
+PARTS = (bodies, import_tets, colliders, heat, pins, resolution, own_weight, simulate, cache, convert, closed_copy)
 
 
 def register() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from ...solver.arrays import Floats, Indices
 from ...solver.errors import BadInput
 from ...solver.scene import Body, Collider, Material, Meshing, Scene, Settings
+from .. import watertight
 from . import input_checks, input_materials, sampled_settings, tet_file
 from .input_heat import read_heat_source, sample_heat_source
 from .input_materials import Paints
@@ -121,6 +122,8 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
         raise BadInput("mesh-empty", name=obj.name)
     input_checks.check_points(obj.name, points)
     input_checks.check_matrix(obj.name, matrix)
+    if own.use_fracture:
+        watertight.check(obj.name, faces)
     world = to_world(matrix, points)
     longest = longest_side(points, matrix)
     if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round

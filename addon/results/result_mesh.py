@@ -19,8 +19,8 @@ BROKEN, PIECE, OPENS = "broken", "piece", "opens"
 UV_NAME = "UVMap"
 
 
-def make_mesh(name: str, result: StoredResult, source: SourceMesh, points: Floats) -> bpy.types.Mesh:
-    """Returns a new mesh.
+def make_mesh(name: str, result: StoredResult, source: SourceMesh, points: Floats) -> tuple[bpy.types.Mesh, Places]:
+    """Returns a new mesh, and where its vertices are on the render mesh.
 
     Args:
         name: Of the mesh.
@@ -35,16 +35,15 @@ def make_mesh(name: str, result: StoredResult, source: SourceMesh, points: Float
         normals = carried.face_normals(points, result.face_start, result.corners)
         _add_uv_maps(mesh, result, source, corners, _projected(result, points, normals))
         for layer in source.layers:
-            _add_layer(mesh, layer, _values(mesh, layer, result, source, vertices, corners))
+            add_layer(mesh, layer, _values(mesh, layer, result, source, vertices, corners))
         _mark(mesh, result, source)
-        _choose_active(mesh, source)
+        choose_active(mesh, source)
         _shade(mesh, result, source, corners, normals)
-    return mesh
+    return mesh, vertices
 
 
-def add_groups(obj: bpy.types.Object, result: StoredResult, source: SourceMesh, points: Floats) -> None:
-    """Gives the object of a result the vertex groups of the render mesh."""
-    vertices, _ = carried.places(result, source.topology, lambda rows: _nearest(points[rows], source))
+def add_groups(obj: bpy.types.Object, vertices: Places, source: SourceMesh) -> None:
+    """Gives an object the vertex groups of the render mesh, where its vertices are on it."""
     obj.vertex_groups.clear()
     for name, weights in source.groups.items():
         group = obj.vertex_groups.new(name=name)
@@ -139,7 +138,8 @@ def _or_zero(values: npt.NDArray, rows: Indices) -> npt.NDArray:
     return taken
 
 
-def _add_layer(mesh: bpy.types.Mesh, layer: Layer, values: npt.NDArray | None) -> None:
+def add_layer(mesh: bpy.types.Mesh, layer: Layer, values: npt.NDArray | None) -> None:
+    """Adds an attribute like `layer` with other values, unless there are none or another one has its name."""
     if values is None:
         return
     value, _, kind, _ = TYPES[layer.type]
@@ -169,7 +169,7 @@ def broken_slot(mesh: bpy.types.Mesh) -> int:
     return len(mesh.materials) - 1
 
 
-def _choose_active(mesh: bpy.types.Mesh, source: SourceMesh) -> None:
+def choose_active(mesh: bpy.types.Mesh, source: SourceMesh) -> None:
     """Makes active, and rendered, what was so on the render mesh."""
     _, active, rendered = source.uv_maps
     for i, layer in enumerate(mesh.uv_layers):

@@ -30,7 +30,7 @@ def make_object(
 
     `obj` must be as the artist left it: visible or not, with its own drivers only.
     """
-    mesh = result_mesh.make_mesh(obj.name + SUFFIX, result, source, points)
+    mesh, vertices = result_mesh.make_mesh(obj.name + SUFFIX, result, source, points)
     made = obj.copy()
     if made.override_library is not None:
         made = made.make_local(clear_liboverride=True)
@@ -41,7 +41,7 @@ def make_object(
     made.sinew.result_of = obj
     made.data = mesh
     _keep_texture_space(obj.data, mesh)
-    result_mesh.add_groups(made, result, source, points)
+    result_mesh.add_groups(made, vertices, source)
     for collection in _homes(scene, obj):
         collection.objects.link(made)
     return made

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make a closed copy of a mesh that could not be kept closed when it breaks."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import FloatProperty
+
+from ..messages import told
+from ..results.closed_copy import make_closed_copy
+from .chosen import active_mesh
+
+
+class SINEW_OT_make_closed_copy(bpy.types.Operator):
+    """Remesh a copy with voxels, so that it is closed and can break, and make that copy the body; hides the original"""
+
+    bl_idname = "sinew.make_closed_copy"
+    bl_label = "Make Closed Copy"
+    bl_options = {"REGISTER", "UNDO"}
+
+    voxel_size: FloatProperty(
+        name="Voxel Size",
+        description="Edge of the voxels in the object's space: smaller keeps more detail; 0: by the size of the tets",
+        default=0.0,
+        min=0.0,
+        soft_max=1.0,
+        precision=4,
+        step=1,
+        subtype="DISTANCE",
+        unit="LENGTH",
+    )
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes the copy and selects it."""
+        obj = active_mesh(context)
+        made = make_closed_copy(context, obj, self.voxel_size or None)
+        self.report({"INFO"}, f'"{made.name}" is closed, {len(made.data.polygons):,} faces; "{obj.name}" is hidden')
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_make_closed_copy,)
