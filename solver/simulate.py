@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import time as clock
+import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ from .checks import check_scene
 from .errors import Cancelled, SinewError, SolveFailed
 from .finish.finish import finish, is_finished
 from .finish.kept import breakable
-from .finish.result import Result
 from .jit import set_thread_count
 from .present_topology import with_topology
 from .resume import ResumePoint, find
@@ -76,37 +75,34 @@ def simulate(
         point = find(folder, scene, tracks, head, from_frame, accept_changes) if resume else None
         set_thread_count(scene.settings.threads)
         if point is not None and from_frame is None and _is_there(folder, scene):
-            results = [] if is_finished(CacheReader(folder), scene) else _finish(folder, scene, on_event, should_stop)
-            on_event(_done(folder, scene, started, results))
+            if not is_finished(CacheReader(folder), scene):
+                _finish(folder, scene, on_event, should_stop)
+            on_event(_done(folder, scene, started))
             return
         check_scene(scene)  # before a person waits for compiling
         warm_up(scene, on_event)
         bake = _make(writer, head, scene, tracks, point, on_event)
         try:
             bake.run(on_event, should_stop)
-        except (Cancelled, SolveFailed):
+        except (Cancelled, SolveFailed) as problem:
             on_stopped()
-            with suppress(Cancelled):
+            try:
                 _finish(folder, scene, on_event, should_stop)
-            raise
-        on_event(_done(folder, scene, started, _finish(folder, scene, on_event, should_stop)))
+            except Exception as another:  # what stopped the bake is what a person has to know
+                if not isinstance(another, SinewError):
+                    traceback.print_exc()
+            raise problem
+        _finish(folder, scene, on_event, should_stop)
+        on_event(_done(folder, scene, started))
 
 
-def _finish(folder: Path, scene: Scene, on_event: OnEvent, should_stop: Callable[[], bool]) -> list[Result]:
-    """Makes the final meshes of what broke and says so; one that cannot be made is a warning: the frames are there."""
+def _finish(folder: Path, scene: Scene, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
+    """Makes the final meshes of what broke, and says so."""
     if not breakable(scene):
-        return []
+        return
     began = clock.perf_counter()
-    try:
-        results = finish(folder, on_event, should_stop)
-    except Cancelled:
-        raise
-    except SinewError as problem:
-        on_event({"event": "warning", **_plainly(problem)})
-        return []
-    told = [result.as_event() for result in results]
+    told = [result.as_event() for result in finish(folder, on_event, should_stop)]
     on_event({"event": "finished", "results": told, "seconds": clock.perf_counter() - began})
-    return results
 
 
 def _make(
@@ -180,12 +176,12 @@ def _with(scene: Scene, **settings: Any) -> Scene:
     return dataclasses.replace(scene, settings=dataclasses.replace(scene.settings, **given))
 
 
-def _done(folder: Path, scene: Scene, started: float, results: list[Result]) -> dict[str, Any]:
+def _done(folder: Path, scene: Scene, started: float) -> dict[str, Any]:
     """Returns the event that says that all is there, and how the steps went, those before a resume included."""
     return {
         "event": "done",
         "frames": scene.settings.frame_count,
         "seconds": clock.perf_counter() - started,
-        "results": [result.as_event() for result in results],
+        "results": CacheReader(folder).results(),
         **CacheReader(folder).tally().as_event(),
     }

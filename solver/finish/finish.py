@@ -7,15 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..cache import CacheReader, layout
+from ..cache import CacheReader, Result, layout
 from ..disk import named_errors
-from ..errors import Cancelled
+from ..errors import BadInput, Cancelled
 from ..scene import Body, Scene
 from ..tracks import TrackReader
 from .body_frames import BodyFrames
 from .files import drop_finished
 from .finish_body import FinishedBody
-from .result import Result
 
 OnEvent = Callable[[Mapping[str, Any]], None]
 TOLD_EVERY = 0.05
@@ -33,10 +32,10 @@ def finish(folder: Path, on_event: OnEvent, should_stop: Callable[[], bool] = la
         should_stop: Asked after every frame.
 
     Returns:
-        What was made; a body without any crack has nothing.
+        What was made; a body without any crack has nothing, nor one whose render mesh cannot be cut, of which an
+        event warns.
 
     Raises:
-        BadInput: The render mesh of a body cannot be cut.
         StorageFailed: The cache is damaged, or the disk refused.
         Cancelled: `should_stop` said so.
     """
@@ -48,7 +47,12 @@ def finish(folder: Path, on_event: OnEvent, should_stop: Callable[[], bool] = la
         drop_finished(folder, [body.key for body in bodies])
         for body in bodies if reader.baked() else ():
             progress = _Progress(body, on_event, should_stop)
-            result = FinishedBody(BodyFrames(reader, body.key), body, scene, tracks, progress).make()
+            try:
+                result = FinishedBody(BodyFrames(reader, body.key), body, scene, tracks, progress).make()
+            except BadInput as problem:  # the frames are there, and other bodies may have better meshes
+                words = {"kind": problem.kind, "sentence": problem.sentence, "next_step": problem.next_step}
+                on_event({"event": "warning", **words})
+                continue
             made += [result] if result is not None else []
     return made
 

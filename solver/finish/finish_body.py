@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 from ..arrays import Indices
 from ..attributes.ply import ply_bytes
 from ..attributes.spread import at_vertices
-from ..cache import layout
+from ..cache import Result, layout
 from ..cutting.cut import cut
 from ..cutting.cut_surface import CutSurface
 from ..disk import npz_bytes, write_whole
@@ -29,7 +29,7 @@ from .corrections import carried_over
 from .kept import attribute_name
 from .moving import drawn_samples
 from .opening import Opening
-from .result import Result, parting, to_arrays
+from .result import parting, to_arrays
 from .ties import tie
 
 OnProgress = Callable[[float], None]

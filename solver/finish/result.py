@@ -9,54 +9,14 @@ last_frame   the last frame that `result/KEY.pc2` shows
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arrays import Indices
 from ..cache import CacheHead
 from ..cutting.cut_surface import CutSurface
 from .opening import NEVER, Opening
-
-
-@dataclass(frozen=True)
-class Result:
-    """What is told of a final mesh.
-
-    Attributes:
-        key, name: The body's.
-        pieces, faces, broken_faces, vertices: How many it has.
-        first_open: The first frame that shows a crack, or None where all stay closed.
-    """
-
-    key: str
-    name: str
-    pieces: int
-    faces: int
-    broken_faces: int
-    vertices: int
-    first_open: float | None
-
-    def as_event(self) -> dict[str, Any]:
-        """Returns it as events and `sinew info` tell it."""
-        return dataclasses.asdict(self)
-
-    @staticmethod
-    def of(key: str, name: str, arrays: dict[str, npt.NDArray]) -> Result:
-        """Returns what is told of the arrays of a result."""
-        is_broken = arrays["source_face"] < 0
-        opens = arrays["opens"][is_broken]
-        return Result(
-            key=key,
-            name=name,
-            pieces=int(arrays["piece"].max(initial=-1)) + 1,
-            faces=len(is_broken),
-            broken_faces=int(is_broken.sum()),
-            vertices=len(arrays["rest"]),
-            first_open=float(opens.min()) if len(opens) else None,
-        )
 
 
 def parting(surface: CutSurface) -> tuple[Indices, Indices]:
