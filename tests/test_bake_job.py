@@ -219,9 +219,9 @@ ANYTHING = st.one_of(
     st.builds(ExportFailed, st.just({"kind": "x"})),
     st.builds(
         ChildSaid,
-        st.sampled_from(["compiling", "building", "built", "frame", "warning", "done", "finishing", "error", "later", None]).map(
-            lambda kind: {"event": kind, "frame": 3, "kind": "cancelled"}
-        ),
+        st.sampled_from(
+            ["compiling", "building", "built", "frame", "warning", "done", "finishing", "error", "later", None]
+        ).map(lambda kind: {"event": kind, "frame": 3, "kind": "cancelled"}),
         st.just(0.0),
     ),
     st.builds(ChildEnded, st.sampled_from([0, 1, 2, 130, -9, None]), st.just(0.0)),

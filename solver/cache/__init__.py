@@ -5,6 +5,7 @@ from .delete import delete_cache, is_cache
 from .head import CachedBody, CacheHead
 from .lock import CacheLock, is_locked
 from .reader import CacheReader, Frame
+from .results import Result
 from .writer import CacheWriter, free_space
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "CacheWriter",
     "CachedBody",
     "Frame",
+    "Result",
     "delete_cache",
     "free_space",
     "is_cache",

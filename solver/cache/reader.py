@@ -17,6 +17,7 @@ from ..pc2 import read_head, read_samples
 from . import layout
 from .head import CacheHead
 from .lock import is_locked
+from .results import Result
 from .tally import Tally
 
 TOPOLOGY = "topology"
@@ -103,6 +104,11 @@ class CacheReader:
         """Returns the final mesh of a body that broke (finish/result.py), or None where there is none."""
         path, motion = layout.result_paths(self.folder, key)
         return self._arrays(path) if path.exists() and motion.exists() else None
+
+    def results(self) -> list[dict[str, Any]]:
+        """Returns what is told of the final meshes that are there."""
+        found = ((body, self.read_result(body.key)) for body in self.head.bodies)
+        return [Result.of(body.key, body.name, made).as_event() for body, made in found if made is not None]
 
     def read_samples(self, key: str, first: int, count: int = 1) -> npt.NDArray[np.float32]:
         """Returns object-space render positions of a body, (count, vertices, 3)."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..cache import CacheReader
 from ..errors import StorageFailed
+from .simulate import say_results
 
 
 def add_parser(subparsers: Any) -> None:
@@ -48,6 +49,7 @@ def describe(reader: CacheReader) -> dict[str, Any]:
         "is_being_written": reader.is_being_written(),
         "bytes": reader.size(),
         **reader.tally().as_event(),
+        "results": reader.results(),
         "problems": reader.integrity(),
     }
 
@@ -56,6 +58,7 @@ def _say(found: dict[str, Any]) -> None:
     names = ", ".join(f'"{body["name"]}" ({body["vertices"]} vertices)' for body in found["bodies"])
     print(f"bodies: {names}")
     last = "none" if found["last_frame"] is None else f"{found['frame_start']} to {found['last_frame']}"
+    say_results(found["results"])
     print(f"frames: {last} of {found['frame_start']} to {found['frame_end']} at {found['fps']:g} per second")
     print(f"resumes from: {found['resume_frame']}   size: {found['bytes'] / 1e6:.1f} MB")
     print(f"steps not converged: {found['not_converged']}   with contacts not settled: {found['unsettled']}")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +67,21 @@ def say(event: Mapping[str, Any]) -> None:
             words = f"frame {event['frame']} of {event['frame_end']}: {event['seconds']:.3f} s"
             words += f", {event['iterations']} iterations, residual {event['residual']:.1e}"
             print(words + _what_is_left(event), flush=True)
+        case "finishing" if event["fraction"] == 0.0:
+            print(f"finishing {event['body']}", flush=True)
+        case "finished":
+            say_results(event["results"])
         case "warning":
             print(f"warning: {event['sentence']} {event['next_step']}", flush=True)
         case "done":
             print(f"{event['frames']} frames in {event['seconds']:.1f} s{_what_is_left(event)}", flush=True)
+
+
+def say_results(results: Sequence[Mapping[str, Any]]) -> None:
+    """Prints what broke, and into what."""
+    for made in results:
+        cracks = f"{made['pieces']} pieces, {made['broken_faces']} broken faces, {made['vertices']} vertices"
+        print(f'broken: "{made["name"]}": {cracks}', flush=True)
 
 
 def _what_is_left(event: Mapping[str, Any]) -> str:

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`sinew finish CACHE`: cuts the render meshes of what broke; after a crash, or where a bake was stopped at once."""
+
+from __future__ import annotations
+
+import argparse
+import time as clock
+from pathlib import Path
+from typing import Any
+
+from ..cache import CacheLock, CacheReader
+from ..errors import Cancelled
+from ..stop_request import StopRequest
+from .simulate import say, say_results
+
+
+def add_parser(subparsers: Any) -> None:
+    """Says the options."""
+    parser = subparsers.add_parser("finish", help="cut the render meshes of what broke, of the frames that are there")
+    parser.add_argument("cache", type=Path, metavar="CACHE", help="a NAME.sinew folder with frames in it")
+    parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
+    parser.add_argument("--child", action="store_true", help="take commands on standard input; end when it closes")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Finishes and returns the exit code."""
+    began = clock.perf_counter()
+    stop = StopRequest()
+    stop.listen_to_signals()
+    if options.child:
+        stop.listen_to_input(lambda: options.emit(Cancelled().as_event()))
+    CacheReader(options.cache)  # names what is no cache, before a lock is made there
+    options.emit({"event": "started"})
+
+    from ..finish.finish import finish
+
+    lock = CacheLock(options.cache)
+    try:
+        results = finish(options.cache, options.emit if options.json else say, stop)
+    finally:
+        lock.release()
+    seconds = clock.perf_counter() - began
+    told = [result.as_event() for result in results]
+    options.emit({"event": "done", "results": told, "seconds": seconds})
+    if not options.json:
+        say_results(told)
+        print(f"finished in {seconds:.1f} s")
+    return 0
