@@ -144,7 +144,7 @@ def build(
             _check_freedom(scene, model, pins[-1], tracks)
 
     state = _first_state(scene, model)
-    heat = make_heat(scene, model, [(found.tet, found.weights, found.area) for found in points], tracks)
+    heat = make_heat(scene, model, [(found.tet, found.weights, found.area) for found in points], tracks, gravity)
     if heat is not None:
         heat.start(model, state, air_temperature_at(scene, tracks, 0.0))
     plastic = make_plastic(scene, meshes, model, tracks)

@@ -68,8 +68,8 @@ class Model:
         initial_strain: ε0 as xx, yy, zz, xy, yz, zx of the tensor, (m, 6), or (0, 6) where all are zero.
         pattern: Sparsity of the system matrix.
         bodies: Ranges of the bodies, in order.
-        pressure_modulus: Bulk modulus κ [Pa] of tets that resist changes of their volume itself and not of the trace
-            of their strain (`elements/volume_pressure.py`), zero for the others, (m,), or (0,) where there are none.
+        pressure_modulus: κ [Pa] of tets that resist changes of their volume itself, not of the trace of their strain
+            (`elements/volume_pressure.py`), zero for the others, (m,), or (0,) where there are none.
     """
 
     X: Floats
@@ -89,8 +89,10 @@ class Model:
 
     @property
     def lam_by_strain(self) -> Floats:
-        """λ without what acts by volume [Pa], (m,): all of it but for the tets with a `pressure_modulus`."""
-        return self.lam - self.pressure_modulus if len(self.pressure_modulus) else self.lam
+        """λ [Pa], (m,), and −2μ/3 where there is a `pressure_modulus`: there strain says nothing of volume."""
+        if not len(self.pressure_modulus):
+            return self.lam
+        return np.where(self.pressure_modulus > 0.0, -2.0 / 3.0 * self.mu, self.lam)
 
     @property
     def node_count(self) -> int:

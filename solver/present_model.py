@@ -25,10 +25,10 @@ def present_model(built: Built, state: State, by_heat: Factors | None = None) ->
     if by_heat is None:
         return model
     mu, lam = softened(model.mu, model.lam, by_heat.stiffness)
-    is_soft = by_heat.is_soft
+    if not by_heat.is_soft.any():
+        return replace(model, mu=mu, lam=lam)
+    by_volume = pressure_modulus(mu, lam, by_heat)
     for body in built.plastic:
         if body.is_additive:  # which does not keep volume
-            is_soft[body.tets] = False
-    if not is_soft.any():
-        return replace(model, mu=mu, lam=lam)
-    return replace(model, mu=mu, lam=lam, pressure_modulus=pressure_modulus(mu, lam, is_soft))
+            by_volume[body.tets] = 0.0
+    return replace(model, mu=mu, lam=lam, pressure_modulus=by_volume)

@@ -207,7 +207,7 @@ def test_no_heat_crosses_a_crack(tmp_path):
         make_model([Part("b", X, t, np.ones(len(t)), Material())]) for X, t in ((nodes, tets), (nodes[origin], split))
     ]
     tracks = TrackReader(tmp_path)
-    heat = make_heat(scene, models[0], [(np.zeros(0, np.int32), np.zeros((0, 4)), np.zeros(0))], tracks)
+    heat = make_heat(scene, models[0], [(np.zeros(0, np.int32), np.zeros((0, 4)), np.zeros(0))], tracks, np.zeros(3))
     T = np.random.default_rng(3).uniform(0.0, 100.0, len(nodes))
     state = State(models[1].X, np.zeros_like(models[1].X), fields={TEMPERATURE: T[origin]})
     on_right = np.zeros(len(origin), bool)

@@ -27,6 +27,8 @@ from .sources import BuiltSource, build_source
 
 TEMPERATURE = "node.temperature"  # [°C], (n,): bodies without heat keep that of the air at the first frame
 
+WEIGHT_BULK = 50.0
+
 Surface = tuple[Indices, Floats, Floats]
 
 
@@ -60,6 +62,8 @@ class HeatBodies:
         point_tet, point_weights: Points of the surface in the tets of the model, (k,) and (k, 4), weights from 0 to 1.
         point_exchange: Their area times exchange with the air / s [W/K], (k,).
         sources: What heats them.
+        least_bulk: Bulk modulus of the model's tets, molten [Pa], (m,), zero where a body has no temperature: liquids
+            are hardly pressed together, so it is `WEIGHT_BULK` times what the weight of the body's height is.
     """
 
     bodies: tuple[HeatedBody, ...]
@@ -68,6 +72,7 @@ class HeatBodies:
     point_weights: Floats
     point_exchange: Floats
     sources: tuple[BuiltSource, ...]
+    least_bulk: Floats
     _made: WeakKeyDictionary[BlockPattern, Conduction] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def conduction(self, model: Model) -> Conduction:
@@ -86,7 +91,9 @@ class HeatBodies:
         state.fields[TEMPERATURE] = temperature
 
 
-def make_heat(scene: Scene, model: Model, surfaces: Sequence[Surface], tracks: TrackReader) -> HeatBodies | None:
+def make_heat(
+    scene: Scene, model: Model, surfaces: Sequence[Surface], tracks: TrackReader, gravity: Floats
+) -> HeatBodies | None:
     """Returns the bodies of a scene that have a temperature; None where there are none.
 
     Args:
@@ -95,19 +102,24 @@ def make_heat(scene: Scene, model: Model, surfaces: Sequence[Surface], tracks: T
         surfaces: Of every body: points on its surface as tets of the model, (k,), weights, (k, 4), and the share of
             the surface that is theirs [m²], (k,).
         tracks: Where the sources are.
+        gravity: At the first frame [m/s²], (3,).
 
     Raises:
         BadInput: A source has no extent, or a scale of zero.
     """
     bodies = []
-    conductivity = np.zeros(model.tet_count)
+    conductivity, least_bulk = np.zeros(model.tet_count), np.zeros(model.tet_count)
     tet, weights, exchange = [np.zeros(0, np.int32)], [np.zeros((0, 4))], [np.zeros(0)]
     for number, (body, points) in enumerate(zip(scene.bodies, surfaces, strict=True)):
         if body.heat is None:
             continue
         scale = body.simulated_scale
         bodies.append(HeatedBody(body.key, body.name, number, body.heat, body.material.density, scale))
-        conductivity[model.bodies[number].tets] = body.heat.conductivity / scale**2
+        own = model.bodies[number]
+        conductivity[own.tets] = body.heat.conductivity / scale**2
+        # |g| · height, since gravity need not be along an axis
+        drop = np.ptp(model.X[own.nodes] @ gravity) / scale
+        least_bulk[own.tets] = WEIGHT_BULK * body.material.density * drop
         tet.append(points[0])
         weights.append(_within(points[1]))
         exchange.append(points[2] * body.heat.exchange / scale)
@@ -115,7 +127,13 @@ def make_heat(scene: Scene, model: Model, surfaces: Sequence[Surface], tracks: T
         return None
     sources = tuple(build_source(source, tracks) for source in scene.heat_sources)
     return HeatBodies(
-        tuple(bodies), conductivity, np.concatenate(tet), np.concatenate(weights), np.concatenate(exchange), sources
+        bodies=tuple(bodies),
+        conductivity=conductivity,
+        point_tet=np.concatenate(tet),
+        point_weights=np.concatenate(weights),
+        point_exchange=np.concatenate(exchange),
+        sources=sources,
+        least_bulk=least_bulk,
     )
 
 

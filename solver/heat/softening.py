@@ -4,14 +4,15 @@
 Wax that warms becomes soft as a liquid does: its shear modulus falls, its bulk modulus does not. With both scaled
 alike, a melting body would be pressed together by its own weight. And what is soft resists changes of its volume
 itself, not of the trace of its strain (`elements/volume_pressure.py`): measured on a cow of 1 m whose stiffness
-falls to a twentieth, it keeps 99 % of its volume in place of 69 %, with none of 784 tets inside out in place of 55.
+falls to a twentieth, it keeps 99.8 % of its volume in place of 69 %, with none of 784 tets inside out in place of 55.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Bools, Floats
+from ..arrays import Floats
+from .melting import Factors
 
 
 def softened(mu: Floats, lam: Floats, factor: Floats) -> tuple[Floats, Floats]:
@@ -27,6 +28,11 @@ def softened(mu: Floats, lam: Floats, factor: Floats) -> tuple[Floats, Floats]:
     return grown * shear, grown * (kappa - 2.0 / 3.0 * shear)
 
 
-def pressure_modulus(mu: Floats, lam: Floats, is_soft: Bools) -> Floats:
-    """Returns the bulk modulus κ [Pa] where tets are soft, zero elsewhere, (m,)."""
-    return np.where(is_soft, lam + 2.0 / 3.0 * mu, 0.0)
+def pressure_modulus(mu: Floats, lam: Floats, by_heat: Factors) -> Floats:
+    """Returns the modulus of the pressure by volume [Pa], (m,): zero where nothing is soft.
+
+    From the bulk modulus κ it rises to the least one that a melt has, where that is more, as the stiffness falls.
+    """
+    kappa = lam + 2.0 / 3.0 * mu
+    softness = np.where(by_heat.melted, 1.0, 1.0 - np.minimum(by_heat.stiffness, 1.0))
+    return np.where(by_heat.is_soft, kappa + softness * np.maximum(by_heat.least_bulk - kappa, 0.0), 0.0)
