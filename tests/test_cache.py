@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import sinew.solver.disk as disk
+from mortal import Dead, Mortal
 from sinew.solver.cache import (
     CachedBody,
     CacheHead,
@@ -50,16 +51,32 @@ def test_everything_is_synced_before_it_counts(tmp_path: Path, calls: list[str])
     frame_file = (tmp_path / "frames" / "000009.npz").stat().st_size
     frame = [f"write {frame_file}", "fsync", "replace"] + ["fsync"] * (os.name != "nt")
     samples = [f"write {2 * 7 * 12}", "fsync", f"write {2 * 3 * 12}", "fsync"]
-    assert calls == [*frame, *samples, "write 4", "write 4"]
+    ply = [f"write {len(attributes_of(9))}", *frame[1:]]
+    assert calls == [*ply, *frame, *samples, "write 4", "write 4"]
+    calls.clear()
+    writer.write_frame(*frame_of(10))
+    topology = [(tmp_path / "topology" / f"{number:06d}.npz").stat().st_size for number in (9, 10)]
+    assert [f"write {size}" for size in topology] == [call for call in calls if call.startswith("write")][:2]
     writer.close()
 
 
-def frame_of(number: int) -> tuple[Frame, dict[str, np.ndarray], dict[str, int]]:
+def frame_of(number: int) -> tuple:
+    """Returns the arguments of `write_frame`; in every fifth frame both samples have a topology of their own."""
     random = np.random.default_rng(number + 100)
     count = 1 if number == HEAD.frame_start else HEAD.samples_per_frame
     samples = {body.key: random.normal(size=(count, body.vertices, 3)) for body in HEAD.bodies}
     fields = {"node.warmth": random.normal(size=4).astype(np.float32)}
-    return Frame(number, random.normal(size=(4, 3)).astype(np.float32), 0, fields), samples, {"frame": number}
+    parted = number % 5 == 0 and number > HEAD.frame_start
+    first = HEAD.sample_count(number) - 2
+    topologies = {first + part: {"tets": np.full((1, 4), number + part)} for part in range(2 * parted)}
+    since = max((number // 5) * 5, HEAD.frame_start)
+    present = HEAD.sample_count(since) - 1 if since > HEAD.frame_start else 0
+    frame = Frame(number, random.normal(size=(4, 3)).astype(np.float32), present, fields)
+    return frame, samples, {"frame": number}, topologies, {"a": attributes_of(number)}
+
+
+def attributes_of(number: int) -> bytes:
+    return b"ply of frame %d" % number
 
 
 def bake(writer: CacheWriter, first: int, last: int, interval: int = 3) -> None:
@@ -86,7 +103,7 @@ def test_frames_and_samples_come_back(tmp_path: Path) -> None:
     reader = CacheReader(tmp_path / "c")
     assert reader.head == HEAD
     assert reader.baked() == (5, 12) and not reader.is_done() and reader.integrity() == []
-    frame, samples, _ = frame_of(9)
+    frame, samples, *_ = frame_of(9)
     read = reader.read_frame(9)
     np.testing.assert_array_equal(read.x, frame.x)
     np.testing.assert_array_equal(read.fields["node.warmth"], frame.fields["node.warmth"])
@@ -95,6 +112,9 @@ def test_frames_and_samples_come_back(tmp_path: Path) -> None:
     assert len(reader.read_resume(8)["x"]) == 8
     assert [line["frame"] for line in reader.report()] == list(range(5, 13))
     assert list(reader.read_model("a")) == ["nodes"]
+    assert reader.topologies() == [9, 10] and reader.read_frame(9).topology == 0
+    assert reader.read_frame(10).topology == 10 == reader.read_topology(10)["tets"][0, 0] - 1
+    assert (tmp_path / "c" / "attributes" / "a" / "000012.ply").read_bytes() == attributes_of(12)
 
 
 def test_reading_while_writing(tmp_path: Path) -> None:
@@ -131,6 +151,11 @@ CRASHES = {
     ),
     "head without its samples": lambda c: raise_count(c / "play" / "b.pc2", 17),
     "part of a resume point": lambda c: (c / "resume" / "000013.npz.part").write_bytes(b""),
+    "topologies of a frame that is not there": lambda c: (
+        (c / "topology" / "000017.npz").write_bytes(b"abc"),
+        (c / "topology" / "000018.npz.part").write_bytes(b"abc"),
+    ),
+    "attributes of a frame that is not there": lambda c: (c / "attributes" / "a" / "000013.ply").write_bytes(b"abc"),
     "half a report line": lambda c: append(c / "report.jsonl", b'{"frame": 1'),
 }
 
@@ -159,30 +184,6 @@ def test_what_a_crash_leaves_is_recovered(tmp_path: Path, crash: str) -> None:
         writer.go_on(HEAD, resume)
         bake(writer, resume + 1, 20)
     assert content(tmp_path / "cut") == content(tmp_path / "through")
-
-
-class Dead(BaseException):
-    """The process is no more."""
-
-
-class Mortal:
-    """Lets the process die in its n-th disk operation, half done; whatever it would do after that fails too."""
-
-    def __init__(self, patch: pytest.MonkeyPatch, die_at: int) -> None:
-        self.count, self.die_at = 0, die_at
-        for name in ("write", "fsync", "replace", "unlink", "ftruncate"):
-            patch.setattr(os, name, self.mortal(name, getattr(os, name)))
-
-    def mortal(self, name: str, call):
-        def operation(*arguments, **named):
-            self.count += 1
-            if self.count == self.die_at and name == "write":
-                call(arguments[0], bytes(arguments[1])[: len(arguments[1]) // 2])
-            if self.count >= self.die_at:
-                raise Dead
-            return call(*arguments, **named)
-
-        return operation
 
 
 def bake_or_resume(folder: Path, told: list[int], last: int) -> None:
@@ -232,6 +233,39 @@ def test_a_missing_frame_file_ends_what_is_whole(tmp_path: Path) -> None:
     with pytest.raises(StorageFailed) as caught:
         CacheReader(tmp_path).read_frame(8)
     assert caught.value.kind == "cache-damaged" and "frames/000008.npz" in caught.value.text
+
+
+def test_a_missing_topology_is_told(tmp_path: Path) -> None:
+    start(tmp_path, 12).close()
+    (tmp_path / "topology" / "000010.npz").unlink()
+    assert "topology" in CacheReader(tmp_path).integrity()[0]
+
+
+def result_of(folder: Path, key: str) -> tuple[Path, Path]:
+    (folder / "result").mkdir(exist_ok=True)
+    paths = folder / "result" / f"{key}.npz", folder / "result" / f"{key}.pc2"
+    for path in paths:
+        path.write_bytes(b"abc")
+    return paths
+
+
+def test_going_on_drops_what_the_finishing_pass_made(tmp_path: Path) -> None:
+    start(tmp_path, 12).close()
+    paths = result_of(tmp_path, "b")
+    (tmp_path / "attributes" / "b").mkdir()
+    for folder, name in (("a", "000009.ply"), ("b", "000009.ply"), ("b", "notes.txt")):
+        (tmp_path / "attributes" / folder / name).write_bytes(b"abc")
+    with CacheWriter(tmp_path) as writer:
+        writer.go_on(HEAD, 11, ["b"])
+    assert not any(path.exists() for path in paths)
+    assert not (tmp_path / "attributes" / "b" / "000009.ply").exists(), "written by the finishing pass"
+    assert (tmp_path / "attributes" / "a" / "000009.ply").exists(), "written while baking"
+    assert (tmp_path / "attributes" / "b" / "notes.txt").exists(), "somebody else's"
+    result_of(tmp_path, "b")
+    with CacheWriter(tmp_path) as writer:
+        writer.start_over(HEAD)
+    left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == {"attributes/b/notes.txt", "cache.json", "lock", "play/a.pc2", "play/b.pc2"}
 
 
 def test_only_one_writer_and_none_after_a_kill(tmp_path: Path) -> None:
@@ -297,13 +331,21 @@ def test_no_cache_and_other_formats_are_named(tmp_path: Path) -> None:
 
 def test_delete_takes_only_its_own(tmp_path: Path) -> None:
     folder = tmp_path / "c"
-    start(folder, 8).close()
+    start(folder, 10).close()
     tracks = folder / "scene" / "tracks" / "gravity"
     tracks.mkdir(parents=True)
     for name in ("track.json", "000000.npz", "000001.part"):
         (tracks / name).touch()
     (folder / "scene" / "scene.json").touch()
-    mine = [folder / "frames" / "notes.txt", folder / "wine.npz", folder / "play" / "other.abc"]
+    result_of(folder, "b")
+    mine = [
+        folder / "topology" / "x.npz",
+        folder / "result" / "b.obj",
+        folder / "attributes" / "a" / "1.txt",
+        folder / "frames" / "notes.txt",
+        folder / "wine.npz",
+        folder / "play" / "other.abc",
+    ]
     for path in mine:
         path.touch()
     assert sorted(delete_cache(folder)) == sorted(mine)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import errno
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +16,11 @@ import numpy as np
 import pytest
 
 from breaking_bakes import FRAMES, breaking_scene, write_breaking
+from mortal import Dead, Mortal
 from sinew.solver.arrays import indices
-from sinew.solver.cache import CacheReader
+from sinew.solver.cache import CacheReader, delete_cache
 from sinew.solver.cutting.cut_surface import CutSurface
-from sinew.solver.errors import BadInput, Cancelled
+from sinew.solver.errors import BadInput, Cancelled, StorageFailed
 from sinew.solver.finish import finish_body
 from sinew.solver.finish.body_frames import BodyFrames
 from sinew.solver.finish.corrections import carried_over
@@ -285,6 +289,48 @@ def test_finishing_again_gives_the_same_bytes(through: Path, tmp_path: Path) -> 
     told.clear()
     simulate(cache, told.append, resume=True)
     assert [event["event"] for event in told] == ["done"] and told[0]["results"] == CacheReader(through).results()
+
+
+def test_death_in_any_disk_operation(through: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through, cache)
+    with monkeypatch.context() as patch:
+        counter = Mortal(patch, 10**9)
+        finish(cache, nothing)
+    assert counter.count > 60 and baked(cache) == baked(through)
+    for die_at in (*range(1, 20, 3), *range(20, counter.count, 13), *range(counter.count - 8, counter.count + 1)):
+        with monkeypatch.context() as patch:
+            Mortal(patch, die_at)
+            with contextlib.suppress(Dead):
+                finish(cache, nothing)
+        reader = CacheReader(cache)
+        made = reader.read_result(KEY)  # whole or not there
+        assert made is None or baked(cache) == baked(through)
+        for path in (cache / "attributes" / KEY).glob("*.ply"):
+            assert path.read_bytes() == (through / "attributes" / KEY / path.name).read_bytes()
+        assert reader.is_done() and reader.integrity() == []
+    finish(cache, nothing)
+    assert baked(cache) == baked(through)
+    assert delete_cache(cache) == [] and not cache.exists()
+
+
+def test_a_full_disk_is_named_and_costs_no_frame(
+    through: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through, cache)
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, refuse)
+            with pytest.raises(StorageFailed) as caught:
+                finish(cache, nothing)
+        assert caught.value.kind == "disk-full"
+        assert CacheReader(cache).is_done() and CacheReader(cache).results() == []
+        assert not [path for path in cache.rglob("*") if path.name.endswith(".part")]
 
 
 def test_what_holds_has_no_result(tmp_path: Path) -> None:
