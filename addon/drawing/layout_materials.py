@@ -6,9 +6,10 @@ from __future__ import annotations
 import bpy
 
 from ..baking import bake_status, body_reports
-from ..reading import open_edges
+from ..reading import mesh_defects
 from .layout_bake import draw_wrapped
 from .settings import draw_paint, draw_setting, pascals
+from .softening_list import TEMPERATURE_SHARE
 
 LIMITS = ("most_splits", "most_pieces")
 NO_COLLISION = "Pieces do not collide with each other yet: they meet the ground and colliders only"
@@ -56,38 +57,38 @@ def _draw_softening(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup) ->
     column = layout.column(align=True)
     column.use_property_split = False
     header = column.row()
-    header.label(text="Softening")
+    header.label(text="Softening Factors")
     rows = [row.temperature for row in own.softening]
     if any(a >= b for a, b in zip(rows[:-1], rows[1:], strict=True)):
-        header.alert = True
-        header.operator("sinew.sort_softening", icon="SORTSIZE")
-    if rows:
-        names = column.row(align=True)
-        for words in ("°C", "Stiffness ×", "Yield ×", "Flow ×"):
-            names.label(text=words)
-        names.label(text="", icon="BLANK1")
-    row = column.row()
-    row.template_list("SINEW_UL_softening", "", own, "softening", own, "softening_index", rows=4 if rows else 2)
-    buttons = row.column(align=True)
+        part = header.row()
+        part.alert = True
+        part.operator("sinew.sort_softening", text="", icon="SORTSIZE")
+    buttons = header.row(align=True)
     buttons.operator("sinew.add_softening", text="", icon="ADD")
-    part = buttons.row()
+    part = buttons.row(align=True)
     part.enabled = bool(rows)
     part.operator("sinew.remove_softening", text="", icon="REMOVE")
+    if rows:
+        names = column.split(factor=TEMPERATURE_SHARE, align=True)
+        names.label(text="°C")
+        names = names.row(align=True)
+        for words in ("Stiffness", "Yield", "Flow"):
+            names.label(text=words)
+    column.template_list("SINEW_UL_softening", "", own, "softening", own, "softening_index", rows=4 if rows else 2)
 
 
 def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what the body bears beside what it had to bear so far, and how it breaks."""
     obj, own = context.object, context.object.sinew
     if own.use_fracture:
-        _draw_open_edges(layout, context, obj)
+        _draw_defects(layout, context, obj)
         _draw_what_broke(layout, context, obj)
     column = _settings(layout, context, own.use_fracture)
     draw_setting(column, own, "breaking_stress")
-    row = column.row(heading="Toughness (Pa √m)")
-    row.prop(own, "use_toughness", text="")
-    part = row.row()
+    column.prop(own, "use_toughness")
+    part = column.row()
     part.enabled = own.use_toughness
-    part.prop(own, "toughness", text="")
+    draw_setting(part, own, "toughness")
     part = column.column(align=True)
     part.prop(own, "scatter", slider=True)
     part.prop(own, "seed")
@@ -123,13 +124,11 @@ def _draw_what_broke(layout: bpy.types.UILayout, context: bpy.types.Context, obj
         draw_wrapped(column, words, "ERROR", context)
 
 
-def _draw_open_edges(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
-    count = open_edges.count(obj)
-    if not count:
-        return
-    words = f"{count:,} edges have no face on one side, or more than two: its pieces could not be closed"
-    draw_wrapped(layout, words, "ERROR", context)
-    layout.operator("sinew.remesh_closed", icon="MOD_REMESH")
+def _draw_defects(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    found = mesh_defects.defects(obj)
+    if found is not None:
+        draw_wrapped(layout, f"{found.words}: pieces of this mesh could not be closed", "ERROR", context)
+        layout.operator("sinew.make_closed_copy", icon="MOD_REMESH")
 
 
 def draw_attributes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -44,7 +44,14 @@ def draw_setting(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, name:
 
 def draw_paint(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> None:
     """Draws a menu of the vertex groups that takes the name of an attribute too, also one that modifiers make."""
-    layout.prop_search(obj.sinew, name, obj, "vertex_groups", results_are_suggestions=True)
+    own, options = obj.sinew, {"results_are_suggestions": True}
+    if layout.use_property_split:
+        layout.prop_search(own, name, obj, "vertex_groups", **options)
+    else:
+        # where names stand inside their fields, a menu would leave no room for this one
+        parts = layout.split(factor=0.45)
+        parts.label(text=own.bl_rna.properties[name].name)
+        parts.prop_search(own, name, obj, "vertex_groups", text="", **options)
 
 
 def pascals(value: float) -> str:

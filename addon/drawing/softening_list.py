@@ -7,6 +7,9 @@ import bpy
 
 from ..presets import ROW
 
+# of a row's width
+TEMPERATURE_SHARE = 0.2
+
 
 class SINEW_UL_softening(bpy.types.UIList):
     """Temperature and the factors there, side by side."""
@@ -23,6 +26,8 @@ class SINEW_UL_softening(bpy.types.UIList):
         _index: int = 0,
     ) -> None:
         """Draws one row."""
-        line = layout.row(align=True)
-        for name in ROW:
+        line = layout.split(factor=TEMPERATURE_SHARE, align=True)
+        line.prop(item, ROW[0], text="", emboss=False)
+        line = line.row(align=True)
+        for name in ROW[1:]:
             line.prop(item, name, text="", emboss=False)
