@@ -27,7 +27,7 @@ from .fracture.splits import plane_normals
 from .heat import plasticity_of
 from .jit import PACKAGE, cache_root, is_cached
 from .present_topology import broken_up
-from .scene import LAWS, Body, Collider, Fracture, Meshing, Plasticity, Scene, Settings
+from .scene import LAWS, Body, Collider, Fracture, Heat, HeatSource, Meshing, Plasticity, Scene, Settings
 from .simulation import Simulation
 from .tracks import TrackReader
 from .warm_step import compile_assembly, compile_step_elsewhere, wait_for
@@ -35,6 +35,7 @@ from .warm_step import compile_assembly, compile_step_elsewhere, wait_for
 SECONDS_EXPECTED = 10
 SPACING = 3.0  # between the small cubes, whose side is 1
 GAP = 0.05  # between two cubes of a body
+MOLTEN = Heat(temperature=100.0, melting_point=60.0)
 
 
 def warm_up(scene: Scene, on_event: Callable[[Mapping[str, Any]], None]) -> None:
@@ -65,8 +66,9 @@ def everything() -> Scene:
         dataclasses.replace(plain, key=method, meshing=Meshing(method), plasticity=law, attributes=STRESSES)
         for method, law in zip(methods, laws, strict=True)
     )
-    breaking = dataclasses.replace(plain, key="breaking", fracture=Fracture())
-    return Scene((*bodies, breaking), (Collider("p", "p", "plane"), Collider("m", "m", "mesh")))
+    breaking = dataclasses.replace(plain, key="breaking", fracture=Fracture(), heat=MOLTEN)
+    colliders = (Collider("p", "p", "plane"), Collider("m", "m", "mesh"))
+    return Scene((*bodies, breaking), colliders, heat_sources=(_source(True),))
 
 
 def features(scene: Scene) -> str:
@@ -79,15 +81,15 @@ def features(scene: Scene) -> str:
     found |= {f"collider {c.shape}" for c in scene.colliders}
     found |= {f"plastic {law}" for law in map(_law, scene.bodies) if law}
     found |= {"fracture" for b in scene.bodies if b.fracture is not None}
+    found |= {"heat" for b in scene.bodies if b.heat is not None}
+    found |= {"heat source mesh" if len(source.triangles) else "heat source" for source in scene.heat_sources}
     found |= {"stress" for b in scene.bodies if {*STRESSES} & {*b.attributes}}
     return ", ".join(sorted(found)) + f", Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
 def small(scene: Scene) -> Scene:
     """Returns a scene of a few tets with the same features, every body resting on every collider."""
-    kinds = {
-        (b.meshing.method, b.meshing.interior_size, _law(b), b.fracture is not None): b for b in reversed(scene.bodies)
-    }
+    kinds = {_kind(b): b for b in reversed(scene.bodies)}
     bodies = []
     for number, kind in enumerate(sorted(kinds)):
         vertices, triangles = _two_boxes(np.array([SPACING * number, 0.0, 1.0e-4]))
@@ -96,16 +98,23 @@ def small(scene: Scene) -> Scene:
         body = Body(f"b{number}", "warm-up", vertices, triangles, meshing=meshing, tet_nodes=nodes, tets=tets)
         plasticity = Plasticity(kind[2], yield_strain=0.0) if kind[2] else None
         attributes = STRESSES if any({*STRESSES} & {*b.attributes} for b in scene.bodies) else ()
-        fracture = Fracture() if kind[3] else None
-        body = dataclasses.replace(body, plasticity=plasticity, fracture=fracture, attributes=attributes)
+        fracture, heat = Fracture() if kind[3] else None, MOLTEN if kind[4] else None
+        body = dataclasses.replace(body, plasticity=plasticity, fracture=fracture, heat=heat, attributes=attributes)
         bodies.append(_pinned(body, scene))
     colliders = [_collider(shape, len(bodies)) for shape in sorted({c.shape for c in scene.colliders})]
-    return Scene(tuple(bodies), tuple(colliders), Settings(frame_end=3, substeps=2))
+    sources = tuple(_source(is_mesh) for is_mesh in sorted({len(s.triangles) > 0 for s in scene.heat_sources}))
+    return Scene(tuple(bodies), tuple(colliders), Settings(frame_end=3, substeps=2), sources)
 
 
-def _kind(body: Body) -> tuple[str, int, str, bool]:
+def _kind(body: Body) -> tuple[str, int, str, bool, bool]:
     """Returns what decides which kernels a body needs of its own."""
-    return body.meshing.method, body.meshing.interior_size, _law(body), body.fracture is not None
+    has = body.fracture is not None, body.heat is not None
+    return body.meshing.method, body.meshing.interior_size, _law(body), *has
+
+
+def _source(is_mesh: bool) -> HeatSource:
+    vertices, triangles = _box(np.zeros(3), 1) if is_mesh else (np.zeros((0, 3)), np.zeros((0, 3), np.int32))
+    return HeatSource("heat", "warm-up", vertices=vertices, triangles=triangles, radius=1.0)
 
 
 def _law(body: Body) -> str:
