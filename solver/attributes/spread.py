@@ -33,6 +33,8 @@ def at_vertices(
 ) -> dict[str, Floats]:
     """Returns what `of_body` gave, at bound points: columns (k,), those of velocity named velocity_x, _y, _z.
 
+    A point outside of its tet takes the values of the tet's nearest nodes, so that nothing is more than it is inside.
+
     Args:
         values: By name, a row per node of the body or per tet.
         tets: Nodes of the body's tets at that moment, (m, 4).
@@ -42,10 +44,12 @@ def at_vertices(
     """
     found = {}
     corners = tets[binding.tet]
+    weights = np.maximum(binding.weights, 0.0)
+    weights /= weights.sum(axis=1, keepdims=True)
     for name, rows in values.items():
         per_node = rows if name in PER_NODE else at_nodes(tets, volume, rows, node_count)
         for column, part in _columns(name, np.asarray(per_node, np.float64)):
-            found[column] = (binding.weights * part[corners]).sum(axis=1)
+            found[column] = (weights * part[corners]).sum(axis=1)
     return found
 
 
