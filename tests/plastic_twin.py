@@ -55,9 +55,8 @@ def flow_one(F, Fp_inverse, mu, lam, dt, yield_strain, rate, maximum, hardening,
         return Fp_inverse, flowed
     left = max(norm * np.exp(-rate * dt), norm - 1.0, (threshold + hardening * norm) / (1.0 + hardening))
     new = Fp_inverse @ exponential((left / norm - 1.0) * e0)
-    if energy(F @ new, mu, lam) > energy(Fe, mu, lam):
-        return Fp_inverse, flowed
     amount = norm - left
+    maximum = max(maximum, norm_of_shape(Fp_inverse))
     if norm_of_shape(new) > maximum:
         u, s, vt = np.linalg.svd(new)
         new = u @ np.diag(s ** (maximum / norm_of_shape(new))) @ vt

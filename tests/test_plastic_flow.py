@@ -9,7 +9,7 @@ import pytest
 import plastic_twin as twin
 from scenes import rotation
 from sinew.solver.plastic.additive import flow_additive
-from sinew.solver.plastic.multiplicative import flow_multiplicative
+from sinew.solver.plastic.multiplicative import LARGEST, flow_multiplicative
 from sinew.solver.plastic.principal import eigenvalues, function_of, most_shear, shear_of
 from sinew.solver.plastic.shape import largest_shear, shear_norms
 
@@ -170,14 +170,19 @@ def test_at_the_maximum_strain_still_turns():
 @pytest.mark.parametrize("maximum", [FREE, 0.1])
 @pytest.mark.parametrize("size", [0.05, 0.3, 0.6])
 def test_flow_never_adds_elastic_energy(size, maximum):
-    """Even in tets squeezed so hard that shear would give way by itself."""
+    """That of the shear never, and all of it not where the pressure is not far above the shear modulus."""
     tets = Tets(some_gradients(100, size), rate=30.0, maximum=maximum)
     for step in range(40):
         if step % 10 == 0:
             tets.F = some_gradients(100, size, seed=step)
-        before = tets.energies
+        before, norms = tets.energies, tets.norms
+        smallest = np.array([twin.stretches(F)[1].min() for F in tets.Fe])
         tets.flow(0.01)
-        assert (tets.energies <= before * (1.0 + 1e-12)).all()
+        pressure = -LAM * np.array([np.sum(twin.stretches(F)[1] - 1.0) for F in tets.Fe])
+        is_safe = pressure <= 2.0 * MU * (2.0 * smallest - 1.0)
+        assert (tets.norms <= norms * (1.0 + 1e-12)).all()
+        assert (tets.energies <= before * (1.0 + 1e-12))[is_safe].all()
+        assert is_safe.sum() > 25
     assert tets.flowed.max() > 0.0
 
 
@@ -302,3 +307,25 @@ def test_norms_of_shapes():
     np.testing.assert_allclose(norm, wanted, atol=1e-9)
     assert (wanted <= tets.flowed * (1.0 + 1e-9)).all()  # what the kernel relies on
     np.testing.assert_allclose(largest_shear(tets.Fp_inverse, tets.flowed), wanted.max())
+
+
+def test_what_has_flowed_beyond_a_maximum_does_not_spring_back():
+    """As where the maximum is lowered by keys, or what was molten is solid again."""
+    tets = Tets(some_gradients(10, 0.3))
+    for _ in range(30):
+        tets.flow(0.02)
+    norms = np.array([twin.norm_of_shape(inverse) for inverse in tets.Fp_inverse])
+    tets.limits[2][:] = 0.01
+    tets.F = some_gradients(10, 0.3, seed=5)
+    moved = tets.Fp_inverse.copy()
+    for _ in range(30):
+        tets.flow(0.02)
+    later = np.array([twin.norm_of_shape(inverse) for inverse in tets.Fp_inverse])
+    assert (later <= norms * (1.0 + 1e-12)).all() and np.abs(tets.Fp_inverse - moved).max() > 0.01
+
+
+def test_no_shape_goes_beyond_what_tets_bear():
+    tets = Tets([np.diag([np.exp(k), np.exp(-0.5 * k), np.exp(-0.5 * k)]) for k in (5.0, 6.0)], rate=1e3)
+    for _ in range(20):
+        tets.flow(1.0)
+    np.testing.assert_allclose([twin.norm_of_shape(inverse) for inverse in tets.Fp_inverse], [np.sqrt(37.5), LARGEST])

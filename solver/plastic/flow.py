@@ -14,7 +14,7 @@ from ..state import State
 from ..tracks import TrackReader
 from .additive import flow_additive
 from .bodies import PlasticBody
-from .multiplicative import flow_multiplicative
+from .multiplicative import LARGEST, flow_multiplicative
 from .shape import FLOWED, FP_INVERSE, PLASTIC_STRAIN
 
 
@@ -36,7 +36,7 @@ def flow(
         state: At the end of the step.
         tracks: Animated values.
         dt: Δt [s].
-        by_heat: What the temperatures make of yield strain, hardening and flow rate.
+        by_heat: What the temperatures make of yield strain, hardening and flow rate; what is molten has no maximum.
     """
     for body in bodies:
         yield_strain, rate, maximum = body.limits(tracks, state.time)
@@ -44,6 +44,7 @@ def flow(
         if by_heat is not None:
             factor = by_heat.yield_strain[body.tets]
             yield_strain, hardening, rate = factor * yield_strain, factor * hardening, by_heat.flow[body.tets] * rate
+            maximum = np.where(by_heat.melted[body.tets], LARGEST, maximum)
         if body.is_additive:
             if PLASTIC_STRAIN not in state.fields:
                 state.fields[PLASTIC_STRAIN] = np.zeros((model.tet_count, 6))

@@ -8,6 +8,11 @@ yield strain, whatever Δt is: e = s e0, and Fp⁻¹ → Fp⁻¹ exp((s − 1) e
 Work hardening raises the yield strain by h per strain flowed, α. The norm at which flow ends then solves
 ‖e‖ = y + h (α + ‖e0‖ − ‖e‖).
 
+Flow takes energy out of shear, leaves det Fe, and so never adds energy while −λ tr ε ≤ 2μ (2 λ_min − 1): for d/ds of
+the energy is Σ e_i λ_i σ_i, and λ_i σ_i then rises with λ_i. Under more pressure, as in a melt, the linear tet may
+count a little more energy all the same, since it measures volume by the sum of the stretches. To hold flow back
+there would be wrong: shear that stays makes such a tet give way until it is inside out.
+
 Source: for the split, Lee 1969; for the rate, Müller and Gross 2004, section 3. Integration by own derivation.
 """
 
@@ -23,6 +28,8 @@ from .principal import eigenvalues, entries, function_of, most_shear, plastic_sh
 FLATTEST = 1.0e-4
 # strain that may flow in one step: a stretch of e
 MOST_IN_A_STEP = 1.0
+# norm of ln Fp beyond which no rest shape goes, whatever is asked for: tets three hundred times as long as they were
+LARGEST = 7.0
 
 
 @kernel()
@@ -36,7 +43,7 @@ def flow_multiplicative(
         x: Node positions at the end of the step [m], (n, 3).
         tets: Of the model, (m, 4).
         Dm_inverse: Of the model as it was built, (m, 3, 3).
-        mu, lam: Present moduli [Pa], (m,).
+        mu, lam: Present moduli of what strain does [Pa], (m,).
         dt: Δt [s].
         yield_strain, rate, maximum, hardening: Yield strain, c [1/s], largest norm of ln Fp and h, (k,) each.
         Fp_inverse: Fp⁻¹, (m, 3, 3), in and out.
@@ -61,20 +68,17 @@ def flow_multiplicative(
         # how much of the strain goes over, and by what the stretches change
         share = 1.0 - max(left, norm - MOST_IN_A_STEP) / norm
         a, b, c = math.exp(-share * a), math.exp(-share * b), math.exp(-share * c)
-        p, q, r = math.sqrt(u), math.sqrt(v), math.sqrt(w)
-        before = elastic_energy(p, q, r, mu[tet], lam[tet])
-        if elastic_energy(a * p, b * q, c * r, mu[tet], lam[tet]) > before:
-            continue
-        old = entries(inverse)
-        flow_back(inverse, function_of(C, u, v, w, a, b, c, -0.5 * share * b / v))
+        old, before = entries(inverse), elastic_energy(u, v, w, mu[tet], lam[tet])
+        multiply_by(inverse, function_of(C, u, v, w, a, b, c, -0.5 * share * b / v))
         amount = share * norm
         # a shape is never further off than all the strain that made it
-        if flowed[tet] + amount > maximum[k] and hold_maximum(inverse, maximum[k]):
+        most = min(maximum[k], LARGEST)
+        if flowed[tet] + amount > most and hold_maximum(inverse, old, most):
             J, C = elastic_squared(F, inverse)
             u, v, w = eigenvalues(C, J * J)
             amount = norm - shear_of(u, v, w)[3]
-            if not amount > 0.0 or elastic_energy(math.sqrt(u), math.sqrt(v), math.sqrt(w), mu[tet], lam[tet]) > before:
-                put_back(inverse, old)
+            if not amount > 0.0 or elastic_energy(u, v, w, mu[tet], lam[tet]) > before:
+                write(inverse, old)
                 amount = 0.0
         flowed[tet] += amount
 
@@ -109,15 +113,15 @@ def elastic_squared(F, inverse):
 
 
 @kernel()
-def elastic_energy(p, q, r, mu, lam):
-    """Returns the elastic energy [J/m³] at principal stretches p, q, r."""
-    a, b, c = p - 1.0, q - 1.0, r - 1.0
+def elastic_energy(u, v, w, mu, lam):
+    """Returns the elastic energy [J/m³] at principal stretches √u, √v, √w."""
+    a, b, c = math.sqrt(u) - 1.0, math.sqrt(v) - 1.0, math.sqrt(w) - 1.0
     return mu * (a * a + b * b + c * c) + 0.5 * lam * (a + b + c) ** 2
 
 
 @kernel()
-def flow_back(inverse, U):
-    """Multiplies Fp⁻¹ = I by U, given by its six entries, and brings the determinant back to 1 by a Newton step."""
+def multiply_by(inverse, U):
+    """Multiplies Fp⁻¹ by U, given by its six entries, and brings the determinant back to 1 by a Newton step."""
     xx, yy, zz, xy, yz, zx = U
     for row in range(3):
         a, b, c = inverse[row, 0], inverse[row, 1], inverse[row, 2]
@@ -128,15 +132,20 @@ def flow_back(inverse, U):
         )
     a, b, c, d, e, f, g, h, i = entries(inverse)
     k = (4.0 - (a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g))) / 3.0
-    put_back(inverse, (k * a, k * b, k * c, k * d, k * e, k * f, k * g, k * h, k * i))
+    write(inverse, (k * a, k * b, k * c, k * d, k * e, k * f, k * g, k * h, k * i))
 
 
 @kernel()
-def hold_maximum(inverse, maximum):
-    """Scales ln Fp down to the norm `maximum`, given Fp⁻¹ = inverse, in and out; returns whether it was above."""
-    A, u, v, w, (a, b, c, norm) = plastic_shear(inverse)
+def hold_maximum(inverse, old, maximum):
+    """Scales ln Fp down to the norm `maximum`, or to that of before where it was more; returns whether it was above.
+
+    Given are Fp⁻¹, in and out, and the nine entries of the one before.
+    """
+    A, u, v, w, (a, b, c, norm) = plastic_shear(entries(inverse))
     if not norm > maximum:
         return False
+    # what has flowed before the maximum was lowered, or while it was molten, does not spring back
+    maximum = min(max(maximum, plastic_shear(old)[4][3]), norm)
     share = 1.0 - maximum / norm
     a, b, c = math.exp(-share * a), math.exp(-share * b), math.exp(-share * c)
     xx, yy, zz, xy, yz, zx = function_of(A, u, v, w, a, b, c, -0.5 * share * b / v)
@@ -151,7 +160,7 @@ def hold_maximum(inverse, maximum):
 
 
 @kernel()
-def put_back(inverse, nine):
+def write(inverse, nine):
     """Writes the nine entries of a matrix, row by row."""
     (
         inverse[0, 0],

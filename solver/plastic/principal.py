@@ -82,12 +82,14 @@ def most_shear(C):
 
 
 @kernel()
-def plastic_shear(Fp_inverse):
-    """Returns the six entries of A = Fp⁻¹ Fp⁻ᵀ, its eigenvalues u ≥ v ≥ w, and a, b, c, norm of `shear_of` them.
+def plastic_shear(nine):
+    """Returns what is needed of Fp⁻¹, given by its nine entries row by row.
 
-    With Fp = R U, A is U⁻²: the norm is ‖ln Fp‖.
+    Returns:
+        The six entries of A = Fp⁻¹ Fp⁻ᵀ, its eigenvalues u ≥ v ≥ w, and (a, b, c, norm) of `shear_of` them. With
+        Fp = R U, A is U⁻²: the norm is ‖ln Fp‖.
     """
-    a, b, c, d, e, f, g, h, i = entries(Fp_inverse)
+    a, b, c, d, e, f, g, h, i = nine
     A = (
         a * a + b * b + c * c,
         d * d + e * e + f * f,

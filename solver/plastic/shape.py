@@ -20,7 +20,7 @@ from ..jit import kernel
 from ..model import Model
 from ..state import State
 from .bodies import PlasticBody
-from .principal import plastic_shear
+from .principal import entries, plastic_shear
 
 FP_INVERSE = "tet.Fp_inverse"
 FLOWED = "tet.flowed"
@@ -78,7 +78,7 @@ def shear_norms(Fp_inverse, flowed, norm):
     """Writes ‖ln Fp‖ where anything has flowed, (m,)."""
     for tet in range(len(flowed)):
         if flowed[tet] > 0.0:
-            norm[tet] = plastic_shear(Fp_inverse[tet])[4][3]
+            norm[tet] = plastic_shear(entries(Fp_inverse[tet]))[4][3]
 
 
 @kernel()
@@ -87,5 +87,5 @@ def largest_shear(Fp_inverse, flowed):
     largest = 0.0
     for tet in range(len(flowed)):
         if flowed[tet] > largest:
-            largest = max(largest, plastic_shear(Fp_inverse[tet])[4][3])
+            largest = max(largest, plastic_shear(entries(Fp_inverse[tet]))[4][3])
     return largest
