@@ -77,7 +77,7 @@ def test_a_closed_copy_of_suzanne_is_exported(tmp_path: Path) -> None:
     fresh()
     obj = monkey()
     bpy.context.scene.frame_end = 2
-    assert bpy.ops.sinew.make_closed_copy() == {"FINISHED"}
+    assert bpy.ops.sinew.remesh_closed() == {"FINISHED"}
     made = bpy.context.object
     assert made.name == "Suzanne Closed" and made.sinew.role == "BODY" and made.sinew.use_fracture
     assert obj.hide_viewport and obj.hide_render and obj.sinew.role == "NONE" and not len(obj.modifiers)

@@ -21,6 +21,8 @@ from ...solver.cache import delete_cache, is_cache, layout
 from ...solver.errors import BadInput, StorageFailed
 from .. import export, messages, modifier_place, playback, preferences, roles
 from ..reading import input_checks, input_notes
+from ..reading.input_history import follows_rigid_bodies
+from ..results import present
 from . import bake_job, cache_look, cache_place, present_bake, saving
 from .bake_driver import BakeDriver
 from .child_process import child_command, fallback_command
@@ -57,6 +59,7 @@ class Bake:
     folder: Path
     driver: BakeDriver
     is_shown: bool = False
+    cracked: frozenset[str] = frozenset()
 
 
 _running: Bake | None = None
@@ -76,8 +79,7 @@ def start(scene: bpy.types.Scene, order: Order = Order()) -> Bake:
     global _running
     folder = order.folder or cache_place.own_folder(scene)
     check(scene, folder)
-    for obj in roles.bodies(scene):
-        modifier_place.settle(obj)
+    _make_ready(scene)
     frame_start, frame_end = export.frame_range(scene)
     resume_frame = _make_resumable(scene, order) if order.resume else None
     arguments = _arguments(folder, order)
@@ -93,6 +95,14 @@ def start(scene: bpy.types.Scene, order: Order = Order()) -> Bake:
     messages.forget(scene)
     driver.start(frame_start, frame_end, resume_frame)
     return _running
+
+
+def _make_ready(scene: bpy.types.Scene) -> None:
+    """Puts Sinew's modifiers where the bake needs them, and shows bodies that have to be seen to be read."""
+    for obj in roles.bodies(scene):
+        modifier_place.settle(obj)
+        if follows_rigid_bodies(scene):
+            present.drop(obj)
 
 
 def wait(pause: float = 0.02) -> None:
@@ -177,9 +187,8 @@ def tick() -> bool:
             _running = None
             if scene is not None:
                 saving.settle(scene)
-                if bake.is_shown:
-                    cache_look.forget()
-                    present_bake.attach(scene)
+                cache_look.forget()
+                present_bake.attach(scene, lost_ones=bake.is_shown)
                 _tell_end(scene, bake.driver.job)
     return _running is not None
 
@@ -201,8 +210,19 @@ def _show_frames(scene: bpy.types.Scene, bake: Bake) -> None:
         cache_place.remember(scene, bake.folder)
         present_bake.attach(scene)
         bake.is_shown = True
-    elif scene.frame_current_final >= bake.driver.job.frame - 1:
+        return
+    cracked = _cracked(bake.driver.job)
+    if cracked != bake.cracked:
+        bake.cracked = cracked
+        present_bake.attach(scene)
+    if scene.frame_current_final >= bake.driver.job.frame - 1:
         playback.refresh(roles.bodies(scene))
+
+
+def _cracked(job: bake_job.Job) -> frozenset[str]:
+    """Returns the keys of the bodies that have cracked by the last frame."""
+    numbers = (job.last or {}).get("bodies", {})
+    return frozenset(key for key, said in numbers.items() if said.get("splits"))
 
 
 def show_again() -> None:

@@ -60,7 +60,7 @@ def _show_result(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, ke
         messages.remember(scene, messages.text_of(problem))
         if bpy.app.background:
             print(f"sinew: {messages.text_of(problem)}", file=sys.stderr)
-    present.drop(obj)
+    present.show_none(obj, folder, key)
     return None
 
 

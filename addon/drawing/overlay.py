@@ -13,10 +13,13 @@ from ...solver.cache import CacheReader
 from ...solver.errors import StorageFailed
 from .. import roles
 from ..baking import cache_look, cache_place, present_bake
+from ..results import visibility
+from ..results.result_objects import results_of
 from . import tet_display
 
 FACE_COLOUR = (0.25, 0.55, 0.85, 0.18)
 EDGE_COLOUR = (0.10, 0.30, 0.55, 0.85)
+SOLID_COLOUR = (0.65, 0.68, 0.72)
 JOINED_COLOUR = (1.00, 0.35, 0.05, 0.80)
 # most of them are where nobody can look, between lips or in an armpit: they shine through
 HIDDEN_JOINED_COLOUR = (1.00, 0.35, 0.05, 0.10)
@@ -30,19 +33,27 @@ NEARER = 2.0e-4
 _handle: Any = None
 # what was drawn last of each body, so that a still frame is uploaded once: key → (signature, batches)
 _drawn: dict[tuple[str, str], tuple[tuple, list]] = {}
-# faces and edges, which are the same in all frames of a bake: (folder, key) → (stamp, display)
-_displays: dict[tuple[str, str], tuple[int, tet_display.TetDisplay | None]] = {}
+# faces and edges, the same in all frames of a topology: (folder, key) → ((stamp, topology), display)
+_displays: dict[tuple[str, str], tuple[tuple[int, int], tet_display.TetDisplay | None]] = {}
 
 
 def draw() -> None:
     """Draws the tets of all visible bodies that ask for it; called by Blender for every viewport."""
     scene = bpy.context.scene
-    shown = [o for o in roles.bodies(scene) if o.sinew.show_tets and o.visible_get()]
+    shown = [o for o in roles.bodies(scene) if (o.sinew.show_tets and o.visible_get()) or stands_in(o, scene)]
     if not shown:
         return
     folder = cache_place.cache_folder(scene)
     for obj in shown:
         _draw_batches(_batches(folder, scene, obj))
+
+
+def stands_in(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Whether the tets are all there is to be seen of a body: it has cracked, and its broken mesh is not made yet."""
+    if not obj.sinew.is_replaced or obj.sinew.was_hidden_viewport or obj.name not in scene.objects:
+        return False
+    hidden_from = visibility.hidden_from(obj)
+    return hidden_from is not None and scene.frame_current >= hidden_from and not results_of(obj)
 
 
 def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object) -> list:
@@ -53,7 +64,8 @@ def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object) -> lis
         frame = _shown_frame(folder, scene)
     except (OSError, StorageFailed):
         return []
-    signature = (stamp, frame, obj.sinew.show_joined, scene.unit_settings.scale_length)
+    is_solid = stands_in(obj, scene)
+    signature = (stamp, frame, obj.sinew.show_joined, scene.unit_settings.scale_length, is_solid)
     known = _drawn.get((str(folder), key))
     if known is None or known[0] != signature:
         known = (signature, _make_batches(folder, scene, key, signature))
@@ -68,10 +80,14 @@ def _shown_frame(folder: Path, scene: bpy.types.Scene) -> int:
     return min(max(scene.frame_current, seen.head.frame_start), seen.last_frame)
 
 
-def _display(folder: Path, key: str, stamp: int) -> tet_display.TetDisplay | None:
+def _display(folder: Path, key: str, stamp: int, frame: int) -> tet_display.TetDisplay | None:
+    try:
+        made_of = (stamp, tet_display.topology_at(folder, frame))
+    except StorageFailed:
+        return None
     known = _displays.get((str(folder), key))
-    if known is None or known[0] != stamp or known[1] is None:
-        known = (stamp, tet_display.load(CacheReader(folder), key))
+    if known is None or known[0] != made_of or known[1] is None:
+        known = (made_of, tet_display.load(CacheReader(folder), key, made_of[1]))
         _displays[str(folder), key] = known
     return known[1]
 
@@ -80,8 +96,8 @@ def _make_batches(folder: Path, scene: bpy.types.Scene, key: str, signature: tup
     import gpu
     from gpu_extras.batch import batch_for_shader
 
-    stamp, frame, show_joined, _ = signature
-    display = _display(folder, key, stamp)
+    stamp, frame, show_joined, _, is_solid = signature
+    display = _display(folder, key, stamp, frame)
     points = display and tet_display.positions(folder, frame, display.nodes)
     if display is None or points is None:
         return []
@@ -92,11 +108,23 @@ def _make_batches(folder: Path, scene: bpy.types.Scene, key: str, signature: tup
         # in this order: what is always drawn writes its depth too
         parts.append(("TRIS", display.joined, JOINED_COLOUR, SEEN))
         parts.append(("TRIS", display.joined, HIDDEN_JOINED_COLOUR, ALL))
-    return [
+    solid = [_solid(points, display.faces)] if is_solid and len(display.faces) else []
+    return solid + [
         (shader, batch_for_shader(shader, kind, {"pos": points}, indices=np.ascontiguousarray(which, np.int32)), *look)
         for kind, which, *look in parts
         if len(which)
     ]
+
+
+def _solid(points: np.ndarray, faces: np.ndarray) -> tuple:
+    """Returns the faces of the tets as a solid thing: a batch, no colour of its own, and its depth test."""
+    import gpu
+    from gpu_extras.batch import batch_for_shader
+
+    corners, colours = tet_display.shaded_faces(points, faces, SOLID_COLOUR)
+    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
+    values = {"pos": corners.astype(np.float32), "color": colours.astype(np.float32)}
+    return shader, batch_for_shader(shader, "TRIS", values), None, SEEN
 
 
 def _draw_batches(batches: list) -> None:
@@ -110,7 +138,8 @@ def _draw_batches(batches: list) -> None:
         for shader, batch, colour, depth_test in batches:
             gpu.state.depth_test_set(depth_test)
             shader.bind()
-            shader.uniform_float("color", colour)
+            if colour is not None:
+                shader.uniform_float("color", colour)
             batch.draw(shader)
     gpu.state.depth_test_set("NONE")
     gpu.state.blend_set("NONE")

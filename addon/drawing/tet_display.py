@@ -9,12 +9,17 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ...solver.arrays import Indices
+from ...solver.arrays import Floats, Indices
 from ...solver.cache import CacheReader
 from ...solver.errors import StorageFailed
 from ...solver.mesh_files.outside import FACES, outside_faces
+from ..results.cracks import body_tets
 
-__all__ = ["TetDisplay", "face_edges", "load", "outside_faces", "positions"]
+__all__ = ["TetDisplay", "face_edges", "load", "outside_faces", "positions", "shaded_faces", "topology_at"]
+
+# where the light comes from, and how dark a face is that looks away from it
+LIGHT = np.array([-0.36, -0.48, 0.80])
+DARKEST = 0.25
 
 
 @dataclass(frozen=True)
@@ -42,22 +47,38 @@ def face_edges(faces: Indices) -> Indices:
     return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
-def load(reader: CacheReader, key: str) -> TetDisplay | None:
-    """Returns what is to be drawn of the body `key`, or None when the cache has no tets of it yet."""
-    first = 0
+def load(reader: CacheReader, key: str, topology: int = 0) -> TetDisplay | None:
+    """Returns what is to be drawn of the body `key` as a topology has it, or None when the cache has no tets yet."""
+    body = body_tets(reader, key)
     try:
-        for body in reader.head.bodies:
-            model = reader.read_model(body.key)
-            last = first + len(model["nodes"])
-            if body.key == key:
-                tets = np.asarray(model["tets"], np.int32)
-                joined = np.asarray(model.get("joined_tets", np.zeros(0)), np.int64)
-                faces = outside_faces(tets)
-                return TetDisplay((first, last), faces, face_edges(faces), tets[joined][:, FACES].reshape(-1, 3))
-            first = last
+        tets, nodes = body.at(reader, topology) if body is not None else (np.zeros((0, 4), np.int32), (0, 0))
     except StorageFailed:
-        pass
-    return None
+        return None
+    if body is None:
+        return None
+    faces = outside_faces(tets)
+    return TetDisplay(nodes, faces, face_edges(faces), tets[body.joined][:, FACES].reshape(-1, 3))
+
+
+def topology_at(folder: Path, frame: int) -> int:
+    """Returns the number of the topology that a baked frame has.
+
+    Raises:
+        StorageFailed: It cannot be read.
+    """
+    return CacheReader(folder).read_frame(frame).topology
+
+
+def shaded_faces(points: npt.NDArray[np.float32], faces: Indices, colour: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """Returns the corners of faces one by one, (3 f, 3), and a colour for each, (3 f, 4), lit from above one side."""
+    corners = points[faces].astype(np.float64)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(normals, axis=1)
+    light = np.divide(normals @ LIGHT, length, out=np.zeros(len(faces)), where=length > 0)
+    shade = DARKEST + (1.0 - DARKEST) * (0.5 + 0.5 * light)
+    colours = np.ones((len(faces), 4))
+    colours[:, :3] = shade[:, None] * np.array(colour[:3])
+    return corners.reshape(-1, 3), np.repeat(colours, 3, axis=0)
 
 
 def positions(folder: Path, frame: int, nodes: tuple[int, int]) -> npt.NDArray[np.float32] | None:

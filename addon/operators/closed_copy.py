@@ -11,10 +11,10 @@ from ..results.closed_copy import make_closed_copy
 from .chosen import active_mesh
 
 
-class SINEW_OT_make_closed_copy(bpy.types.Operator):
+class SINEW_OT_remesh_closed(bpy.types.Operator):
     """Remesh a copy with voxels, so that it is closed and can break, and make that copy the body; hides the original"""
 
-    bl_idname = "sinew.make_closed_copy"
+    bl_idname = "sinew.remesh_closed"
     bl_label = "Make Closed Copy"
     bl_options = {"REGISTER", "UNDO"}
 
@@ -39,4 +39,4 @@ class SINEW_OT_make_closed_copy(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (SINEW_OT_make_closed_copy,)
+CLASSES = (SINEW_OT_remesh_closed,)

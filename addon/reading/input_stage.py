@@ -15,6 +15,7 @@ import bpy
 from mathutils import Matrix
 
 from .. import modifier_place
+from ..results import visibility
 from .render_levels import RenderLevels, apply_render_levels
 
 NAME = ".Sinew Stage"
@@ -86,6 +87,7 @@ class Stage:
     def _copy(self, obj: bpy.types.Object, cut: int | None) -> bpy.types.Object:
         copy = obj.copy()
         self._copies[obj] = copy
+        visibility.remove_drivers(copy)  # of what a result stands in for
         copy.hide_viewport = False
         cut_stack(copy, cut)
         self.scene.collection.objects.link(copy)

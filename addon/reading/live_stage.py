@@ -12,6 +12,7 @@ from types import TracebackType
 import bpy
 from mathutils import Matrix
 
+from ..results import visibility
 from .input_stage import Stage, cut_stack
 
 
@@ -51,6 +52,8 @@ class LiveStage(Stage):
     def _copy(self, obj: bpy.types.Object, cut: int | None) -> bpy.types.Object:
         copy = obj.copy()
         self._copies[obj] = copy
+        if obj.sinew.is_replaced:
+            visibility.show_again(copy)
         cut_stack(copy, cut)
         self._source.collection.objects.link(copy)
         return copy

@@ -14,7 +14,7 @@ from ...solver.errors import BadInput, StorageFailed
 from ...solver.pc2 import read_head, read_samples
 from ...solver.scene import Scene
 from .. import modifier_place, playback
-from . import result_objects, swap, visibility
+from . import cracks, result_objects, swap, visibility
 from .source_mesh import SourceMesh, read_source
 from .stored import StoredResult, read_result, stamp_of
 
@@ -53,11 +53,26 @@ def show(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) 
     return made
 
 
+def show_none(obj: bpy.types.Object, folder: Path, key: str) -> None:
+    """Shows a body itself, up to its first crack: from there on it would be drawn out like rubber."""
+    drop_results(obj)
+    from_frame = cracks.first_crack(folder, key)
+    if from_frame is None:
+        visibility.show_again(obj)
+    elif visibility.hidden_from(obj) != from_frame or not obj.sinew.is_replaced:
+        visibility.hide(obj, from_frame)
+
+
 def drop(obj: bpy.types.Object) -> None:
     """Removes what stood in for a body, and shows it as it was before."""
+    drop_results(obj)
+    visibility.show_again(obj)
+
+
+def drop_results(obj: bpy.types.Object) -> None:
+    """Removes what stood in for a body."""
     for made in result_objects.results_of(obj):
         result_objects.remove(made)
-    visibility.show_again(obj)
 
 
 def drop_orphans() -> None:

@@ -30,6 +30,13 @@ def hide(obj: bpy.types.Object, from_frame: float | None = None) -> None:
             setattr(obj, path, True)
 
 
+def hidden_from(obj: bpy.types.Object) -> float | None:
+    """Returns the frame from which on `hide` keeps a body out of the viewport, or None where that is no frame."""
+    driver = _driver(obj, PATHS[0])
+    found = OWN.fullmatch(driver.driver.expression) if driver is not None else None
+    return float(driver.driver.expression.split()[-1]) if driver is not None and found and found[1] == ">=" else None
+
+
 def show_from(obj: bpy.types.Object, from_frame: float) -> None:
     """Hides `obj` in the viewport and in renders before a frame."""
     for path in PATHS:
