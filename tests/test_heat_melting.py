@@ -229,7 +229,8 @@ def test_what_melted_and_cooled_keeps_its_shape_and_is_stiff_again(tmp_path):
     cold = run.render["block"].copy()
     run.advance(50)
     assert cold[:, 2].max() < melted + 0.005 < 0.35
-    grown = np.ptp(run.render["block"], axis=0) / np.ptp(cold, axis=0)
+    # in its plane: a sheet of 5 cm and 2 m bends a little
+    grown = np.ptp(run.render["block"][:, :2], axis=0) / np.ptp(cold[:, :2], axis=0)
     assert np.abs(grown - 1.0).max() < 0.05
 
 
