@@ -12,6 +12,14 @@ from __future__ import annotations
 
 from .bodies import PlasticBody, make_plastic
 from .flow import flow
-from .shape import largest_plastic_strain, plastic_norm, with_plastic_strain
+from .shape import FLOWED, largest_plastic_strain, plastic_norm, with_plastic_strain
 
-__all__ = ["PlasticBody", "flow", "largest_plastic_strain", "make_plastic", "plastic_norm", "with_plastic_strain"]
+__all__ = [
+    "FLOWED",
+    "PlasticBody",
+    "flow",
+    "largest_plastic_strain",
+    "make_plastic",
+    "plastic_norm",
+    "with_plastic_strain",
+]
