@@ -36,10 +36,15 @@ PLASTIC_LAWS = (
     ),
 )
 ATTRIBUTES = (
-    ("stress", "Stress", "sinew_stress: how hard the material is strained, von Mises [Pa]", 1),
-    ("principal_stress", "Largest Pull", "sinew_principal_stress: what is compared with Breaking Stress [Pa]", 2),
-    ("plastic_strain", "Lasting Strain", "sinew_plastic_strain: how far it has taken a new shape for good", 4),
-    ("temperature", "Temperature", "sinew_temperature: of the material [°C]", 8),
-    ("damage", "Damage", "sinew_damage: how near it came to breaking so far, 0 to 1", 16),
-    ("velocity", "Velocity", "sinew_velocity: [m/s], world space", 32),
+    ("stress", "Stress", '"stress": how hard the material is strained, von Mises [Pa]', 1),
+    (
+        "principal_stress",
+        "Largest Pull",
+        '"principal_stress": the largest pull, which is compared with Breaking Stress [Pa]',
+        2,
+    ),
+    ("plastic_strain", "Lasting Strain", '"plastic_strain": how far it has taken a new shape for good', 4),
+    ("temperature", "Temperature", '"temperature": of the material [°C]', 8),
+    ("damage", "Damage", '"damage": how near it came to breaking so far, 0 to 1', 16),
+    ("velocity", "Velocity", '"world_velocity": in world space [m/s]', 32),
 )

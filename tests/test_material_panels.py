@@ -133,10 +133,10 @@ def test_the_panel_says_what_cannot_be_and_offers_a_way() -> None:
     sheet.sinew.use_fracture = True
     layout = drawn(sheet, "draw_fracture")
     assert any(line.startswith("4 open edges: pieces of this mesh") for line in layout.lines)
-    assert "sinew.make_closed_copy" in [name for _, name in layout.drawn]
+    assert "sinew.remesh_closed" in [name for _, name in layout.drawn]
     sheet.modifiers.new("Solidify", "SOLIDIFY")
     sheet.modifiers.move(1, 0)
-    assert "sinew.make_closed_copy" not in [name for _, name in drawn(sheet, "draw_fracture").drawn]
+    assert "sinew.remesh_closed" not in [name for _, name in drawn(sheet, "draw_fracture").drawn]
     sheet.sinew.use_plasticity, sheet.sinew.use_heat = False, True
     assert any("takes no new shape" in line for line in drawn(sheet, "draw_heat").lines)
     assert "Bodies with Fracture get Robust tets" in drawn(sheet, "draw_tets").lines
@@ -194,3 +194,11 @@ def test_the_reach_of_heat_sources_is_drawn_at_its_true_size() -> None:
     edges = heat_overlay.box(np.array([[0.0, 0, 0], [1, 1, 1]]), 0.5)
     assert len({frozenset(map(tuple, edge)) for edge in edges.round(6).tolist()}) == 12
     assert np.allclose(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1), 2.0)
+
+
+def test_the_names_for_materials_are_said() -> None:
+    fresh()
+    obj = body()
+    assert not any("Attribute nodes" in line for line in drawn(obj, "draw_attributes").lines)
+    obj.sinew.attributes = {"velocity", "stress"}
+    assert "stress, world_velocity" in " ".join(drawn(obj, "draw_attributes").lines)

@@ -5,13 +5,22 @@ from __future__ import annotations
 
 import bpy
 
+from ...solver.scene import ATTRIBUTES
+from ..attributes.ply_names import VELOCITY
 from ..baking import bake_status, body_reports
 from ..reading import mesh_defects
+from ..results import swap
 from .layout_bake import draw_wrapped
 from .settings import draw_paint, draw_setting, pascals
 from .softening_list import TEMPERATURE_SHARE
 
+# attributes that materials find under another name
+NAMES_IN_MATERIALS = {"velocity": VELOCITY}
 LIMITS = ("most_splits", "most_pieces")
+CLEAR = (
+    'Light gets inside through "{material}", so the body itself is shown until its first crack opens; '
+    "later cracks show early"
+)
 NO_COLLISION = "Pieces do not collide with each other yet: they meet the ground and colliders only"
 
 
@@ -99,6 +108,8 @@ def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         part.prop(own, name)
     if own.use_fracture:
         draw_wrapped(layout, NO_COLLISION, "INFO", context)
+        for material in swap.clear_materials(obj):
+            draw_wrapped(layout, CLEAR.format(material=material), "INFO", context)
     # what is made of a bake, not how it is baked: free to be changed at any time
     column = layout.column()
     column.active = own.use_fracture
@@ -128,14 +139,18 @@ def _draw_defects(layout: bpy.types.UILayout, context: bpy.types.Context, obj: b
     found = mesh_defects.defects(obj)
     if found is not None:
         draw_wrapped(layout, f"{found.words}: pieces of this mesh could not be closed", "ERROR", context)
-        layout.operator("sinew.make_closed_copy", icon="MOD_REMESH")
+        layout.operator("sinew.remesh_closed", icon="MOD_REMESH")
 
 
 def draw_attributes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what is written per vertex for materials."""
     layout.use_property_split = False
     layout.enabled = not bake_status.status(context.scene).is_locked
+    chosen = context.object.sinew.attributes
     layout.column(align=True).prop(context.object.sinew, "attributes")
+    if chosen:
+        names = ", ".join(NAMES_IN_MATERIALS.get(name, name) for name in ATTRIBUTES if name in chosen)
+        draw_wrapped(layout, f"Materials read them with Attribute nodes of these names: {names}", "INFO", context)
 
 
 def draw_heat_source(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
