@@ -76,6 +76,8 @@ def check_body(body: Body) -> None:
             _ranges(body.name, ("Tet Size", meshing.tet_size, "above 0 m", meshing.tet_size > 0.0))
     if body.fracture is not None:
         _check_fracture(body.name, body.fracture)
+        _check_paint(body, "Breaking Stress", body.fracture.strength_paint)
+        _check_paint(body, "Unbreakable", body.fracture.unbreakable)
     _check_pins(body, body.pinned, body.pin_weights)
     _check_pins(body, body.attached, body.attached_weights)
     _check_plasticity(body)
@@ -148,11 +150,15 @@ def _check_plasticity(body: Body) -> None:
         ("Flow", asked.flow_paint),
         ("Maximum", asked.maximum_paint),
     ):
-        if len(paint) not in (0, len(body.vertices)):
-            raise BadInput("paint-without-vertices", name=body.name, setting=setting)
-        if len(paint) and not (np.isfinite(paint) & (paint >= 0.0)).all():
-            worst = float(paint[np.argmax(~(np.isfinite(paint) & (paint >= 0.0)))])
-            _ranges(body.name, (f"A painted value of {setting}", worst, "0 or more", False))
+        _check_paint(body, setting, paint)
+
+
+def _check_paint(body: Body, setting: str, paint: Floats) -> None:
+    if len(paint) not in (0, len(body.vertices)):
+        raise BadInput("paint-without-vertices", name=body.name, setting=setting)
+    if len(paint) and not (np.isfinite(paint) & (paint >= 0.0)).all():
+        worst = float(paint[np.argmax(~(np.isfinite(paint) & (paint >= 0.0)))])
+        _ranges(body.name, (f"A painted value of {setting}", worst, "0 or more", False))
 
 
 def _ranges(name: str, *ranges: Range) -> None:
