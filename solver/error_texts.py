@@ -35,6 +35,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" cannot be kept closed when it breaks: it has {defects}.',
         "Press Make Closed Copy, close it by hand, or turn Fracture off.",
     ),
+    "swapped-at-crack": (
+        'Light gets inside "{name}" through its material "{material}", so cracks would show before they open.',
+        "The body itself is shown until the first one opens; later ones show early.",
+    ),
     "copy-not-closed": (
         'Voxels of {size} do not close "{name}".',
         "Choose another Voxel Size, or close the mesh by hand (Mesh > Clean Up > Fill Holes).",

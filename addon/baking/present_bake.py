@@ -13,6 +13,7 @@ from ...solver.errors import SinewError
 from .. import export, messages, modifier_place, playback, roles
 from ..attributes import playing
 from ..results import present
+from ..results.result_objects import results_of
 from . import cache_look, cache_place
 
 
@@ -41,6 +42,15 @@ def attach(scene: bpy.types.Scene, lost_ones: bool = True) -> None:
             playback.detach(obj)
             playing.detach(obj)
             present.drop(obj)
+
+
+def attach_one(obj: bpy.types.Object) -> None:
+    """Makes what stands in for a broken body as its settings say by now; nothing where nothing does."""
+    for scene in obj.users_scene:
+        folder = cache_place.cache_folder(scene)
+        if present.has_result(folder, key_of(obj)) and results_of(obj):
+            show(scene, obj, folder, key_of(obj))
+            return
 
 
 def show(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> None:

@@ -48,6 +48,9 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
     column.enabled = not bake_status.status(context.scene).is_running
     if obj is None:
         column.label(text="Select a mesh to give it an inside", icon="INFO")
+    elif obj.sinew.result_of is not None:
+        column.label(text=f"{obj.name}: made of {obj.sinew.result_of.name}", icon="MOD_EXPLODE")
+        column.operator("sinew.activate_body", icon=ICONS["BODY"])
     elif obj.sinew.role == "NONE":
         if obj.type == "MESH":
             column.operator("sinew.make_body", icon="MOD_SOFT")

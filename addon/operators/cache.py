@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bpy
 
+from ...solver.errors import BadInput
 from ..baking import bakes, cache_place
 from ..drawing import overlay
 from ..messages import told
@@ -39,4 +40,22 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (SINEW_OT_delete_bake,)
+class SINEW_OT_activate_body(bpy.types.Operator):
+    """Make the body that this object was made of the active object: its settings are there, though it is hidden"""
+
+    bl_idname = "sinew.activate_body"
+    bl_label = "Go to the Body"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes it active."""
+        made = context.object
+        body = made.sinew.result_of if made is not None else None
+        if body is None or body.name not in context.view_layer.objects:
+            raise BadInput("nothing-selected")
+        context.view_layer.objects.active = body
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_delete_bake, SINEW_OT_activate_body)

@@ -12,6 +12,13 @@ from .material_settings import material_edited
 from .sampling import FIXED, SAMPLED
 
 
+def _result_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Makes what stands in for a baked body as it is wanted now."""
+    from ..baking import present_bake
+
+    present_bake.attach_one(settings.id_data)
+
+
 class FractureSettings:
     """Strength, where it is weaker, and how many pieces there may be."""
 
@@ -122,7 +129,8 @@ class ResultSettings:
     broken_material: PointerProperty(
         type=bpy.types.Material,
         name="Inside",
-        description="Material of the broken faces; empty: the first one of the object",
+        description="Material of the broken faces; empty: a plain grey one",
+        update=_result_edited,
         options=set(),
         override={"LIBRARY_OVERRIDABLE"},
     )
@@ -130,5 +138,6 @@ class ResultSettings:
         name="Separate Pieces",
         description="Make an object of each piece, to be edited one by one; off: one object for all",
         default=False,
+        update=_result_edited,
         **FIXED,
     )

@@ -11,6 +11,7 @@ import bpy
 from ...solver.errors import BadInput, SinewError
 from .. import modifier_place, roles
 from ..drawing import own_weight
+from ..results import swap
 from . import tet_file
 
 STANDARD_GRAVITY = 9.81
@@ -25,6 +26,7 @@ def notes(scene: bpy.types.Scene) -> Iterator[SinewError]:
         yield from _affect(obj)
         yield from _weight(obj, scene)
         yield from _tets(obj)
+        yield from _clear(obj)
 
 
 def _gravity(scene: bpy.types.Scene) -> Iterator[SinewError]:
@@ -74,3 +76,10 @@ def _tets(obj: bpy.types.Object) -> Iterator[SinewError]:
             yield from tet_file.tets_of(obj).notes(obj.name)
         except BadInput:
             return  # the bake itself says it
+
+
+def _clear(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """Through glass and skin, broken faces show while they are still closed."""
+    if obj.sinew.use_fracture:
+        for material in swap.clear_materials(obj):
+            yield SinewError("swapped-at-crack", name=obj.name, material=material)

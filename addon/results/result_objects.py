@@ -7,6 +7,7 @@ import bpy
 
 from ...solver.arrays import Floats
 from .. import modifier_place
+from ..attributes import playing
 from . import result_mesh, visibility
 from .source_mesh import SourceMesh
 from .stored import StoredResult
@@ -50,6 +51,7 @@ def make_object(
 def remove(made: bpy.types.Object) -> None:
     """Takes a result out of the file, with its mesh, and with the plain material when nothing else uses that."""
     mesh = made.data
+    playing.detach(made)
     bpy.data.objects.remove(made)
     if isinstance(mesh, bpy.types.Mesh) and mesh.users == 0:
         bpy.data.meshes.remove(mesh)
