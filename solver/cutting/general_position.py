@@ -19,9 +19,9 @@ from ..jit import kernel
 NODES_MOVE = 2.0e-10  # of the median edge: tets that touch the surface within 1e-9 were taken (cover.SLACK)
 VERTICES_MOVE = 1.0e-12  # of the size: triangles without area get one
 GRID = 2.0**52  # all coordinates are whole multiples of 1/GRID, so differences are exact
-# Of the sum of absolute products: Shewchuk (1997), Adaptive Precision Floating-Point Arithmetic, (7 + 56 ε) ε, where
-# the differences are exact already; a little more for the additions in the kernel.
-DOUBT = 1.0e-15
+SMALL = 1.0e-6  # of the sum of absolute products: below, one number per result has too few digits
+DOUBT = 1.0e-29  # of the same: two numbers have 106 digits in base 2, of which 20 and more operations cost a few
+SPLIT = 2.0**27 + 1.0  # cuts a number into two of half the digits
 
 
 class NotGeneral(Exception):
@@ -49,7 +49,7 @@ class Points:
         quads = np.stack([np.asarray(each, np.int32) for each in np.broadcast_arrays(a, b, c, d)], axis=-1)
         flat = np.ascontiguousarray(quads.reshape(-1, 4))
         out, in_doubt = np.empty(len(flat)), np.empty(len(flat), np.bool_)
-        fill_volumes(self.positions, flat, DOUBT, out, in_doubt)
+        fill_volumes(self.positions, flat, out, in_doubt)
         unsure = np.flatnonzero(in_doubt)
         if len(unsure):
             out[unsure] = exact_volumes(self.positions[flat[unsure]])
@@ -92,13 +92,15 @@ def exact_volumes(corners: Floats) -> Floats:
 
 
 @kernel()
-def fill_volumes(points, quads, doubt, out, in_doubt):
+def fill_volumes(points, quads, out, in_doubt):
     """Fills six times the signed volume of tets of points, and whether its sign is in doubt.
+
+    What is small against its terms is computed again in two numbers: where an edge nearly lies in a plane, the place
+    at which it crosses it is a ratio of two such volumes.
 
     Args:
         points: Positions, (n, 3).
         quads: Four points each, (k, 4).
-        doubt: Largest relative error of the sum of products.
         out: Filled, (k,).
         in_doubt: Filled, (k,).
     """
@@ -110,5 +112,48 @@ def fill_volumes(points, quads, doubt, out, in_doubt):
         yz, zy, zx, xz, xy, yx = vy * wz, vz * wy, vz * wx, vx * wz, vx * wy, vy * wx
         value = ux * (yz - zy) + uy * (zx - xz) + uz * (xy - yx)
         size = abs(ux) * (abs(yz) + abs(zy)) + abs(uy) * (abs(zx) + abs(xz)) + abs(uz) * (abs(xy) + abs(yx))
+        in_doubt[i] = False
+        if not abs(value) > SMALL * size:
+            high, low = times_minor(ux, vy, wz, vz, wy, 0.0, 0.0)
+            high, low = times_minor(uy, vz, wx, vx, wz, high, low)
+            high, low = times_minor(uz, vx, wy, vy, wx, high, low)
+            value = high + low
+            in_doubt[i] = not abs(value) > DOUBT * size
         out[i] = value
-        in_doubt[i] = not abs(value) > doubt * size
+
+
+@kernel()
+def times_minor(u, a, b, c, d, high, low):
+    """Returns high + low + u (a b − c d) as two numbers."""
+    p, p_error = product(a, b)
+    q, q_error = product(c, d)
+    minor, error = total(p, -q)
+    error += p_error - q_error
+    r, r_error = product(u, minor)
+    r_error += u * error
+    whole, rest = total(high, r)
+    return total(whole, rest + (low + r_error))
+
+
+@kernel()
+def total(a, b):
+    """Returns a + b rounded, and the rounding error.
+
+    Source: Knuth (1969), The Art of Computer Programming 2, section 4.2.2, theorem B.
+    """
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+@kernel()
+def product(a, b):
+    """Returns a · b rounded, and the rounding error.
+
+    Source: Dekker (1971), A Floating-Point Technique for Extending the Available Precision, section 5.
+    """
+    p = a * b
+    s, t = SPLIT * a, SPLIT * b
+    a_high, b_high = s - (s - a), t - (t - b)
+    a_low, b_low = a - a_high, b - b_high
+    return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
