@@ -28,6 +28,7 @@ SIGNATURE = b"POINTCACHE2\0"
 VERSION = 1
 _HEAD = struct.Struct("<12siiffi")
 _COUNT = struct.Struct("<i")
+HEAD_BYTES = _HEAD.size
 _COUNT_AT = _HEAD.size - _COUNT.size
 
 
@@ -78,6 +79,12 @@ def read_samples(path: Path, first: int, count: int) -> npt.NDArray[np.float32]:
     if len(data) < count * head.bytes_per_sample:
         raise ValueError("shorter than its head says")
     return np.frombuffer(data, "<f4").reshape(count, head.vertices, 3)
+
+
+def to_bytes(samples: npt.NDArray[np.float32], start: float, rate: float) -> bytes:
+    """Returns the whole file of samples (k, vertices, 3)."""
+    head = _HEAD.pack(SIGNATURE, VERSION, samples.shape[1], start, rate, len(samples))
+    return head + np.ascontiguousarray(samples, "<f4").tobytes()
 
 
 class Pc2Writer:

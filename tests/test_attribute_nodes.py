@@ -109,6 +109,12 @@ def test_a_broken_body_has_them_on_its_result(tmp_path: Path) -> None:
     for frame in (2, 5):
         assert np.array_equal(read(made, frame, "stress"), value("stress", frame, len(arrays["rest"])))
         assert np.allclose(evaluated(made, frame)[0], arrays["shapes"][frame - 1], atol=1e-6)
+    obj.sinew.separate_pieces = True
+    for number in (0, 1):
+        faces = np.repeat(arrays["piece"] == number, np.diff(arrays["face_start"]))
+        vertices = np.unique(arrays["corners"][faces])
+        found = read(bpy.data.objects[f"Box Piece {number + 1}"], 4, "stress")
+        assert np.array_equal(found, value("stress", 4, len(arrays["rest"]))[vertices])
 
 
 def test_paths_follow_the_file_and_a_copy_changes_nothing(tmp_path: Path) -> None:

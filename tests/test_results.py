@@ -212,7 +212,7 @@ def test_transform_parent_animation_and_lower_modifiers_are_those_of_the_origina
     obj.keyframe_insert("location", frame=1)
     obj.location.x = 4.0
     obj.keyframe_insert("location", frame=9)
-    obj.modifiers.new("Smooth", "SMOOTH")
+    obj.modifiers.new("Smooth", "SMOOTH").factor = 0.0
     bpy.context.view_layer.update()
     made, arrays, _ = broken(tmp_path, obj)
     assert made.parent == parent and [m.name for m in made.modifiers] == ["Sinew", "Smooth"]
@@ -227,6 +227,9 @@ def test_transform_parent_animation_and_lower_modifiers_are_those_of_the_origina
     outer = arrays["source_face"] >= 0
     assert (np.einsum("ij,ij->i", normals, centres)[outer] > 0).all()
     assert np.allclose(normals[~outer, 2], np.where(arrays["piece"][~outer] == 0, -1.0, 1.0), atol=1e-6)
+    on_surface = np.repeat(outer, np.diff(arrays["face_start"]))
+    places = corner_points(made.data)
+    assert np.allclose(values(made.data, "Second", 2, "vector")[on_surface], places[on_surface, :2] * 3, atol=1e-5)
 
 
 def test_the_material_inside_is_the_one_chosen(tmp_path: Path) -> None:
@@ -299,3 +302,49 @@ def test_taking_the_body_out_of_sinew_shows_it_again(tmp_path: Path) -> None:
     broken(tmp_path, obj)
     roles.clear(obj)
     assert not obj.hide_viewport and "Ball Broken" not in bpy.data.objects
+
+
+def test_pieces_are_objects_of_their_own_with_their_origin_in_their_middle(tmp_path: Path) -> None:
+    fresh()
+    obj = ball()
+    obj.location = (1.0, 2.0, 3.0)
+    obj.rotation_euler = (0.3, 0.0, 1.0)
+    obj.scale = (2.0, 1.0, 1.0)
+    obj.modifiers.new("Smooth", "SMOOTH").factor = 0.0
+    bpy.context.view_layer.update()
+    before = counts()
+    whole, arrays, cache = broken(tmp_path, obj)
+    obj.sinew.separate_pieces = True
+    parent = bpy.data.objects["Ball Pieces"]
+    pieces = [bpy.data.objects[f"Ball Piece {i}"] for i in (1, 2)]
+    assert "Ball Broken" not in bpy.data.objects and obj.hide_viewport and obj.hide_render
+    assert all(piece.parent == parent and [m.name for m in piece.modifiers] == ["Sinew", "Smooth"] for piece in pieces)
+    assert (cache / "result" / "Ball-piece-1.pc2").exists()
+    matrix = np.array(obj.matrix_world)
+    for number, piece in enumerate(pieces):
+        faces = np.repeat(arrays["piece"] == number, np.diff(arrays["face_start"]))
+        vertices = np.unique(arrays["corners"][faces])
+        box = np.array(piece.bound_box)
+        assert np.allclose(box.min(axis=0), -box.max(axis=0), atol=1e-5)
+        for frame in (1, OPENS, 9):
+            points, own = evaluated(piece, frame)
+            world = points @ own[:3, :3].T + own[:3, 3]
+            wanted = arrays["shapes"][frame - 1][vertices] @ matrix[:3, :3].T + matrix[:3, 3]
+            assert np.allclose(world, wanted, atol=1e-5)
+        assert not piece.data.validate(verbose=True)
+    obj.location.x += 5.0
+    bpy.context.view_layer.update()
+    assert np.isclose(pieces[0].matrix_world.translation.x, world_x(pieces[0], arrays, matrix, 0) + 5.0, atol=1e-5)
+    obj.sinew.separate_pieces = False
+    assert "Ball Broken" in bpy.data.objects and "Ball Pieces" not in bpy.data.objects
+    obj.sinew.separate_pieces = True
+    bakes.delete(bpy.context.scene)
+    assert counts() == before and not cache.exists() and not obj.hide_viewport
+
+
+def world_x(piece: bpy.types.Object, arrays: dict, matrix: np.ndarray, number: int) -> float:
+    """Returns where the middle of a piece was in the world before anything moved."""
+    faces = np.repeat(arrays["piece"] == number, np.diff(arrays["face_start"]))
+    points = arrays["rest"][np.unique(arrays["corners"][faces])]
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2.0
+    return float((matrix[:3, :3] @ middle + matrix[:3, 3])[0])

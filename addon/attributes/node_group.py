@@ -28,6 +28,7 @@ class Reading:
         first, last: Frames of which there are files.
         stretch: Frames of the timeline per frame of Blender's remapped time.
         columns: Names of the values in the files.
+        index: Attribute of the vertices that says which point of the files each one is; "": in the same order.
     """
 
     folder: str
@@ -35,11 +36,12 @@ class Reading:
     last: int
     stretch: float
     columns: tuple[str, ...]
+    index: str = ""
 
     @property
     def signature(self) -> str:
         """What tells one reading from another."""
-        return repr((self.folder, self.first, self.last, self.stretch, self.columns))
+        return repr((self.folder, self.first, self.last, self.stretch, self.columns, self.index))
 
 
 def can_be_made() -> bool:
@@ -58,7 +60,10 @@ def fill(tree: bpy.types.NodeTree, reading: Reading) -> None:
             tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
     begin, end = _new(tree, "NodeGroupInput", 0), _new(tree, "NodeGroupOutput", 8 + len(reading.columns))
     points = _points(tree, reading)
-    index = _new(tree, "GeometryNodeInputIndex", 6, 2)
+    index = _new(tree, "GeometryNodeInputNamedAttribute" if reading.index else "GeometryNodeInputIndex", 6, 2)
+    if reading.index:
+        index.data_type = "INT"
+        index.inputs["Name"].default_value = reading.index
     geometry = begin.outputs[0]
     for i, name in enumerate(name for name in reading.columns if name not in AXES):
         geometry = _store(tree, geometry, name, _sampled(tree, points, name, index, i), "FLOAT", i)

@@ -13,6 +13,9 @@ from ..playback import portable_path, stretch_of
 from .node_group import MADE_FOR, NAME, Reading, can_be_made, fill
 from .ply_names import columns_of
 
+# on the vertices of a piece: which vertex of the whole result each one is
+VERTEX = "result_vertex"
+
 
 def attach(obj: bpy.types.Object, after: bpy.types.Modifier, cache: Path, key: str) -> None:
     """Lets `obj` have the attributes of a body in a cache, if there are any; changes nothing where it has them.
@@ -32,7 +35,8 @@ def attach(obj: bpy.types.Object, after: bpy.types.Modifier, cache: Path, key: s
     modifier = find_modifier(obj) or _add_modifier(obj, after)
     if modifier.node_group is None or modifier.node_group.users > 1:
         modifier.node_group = bpy.data.node_groups.new(f"{NAME} {key}", "GeometryNodeTree")
-    fill(modifier.node_group, Reading(folder, frames[0], frames[-1], stretch_of(obj), columns))
+    index = VERTEX if VERTEX in obj.data.attributes else ""
+    fill(modifier.node_group, Reading(folder, frames[0], frames[-1], stretch_of(obj), columns, index))
 
 
 def detach(obj: bpy.types.Object) -> None:

@@ -54,14 +54,19 @@ def attach_one(obj: bpy.types.Object) -> None:
 
 
 def show(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> None:
-    """Makes a body play what a cache has of it: its motion, the result that stands in for it, its attributes."""
+    """Makes a body play what a cache has of it: its motion, what stands in for it, its attributes."""
     modifier_place.settle(obj)
     playback.attach(obj, folder, key)
-    made = _show_result(scene, obj, folder, key)
-    _show_attributes(obj, made, folder, key)
+    shown = _show_result(scene, obj, folder, key)
+    for each in shown or [obj]:
+        modifier = playback.find_modifier(each)
+        if modifier is not None:
+            playing.attach(each, modifier, folder, key)
+    if shown:
+        playing.detach(obj)  # the files are of the vertices of what stands in for it
 
 
-def _show_result(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> bpy.types.Object | None:
+def _show_result(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> list[bpy.types.Object]:
     """Lets what a broken body has become stand in for it, and returns it; why that cannot be, the panel says."""
     try:
         if present.has_result(folder, key):
@@ -71,17 +76,7 @@ def _show_result(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, ke
         if bpy.app.background:
             print(f"sinew: {messages.text_of(problem)}", file=sys.stderr)
     present.show_none(obj, folder, key)
-    return None
-
-
-def _show_attributes(obj: bpy.types.Object, made: bpy.types.Object | None, folder: Path, key: str) -> None:
-    """Lets the body have its attributes, or what stands in for it: the files are of its vertices then."""
-    shown = made if made is not None else obj
-    modifier = playback.find_modifier(shown)
-    if modifier is not None:
-        playing.attach(shown, modifier, folder, key)
-    if made is not None:
-        playing.detach(obj)
+    return []
 
 
 def restore(scene: bpy.types.Scene) -> None:

@@ -14,9 +14,12 @@ from ...solver.errors import BadInput, StorageFailed
 from ...solver.pc2 import read_head, read_samples
 from ...solver.scene import Scene
 from .. import modifier_place, playback
-from . import cracks, result_objects, swap, visibility
+from . import cracks, pieces, result_objects, swap, visibility
 from .source_mesh import SourceMesh, read_source
-from .stored import StoredResult, read_result, stamp_of
+from .stored import read_result, stamp_of
+
+# behind the stamp of what is shown in pieces
+PIECES = " in pieces"
 
 
 def has_result(folder: Path, key: str) -> bool:
@@ -28,29 +31,33 @@ def has_result(folder: Path, key: str) -> bool:
         return False
 
 
-def show(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> bpy.types.Object:
-    """Lets the result in a cache stand in for a body, and returns it; makes it only where it is not there yet.
+def show(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> list[bpy.types.Object]:
+    """Lets the result in a cache stand in for a body, whole or in pieces, and returns its objects with a mesh.
+
+    They are made only where they are not there yet.
 
     Raises:
         BadInput: The mesh of `obj` is another one than was baked.
-        StorageFailed: The cache is damaged.
+        StorageFailed: The cache is damaged, or files for pieces cannot be written.
     """
     mesh_path, motion = layout.result_paths(folder, key)
-    stamp = stamp_of(mesh_path)
+    stamp = stamp_of(mesh_path) + (PIECES if obj.sinew.separate_pieces else "")
     found = result_objects.results_of(obj)
-    fitting = [made for made in found if made.sinew.result_stamp == stamp]
-    if fitting:
-        made, result = fitting[0], None
-    else:
+    is_new = not found or any(made.sinew.result_stamp != stamp for made in found)
+    if is_new:
         drop(obj)
-        result = read_result(mesh_path)
-        made = _make(scene, obj, folder, key, result)
-        made.sinew.result_stamp = stamp
-    _play(made, folder, motion)
-    result_objects.use_material(made, obj.sinew.broken_material)
-    if result is not None or not obj.sinew.is_replaced:
-        swap.apply(made, obj)
-    return made
+        found = _make(scene, obj, folder, key)
+        for made in found:
+            made.sinew.result_stamp = stamp
+    shown = [made for made in found if made.type == "MESH"]
+    head = CacheHead.load(folder)
+    for made in shown:
+        path = pieces.motion_path(folder, key, made) if obj.sinew.separate_pieces else motion
+        playback.play(made, _modifier(made), head, path)
+        result_objects.use_material(made, obj.sinew.broken_material)
+    if is_new or not obj.sinew.is_replaced:
+        swap.apply(shown, obj)
+    return shown
 
 
 def show_none(obj: bpy.types.Object, folder: Path, key: str) -> None:
@@ -82,17 +89,18 @@ def drop_orphans() -> None:
             result_objects.remove(made)
 
 
-def _make(
-    scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str, result: StoredResult
-) -> bpy.types.Object:
+def _make(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> list[bpy.types.Object]:
+    mesh_path, motion = layout.result_paths(folder, key)
+    result = read_result(mesh_path)
     head = CacheHead.load(folder)
     modifier_place.settle(obj)
     source = read_source(scene, obj, head.frame_start)
-    is_mirrored = _is_mirrored(obj, source, folder, key)
-    points = _first_sample(folder, key, len(result.rest))
-    if is_mirrored:
+    if _is_mirrored(obj, source, folder, key):
         result = result.turned()
-    return result_objects.make_object(scene, obj, result, source, points)
+    if obj.sinew.separate_pieces:
+        return pieces.make(scene, obj, result, source, folder, key)
+    points = _first_sample(folder, key, len(result.rest))
+    return [result_objects.make_object(scene, obj, result, source, points)]
 
 
 def _first_sample(folder: Path, key: str, count: int) -> Floats:
@@ -125,10 +133,11 @@ def _is_mirrored(obj: bpy.types.Object, source: SourceMesh, folder: Path, key: s
     raise BadInput("result-other-mesh", name=obj.name)
 
 
-def _play(made: bpy.types.Object, folder: Path, motion: Path) -> None:
+def _modifier(made: bpy.types.Object) -> bpy.types.MeshCacheModifier:
+    """Returns the Mesh Cache modifier of a result, the first of its stack."""
     modifier = next((m for m in made.modifiers if m.type == "MESH_CACHE" and m.name == modifier_place.NAME), None)
     if modifier is None:
         modifier = made.modifiers.new(modifier_place.NAME, "MESH_CACHE")
         modifier.show_expanded = False
         made.modifiers.move(len(made.modifiers) - 1, 0)
-    playback.play(made, modifier, CacheHead.load(folder), motion)
+    return modifier

@@ -6,8 +6,6 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import numpy.typing as npt
-from mathutils import Vector
-from mathutils.kdtree import KDTree
 
 from ...solver.arrays import Floats, Indices
 from . import carried
@@ -31,9 +29,9 @@ def make_mesh(name: str, result: StoredResult, source: SourceMesh, points: Float
     mesh = bpy.data.meshes.new(name)
     with removed_on_failure(mesh):
         _add_polygons(mesh, result, points)
-        vertices, corners = carried.places(result, source.topology, lambda rows: _nearest(points[rows], source))
+        vertices, corners = carried.places(result, source.topology, lambda rows: source.nearest(points[rows]))
         normals = carried.face_normals(points, result.face_start, result.corners)
-        _add_uv_maps(mesh, result, source, corners, _projected(result, points, normals))
+        _add_uv_maps(mesh, result, source, corners, _projected(result, source, points, normals))
         for layer in source.layers:
             add_layer(mesh, layer, _values(mesh, layer, result, source, vertices, corners))
         _mark(mesh, result, source)
@@ -70,19 +68,9 @@ def _add_polygons(mesh: bpy.types.Mesh, result: StoredResult, points: Floats) ->
     mesh.update(calc_edges=True)
 
 
-def _nearest(points: Floats, source: SourceMesh) -> Indices:
-    """Returns the vertex of the render mesh that is nearest to each of the points."""
-    used = np.unique(source.topology.loop_vertex)
-    tree = KDTree(len(used))
-    for vertex in used.tolist():
-        tree.insert(Vector(source.points[vertex]), vertex)
-    tree.balance()
-    return np.array([tree.find(point)[1] for point in points.tolist()], np.int64)
-
-
-def _projected(result: StoredResult, points: Floats, normals: Floats) -> Floats:
+def _projected(result: StoredResult, source: SourceMesh, points: Floats, normals: Floats) -> Floats:
     """Returns UVs of the corners by box projection, (c, 2); 1 is the longest side of the body."""
-    size = float(np.ptp(points, axis=0).max(initial=0.0))
+    size = float(np.ptp(source.points, axis=0).max(initial=0.0))
     return carried.box_projection(points[result.corners], normals[result.face_of_corner], size)
 
 

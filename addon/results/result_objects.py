@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import bpy
+from mathutils import Matrix, Vector
 
 from ...solver.arrays import Floats
 from .. import modifier_place
 from ..attributes import playing
-from . import result_mesh, visibility
+from . import result_mesh
 from .source_mesh import SourceMesh
 from .stored import StoredResult
 
 SUFFIX = " Broken"
+PIECES = " Pieces"
 PLAIN = "Sinew Broken"
 # marks what is Sinew's own to remove, on data that has no settings of Sinew's
 MADE = "made_by_sinew"
@@ -31,13 +33,72 @@ def make_object(
 
     `obj` must be as the artist left it: visible or not, with its own drivers only.
     """
-    mesh, vertices = result_mesh.make_mesh(obj.name + SUFFIX, result, source, points)
+    return _make(scene, obj, obj.name + SUFFIX, result, source, points)
+
+
+def make_piece(
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    parent: bpy.types.Object,
+    piece: StoredResult,
+    source: SourceMesh,
+    points: Floats,
+) -> bpy.types.Object:
+    """Returns a new object of one piece with its origin in the middle of its box, which `parent` carries.
+
+    Args:
+        scene: The scene.
+        obj: The body.
+        parent: An empty in the place of the body.
+        piece: The piece.
+        source: The render mesh of the body.
+        points: Vertices of the piece at the first frame [Blender units], object space of the body, (k, 3).
+    """
+    number = int(piece.piece[0])
+    made = _make(scene, obj, f"{obj.name} Piece {number + 1}", piece, source, points)
+    middle = middle_of(points)
+    made.data.transform(Matrix.Translation(-Vector(middle)))
+    made.animation_data_clear()
+    made.constraints.clear()
+    made.parent, made.parent_type = parent, "OBJECT"
+    made.matrix_parent_inverse = Matrix()
+    made.delta_location, made.delta_scale = (0, 0, 0), (1, 1, 1)
+    made.delta_rotation_euler, made.delta_rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
+    made.matrix_basis = Matrix.Translation(Vector(middle))
+    return made
+
+
+def middle_of(points: Floats) -> Floats:
+    """Returns the middle of the box around points, (3,)."""
+    return (points.min(axis=0) + points.max(axis=0)) / 2.0
+
+
+def make_parent(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
+    """Returns an empty that goes wherever the body goes, hidden or not."""
+    made = bpy.data.objects.new(obj.name + PIECES, None)
+    made.sinew.result_of = obj
+    made.parent = obj
+    made.empty_display_size = 0.5 * max(obj.dimensions) / (max(obj.scale) or 1.0)
+    for collection in _homes(scene, obj):
+        collection.objects.link(made)
+    return made
+
+
+def _make(
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    name: str,
+    result: StoredResult,
+    source: SourceMesh,
+    points: Floats,
+) -> bpy.types.Object:
+    mesh, vertices = result_mesh.make_mesh(name, result, source, points)
     made = obj.copy()
     if made.override_library is not None:
         made = made.make_local(clear_liboverride=True)
     for modifier in list(made.modifiers)[: modifier_place.input_count(obj) + 1]:
         made.modifiers.remove(modifier)
-    made.name = obj.name + SUFFIX
+    made.name = name
     _make_nothing_to_sinew(made)
     made.sinew.result_of = obj
     made.data = mesh
@@ -107,11 +168,3 @@ def _homes(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Coll
     """Returns the collections of `obj` into which something can be put, else that of the scene."""
     own = [c for c in obj.users_collection if c.library is None and c.override_library is None]
     return own or [scene.collection]
-
-
-def as_visible_as(made: bpy.types.Object, obj: bpy.types.Object, swap_at: float | None) -> None:
-    """Hides `obj`, and shows its result instead, always or from a frame on."""
-    visibility.remove_drivers(made)
-    if swap_at is not None:
-        visibility.show_from(made, swap_at)
-    visibility.hide(obj, swap_at)

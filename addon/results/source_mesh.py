@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 import bpy
 import numpy as np
 import numpy.typing as npt
-from mathutils import Matrix
+from mathutils import Matrix, Vector
+from mathutils.kdtree import KDTree
 
-from ...solver.arrays import Floats
+from ...solver.arrays import Floats, Indices
 from .. import modifier_place
 from ..reading.input_mesh import mesh_of
 from ..reading.input_stage import Stage
@@ -78,6 +80,19 @@ class SourceMesh:
     uv_maps: tuple[list[str], str, str]
     colours: tuple[str, str]
     matrix: Matrix
+
+    def nearest(self, points: Floats) -> Indices:
+        """Returns the vertex that is nearest to each of the points (n, 3), (n,)."""
+        return np.array([self._tree.find(point)[1] for point in points.tolist()], np.int64)
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        used = np.unique(self.topology.loop_vertex)
+        tree = KDTree(len(used))
+        for vertex in used.tolist():
+            tree.insert(Vector(self.points[vertex]), vertex)
+        tree.balance()
+        return tree
 
 
 def read_source(scene: bpy.types.Scene, obj: bpy.types.Object, frame: int) -> SourceMesh:

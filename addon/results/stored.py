@@ -59,14 +59,36 @@ class StoredResult:
         return self.source_face < 0
 
     def turned(self) -> StoredResult:
-        """Returns the same mesh with every polygon turned round, as a mirrored object needs it."""
+        """Returns the same mesh with every polygon turned round, and every triangle of the render mesh too.
+
+        A mirrored object needs that: the solver got its triangles turned round.
+        """
         starts, ends = self.face_start[:-1], self.face_start[1:]
         faces = self.face_of_corner
         order = (starts + ends - 1)[faces] - np.arange(len(self.corners))
         same = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("corners", "corner_triangle", "corner_weights"):
             same[name] = same[name][order]
+        same["corner_weights"] = same["corner_weights"][:, ::-1]
         return StoredResult(**same)
+
+    def only(self, piece: int) -> tuple[StoredResult, Indices]:
+        """Returns one piece, and which vertices of this mesh its vertices are."""
+        faces = self.piece == piece
+        corners = faces[self.face_of_corner]
+        vertices, numbers = np.unique(self.corners[corners], return_inverse=True)
+        part = StoredResult(
+            rest=self.rest[vertices],
+            source_vertex=self.source_vertex[vertices],
+            face_start=np.concatenate([[0], np.cumsum(np.diff(self.face_start)[faces])]),
+            corners=numbers.ravel(),
+            source_face=self.source_face[faces],
+            corner_triangle=self.corner_triangle[corners],
+            corner_weights=self.corner_weights[corners],
+            piece=self.piece[faces],
+            opens=self.opens[faces],
+        )
+        return part, vertices
 
 
 def read_result(path: Path) -> StoredResult:
@@ -77,7 +99,12 @@ def read_result(path: Path) -> StoredResult:
     """
     try:
         with np.load(path, allow_pickle=False) as stored:
-            return StoredResult(**{field.name: stored[field.name] for field in fields(StoredResult)})
+            found = {field.name: stored[field.name] for field in fields(StoredResult)}
+            if "partner" in stored and "last_frame" in stored:
+                # a broken face that fits to no other one is inside a piece: it is never seen to open
+                alone = (found["source_face"] < 0) & (stored["partner"] < 0)
+                found["opens"] = np.where(alone, int(stored["last_frame"]) + 1, found["opens"])
+        return StoredResult(**found)
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as problem:
         file = path.relative_to(path.parents[1]).as_posix()
         raise StorageFailed("cache-damaged", path=str(path.parents[1]), file=file, problem=str(problem)) from problem

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import bpy
 import numpy as np
 
-from . import result_objects
+from . import visibility
 from .result_mesh import BROKEN, OPENS
 from .source_mesh import read
 
@@ -21,15 +21,21 @@ CLEAR_SHADERS = {
 }  # fmt: skip
 
 
-def apply(made: bpy.types.Object, obj: bpy.types.Object) -> None:
+def apply(shown: list[bpy.types.Object], obj: bpy.types.Object) -> None:
     """Hides `obj` and shows its result instead: always, or from the first crack on where light gets inside."""
-    result_objects.as_visible_as(made, obj, first_crack(made) if clear_materials(obj) else None)
+    cracks = [frame for frame in map(first_crack, shown) if frame is not None]
+    swap_at = min(cracks) if cracks and clear_materials(obj) else None
+    for made in shown:
+        visibility.remove_drivers(made)
+        if swap_at is not None:
+            visibility.show_from(made, swap_at)
+    visibility.hide(obj, swap_at)
 
 
 def first_crack(made: bpy.types.Object) -> float | None:
     """Returns the first frame at which a broken face of a result is seen, or None."""
     mesh = made.data
-    if BROKEN not in mesh.attributes or OPENS not in mesh.attributes:
+    if mesh is None or BROKEN not in mesh.attributes or OPENS not in mesh.attributes:
         return None
     broken = read(mesh.attributes[BROKEN].data, "value", np.bool_)
     opens = read(mesh.attributes[OPENS].data, "value", np.float32)
