@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from .build import Built
 from .heat import Factors, factors, pressure_modulus, softened
 from .model import Model
-from .plastic import with_plastic_strain
+from .plastic import FLOWED, with_plastic_strain
 from .state import State
 
 
@@ -25,9 +27,10 @@ def present_model(built: Built, state: State, by_heat: Factors | None = None) ->
     if by_heat is None:
         return model
     mu, lam = softened(model.mu, model.lam, by_heat.stiffness)
-    if not by_heat.is_soft.any():
+    flowed = state.fields.get(FLOWED, np.zeros(model.tet_count))
+    by_volume = pressure_modulus(mu, lam, by_heat, flowed)
+    if not by_volume.any():
         return replace(model, mu=mu, lam=lam)
-    by_volume = pressure_modulus(mu, lam, by_heat)
     for body in built.plastic:
         if body.is_additive:  # which does not keep volume
             by_volume[body.tets] = 0.0

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..arrays import Floats, Indices
+from ..arrays import Bools, Floats, Indices
 from ..linear.pattern import BlockPattern
 from ..model import Model
 from ..scene import Heat, Scene
@@ -27,7 +27,7 @@ from .sources import BuiltSource, build_source
 
 TEMPERATURE = "node.temperature"  # [°C], (n,): bodies without heat keep that of the air at the first frame
 
-WEIGHT_BULK = 50.0
+WEIGHT_BULK = 20.0  # more keeps more of the volume, but holds coarse tets up
 
 Surface = tuple[Indices, Floats, Floats]
 
@@ -62,6 +62,7 @@ class HeatBodies:
         point_tet, point_weights: Points of the surface in the tets of the model, (k,) and (k, 4), weights from 0 to 1.
         point_exchange: Their area times exchange with the air / s [W/K], (k,).
         sources: What heats them.
+        is_heated: Whether the body of each of the model's tets has a temperature, (m,).
         least_bulk: Bulk modulus of the model's tets, molten [Pa], (m,), zero where a body has no temperature: liquids
             are hardly pressed together, so it is `WEIGHT_BULK` times what the weight of the body's height is.
     """
@@ -72,6 +73,7 @@ class HeatBodies:
     point_weights: Floats
     point_exchange: Floats
     sources: tuple[BuiltSource, ...]
+    is_heated: Bools
     least_bulk: Floats
     _made: WeakKeyDictionary[BlockPattern, Conduction] = field(default_factory=WeakKeyDictionary, repr=False)
 
@@ -108,6 +110,7 @@ def make_heat(
         BadInput: A source has no extent, or a scale of zero.
     """
     bodies = []
+    is_heated = np.zeros(model.tet_count, bool)
     conductivity, least_bulk = np.zeros(model.tet_count), np.zeros(model.tet_count)
     tet, weights, exchange = [np.zeros(0, np.int32)], [np.zeros((0, 4))], [np.zeros(0)]
     for number, (body, points) in enumerate(zip(scene.bodies, surfaces, strict=True)):
@@ -116,6 +119,7 @@ def make_heat(
         scale = body.simulated_scale
         bodies.append(HeatedBody(body.key, body.name, number, body.heat, body.material.density, scale))
         own = model.bodies[number]
+        is_heated[own.tets] = True
         conductivity[own.tets] = body.heat.conductivity / scale**2
         # |g| · height, since gravity need not be along an axis
         drop = np.ptp(model.X[own.nodes] @ gravity) / scale
@@ -133,6 +137,7 @@ def make_heat(
         point_weights=np.concatenate(weights),
         point_exchange=np.concatenate(exchange),
         sources=sources,
+        is_heated=is_heated,
         least_bulk=least_bulk,
     )
 

@@ -27,6 +27,7 @@ class Factors:
         yield_strain: Factor on the yield strain, (m,), zero where it is molten.
         flow: Factor on the flow rate, (m,).
         melted: Whether the melting point is reached, (m,).
+        is_heated: Whether its body has a temperature, (m,).
         least_bulk: Bulk modulus that a melt has at least [Pa], (m,).
     """
 
@@ -34,6 +35,7 @@ class Factors:
     yield_strain: Floats
     flow: Floats
     melted: Bools
+    is_heated: Bools
     least_bulk: Floats
 
     @property
@@ -47,7 +49,9 @@ def factors(heat: HeatBodies | None, model: Model, state: State) -> Factors | No
     if heat is None:
         return None
     count, temperature = model.tet_count, state.fields[TEMPERATURE]
-    found = Factors(np.ones(count), np.ones(count), np.ones(count), np.zeros(count, bool), heat.least_bulk)
+    found = Factors(
+        np.ones(count), np.ones(count), np.ones(count), np.zeros(count, bool), heat.is_heated, heat.least_bulk
+    )
     for body in heat.bodies:
         own = model.bodies[body.number].tets
         of_tets = temperature[model.tets[own]].mean(axis=1)

@@ -14,6 +14,8 @@ import numpy as np
 from ..arrays import Floats
 from .melting import Factors
 
+LIQUID = 0.5  # strain that has flowed from which on material counts as one that flows
+
 
 def softened(mu: Floats, lam: Floats, factor: Floats) -> tuple[Floats, Floats]:
     """Returns Lamé's moduli [Pa], (m,) each, for Young's modulus times `factor`, (m,).
@@ -28,11 +30,14 @@ def softened(mu: Floats, lam: Floats, factor: Floats) -> tuple[Floats, Floats]:
     return grown * shear, grown * (kappa - 2.0 / 3.0 * shear)
 
 
-def pressure_modulus(mu: Floats, lam: Floats, by_heat: Factors) -> Floats:
-    """Returns the modulus of the pressure by volume [Pa], (m,): zero where nothing is soft.
+def pressure_modulus(mu: Floats, lam: Floats, by_heat: Factors, flowed: Floats) -> Floats:
+    """Returns the modulus of the pressure by volume [Pa], (m,): zero where nothing is soft or has flowed.
 
-    From the bulk modulus κ it rises to the least one that a melt has, where that is more, as the stiffness falls.
+    From the bulk modulus κ it rises to the least one that a melt has, where that is more, as the stiffness falls or
+    with the strain `flowed`, (m,): what flows like a liquid is pressed together as little, be it warm or molten.
     """
     kappa = lam + 2.0 / 3.0 * mu
     softness = np.where(by_heat.melted, 1.0, 1.0 - np.minimum(by_heat.stiffness, 1.0))
-    return np.where(by_heat.is_soft, kappa + softness * np.maximum(by_heat.least_bulk - kappa, 0.0), 0.0)
+    softness = np.maximum(softness, np.minimum(flowed / LIQUID, 1.0))
+    resists = by_heat.is_heated & (by_heat.is_soft | (flowed > 0.0))
+    return np.where(resists, kappa + softness * np.maximum(by_heat.least_bulk - kappa, 0.0), 0.0)
