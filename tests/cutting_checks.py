@@ -151,7 +151,8 @@ def loose_motion(cut, nodes, tets, parted, size):
     is_part = is_inside[cut.face_of_corner]
     own = np.einsum("kj,kji->ki", weights, moved[parted[tet]])
     # a flat tet turns a distance from it into a motion the larger the flatter it is
-    steepness = size * np.linalg.norm(np.linalg.inv(edges), axis=(1, 2))
+    tied = nodes[tets[cut.tet[cut.corners]]]
+    steepness = sum(size * np.linalg.norm(np.linalg.inv(e[:, 1:] - e[:, :1]), axis=(1, 2)) for e in (corner, tied))
     if (np.abs(own - places[cut.corners]).max(axis=1) / steepness)[is_part].max(initial=0) > 1e-8 * size:
         wrong.append("a face moves with its tet")
     return wrong

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from ..arrays import Floats, Indices, indices
 from ..embedding import weights_in
+from ..geometry.point_tet import barycentric_rows
 from .crossings import Crossings, SurfaceEdges
 from .cut_surface import CutSurface
 from .glue import glued_corners, paired_sides
@@ -42,11 +43,10 @@ def assemble(
     polygons, vertex, is_new, ends = unpinched(polygons, glued_corners(polygons, a, b), a, b, len(places))
     places = np.concatenate([places, places[ends].mean(axis=1)])
     count = int(vertex.max(initial=-1)) + 1
-    point, tet = np.zeros(count, np.int64), np.full(count, -1)
+    point = np.zeros(count, np.int64)
     point[vertex] = polygons.point
-    # where neighbours in one piece disagree their tets share the nodes that matter
-    np.maximum.at(tet, vertex, np.where(is_new, _face_tets(polygons), polygons.corner_tet))
-    rest, tet = places[point], indices(tet)
+    rest = places[point]
+    tet = _fattest(nodes, tets, vertex, np.where(is_new, np.repeat(polygons.tet, polygons.size), polygons.corner_tet))
     return CutSurface(
         rest,
         tet,
@@ -63,9 +63,19 @@ def assemble(
     )
 
 
-def _face_tets(polygons: Polygons) -> npt.NDArray:
-    """Returns the tet of the polygon of each corner, (c,)."""
-    return np.repeat(polygons.tet, polygons.size)
+def _fattest(nodes: Floats, tets: Indices, vertex: npt.NDArray, corner_tet: npt.NDArray) -> Indices:
+    """Returns the least flat of the tets of each vertex's corners, −1 among them for none, (k,).
+
+    Where they are several, the vertex lies on what they share, and what they share moves the same in each.
+    """
+    steepness = barycentric_rows(nodes, tets)[1].max(axis=1)
+    by_flatness = np.argsort(np.where(steepness > 0.0, steepness, np.inf), kind="stable")
+    rank = np.empty(len(tets) + 1, np.int64)
+    rank[by_flatness] = np.arange(len(tets))
+    rank[-1] = len(tets)
+    best = np.full(int(vertex.max(initial=-1)) + 1, len(tets))
+    np.minimum.at(best, vertex, rank[corner_tet])
+    return indices(by_flatness[best])
 
 
 def _corner_weights(
