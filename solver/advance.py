@@ -26,6 +26,7 @@ from .plastic import flow, largest_plastic_strain
 from .present_model import present_model
 from .scene import Scene
 from .simulation import Simulation
+from .spin import turn_pieces
 from .state import State
 from .tracks import TrackReader
 
@@ -135,7 +136,9 @@ def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport
     def respond(x: Floats, v: Floats) -> Outside | None:
         return outside() if contacts.update(x) else None
 
+    before = state.x.copy()
     report = step(model, state, outside(), dt, scene.settings, respond=respond, max_solves=MAX_SOLVES)
+    turn_pieces(model, state, before, held, dt)
     contacts.remember(state)
     for pins in built.pins:
         pins.remember(state, model, targets.get(pins.key), dt)

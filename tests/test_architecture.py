@@ -28,7 +28,7 @@ LAYERS = [
     "elements",
     "mesh_files pin_regions integrators rest_stress",
     "contact heat",
-    "pins checks plastic fracture",
+    "pins checks plastic fracture spin",
     "gravity_in_shape",
     "build",
     "simulation",

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lets pieces that spin turn instead of growing.
+
+A step moves nodes along straight lines. The nodes of a piece that turns by an angle θ in a step are then √(1 + θ²)
+times as far from its axis: what spins grows, is stressed by that, and breaks again. Bodies turn little in a step;
+splinters may turn by a radian. So the rigid part of a piece's motion, found from its momentum and its angular
+momentum about its centre, is taken out of the step and made again as a rotation. Both momenta stay as they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .arrays import Bools, Floats, Indices
+from .model import Model
+from .state import State
+from .topology import TETS
+
+LEAST = 1.0e-4  # [rad]: slower turning grows by less than 5e-9
+THIN = 1.0e-9  # of the trace of the inertia, where a piece has hardly any about an axis
+
+
+def turn_pieces(model: Model, state: State, before: Floats, is_held: Bools | None, dt: float) -> None:
+    """Changes positions and velocities in `state` at the end of a step of `dt` [s], if something has broken.
+
+    Args:
+        model: Of the step.
+        state: At its end.
+        before: Positions at its begin [m], (n, 3).
+        is_held: Nodes that are held, (n,), or None: a piece with one of them does not turn freely.
+        dt: [s].
+    """
+    if TETS not in state.fields:
+        return
+    start = np.asarray(model.pattern.island_start, np.int64)
+    state.x, state.v = turned(start, model.mass, before, state.x, state.v, is_held, dt)
+
+
+def turned(
+    start: Indices, mass: Floats, before: Floats, x: Floats, v: Floats, is_held: Bools | None, dt: float
+) -> tuple[Floats, Floats]:
+    """Returns positions [m] and velocities [m/s] at the end of a step, (n, 3) each, with free pieces turned.
+
+    Args:
+        start: Where the pieces' nodes begin, (k + 1,).
+        mass: Of the nodes [kg], (n,).
+        before: Positions at the begin of the step [m], (n, 3).
+        x, v: At its end, x = before + dt · v, (n, 3).
+        is_held: Nodes that are held, (n,), or None.
+        dt: [s].
+    """
+    first, piece = start[:-1], np.repeat(np.arange(len(start) - 1), np.diff(start))
+    total = np.add.reduceat(mass, first)
+    centre = np.add.reduceat(mass[:, None] * before, first) / total[:, None]
+    speed = np.add.reduceat(mass[:, None] * v, first) / total[:, None]
+    arm, rest = before - centre[piece], v - speed[piece]
+    angular = np.add.reduceat(mass[:, None] * np.cross(arm, rest), first)
+    omega = _solve(_inertia(mass, arm, first), angular)
+    turns = np.linalg.norm(omega, axis=1) * dt > LEAST
+    if is_held is not None:
+        turns &= ~np.logical_or.reduceat(is_held, first)
+    if not turns.any():
+        return x, v
+    R = _rotations(omega * dt)[piece]
+    strain = rest - np.cross(omega[piece], arm)
+    arm_after = np.einsum("nij,nj->ni", R, arm + dt * strain)
+    strain = np.einsum("nij,nj->ni", R, strain)
+    left = angular - np.add.reduceat(mass[:, None] * np.cross(arm_after, strain), first)
+    spin = _solve(_inertia(mass, arm_after, first), left)
+    moves = turns[piece][:, None]
+    x_after = centre[piece] + dt * speed[piece] + arm_after
+    v_after = speed[piece] + np.cross(spin[piece], arm_after) + strain
+    return np.where(moves, x_after, x), np.where(moves, v_after, v)
+
+
+def _inertia(mass: Floats, arm: Floats, first: Indices) -> Floats:
+    """Returns Σ m (|r|² − r rᵀ) [kg m²] of pieces, (k, 3, 3), a little larger about axes without any."""
+    square = np.einsum("ni,ni->n", arm, arm)
+    each = mass[:, None, None] * (square[:, None, None] * np.eye(3) - arm[:, :, None] * arm[:, None, :])
+    inertia = np.add.reduceat(each, first)
+    size = np.trace(inertia, axis1=1, axis2=2)
+    return inertia + (THIN * size + np.finfo(float).tiny)[:, None, None] * np.eye(3)
+
+
+def _solve(inertia: Floats, angular: Floats) -> Floats:
+    return np.linalg.solve(inertia, angular[:, :, None])[:, :, 0]
+
+
+def _rotations(angle: Floats) -> Floats:
+    """Returns the rotations (k, 3, 3) about vectors of angles [rad], (k, 3): Rodrigues' formula."""
+    size = np.linalg.norm(angle, axis=1)
+    near = np.maximum(size, np.finfo(float).tiny)
+    axis = angle / near[:, None]
+    cross = np.zeros((len(angle), 3, 3))
+    cross[:, [2, 0, 1], [1, 2, 0]] = axis
+    cross[:, [1, 2, 0], [2, 0, 1]] = -axis
+    s, c = np.sin(size)[:, None, None], 1.0 - np.cos(size)[:, None, None]
+    return np.eye(3) + s * cross + c * (cross @ cross)
