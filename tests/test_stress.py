@@ -103,3 +103,33 @@ def test_planes_are_carried_to_rest(model):
 def test_no_stress_where_nothing_is_strained(model):
     found, largest = elastic_stress(model, model.X @ rotation([1.0, 1.0, 0.0], 3.0).T)
     assert np.abs(found).max() < 1e-8 and np.abs(largest).max() < 1e-8
+
+
+def test_some_of_the_tets_have_the_stress_that_they_have_among_all(model):
+    model = dataclasses.replace(
+        model,
+        initial_strain=0.1 * np.random.default_rng(1).normal(size=(model.tet_count, 6)),
+        pressure_modulus=np.linspace(0.0, 1e5, model.tet_count),
+    )
+    x = model.X + 0.1 * np.random.default_rng(2).normal(size=model.X.shape)
+    stress, largest = elastic_stress(model, x)
+    which = np.array([7, 2, 30], np.int32)
+    some, most = elastic_stress(model, x, which)
+    assert (some == stress[which]).all() and (most == largest[which]).all()
+
+
+def test_what_resists_by_volume_has_the_pressure_of_its_volume(model):
+    """A melt: hardly any shear modulus, strained so that the trace of its strain says nothing of its volume."""
+    mu, kappa = 1.0, 1.0e6
+    soft = dataclasses.replace(
+        model,
+        mu=np.full(model.tet_count, mu),
+        lam=np.full(model.tet_count, kappa - 2.0 / 3.0 * mu),
+        pressure_modulus=np.full(model.tet_count, kappa),
+    )
+    R, F = rotation([1.0, 2.0, 3.0], 1.0), np.diag([1.2, 0.9, 0.9])
+    found, largest = elastic_stress(soft, model.X @ (R @ F).T)
+    pressure = kappa * (1.2 * 0.9 * 0.9 - 1.0)
+    np.testing.assert_allclose(matrices(found), np.tile(pressure * np.eye(3), (len(found), 1, 1)), atol=1.0)
+    np.testing.assert_allclose(np.trace(matrices(found), axis1=1, axis2=2), 3.0 * pressure, rtol=1e-9)
+    assert (largest < 0.0).all()

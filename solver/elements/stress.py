@@ -3,7 +3,8 @@
 
 With the rotation R of F = Ds Dm⁻¹ and ε = sym(RᵀF) − I − ε0 the stress is R σ Rᵀ, σ = 2μ ε + λ tr(ε) I: force per
 area of the shape that the tet has at rest by now, in the directions of space. A model of plastic or hot bodies has
-their present rest shapes and moduli, so this is the elastic stress of those too.
+their present rest shapes and moduli, so this is the elastic stress of those too. Tets that resist changes of their
+volume itself (`volume_pressure.py`) have κ (J − 1 − tr ε0) I in place of κ tr(ε) I.
 
 Source: Müller and Gross 2004, section 4.
 """
@@ -21,19 +22,25 @@ from .gradient import corotated_strain_of, gradient_of
 from .rotation import rotation_of
 
 
-def elastic_stress(model: Model, x: Floats) -> tuple[Floats, Floats]:
+def elastic_stress(model: Model, x: Floats, which: Indices | None = None) -> tuple[Floats, Floats]:
     """Returns the stress of every tet at node positions x [m], (n, 3), and its largest principal value.
 
     Args:
         model: The bodies; of a plastic or hot one the present model.
         x: Node positions [m].
+        which: Only these k tets, (k,).
 
     Returns:
-        Stress in space as xx, yy, zz, xy, yz, zx [Pa], (m, 6), and its largest eigenvalue [Pa], (m,): above zero
+        Stress in space as xx, yy, zz, xy, yz, zx [Pa], (m, 6) or (k, 6), and its largest eigenvalue [Pa]: above zero
         where something is pulled.
     """
-    stress, largest = np.empty((model.tet_count, 6)), np.empty(model.tet_count)
-    stress_of_tets(x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, stress, largest)
+    of = slice(None) if which is None else which
+    tets, strain, kappa = model.tets[of], model.initial_strain, model.pressure_modulus
+    stress, largest = np.empty((len(tets), 6)), np.empty(len(tets))
+    stress_of_tets(
+        x, tets, model.Dm_inverse[of], model.mu[of], model.lam_by_strain[of], kappa[of] if len(kappa) else kappa,
+        strain[of] if len(strain) else strain, stress, largest,
+    )  # fmt: skip
     return stress, largest
 
 
@@ -63,16 +70,21 @@ def von_mises(stress: Floats) -> Floats:
 
 
 @kernel()
-def stress_of_tets(x, tets, Dm_inverse, mu, lam, initial_strain, stress, largest):
-    """Writes what `elastic_stress` returns; `initial_strain` ε0 is (m, 6) or (0, 6) for none."""
+def stress_of_tets(x, tets, Dm_inverse, mu, lam, kappa, initial_strain, stress, largest):
+    """Writes what `elastic_stress` returns; `kappa` is (m,) or (0,) and `initial_strain` (m, 6) or (0, 6) for none."""
     for tet in range(len(tets)):
         F, s = gradient_of(x, tets[tet], Dm_inverse[tet]), stress[tet]
         A, B, C, D, E, G, P, Q, R = rotation_of(*F)
         exx, eyy, ezz, exy, eyz, ezx = corotated_strain_of(*F, A, B, C, D, E, G, P, Q, R)
+        J0 = 1.0
         if len(initial_strain) > 0:
             o = initial_strain[tet]
             exx, eyy, ezz, exy, eyz, ezx = exx - o[0], eyy - o[1], ezz - o[2], exy - o[3], eyz - o[4], ezx - o[5]
+            J0 += o[0] + o[1] + o[2]
         k, pressure = 2.0 * mu[tet], lam[tet] * (exx + eyy + ezz)
+        if len(kappa) > 0:
+            a, b, c, d, e, f, g, h, i = F
+            pressure += kappa[tet] * (a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) - J0)
         xx, yy, zz, xy, yz, zx = k * exx + pressure, k * eyy + pressure, k * ezz + pressure, k * exy, k * eyz, k * ezx
         largest[tet] = largest_eigenvalue(xx, yy, zz, xy, yz, zx)
         # R σ, then (R σ) Rᵀ

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..arrays import Bools, Floats, Indices
 from ..chance import draw
-from ..elements.stress import normal_at_rest, principal_stresses, stress_of_tets
+from ..elements.stress import elastic_stress, normal_at_rest, principal_stresses
 from ..geometry.welding import connected
 from ..model import Model
 from .bodies import ORDER, BreakableBody
@@ -106,11 +106,7 @@ class Cracking:
 
 def plane_normals(model: Model, x: Floats, which: Indices) -> Floats:
     """Returns the directions of the largest principal stress of some tets, as normals at rest, (k, 3)."""
-    stress, largest = np.empty((len(which), 6)), np.empty(len(which))
-    strain = model.initial_strain[which] if len(model.initial_strain) else model.initial_strain
-    stress_of_tets(
-        x, model.tets[which], model.Dm_inverse[which], model.mu[which], model.lam[which], strain, stress, largest
-    )
+    stress, _ = elastic_stress(model, x, which)
     _, directions = principal_stresses(stress)
     return normal_at_rest(model, x, which, directions[:, :, 2])
 
