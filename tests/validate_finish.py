@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the final meshes of bodies that break cost, at the size of MG04's table 1, and whether they stay closed.
+
+python -m pytest -s tests/validate_finish.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reach_table import reach
+from shapes import torus
+from sinew.solver.cache import CacheReader
+from sinew.solver.pc2 import read_samples
+from sinew.solver.scene import Body, Collider, Fracture, Material, Meshing, Scene, Settings
+from sinew.solver.simulate import simulate
+from sinew.solver.tracks import TrackWriter
+
+SECTION = "The render mesh stays watertight"
+FRAMES = 250
+KEY = "torus"
+
+
+def torn_torus(frame_end: int, attributes: tuple[str, ...] = ()) -> Scene:
+    """Returns a ring of 22,200 triangles, held on one side and pulled at the other, above the ground."""
+    vertices, triangles = torus(150, 74)
+    vertices = vertices + [0.0, 0.0, 1.0]
+    pinned = np.flatnonzero(np.abs(vertices[:, 0]) > 0.9).astype(np.int32)
+    body = Body(
+        KEY,
+        "Torus",
+        vertices,
+        triangles,
+        Material(1.0e5, 0.33, 1000.0),
+        Meshing("robust", divisions=6),
+        pinned=pinned,
+        pin_weights=np.ones(len(pinned)),
+        fracture=Fracture(breaking_stress=2.5e4),
+        attributes=attributes,
+    )
+    return Scene((body,), (Collider("ground", "Ground"),), Settings(1, frame_end))
+
+
+def write(cache: Path, scene: Scene) -> None:
+    """Exports it: the ends go apart with 0.2 m/s each."""
+    scene.save(cache / "scene")
+    body = scene.bodies[0]
+    rest = body.vertices[body.pinned]
+    times = np.linspace(0.0, 11.0, 12)
+    away = np.sign(rest[:, :1]) * [0.2, 0.0, 0.0]
+    tracks = TrackWriter(cache / "scene")
+    tracks.append(f"body.{KEY}.targets", times, rest + times[:, None, None] * away)
+    tracks.close()
+
+
+def bake(cache: Path, scene: Scene) -> dict[str, Mapping[str, Any]]:
+    """Bakes and returns the last event of each kind."""
+    told: dict[str, Mapping[str, Any]] = {}
+    write(cache, scene)
+    simulate(cache, lambda event: told.__setitem__(event["event"], event))
+    return told
+
+
+@pytest.fixture(scope="module")
+def torn(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Mapping[str, Any]]]:
+    folder = tmp_path_factory.mktemp("torn")
+    bake(folder / "first", torn_torus(30))  # compiles
+    return folder / "c", bake(folder / "c", torn_torus(FRAMES))
+
+
+def test_share_of_the_bake(torn: tuple[Path, dict[str, Mapping[str, Any]]]) -> None:
+    _, told = torn
+    triangles, tets = len(torn_torus(2).bodies[0].triangles), told["built"]["tets"]
+    (made,) = told["finished"]["results"]
+    share = told["finished"]["seconds"] / told["done"]["seconds"]
+    print(f"\n{triangles} triangles, {tets} tets, {FRAMES} frames in {told['done']['seconds']:.2f} s, {made}")
+    print(f"finishing took {told['finished']['seconds']:.2f} s")
+    assert triangles >= 22_000 and made["pieces"] > 1
+    reach(SECTION, "22,200 triangles: cutting and moving, share of the bake", f"{share:.1%}", "10 %", share <= 0.1)
+
+
+def test_closed_at_every_frame(torn: tuple[Path, dict[str, Mapping[str, Any]]]) -> None:
+    cache, _ = torn
+    made = CacheReader(cache).read_result(KEY)
+    assert made is not None
+    sizes = np.diff(made["face_start"])
+    after = np.arange(1, len(made["corners"]) + 1)
+    after[made["face_start"][1:] - 1] = made["face_start"][:-1]
+    count = len(made["rest"])
+    there = made["corners"].astype(np.int64) * count + made["corners"][after]
+    back = made["corners"][after].astype(np.int64) * count + made["corners"]
+    lone = len(np.setxor1d(there, back)) + len(there) - len(np.unique(there))
+    assert sizes.min() >= 3
+    reach(SECTION, "edges without two faces that agree, at every frame", lone, 0, lone == 0)
+
+
+def test_closed_cracks_do_not_fight(torn: tuple[Path, dict[str, Mapping[str, Any]]]) -> None:
+    cache, _ = torn
+    made = CacheReader(cache).read_result(KEY)
+    assert made is not None
+    order = np.lexsort(made["rest"].T)
+    is_copy = (made["rest"][order[1:]] == made["rest"][order[:-1]]).all(axis=1)
+    one, other = order[1:][is_copy], order[:-1][is_copy]
+    first = int(made["opens"][made["source_face"] < 0].min())
+    apart = 0.0
+    for frame in range(1, first):
+        shown = read_samples(cache / "result" / f"{KEY}.pc2", frame - 1, 1)[0]
+        apart = max(apart, float(np.abs(shown[one] - shown[other]).max()))
+    print(f"\n{len(one)} copies, the first crack opens at frame {first}")
+    reach(SECTION, "copies of a point apart before the first crack [m]", apart, 0, apart == 0.0 and first > 2)
+
+
+def test_attributes_share(torn: tuple[Path, dict[str, Mapping[str, Any]]], tmp_path: Path) -> None:
+    _, plain = torn
+    told = bake(tmp_path / "c", torn_torus(FRAMES, ("stress", "damage")))
+    more = told["done"]["seconds"] - plain["done"]["seconds"]
+    print(f"\nstress and damage for {FRAMES} frames: {more:.2f} s more, finishing {told['finished']['seconds']:.2f} s")
