@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The child that bakes what breaks: stopped, killed or left alone while it finishes, it leaves a whole cache."""
+
+from __future__ import annotations
+
+import shutil
+import time as clock
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from breaking_bakes import breaking_scene, write_breaking
+from sinew.addon.baking.child_process import ChildProcess, child_command
+from sinew.solver.__main__ import main
+from sinew.solver.cache import CacheReader, CacheWriter, is_locked
+from sinew.solver.commands.info import describe
+from sinew.solver.simulate import simulate
+from tiny_bakes import baked
+
+CANCEL = {"command": "cancel"}
+
+
+@pytest.fixture(scope="module")
+def through(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    cache = tmp_path_factory.mktemp("broken") / "c"
+    write_breaking(cache, breaking_scene(attributes=("stress",), samples_per_frame=2))
+    simulate(cache, lambda event: None)
+    return cache
+
+
+@pytest.fixture
+def cache(through: Path, tmp_path: Path) -> Path:
+    """The same scene, not baked yet."""
+    shutil.copytree(through / "scene", tmp_path / "c" / "scene")
+    return tmp_path / "c"
+
+
+def child(command: str, cache: Path, *more: str) -> ChildProcess:
+    return ChildProcess(child_command([command, str(cache), "--child", "--json", *more]), cache / "log.txt")
+
+
+def listen(process: ChildProcess, until: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+    """Returns the child's events up to the one that is waited for, or to its end."""
+    events: list[dict[str, Any]] = []
+    end = clock.monotonic() + 120.0
+    while clock.monotonic() < end:
+        gone = process.exit_code() is not None
+        for event in process.events():
+            events.append(event)
+            if until(event):
+                return events
+        if gone:
+            return events
+        clock.sleep(0.002)
+    raise AssertionError(f"the child said only {events}")
+
+
+def at_frame(number: int) -> Callable[[dict[str, Any]], bool]:
+    return lambda event: event["event"] == "frame" and event["frame"] >= number
+
+
+def finishing(event: dict[str, Any]) -> bool:
+    return event["event"] == "finishing"
+
+
+def never(_: dict[str, Any]) -> bool:
+    return False
+
+
+def test_cancelled_it_finishes_what_is_there(through: Path, cache: Path) -> None:
+    process = child("simulate", cache)
+    listen(process, at_frame(8))
+    process.send(CANCEL)
+    events = listen(process, never)
+    assert process.exit_code() == 130 and events[-1]["kind"] == "cancelled"
+    names = [event["event"] for event in events]
+    assert "finishing" in names and names[-2] == "finished" and events[-2]["results"][0]["key"] == "pulled"
+    reader = CacheReader(cache)
+    made = reader.read_result("pulled")
+    assert made is not None and int(made["last_frame"]) == reader.last_frame() == reader.resume_frame()
+    simulate(cache, lambda event: None, resume=True)
+    assert baked(cache) == baked(through)
+
+
+def test_cancelled_twice_it_hurries(through: Path, cache: Path) -> None:
+    process = child("simulate", cache)
+    listen(process, at_frame(8))
+    process.send(CANCEL)
+    listen(process, finishing)
+    begin = clock.monotonic()
+    process.send(CANCEL)
+    listen(process, never)
+    assert process.exit_code() == 130 and clock.monotonic() - begin < 5.0  # the machine may be busy
+    assert CacheReader(cache).integrity() == [] and not is_locked(cache)
+    simulate(cache, lambda event: None, resume=True)
+    assert baked(cache) == baked(through)
+
+
+def test_nobody_listens_while_it_finishes(through: Path, cache: Path) -> None:
+    process = child("simulate", cache)
+    listen(process, finishing)
+    process.close(patience=6.0)
+    assert process._process.returncode in (0, 130), "it ends by itself"
+    assert CacheReader(cache).is_done()
+
+
+def test_killed_while_it_finishes(through: Path, cache: Path) -> None:
+    process = child("simulate", cache)
+    listen(process, lambda event: event.get("fraction", 0.0) > 0.4)
+    process.kill()
+    listen(process, never)
+    process.close()
+    reader = CacheReader(cache)
+    assert reader.is_done() and reader.integrity() == [] and not is_locked(cache)
+    told = listen(child("finish", cache), never)
+    assert told[0]["event"] == "started" and told[-1]["event"] == "done"
+    assert told[-1]["results"] == CacheReader(through).results()
+    assert baked(cache) == baked(through)
+
+
+def test_finish_and_info_on_the_command_line(through: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through, cache)
+    assert main(["finish", str(cache)]) == 0
+    pieces = CacheReader(through).results()[0]["pieces"]
+    assert f'"Pulled Bar": {pieces} pieces' in capfd.readouterr().out
+    assert baked(cache) == baked(through)
+    assert describe(CacheReader(cache))["results"] == CacheReader(through).results()
+    assert main(["info", str(cache)]) == 0
+    assert f'"Pulled Bar": {pieces} pieces' in capfd.readouterr().out
+    assert main(["finish", str(tmp_path / "none")]) == 3 and not (tmp_path / "none").exists()
+    with CacheWriter(cache):
+        assert main(["finish", str(cache)]) == 3
+    assert "Another Sinew" in capfd.readouterr().err
