@@ -107,7 +107,7 @@ class HeldRegion:
         wanted = targets[self.rows] - middle
         F = _not_flattened(self.whole.fit(wanted)[0][0])
         # what is left of the targets after undoing the motion of the whole
-        undone = _turned(wanted, np.linalg.inv(F))
+        undone = _turned(wanted, _inverse(F))
         if np.abs(undone - self.whole.vertices).max() <= ROUND_OFF * self.whole.extent[0]:
             return self._placed(_turned(self.rest, F) + middle)  # an affine motion: parts 2 and 3 have nothing to do
         F_near, t_near = self.local.fit(undone[self.sampled])
@@ -220,7 +220,25 @@ def _turned(vectors: Floats, F: Floats) -> Floats:
     return np.einsum("ij,kj->ki", F, vectors)
 
 
+def _inverse(F: Floats) -> Floats:
+    """Returns F⁻¹, (3, 3), by cofactors: for one small matrix LAPACK takes ten times as long."""
+    (a, b, c), (d, e, f), (g, h, i) = F.tolist()
+    adjugate = [
+        [e * i - f * h, c * h - b * i, b * f - c * e],
+        [f * g - d * i, a * i - c * g, c * d - a * f],
+        [d * h - e * g, b * g - a * h, a * e - b * d],
+    ]
+    determinant = a * adjugate[0][0] + b * adjugate[1][0] + c * adjugate[2][0]
+    return np.array(adjugate) / determinant
+
+
 def _not_flattened(F: Floats) -> Floats:
     """Returns F with its singular values kept above a tenth, so that it can be undone."""
+    (a, b, c), (d, e, f), (g, h, i) = F.tolist()
+    determinant = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
+    square = a * a + b * b + c * c + d * d + e * e + f * f + g * g + h * h + i * i
+    # the smallest singular value is the determinant over the two others, whose product is no more than half of ‖F‖²
+    if 2.0 * abs(determinant) > 0.1 * square:
+        return F
     left, sizes, right = np.linalg.svd(F)
     return F if sizes[-1] > 0.1 else left @ np.diag(np.maximum(sizes, 0.1)) @ right
