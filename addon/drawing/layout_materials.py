@@ -123,9 +123,10 @@ def _draw_what_broke(layout: bpy.types.UILayout, context: bpy.types.Context, obj
     if report.largest_stress is None:
         column.label(text="Largest stress: known once it is baked", icon="INFO")
         return
-    share = report.largest_stress / obj.sinew.breaking_stress if obj.sinew.breaking_stress > 0.0 else 0.0
-    words = f"Largest stress so far: {pascals(report.largest_stress)}, {100.0 * share:.3g} % of Breaking Stress"
-    draw_wrapped(column, words, "INFO", context)
+    bears = obj.sinew.breaking_stress
+    share = report.largest_stress / bears if bears > 0.0 else 0.0
+    compared = f"{100.0 * share:.3g} % of Breaking Stress" if share <= 1.0 else f"above the {pascals(bears)} it bears"
+    draw_wrapped(column, f"Largest stress so far: {pascals(report.largest_stress)}, {compared}", "INFO", context)
     if report.splits:
         pieces = f"{report.pieces:,} pieces" if report.pieces != 1 else "1 piece"
         column.label(text=f"Cracked: {pieces}, {report.splits:,} points split", icon="MOD_EXPLODE")
