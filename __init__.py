@@ -6,7 +6,7 @@ imports `sinew.solver`, which needs no Blender. `bpy` is imported inside the fun
 the package can be imported, and its tests collected, where there is no Blender.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def register() -> None:
