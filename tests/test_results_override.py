@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A linked character that breaks: its override is hidden, its result is a local object, and both survive a reload."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from blender_scenes import evaluated
+from cut_by_hand import write_broken
+from sinew.addon import messages, roles
+from sinew.addon.baking import bakes, cache_place, present_bake
+from test_library_override import hero, linked
+
+
+def test_an_override_breaks_survives_a_reload_and_comes_back(tmp_path: Path) -> None:
+    obj = linked(tmp_path)
+    roles.make_body(obj)
+    obj.sinew.use_fracture = True
+    obj.modifiers["Subdivision"].render_levels = obj.modifiers["Subdivision"].levels = 1
+    present_bake.modifier_place.settle(obj)
+    assert [m.type for m in obj.modifiers] == ["ARMATURE", "SUBSURF", "MESH_CACHE"]
+    scene = bpy.context.scene
+    cache = tmp_path / "shot.sinew"
+    arrays = write_broken(cache, obj, "Hero", opens=4)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    cache_place.remember(scene, cache)
+    present_bake.attach(scene)
+    assert not messages.last(scene), messages.last(scene)
+    made = bpy.data.objects["Hero Broken"]
+    assert made.library is None and made.override_library is None and made.data.library is None
+    bpy.ops.wm.save_mainfile()
+
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    obj = next(o for o in bpy.context.scene.objects if o.override_library and o.type == "MESH")
+    made = bpy.data.objects["Hero Broken"]
+    assert obj.hide_viewport and obj.hide_render and made.sinew.result_of == obj
+    assert [m.type for m in made.modifiers] == ["MESH_CACHE"]
+    for frame in (1, 9):
+        assert np.allclose(evaluated(made, frame)[0], arrays["shapes"][frame - 1], atol=1e-6)
+    bakes.delete(bpy.context.scene)
+    assert "Hero Broken" not in bpy.data.objects and not obj.hide_viewport and not obj.hide_render
+    assert hero() == obj
