@@ -21,6 +21,7 @@ from .build import Built, build
 from .cache import CacheHead, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .checks import check_scene
+from .cutting.cut import check_covered
 from .errors import Cancelled, SinewError, SolveFailed
 from .finish.finish import finish, is_finished
 from .finish.kept import breakable
@@ -128,6 +129,7 @@ def _make(
         bake = Bake(writer, head, Simulation(scene, tracks, built, point.state), point.frame, point.topology)
         on_event(_told(built, scene))
     else:
+        _check_it_can_be_cut(built, scene)
         writer.start_over(head)
         for body, asked in zip(built.bodies, scene.bodies, strict=True):
             writer.write_model(asked.key, to_arrays(asked, body.mesh, body.binding))
@@ -135,6 +137,13 @@ def _make(
         on_event(_told(built, scene))
         on_event(bake.write_start())
     return bake
+
+
+def _check_it_can_be_cut(built: Built, scene: Scene) -> None:
+    """Raises BadInput where a body that may break could not be cut at the end."""
+    for body, asked in zip(built.bodies, scene.bodies, strict=True):
+        if asked.fracture is not None:
+            check_covered(body.mesh.nodes, body.mesh.tets, asked.vertices, asked.triangles, asked.name)
 
 
 def _noted_settings(folder: Path) -> str:

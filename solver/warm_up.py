@@ -23,6 +23,8 @@ from .attributes.fields import STRESSES, fields
 from .build import Built, build
 from .contact.response import ContactStep
 from .contact.touching import Place
+from .cutting.cut import check_covered
+from .cutting.ears import cut_ears
 from .fracture.splits import plane_normals
 from .heat import plasticity_of
 from .jit import PACKAGE, cache_root, is_cached
@@ -215,6 +217,15 @@ def _compile_breaking(simulation: Simulation) -> None:
     if whole.fracture is not None:
         plane_normals(built.model, state.x, np.zeros(1, np.int32))
         broken_up(whole, whole.fracture.neighbours.tet >= 0)
+        _compile_cutting()
+
+
+def _compile_cutting() -> None:
+    """Compiles what cuts the render mesh: finds a cube inside a tet, and fills a square."""
+    vertices, triangles = _box(np.zeros(3), 1)
+    nodes, tets = _one_tet(vertices)
+    check_covered(nodes - [0.0, 0.0, 0.5], tets, vertices, triangles, "warm-up")
+    cut_ears(np.array([[0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0]]), np.arange(4))
 
 
 def _sources() -> str:
