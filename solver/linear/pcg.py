@@ -22,8 +22,10 @@ from .block_jacobi import invert_diagonal
 from .block_row import multiply_row
 from .pattern import BlockPattern
 from .rigid_modes import RigidModes, balance, make_orthogonal
+from .small_islands import solve_small_islands
 
 RESTARTS = 3
+GONE_ASTRAY = 1.0e4  # the smallest ‖r‖² so far, from which on an island's search is begun anew
 # systems of fewer blocks are solved on one thread: a pass over them is over before the others have begun
 BLOCKS_PER_THREAD = 8000
 
@@ -73,6 +75,7 @@ def solve(
     """
     if x.shape != b.shape or x.shape != (pattern.node_count, 3) or values.shape != (pattern.block_count, 9):
         raise ValueError(f"x {x.shape}, b {b.shape}, values {values.shape} do not fit {pattern.node_count} nodes")
+    solve_small_islands(pattern.island_start, pattern.row_start, pattern.column, values, is_free, b, x)
     inverse = np.empty((pattern.node_count, 6))
     invert_diagonal(pattern.diagonal, is_free, values, inverse)
     r, z, p, q = np.zeros((4, *b.shape))
@@ -84,13 +87,13 @@ def solve(
         make_orthogonal(modes, pattern, d)
     coarse = np.zeros((pattern.island_count, 6))
     sums = np.zeros((len(pattern.chunk_start) - 1, 8))
-    alpha, beta, rz, rr, bb = np.zeros((5, pattern.island_count))
+    alpha, beta, rz, rr, bb, best = np.zeros((6, pattern.island_count))
     bb[:] = 0.0 if least is None else np.square(least)
     iterations = conjugate_gradients(
         pattern.chunk_start, pattern.chunk_island, pattern.row_start, pattern.column, values, inverse, is_free,
         not is_free.all(), b, float(tolerance), int(max_iterations), r, z, p, q, d,
         likely is not None, modes.arms, modes.product, modes.inverse, coarse,
-        sums, np.ones(pattern.island_count, np.bool_), alpha, beta, rz, rr, bb, x,
+        sums, np.ones(pattern.island_count, np.bool_), alpha, beta, rz, rr, bb, best, x,
         pattern.block_count < BLOCKS_PER_THREAD,
     )  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -107,14 +110,15 @@ _DONE, _GIVEN, _ALL, _APPLY, _RESIDUAL, _LIKELY, _CURVE, _DIRECTION, _PRODUCT, _
 @kernel(parallel=True)
 def conjugate_gradients(
     chunk_start, chunk_island, row_start, column, values, inverse, is_free, has_held, b, tolerance, max_iterations,
-    r, z, p, q, d, has_likely, arms, product, mode_inverse, coarse, sums, active, alpha, beta, rz, rr, bb, x, alone,
+    r, z, p, q, d, has_likely, arms, product, mode_inverse, coarse, sums, active, alpha, beta, rz, rr, bb, best, x,
+    alone,
 ):  # fmt: skip
     """Solves for x, on one thread where `alone` says so; returns the iterations.
 
     r, z, p, q are work space of the shape of x, q zero at first; d is the likely direction, zero at held nodes, where
     there is one; `arms`, `product`, `mode_inverse` are those of `RigidModes`, or empty; `sums` is work space of
     (chunks, 8), `coarse`, zero at first, of (islands, 6); `active`, true at first, and
-    `alpha`, `beta` and `rz` of (islands,). `rr` gets ‖b − A x‖², `bb` the larger of ‖b‖² and what it held.
+    `alpha`, `beta`, `rz` and `best` of (islands,). `rr` gets ‖b − A x‖², `bb` the larger of ‖b‖² and what it held.
     """
     iterations, restarts = 0, -1
     # first b less what held nodes add to it, for its norm; q is zero where there are none
@@ -141,7 +145,7 @@ def conjugate_gradients(
         may_go_on = iterations < max_iterations and restarts <= RESTARTS
         task = _conclude(
             task, may_go_on, restarts == 0, has_likely, tolerance, chunk_island, mode_inverse, coarse, sums, active,
-            alpha, beta, rz, rr, bb,
+            alpha, beta, rz, rr, bb, best,
         )  # fmt: skip
     return iterations
 
@@ -169,7 +173,7 @@ def _work(
 @kernel()
 def _conclude(
     task, may_go_on, is_norm, has_likely, tolerance, chunk_island, mode_inverse, coarse, sums, active,
-    alpha, beta, rz, rr, bb,
+    alpha, beta, rz, rr, bb, best,
 ):  # fmt: skip
     """Draws the consequences of a pass for every island, and returns the next task."""
     if task == _GIVEN or task == _ALL:
@@ -204,7 +208,10 @@ def _conclude(
         else:
             beta[island] = first / rz[island] if task == _DESCEND else 0.0
             rz[island], rr[island] = first, second
-            active[island] = second > tolerance * tolerance * bb[island] and first > 0.0 and may_go_on
+            best[island] = second if task == _RESIDUAL else min(best[island], second)
+            # where round-off has taken over, going on leads away: begin anew from here, a few times
+            goes_down = second < GONE_ASTRAY * best[island] or best[island] == 0.0
+            active[island] = second > tolerance * tolerance * bb[island] and first > 0.0 and may_go_on and goes_down
         goes_on = goes_on or active[island]
     if task == _LIKELY:
         return _CURVE
