@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import bpy
+import numpy as np
 from mathutils import Vector
 
 Colour = tuple[float, float, float]
@@ -40,17 +42,89 @@ def select(obj: bpy.types.Object) -> None:
     bpy.context.view_layer.objects.active = obj
 
 
-def make_body(obj: bpy.types.Object, preset: str, divisions: int) -> None:
-    """Makes `obj` a soft body, as the button does."""
+def make_body(obj: bpy.types.Object, preset: str, divisions: int = 0, tet_size: float = 0.0) -> None:
+    """Makes `obj` a soft body, as the button does, of so many divisions or of a tet size [m]."""
     select(obj)
     bpy.ops.sinew.make_body()
     obj.sinew.preset = preset
-    obj.sinew.divisions = divisions
+    if divisions:
+        obj.sinew.divisions = divisions
+    else:
+        obj.sinew.sizing, obj.sinew.tet_size = "SIZE", tet_size
 
 
 def of_table_1(obj: bpy.types.Object, youngs_modulus: float) -> None:
     """Gives a body what all bodies of Müller and Gross 2004, table 1, share, and its Young's modulus [Pa]."""
     obj.sinew.youngs_modulus, obj.sinew.poisson_ratio, obj.sinew.density = youngs_modulus, 0.33, 1000.0
+
+
+def hold(obj: bpy.types.Object, **ends: Callable[[np.ndarray], np.ndarray]) -> bpy.types.Object:
+    """Pins parts of `obj` to bones of their own, and returns the armature to be animated.
+
+    Each of `ends` is a bone's name and what says which vertices it holds, positions [m], (n, 3) → (n,) bools.
+    """
+    points = np.empty((len(obj.data.vertices), 3), np.float32)
+    obj.data.vertices.foreach_get("co", points.ravel())
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(rig)
+    pins = obj.vertex_groups.new(name="Hold")
+    select(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name, holds in ends.items():
+        held = np.flatnonzero(holds(points)).tolist()
+        bone = rig.data.edit_bones.new(name)
+        bone.head = obj.matrix_world @ Vector(points[held].mean(axis=0))
+        bone.tail = bone.head + Vector((0.0, 0.0, 0.1))
+        obj.vertex_groups.new(name=name).add(held, 1.0, "REPLACE")
+        pins.add(held, 1.0, "REPLACE")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    rig.hide_render = True
+    follow = obj.modifiers.new("Armature", "ARMATURE")
+    follow.object = rig
+    return rig
+
+
+def key_bone(
+    rig: bpy.types.Object, name: str, *keys: tuple[int, tuple[float, float, float], tuple[float, float, float]]
+) -> None:
+    """Keys by how much a bone is moved [m] and turned [rad], in world axes, at frames."""
+    bone = rig.pose.bones[name]
+    bone.rotation_mode = "XYZ"
+    # bones point upwards: what is up for the world is y for them
+    for frame, (x, y, z), (a, b, c) in keys:
+        bone.location, bone.rotation_euler = (x, z, -y), (a, c, -b)
+        bone.keyframe_insert("location", frame=frame)
+        bone.keyframe_insert("rotation_euler", frame=frame)
+
+
+def make_heat_source(obj: bpy.types.Object, temperature: float, radius: float, exchange: float) -> None:
+    """Makes `obj` hot [°C], heating what is within `radius` [m] by `exchange` [W/(m² K)]."""
+    select(obj)
+    bpy.ops.sinew.make_heat_source()
+    settings = obj.sinew
+    settings.source_temperature, settings.source_radius, settings.source_exchange = temperature, radius, exchange
+
+
+def soften(obj: bpy.types.Object, *rows: tuple[float, float, float, float]) -> None:
+    """Gives a body rows of temperature [°C] and factors of stiffness, yield and flow."""
+    obj.sinew.softening.clear()
+    for row in rows:
+        added = obj.sinew.softening.add()
+        added.temperature, added.stiffness, added.yield_strain, added.flow = row
+
+
+def glow(obj: bpy.types.Object, colour: Colour, strength: float) -> None:
+    """Makes the first material of `obj` shine."""
+    shader = obj.data.materials[0].node_tree.nodes["Principled BSDF"]
+    shader.inputs["Emission Color"].default_value = (*colour, 1.0)
+    shader.inputs["Emission Strength"].default_value = strength
+
+
+def key_places(obj: bpy.types.Object, *keys: tuple[int, tuple[float, float, float]]) -> None:
+    """Keys where `obj` is [m] at frames."""
+    for frame, place in keys:
+        obj.location = place
+        obj.keyframe_insert("location", frame=frame)
 
 
 def make_collider(obj: bpy.types.Object) -> None:
@@ -75,13 +149,19 @@ def paint(obj: bpy.types.Object, colour: Colour, roughness: float = 0.5) -> None
 
 def add_material(obj: bpy.types.Object, name: str, colour: Colour, roughness: float = 0.5) -> bpy.types.Material:
     """Gives `obj` a further slot with a plain material and returns that."""
+    material = loose_material(name, colour, roughness)
+    obj.data.materials.append(material)
+    return material
+
+
+def loose_material(name: str, colour: Colour, roughness: float = 0.5) -> bpy.types.Material:
+    """Returns a plain material that no object has yet."""
     material = bpy.data.materials.new(name)
     material.diffuse_color = (*colour, 1.0)
     material.use_nodes = True
     shader = material.node_tree.nodes["Principled BSDF"]
     shader.inputs["Base Color"].default_value = (*colour, 1.0)
     shader.inputs["Roughness"].default_value = roughness
-    obj.data.materials.append(material)
     return material
 
 

@@ -33,6 +33,8 @@ def frames(path: np.ndarray, up: Sequence[float]) -> tuple[np.ndarray, np.ndarra
     along = np.gradient(path, axis=0)
     along /= np.linalg.norm(along, axis=1)[:, None]
     over = np.asarray(up, float)
+    if abs(along[0] @ over) > 0.95:
+        over = np.roll(over, 1)
     sides, overs = [], []
     for direction in along:
         over = over - direction * (over @ direction)
