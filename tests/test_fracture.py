@@ -395,3 +395,51 @@ def test_a_whole_breakable_body_moves_like_one_that_cannot_break(tmp_path):
     for _ in range(20):
         assert np.array_equal(one.advance(), other.advance())
     assert other.built.whole is None and other.state.fields[LARGEST][0] > 0.0
+
+
+def test_gravity_already_in_shape_counts_as_stress_and_stays_after_breaking(tmp_path):
+    """A bar that hangs still bears its weight, ρ g L at its top; it breaks there where it bears less."""
+    nodes, tets = bar((3, 3, 8), (0.6, 0.6, 1.6))
+    weight = 1000.0 * 9.81 * 1.6
+    body = breakable(irregular(nodes, tets, 0.03), tets, Fracture(breaking_stress=10.0 * weight), material=JELLY)
+    top = np.flatnonzero(body.vertices[:, 2] > 1.6 - 1e-9).astype(np.int32)
+    body = dataclasses.replace(body, pinned=top, pin_weights=np.ones(len(top)), gravity_in_shape=True)
+    settings = Settings(fps=50.0, substeps=2, frame_end=200)
+    run = Run(tmp_path / "firm", Scene((body,), (), settings))
+    run.advance(3)
+    assert np.abs(run.render["bar"] - body.vertices).max() < 1e-6
+    assert 0.7 * weight < run.reports[-1].bodies["bar"]["largest_stress"] < 2.0 * weight
+
+    track = ([0.0, 0.1, 0.11], np.array([1e6, 1e6, 0.5 * weight]))
+    run = Run(tmp_path / "weak", Scene((body,), (), settings), body__bar__breaking_stress=track)
+    run.advance(4)
+    assert run.built.whole is None
+    run.advance(30)
+    assert run.reports[-1].bodies["bar"]["pieces"] >= 2
+    parted = run.built.fracture.neighbours.parted(run.built.model.tets)
+    broken = run.built.model.X[run.built.model.tets[np.flatnonzero(parted.any(axis=1))]].mean(axis=1)
+    assert np.median(broken[:, 2]) > 0.7
+    assert np.abs(run.render["bar"][top] - body.vertices[top]).max() < 1e-9
+    assert run.render["bar"][:, 2].min() < -0.3
+
+
+def test_what_is_attached_goes_with_its_pins_while_the_rest_breaks_off(tmp_path):
+    body = held_bar(Fracture(breaking_stress=1.5e4, seed=1))
+    ends = body.pinned
+    left = ends[body.vertices[ends, 0] < 0.8]
+    right = ends[body.vertices[ends, 0] > 0.8]
+    body = dataclasses.replace(
+        body, pinned=right, pin_weights=np.full(len(right), 0.5), attached=left, attached_weights=np.ones(len(left))
+    )
+    start = body.vertices[right]
+    run = Run(
+        tmp_path,
+        Scene((body,), (), Settings(fps=50.0, substeps=1, frame_end=200, gravity=(0.0, 0.0, 0.0))),
+        body__bar__targets=([0.0, 0.6], np.array([start, start + [0.8, 0.0, 0.0]])),
+        body__bar__pin_stiffness=([0.0], np.array([1.0e5])),
+        body__bar__attached__targets=([0.0], body.vertices[left][None]),
+    )
+    run.advance(60)
+    assert run.reports[-1].bodies["bar"]["pieces"] >= 2
+    assert np.abs(run.render["bar"][left] - body.vertices[left]).max() < 1e-9
+    assert np.abs(run.render["bar"][right] - start - [0.8, 0.0, 0.0]).max() < 0.05
