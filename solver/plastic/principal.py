@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Principal values of symmetric 3×3 matrices, and functions of them, without their axes.
+"""3×3 matrices as tuples of their entries, row by row, and functions of symmetric ones without their axes.
 
-A matrix is its entries xx, yy, zz, xy, yz, zx. A function f(C) is the polynomial of degree two in C that has the
+A symmetric matrix is xx, yy, zz, xy, yz, zx. A function f(C) of one is the polynomial of degree two in C that has the
 values of f at the eigenvalues: Newton's divided differences, which stay good where eigenvalues come together.
 """
 
@@ -35,7 +35,7 @@ def eigenvalues(C, det):
 
 @kernel()
 def function_of(C, u, v, w, fu, fv, fw, slope):
-    """Returns the six entries of f(C), by the eigenvalues u ≥ v ≥ w of C and f there.
+    """Returns the nine entries of f(C), by the eigenvalues u ≥ v ≥ w of C and f there.
 
     `slope` is f′ near eigenvalues that cannot be told apart.
     """
@@ -45,14 +45,13 @@ def function_of(C, u, v, w, fu, fv, fw, slope):
     uvw = (uv - vw) / (u - w) if u - w > TOGETHER * u else 0.0
     # fu I + uv (C − u I) + uvw (C − u I)(C − v I) = k I + n C + uvw C²
     k, n = fu - uv * u + uvw * u * v, uv - uvw * (u + v)
-    return (
-        k + n * xx + uvw * (xx * xx + xy * xy + zx * zx),
-        k + n * yy + uvw * (xy * xy + yy * yy + yz * yz),
-        k + n * zz + uvw * (zx * zx + yz * yz + zz * zz),
-        n * xy + uvw * (xx * xy + xy * yy + zx * yz),
-        n * yz + uvw * (xy * zx + yy * yz + yz * zz),
-        n * zx + uvw * (xx * zx + xy * yz + zx * zz),
-    )
+    fxy = n * xy + uvw * (xx * xy + xy * yy + zx * yz)
+    fyz = n * yz + uvw * (xy * zx + yy * yz + yz * zz)
+    fzx = n * zx + uvw * (xx * zx + xy * yz + zx * zz)
+    fxx = k + n * xx + uvw * (xx * xx + xy * xy + zx * zx)
+    fyy = k + n * yy + uvw * (xy * xy + yy * yy + yz * yz)
+    fzz = k + n * zz + uvw * (zx * zx + yz * yz + zz * zz)
+    return fxx, fxy, fzx, fxy, fyy, fyz, fzx, fyz, fzz
 
 
 @kernel()
@@ -82,37 +81,65 @@ def most_shear(C):
 
 
 @kernel()
-def plastic_shear(nine):
-    """Returns what is needed of Fp⁻¹, given by its nine entries row by row.
+def plastic_shear(Fp_inverse):
+    """Returns what is needed of Fp⁻¹, given by its nine entries.
 
     Returns:
         The six entries of A = Fp⁻¹ Fp⁻ᵀ, its eigenvalues u ≥ v ≥ w, and (a, b, c, norm) of `shear_of` them. With
         Fp = R U, A is U⁻²: the norm is ‖ln Fp‖.
     """
-    a, b, c, d, e, f, g, h, i = nine
-    A = (
-        a * a + b * b + c * c,
-        d * d + e * e + f * f,
-        g * g + h * h + i * i,
-        a * d + b * e + c * f,
-        d * g + e * h + f * i,
-        g * a + h * b + i * c,
-    )
+    a, b, c, d, e, f, g, h, i = Fp_inverse
+    A = squared((a, d, g, b, e, h, c, f, i))
     u, v, w = eigenvalues(A, 1.0)
     return A, u, v, w, shear_of(u, v, w)
 
 
 @kernel()
-def entries(matrix):
-    """Returns the nine entries of a matrix, (3, 3), row by row."""
+def squared(F):
+    """Returns the six entries of Fᵀ F."""
+    a, b, c, d, e, f, g, h, i = F
     return (
-        matrix[0, 0],
-        matrix[0, 1],
-        matrix[0, 2],
-        matrix[1, 0],
-        matrix[1, 1],
-        matrix[1, 2],
-        matrix[2, 0],
-        matrix[2, 1],
-        matrix[2, 2],
+        a * a + d * d + g * g,
+        b * b + e * e + h * h,
+        c * c + f * f + i * i,
+        a * b + d * e + g * h,
+        b * c + e * f + h * i,
+        c * a + f * d + i * g,
     )
+
+
+@kernel()
+def product(left, right):
+    """Returns the nine entries of a product of matrices."""
+    a, b, c, d, e, f, g, h, i = left
+    A, B, C, D, E, F, P, Q, R = right
+    return (
+        a * A + b * D + c * P,
+        a * B + b * E + c * Q,
+        a * C + b * F + c * R,
+        d * A + e * D + f * P,
+        d * B + e * E + f * Q,
+        d * C + e * F + f * R,
+        g * A + h * D + i * P,
+        g * B + h * E + i * Q,
+        g * C + h * F + i * R,
+    )
+
+
+@kernel()
+def determinant(F):
+    """Returns det F."""
+    a, b, c, d, e, f, g, h, i = F
+    return a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
+
+
+@kernel()
+def entries(m):
+    """Returns the nine entries of a matrix, (3, 3)."""
+    return m[0, 0], m[0, 1], m[0, 2], m[1, 0], m[1, 1], m[1, 2], m[2, 0], m[2, 1], m[2, 2]
+
+
+@kernel()
+def write(m, nine):
+    """Writes the nine entries of a matrix, (3, 3)."""
+    m[0, 0], m[0, 1], m[0, 2], m[1, 0], m[1, 1], m[1, 2], m[2, 0], m[2, 1], m[2, 2] = nine
