@@ -52,16 +52,18 @@ def drop_scene(
 def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) -> dict[str, Any]:
     """Returns steps, residuals, lowest point [m], volume ratio, inverted tets and seconds per frame of a bake.
 
+    `body` is what the last frame's report says of the body: pieces, largest stress [Pa], largest plastic strain.
+
     Args:
         reader: The cache, baked.
         seconds: How long each computed frame took, as the `frame` events said.
         substeps: Steps per frame.
     """
     model = reader.read_model(KEY)
-    tets, fill = model["tets"], model["fill"]
+    fill = model["fill"]
     lines, tally = reader.report()[1:], reader.tally()
     first, last = reader.baked() or (0, -1)
-    volumes = [_volume(reader.read_frame(frame).x.astype(np.float64), tets, fill) for frame in range(first, last + 1)]
+    volumes = [_volume(*_shape(reader, frame, model["tets"]), fill) for frame in range(first, last + 1)]
     samples = reader.head.sample_count(last)
     lowest = [float(reader.read_samples(KEY, i)[0, :, 2].min()) for i in range(samples)]
     return {
@@ -72,7 +74,7 @@ def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) ->
         "residual_max": tally.residual,
         "residuals": [line["residual"] for line in lines],
         "iterations_per_step": sum(line["iterations"] for line in lines) / max(len(lines) * substeps, 1),
-        "tets": len(tets),
+        "tets": len(model["tets"]),
         "nodes": len(model["nodes"]),
         "lowest_point": min(lowest),
         "lowest_point_at_end": lowest[-1],
@@ -82,9 +84,18 @@ def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) ->
         "inverted_tets": lines[-1]["inverted_tets"] if lines else 0,
         "inverted_tets_max": tally.inverted_tets,
         "contacts_at_end": lines[-1]["contacts"] if lines else 0,
+        "body": lines[-1].get("bodies", {}).get(KEY, {}) if lines else {},
+        "results": reader.results(),
         "seconds_per_frame": float(np.mean(seconds)) if seconds else 0.0,
         "seconds_per_frame_max": max(seconds, default=0.0),
     }
+
+
+def _shape(reader: CacheReader, frame: int, whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns node positions [m] and the tets between them at a frame."""
+    found = reader.read_frame(frame)
+    tets = reader.read_topology(found.topology)["tets"] if found.topology else whole
+    return found.x.astype(np.float64), tets
 
 
 def _volume(x: np.ndarray, tets: np.ndarray, fill: np.ndarray) -> float:

@@ -147,6 +147,19 @@ def test_drop(tmp_path: Path) -> None:
     assert heights[5] == pytest.approx(0.5 - fall, abs=1.0e-4)
 
 
+def test_drop_breaks_or_dents_what_falls(tmp_path: Path) -> None:
+    write_cube(tmp_path / "Cube.obj")
+    common = ("drop", "Cube.obj", "--out", "o", "--seconds", "0.5", "--divisions", "4", "--height", "0.4", "--json")
+    broken = lines(sinew(*common, "--preset", "rubber", "--breaking-stress", "2e4", cwd=tmp_path))[-1]
+    (made,) = broken["results"]
+    assert broken["body"]["pieces"] == made["pieces"] > 1 and broken["body"]["largest_stress"] > 1.0e4
+    assert 0.6 < broken["volume_ratio_min"] <= broken["volume_ratio_max"] < 1.3
+    dented = lines(sinew(*common, "--preset", "foam", "--yield-strain", "0.001", "--flow", "50", cwd=tmp_path))[-1]
+    assert dented["body"]["largest_plastic_strain"] > 0.01 and dented["results"] == []
+    told = sinew("drop", "Cube.obj", "--out", "o", "--breaking-stress", "-1", cwd=tmp_path)
+    assert "Breaking Stress" in one_sentence(told, 2)
+
+
 def test_drop_takes_the_tets_of_a_file_and_turns_them(tmp_path: Path) -> None:
     (tmp_path / "two.veg").write_text(
         "*VERTICES\n5 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n4 1 1 1\n*ELEMENTS\nTET\n2 4 0\n0 0 2 1 3\n1 1 2 3 4\n"

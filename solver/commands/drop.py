@@ -8,14 +8,15 @@ import json
 import math
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..cache import CacheReader
 from ..disk import named_errors, write_whole
 from ..errors import BadInput, SinewError
-from ..presets import DEFAULT, PRESETS
-from ..scene import Meshing, Settings
+from ..presets import DEFAULT, PRESETS, Preset
+from ..scene import Fracture, Meshing, Plasticity, Settings
 from ..stop_request import StopRequest
 from .simulate import say
 
@@ -39,6 +40,13 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--method", choices=("smooth", "robust"), default="smooth", help="how it is filled (smooth)")
     parser.add_argument("--divisions", type=int, default=16, metavar="N", help="tets along the longest side (16)")
+    parser.add_argument(
+        "--breaking-stress", type=float, metavar="PA", help="let it break; largest stress that it bears"
+    )
+    parser.add_argument("--toughness", type=float, metavar="K", help="at crack tips, in Pa √m")
+    parser.add_argument("--yield-strain", type=float, metavar="E", help="let it take a new shape from this strain on")
+    parser.add_argument("--flow", type=float, metavar="RATE", help="how fast it does, per second")
+    parser.add_argument("--elastic", action="store_true", help="whatever the preset is chosen for")
     parser.add_argument("--threads", type=int, metavar="N", help="threads; never changes the result")
     parser.add_argument("--json", action="store_true", help="say what happens as JSON lines; the last is the report")
     parser.set_defaults(run=run)
@@ -60,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
     meshing = Meshing(options.method, divisions=options.divisions)
     shape, notes = _read(options.mesh)
     scene = drop_scene(name, shape, preset.material, meshing, options.height, settings, options.simulated_scale)
+    body = replace(scene.bodies[0], plasticity=_plasticity(options, preset), fracture=_fracture(options, preset))
+    scene = replace(scene, bodies=(body,))
     cache = options.out / f"{name}.sinew"
     with named_errors(options.out):
         scene.save(cache / "scene")
@@ -110,9 +120,32 @@ def _settings(options: argparse.Namespace) -> Settings:
     return Settings(1, 1 + frames, options.fps, options.substeps)
 
 
+def _plasticity(options: argparse.Namespace, preset: Preset) -> Plasticity | None:
+    """Returns how it takes a new shape: where the preset is chosen for that, or an option asks for it."""
+    asked = _given(yield_strain=options.yield_strain, flow=options.flow)
+    is_on = asked or ("plasticity" in preset.shows and not options.elastic)
+    return replace(preset.plasticity or Plasticity(), **asked) if is_on else None
+
+
+def _fracture(options: argparse.Namespace, preset: Preset) -> Fracture | None:
+    """Returns how it breaks: where the preset is chosen for that, or an option asks for it."""
+    asked = _given(breaking_stress=options.breaking_stress, toughness=options.toughness)
+    is_on = asked or ("fracture" in preset.shows and not options.elastic)
+    known = preset.fracture or Fracture()
+    if "breaking_stress" in asked:  # a toughness that was known belongs to the stress that was known
+        known = replace(known, toughness=None)
+    return replace(known, **asked) if is_on else None
+
+
+def _given(**values: float | None) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _say_report(report: Mapping[str, Any], folder: Path) -> None:
     print(f"{report['tets']} tets, {report['frames']} frames, {1e3 * report['seconds_per_frame']:.1f} ms per frame")
     print(f"lowest point {report['lowest_point']:.4g} m, volume {100 * report['volume_ratio']:.1f} % at the end")
     print(f"{report['inverted_tets_max']} tets inverted at most, {report['steps_not_converged']} steps not converged,")
     print(f"{report['steps_with_unsettled_contacts']} steps with contacts not settled")
+    for name, value in report["body"].items():
+        print(f"{name.replace('_', ' ')}: {value:.4g}")
     print(f"in {folder}")
