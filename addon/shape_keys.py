@@ -35,11 +35,22 @@ def shape_key_bytes(vertices: int, samples: int) -> int:
 
 
 def convert_to_shape_keys(
-    context: bpy.types.Context, scene: bpy.types.Scene, obj: bpy.types.Object, cache: Path
+    context: bpy.types.Context,
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    cache: Path,
+    shown: bpy.types.Object | None = None,
 ) -> bpy.types.Object:
     """Returns a new object that moves as `obj` does where Sinew's modifier is, with a linear key per sample.
 
     Modifiers below Sinew's go on working on it; what is above them is in the keys.
+
+    Args:
+        context: Where it is selected.
+        scene: The scene.
+        obj: The body.
+        cache: Where it is baked.
+        shown: What stands in for the body, if it broke.
 
     Raises:
         BadInput: `obj` has no baked frames.
@@ -51,6 +62,7 @@ def convert_to_shape_keys(
     if last is None or modifier is None or body_key(obj) not in {body.key for body in head.bodies}:
         raise BadInput("not-baked", name=obj.name)
     moments = _moments(head, last)
+    obj = shown or obj
     mesh, shapes, place = _read(scene, obj, moments)
     copy = _make_copy(obj, mesh, place)
     _home(scene, obj).objects.link(copy)
@@ -113,6 +125,8 @@ def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, place: Matrix) -> bp
     copy.sinew.role = "NONE"
     copy.sinew.key = ""
     copy.sinew.modifier_uid = 0
+    copy.sinew.result_of, copy.sinew.result_stamp = None, ""
+    copy.hide_viewport = copy.hide_render = False
     copy.data = mesh
     copy.delta_location, copy.delta_scale = (0, 0, 0), (1, 1, 1)
     copy.delta_rotation_euler, copy.delta_rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)

@@ -35,6 +35,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" cannot be kept closed when it breaks: it has {defects}.',
         "Press Make Closed Copy, close it by hand, or turn Fracture off.",
     ),
+    "shape-keys-of-pieces": (
+        '"{name}" is shown in separate pieces, which shape keys of one mesh cannot be.',
+        "Turn Separate Pieces off, convert, and turn it on again.",
+    ),
     "swapped-at-crack": (
         'Light gets inside "{name}" through its material "{material}", so cracks would show before they open.',
         "The body itself is shown until the first one opens; later ones show early.",

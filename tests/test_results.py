@@ -348,3 +348,18 @@ def world_x(piece: bpy.types.Object, arrays: dict, matrix: np.ndarray, number: i
     points = arrays["rest"][np.unique(arrays["corners"][faces])]
     middle = (points.min(axis=0) + points.max(axis=0)) / 2.0
     return float((matrix[:3, :3] @ middle + matrix[:3, 3])[0])
+
+
+def test_a_result_becomes_shape_keys(tmp_path: Path) -> None:
+    fresh()
+    obj = ball()
+    _, arrays, _ = broken(tmp_path, obj)
+    bpy.context.view_layer.objects.active = obj
+    assert bpy.ops.sinew.convert_to_shape_keys() == {"FINISHED"}
+    copy = bpy.context.object
+    assert copy.sinew.result_of is None and not copy.hide_render and not len(copy.modifiers)
+    bpy.ops.sinew.delete_bake()
+    assert copy.name in bpy.data.objects and "Ball Broken" not in bpy.data.objects
+    for frame in (1, OPENS, 9):
+        assert np.allclose(evaluated(copy, frame)[0], arrays["shapes"][frame - 1], atol=1e-5)
+    assert "broken" in copy.data.attributes

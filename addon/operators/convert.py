@@ -10,6 +10,7 @@ from .. import playback
 from ..baking import bake_status, cache_place
 from ..baking.status import size
 from ..messages import told
+from ..results.result_objects import results_of
 
 
 class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
@@ -28,7 +29,11 @@ class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
         if obj.type != "MESH" or obj.sinew.role != "BODY":
             raise BadInput("not-a-body", name=obj.name)
         needed = bake_status.shape_key_bytes(scene, obj)
-        copy = playback.convert_to_shape_keys(context, scene, obj, cache_place.cache_folder(scene))
+        shown = [made for made in results_of(obj) if made.type == "MESH"]
+        if len(shown) > 1:
+            raise BadInput("shape-keys-of-pieces", name=obj.name)
+        folder = cache_place.cache_folder(scene)
+        copy = playback.convert_to_shape_keys(context, scene, obj, folder, shown[0] if shown else None)
         self.report({"INFO"}, f'"{copy.name}" has the bake as shape keys, {size(needed)}')
         return {"FINISHED"}
 
