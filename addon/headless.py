@@ -185,6 +185,11 @@ def _say(event: Mapping[str, Any]) -> None:
             print(f"{event['tets']:,} tets", flush=True)
             for warning in (warning for body in event["bodies"] for warning in body["warnings"]):
                 print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)
+        case "finishing" if event["fraction"] == 0.0:
+            print(f"cutting the mesh of {event['body']}", flush=True)
+        case "finished":
+            for made in event["results"]:
+                print(f'"{made["name"]}" broke into {made["pieces"]:,} pieces', flush=True)
         case "warning":
             print(f"warning: {event['sentence']} {event['next_step']}", flush=True)
         case "frame":

@@ -12,7 +12,9 @@ bpy = pytest.importorskip("bpy")
 
 from blender_scenes import add_box, counts, fresh
 from sinew.addon import export, presets, roles
+from sinew.solver.checks import check_scene
 from sinew.solver.error_texts import TEXTS
+from sinew.solver.errors import BadInput
 from sinew.solver.presets import PRESETS
 from sinew.solver.scene import ATTRIBUTES
 from test_export import exported, refused
@@ -347,3 +349,57 @@ def test_removing_a_heat_source_leaves_an_empty() -> None:
     assert bpy.ops.sinew.remove() == {"FINISHED"}
     assert source.sinew.role == "NONE" and source.name in scene.objects
     assert "not-a-heat-source" in TEXTS
+
+
+def test_paint_in_an_attribute_counts_too(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = body()
+    own = everything_on(obj)
+    values = np.linspace(0.0, 1.0, len(obj.data.vertices)).astype(np.float32)
+    obj.data.attributes.new("Strong", "FLOAT", "POINT").data.foreach_set("value", values)
+    own.strength_group = "Strong"
+    assert np.allclose(exported(scene, tmp_path / "c.sinew")[0].bodies[0].fracture.strength_paint, values)
+    first = export.settings_digest(scene)
+    obj.data.attributes["Strong"].data[0].value = 0.5
+    assert export.settings_digest(scene) != first
+    own.strength_group = ""
+    other = export.settings_digest(scene)
+    obj.data.attributes["Strong"].data[0].value = 0.75
+    assert export.settings_digest(scene) == other
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "words"),
+    [
+        ("radius", "setting-out-of-range", "Radius"),
+        ("rows", "softening-not-rising", "Box"),
+        ("open", "breaks-open", "Box"),
+        ("law", "", ""),
+    ],
+)
+def test_what_the_exporter_lets_through_is_told_before_the_work(
+    wrong: str, kind: str, words: str, tmp_path: Path
+) -> None:
+    scene = fresh()
+    scene.frame_end = 1
+    obj = body()
+    own = everything_on(obj)
+    source = roles.add_heat_source(bpy.context)
+    if wrong == "radius":
+        source.sinew.source_radius = 0.0
+    elif wrong == "rows":
+        presets.write_rows(own.softening, np.array([[60.0, 1, 1, 1], [20.0, 1, 1, 1]]))
+    elif wrong == "open":
+        bpy.context.view_layer.objects.active = obj
+        obj.data.clear_geometry()
+        obj.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [], [(0, 2, 1), (0, 1, 3), (1, 2, 3)])
+
+    def bake() -> None:
+        check_scene(exported(scene, tmp_path / "c.sinew")[0])
+
+    if not kind:
+        bake()
+        return
+    with pytest.raises(BadInput) as caught:
+        bake()
+    assert caught.value.kind == kind and words in caught.value.sentence and caught.value.next_step

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import time as clock
+from pathlib import Path
 
 import bpy
 
 from .. import export, playback
-from . import bake_job, bakes, cache_look, cache_place, present_bake
+from ..results import present
+from . import bake_job, bakes, body_reports, cache_look, cache_place, present_bake
 from .status import PHASES, Status
 
 STAGES = {"tetrahedralize": "Filling with Tets", "bind": "Binding", "rest": "Finding the Rest Shape"}
@@ -46,6 +48,7 @@ def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
     return Status(
         phase="partial" if is_partial else "baked",
         outdated=is_outdated(scene, seen),
+        is_unfinished=_is_unfinished(folder),
         frame=seen.last_frame,
         resume_frame=seen.resume_frame(),
         frame_start=seen.head.frame_start,
@@ -53,6 +56,12 @@ def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
         tally=cache_look.tally(folder),
         busy_elsewhere=seen.is_written,
     )
+
+
+def _is_unfinished(folder: Path) -> bool:
+    """Whether a body has cracks in the cache and no final mesh."""
+    told = body_reports.reports(folder)
+    return any(report.splits and not present.has_result(folder, key) for key, report in told.items())
 
 
 def _status_of(job: bake_job.Job) -> Status:

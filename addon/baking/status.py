@@ -33,6 +33,7 @@ class Status:
         phase: "none", "partial", "baked", or of a running bake "export", "compiling", "building", "baking",
             "finishing", "stopping".
         outdated: Whether settings or animation changed since the frames were baked.
+        is_unfinished: Whether something broke whose final mesh is not there: Blender was closed before it was made.
         frame: The last whole frame in the cache, or None.
         resume_frame: The last frame from which the bake can go on, or None.
         frame_start, frame_end: The range that is asked for.
@@ -47,6 +48,7 @@ class Status:
 
     phase: str = "none"
     outdated: bool = False
+    is_unfinished: bool = False
     frame: int | None = None
     resume_frame: int | None = None
     frame_start: int = 1
@@ -71,8 +73,9 @@ class Status:
 
     @property
     def can_resume(self) -> bool:
-        """Whether frames are missing at the end and the cache lets the bake go on."""
-        return self.phase == "partial" and self.resume_frame is not None
+        """Whether frames are missing at the end, or final meshes, and the cache lets the bake go on."""
+        is_wanting = self.phase == "partial" or (self.phase == "baked" and self.is_unfinished)
+        return is_wanting and self.resume_frame is not None
 
     @property
     def next_frame(self) -> int:
@@ -90,6 +93,8 @@ class Status:
             return "Baking in Another Blender …"
         if self.outdated:
             return "Out of Date: Simulate Again"
+        if self.can_resume and self.phase == "baked":
+            return "Cut the Mesh of What Broke"
         if self.can_resume:
             return f"Resume from Frame {self.next_frame}"
         if self.phase == "baked":

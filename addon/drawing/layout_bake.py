@@ -40,9 +40,10 @@ def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Sta
         row.operator("sinew.cancel", text=status.label, icon="CANCEL")
         return
     is_kept = scene.sinew.protect and status.frame is not None
-    row.enabled = not status.busy_elsewhere and not is_kept and (status.phase != "baked" or status.outdated)
+    is_done = status.phase == "baked" and not status.outdated and not status.can_resume
+    row.enabled = not status.busy_elsewhere and not is_kept and not is_done
     row.alert = status.outdated
-    icon = "CHECKMARK" if status.phase == "baked" and not status.outdated else "PLAY"
+    icon = "CHECKMARK" if is_done else "PLAY"
     act = row.operator("sinew.simulate", text=status.label, icon="ERROR" if status.outdated else icon)
     act.resume = status.can_resume and not status.outdated
 

@@ -29,7 +29,7 @@ def _panels() -> list[type]:
         parent = f"SINEW_PT_{place.lower()}"
         made.append(_panel(parent, "Sinew", where, layouts.draw_main, None, (), place == "PHYSICS"))
         for name, label, draw, roles, closed in TABLE:
-            values = {**where, "bl_parent_id": parent}
+            values: dict[str, object] = {**where, "bl_parent_id": parent}
             if name in SWITCHES:
                 values["draw_header"] = _header(SWITCHES[name])
             made.append(_panel(f"{parent}_{name}", label, values, draw, roles, {"DEFAULT_CLOSED"} if closed else ()))

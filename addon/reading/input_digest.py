@@ -18,6 +18,7 @@ from ..keys import body_key
 from . import tet_file
 from .input_objects import frame_range
 from .rna_values import INTERFACE, Parts, animated_paths, animation_parts, values
+from .settings_read import NOT_PHYSICS, hidden, painted_parts, unread
 from .weight_digest import weight_digest
 
 TRANSFORM = (
@@ -35,30 +36,6 @@ TRANSFORM = (
     "parent_bone",
     "track_axis",
 )
-# settings that only say where a bake lies or how it looks; hidden ones are not read either
-NOT_PHYSICS = {
-    "take", "cache_path", "protect", "show_tets", "show_joined", "preset", "use_scene_range", "frame_end",
-    "broken_material", "separate_pieces",
-}  # fmt: skip
-
-# what other objects than bodies are read of
-OF_ROLE = {
-    "COLLIDER": {"collider_shape", "friction", "thickness"},
-    "HEAT": {"source_temperature", "source_radius", "source_exchange"},
-}
-# settings that are not read while their switch is off
-OF_SWITCH = {
-    "use_plasticity": {
-        "plastic_law", "yield_strain", "flow", "maximum_strain", "hardening", "yield_group", "flow_group",
-        "maximum_group",
-    },
-    "use_heat": {"temperature", "conductivity", "heat_capacity", "heat_exchange", "melting_point", "softening"},
-    "use_fracture": {
-        "breaking_stress", "use_toughness", "toughness", "scatter", "seed", "strength_group", "unbreakable_group",
-        "most_splits", "most_pieces",
-    },
-    "use_toughness": {"toughness"},
-}  # fmt: skip
 
 
 def settings_digest(scene: bpy.types.Scene) -> str:
@@ -82,7 +59,7 @@ def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
         # a body keeps its key when it is renamed
         parts += [
             body_key(obj) if obj.sinew.role == "BODY" else "",
-            *values(obj.sinew, NOT_PHYSICS | _hidden(obj.sinew) | _unread(obj), animated_paths(obj), "sinew."),
+            *values(obj.sinew, NOT_PHYSICS | hidden(obj.sinew) | unread(obj), animated_paths(obj), "sinew."),
         ]
         if obj.sinew.role == "BODY" and obj.sinew.method == "GIVEN":
             parts.append(tet_file.content_digest(obj))
@@ -97,29 +74,10 @@ def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
     return parts, seen
 
 
-def _unread(obj: bpy.types.Object) -> set[str]:
-    """Returns the settings of other roles, of other methods than From File, and of what is switched off.
-
-    Of a file of tets its content counts, not where it lies.
-    """
-    own = obj.sinew
-    if own.role != "BODY":
-        return {p.identifier for p in own.bl_rna.properties} - OF_ROLE[own.role] - {"role"}
-    unread = {"tets_path"}.union(*OF_ROLE.values())
-    if own.method == "GIVEN":
-        unread |= {"sizing", "tet_size", "divisions", "interior_size"}
-    return unread.union(*(settings for switch, settings in OF_SWITCH.items() if not getattr(own, switch)))
-
-
-def _hidden(own: bpy.types.PropertyGroup) -> set[str]:
-    """Returns what is kept among the settings and is none."""
-    return {p.identifier for p in own.bl_rna.properties if p.is_hidden}
-
-
-def _scene_parts(scene: bpy.types.Scene, unread: set[str]) -> Parts:
+def _scene_parts(scene: bpy.types.Scene, without: set[str]) -> Parts:
     render = scene.render
     animated = animated_paths(scene)
-    parts = values(scene.sinew, NOT_PHYSICS | _hidden(scene.sinew) | {"frame_start"} | unread, animated, "sinew.")
+    parts = values(scene.sinew, NOT_PHYSICS | hidden(scene.sinew) | {"frame_start"} | without, animated, "sinew.")
     numbers: list[float] = [
         frame_range(scene)[0],
         render.fps,
@@ -186,7 +144,7 @@ def _mesh_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh, waiting: list[bpy.t
         items.foreach_get(name, array)
         parts.append(array)
     parts.append(weight_digest(obj))
-    return parts + _key_parts(mesh.shape_keys, waiting)
+    return [*parts, *painted_parts(obj, mesh), *_key_parts(mesh.shape_keys, waiting)]
 
 
 def _key_parts(keys: bpy.types.Key | None, waiting: list[bpy.types.ID]) -> Parts:

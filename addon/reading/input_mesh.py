@@ -73,10 +73,16 @@ def weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, name: str, owner:
         raise BadInput("group-gone", name=owner, group=name, field=field)
     if attribute.domain != "POINT" or attribute.data_type not in WEIGHT_TYPES:
         raise BadInput("attribute-not-weights", name=owner, group=name)
-    kind = {"FLOAT": np.float32, "BOOLEAN": np.bool_}.get(attribute.data_type, np.int32)
-    values = np.empty(len(mesh.vertices), kind)
-    attribute.data.foreach_get("value", values)
+    values = raw_weights(attribute, len(mesh.vertices))
     return np.clip(np.nan_to_num(values.astype(np.float64)), 0.0, 1.0)
+
+
+def raw_weights(attribute: bpy.types.Attribute, count: int) -> np.ndarray:
+    """Returns the values of an attribute of one of `WEIGHT_TYPES`, as Blender stores them, (n,)."""
+    kind = {"FLOAT": np.float32, "BOOLEAN": np.bool_}.get(attribute.data_type, np.int32)
+    values = np.empty(count, kind)
+    attribute.data.foreach_get("value", values)
+    return values
 
 
 def _group_weights(mesh: bpy.types.Mesh, index: int) -> Floats:

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which of Sinew's settings a bake reads: those of the role, of what is switched on, and what they name."""
+
+from __future__ import annotations
+
+import bpy
+
+from .input_mesh import WEIGHT_TYPES, raw_weights
+from .rna_values import Parts
+
+# settings that only say where a bake lies or how it looks; hidden ones are not read either
+NOT_PHYSICS = {
+    "take", "cache_path", "protect", "show_tets", "show_joined", "preset", "use_scene_range", "frame_end",
+    "broken_material", "separate_pieces",
+}  # fmt: skip
+
+# settings that name a vertex group or an attribute
+GROUP_FIELDS = (
+    "pin_group", "affect_group", "yield_group", "flow_group", "maximum_group", "strength_group", "unbreakable_group",
+)  # fmt: skip
+# what other objects than bodies are read of
+OF_ROLE = {
+    "COLLIDER": {"collider_shape", "friction", "thickness"},
+    "HEAT": {"source_temperature", "source_radius", "source_exchange"},
+}
+# settings that are not read while their switch is off
+OF_SWITCH = {
+    "use_plasticity": {
+        "plastic_law", "yield_strain", "flow", "maximum_strain", "hardening", "yield_group", "flow_group",
+        "maximum_group",
+    },
+    "use_heat": {"temperature", "conductivity", "heat_capacity", "heat_exchange", "melting_point", "softening"},
+    "use_fracture": {
+        "breaking_stress", "use_toughness", "toughness", "scatter", "seed", "strength_group", "unbreakable_group",
+        "most_splits", "most_pieces",
+    },
+    "use_toughness": {"toughness"},
+}  # fmt: skip
+
+
+def unread(obj: bpy.types.Object) -> set[str]:
+    """Returns the settings of other roles, of other methods than From File, and of what is switched off.
+
+    Of a file of tets its content counts, not where it lies.
+    """
+    own = obj.sinew
+    if own.role != "BODY":
+        return {p.identifier for p in own.bl_rna.properties} - OF_ROLE[own.role] - {"role"}
+    unread = {"tets_path"}.union(*OF_ROLE.values())
+    if own.method == "GIVEN":
+        unread |= {"sizing", "tet_size", "divisions", "interior_size"}
+    return unread.union(*(settings for switch, settings in OF_SWITCH.items() if not getattr(own, switch)))
+
+
+def hidden(own: bpy.types.PropertyGroup) -> set[str]:
+    """Returns what is kept among the settings and is none."""
+    return {p.identifier for p in own.bl_rna.properties if p.is_hidden}
+
+
+def painted_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Parts:
+    """Returns the values of the mesh's own attributes that settings name instead of a vertex group."""
+    parts: Parts = []
+    for name in sorted({getattr(obj.sinew, field) for field in GROUP_FIELDS if obj.sinew.role == "BODY"}):
+        attribute = mesh.attributes.get(name) if name and name not in obj.vertex_groups else None
+        if attribute is not None and attribute.domain == "POINT" and attribute.data_type in WEIGHT_TYPES:
+            parts += [name, raw_weights(attribute, len(mesh.vertices))]
+    return parts
