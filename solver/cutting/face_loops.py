@@ -65,9 +65,9 @@ def make_loops(whole: TetComplex, crossings: Crossings, intervals: Intervals, is
         [side_names(INTERVAL, interval, sector[whole.face_tets[face, column], _wedge(whole, face, j, column)])
          for column in (0, 1)], axis=1
     )  # fmt: skip
-    face, point, end = (np.concatenate(each) for each in zip(across, along, strict=True))
+    face, point, end = (np.concatenate(each).astype(np.int64) for each in zip(across, along, strict=True))
     name = np.concatenate([across_name, along_name])
-    size = np.int64(max(point.max(initial=0), end.max(initial=0))) + 1
+    size = int(max(point.max(initial=0), end.max(initial=0))) + 1
     order = np.argsort(face * size + point, kind="stable")
     keys = (face * size + point)[order]
     place = np.minimum(np.searchsorted(keys, face * size + end), len(keys) - 1)

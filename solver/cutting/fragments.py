@@ -73,9 +73,9 @@ def _segments(
     crossings: Crossings, whole: TetComplex, triangle: npt.NDArray, tet: npt.NDArray
 ) -> tuple[npt.NDArray, npt.NDArray, npt.NDArray]:
     """Returns first and last point and number of the crossing with each face of the tet, −1 where none, (p, 4)."""
-    size = np.int64(len(whole.face_nodes))
-    known = crossings.triangle * size + crossings.face
-    wanted = triangle[:, None] * size + whole.tet_faces[tet]
+    size = len(whole.face_nodes)
+    known = crossings.triangle.astype(np.int64) * size + crossings.face
+    wanted = triangle.astype(np.int64)[:, None] * size + whole.tet_faces[tet]
     row = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
     row = np.where(known[row] == wanted, row, -1)
     turned = whole.tet_sides[tet] == 1

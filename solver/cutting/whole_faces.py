@@ -115,13 +115,13 @@ def _points_beside_cuts(
     is_part = kind == ALONG_EDGE
     on_edge, lower = on_edge[is_part], lower[is_part]
     upper = (fragments.point + fragments.point[fragments.next_corner])[is_part] - lower
-    size = np.int64(max(lower.max(initial=0), len(edges.ends))) + 1
+    size = int(max(lower.max(initial=0), upper.max(initial=0), edges.ends.max(initial=0))) + 1
     key, first = np.unique(on_edge * size + lower, return_index=True)
     at = edges.ends[edge, 0].astype(np.int64)
     found: list[tuple[npt.NDArray, npt.NDArray]] = []
     active = np.arange(len(edge)) if len(key) else np.zeros(0, np.int64)
     while len(active):
-        wanted = edge[active] * size + at[active]
+        wanted = edge[active].astype(np.int64) * size + at[active]
         place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
         at[active] = np.where(key[place] == wanted, upper[first[place]], edges.ends[edge[active], 1])
         active = active[at[active] != edges.ends[edge[active], 1]]

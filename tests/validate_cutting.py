@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The render mesh stays watertight: Blender's Suzanne and every closed development surface, shattered and cracked.
+
+Run by `make validate`; takes a minute or two.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from cutting_checks import broken_rules, piece_volumes, shattered
+from reach_table import reach
+from sinew.solver.cutting.closed import why_not_closed
+from sinew.solver.cutting.cut import cut
+from sinew.solver.geometry.surface import Surface
+from sinew.solver.geometry.welding import weld
+from sinew.solver.mesh_files.surfaces import read_surface
+from sinew.solver.scene import Meshing
+from sinew.solver.tetrahedralize import tetrahedralize
+
+SECTION = "The render mesh stays watertight"
+PIECES = 50
+VOLUME = 1.0e-9  # of the whole
+SECONDS = 2.0
+
+
+def merged(surface):
+    """A surface with one vertex for all at one place, as Blender's importer makes it of an STL."""
+    triangles = weld(surface)
+    numbers, first = np.unique(triangles.ravel(), return_index=True)
+    places = surface.vertices[surface.triangles.ravel()[first]]
+    return Surface(places, np.searchsorted(numbers, triangles).astype(np.int32))
+
+
+def breakages(nodes, tets, seed):
+    """Nodes of tets shattered, cracked on one side only, and fallen apart altogether."""
+    x = nodes @ np.random.default_rng(seed).normal(size=3)
+    yield "shattered", shattered(nodes, tets, min(80, len(tets)), seed)
+    yield "cracked", shattered(nodes, tets, min(80, len(tets)), seed, x < np.median(x))
+    yield "apart", np.arange(4 * len(tets), dtype=np.int32).reshape(-1, 4)
+
+
+def broken(surface, meshing, name):
+    """Cuts a surface in several ways; returns the broken rules, the fewest pieces, the worst volume, the seconds."""
+    mesh = tetrahedralize(surface, meshing, name)
+    vertices, triangles = surface.vertices, surface.triangles
+    faces = np.arange(len(triangles), dtype=np.int32)
+    volume = np.linalg.det(vertices[triangles] - vertices.mean(axis=0)).sum() / 6
+    wrong, pieces, worst, longest = [], [], 0.0, 0.0
+    for kind, parted in breakages(mesh.nodes, mesh.tets, 1):
+        started = time.perf_counter()
+        result = cut(mesh.nodes, mesh.tets, parted, vertices, triangles, faces, name)
+        if kind == "shattered":
+            longest = time.perf_counter() - started
+            pieces.append(result.piece_count)
+        wrong += [
+            f"{name}, {kind}: {rule}"
+            for rule in broken_rules(result, mesh.nodes, mesh.tets, parted, vertices, triangles, faces)
+        ]
+        worst = max(worst, abs(piece_volumes(result).sum() / volume - 1.0))
+    print(
+        f"{name:24} {len(triangles):6} triangles {len(mesh.tets):5} tets {pieces[0]:3} pieces, "
+        f"volume {worst:.1e}, {longest:.2f} s"
+    )
+    return wrong, min(pieces), worst, longest
+
+
+def add_rows(name, count, wrong, pieces, worst):
+    reach(SECTION, f"{name}: closed, oriented, nothing lost or doubled", f"{len(wrong)} rules broken", 0, not wrong)
+    reach(SECTION, f"{name}: volumes of the pieces, {count} breakages", f"{worst:.1e} off", VOLUME, worst <= VOLUME)
+    reach(SECTION, f"{name}: pieces, at least", pieces, PIECES, pieces >= PIECES)
+    print("\n".join(wrong))
+
+
+def test_every_closed_surface(shared):
+    paths = sorted((shared / "testdata" / "surface").iterdir())
+    wrong, pieces, worst, closed = [], [], 0.0, 0
+    for path in paths:
+        surface = read_surface(path)
+        if path.suffix.lower() == ".stl":
+            surface = merged(surface)
+        if why_not_closed(surface.triangles) is not None:
+            continue
+        closed += 1
+        for divisions in (7, 16):
+            rules, count, off, _ = broken(surface, Meshing("robust", divisions=divisions), path.stem)
+            wrong += rules
+            pieces.append(count)
+            worst = max(worst, off)
+    reach(SECTION, "closed surfaces of testdata/surface", f"{closed} of {len(paths)}", 16, closed == 16)
+    add_rows("closed surfaces", 6 * closed, wrong, min(pieces), worst)
+
+
+def suzanne(voxel):
+    """Blender's monkey after its voxel remesh, as triangles."""
+    bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.mesh.primitive_monkey_add()
+    obj = bpy.context.object
+    corners = [tuple(face.vertices) for face in obj.data.polygons]
+    fans = [(face[0], face[k], face[k + 1]) for face in corners for k in range(1, len(face) - 1)]
+    as_it_comes = why_not_closed(np.array(fans, np.int32))
+    modifier = obj.modifiers.new("Remesh", "REMESH")
+    modifier.mode, modifier.voxel_size = "VOXEL", voxel
+    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    mesh.calc_loop_triangles()
+    vertices, triangles = np.empty(3 * len(mesh.vertices)), np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.vertices.foreach_get("co", vertices)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    return Surface(vertices.reshape(-1, 3), triangles.reshape(-1, 3)), as_it_comes
+
+
+def test_remeshed_suzanne():
+    surface, as_it_comes = suzanne(0.032)
+    reach(SECTION, "Suzanne as she comes: open edges", as_it_comes.open_edges, 42, as_it_comes.open_edges == 42)
+    assert why_not_closed(surface.triangles) is None
+    wrong, pieces, worst, seconds = broken(surface, Meshing("robust", divisions=8), "Suzanne")
+    add_rows(f"Suzanne remeshed, {len(surface.triangles)} triangles", 3, wrong, pieces, worst)
+    reach(SECTION, "one cut of her, seconds", f"{seconds:.2f} s", f"{SECONDS} s", seconds < SECONDS)
