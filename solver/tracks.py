@@ -163,7 +163,7 @@ def _telling(track: _Loaded, until: float) -> int:
 
 
 def _between(kind: str, a: Floats, b: Floats, s: float) -> Floats:
-    if kind != "rigid":
+    if kind != "rigid" or np.array_equal(a[:3, :3], b[:3, :3]):
         return a + s * (b - a)
     if np.array_equal(a, b):
         return a

@@ -25,7 +25,7 @@ def softened(mu: Floats, lam: Floats, factor: Floats) -> tuple[Floats, Floats]:
     μ' = 3 κ E' / (9 κ − E'); above, both grow alike, since a stiffer Young's modulus may not exist at the same κ.
     """
     kappa = lam + 2.0 / 3.0 * mu
-    E = np.minimum(factor, 1.0) * 9.0 * kappa * mu / (3.0 * kappa + mu)
+    E: Floats = np.minimum(factor, 1.0) * 9.0 * kappa * mu / (3.0 * kappa + mu)
     grown = np.maximum(factor, 1.0)
     shear = 3.0 * kappa * E / (9.0 * kappa - E)
     return grown * shear, grown * (kappa - 2.0 / 3.0 * shear)

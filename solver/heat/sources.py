@@ -32,12 +32,15 @@ class BuiltSource:
 
     Attributes:
         source: As in the scene.
-        stretch: Scale and shear at the first frame, (3, 3).
+        matrix: From its own space, turned and stretched, at the first frame, (3, 3).
+        turn, stretch: Rotation of that, and scale and shear, (3, 3) each.
         bvh: Its triangles at that scale; None for a point.
         is_closed: Whether a mesh has an inside.
     """
 
     source: HeatSource
+    matrix: Floats
+    turn: Floats
     stretch: Floats
     bvh: Bvh | None
     is_closed: bool
@@ -74,10 +77,11 @@ class BuiltSource:
         return self.source.exchange / self.source.radius * share * volume
 
     def _distance(self, matrix: Floats, positions: Floats) -> Floats:
-        turn, stretch = turn_and_stretch(matrix[:3, :3])
-        bvh = self.bvh
-        if np.abs(stretch - self.stretch).max() > SAME_STRETCH * np.abs(self.stretch).max():
-            bvh = build_bvh(_stretched(self.source, stretch), self.source.triangles)
+        turn, bvh = self.turn, self.bvh
+        if not np.array_equal(matrix[:3, :3], self.matrix):
+            turn, stretch = turn_and_stretch(matrix[:3, :3])
+            if np.abs(stretch - self.stretch).max() > SAME_STRETCH * np.abs(self.stretch).max():
+                bvh = build_bvh(_stretched(self.source, stretch), self.source.triangles)
         assert bvh is not None
         local = floats((positions - matrix[:3, 3]) @ turn)
         distance = closest_points(bvh, local, self.source.radius).distance
@@ -104,13 +108,14 @@ def build_source(source: HeatSource, tracks: TrackReader) -> BuiltSource:
     if not np.isfinite(matrix).all():
         raise SolveFailed("heat-source-not-finite", name=source.name, time=0.0)
     if not len(source.triangles):
-        return BuiltSource(source, np.eye(3), None, False)
+        return BuiltSource(source, np.eye(3), np.eye(3), np.eye(3), None, False)
     if np.linalg.cond(matrix) > FLAT:
         raise BadInput("heat-source-flat", name=source.name)
     surface = make_surface(source.vertices, source.triangles, source.name)
-    stretch = turn_and_stretch(matrix)[1]
-    vertices = _stretched(source, stretch)
-    return BuiltSource(source, stretch, build_bvh(vertices, surface.triangles), has_inside(vertices, surface.triangles))
+    turn, stretch = turn_and_stretch(matrix)
+    vertices, triangles = _stretched(source, stretch), surface.triangles
+    is_closed = has_inside(vertices, triangles)
+    return BuiltSource(source, matrix.copy(), turn, stretch, build_bvh(vertices, triangles), is_closed)
 
 
 def _stretched(source: HeatSource, stretch: Floats) -> Floats:
