@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import Bools, Floats, Indices
+from .arrays import Bools, Floats
 from .model import Model
 from .state import State
 from .topology import TETS
@@ -32,12 +32,12 @@ def turn_pieces(model: Model, state: State, before: Floats, is_held: Bools | Non
     """
     if TETS not in state.fields:
         return
-    start = np.asarray(model.pattern.island_start, np.int64)
+    start: np.ndarray = np.asarray(model.pattern.island_start, np.int64)
     state.x, state.v = turned(start, model.mass, before, state.x, state.v, is_held, dt)
 
 
 def turned(
-    start: Indices, mass: Floats, before: Floats, x: Floats, v: Floats, is_held: Bools | None, dt: float
+    start: np.ndarray, mass: Floats, before: Floats, x: Floats, v: Floats, is_held: Bools | None, dt: float
 ) -> tuple[Floats, Floats]:
     """Returns positions [m] and velocities [m/s] at the end of a step, (n, 3) each, with free pieces turned.
 
@@ -73,7 +73,7 @@ def turned(
     return np.where(moves, x_after, x), np.where(moves, v_after, v)
 
 
-def _inertia(mass: Floats, arm: Floats, first: Indices) -> Floats:
+def _inertia(mass: Floats, arm: Floats, first: np.ndarray) -> Floats:
     """Returns Σ m (|r|² − r rᵀ) [kg m²] of pieces, (k, 3, 3), a little larger about axes without any."""
     square = np.einsum("ni,ni->n", arm, arm)
     each = mass[:, None, None] * (square[:, None, None] * np.eye(3) - arm[:, :, None] * arm[:, None, :])
