@@ -68,9 +68,12 @@ class Motions:
             products = self.weights @ (targets[:, :, None] * self.vertices[:, None, :]).reshape(-1, 9)
         covariance = products.reshape(-1, 3, 3) - mean[:, :, None] * self.centre[:, None, :]
         F = covariance @ self.inverse
-        along = np.einsum("kij,kaj->kai", F, self.in_plane)
-        turned = np.cross(along[:, 0], along[:, 1])
-        turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-300)
+        if not self.normal.any():
+            return F, mean
+        a, b = np.einsum("kij,kj->ik", F, self.in_plane[:, 0]), np.einsum("kij,kj->ik", F, self.in_plane[:, 1])
+        # written out: np.cross takes several times as long for a few vectors
+        turned = np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], axis=1)
+        turned /= np.maximum(np.sqrt(np.einsum("ki,ki->k", turned, turned)), 1e-300)[:, None]
         return F + turned[:, :, None] * self.normal[:, None, :], mean
 
 
