@@ -17,7 +17,7 @@ bpy = pytest.importorskip("bpy")
 
 from blender_scenes import evaluated, fresh
 from sinew.addon import messages, roles
-from sinew.addon.baking import bakes
+from sinew.addon.baking import bake_status, bakes
 from sinew.solver.cache import CacheReader, layout
 from sinew.solver.pc2 import read_head, read_samples
 
@@ -198,3 +198,18 @@ def test_it_plays_without_the_add_on(shot: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("PLAYS")]
     assert np.allclose(np.array(lines, float), wanted)
+
+
+def test_what_was_never_cut_is_cut_by_the_button(shot: Path) -> None:
+    """As after Blender was closed, or crashed, while the mesh was cut."""
+    before = (layout.result_paths(shot / "shot.sinew", "Block")[1]).read_bytes()
+    shutil.rmtree(shot / "shot.sinew" / "result")
+    fresh()
+    bpy.ops.wm.open_mainfile(filepath=str(shot / "shot.blend"))
+    assert not results()
+    now = bake_status.status(bpy.context.scene)
+    assert now.label == "Cut the Mesh of What Broke" and now.can_resume and not now.outdated
+    assert bpy.ops.sinew.simulate(resume=now.can_resume) == {"FINISHED"}
+    check_plays(shot)
+    assert layout.result_paths(shot / "shot.sinew", "Block")[1].read_bytes() == before
+    assert bake_status.status(bpy.context.scene).label == f"Baked to Frame {FRAMES}"
