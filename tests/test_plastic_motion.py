@@ -24,7 +24,7 @@ from sinew.solver.model import Part, make_model
 from sinew.solver.plastic import PlasticBody, flow, plastic_norm, with_plastic_strain
 from sinew.solver.present_model import present_model
 from sinew.solver.rest_stress import prestressed
-from sinew.solver.scene import Collider, Heat, Material, Plasticity, Scene, Settings
+from sinew.solver.scene import Collider, Fracture, Heat, Material, Plasticity, Scene, Settings
 from sinew.solver.state import State
 from sinew.solver.tracks import TrackReader
 from sinew.solver.warm_up import features, small
@@ -376,3 +376,39 @@ def test_kernels_are_compiled_ahead_only_where_they_are_used():
 def test_a_model_without_plastic_strain_is_the_one_that_was_built(tmp_path):
     run = Run(tmp_path, Scene((clay_block(FLOWS),)))
     assert present_model(run.built, run.state) is run.built.model
+
+
+def test_gravity_in_shape_holds_below_yield_and_creeps_above(tmp_path):
+    """The stress that bears gravity from the start counts as any other."""
+    moved, settings = {}, Settings(substeps=2)
+    for name, strain in (("below", 0.5), ("above", 1e-4)):
+        body = clay_block(Plasticity(yield_strain=strain, flow=5.0), gravity_in_shape=True)
+        run = Run(tmp_path / name, Scene((body,), (Collider("ground", "Ground", friction=0.9),), settings))
+        moved[name] = np.abs(run.advance(12) - body.vertices).max()
+    assert moved["below"] < 1e-4 and moved["above"] > 0.01
+
+
+def test_what_breaks_stays_plastic(tmp_path):
+    """Rows per tet stay when nodes split: a bar torn apart flows before, while and after it breaks."""
+    body = block((8, 2, 2), (0.8, 0.2, 0.2), material=CLAY)
+    ends = np.flatnonzero((body.vertices[:, 0] < 1e-9) | (body.vertices[:, 0] > 0.8 - 1e-9)).astype(np.int32)
+    times = np.linspace(0.0, 1.0, 25)
+    targets = np.stack([body.vertices[ends]] * 25)
+    targets[:, body.vertices[ends, 0] > 0.4, 0] += 1.6 * times[:, None] ** 2
+    body = dataclasses.replace(
+        body,
+        pinned=ends,
+        pin_weights=np.ones(len(ends)),
+        plasticity=Plasticity(yield_strain=0.01, flow=5.0),
+        fracture=Fracture(breaking_stress=1.2e4, scatter=0.0),
+    )
+    run = Run(tmp_path, Scene((body,), settings=NOTHING), body__block__targets=(times, targets, "linear"))
+    pieces, norms = [], []
+    for _ in range(24):
+        run.advance()
+        told = run.reports[-1].bodies["block"]
+        pieces.append(told["pieces"])
+        norms.append(told["largest_plastic_strain"])
+    assert pieces[0] == 1 and pieces[-1] >= 2 and run.built.model.node_count > len(body.tet_nodes)
+    assert norms[sum(count == 1 for count in pieces)] > 0.01 and np.isfinite(run.state.x).all()
+    assert len(run.state.fields["tet.Fp_inverse"]) == run.built.model.tet_count == len(body.tets)
