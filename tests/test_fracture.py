@@ -443,3 +443,16 @@ def test_what_is_attached_goes_with_its_pins_while_the_rest_breaks_off(tmp_path)
     assert run.reports[-1].bodies["bar"]["pieces"] >= 2
     assert np.abs(run.render["bar"][left] - body.vertices[left]).max() < 1e-9
     assert np.abs(run.render["bar"][right] - start - [0.8, 0.0, 0.0]).max() < 0.05
+
+
+def test_bodies_beside_one_that_breaks_move_as_they_do_alone(tmp_path):
+    first, last = block((2, 2, 2), at=(3.0, 0.0, 0.1), key="first"), block((2, 2, 2), at=(-4.0, 0.0, 0.1), key="last")
+    last = dataclasses.replace(last, fracture=Fracture(breaking_stress=1e9))
+    alone, together = falling(tmp_path / "a", first, last), falling(tmp_path / "b", first, ball(), last)
+    for _ in range(15):
+        alone.advance()
+        together.advance()
+        for key in ("first", "last"):
+            # contacts of all bodies are settled together, so steps may be solved more often
+            assert np.abs(alone.render[key] - together.render[key]).max() < 1e-3, key
+    assert pieces(together) > 1 and together.reports[-1].bodies["last"]["pieces"] == 1.0
