@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .build import Built
-from .heat import Factors, factors, pressure_modulus, softened
+from .heat import Factors, factors, softened
 from .model import Model
 from .plastic import FLOWED, with_plastic_strain
 from .state import State
@@ -26,12 +26,8 @@ def present_model(built: Built, state: State, by_heat: Factors | None = None) ->
     by_heat = by_heat or factors(built.heat, built.model, state)
     if by_heat is None:
         return model
-    mu, lam = softened(model.mu, model.lam, by_heat.stiffness)
-    flowed = state.fields.get(FLOWED, np.zeros(model.tet_count))
-    by_volume = pressure_modulus(mu, lam, by_heat, flowed)
-    if not by_volume.any():
-        return replace(model, mu=mu, lam=lam)
+    mu, lam, by_volume = softened(model, by_heat, state.fields.get(FLOWED, np.zeros(0)))
     for body in built.plastic:
-        if body.is_additive:  # which does not keep volume
+        if body.is_additive and len(by_volume):  # which does not keep volume
             by_volume[body.tets] = 0.0
     return replace(model, mu=mu, lam=lam, pressure_modulus=by_volume)

@@ -4,7 +4,7 @@
 from .advance_heat import advance_heat, air_temperature_at, extremes
 from .bodies import TEMPERATURE, HeatBodies, HeatedBody, make_heat
 from .melting import Factors, factors, plasticity_of
-from .softening import pressure_modulus, softened
+from .softening import softened
 from .warnings import heat_warnings
 
 __all__ = [
@@ -19,6 +19,5 @@ __all__ = [
     "heat_warnings",
     "make_heat",
     "plasticity_of",
-    "pressure_modulus",
     "softened",
 ]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Bools, Floats
+from ..arrays import Bools, Floats, floats
+from ..jit import kernel
 from ..model import Model
-from ..scene import Body, Heat, Plasticity
+from ..scene import Body, Plasticity
 from ..state import State
 from .bodies import TEMPERATURE, HeatBodies
 
@@ -38,37 +39,52 @@ class Factors:
     is_heated: Bools
     least_bulk: Floats
 
-    @property
-    def is_soft(self) -> Bools:
-        """Whether it is softer than the material as it is made, or molten, (m,)."""
-        return self.melted | (self.stiffness < 1.0)
-
 
 def factors(heat: HeatBodies | None, model: Model, state: State) -> Factors | None:
     """Returns what the temperatures in a state make of the tets; None where no body has a temperature."""
     if heat is None:
         return None
-    count, temperature = model.tet_count, state.fields[TEMPERATURE]
+    count, T = model.tet_count, state.fields[TEMPERATURE]
     found = Factors(
         np.ones(count), np.ones(count), np.ones(count), np.zeros(count, bool), heat.is_heated, heat.least_bulk
     )
     for body in heat.bodies:
-        own = model.bodies[body.number].tets
-        of_tets = temperature[model.tets[own]].mean(axis=1)
-        found.melted[own] = of_tets >= body.heat.melting_point
-        found.stiffness[own], found.yield_strain[own], found.flow[own] = on_curve(body.heat, of_tets)
-        found.yield_strain[own][found.melted[own]] = 0.0
+        own, curve = model.bodies[body.number].tets, floats(body.heat.softening, -1, 4)
+        weaken(
+            own.start, own.stop, T, model.tets, body.heat.melting_point, curve,
+            found.stiffness, found.yield_strain, found.flow, found.melted,
+        )  # fmt: skip
     return found
 
 
-def on_curve(heat: Heat, temperature: Floats) -> tuple[Floats, Floats, Floats]:
-    """Returns the factors on Young's modulus, yield strain and flow rate at temperatures [°C], (k,) each."""
-    if not len(heat.softening):
-        one = np.ones(len(temperature))
-        return one, one.copy(), one.copy()
-    rows = heat.softening.T
-    stiffness, yield_strain, flow = (np.interp(temperature, rows[0], row) for row in rows[1:])
-    return stiffness, yield_strain, flow
+@kernel()
+def weaken(first, last, T, tets, melting_point, curve, stiffness, yield_strain, flow, melted):
+    """Writes the factors of the tets from number `first` to before `last`; a tet has the mean temperature of its nodes.
+
+    Args:
+        first, last: The tets of a body.
+        T: Temperatures of the nodes [°C], (n,).
+        tets: Of the model, (m, 4).
+        melting_point: [°C].
+        curve: Rows of temperature and factors, (k, 4), see `Heat.softening`.
+        stiffness, yield_strain, flow, melted: Out, see `Factors`, (m,) each.
+    """
+    rows = len(curve)
+    for tet in range(first, last):
+        a, b, c, d = tets[tet]
+        t = 0.25 * (T[a] + T[b] + T[c] + T[d])
+        if rows > 0:
+            above = 0
+            while above < rows and curve[above, 0] < t:
+                above += 1
+            low, high = max(above - 1, 0), min(above, rows - 1)
+            s = (t - curve[low, 0]) / (curve[high, 0] - curve[low, 0]) if high > low else 0.0
+            stiffness[tet] = curve[low, 1] + s * (curve[high, 1] - curve[low, 1])
+            yield_strain[tet] = curve[low, 2] + s * (curve[high, 2] - curve[low, 2])
+            flow[tet] = curve[low, 3] + s * (curve[high, 3] - curve[low, 3])
+        if t >= melting_point:
+            melted[tet] = True
+            yield_strain[tet] = 0.0
 
 
 def plasticity_of(body: Body) -> Plasticity | None:

@@ -6,6 +6,9 @@ alike, a melting body would be pressed together by its own weight. And what is s
 volume itself, not of the trace of its strain (`elements/volume_pressure.py`): measured on a cow of 1 m and 1236 tets,
 one second after it begins to melt it has 99.5 % of its volume in place of 98.3 %, and none of its tets stays inside
 out in place of two or three.
+
+The modulus of that pressure is the bulk modulus κ, and rises, as the stiffness falls or with the strain that has
+flowed, to the least one that a melt has, where that is more: what flows like a liquid is pressed together as little.
 """
 
 from __future__ import annotations
@@ -13,32 +16,50 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Floats
+from ..jit import kernel
+from ..model import Model
 from .melting import Factors
 
 LIQUID = 0.5  # strain that has flowed from which on material counts as one that flows
 
 
-def softened(mu: Floats, lam: Floats, factor: Floats) -> tuple[Floats, Floats]:
-    """Returns Lamé's moduli [Pa], (m,) each, for Young's modulus times `factor`, (m,).
+def softened(model: Model, by_heat: Factors, flowed: Floats) -> tuple[Floats, Floats, Floats]:
+    """Returns Lamé's moduli [Pa], (m,) each, and the modulus of the pressure by volume, (m,), or (0,) for none.
 
-    Up to a factor of one the bulk modulus κ = λ + 2μ/3 stays, and with E' = factor · E the shear modulus becomes
-    μ' = 3 κ E' / (9 κ − E'); above, both grow alike, since a stiffer Young's modulus may not exist at the same κ.
+    Args:
+        model: Its moduli are those of the material as it is made.
+        by_heat: What temperature makes of it.
+        flowed: Strain that has flowed, (m,), or (0,) for none.
     """
-    kappa = lam + 2.0 / 3.0 * mu
-    E: Floats = np.minimum(factor, 1.0) * 9.0 * kappa * mu / (3.0 * kappa + mu)
-    grown = np.maximum(factor, 1.0)
-    shear = 3.0 * kappa * E / (9.0 * kappa - E)
-    return grown * shear, grown * (kappa - 2.0 / 3.0 * shear)
+    mu, lam, kappa = (np.empty(model.tet_count) for _ in range(3))
+    by_volume = soften(
+        model.mu, model.lam, by_heat.stiffness, by_heat.melted, by_heat.is_heated, by_heat.least_bulk, flowed,
+        mu, lam, kappa,
+    )  # fmt: skip
+    return mu, lam, kappa if by_volume else np.zeros(0)
 
 
-def pressure_modulus(mu: Floats, lam: Floats, by_heat: Factors, flowed: Floats) -> Floats:
-    """Returns the modulus of the pressure by volume [Pa], (m,): zero where nothing is soft or has flowed.
+@kernel()
+def soften(mu, lam, stiffness, melted, is_heated, least_bulk, flowed, soft_mu, soft_lam, kappa):
+    """Writes what `softened` returns, and returns whether any tet has a pressure by volume.
 
-    From the bulk modulus κ it rises to the least one that a melt has, where that is more, as the stiffness falls or
-    with the strain `flowed`, (m,): what flows like a liquid is pressed together as little, be it warm or molten.
+    Up to a factor f of one on Young's modulus E the bulk modulus κ = λ + 2μ/3 stays, and with E' = f E the shear
+    modulus becomes μ' = 3 κ E' / (9 κ − E'). Above, both grow alike: a larger E' may not exist at the same κ.
     """
-    kappa = lam + 2.0 / 3.0 * mu
-    softness = np.where(by_heat.melted, 1.0, 1.0 - np.minimum(by_heat.stiffness, 1.0))
-    softness = np.maximum(softness, np.minimum(flowed / LIQUID, 1.0))
-    resists = by_heat.is_heated & (by_heat.is_soft | (flowed > 0.0))
-    return np.where(resists, kappa + softness * np.maximum(by_heat.least_bulk - kappa, 0.0), 0.0)
+    found = False
+    for tet in range(len(mu)):
+        f, bulk, strain = stiffness[tet], lam[tet] + 2.0 / 3.0 * mu[tet], 0.0
+        if len(flowed) > 0:
+            strain = flowed[tet]
+        soft_mu[tet], soft_lam[tet], kappa[tet] = mu[tet], lam[tet], 0.0
+        if f > 1.0:
+            soft_mu[tet], soft_lam[tet], bulk = f * mu[tet], f * lam[tet], f * bulk
+        elif f < 1.0:
+            E = f * 9.0 * bulk * mu[tet] / (3.0 * bulk + mu[tet])
+            soft_mu[tet] = 3.0 * bulk * E / (9.0 * bulk - E)
+            soft_lam[tet] = bulk - 2.0 / 3.0 * soft_mu[tet]
+        if is_heated[tet] and (melted[tet] or f < 1.0 or strain > 0.0):
+            softness = 1.0 if melted[tet] else max(1.0 - f, min(strain / LIQUID, 1.0))
+            kappa[tet] = bulk + softness * max(least_bulk[tet] - bulk, 0.0)
+            found = True
+    return found
