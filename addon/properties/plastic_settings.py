@@ -45,8 +45,8 @@ class PlasticSettings:
     flow: FloatProperty(
         name="Flow",
         description=(
-            "How fast it takes the new shape [1/s]: within one second divided by this, two thirds of what is beyond "
-            "the Yield stay; 0 never flows. Can be keyframed"
+            "How fast it takes the new shape [1/s]: after one second divided by this, two thirds of a deformation "
+            "stay, in the end all but the Yield; 0 never flows. Can be keyframed"
         ),
         default=presets.DEFAULT_VALUES["flow"],
         min=0.0,
