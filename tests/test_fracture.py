@@ -449,10 +449,11 @@ def test_bodies_beside_one_that_breaks_move_as_they_do_alone(tmp_path):
     first, last = block((2, 2, 2), at=(3.0, 0.0, 0.1), key="first"), block((2, 2, 2), at=(-4.0, 0.0, 0.1), key="last")
     last = dataclasses.replace(last, fracture=Fracture(breaking_stress=1e9))
     alone, together = falling(tmp_path / "a", first, last), falling(tmp_path / "b", first, ball(), last)
-    for _ in range(15):
+    for frame in range(15):
         alone.advance()
         together.advance()
         for key in ("first", "last"):
-            # contacts of all bodies are settled together, so steps may be solved more often
-            assert np.abs(alone.render[key] - together.render[key]).max() < 1e-3, key
+            # from the seventh frame on they touch the ground, and contacts of all bodies are settled together
+            near = 1e-12 if frame < 6 else 3e-3
+            assert np.abs(alone.render[key] - together.render[key]).max() < near, key
     assert pieces(together) > 1 and together.reports[-1].bodies["last"]["pieces"] == 1.0
