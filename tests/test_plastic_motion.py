@@ -9,25 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import plastic_twin as twin
 from meshes import bar
 from scenes import Run, block, rotation
 from sinew.solver.arrays import indices
-from sinew.solver.checks import check_scene
 from sinew.solver.elements.corotational import COROTATED, assemble, warp_tets
 from sinew.solver.elements.stress import elastic_stress
-from sinew.solver.errors import BadInput, SolveFailed
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside, Points
 from sinew.solver.integrators.workspace import workspace
 from sinew.solver.model import Part, make_model
 from sinew.solver.plastic import PlasticBody, flow, plastic_norm, with_plastic_strain
-from sinew.solver.present_model import present_model
 from sinew.solver.rest_stress import prestressed
 from sinew.solver.scene import Collider, Fracture, Heat, Material, Plasticity, Scene, Settings
 from sinew.solver.state import State
 from sinew.solver.tracks import TrackReader
-from sinew.solver.warm_up import features, small
 
 CLAY = Material(5.0e4, 0.33, 1000.0, 0.0, 0.01)
 FLOWS = Plasticity(yield_strain=0.0, flow=5.0, maximum_strain=10.0)
@@ -232,62 +227,6 @@ def test_clay_dropped_stays_dented_and_jelly_does_not(tmp_path):
     assert heights["clay"] < 0.9 * heights["jelly"] and widths["clay"] > 1.03 * widths["jelly"]
 
 
-def test_frames_tell_the_largest_plastic_strain_of_each_body(tmp_path):
-    bodies = (clay_block(FLOWS, key="one"), clay_block(None, key="two", at=(2.0, 0.0, 0.0)))
-    run = Run(tmp_path, Scene(bodies, (Collider("ground", "Ground"),)))
-    run.advance(3)
-    told, norm = run.reports[-1].bodies, plastic_norm(run.built.model, run.state)
-    assert (
-        set(told) == {"one"} and told["one"]["largest_plastic_strain"] == pytest.approx(norm.max()) and norm.max() > 0
-    )
-    own = run.built.bodies[0].range.tets
-    assert (norm[own.stop :] == 0.0).all() and norm[own].max() == norm.max()
-    largest = max(map(twin.norm_of_shape, run.state.fields["tet.Fp_inverse"]))
-    assert norm.max() == pytest.approx(largest)
-
-
-@pytest.mark.parametrize(("name", "value"), [("yield_strain", 1.0), ("flow", 0.0), ("maximum_strain", 0.0)])
-def test_values_are_keyframed(name, value, tmp_path):
-    """Until the key it does not flow, or not far; then it does."""
-    times = np.array([0.0, 5 / 24 + 1e-3])
-    track = {f"body__block__{name}": (times, np.array([value, getattr(FLOWS, name)]), "step")}
-    run = Run(tmp_path, Scene((clay_block(FLOWS),), (Collider("ground", "Ground"),)), **track)
-    run.advance(5)
-    assert plastic_norm(run.built.model, run.state).max() < 1e-12
-    run.advance(3)
-    assert plastic_norm(run.built.model, run.state).max() > 1e-3
-
-
-def test_a_key_that_is_no_number_is_named(tmp_path):
-    track = {"body__block__flow": ([0.0, 1.0], np.array([np.nan, np.nan]), "step")}
-    run = Run(
-        tmp_path,
-        Scene(
-            (clay_block(FLOWS),),
-        ),
-        **track,
-    )
-    with pytest.raises(SolveFailed, match='Flow of "Block"') as caught:
-        run.advance()
-    assert caught.value.kind == "plastic-not-finite"
-
-
-@pytest.mark.parametrize(("name", "stays"), [("yield_paint", 1e6), ("flow_paint", 0.0), ("maximum_paint", 0.0)])
-def test_values_are_painted(name, stays, tmp_path):
-    """The left half keeps its shape, the right one flows; inside, what is nearest on the surface holds."""
-    body = block((6, 2, 2), (0.6, 0.2, 0.2), material=CLAY)
-    paint = np.where(body.vertices[:, 0] < 0.25, stays, 1.0)
-    asked = dataclasses.replace(FLOWS, **{name: paint}, yield_strain=1e-4)
-    run = Run(tmp_path, Scene((dataclasses.replace(body, plasticity=asked),), (Collider("ground", "Ground"),)))
-    run.advance(4)
-    model = run.built.model
-    middle = model.X[model.tets].mean(axis=1)[:, 0]
-    norm = plastic_norm(model, run.state)
-    assert norm[middle < 0.2].max() < 1e-12 and norm[middle > 0.35].min() > 1e-3
-    limits = run.built.plastic[0].limits(run.tracks, 0.0)
-    assert all(len(values) == model.tet_count for values in limits)
-
-
 def test_what_is_molten_has_no_yield_strain_and_what_cools_keeps_its_new_shape(tmp_path):
     """Wax that bears itself while it is cold: above its melting point it flows, then stays as it is."""
     wax = Plasticity(yield_strain=0.5, flow=20.0, hardening=5.0)
@@ -303,79 +242,6 @@ def test_what_is_molten_has_no_yield_strain_and_what_cools_keeps_its_new_shape(t
     run.state.fields["node.temperature"][:] = 20.0
     run.advance(12)
     assert (run.state.fields["tet.Fp_inverse"] == shape).all()
-
-
-def test_the_same_bytes_after_a_resume(tmp_path):
-    """What was saved and read goes on as what ran through."""
-    bodies = (
-        clay_block(dataclasses.replace(FLOWS, yield_strain=0.01, hardening=0.2, maximum_strain=0.2), key="one"),
-        clay_block(dataclasses.replace(FLOWS, law="additive"), key="two", at=(2.0, 0.0, 0.0)),
-    )
-    run = Run(tmp_path, Scene(bodies, (Collider("ground", "Ground"),)))
-    run.advance(6)
-    np.savez(tmp_path / "point.npz", **run.state.to_arrays())
-    run.advance(6)
-    with np.load(tmp_path / "point.npz") as stored:
-        again = Run(tmp_path / "again", run.scene)
-        again.simulation.state = State.from_arrays(stored)
-    again.frame = 7
-    again.advance(6)
-    one, other = run.state.to_arrays(), again.state.to_arrays()
-    assert set(one) == set(other) and {"field.tet.Fp_inverse", "field.tet.plastic_strain"} <= set(one)
-    for name in one:
-        assert one[name].tobytes() == other[name].tobytes(), name
-
-
-def test_simulated_size_changes_neither_strain_nor_rate(tmp_path):
-    """Twice as large and, as it is simulated, the same: the same plastic strain after the same time."""
-    norms = []
-    for scale, name in ((1.0, "real"), (2.0, "twice")):
-        material = dataclasses.replace(CLAY, youngs_modulus=CLAY.youngs_modulus)
-        body = block((3, 3, 3), 3 * (0.3 * scale,), material=material, plasticity=FLOWS, simulated_scale=1.0 / scale)
-        pulled = State(body.tet_nodes @ PULL.T, np.zeros_like(body.tet_nodes))
-        run = Run(tmp_path / name, Scene((body,)))
-        for _ in range(4):
-            flow(run.built.plastic, run.built.model, run.built.model, pulled, run.tracks, 0.02)
-        norms.append(plastic_norm(run.built.model, pulled))
-    np.testing.assert_allclose(norms[0], norms[1], rtol=1e-9)
-    assert norms[0].min() > 0.05
-
-
-BAD = [
-    ({"yield_strain": -0.1}, "Yield"),
-    ({"flow": -1.0}, "Flow"),
-    ({"maximum_strain": -1.0}, "Maximum"),
-    ({"hardening": -0.5}, "Hardening"),
-    ({"flow": np.nan}, "Flow"),
-    ({"law": "liquid"}, "liquid"),
-    ({"yield_paint": np.array([1.0, 2.0])}, "Yield"),
-    ({"flow_paint": np.full(56, -1.0)}, "Flow"),
-    ({"maximum_paint": np.full(56, np.nan)}, "Maximum"),
-]
-
-
-@pytest.mark.parametrize(("wrong", "named"), BAD)
-def test_settings_that_mean_nothing_are_named(wrong, named):
-    body = clay_block(dataclasses.replace(FLOWS, **wrong))
-    assert len(body.vertices) == 56
-    with pytest.raises(BadInput) as caught:
-        check_scene(Scene((body,)))
-    assert '"Block"' in caught.value.sentence and named in caught.value.sentence
-
-
-def test_kernels_are_compiled_ahead_only_where_they_are_used():
-    plain, clay = Scene((clay_block(None),)), Scene((clay_block(FLOWS),))
-    assert "plastic" not in features(plain) and "plastic multiplicative" in features(clay)
-    assert all(body.plasticity is None for body in small(plain).bodies)
-    warm = small(clay)
-    assert features(warm) == features(clay)
-    both = Scene((clay_block(FLOWS), clay_block(Plasticity("additive"), key="b"), clay_block(None, key="c")))
-    assert features(small(both)) == features(both)
-
-
-def test_a_model_without_plastic_strain_is_the_one_that_was_built(tmp_path):
-    run = Run(tmp_path, Scene((clay_block(FLOWS),)))
-    assert present_model(run.built, run.state) is run.built.model
 
 
 def test_gravity_in_shape_holds_below_yield_and_creeps_above(tmp_path):
