@@ -229,7 +229,7 @@ class HeatSource:
     name: str
     temperature: float = 200.0
     radius: float = 0.1
-    exchange: float = 500.0
+    exchange: float = 5.0e4
     vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
     triangles: Indices = field(default_factory=lambda: np.zeros((0, 3), np.int32))
 

@@ -166,12 +166,12 @@ class HeatSourceSettings:
     source_exchange: FloatProperty(
         name="Heat Transfer",
         description=(
-            "How fast the source heats what is within its Radius [W/(m² K)]: 10 like warm air, 500 like hot water, "
-            "5000 like a flame held against it"
+            "How fast the source heats what is within its Radius [W/(m² K)]: 500 like hot water, 5000 like a flame "
+            "held against it, which take minutes; ten times as much melts wax in seconds"
         ),
-        default=500.0,
+        default=50000.0,
         min=0.0,
-        soft_max=10000.0,
+        soft_max=200000.0,
         precision=0,
         step=1000,
         **FIXED,
