@@ -104,7 +104,7 @@ def test_a_broken_body_has_them_on_its_result(tmp_path: Path) -> None:
     cache_place.remember(scene, cache)
     present_bake.attach(scene)
     made = bpy.data.objects["Box Broken"]
-    assert [m.name for m in made.modifiers] == ["Sinew", "Sinew Attributes"]
+    assert [m.name for m in made.modifiers] == ["Sinew", "Sinew Attributes", "Sinew Shading"]
     assert [m.name for m in obj.modifiers] == ["Sinew"]
     for frame in (2, 5):
         assert np.array_equal(read(made, frame, "stress"), value("stress", frame, len(arrays["rest"])))

@@ -18,6 +18,7 @@ from sinew.addon.reading.input_digest import settings_digest
 from sinew.addon.results import carried, present
 from sinew.addon.results.stored import read_result
 from sinew.solver.cache import layout
+from sinew.solver.pc2 import to_bytes
 
 OPENS = 5
 SPECIAL = ("broken", "piece", "opens")
@@ -215,7 +216,7 @@ def test_transform_parent_animation_and_lower_modifiers_are_those_of_the_origina
     obj.modifiers.new("Smooth", "SMOOTH").factor = 0.0
     bpy.context.view_layer.update()
     made, arrays, _ = broken(tmp_path, obj)
-    assert made.parent == parent and [m.name for m in made.modifiers] == ["Sinew", "Smooth"]
+    assert made.parent == parent and [m.name for m in made.modifiers] == ["Sinew", "Smooth", "Sinew Shading"]
     assert made.sinew.role == "NONE" and made.users_collection == obj.users_collection
     for frame, x in ((1, 1.0), (5, 3.0), (9, 5.0)):
         bpy.context.scene.frame_set(frame)
@@ -279,7 +280,7 @@ def test_a_subdivision_below_is_evaluated_before_the_cut(tmp_path: Path) -> None
     assert [m.name for m in obj.modifiers] == ["Sinew", "Subdivision", "Below"]
     made, arrays, _ = broken(tmp_path, obj)
     assert [m.name for m in obj.modifiers] == ["Subdivision", "Sinew", "Below"]
-    assert [m.name for m in made.modifiers] == ["Sinew", "Below"]
+    assert [m.name for m in made.modifiers] == ["Sinew", "Below", "Sinew Shading"]
     assert len(made.data.polygons) == len(arrays["source_face"]) > 4 * len(obj.data.polygons)
     bakes.delete(bpy.context.scene)
     assert [m.name for m in obj.modifiers] == ["Sinew", "Subdivision", "Below"]
@@ -357,9 +358,62 @@ def test_a_result_becomes_shape_keys(tmp_path: Path) -> None:
     bpy.context.view_layer.objects.active = obj
     assert bpy.ops.sinew.convert_to_shape_keys() == {"FINISHED"}
     copy = bpy.context.object
-    assert copy.sinew.result_of is None and not copy.hide_render and not len(copy.modifiers)
+    assert copy.sinew.result_of is None and not copy.hide_render
+    assert [m.name for m in copy.modifiers] == ["Sinew Shading"]
     bpy.ops.sinew.delete_bake()
     assert copy.name in bpy.data.objects and "Ball Broken" not in bpy.data.objects
     for frame in (1, OPENS, 9):
         assert np.allclose(evaluated(copy, frame)[0], arrays["shapes"][frame - 1], atol=1e-5)
     assert "broken" in copy.data.attributes
+
+
+def bent(points: np.ndarray) -> np.ndarray:
+    """Returns points moved by a smooth, strong deformation."""
+    x, y, z = points.T
+    return np.stack([x + 0.6 * z**2, y + 0.3 * np.sin(3.0 * z), 0.6 * z], axis=1)
+
+
+def final_normals(obj: bpy.types.Object, frame: int) -> np.ndarray:
+    bpy.context.scene.frame_set(frame)
+    final = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    found = np.empty(len(final.loops) * 3, np.float32)
+    final.corner_normals.foreach_get("vector", found)
+    return found.reshape(-1, 3)
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+def test_closed_cracks_are_shaded_as_if_they_were_not_there_however_the_body_bends(
+    tmp_path: Path, smooth: bool
+) -> None:
+    fresh()
+    obj = ball(smooth=smooth)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.quads_convert_to_tris()  # which stay flat when they bend
+    bpy.ops.object.mode_set(mode="OBJECT")
+    made, arrays, cache = broken(tmp_path, obj)
+    obj.data.calc_loop_triangles()
+    loops = np.array([t.loops for t in obj.data.loop_triangles])
+    corners = np.array([t.vertices for t in obj.data.loop_triangles])
+    points = bent(np.array([v.co for v in obj.data.vertices]))
+    shape = bent(arrays["rest"])
+    outer = arrays["corner_triangle"] >= 0
+    triangle, weights = arrays["corner_triangle"][outer], arrays["corner_weights"][outer]
+    shape[arrays["corners"][outer]] = np.einsum("ij,ijk->ik", weights, points[corners[triangle]])
+    frames = len(arrays["shapes"])
+    (cache / "result" / "Ball.pc2").write_bytes(
+        to_bytes(np.repeat(shape[None], frames, 0).astype(np.float32), 1.0, 1.0)
+    )
+    (cache / "play" / "Ball.pc2").write_bytes(to_bytes(np.repeat(points[None], frames, 0).astype(np.float32), 1.0, 1.0))
+
+    closed, opened = (final_normals(made, frame) for frame in (OPENS - 1, OPENS))
+    made.modifiers["Sinew Shading"].show_viewport = False
+    assert np.allclose(final_normals(made, OPENS), opened, atol=1e-6), "an open crack shows its rims as they are"
+    plain = final_normals(made, OPENS - 1)
+    present.drop(obj)
+    source = final_normals(obj, OPENS - 1)
+    wanted = np.einsum("ij,ijk->ik", weights, source[loops[triangle]])
+    wanted /= np.linalg.norm(wanted, axis=1)[:, None]
+    assert np.abs(closed[outer] - wanted).max() < 2e-3
+    if smooth:
+        assert np.abs(plain[outer] - wanted).max() > 0.05, "it would show without"
+    assert np.allclose(closed[~outer], plain[~outer], atol=1e-3)

@@ -94,7 +94,7 @@ def test_the_result_is_made_when_the_bake_is_done_and_there_after_a_load(shot: P
     # closed: every edge between two faces
     uses = np.bincount([loop.edge_index for loop in mesh.loops])
     assert (uses == 2).all()
-    assert [m.name for m in made.modifiers] == ["Sinew", "Sinew Attributes"]
+    assert [m.name for m in made.modifiers] == ["Sinew", "Sinew Attributes", "Sinew Shading"]
 
 
 def test_delete_bake_gives_all_back(shot: Path) -> None:

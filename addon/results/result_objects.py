@@ -9,7 +9,8 @@ from mathutils import Matrix, Vector
 from ...solver.arrays import Floats
 from .. import modifier_place
 from ..attributes import playing
-from . import result_mesh
+from . import result_mesh, seam_nodes
+from .seams import find_seams
 from .source_mesh import SourceMesh
 from .stored import StoredResult
 
@@ -33,7 +34,10 @@ def make_object(
 
     `obj` must be as the artist left it: visible or not, with its own drivers only.
     """
-    return _make(scene, obj, obj.name + SUFFIX, result, source, points)
+    made = _make(scene, obj, obj.name + SUFFIX, result, source, points)
+    if not source.has_custom_normals:
+        seam_nodes.attach(made, find_seams(result, source.topology, source.normals))
+    return made
 
 
 def make_piece(
@@ -98,6 +102,7 @@ def _make(
         made = made.make_local(clear_liboverride=True)
     for modifier in list(made.modifiers)[: modifier_place.input_count(obj) + 1]:
         made.modifiers.remove(modifier)
+    playing.detach(made)
     made.name = name
     _make_nothing_to_sinew(made)
     made.sinew.result_of = obj
@@ -113,6 +118,7 @@ def remove(made: bpy.types.Object) -> None:
     """Takes a result out of the file, with its mesh, and with the plain material when nothing else uses that."""
     mesh = made.data
     playing.detach(made)
+    seam_nodes.detach(made)
     bpy.data.objects.remove(made)
     if isinstance(mesh, bpy.types.Mesh) and mesh.users == 0:
         bpy.data.meshes.remove(mesh)

@@ -67,6 +67,7 @@ class SourceMesh:
         uv_maps: Names of the UV maps, of the active one and of the one that is rendered.
         colours: Names of the active and of the rendered colour attribute, or "".
         matrix: Where the object is, world ← object space.
+        has_custom_normals: Whether its shading normals are others than Blender computes of its faces.
     """
 
     points: Floats
@@ -80,6 +81,7 @@ class SourceMesh:
     uv_maps: tuple[list[str], str, str]
     colours: tuple[str, str]
     matrix: Matrix
+    has_custom_normals: bool
 
     def nearest(self, points: Floats) -> Indices:
         """Returns the vertex that is nearest to each of the points (n, 3), (n,)."""
@@ -128,6 +130,7 @@ def _read(mesh: bpy.types.Mesh, evaluated: bpy.types.Object) -> SourceMesh:
         uv_maps=([layer.name for layer in uv], uv.active.name if uv.active else "", rendered),
         colours=(colours.active_color_name or "", shown),
         matrix=evaluated.matrix_world.copy(),
+        has_custom_normals=mesh.has_custom_normals,
     )
 
 
