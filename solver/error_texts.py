@@ -357,6 +357,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cache-format": ("The bake in {path} has format {found}; this Sinew reads {wanted}.", "Bake it again."),
     "cache-unreadable": ("The bake in {path} cannot be read: {problem}.", "Delete it and bake again."),
     "cache-damaged": ("{file} of the bake in {path} is damaged: {problem}.", "Bake it again, or resume before it."),
+    "cache-broken-body": (
+        'In the bake in {path} "{name}" is in pieces at frame {frame}, but Fracture is off for it now.',
+        "Turn Fracture on, resume from a frame before it broke, or simulate anew.",
+    ),
     "cache-locked": (
         "Another Sinew is baking into {path}.",
         "Wait for it or cancel it, or choose another cache folder.",

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from .cache import CacheHead, CacheReader, is_cache
 from .cache.layout import HEAD_FILE
 from .embedding import Binding
@@ -14,7 +16,10 @@ from .scene import Scene
 from .state import State
 from .stored_mesh import fits, from_arrays
 from .tetrahedralize.tet_mesh import TetMesh
+from .topology import Topology
 from .tracks import TrackReader
+
+NODE_FIELDS = "node."  # names of fields of the state with a row per node
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,31 @@ def find(
                 "cache-damaged", path=str(folder), file=f"model/{body.key}.npz", problem=str(problem)
             ) from problem
     state = State.from_arrays(reader.read_resume(frame))
+    _check_what_is_broken(state, scene, meshes, folder, frame)
     return ResumePoint(frame, state, meshes, reader.read_frame(frame).topology)
+
+
+def begun(state: State, initial: State) -> None:
+    """Gives a state that is gone on with what a first one has besides: the scene may ask for more than it did."""
+    topology = Topology.of(state)
+    for name, values in initial.fields.items():
+        if name not in state.fields:
+            is_per_node = topology is not None and name.startswith(NODE_FIELDS)
+            state.fields[name] = values[topology.origin] if is_per_node and topology else values.copy()
+
+
+def _check_what_is_broken(
+    state: State, scene: Scene, meshes: dict[str, tuple[TetMesh, Binding]], folder: Path, frame: int
+) -> None:
+    """Raises StorageFailed where a body is in pieces that the scene does not let break any more."""
+    topology, start = Topology.of(state), 0
+    for body in scene.bodies:
+        count = len(meshes[body.key][0].nodes)
+        if topology is not None and body.fracture is None:
+            own = (topology.origin >= start) & (topology.origin < start + count)
+            if np.count_nonzero(own) > count:
+                raise StorageFailed("cache-broken-body", path=str(folder), name=body.name, frame=frame)
+        start += count
 
 
 def check_same(reader: CacheReader, head: CacheHead, tracks: str, accept_changes: bool) -> None:

@@ -27,7 +27,7 @@ from .finish.finish import finish, is_finished
 from .finish.kept import breakable
 from .jit import set_thread_count
 from .present_topology import with_topology
-from .resume import ResumePoint, find
+from .resume import ResumePoint, begun, find
 from .scene import Scene
 from .simulation import Simulation
 from .stored_mesh import to_arrays
@@ -123,13 +123,14 @@ def _make(
         on_event({"event": "building", "stage": stage, "body": body})
 
     built = build(scene, tracks, on_stage, point.meshes if point else None)
+    _check_it_can_be_cut(built, scene)
     if point:
+        begun(point.state, built.initial)
         built = with_topology(built, point.state)
         writer.go_on(head, point.frame, breakable(scene))
         bake = Bake(writer, head, Simulation(scene, tracks, built, point.state), point.frame, point.topology)
         on_event(_told(built, scene))
     else:
-        _check_it_can_be_cut(built, scene)
         writer.start_over(head)
         for body, asked in zip(built.bodies, scene.bodies, strict=True):
             writer.write_model(asked.key, to_arrays(asked, body.mesh, body.binding))

@@ -20,7 +20,7 @@ from mortal import Dead, Mortal
 from sinew.solver.arrays import indices
 from sinew.solver.cache import CacheReader, delete_cache
 from sinew.solver.cutting.cut_surface import CutSurface
-from sinew.solver.errors import BadInput, Cancelled, StorageFailed
+from sinew.solver.errors import BadInput, Cancelled, SolveFailed, StorageFailed
 from sinew.solver.finish import finish_body
 from sinew.solver.finish.body_frames import BodyFrames
 from sinew.solver.finish.corrections import carried_over
@@ -31,7 +31,7 @@ from sinew.solver.finish.result import parting
 from sinew.solver.finish.ties import tie
 from sinew.solver.object_space import in_object_space
 from sinew.solver.pc2 import read_head, read_samples
-from sinew.solver.scene import Scene
+from sinew.solver.scene import Fracture, Scene
 from sinew.solver.simulate import simulate
 from sinew.solver.stop_request import StopRequest
 from sinew.solver.tracks import TrackReader
@@ -66,7 +66,7 @@ def world_samples(cache: Path) -> list[np.ndarray]:
     frames = BodyFrames(CacheReader(cache), KEY)
     ties = tie(frames.mesh.tets, surface.rest, surface.tet, surface.weights)
     opening = Opening(frames.mesh.tets, parting(surface)[1])
-    return [world for _, _, world in drawn_samples(frames, ties, {}, opening)]
+    return [world for _, world in drawn_samples(frames, ties, {}, opening)]
 
 
 def copies(cache: Path) -> np.ndarray:
@@ -331,6 +331,67 @@ def test_a_full_disk_is_named_and_costs_no_frame(
         assert caught.value.kind == "disk-full"
         assert CacheReader(cache).is_done() and CacheReader(cache).results() == []
         assert not [path for path in cache.rglob("*") if path.name.endswith(".part")]
+
+
+def resaved(cache: Path, fracture: Fracture | None) -> None:
+    scene = Scene.load(cache / "scene")
+    cube, pulled = scene.bodies
+    dataclasses.replace(scene, bodies=(cube, dataclasses.replace(pulled, fracture=fracture))).save(cache / "scene")
+
+
+def test_fracture_is_turned_on_in_a_bake_that_is_there(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through / "scene", cache / "scene")
+    fracture = Scene.load(cache / "scene").bodies[1].fracture
+    resaved(cache, None)
+    simulate(cache, nothing, frame_end=3)
+    resaved(cache, fracture)
+    simulate(cache, nothing, resume=True, accept_changes=True)
+    reader = CacheReader(cache)
+    assert reader.is_done() and reader.results() == CacheReader(through).results()
+    surface, _ = surface_of(cache)
+    is_source = surface.source_vertex >= 0
+    for number in range(5):
+        shown = read_samples(cache / "result" / f"{KEY}.pc2", number, 1)[0, is_source]
+        played = read_samples(cache / "play" / f"{KEY}.pc2", number, 1)[0, surface.source_vertex[is_source]]
+        # between the frames that were kept it moves evenly
+        assert np.abs(shown - played).max() < (5e-3 if number % 2 else 2e-6)
+
+
+def test_fracture_is_turned_off_in_a_bake_that_broke(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through, cache)
+    resaved(cache, None)
+    with pytest.raises(StorageFailed) as caught:
+        simulate(cache, nothing, resume=True, from_frame=15, accept_changes=True)
+    assert caught.value.kind == "cache-broken-body" and "Pulled Bar" in caught.value.text
+    simulate(cache, nothing, resume=True, from_frame=3, accept_changes=True)
+    assert CacheReader(cache).is_done() and not (cache / "result" / f"{KEY}.pc2").exists()
+
+
+def test_a_step_that_fails_leaves_what_is_there_finished(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through / "scene", cache / "scene")
+    simulate(cache, nothing, frame_end=8)
+    scene = Scene.load(cache / "scene")
+    hard = dataclasses.replace(scene.settings, max_iterations=1, tolerance=1e-12, frame_end=FRAMES)
+    dataclasses.replace(scene, settings=hard).save(cache / "scene")
+    with pytest.raises(SolveFailed):
+        simulate(cache, nothing, resume=True, accept_changes=True, strict=True)
+    made = CacheReader(cache).read_result(KEY)
+    assert made is not None and int(made["last_frame"]) == CacheReader(cache).last_frame() == 8
+
+
+def test_a_mesh_that_leaves_its_tets_is_told_before_the_bake(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through, cache)
+    scene = Scene.load(cache / "scene")
+    cube, pulled = scene.bodies
+    large = dataclasses.replace(pulled, vertices=pulled.vertices * [1.0, 1.2, 1.0])
+    dataclasses.replace(scene, bodies=(cube, large)).save(cache / "scene")
+    with pytest.raises(BadInput) as caught:
+        simulate(cache, nothing)
+    assert caught.value.kind == "cut-uncovered" and baked(cache).keys() == baked(through).keys()
 
 
 def test_what_holds_has_no_result(tmp_path: Path) -> None:

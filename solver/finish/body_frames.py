@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Floats, Indices, indices
-from ..cache import CacheReader
+from ..arrays import Floats, Indices, floats, indices
+from ..cache import CacheReader, Frame
 from ..stored_mesh import from_arrays
 from . import kept
 
@@ -26,6 +26,7 @@ class BodySample:
         part: Which of the frame's samples it is.
         fields: What the frame keeps.
         nodes: Node positions [m], (n, 3).
+        tets: Nodes of the tets, (m, 4); the same array as long as nothing splits.
     """
 
     number: int
@@ -34,6 +35,7 @@ class BodySample:
     part: int
     fields: dict[str, npt.NDArray]
     nodes: Floats
+    tets: Indices
 
 
 class BodyFrames:
@@ -73,6 +75,10 @@ class BodyFrames:
         """Returns the nodes of the tets at the last frame, (m, 4)."""
         return self.topology(self.numbers[-1] if self.numbers else 0)
 
+    def has_broken(self) -> bool:
+        """Whether nodes of the body have split up to the last frame."""
+        return int(self.final().max(initial=-1)) >= len(self.mesh.nodes)
+
     def samples(self) -> Iterator[BodySample]:
         """Yields all samples up to the last whole frame.
 
@@ -80,10 +86,30 @@ class BodyFrames:
             StorageFailed: A frame is damaged.
         """
         head, baked = self.reader.head, self.reader.baked()
+        coming, tets = [*reversed(self.numbers)], self.topology(0)
+        before: Floats | None = None
         for frame in range(baked[0], baked[1] + 1) if baked else ():
-            fields = self.reader.read_frame(frame).fields
+            stored = self.reader.read_frame(frame)
             count = 1 if frame == head.frame_start else head.samples_per_frame
             for part in range(count):
                 number = head.sample_count(frame) - count + part
-                nodes = kept.nodes(fields, self.key, part)
-                yield BodySample(number, frame, part == count - 1, part, fields, nodes)
+                while coming and coming[-1] <= number:
+                    tets = self.topology(coming.pop())
+                nodes = kept.nodes(stored.fields, self.key, part)
+                if nodes is None:
+                    nodes = self._shown(stored, before, (part + 1) / count)
+                yield BodySample(number, frame, part == count - 1, part, stored.fields, nodes, tets)
+            before = nodes
+
+    def _shown(self, stored: Frame, before: Floats | None, share: float) -> Floats:
+        """Returns node positions [m] of a frame that was baked when the body could not break, so whole as it was.
+
+        Args:
+            stored: The frame.
+            before: Node positions a frame earlier.
+            share: How far after that.
+        """
+        origin = self.reader.read_topology(stored.topology)["origin"] if stored.topology else np.arange(len(stored.x))
+        own = (origin >= self._nodes[0]) & (origin < self._nodes[1])
+        nodes = floats(stored.x[own], -1, 3)
+        return nodes if before is None else before + share * (nodes - before)

@@ -68,7 +68,7 @@ def is_finished(reader: CacheReader, scene: Scene) -> bool:
         frames = BodyFrames(reader, body.key)
         made = reader.read_result(body.key)
         last = None if made is None else int(made["last_frame"])
-        if last != (baked[1] if (frames.final() != frames.mesh.tets).any() else None):
+        if last != (baked[1] if frames.has_broken() else None):
             return False
     return True
 

@@ -64,18 +64,19 @@ class FinishedBody:
             BadInput: The render mesh cannot be cut.
         """
         self.on_progress(0.0)
-        whole, final = self.frames.mesh.tets, self.frames.final()
-        if np.array_equal(whole, final):
+        surface = self._cut() if self.frames.has_broken() else None
+        if surface is None or not surface.is_broken.any():
             self._attributes_of_whole()
             return None
-        of_triangle = self.body.face_of_triangle
-        if not len(of_triangle):
-            of_triangle = np.arange(len(self.body.triangles), dtype=np.int32)
-        surface = cut(
-            self.frames.mesh.nodes, whole, final, self.body.vertices, self.body.triangles, of_triangle, self.body.name
-        )
         self.on_progress(CUT)
         return self._move(surface)
+
+    def _cut(self) -> CutSurface:
+        mesh, body, of_triangle = self.frames.mesh, self.body, self.body.face_of_triangle
+        if not len(of_triangle):
+            of_triangle = np.arange(len(body.triangles), dtype=np.int32)
+        final = self.frames.final()
+        return cut(mesh.nodes, mesh.tets, final, body.vertices, body.triangles, of_triangle, body.name)
 
     def _move(self, surface: CutSurface) -> Result:
         head, baked = self.frames.reader.head, self.frames.reader.baked()
@@ -88,13 +89,11 @@ class FinishedBody:
         mesh_path.parent.mkdir(exist_ok=True)
         motion = WholePc2(motion_path, len(surface.rest), head.frame_start, 1.0 / head.samples_per_frame)
         try:
-            for sample, tets, world in drawn_samples(
-                self.frames, ties, self._corrections(surface, ties.first), opening
-            ):
+            for sample, world in drawn_samples(self.frames, ties, self._corrections(surface, ties.first), opening):
                 local = in_object_space(self.tracks, self.body.key, world, self._time(sample))
                 motion.append(local)
                 if sample.is_frame:
-                    self._write_attributes(sample, tets, binding, local)
+                    self._write_attributes(sample, binding, local)
                     self._told(sample.frame, baked)
             motion.finish()
         finally:
@@ -124,18 +123,17 @@ class FinishedBody:
         for sample in self.frames.samples():
             if sample.is_frame:
                 drawn = read_samples(play, sample.number, 1)[0]
-                self._write_attributes(sample, self.frames.mesh.tets, self.frames.binding, drawn)
+                self._write_attributes(sample, self.frames.binding, drawn)
                 self._told(sample.frame, baked)
 
-    def _write_attributes(
-        self, sample: BodySample, tets: Indices, binding: Binding, drawn: npt.NDArray[np.float32]
-    ) -> None:
-        if not self.body.attributes:
-            return
+    def _write_attributes(self, sample: BodySample, binding: Binding, drawn: npt.NDArray[np.float32]) -> None:
         key, mesh = self.body.key, self.frames.mesh
-        values = {name: sample.fields[attribute_name(key, name)] for name in self.body.attributes}
+        asked = self.body.attributes
+        if not asked or any(attribute_name(key, name) not in sample.fields for name in asked):
+            return  # or baked before they were asked for
+        values = {name: sample.fields[attribute_name(key, name)] for name in asked}
         volume = rest_shapes(mesh.nodes, mesh.tets)[1] * mesh.fill
-        columns = at_vertices(values, tets, volume, binding, len(sample.nodes))
+        columns = at_vertices(values, sample.tets, volume, binding, len(sample.nodes))
         path = layout.attribute_path(self.folder, key, sample.frame)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, ply_bytes(drawn, columns))

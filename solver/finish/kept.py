@@ -39,9 +39,9 @@ def sample_arrays(simulation: Simulation, keys: tuple[str, ...], sample: int) ->
     return kept
 
 
-def nodes(fields: Mapping[str, npt.NDArray], key: str, sample: int) -> Floats:
-    """Returns the node positions of a body at a sample [m], (n, 3)."""
-    return fields[f"nodes.{key}.{sample}"]
+def nodes(fields: Mapping[str, npt.NDArray], key: str, sample: int) -> Floats | None:
+    """Returns the node positions of a body at a sample [m], (n, 3); None where it could not break yet."""
+    return fields.get(f"nodes.{key}.{sample}")
 
 
 def missed(fields: Mapping[str, npt.NDArray], pins: str, sample: int) -> Floats | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..arrays import Floats, Indices
+from ..arrays import Floats
 from . import kept
 from .body_frames import BodyFrames, BodySample
 from .opening import Opening
@@ -16,8 +17,8 @@ from .ties import Ties
 
 def drawn_samples(
     frames: BodyFrames, ties: Ties, corrections: Mapping[str, csr_matrix], opening: Opening
-) -> Iterator[tuple[BodySample, Indices, Floats]]:
-    """Yields every sample with the nodes of the tets there, (m, 4), and the positions [m], world, (k, 3).
+) -> Iterator[tuple[BodySample, Floats]]:
+    """Yields every sample with the positions [m], world, (k, 3).
 
     Args:
         frames: What was baked.
@@ -25,17 +26,14 @@ def drawn_samples(
         corrections: How they follow what exact pins missed, by the key of the pins.
         opening: Notes when the faces open that part.
     """
-    coming = [*reversed(frames.numbers)]
-    tets = frames.topology(0)
-    nodes = ties.nodes(tets)
+    tets, nodes = None, np.zeros((0, 4), np.int32)
     for sample in frames.samples():
-        while coming and coming[-1] <= sample.number:
-            tets = frames.topology(coming.pop())
-            nodes = ties.nodes(tets)
+        if sample.tets is not tets:
+            tets, nodes = sample.tets, ties.nodes(sample.tets)
             opening.look(sample.number, tets)
         positions = ties.draw(sample.nodes, nodes)
         for pins, matrix in corrections.items():
             missed = kept.missed(sample.fields, pins, sample.part)
             if missed is not None:
                 positions += matrix @ missed
-        yield sample, tets, positions
+        yield sample, positions
