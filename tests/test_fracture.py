@@ -204,6 +204,9 @@ def test_pieces_from_the_inside_lie_on_the_ground(tmp_path):
     at = np.einsum("ka,kai->ki", points.weights, x[built.model.tets[points.tet]])
     assert pieces(run) > 100
     assert at[:, 2].min() > -0.35 * size
+    # nothing parts from what it has to keep to
+    parted = built.fracture.neighbours.parted(built.model.tets)
+    assert built.fracture.together.sum() > 50 and not (parted & built.fracture.together).any()
     # every piece has points, and lies within a tet's reach of the ground or above
     piece = np.searchsorted(built.model.pattern.island_start, built.model.tets[:, 0], side="right") - 1
     assert len(np.unique(piece[points.tet])) == built.model.pattern.island_count

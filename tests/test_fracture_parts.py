@@ -270,3 +270,18 @@ def test_lattice_bars_can_be_parted_too():
     neighbours, parted = random_parted(tets, 0.3, seed=4)
     copies = find_copies(tets, neighbours.tet, neighbours.twin, parted, 0)
     assert np.array_equal(nodes[tets], nodes[tets.ravel()[copies.corner]][copies.tets])
+
+
+def test_tets_with_little_in_them_keep_to_the_fullest_neighbour():
+    _, tets = bar((3, 2, 2), (1.0, 1.0, 1.0))
+    rng = np.random.default_rng(2)
+    fill, volume = rng.random(len(tets)), rng.uniform(0.5, 1.5, len(tets))
+    neighbours = find_neighbours(tets, np.ones(len(tets), bool))
+    together = neighbours.held_together(fill, volume)
+    wanted = set()
+    for tet in np.flatnonzero(fill < 0.25):
+        beside = [other for other in neighbours.tet[tet] if other >= 0]
+        wanted.add(frozenset((int(tet), int(max(beside, key=lambda other: fill[other] * volume[other])))))
+    tet, face = np.nonzero(together)
+    assert {frozenset(pair) for pair in zip(tet.tolist(), neighbours.tet[tet, face].tolist(), strict=True)} == wanted
+    assert len(tet) == 2 * len(wanted) > 10

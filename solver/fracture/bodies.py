@@ -77,6 +77,7 @@ class FractureBodies:
         size: h: edge of the lattice cell whose tets are as large, ∛(12 V) [m], (m,).
         corner_mass: Mass that each tet gives each of its nodes [kg], (m,).
         neighbours: The inner faces of the breakable bodies.
+        together: Across which of them the tets never part, (m, 4).
         is_notch: Which nodes of the whole bodies are at notches, (n,).
         points: Where broken faces get contact points.
     """
@@ -87,6 +88,7 @@ class FractureBodies:
     size: Floats
     corner_mass: Floats
     neighbours: Neighbours
+    together: Bools
     is_notch: Bools
     points: BrokenPoints
 
@@ -128,9 +130,18 @@ def make_fracture(
         is_notch[part.nodes] = notch_nodes(surfaces[number], mesh.nodes, mesh.report.tet_size)
         bodies.append(_breakable(body, number, mesh.report.tet_size))
     neighbours = find_neighbours(model.tets, may_part)
+    together = neighbours.held_together(np.concatenate([mesh.fill for mesh in meshes]), volume)
     points = find_broken_points(scene, meshes, model, surfaces, gravity)
     return FractureBodies(
-        tuple(bodies), is_breakable, share, floats(np.cbrt(12.0 * volume)), corner_mass, neighbours, is_notch, points
+        bodies=tuple(bodies),
+        is_breakable=is_breakable,
+        share=share,
+        size=floats(np.cbrt(12.0 * volume)),
+        corner_mass=corner_mass,
+        neighbours=neighbours,
+        together=together,
+        is_notch=is_notch,
+        points=points,
     )
 
 

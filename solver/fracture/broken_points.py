@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contact points on broken faces: without them a piece from deep inside would fall through the ground.
 
-They are the middles of broken faces and the nodes at them, as far as they lie inside the material, and in tets without
-such a node the middle of the material in them. Each belongs to a tet and has a key that never changes: 9 · tet + face
-for the middle of a face as that tet has it, 9 · tet + 4 + corner for a copy of a node, with the first tet that has the
-copy, 9 · tet + 8 for the middle of the material. So what contacts remember can be found again when more faces break.
+They are the middles of broken faces and the nodes at them, as far as they lie inside the material, and where a node
+does not, the point of the material in the tet that is closest to it. Each belongs to a tet and has a key that never
+changes: 12 · tet + face for the middle of a face as that tet has it, 12 · tet + 4 + corner for a copy of a node, with
+the first tet that has the copy, 12 · tet + 8 + corner for the material closest to a corner. So what contacts remember
+can be found again when more faces break.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ INSIDE = 0.5
 AREA = 0.15  # surface that a point stands for, in squares of the tet size: two or three of them share a face
 
 Keys = npt.NDArray[np.int64]
-KINDS, CORNER, MIDDLE = 9, 4, 8
+KINDS, CORNER, CLOSEST = 12, 4, 8
 WEIGHTS = np.concatenate([(1.0 - np.eye(4)) / 3.0, np.eye(4)])
 SAMPLES = 24  # points of a tet that tell where its material is
 
@@ -44,8 +45,8 @@ class BrokenPoints:
     Attributes:
         face_inside: Whether the middle of each face lies inside the material, (m, 4).
         node_inside: Whether each node does, (n,).
-        has_node: Whether a node of each tet does, (m,).
-        middle: Weights of the middle of the material in each tet, (m, 4).
+        has_closest: Whether a tet has a point for a corner of its that does not, (m, 4).
+        closest: Weights of the material in each tet that is closest to each of its corners, (m, 4, 4).
         tet_size: Edge length of the lattice of the body of each tet [m], (m,).
         surface: Surface of the body of each tet [m²], (m,).
         mass: Its mass [kg], (m,).
@@ -54,8 +55,8 @@ class BrokenPoints:
 
     face_inside: Bools
     node_inside: Bools
-    has_node: Bools
-    middle: Floats
+    has_closest: Bools
+    closest: Floats
     tet_size: Floats
     surface: Floats
     mass: Floats
@@ -74,18 +75,18 @@ class BrokenPoints:
         tet, face = np.nonzero(parted)
         broken = np.unique(tets[tet[:, None], FACES[face]])
         at = corner[broken[self.node_inside[origin[broken]]]].astype(np.int64)
-        alone = np.flatnonzero(parted.any(axis=1) & ~self.has_node)
-        kinds = (faces // 4 * KINDS + faces % 4, at // 4 * KINDS + CORNER + at % 4, alone * KINDS + MIDDLE)
-        return np.sort(np.concatenate(kinds))
+        closest = np.flatnonzero(parted.any(axis=1)[:, None] & self.has_closest)
+        kinds = ((faces, 0), (at, CORNER), (closest, CLOSEST))
+        return np.sort(np.concatenate([which // 4 * KINDS + first + which % 4 for which, first in kinds]))
 
     def points(self, keys: Keys, model: Model) -> ContactPoints:
         """Returns the contact points of keys, (k,), for the whole bodies, `model`."""
         tet, kind = indices(keys // KINDS), keys % KINDS
         size = self.tet_size[tet]
-        is_middle = kind == MIDDLE
+        is_closest = kind >= CLOSEST
         return contact_points(
             tet=tet,
-            weights=floats(np.where(is_middle[:, None], self.middle[tet], WEIGHTS[kind % MIDDLE]), -1, 4),
+            weights=floats(np.where(is_closest[:, None], self.closest[tet, kind % 4], WEIGHTS[kind % CLOSEST]), -1, 4),
             area=AREA * size * size,
             youngs_modulus=youngs_modulus(model.mu[tet], model.lam[tet]),
             mass=self.mass[tet],
@@ -100,7 +101,7 @@ def find_broken_points(
 ) -> BrokenPoints:
     """Returns where broken faces of a scene get contact points; for the arguments see `make_fracture`."""
     face_inside, node_inside = np.zeros((model.tet_count, 4), bool), np.zeros(model.node_count, bool)
-    middle = np.full((model.tet_count, 4), 0.25)
+    closest, has_closest = np.full((model.tet_count, 4, 4), 0.25), np.zeros((model.tet_count, 4), bool)
     tet_size, area, mass = np.ones((3, model.tet_count))
     for body, mesh, part, surface in zip(scene.bodies, meshes, model.bodies, surfaces, strict=True):
         tet_size[part.tets] = mesh.report.tet_size
@@ -110,9 +111,9 @@ def find_broken_points(
             faces = mesh.nodes[mesh.tets[:, FACES]].mean(axis=2).reshape(-1, 3)
             face_inside[part.tets] = inside(faces).reshape(-1, 4)
             node_inside[part.nodes] = inside(mesh.nodes)
-            middle[part.tets] = _middles(mesh, inside)
-    has_node = node_inside[model.tets].any(axis=1)
-    return BrokenPoints(face_inside, node_inside, has_node, middle, tet_size, area, mass, gravity)
+            closest[part.tets], has_closest[part.tets] = _closest(mesh, inside)
+    has_closest &= ~node_inside[model.tets]
+    return BrokenPoints(face_inside, node_inside, has_closest, closest, tet_size, area, mass, gravity)
 
 
 class _Inside:
@@ -128,12 +129,18 @@ class _Inside:
         return np.abs(winding_numbers(self.bvh, floats(points, -1, 3))) > INSIDE
 
 
-def _middles(mesh: TetMesh, inside: _Inside) -> Floats:
-    """Returns weights of the middle of the material in each tet, (m, 4); of the tet where none is found in it."""
+def _closest(mesh: TetMesh, inside: _Inside) -> tuple[Floats, Bools]:
+    """Returns weights of the material closest to each corner of each tet, (m, 4, 4), and whether it counts, (m, 4).
+
+    A tet that is full has its corners themselves, one with so little in it that none is found its middle, once.
+    """
     partly = np.flatnonzero(mesh.fill < 1.0)
-    weights = np.array([spread_points(partly * SAMPLES + sample) for sample in range(SAMPLES)]).reshape(-1, 4)
-    tets = np.tile(partly, SAMPLES)
-    found = inside(np.einsum("kj,kji->ki", weights, mesh.nodes[mesh.tets[tets]]))
-    count = np.bincount(tets[found], minlength=len(mesh.tets))
-    sums = [np.bincount(tets[found], weights[found, j], minlength=len(mesh.tets)) for j in range(4)]
-    return np.where(count[:, None] > 0, np.transpose(sums) / np.maximum(count, 1)[:, None], 0.25)
+    weights = spread_points((partly[:, None] * SAMPLES + np.arange(SAMPLES)).ravel()).reshape(-1, SAMPLES, 4)
+    points = np.einsum("ksj,kji->ksi", weights, mesh.nodes[mesh.tets[partly]])
+    found = inside(points.reshape(-1, 3)).reshape(-1, SAMPLES)
+    best = np.where(found[:, :, None], weights, -1.0).argmax(axis=1)
+    closest, counts = np.full((len(mesh.tets), 4, 4), 0.25), np.zeros((len(mesh.tets), 4), bool)
+    any_found = found.any(axis=1)
+    closest[partly] = np.where(any_found[:, None, None], weights[np.arange(len(partly))[:, None], best], 0.25)
+    counts[partly, 0], counts[partly, 1:] = True, any_found[:, None]
+    return closest, counts

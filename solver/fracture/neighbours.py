@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Bools, Indices
+from ..arrays import Bools, Floats, Indices
 
+LEAST_FILL = 0.25
 FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])  # corners of the faces, seen from outside
 
 
@@ -32,6 +33,25 @@ class Neighbours:
         has_twin = self.twin >= 0
         other = tets.ravel()[np.where(has_twin, self.twin, 0)]
         return ((other != tets[:, None, :]) & has_twin).any(axis=2)
+
+    def held_together(self, fill: Floats, volume: Floats) -> Bools:
+        """Returns the faces across which a body never parts, (m, 4): tets with little in them keep to a fuller one.
+
+        Alone they would be flakes that weigh next to nothing. Of its neighbours, a tet that is filled by less than
+        `LEAST_FILL` keeps to the one with most material.
+
+        Args:
+            fill: Filled share of each tet, (m,).
+            volume: Of the tets [m³], (m,).
+        """
+        material = np.where(self.tet >= 0, (fill * volume)[self.tet], 0.0)
+        face = material.argmax(axis=1)
+        tet = np.flatnonzero((fill < LEAST_FILL) & (material.max(axis=1) > 0.0))
+        together = np.zeros(self.tet.shape, bool)
+        together[tet, face[tet]] = True
+        other = self.tet[tet, face[tet]]
+        together[other, (self.tet[other] == tet[:, None]).argmax(axis=1)] = True
+        return together
 
 
 def find_neighbours(tets: Indices, is_breakable: Bools) -> Neighbours:

@@ -51,6 +51,7 @@ class Cracking:
         parted: Across which faces tets have parted, (m, 4).
         is_tip: Which nodes are at crack tips or notches, (n,).
         is_rigid: Which tets stay together: unbreakable ones and those held exactly, (m,).
+        together: Across which faces others never part, (m, 4).
     """
 
     model: Model
@@ -59,6 +60,7 @@ class Cracking:
     parted: Bools
     is_tip: Bools
     is_rigid: Bools
+    together: Bools
 
     def choose(self, body: BreakableBody, overload: Floats, step: int) -> Splits:
         """Returns what splits where tets are overloaded, (m,) above zero, in the step of a number."""
@@ -94,8 +96,11 @@ class Cracking:
         across = self.neighbours.tet[tets]
         joined = (across >= 0) & ~self.parted[tets] & (np.arange(4) != (corners & 3)[:, None])
         height = np.einsum("ki,i->k", middles, normal)
-        if self.is_rigid[tets].any():
-            height = _together(height, tets, across, joined, self.is_rigid)
+        kept = joined & (self.together[tets] | self.is_rigid[tets][:, None] & self.is_rigid[across])
+        if kept.any():
+            row, face = np.nonzero(kept)
+            group = connected(row, np.searchsorted(tets, across[row, face]), len(tets))
+            height = (np.bincount(group, height) / np.bincount(group))[group]
         is_above = height >= 0.0
         if is_above.all() or not is_above.any():
             return None
@@ -109,12 +114,3 @@ def plane_normals(model: Model, x: Floats, which: Indices) -> Floats:
     stress, _ = elastic_stress(model, x, which)
     _, directions = principal_stresses(stress)
     return normal_at_rest(model, x, which, directions[:, :, 2])
-
-
-def _together(height: Floats, tets: Indices, across: Indices, joined: Bools, is_rigid: Bools) -> Floats:
-    """Returns heights over the plane, (k,), the same for rigid tets that hang together."""
-    row, face = np.nonzero(joined & is_rigid[tets][:, None])
-    other = np.searchsorted(tets, across[row, face])
-    both = is_rigid[tets[other]]
-    group = connected(row[both], other[both], len(tets))
-    return (np.bincount(group, height) / np.bincount(group))[group]
