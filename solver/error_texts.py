@@ -160,6 +160,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "so it may pass between their corners.",
         "Choose a larger radius or a smaller tet size.",
     ),
+    "heat-source-idle": (
+        'The heat source "{name}" heats nothing: no body has a temperature.',
+        "Turn Heat on for a body.",
+    ),
     "heat-source-flat": (
         'The heat source "{name}" has a scale of zero along one axis.',
         "Give it a scale (Object > Clear > Scale).",

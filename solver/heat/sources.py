@@ -15,12 +15,12 @@ import numpy as np
 from ..arrays import Floats, floats
 from ..errors import BadInput, SolveFailed
 from ..geometry.bvh import Bvh, build_bvh
-from ..geometry.closest import closest_points
 from ..geometry.enclosure import has_inside
 from ..geometry.surface import make_surface
 from ..geometry.winding import winding_numbers
 from ..scene import HeatSource
 from ..tracks import TrackReader, turn_and_stretch
+from .near_surface import distances
 
 SAME_STRETCH = 1.0e-6  # relative change of scale or shear up to which the tree made at the first frame is used
 FLAT = 1.0e8  # condition number of a matrix that no mesh can be brought back from
@@ -84,7 +84,7 @@ class BuiltSource:
                 bvh = build_bvh(_stretched(self.source, stretch), self.source.triangles)
         assert bvh is not None
         local = floats((positions - matrix[:3, 3]) @ turn)
-        distance = closest_points(bvh, local, self.source.radius).distance
+        distance = distances(bvh, local, self.source.radius)
         if self.is_closed:
             box = bvh.boxes[0]
             near = np.flatnonzero(((local > box[:3]) & (local < box[3:])).all(axis=1))

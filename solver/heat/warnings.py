@@ -9,9 +9,13 @@ from ..tracks import TrackReader
 
 
 def heat_warnings(body: Body, scene: Scene, tracks: TrackReader, tet_size: float) -> list[SinewError]:
-    """Returns warnings: nothing can melt the body, or a source is too small for its tets of `tet_size` [m]."""
+    """Returns warnings: nothing can melt the body, or a source is too small for its tets of `tet_size` [m].
+
+    That sources have nothing to heat is told with the first body.
+    """
     if body.heat is None:
-        return []
+        is_idle = body is scene.bodies[0] and all(other.heat is None for other in scene.bodies)
+        return [SinewError("heat-source-idle", name=source.name) for source in scene.heat_sources if is_idle]
     found = []
     animated = [name for name in ("air_temperature", *_tracks_of(scene)) if tracks.has(name)]
     hottest = max(
