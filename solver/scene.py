@@ -93,7 +93,8 @@ class Heat:
         exchange: With the air, through the surface [W/(m² K)], ≥ 0.
         melting_point: [°C]: at and above it the body flows without a yield strain.
         softening: Rows of temperature [°C], rising, and the factors there on Young's modulus, yield strain and
-            flow rate, (k, 4); linear between rows, constant outside; (0, 4) for none.
+            flow rate, (k, 4); linear between rows, constant outside; (0, 4) for none. What softens keeps its bulk
+            modulus.
     """
 
     temperature: float = 20.0
@@ -177,7 +178,8 @@ class Body:
             pin_stiffness in 1/s².
         attached, attached_weights: As `pinned` and `pin_weights`, of what the animation never lets go: the part
             of the mesh that is not to be simulated. Their pin_stiffness is constant. No vertex is in both.
-        simulated_scale: Simulated size / real size s: the body moves as if it were scaled by this factor. Stress,
+        simulated_scale: Simulated size / real size s: the body moves, and takes up heat, as if it were
+            scaled by this factor. Stress,
             strength and heat are those of that size: stress is E · strain, a crack tip bears K_c / √(s h), heat
             spreads as through lengths s times as long. A heat source's radius and velocities are of the real size.
         gravity_in_shape: Whether the first frame already sags: internal stress then balances gravity.

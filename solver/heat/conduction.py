@@ -44,7 +44,7 @@ def conduction(
     last_three = model.Dm_inverse
     gradients = np.concatenate([-last_three.sum(axis=1, keepdims=True), last_three], axis=1)
     # the same products in the same order for ab and ba, so that both directions get the same bits
-    products = np.einsum("mai,mbi->mab", gradients, gradients)
+    products = gradients @ gradients.transpose(0, 2, 1)
     in_tets = products * -(conductivity * model.volume)[:, None, None]
     blocks = model.pattern.corner_block.ravel().astype(np.int64)
     between = np.bincount(blocks, in_tets.ravel(), minlength=model.pattern.block_count)
