@@ -178,8 +178,7 @@ class Body:
             pin_stiffness in 1/s².
         attached, attached_weights: As `pinned` and `pin_weights`, of what the animation never lets go: the part
             of the mesh that is not to be simulated. Their pin_stiffness is constant. No vertex is in both.
-        simulated_scale: Simulated size / real size s: the body moves, and takes up heat, as if it were
-            scaled by this factor. Stress,
+        simulated_scale: Simulated size / real size s: the body moves as if it were scaled by this factor. Stress,
             strength and heat are those of that size: stress is E · strain, a crack tip bears K_c / √(s h), heat
             spreads as through lengths s times as long. A heat source's radius and velocities are of the real size.
         gravity_in_shape: Whether the first frame already sags: internal stress then balances gravity.
