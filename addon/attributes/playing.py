@@ -32,11 +32,25 @@ def attach(obj: bpy.types.Object, after: bpy.types.Modifier, cache: Path, key: s
         detach(obj)
         return
     folder = portable_path(layout.attribute_path(cache, key, 0).parent, bpy.data.filepath)
-    modifier = find_modifier(obj) or _add_modifier(obj, after)
-    if modifier.node_group is None or modifier.node_group.users > 1:
-        modifier.node_group = bpy.data.node_groups.new(f"{NAME} {key}", "GeometryNodeTree")
     index = VERTEX if VERTEX in obj.data.attributes else ""
-    fill(modifier.node_group, Reading(folder, frames[0], frames[-1], stretch_of(obj), columns, index))
+    reading = Reading(folder, frames[0], frames[-1], stretch_of(obj), columns, index)
+    modifier = find_modifier(obj) or _add_modifier(obj, after)
+    before = modifier.node_group
+    if before is None or before.get(MADE_FOR) != reading.signature:
+        modifier.node_group = _group_for(reading, key, before)
+        if before is not None and before.users == 0:
+            bpy.data.node_groups.remove(before)
+
+
+def _group_for(reading: Reading, key: str, before: bpy.types.NodeTree | None) -> bpy.types.NodeTree:
+    """Returns a group that does a reading: one that does so already, as of other pieces, else the one from before."""
+    known = next((tree for tree in _groups() if tree[MADE_FOR] == reading.signature), None)
+    if known is not None:
+        return known
+    mine = before if before is not None and before.users == 1 else None
+    tree = mine or bpy.data.node_groups.new(f"{NAME} {key}", "GeometryNodeTree")
+    fill(tree, reading)
+    return tree
 
 
 def detach(obj: bpy.types.Object) -> None:

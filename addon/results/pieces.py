@@ -48,8 +48,7 @@ def make(
             around = samples[:, vertices] - result_objects.middle_of(points).astype(np.float32)
             _write(_path(folder, key, number), pc2.to_bytes(around, head.frame_start, 1.0 / head.samples_per_frame))
     except BaseException:
-        for each in made:
-            result_objects.remove(each)
+        result_objects.remove(made)
         raise
     return made
 

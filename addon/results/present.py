@@ -78,15 +78,15 @@ def drop(obj: bpy.types.Object) -> None:
 
 def drop_results(obj: bpy.types.Object) -> None:
     """Removes what stood in for a body."""
-    for made in result_objects.results_of(obj):
-        result_objects.remove(made)
+    result_objects.remove(result_objects.results_of(obj))
 
 
 def drop_orphans() -> None:
     """Removes results of bodies that were deleted meanwhile."""
-    for made in [o for o in bpy.data.objects if o.library is None and o.sinew.result_stamp]:
-        if made.sinew.result_of is None or not made.sinew.result_of.users_scene:
-            result_objects.remove(made)
+    stamped = [o for o in bpy.data.objects if o.library is None and o.sinew.result_stamp]
+    result_objects.remove(
+        made for made in stamped if made.sinew.result_of is None or not made.sinew.result_of.users_scene
+    )
 
 
 def _make(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> list[bpy.types.Object]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import bpy
 from mathutils import Matrix, Vector
 
@@ -114,14 +116,20 @@ def _make(
     return made
 
 
-def remove(made: bpy.types.Object) -> None:
-    """Takes a result out of the file, with its mesh, and with the plain material when nothing else uses that."""
-    mesh = made.data
-    playing.detach(made)
-    seam_nodes.detach(made)
-    bpy.data.objects.remove(made)
-    if isinstance(mesh, bpy.types.Mesh) and mesh.users == 0:
-        bpy.data.meshes.remove(mesh)
+def remove(results: Iterable[bpy.types.Object]) -> None:
+    """Takes results out of the file, with their meshes and nodes, and with the plain material when nothing uses it."""
+    objects = list(results)
+    if not objects:
+        return
+    made_for_them: set[bpy.types.ID] = {made.data for made in objects if made.data is not None}
+    made_for_them |= {
+        modifier.node_group
+        for made in objects
+        for modifier in made.modifiers
+        if modifier.type == "NODES" and modifier.name in (playing.NAME, seam_nodes.NAME) and modifier.node_group
+    }
+    bpy.data.batch_remove(objects)
+    bpy.data.batch_remove([data for data in made_for_them if data.users == 0])
     remove_unused_plain()
 
 

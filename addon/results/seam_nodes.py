@@ -12,6 +12,7 @@ from .seams import Seams
 NAME = "Sinew Shading"
 MADE_FOR = "sinew_made_for"
 SEAM, UNTIL, TOGETHER, APART, WEIGHTS = (f".sinew_{n}" for n in ("seam", "until", "together", "apart", "weights"))
+SUM = ".sinew_sum"
 SUMS = (".sinew_sum_0", ".sinew_sum_1", ".sinew_sum_2")
 # modifiers that keep corners as they are, behind which shading still fits
 KEEPING = {
@@ -40,15 +41,6 @@ def attach(made: bpy.types.Object, seams: Seams) -> None:
     modifier.node_group = _group(stretch_of(made))
 
 
-def detach(made: bpy.types.Object) -> None:
-    """Takes the modifier away, and its nodes when nothing else uses them."""
-    for modifier in [m for m in made.modifiers if m.type == "NODES" and m.name == NAME]:
-        tree = modifier.node_group
-        made.modifiers.remove(modifier)
-        if tree is not None and tree.users == 0:
-            bpy.data.node_groups.remove(tree)
-
-
 def _group(stretch: float) -> bpy.types.NodeTree:
     """Returns the group for a remapping of time, made once per file."""
     trees = (tree for tree in bpy.data.node_groups if tree.library is None and tree.get(MADE_FOR) == f"seams {stretch}")
@@ -69,12 +61,18 @@ def _make(stretch: float) -> bpy.types.NodeTree:
     total = nodes.add("GeometryNodeAccumulateField", data_type="FLOAT_VECTOR", domain="CORNER")
     nodes.link(_weighted_normal(nodes), total.inputs["Value"])
     nodes.link(group, total.inputs["Group ID"])
-    mean = _mean(nodes, nodes.vector("NORMALIZE", total.outputs["Total"]))
+    # stored, so that it is not summed up again for each of the three
+    store = nodes.add("GeometryNodeStoreNamedAttribute", data_type="FLOAT_VECTOR", domain="CORNER")
+    store.inputs["Name"].default_value = SUM
+    nodes.link(nodes.add("NodeGroupInput").outputs[0], store.inputs["Geometry"])
+    into = next(socket for socket in store.inputs if socket.name == "Value" and socket.enabled)
+    nodes.link(nodes.vector("NORMALIZE", total.outputs["Total"]), into)
+    mean = _mean(nodes, nodes.attribute(SUM, "FLOAT_VECTOR"))
     own = nodes.add("GeometryNodeInputNormal").outputs["Normal"]
     is_shaded = nodes.both(is_closed, nodes.attribute(SEAM, "BOOLEAN"))
     setting = nodes.add("GeometryNodeSetMeshNormal", mode="FREE", domain="CORNER")
     nodes.link(nodes.switch("VECTOR", is_shaded, own, mean), setting.inputs["Custom Normal"])
-    nodes.link(nodes.add("NodeGroupInput").outputs[0], setting.inputs["Mesh"])
+    nodes.link(store.outputs[0], setting.inputs["Mesh"])
     nodes.link(setting.outputs[0], nodes.add("NodeGroupOutput").inputs[0])
     return tree
 
