@@ -17,13 +17,14 @@ import traceback
 from collections.abc import Iterator
 
 import bpy
-from bl_ext.user_default.sinew.addon.baking import bake_status
+from bl_ext.user_default.sinew.addon.baking import bake_status, body_reports
 
 OUT = pathlib.Path(os.environ["OUT"])
 Steps = Iterator[float]
 
 FIRST_FRAMES = 120
 LONG = 2000
+BREAKING_FRAMES = 30
 HEIGHT = 2.5
 STIFFNESS = 1.0e5
 
@@ -183,9 +184,43 @@ def cancelled_bake() -> Steps:
     yield from picture("8-cancelled")
 
 
+def breaking_bake() -> Steps:
+    cube = bpy.data.objects["Cube"]
+    cube.sinew.preset = "CHOCOLATE"
+    assert cube.sinew.use_plasticity and cube.sinew.use_fracture, "the preset switched nothing on"
+    cube.sinew.divisions = 5
+    bpy.context.scene.frame_end = BREAKING_FRAMES
+    yield from wait_for("Out of Date", lambda: status().outdated, 10)
+    yield from picture("9-before-it-breaks")
+    yield from press("bpy.ops.sinew.simulate")
+    yield from wait_for("the start", lambda: status().is_running, 10)
+    gaps.clear()
+    seen = set()
+
+    def has_ended() -> bool:
+        seen.add(status().phase)
+        return not status().is_running
+
+    start = time.monotonic()
+    yield from wait_for("the end", has_ended, 300)
+    result["seconds_to_break"] = round(time.monotonic() - start, 2)
+    result["longest_freeze_breaking"] = round(max(gaps), 3)
+    assert status().phase == "baked" and not status().can_resume, status()
+    made = [o for o in bpy.context.scene.objects if o.sinew.result_of == cube]
+    assert [o.name for o in made] == ["Cube Broken"], f"no result: {made}"
+    assert cube.hide_viewport and not made[0].hide_viewport
+    report = body_reports.report(bpy.context.scene, cube)
+    result["pieces"], result["largest_stress"] = report.pieces, report.largest_stress
+    assert (report.pieces or 0) > 1, report
+    bpy.context.scene.frame_set(BREAKING_FRAMES)
+    yield from picture("10-broken")
+    bpy.context.view_layer.objects.active = made[0]
+    yield from picture("11-the-result-selected")
+
+
 def steps() -> Steps:
     try:
-        for part in (make_ready, first_bake, cancelled_bake):
+        for part in (make_ready, first_bake, cancelled_bake, breaking_bake):
             yield from part()
         result["passed"] = True
     except Exception as problem:
