@@ -53,10 +53,10 @@ class BuiltCollider:
             BadInput: The collider changes its scale or shear.
         """
         matrix = _matrix(self.key, tracks, time)
-        turn, stretch = _known_turn_and_stretch(np.ascontiguousarray(matrix[:3, :3]).tobytes())
-        if np.abs(stretch - self.stretch).max() > STRETCH_CHANGE * np.abs(self.stretch).max():
+        pose = _known_pose(np.ascontiguousarray(matrix).tobytes(), self.stretch.tobytes())
+        if pose is None:
             raise BadInput("collider-changes-size", name=self.name, time=round(time, 3))
-        return np.vstack([turn, matrix[:3, 3]])
+        return pose
 
 
 def build_collider(collider: Collider, tracks: TrackReader) -> BuiltCollider:
@@ -89,9 +89,13 @@ def _matrix(key: str, tracks: TrackReader, time: float) -> Floats:
 
 
 @functools.lru_cache(maxsize=256)
-def _known_turn_and_stretch(matrix: bytes) -> tuple[Floats, Floats]:
-    """Returns `turn_and_stretch` of nine numbers, kept for colliders that stand still and steps that follow another."""
-    return turn_and_stretch(np.frombuffer(matrix).reshape(3, 3))
+def _known_pose(matrix: bytes, stretch: bytes) -> Floats | None:
+    """Returns R | t of a matrix (4, 4), None where its stretch is another; most colliders stand still."""
+    world, usual = np.frombuffer(matrix).reshape(4, 4), np.frombuffer(stretch).reshape(3, 3)
+    turn, now = turn_and_stretch(world[:3, :3])
+    if np.abs(now - usual).max() > STRETCH_CHANGE * np.abs(usual).max():
+        return None
+    return np.vstack([turn, world[:3, 3]])
 
 
 def _built(collider: Collider, stretch: Floats, normal: Floats, bvh: Bvh | None, is_closed: bool) -> BuiltCollider:

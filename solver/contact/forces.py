@@ -112,3 +112,32 @@ def box_of_motion(start, end, box):
         for axis in range(3):
             box[axis] = min(box[axis], start[i, axis], end[i, axis])
             box[3 + axis] = max(box[3 + axis], start[i, axis], end[i, axis])
+
+
+@kernel()
+def may_touch(shape, normal, thickness, is_closed, pose, box, reach):
+    """Whether the box of all points during the step meets a collider at its start or end pose.
+
+    Args:
+        shape: Box of the collider in its space, lowest and highest x, y, z [m], (6,), or (0,) for a plane.
+        normal, thickness, is_closed: See `BuiltCollider`.
+        pose: See `collide_plane`.
+        box: Of the points, as `box_of_motion` writes it.
+        reach: Depth from which points are pushed out [m].
+    """
+    margin = thickness if is_closed else thickness + reach
+    for end in range(0, 8, 4):
+        # the box's middle and half widths, in the collider's space
+        lowest, apart = -thickness, False
+        for i in range(3):
+            middle, half = 0.0, 0.0
+            for j in range(3):
+                middle += pose[end + j, i] * (0.5 * (box[j] + box[3 + j]) - pose[end + 3, j])
+                half += abs(pose[end + j, i]) * 0.5 * (box[3 + j] - box[j])
+            lowest += normal[i] * middle - abs(normal[i]) * half
+            if len(shape) > 0:
+                apart = apart or middle - half > shape[3 + i] + margin or middle + half < shape[i] - margin
+        # a rotated box in a box is larger than it has to be; nothing is missed by that
+        if (len(shape) > 0 and not apart) or (len(shape) == 0 and lowest < 0.0):
+            return True
+    return False

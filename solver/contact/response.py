@@ -80,8 +80,8 @@ class ContactStep:
         self.memory = Memory.of(state)
         self.start = self._positions(state.x)
         # points whose tets are held altogether go where they are told, through colliders too
-        held = np.zeros(len(points), bool) if is_fixed is None else is_fixed[model.tets[points.tet]].all(axis=1)
-        self.moves = ~held
+        self.moves = np.ones(len(points), bool) if is_fixed is None else ~is_fixed[model.tets[points.tet]].all(axis=1)
+        self.all_move = bool(self.moves.all())
         drift = dt * state.v
         self.touching = self._find(self._positions(state.x + drift + dt * dt * model.gravity_scale[:, None] * gravity))
         self.pushing = self._new(self.touching)
@@ -153,7 +153,7 @@ class ContactStep:
     def _find(self, end: Floats) -> Touching:
         reach = PUSH_OUT_REACH * self.points.tet_size
         found = find_touching(self.places, self.start, end, reach, self.memory)
-        return found.only(self.moves[self._points_of(found)])
+        return found if self.all_move else found.only(self.moves[self._points_of(found)])
 
     def _new(self, touching: Touching) -> Pushing:
         """Returns what is known of contacts at the start of the step."""

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from ..arrays import Floats
 from .collide import collide_mesh, collide_plane
 from .colliders import BuiltCollider
-from .forces import box_of_motion
+from .forces import box_of_motion, may_touch
 from .memory import Memory
 
+NO_BOX = np.zeros(0)
 PUSH_OUT_REACH = 2.0  # depth inside a mesh from which a point is still pushed out, in tet sizes
 
 
@@ -45,6 +46,8 @@ class Touching:
     @staticmethod
     def together(groups: list[Touching]) -> Touching:
         """Returns the contacts of all groups, in order."""
+        if len(groups) == 1:
+            return groups[0]
         names = ("id", "normal", "gap", "carried", "side")
         empty = (np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int8))
         return Touching(
@@ -74,12 +77,12 @@ def find_touching(places: list[Place], start: Floats, end: Floats, reach: Floats
         return Touching.together([])
     box = np.empty(6)
     box_of_motion(start, end, box)
-    low, high, deepest = box[:3], box[3:], float(reach.max())
+    deepest = float(reach.max())
     found = []
     for number, place in enumerate(places):
         own = np.flatnonzero((memory.id >= number * count) & (memory.id < (number + 1) * count))
         known = memory.id[own] - number * count
-        if not len(own) and not _may_touch(place, low, high, deepest):
+        if not len(own) and not may_touch(*_shape(place.collider), place.pose, box, deepest):
             continue
         index = np.empty(count, np.int32)
         normal, gap, carried = np.empty((count, 3)), np.empty(count), np.empty((count, 3))
@@ -116,18 +119,7 @@ def find_touching(places: list[Place], start: Floats, end: Floats, reach: Floats
     return Touching.together(found)
 
 
-def _may_touch(place: Place, low: Floats, high: Floats, reach: float) -> bool:
-    """Whether the box of all points during the step meets the collider at its start or end pose."""
-    corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
-    collider = place.collider
-    for pose in (place.pose[:4], place.pose[4:]):
-        local = (corners - pose[3]) @ pose[:3]
-        if collider.bvh is None:
-            if (local @ collider.normal).min() < collider.thickness:
-                return True
-        else:
-            box = collider.bvh.boxes[0]
-            margin = collider.thickness if collider.is_closed else collider.thickness + reach
-            if (local.min(axis=0) <= box[3:] + margin).all() and (local.max(axis=0) >= box[:3] - margin).all():
-                return True
-    return False
+def _shape(collider: BuiltCollider) -> tuple[Floats, Floats, float, bool]:
+    """Returns what `may_touch` has to know of a collider."""
+    box = NO_BOX if collider.bvh is None else collider.bvh.boxes[0]
+    return box, collider.normal, collider.thickness, collider.is_closed

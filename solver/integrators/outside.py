@@ -46,6 +46,9 @@ class Points:
     @staticmethod
     def together(*groups: Points) -> Points:
         """Returns the points of all groups, in order."""
+        some = [group for group in groups if len(group)]
+        if len(some) == 1:
+            return some[0]
         names = ("tet", "weights", "force", "stiffness", "damping")
         return Points(*(np.concatenate([getattr(group, name) for group in groups]) for name in names))
 
