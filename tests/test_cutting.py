@@ -19,6 +19,9 @@ from sinew.solver.cutting.closed import why_not_closed
 from sinew.solver.cutting.cut import check_covered, cut
 from sinew.solver.embedding import weights_in
 from sinew.solver.errors import BadInput
+from sinew.solver.mesh_files.surfaces import read_surface
+from sinew.solver.scene import Meshing
+from sinew.solver.tetrahedralize import tetrahedralize
 
 
 def welded(vertices, triangles):
@@ -130,6 +133,22 @@ def test_faces_of_the_mesh_stay_whole_where_no_crack_is():
     assert (sizes[is_whole] >= 4).all() and (sizes[is_whole] > 4).any() and (sizes[is_whole] == 4).sum() > 200
 
 
+def test_faces_that_are_no_polygons_stand_as_triangles():
+    """One face for all triangles, for two that do not touch, for a ring: each has no single outline."""
+    nodes, tets = LATTICE
+    vertices, triangles = box((0.213, 0.224, 0.271), (1.01, 1.02, 1.003), n=12)
+    quads = quads_of(vertices, triangles)
+    apart, ring = quads.copy(), quads.copy()
+    apart[apart == 500] = 100
+    middle = np.argmin(np.linalg.norm(vertices - [0.6, 0.6, 1.003], axis=1))
+    near = np.linalg.norm(vertices[triangles].mean(axis=1) - vertices[middle], axis=1)
+    ring[(near > 0.1) & (near < 0.2)] = 0
+    for faces, least in ((np.zeros(len(quads), np.int32), 1728), (apart, 866), (ring, 870)):
+        result = checked(nodes, tets, tets, (vertices, triangles), faces)
+        assert least <= result.face_count <= 1728
+    assert checked(nodes, tets, tets, (vertices, triangles), quads).face_count == 864
+
+
 def quads_of(vertices, triangles):
     """Two triangles each that share their longest side."""
     corner = vertices[triangles]
@@ -235,7 +254,7 @@ def test_far_away_and_small():
 corner = st.tuples(*[st.integers(0, 12)] * 3)
 
 
-@hypothesis.settings(max_examples=60)
+@hypothesis.settings(max_examples=30)
 @hypothesis.given(st.lists(st.tuples(corner, corner, st.booleans()), min_size=1, max_size=3), st.integers(0, 10**6))
 def test_boxes_anywhere_on_a_grid_and_tets_broken_anyhow(boxes, seed):
     """Boxes whose corners lie on nodes, edges and faces, on each other and across each other, even without a size."""
@@ -254,7 +273,7 @@ def test_boxes_anywhere_on_a_grid_and_tets_broken_anyhow(boxes, seed):
     checked(nodes, tets, parted, (vertices, triangles))
 
 
-@hypothesis.settings(max_examples=60)
+@hypothesis.settings(max_examples=30)
 @hypothesis.given(st.integers(0, 10**6))
 def test_crumpled_surfaces_in_random_tets(seed):
     """Spheres whose vertices are thrown about: walls go through each other anyhow."""
@@ -266,6 +285,16 @@ def test_crumpled_surfaces_in_random_tets(seed):
     copies = rng.integers(0, 3, tets.shape) * (rng.random(len(points)) < 0.6)[tets]
     parted = np.unique(copies * len(points) + tets, return_inverse=True)[1].reshape(-1, 4).astype(np.int32)
     checked(points, tets, parted, (vertices, triangles))
+
+
+@pytest.mark.parametrize("name", ["spot_control_quads.obj", "fox_ascii.stl", "blub_fish_low.obj"])
+def test_development_surfaces_stay_closed(shared, name):
+    """Walls that cross each other, few triangles, many; all surfaces are in validate_cutting.py."""
+    surface = read_surface(shared / "testdata" / "surface" / name)
+    vertices, triangles = welded(surface.vertices, surface.triangles)
+    mesh = tetrahedralize(surface, Meshing("robust", divisions=7), name, 1)
+    result = checked(mesh.nodes, mesh.tets, shattered(mesh.nodes, mesh.tets, 60, 0), (vertices, triangles))
+    assert result.piece_count >= 50
 
 
 def test_what_is_not_closed_is_refused_and_told():

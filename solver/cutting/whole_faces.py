@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -29,7 +31,7 @@ def make_whole_faces(
         face_of_triangle: Face of the render mesh, (t,).
         fragments: The parts of cut triangles.
     """
-    triangle, corner, size = _outlines(triangles, edges, is_cut, face_of_triangle)
+    triangle, corner, size, _, _ = _outlines(triangles, edges, is_cut, face_of_triangle)
     edge, runs_up = edges.of_triangle[triangle, corner], edges.runs_up[triangle, corner]
     point = triangles[triangle, corner].astype(np.int64)
     extra_count, extra = _points_beside_cuts(fragments, edges, edge, runs_up)
@@ -57,51 +59,63 @@ def make_whole_faces(
     )
 
 
-def _outlines(
-    triangles: Indices, edges: SurfaceEdges, is_cut: Bools, face_of_triangle: Indices
-) -> tuple[npt.NDArray, npt.NDArray, npt.NDArray]:
-    """Returns the sides of whole faces, as triangle and its corner, round each face, and how many each has."""
-    face_cut = np.zeros(int(face_of_triangle.max(initial=-1)) + 1, np.bool_)
-    face_cut[face_of_triangle[is_cut]] = True
-    is_alone = face_cut[face_of_triangle]
-    # triangles of cut faces stand for themselves
-    group = np.where(is_alone, face_of_triangle.max(initial=0) + 1 + np.arange(len(triangles)), face_of_triangle)
+class _Outlines(NamedTuple):
+    """Sides of faces, round each face.
+
+    Attributes:
+        triangle, corner: Each side, (h,).
+        size: Number of sides of each face, (g,).
+        is_polygon: Whether they are one loop that uses all corners of the face's triangles, (g,).
+        group: Name of each face, (g,).
+    """
+
+    triangle: npt.NDArray
+    corner: npt.NDArray
+    size: npt.NDArray
+    is_polygon: Bools
+    group: npt.NDArray
+
+
+def _outlines(triangles: Indices, edges: SurfaceEdges, is_cut: Bools, face_of_triangle: Indices) -> _Outlines:
+    """Returns the outlines of whole faces; triangles of cut faces, and of faces that are no polygons, stand alone."""
+    kept = np.flatnonzero(~is_cut)
+    alone = int(face_of_triangle.max(initial=0)) + 1 + np.arange(len(triangles))
+    group = np.where(np.isin(face_of_triangle, face_of_triangle[is_cut]), alone, face_of_triangle)
+    found = _ordered(triangles, edges, group, kept)
+    is_polygon = np.isin(group, found.group[found.is_polygon])
+    if is_polygon[kept].all():
+        return found
+    return _ordered(triangles, edges, np.where(is_polygon, group, alone), kept)
+
+
+def _ordered(triangles: Indices, edges: SurfaceEdges, group: npt.NDArray, kept: npt.NDArray) -> _Outlines:
+    """Returns the sides between triangles of different groups in the order in which they follow each other."""
     beside = np.zeros((len(edges.ends), 2), np.int64)
     beside[edges.of_triangle, edges.runs_up.astype(np.int64)] = group[:, None]
-    is_outer = (beside[:, 0] != beside[:, 1])[edges.of_triangle] & ~is_cut[:, None]
-    loops = _ordered(triangles, group, is_outer)
-    if loops is None:  # a face whose outline is no simple loop: all faces as triangles
-        loops = _ordered(triangles, np.arange(len(triangles)), np.repeat(~is_cut[:, None], 3, axis=1))
-        assert loops is not None
-    return loops
-
-
-def _ordered(
-    triangles: Indices, group: npt.NDArray, is_side: Bools
-) -> tuple[npt.NDArray, npt.NDArray, npt.NDArray] | None:
-    """Returns sides in the order in which they follow each other round each group; None where one does not close."""
-    triangle, corner = np.nonzero(is_side)
-    if not len(triangle):
-        return triangle, corner, np.zeros(0, np.int64)
+    is_outer = (beside[:, 0] != beside[:, 1])[edges.of_triangle[kept]]
+    row, corner = np.nonzero(is_outer)
+    triangle = kept[row]
+    names, owner, size = np.unique(group[triangle], return_inverse=True, return_counts=True)
+    owner = owner.ravel()
     begin, end = triangles[triangle, corner], triangles[triangle, (corner + 1) % 3]
-    key = group[triangle].astype(np.int64) * (int(triangles.max()) + 1)
-    by_begin = np.argsort(key + begin, kind="stable")
-    keys = (key + begin)[by_begin]
-    follows = by_begin[np.minimum(np.searchsorted(keys, key + end), len(keys) - 1)]
-    if (keys[1:] == keys[:-1]).any() or (begin[follows] != end).any():
-        return None
-    _, start, size = np.unique(group[triangle], return_index=True, return_counts=True)
-    owner = np.repeat(np.arange(len(size)), size)
+    vertex_count = int(triangles.max(initial=0)) + 1
+    key, wanted = owner * vertex_count + begin, owner * vertex_count + end
+    by_begin = np.argsort(key, kind="stable")
+    place = np.minimum(np.searchsorted(key[by_begin], wanted), max(len(key) - 1, 0))
+    follows = by_begin[place]
     offset = np.cumsum(size) - size
+    at = np.argsort(owner, kind="stable")[offset]
     order = np.empty(len(triangle), np.int64)
-    at = start.copy()
-    for step in range(int(size.max())):
+    for step in range(int(size.max(initial=0))):
         there = step < size
         order[(offset + step)[there]] = at[there]
         at = np.where(there, follows[at], at)
-    if (at != start).any() or len(np.unique(order)) != len(order) or (np.diff(owner) < 0).any():
-        return None
-    return triangle[order], corner[order], size
+    has_outline = np.isin(group[kept], names)
+    is_polygon = np.bincount(np.searchsorted(names, group[kept[has_outline]]), minlength=len(names)) == size - 2
+    is_polygon[owner[key[follows] != wanted]] = False
+    visits = np.bincount(order, minlength=len(order))
+    is_polygon[owner[visits != 1]] = False
+    return _Outlines(triangle[order], corner[order], size, is_polygon, names)
 
 
 def _points_beside_cuts(
