@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..solver.arrays import Indices
+from ..solver.arrays import Floats, Indices
 from ..solver.errors import BadInput
 
 
@@ -61,12 +61,15 @@ def defects(triangles: Indices) -> Defects | None:
     return found if found != Defects() else None
 
 
-def check(name: str, triangles: Indices) -> None:
-    """Makes sure that the mesh of a body that may break is closed.
+def check(name: str, points: Floats, triangles: Indices) -> None:
+    """Makes sure that the mesh of a body that may break is closed, and that its faces look outwards.
 
     Raises:
-        BadInput: It is not; says why.
+        BadInput: Not so; says why.
     """
     found = defects(triangles)
     if found is not None:
         raise BadInput("breaks-open", name=name, defects=found.words)
+    a, b, c = (points[triangles[:, i]] - points.mean(axis=0) for i in range(3))
+    if np.einsum("ij,ij->", a, np.cross(b, c)) < 0.0:
+        raise BadInput("breaks-inside-out", name=name)

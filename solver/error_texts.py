@@ -35,6 +35,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" cannot be kept closed when it breaks: it has {defects}.',
         "Press Make Closed Copy, close it by hand, or turn Fracture off.",
     ),
+    "breaks-inside-out": (
+        '"{name}" is turned inside out: its faces look inwards, so there is nothing to break.',
+        "Turn them round (Edit Mode, Mesh > Normals > Recalculate Outside).",
+    ),
     "shape-keys-of-pieces": (
         '"{name}" is shown in separate pieces, which shape keys of one mesh cannot be.',
         "Turn Separate Pieces off, convert, and turn it on again.",

@@ -17,6 +17,7 @@ from sinew.addon.results.closed_copy import make_closed_copy
 from sinew.solver.cutting.closed import why_not_closed
 from sinew.solver.errors import BadInput
 
+CORNERS = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 TETRAHEDRON = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
 
 
@@ -33,7 +34,10 @@ def test_every_way_of_being_open_is_counted() -> None:
     words = watertight.Defects(42, 1, 0, 2).words
     assert words == "42 open edges, 1 edge with more than two faces and 2 faces without area"
     with pytest.raises(BadInput, match='"Bowl" cannot be kept closed when it breaks: it has 3 open edges'):
-        watertight.check("Bowl", TETRAHEDRON[1:])
+        watertight.check("Bowl", CORNERS, TETRAHEDRON[1:])
+    watertight.check("Tent", CORNERS, TETRAHEDRON)
+    with pytest.raises(BadInput, match='"Tent" is turned inside out'):
+        watertight.check("Tent", CORNERS + 100.0, TETRAHEDRON[:, ::-1])
 
 
 def test_the_solver_counts_the_same() -> None:
@@ -97,6 +101,19 @@ def test_a_closed_copy_of_suzanne_is_exported(tmp_path: Path) -> None:
     uv = np.array([d.uv for d in mesh.uv_layers[0].data]).reshape(-1, 4, 2)
     assert np.median(np.ptp(uv, axis=1)) < 0.02 and 0.0 <= np.median(uv) <= 1.0
     list(export.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
+
+
+def test_a_mirrored_body_is_not_inside_out(tmp_path: Path) -> None:
+    fresh()
+    obj = add_box()
+    obj.scale = (1.0, -1.0, 2.0)
+    roles.make_body(obj)
+    obj.sinew.use_fracture = True
+    bpy.context.scene.frame_end = 2
+    list(export.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
+    obj.data.flip_normals()
+    with pytest.raises(BadInput, match="inside out"):
+        list(export.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
 
 
 def test_a_plane_cannot_be_closed_and_stays_as_it_was() -> None:

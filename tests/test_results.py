@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,10 +13,13 @@ bpy = pytest.importorskip("bpy")
 
 from blender_scenes import counts, evaluated, fresh
 from cut_by_hand import write_broken
+from fake_layout import FakeLayout
 from sinew.addon import messages, playback, roles
 from sinew.addon.baking import bakes, cache_place, present_bake
+from sinew.addon.drawing import layouts
+from sinew.addon.reading import input_notes
 from sinew.addon.reading.input_digest import settings_digest
-from sinew.addon.results import carried, present
+from sinew.addon.results import carried, present, swap
 from sinew.addon.results.stored import read_result
 from sinew.solver.cache import layout
 from sinew.solver.pc2 import to_bytes
@@ -417,3 +421,37 @@ def test_closed_cracks_are_shaded_as_if_they_were_not_there_however_the_body_ben
     if smooth:
         assert np.abs(plain[outer] - wanted).max() > 0.05, "it would show without"
     assert np.allclose(closed[~outer], plain[~outer], atol=1e-3)
+
+
+def test_the_panel_leads_from_the_result_to_the_body(tmp_path: Path) -> None:
+    fresh()
+    obj = ball()
+    made, _, _ = broken(tmp_path, obj)
+    bpy.context.view_layer.objects.active = made
+    layout = FakeLayout()
+    layouts.draw_main(layout, bpy.context)
+    assert "Ball Broken: made of Ball" in layout.lines and "sinew.activate_body" in [name for _, name in layout.drawn]
+    assert "sinew.make_body" not in [name for _, name in layout.drawn]
+    assert bpy.ops.sinew.activate_body() == {"FINISHED"} and bpy.context.view_layer.objects.active == obj
+
+
+def test_the_panel_and_the_bake_say_what_becomes_of_glass() -> None:
+    fresh()
+    obj = ball()
+    shader = bpy.data.materials["Blue"]
+    if shader.node_tree is None:
+        shader.use_nodes = True
+    assert not swap.clear_materials(obj)
+    principled = shader.node_tree.nodes["Principled BSDF"]
+    principled.inputs["Subsurface Weight"].default_value = 0.2
+    assert swap.clear_materials(obj) == ["Blue"]
+    assert [note.kind for note in input_notes.notes(bpy.context.scene)] == ["swapped-at-crack"]
+    layout = FakeLayout()
+    bpy.context.view_layer.objects.active = obj
+    preferences = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
+    region = SimpleNamespace(width=10000)
+    context = SimpleNamespace(object=obj, scene=bpy.context.scene, region=region, preferences=preferences)
+    layouts.draw_fracture(layout, context)
+    assert any("Blue" in line for line in layout.lines)
+    principled.mute = True
+    assert not swap.clear_materials(obj)

@@ -122,12 +122,12 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
         raise BadInput("mesh-empty", name=obj.name)
     input_checks.check_points(obj.name, points)
     input_checks.check_matrix(obj.name, matrix)
-    if own.use_fracture:
-        watertight.check(obj.name, faces)
     world = to_world(matrix, points)
     longest = longest_side(points, matrix)
     if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round
         faces = faces[:, ::-1]
+    if own.use_fracture:
+        watertight.check(obj.name, world, faces)
     pinned = np.flatnonzero(pins > 0).astype(np.int32)
     held = np.flatnonzero(attached > 0).astype(np.int32)
     return Body(
