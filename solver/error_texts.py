@@ -164,14 +164,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "so it may pass between their corners.",
         "Choose a larger radius or a smaller tet size.",
     ),
-    "heat-source-idle": (
-        'The heat source "{name}" heats nothing: no body has a temperature.',
-        "Turn Heat on for a body.",
-    ),
-    "heat-source-flat": (
-        'The heat source "{name}" has a scale of zero along one axis.',
-        "Give it a scale (Object > Clear > Scale).",
-    ),
+    "heat-source-idle": ('The heat source "{name}" has no body to heat.', "Turn Heat on for one."),
+    "heat-source-flat": ('The heat source "{name}" has a scale of zero along one axis.', "Give it a scale."),
     "heat-source-not-finite": (
         'The animation of the heat source "{name}" gives a place or temperature at {time} s that is not a number.',
         "Look at its animation and its parents at that time.",
@@ -184,10 +178,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The temperatures of "{name}" at {time} s are no longer numbers.',
         "Look at its Conductivity and Heat Capacity, and at the heat sources near it.",
     ),
-    "softening-not-rising": (
-        'The temperatures of the softening curve of "{name}" do not rise from row to row.',
-        "Sort the rows, each temperature once.",
-    ),
+    "softening-not-rising": ('The Softening Factors of "{name}" do not rise in temperature.', "Sort the rows."),
     # scene files and tracks
     "scene-format": ("The scene at {path} has format {found}; this Sinew reads {wanted}.", "Bake it again."),
     "scene-unreadable": ("The scene at {path} cannot be read: {problem}.", "Bake it again."),
@@ -309,6 +300,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is a {type}, which cannot be a heat source.',
         "Select an empty or a mesh, or press Add Heat Source.",
     ),
+    "row-linked": (
+        'This row of "{name}" comes from the file that it is linked from, and cannot be removed here.',
+        "Set its factors to 1, or change it there.",
+    ),
     "linked-without-override": (
         '"{name}" is linked from another file and cannot be changed here.',
         "Make a library override first: Object > Library Override > Make.",
@@ -337,10 +332,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         '{count} triangles of "{name}" leave its tets, so it cannot be kept closed when it breaks.',
         "Choose the method Robust.",
     ),
-    "cut-not-closed": (
-        'The cracks of "{name}" could not be closed.',
-        "The bake itself is safe: show its tets, and report this with the file.",
-    ),
+    "cut-not-closed": ('The cracks of "{name}" could not be closed.', "Show its tets, and report this with the file."),
     "frame-range-empty": ("The frame range {start} to {end} holds no frames.", "Set the end after the start."),
     "blend-unreadable": ("{path} cannot be opened: {problem}.", "Check the path, and that it is a .blend file."),
     "bake-not-moved": (
