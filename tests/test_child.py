@@ -25,6 +25,7 @@ from sinew.solver.errors import BadInput, Cancelled, SinewError, SolveFailed, St
 from sinew.solver.integrators.implicit_euler import TETS_PER_THREAD
 from sinew.solver.scene import Meshing, Scene
 from sinew.solver.simulate import simulate
+from sinew.solver.stop_request import StopRequest
 from tiny_bakes import baked, tiny_scene, write_scene
 
 FRAMES = 24
@@ -378,6 +379,53 @@ time.sleep(60)
         deaf.stdin.flush()
         assert json.loads(deaf.stdout.readline())["kind"] == "cancelled"
         assert deaf.wait(30) == 130 and 0.5 < clock.monotonic() - begin < 10.0
+
+
+def test_what_follows_a_stop_in_time_may_take_longer(tmp_path: Path) -> None:
+    code = """
+import sys, time
+from sinew.solver.event_stream import EventStream
+from sinew.solver.stop_request import HARD_SECONDS, StopRequest
+events, stop = EventStream(), StopRequest()
+stop.listen_to_input(lambda: events.emit({"event": "hard"}))
+events.emit({"event": "started"})
+while not stop(): time.sleep(0.01)
+stop.take()
+events.emit({"event": "finishing", "stop": stop()})
+time.sleep(HARD_SECONDS + 0.5)
+events.emit({"event": "still here", "stop": stop()})
+while not stop(): time.sleep(0.01)
+events.emit({"event": "asked again"})
+time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as slow:
+        assert slow.stdin is not None and slow.stdout is not None
+
+        def heard() -> dict[str, Any]:
+            assert slow.stdout is not None
+            return dict(json.loads(slow.stdout.readline()))
+
+        assert heard() == {"event": "started"}
+        slow.stdin.write(b'{"command": "cancel"}\n')
+        slow.stdin.flush()
+        assert heard() == {"event": "finishing", "stop": False}
+        assert heard() == {"event": "still here", "stop": False}
+        slow.stdin.write(b'{"command": "cancel"}\n')
+        slow.stdin.flush()
+        assert heard() == {"event": "asked again"} and heard() == {"event": "hard"}
+        assert slow.wait(30) == 130
+
+
+def test_wishes_to_stop_are_counted() -> None:
+    stop = StopRequest()
+    stop.take()
+    assert not stop()
+    stop.set()
+    stop.set()
+    stop.take()
+    assert stop(), "whoever asked twice wants no finishing"
+    stop.take()
+    assert not stop()
 
 
 def test_a_disk_that_fills_up_while_baking(through: Path, tmp_path: Path) -> None:

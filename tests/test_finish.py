@@ -394,6 +394,19 @@ def test_a_mesh_that_leaves_its_tets_is_told_before_the_bake(through: Path, tmp_
     assert caught.value.kind == "cut-uncovered" and baked(cache).keys() == baked(through).keys()
 
 
+def test_a_damaged_result_is_told(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through, cache)
+    whole = (cache / "result" / f"{KEY}.pc2").read_bytes()
+    for damaged in (b"", whole[:-100], whole[:28] + b"\1\0\0\0" + whole[32:]):
+        (cache / "result" / f"{KEY}.pc2").write_bytes(damaged)
+        assert KEY in CacheReader(cache).integrity()[0]
+    (cache / "result" / f"{KEY}.npz").write_bytes(b"abc")
+    assert KEY in CacheReader(cache).integrity()[0]
+    finish(cache, nothing)
+    assert CacheReader(cache).integrity() == [] and baked(cache) == baked(through)
+
+
 def test_what_holds_has_no_result(tmp_path: Path) -> None:
     cache = tmp_path / "c"
     write_breaking(cache, breaking_scene(6, ASKED, strength=1.0e9))

@@ -144,7 +144,7 @@ class CacheReader:
 
     def integrity(self) -> list[str]:
         """Reads everything that counts and returns what is wrong with it; empty when nothing is."""
-        return [problem for check in (self._wrong_play_files, self._wrong_frames) for problem in check()]
+        return [problem for check in CHECKS for problem in check(self)]
 
     def size(self) -> int:
         """Returns the bytes that the folder takes on disk."""
@@ -170,6 +170,22 @@ class CacheReader:
                     read_samples(path, head.samples - 1, 1)
             except (OSError, ValueError) as problem:
                 wrong.append(f"{path.name}: {problem}")
+        return wrong
+
+    def _wrong_results(self) -> list[str]:
+        wrong = []
+        for body in self.head.bodies:
+            path, motion = layout.result_paths(self.folder, body.key)
+            if not path.exists():
+                continue
+            try:
+                made, head = self._arrays(path), read_head(motion)
+                wanted = (len(made["rest"]), self.head.sample_count(int(made["last_frame"])))
+                if (head.vertices, head.samples) != wanted:
+                    wrong.append(f"{motion.name} has {head.samples} samples of {head.vertices} vertices")
+                read_samples(motion, head.samples - 1, 1)
+            except (OSError, ValueError, KeyError, StorageFailed) as problem:
+                wrong.append(f"result of {body.key}: {problem}")
         return wrong
 
     def _wrong_frames(self) -> list[str]:
@@ -199,6 +215,9 @@ class CacheReader:
             raise StorageFailed(
                 "cache-damaged", path=str(self.folder), file=relative, problem=str(problem)
             ) from problem
+
+
+CHECKS = (CacheReader._wrong_play_files, CacheReader._wrong_frames, CacheReader._wrong_results)
 
 
 def read_report(path: Path) -> list[dict[str, Any]]:
