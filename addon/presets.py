@@ -102,16 +102,45 @@ def write_rows(table: Any, rows: Floats) -> None:
     """Makes a softening table have `rows` (k, 4)."""
     if same_rows(rows_of(table), rows):
         return
-    table.clear()
-    for values in rows:
-        row = table.add()
+    while len(table) > len(rows) and remove_row(table, len(table) - 1):
+        pass
+    while len(table) < len(rows):
+        add_row(table)
+    for row, values in zip(table, continued(rows, len(table)), strict=True):
         for name, value in zip(ROW, values, strict=True):
             setattr(row, name, value)
 
 
+def add_row(table: Any) -> Any:
+    """Returns a new row at the end of a softening table; library overrides tell rows apart by their names."""
+    taken = {row.name for row in table}
+    row = table.add()
+    row.name = next(name for name in map(str, range(1, len(taken) + 2)) if name not in taken)
+    return row
+
+
+def remove_row(table: Any, index: int) -> bool:
+    """Removes a row of a softening table; returns whether that could be done: overrides keep what is linked."""
+    try:
+        table.remove(index)
+    except TypeError:
+        return False
+    return True
+
+
+def continued(rows: Floats, count: int) -> Floats:
+    """Returns `rows` (k, 4) with the last one repeated at rising temperatures up to `count` rows, (count, 4).
+
+    It changes nothing, and is for rows of a linked object that an override cannot remove.
+    """
+    last = rows[-1] if len(rows) else np.array([0.0, 1.0, 1.0, 1.0])
+    more = [last + [1.0 + i, 0.0, 0.0, 0.0] for i in range(count - len(rows))]
+    return np.array([*rows, *more]).reshape(-1, 4)
+
+
 def same_rows(a: Floats, b: Floats) -> bool:
-    """Whether two tables are the same, to the precision that Blender stores."""
-    return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-6, atol=0.0))
+    """Whether a table `a` says the same as `b`, to the precision that Blender stores."""
+    return len(a) >= len(b) and bool(np.allclose(a, continued(b, len(a)), rtol=1e-6, atol=0.0))
 
 
 def _same(a: Any, b: Any) -> bool:

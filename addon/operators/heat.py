@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bpy
 
+from ...solver.errors import BadInput
 from .. import presets, roles
 from ..messages import told
 from .chosen import active_mesh, selected
@@ -61,9 +62,11 @@ class SINEW_OT_add_softening(bpy.types.Operator):
             presets.write_rows(table, presets.plain_softening(own.temperature, own.melting_point))
         else:
             last = table[-1]
-            row = table.add()
-            row.temperature = last.temperature + STEP
-            row.stiffness, row.yield_strain, row.flow = last.stiffness, last.yield_strain, last.flow
+            values = [getattr(last, name) for name in presets.ROW]
+            row = presets.add_row(table)
+            for name, value in zip(presets.ROW, values, strict=True):
+                setattr(row, name, value)
+            row.temperature += STEP
         own.softening_index = len(table) - 1
         presets.mark_edited(own)
         return {"FINISHED"}
@@ -80,9 +83,10 @@ class SINEW_OT_remove_softening(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Removes the row; the one above it is chosen next."""
         own = active_mesh(context).sinew
-        if own.softening_index < len(own.softening):
-            own.softening.remove(own.softening_index)
-        own.softening_index = max(own.softening_index - 1, 0)
+        index = own.softening_index
+        if index < len(own.softening) and not presets.remove_row(own.softening, index):
+            raise BadInput("row-linked", name=own.id_data.name)
+        own.softening_index = max(index - 1, 0)
         presets.mark_edited(own)
         return {"FINISHED"}
 
