@@ -205,3 +205,13 @@ def test_the_names_for_materials_are_said() -> None:
     assert not any("Attribute nodes" in line for line in drawn(obj, "draw_attributes").lines)
     obj.sinew.attributes = {"velocity", "stress"}
     assert "stress, world_velocity" in " ".join(drawn(obj, "draw_attributes").lines)
+
+
+@pytest.mark.parametrize(
+    ("stiffness", "strength", "words"), [(7.0e10, 4.5e7, "0.064 %"), (1.0e6, 1.5e6, "150 %"), (5.0e3, 1.0e5, "2,000 %")]
+)
+def test_the_stretch_that_breaks_is_said(stiffness: float, strength: float, words: str) -> None:
+    fresh()
+    obj = body()
+    obj.sinew.youngs_modulus, obj.sinew.breaking_stress = stiffness, strength
+    assert f"Reached by a stretch of {words}" in drawn(obj, "draw_fracture").lines

@@ -94,6 +94,10 @@ def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         _draw_what_broke(layout, context, obj)
     column = _settings(layout, context, own.use_fracture)
     draw_setting(column, own, "breaking_stress")
+    if own.breaking_stress > 0.0 and own.youngs_modulus > 0.0:
+        column.label(
+            text=f"Reached by a stretch of {_percent(own.breaking_stress / own.youngs_modulus)}", icon="BLANK1"
+        )
     column.prop(own, "use_toughness")
     part = column.row()
     part.enabled = own.use_toughness
@@ -115,6 +119,11 @@ def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     column.active = own.use_fracture
     column.prop(own, "broken_material")
     column.prop(own, "separate_pieces")
+
+
+def _percent(share: float) -> str:
+    """Returns a share for people: "0.064 %", "150 %"."""
+    return f"{100.0 * share:.2g} %" if share < 0.995 else f"{100.0 * share:,.0f} %"
 
 
 def _draw_what_broke(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
