@@ -169,8 +169,13 @@ def find_arms(island_start, positions, arms):
                 arms[i, axis] *= scale
 
 
-def rigid_modes(pattern: BlockPattern, values: Floats, positions: Floats, is_free: Bools) -> RigidModes:
-    """Returns the modes of the islands at node positions x [m], (n, 3), for the matrix of blocks `values`, (b, 9)."""
+def rigid_modes(pattern: BlockPattern, values: Floats, positions: Floats, is_free: Bools) -> RigidModes | None:
+    """Returns the modes of the islands at node positions x [m], (n, 3), for the matrix of blocks `values`, (b, 9).
+
+    None where every island is held somewhere.
+    """
+    if not np.logical_and.reduceat(is_free, pattern.island_start[:-1].astype(np.int64)).any():
+        return None
     arms, product = np.empty((pattern.node_count, 3)), np.empty((pattern.node_count, 18))
     find_arms(pattern.island_start, floats(positions), arms)
 
