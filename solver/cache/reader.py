@@ -90,6 +90,15 @@ class CacheReader:
         arrays = self._arrays(layout.numbered(self.folder / layout.FRAME_FOLDER, frame))
         return Frame(frame, arrays.pop(POSITIONS), int(arrays.pop(TOPOLOGY)), arrays)
 
+    def read_fields(self, frame: int, key: str) -> dict[str, npt.NDArray]:
+        """Reads of a frame only what is one body's: fields named SOMETHING.KEY.…
+
+        Raises:
+            StorageFailed: It is not there or damaged.
+        """
+        path = layout.numbered(self.folder / layout.FRAME_FOLDER, frame)
+        return self._arrays(path, lambda name: name.split(".")[1:2] == [key])
+
     def topologies(self) -> list[int]:
         """Returns the numbers of the first samples of every topology but the whole one, as far as frames go."""
         last = self.last_frame()
@@ -200,10 +209,10 @@ class CacheReader:
                 wrong.append(f"frame {frame}: {problem.details['problem']}")
         return wrong
 
-    def _arrays(self, path: Path) -> dict[str, npt.NDArray]:
+    def _arrays(self, path: Path, is_wanted: Callable[[str], bool] = lambda name: True) -> dict[str, npt.NDArray]:
         def read() -> dict[str, npt.NDArray]:
             with np.load(path, allow_pickle=False) as stored:
-                return {name: stored[name] for name in stored.files}
+                return {name: stored[name] for name in stored.files if is_wanted(name)}
 
         return self._read(path, read)
 

@@ -89,16 +89,16 @@ class BodyFrames:
         coming, tets = [*reversed(self.numbers)], self.topology(0)
         before: Floats | None = None
         for frame in range(baked[0], baked[1] + 1) if baked else ():
-            stored = self.reader.read_frame(frame)
+            fields = self.reader.read_fields(frame, self.key)
             count = 1 if frame == head.frame_start else head.samples_per_frame
             for part in range(count):
                 number = head.sample_count(frame) - count + part
                 while coming and coming[-1] <= number:
                     tets = self.topology(coming.pop())
-                nodes = kept.nodes(stored.fields, self.key, part)
+                nodes = kept.nodes(fields, self.key, part)
                 if nodes is None:
-                    nodes = self._shown(stored, before, (part + 1) / count)
-                yield BodySample(number, frame, part == count - 1, part, stored.fields, nodes, tets)
+                    nodes = self._shown(self.reader.read_frame(frame), before, (part + 1) / count)
+                yield BodySample(number, frame, part == count - 1, part, fields, nodes, tets)
             before = nodes
 
     def _shown(self, stored: Frame, before: Floats | None, share: float) -> Floats:
