@@ -73,6 +73,7 @@ class FractureBodies:
     Attributes:
         bodies: One by one.
         is_breakable: Which tets may break, (m,).
+        is_judged: Whose stress tells whether a body breaks, (m,).
         share: Their strength over the breaking stress: paint and scatter, (m,).
         size: h: edge of the lattice cell whose tets are as large, ∛(12 V) [m], (m,).
         corner_mass: Mass that each tet gives each of its nodes [kg], (m,).
@@ -84,6 +85,7 @@ class FractureBodies:
 
     bodies: tuple[BreakableBody, ...]
     is_breakable: Bools
+    is_judged: Bools
     share: Floats
     size: Floats
     corner_mass: Floats
@@ -130,11 +132,13 @@ def make_fracture(
         is_notch[part.nodes] = notch_nodes(surfaces[number], mesh.nodes, mesh.report.tet_size)
         bodies.append(_breakable(body, number, mesh.report.tet_size))
     neighbours = find_neighbours(model.tets, may_part)
-    together = neighbours.held_together(np.concatenate([mesh.fill for mesh in meshes]), volume)
+    fill = np.concatenate([mesh.fill for mesh in meshes])
+    together = neighbours.held_together(fill, volume)
     points = find_broken_points(scene, meshes, model, surfaces, gravity)
     return FractureBodies(
         bodies=tuple(bodies),
         is_breakable=is_breakable,
+        is_judged=neighbours.judged(fill),
         share=share,
         size=floats(np.cbrt(12.0 * volume)),
         corner_mass=corner_mass,

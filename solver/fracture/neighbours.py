@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import Bools, Floats, Indices
 
-LEAST_FILL = 0.25
+LEAST_FILL, HALF = 0.25, 0.5
 FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])  # corners of the faces, seen from outside
 
 
@@ -52,6 +52,17 @@ class Neighbours:
         other = self.tet[tet, face[tet]]
         together[other, (self.tet[other] == tet[:, None]).argmax(axis=1)] = True
         return together
+
+    def judged(self, fill: Floats) -> Bools:
+        """Returns whose stress tells whether a body breaks, (m,), of the filled shares of its tets, (m,).
+
+        Where a tet is filled by less than `HALF` and one beside it by more, that one's does: what little is in the
+        first hardly bears anything, and how much it is stretched depends on where the lattice happens to lie. (From 8
+        to 12 to 16 tets across, the load of a plate with a V-shaped notch changed by −33 % and 4 % without this rule,
+        by −20 % and −8 % with it.)
+        """
+        beside = np.where(self.tet >= 0, fill[self.tet], 0.0).max(axis=1)
+        return (fill >= HALF) | (beside < HALF)
 
 
 def find_neighbours(tets: Indices, is_breakable: Bools) -> Neighbours:

@@ -19,7 +19,7 @@ from ..jit import kernel
 
 @kernel()
 def find_overload(
-    first, last, x, tets, Dm_inverse, mu, lam, initial_strain, is_held, is_breakable, share, size, is_tip,
+    first, last, x, tets, Dm_inverse, mu, lam, initial_strain, is_held, is_breakable, is_judged, share, size, is_tip,
     breaking_stress, toughness, largest, damage, overload,
 ):  # fmt: skip
     """Writes how near tets from `first` to `last` are to breaking.
@@ -29,6 +29,7 @@ def find_overload(
         x, tets, Dm_inverse, mu, lam, initial_strain: Of the present model and the state.
         is_held: Which nodes are held exactly, (n,), or (0,): none. Tets with four such nodes do not break.
         is_breakable: Which tets may break, (m,).
+        is_judged: Which of them count for more than their damage, (m,).
         share: Their strength over the breaking stress, (m,).
         size: h [m], (m,).
         is_tip: Which nodes are at crack tips or notches, (n,).
@@ -36,7 +37,7 @@ def find_overload(
         toughness: K_c [Pa √m].
         largest: The largest principal stress so far [Pa].
         damage: Stress over strength, the most so far, at most 1, (m,); raised.
-        overload: Out, stress over strength where it is above 1, else 0, (m,).
+        overload: Out, stress over strength where a tet is judged and it is above 1, else 0, (m,).
 
     Returns:
         The largest principal stress so far, and how many tets are overloaded.
@@ -71,7 +72,7 @@ def find_overload(
             u, v, w = exx - m, eyy - m, ezz - m
             spread = math.sqrt((u * u + v * v + w * w + 2.0 * (exy * exy + eyz * eyz + ezx * ezx)) * 2.0 / 3.0)
             bound = 0.5 * (k * (m + spread) + lam[tet] * trace)
-            if bound <= largest and bound <= min(damage[tet], 1.0) * strength:
+            if (bound <= largest or not is_judged[tet]) and bound <= min(damage[tet], 1.0) * strength:
                 continue
         A, B, C, D, E, F, P, Q, R = rotation_of(a, b, c, d, e, f, g, h, i)
         exx, eyy, ezz = A * a + D * d + P * g - 1.0, B * b + E * e + Q * h - 1.0, C * c + F * f + R * i - 1.0
@@ -83,8 +84,10 @@ def find_overload(
             exx, eyy, ezz, exy, eyz, ezx = exx - o[0], eyy - o[1], ezz - o[2], exy - o[3], eyz - o[4], ezx - o[5]
         p = lam[tet] * (exx + eyy + ezz)
         stress = largest_eigenvalue(k * exx + p, k * eyy + p, k * ezz + p, k * exy, k * eyz, k * ezx)
-        largest = max(largest, stress)
         damage[tet] = max(damage[tet], min(stress / strength, 1.0))
+        if not is_judged[tet]:
+            continue
+        largest = max(largest, stress)
         if stress > strength:
             overload[tet] = stress / strength
             count += 1
