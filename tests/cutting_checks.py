@@ -140,11 +140,12 @@ def loose_motion(cut, nodes, tets, parted, size):
     places = np.einsum("kj,kji->ki", cut.weights, moved[parted[cut.tet]])
     tet = cut.face_tet[cut.face_of_corner]
     corner = nodes[tets[tet]]
-    edges = np.swapaxes(corner[:, 1:] - corner[:, :1], 1, 2)
-    inner = np.linalg.solve(edges, (cut.rest[cut.corners] - corner[:, 0])[..., None])[..., 0]
-    weights = np.concatenate([1 - inner.sum(axis=1, keepdims=True), inner], axis=1)
+    rows = np.linalg.inv(np.swapaxes(corner[:, 1:] - corner[:, :1], 1, 2))
+    rows = np.concatenate([-rows.sum(axis=1, keepdims=True), rows], axis=1)  # gradients of the weights
+    weights = np.einsum("ckj,cj->ck", rows, cut.rest[cut.corners] - corner[:, 0]) + [1.0, 0.0, 0.0, 0.0]
+    depth = (weights / np.linalg.norm(rows, axis=2)).min(axis=1)
     is_inside = np.ones(cut.face_count, bool)
-    np.logical_and.at(is_inside, cut.face_of_corner, weights.min(axis=1) > -1e-7)
+    np.logical_and.at(is_inside, cut.face_of_corner, depth > -1e-9 * np.ptp(nodes, axis=0).max())
     wrong = []
     if not is_inside[cut.is_broken].all():
         wrong.append("a broken face lies in its tet")
