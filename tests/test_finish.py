@@ -18,6 +18,7 @@ import pytest
 from breaking_bakes import FRAMES, breaking_scene, write_breaking
 from mortal import Dead, Mortal
 from sinew.solver.arrays import indices
+from sinew.solver.attributes.ply import read_ply
 from sinew.solver.cache import CacheReader, delete_cache
 from sinew.solver.cutting.cut_surface import CutSurface
 from sinew.solver.errors import BadInput, Cancelled, SolveFailed, StorageFailed
@@ -31,7 +32,7 @@ from sinew.solver.finish.result import parting
 from sinew.solver.finish.ties import tie
 from sinew.solver.object_space import in_object_space
 from sinew.solver.pc2 import read_head, read_samples
-from sinew.solver.scene import Fracture, Scene
+from sinew.solver.scene import Body, Fracture, Scene
 from sinew.solver.simulate import simulate
 from sinew.solver.stop_request import StopRequest
 from sinew.solver.tracks import TrackReader
@@ -413,6 +414,50 @@ def test_what_holds_has_no_result(tmp_path: Path) -> None:
     simulate(cache, nothing)
     assert not (cache / "topology").exists() and CacheReader(cache).results() == []
     assert len(list((cache / "attributes" / KEY).iterdir())) == 6
+
+
+def two_islands(strength: float) -> Body:
+    """Returns a body of two bars that could break, its tets taken from both in turn."""
+    bar = breaking_scene().bodies[1]
+    assert bar.tet_nodes is not None and bar.tets is not None and bar.fracture is not None
+    vertices, nodes = (np.concatenate([a + [0, 3, 0], a + [0, 5, 0]]) for a in (bar.vertices, bar.tet_nodes))
+    return dataclasses.replace(
+        bar,
+        key="two",
+        name="Two Bars",
+        vertices=vertices,
+        triangles=indices(np.concatenate([bar.triangles, bar.triangles + len(bar.vertices)])),
+        tet_nodes=nodes,
+        tets=indices(np.stack([bar.tets, bar.tets + len(bar.tet_nodes)], axis=1).reshape(-1, 4)),
+        fracture=dataclasses.replace(bar.fracture, breaking_stress=strength),
+        pinned=indices([]),
+        pin_weights=np.zeros(0),
+        attributes=("velocity", "damage"),
+    )
+
+
+@pytest.mark.parametrize("strength", [1e9, 3e3])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_bodies_beside_one_that_broke(tmp_path: Path, is_first: bool, strength: float) -> None:
+    scene, cache = breaking_scene(18), tmp_path / "c"
+    bodies = (two_islands(strength), *scene.bodies) if is_first else (*scene.bodies, two_islands(strength))
+    write_breaking(cache, dataclasses.replace(scene, bodies=bodies))
+    simulate(cache, nothing)
+    reader = CacheReader(cache)
+    assert reader.integrity() == []
+    assert [made["key"] for made in reader.results()] == (
+        [KEY] if strength > 1e6 else ["two", KEY] if is_first else [KEY, "two"]
+    )
+    made = reader.read_result("two")
+    source = np.arange(len(bodies[0 if is_first else 2].vertices)) if made is None else made["source_vertex"]
+    which = np.flatnonzero(source >= 0)
+    for frame in (1, 2, 18):
+        columns = read_ply((cache / "attributes" / "two" / f"{frame:06d}.ply").read_bytes())
+        shown = np.stack([columns[axis] for axis in "xyz"], axis=1)[which]
+        if frame < 3 or made is None:
+            np.testing.assert_allclose(shown, reader.read_samples("two", frame - 1)[0][source[which]], atol=2e-6)
+        if frame == 2:
+            np.testing.assert_allclose(columns["velocity_z"], -9.81 / 24.0, rtol=0.05)
 
 
 def test_a_mesh_that_cannot_be_cut_costs_no_frame(
