@@ -12,6 +12,7 @@ from bpy.app.handlers import persistent
 from . import messages, overrides, roles
 from .baking import bake_status, bakes, cache_look, cache_place, present_bake, pulse, saving
 from .drawing import overlay
+from .results.result_objects import results_of
 
 
 @persistent
@@ -75,7 +76,9 @@ def render_pre(scene: bpy.types.Scene, *_: object) -> None:
 
 def missing_words(scene: bpy.types.Scene, frame: int) -> str:
     """Returns a warning when `frame` is to be rendered and the bodies of `scene` are not baked there, or ""."""
-    if not any(not obj.hide_render for obj in roles.bodies(scene)):
+    bodies = roles.bodies(scene)
+    shown = [*bodies, *(made for obj in bodies if obj.sinew.is_replaced for made in results_of(obj))]
+    if not any(not obj.hide_render for obj in shown):
         return ""
     folder = cache_place.cache_folder(scene)
     seen = cache_look.look(folder)

@@ -455,3 +455,38 @@ def test_the_panel_and_the_bake_say_what_becomes_of_glass() -> None:
     assert any("Blue" in line for line in layout.lines)
     principled.mute = True
     assert not swap.clear_materials(obj)
+
+
+def test_a_duplicate_of_a_result_is_the_artists_own(tmp_path: Path) -> None:
+    fresh()
+    obj = ball()
+    made, _, _ = broken(tmp_path, obj)
+    copy = made.copy()
+    copy.data = made.data.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    made.name = "Renamed"
+    copy.name = "Ball Broken"  # the other way round: it has the name, the result has not
+    present_bake.attach(bpy.context.scene)
+    assert len(bpy.data.objects) == 3
+    made.name, copy.name = "Ball Broken", "My Edit"
+    made.name = "Ball Broken"
+    bakes.delete(bpy.context.scene)
+    assert sorted(o.name for o in bpy.data.objects) == ["Ball", "My Edit"] and copy.data.users == 1
+
+
+def test_a_result_follows_the_first_save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = fresh()
+    obj = ball()
+    monkeypatch.setattr(cache_place, "temporary_home", lambda: tmp_path / "temporary")
+    folder = cache_place.own_folder(scene)
+    folder.parent.mkdir()
+    arrays = write_broken(folder, obj, "Ball", opens=OPENS)
+    cache_place.remember(scene, folder)
+    present_bake.attach(scene)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    made = bpy.data.objects["Ball Broken"]
+    assert made.modifiers["Sinew"].filepath == "//shot.sinew/result/Ball.pc2" and not folder.exists()
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    made = bpy.data.objects["Ball Broken"]
+    assert np.allclose(evaluated(made, 9)[0], arrays["shapes"][8], atol=1e-6)
+    assert bpy.data.objects["Ball"].hide_render

@@ -22,14 +22,15 @@ def key_of(obj: bpy.types.Object) -> str:
     return export.body_key(obj)
 
 
-def attach(scene: bpy.types.Scene, lost_ones: bool = True) -> None:
+def attach(scene: bpy.types.Scene, lost_ones: bool = True, folder: Path | None = None) -> None:
     """Makes every body of `scene` play the present bake, and its own mesh where there is none.
 
-    With `lost_ones` false, bodies whose bake cannot be found keep their path: the drive may come back.
+    With `lost_ones` false, bodies whose bake cannot be found keep their path: the drive may come back. While the
+    .blend changes its place, the present bake is in `folder`.
     """
     if scene is None or scene.library is not None:
         return
-    folder = cache_place.cache_folder(scene)
+    folder = folder or cache_place.cache_folder(scene)
     head = cache_look.look(folder).head
     keys = {body.key for body in head.bodies} if head is not None else set()
     for obj in roles.bodies(scene):

@@ -18,6 +18,11 @@ class ResultNotes:
     result_stamp: StringProperty(
         name="Stamp", description="Which bake this object was made of: changes with it", **HIDDEN
     )
+    result_name: StringProperty(
+        name="Made as",
+        description="The name that this object got: a duplicate, which is the artist's, has another",
+        **HIDDEN,
+    )
     is_replaced: BoolProperty(name="Replaced", description="Whether a result stands in for this body", **HIDDEN)
     was_hidden_viewport: BoolProperty(
         name="Was Hidden", description="Whether this body was disabled in viewports before", **HIDDEN

@@ -83,10 +83,7 @@ def drop_results(obj: bpy.types.Object) -> None:
 
 def drop_orphans() -> None:
     """Removes results of bodies that were deleted meanwhile."""
-    stamped = [o for o in bpy.data.objects if o.library is None and o.sinew.result_stamp]
-    result_objects.remove(
-        made for made in stamped if made.sinew.result_of is None or not made.sinew.result_of.users_scene
-    )
+    result_objects.remove(result_objects.orphans())
 
 
 def _make(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> list[bpy.types.Object]:

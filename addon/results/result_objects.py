@@ -25,8 +25,24 @@ PLAIN_GREY = (0.35, 0.35, 0.35, 1.0)
 
 
 def results_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """Returns the objects that were made of a body."""
-    return [o for o in bpy.data.objects if o.library is None and o.sinew.result_of == obj]
+    """Returns the objects that were made of a body; duplicates of them are the artist's, and no results."""
+    return _made_here(o for o in bpy.data.objects if o.library is None and o.sinew.result_of == obj)
+
+
+def orphans() -> list[bpy.types.Object]:
+    """Returns the results of bodies that are gone."""
+    stamped = (o for o in bpy.data.objects if o.library is None and o.sinew.result_stamp)
+    return _made_here(o for o in stamped if o.sinew.result_of is None or not o.sinew.result_of.users_scene)
+
+
+def _made_here(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Returns one object for each name that was given, renamed or not."""
+    found: dict[str, bpy.types.Object] = {}
+    for obj in objects:
+        name = obj.sinew.result_name
+        if name not in found or obj.name == name:
+            found[name] = obj
+    return list(found.values())
 
 
 def make_object(
@@ -82,7 +98,7 @@ def middle_of(points: Floats) -> Floats:
 def make_parent(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
     """Returns an empty that goes wherever the body goes, hidden or not."""
     made = bpy.data.objects.new(obj.name + PIECES, None)
-    made.sinew.result_of = obj
+    made.sinew.result_of, made.sinew.result_name = obj, made.name
     made.parent = obj
     made.empty_display_size = 0.5 * max(obj.dimensions) / (max(obj.scale) or 1.0)
     for collection in _homes(scene, obj):
@@ -107,7 +123,7 @@ def _make(
     playing.detach(made)
     made.name = name
     _make_nothing_to_sinew(made)
-    made.sinew.result_of = obj
+    made.sinew.result_of, made.sinew.result_name = obj, made.name
     made.data = mesh
     _keep_texture_space(obj.data, mesh)
     result_mesh.add_groups(made, vertices, source)
