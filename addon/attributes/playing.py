@@ -82,8 +82,7 @@ def repoint(old: str, new: str) -> dict[str, tuple[str, str]]:
         What they were before, for `set_back`: group → (format, what it was made for).
     """
     before = {}
-    for tree in _groups():
-        node = _path_node(tree)
+    for tree, node in _paths():
         shown = node.inputs["Format"].default_value
         folder = Path(os.path.abspath(os.path.join(os.path.dirname(old), shown.removeprefix("//"))))
         before[tree.name] = (shown, tree[MADE_FOR])
@@ -94,14 +93,20 @@ def repoint(old: str, new: str) -> dict[str, tuple[str, str]]:
 
 def set_back(before: dict[str, tuple[str, str]]) -> None:
     """Undoes `repoint`: the file was not written, or is a copy."""
-    for tree in _groups():
+    for tree, node in _paths():
         if tree.name in before:
-            _path_node(tree).inputs["Format"].default_value, tree[MADE_FOR] = before[tree.name]
+            node.inputs["Format"].default_value, tree[MADE_FOR] = before[tree.name]
 
 
 def _groups() -> list[bpy.types.NodeTree]:
+    return [tree for tree, _ in _paths()]
+
+
+def _paths() -> list[tuple[bpy.types.NodeTree, bpy.types.Node]]:
+    """Returns the groups of this file that read attributes, each with the node that holds the path."""
     trees = (t for t in bpy.data.node_groups if t.library is None and t.override_library is None and MADE_FOR in t)
-    return [tree for tree in trees if _path_node(tree) is not None]
+    found = ((tree, _path_node(tree)) for tree in trees)
+    return [(tree, node) for tree, node in found if node is not None]
 
 
 def _path_node(tree: bpy.types.NodeTree) -> bpy.types.Node | None:

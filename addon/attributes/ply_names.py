@@ -13,7 +13,7 @@ PLACE = {"x", "y", "z"}
 
 def columns_of(path: Path) -> tuple[str, ...]:
     """Returns the names of the values per vertex in a PLY file, but for its place; none when it is no such file."""
-    found = []
+    found: list[str] = []
     with open(path, "rb") as file:
         for _ in range(64):
             words = file.readline().decode("ascii", "replace").split()

@@ -100,7 +100,7 @@ def places(result: StoredResult, topology: Topology, nearest: Callable[[Indices]
 
 def _a_loop_of(topology: Topology) -> Indices:
     """Returns one of the corners of each vertex, (n,)."""
-    found = np.zeros(int(topology.loop_vertex.max()) + 1, np.int64)
+    found = np.zeros(int(topology.loop_vertex.max()) + 1, np.int32)
     found[topology.loop_vertex] = np.arange(len(topology.loop_vertex))
     return found
 

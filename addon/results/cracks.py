@@ -66,7 +66,7 @@ def body_tets(reader: CacheReader, key: str) -> BodyTets | None:
             model = reader.read_model(body.key)
             tets = np.asarray(model["tets"], np.int32)
             if body.key == key:
-                joined = np.asarray(model.get("joined_tets", np.zeros(0)), np.int64)
+                joined = np.asarray(model.get("joined_tets", np.zeros(0)), np.int32)
                 return BodyTets(tets, joined, first_node, first_tet, len(model["nodes"]))
             first_node, first_tet = first_node + len(model["nodes"]), first_tet + len(tets)
     except StorageFailed:

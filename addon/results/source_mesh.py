@@ -136,7 +136,7 @@ def _read(mesh: bpy.types.Mesh, evaluated: bpy.types.Object) -> SourceMesh:
 
 def read(items: bpy.types.bpy_prop_collection, name: str, kind: type, width: int = 1) -> npt.NDArray:
     """Returns one property of all items, (n,) or (n, width)."""
-    values = np.empty(len(items) * width, kind)
+    values: npt.NDArray = np.empty(len(items) * width, kind)
     items.foreach_get(name, values)
     return values if width == 1 else values.reshape(-1, width)
 
