@@ -29,6 +29,7 @@ from ..arrays import Bools, Floats
 from ..integrators.outside import Points
 from ..model import Model
 from ..state import State
+from ..topology import TETS
 from .forces import measure, push, settle, turn_planes
 from .memory import Memory
 from .points import ContactPoints, place_points
@@ -76,7 +77,7 @@ class ContactStep:
     ) -> None:
         """Guesses the contacts: those remembered, and those that points reach by their velocity alone."""
         self.points, self.places, self.model, self.dt = points, places, model, dt
-        self.solves = 0
+        self.solves, self.is_broken = 0, TETS in state.fields
         self.memory = Memory.of(state)
         self.start = self._positions(state.x)
         # points whose tets are held altogether go where they are told, through colliders too
@@ -109,9 +110,10 @@ class ContactStep:
         self._add(found, end)
         normal_force, shear = self._measure(end)
         self.solves += 1
-        # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in
+        # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in, but not to
+        # splinters: so stiff a spring drags one to the plane in a step, and it flies off in the next
         pushing = self.pushing
-        only_add = self.solves >= ONLY_ADD
+        only_add = self.solves >= ONLY_ADD and not self.is_broken
         return bool(settle(only_add, normal_force, shear, pushing.k, pushing.mu, pushing.on, pushing.kappa))
 
     def remember(self, state: State) -> None:
