@@ -349,3 +349,19 @@ def test_the_checks_see_what_is_wrong():
     tied[0][k], tied[1][k] = other, weights_in(nodes, tets, right.rest[[k]], np.array([other]))[0]
     loose = broken_rules(dataclasses.replace(right, tet=tied[0], weights=tied[1]), *arguments)
     assert loose == ["a face moves with its tet"]
+
+
+def test_tets_that_overlap_are_refused_and_told():
+    """A tet twice, one turned inside out over its neighbour, one without volume on a face."""
+    nodes, tets = LATTICE
+    surface = box((0.2, 0.2, 0.2), (0.9, 0.9, 0.9), n=2)
+    flat = np.r_[nodes, nodes[tets[100, :3]].mean(axis=0)[None]]
+    over = np.r_[nodes, nodes[tets[100]].mean(axis=0)[None]]
+    for points, extra in (
+        (nodes, tets[100]),
+        (over, [*tets[100, :3], len(nodes)]),
+        (flat, [*tets[100, :3], len(nodes)]),
+    ):
+        with pytest.raises(BadInput) as problem:
+            check_covered(points, np.r_[tets, [extra]].astype(np.int32), *surface, "Lamp")
+        assert problem.value.kind == "cut-tets"

@@ -23,7 +23,7 @@ from .node_windings import node_windings
 from .pieces import tet_pieces
 from .point_places import point_places
 from .polygons import NotClosed, joined
-from .tet_complex import TetComplex, make_complex, parted_faces
+from .tet_complex import Overlapping, TetComplex, make_complex, parted_faces
 from .vertex_tets import find_vertex_tets
 from .whole_faces import make_whole_faces
 
@@ -69,7 +69,8 @@ def cut(
         name: What the object is called, for failures.
 
     Raises:
-        BadInput: "cut-open" where the surface is not closed, "cut-uncovered" where it leaves the tets.
+        BadInput: "cut-open" where the surface is not closed, "cut-uncovered" where it leaves the tets, "cut-tets"
+            where they overlap.
         SolveFailed: "cut-not-closed" where the sides of polygons do not find each other, which is a defect of Sinew.
     """
     nodes, vertices = floats(nodes, -1, 3), floats(vertices, -1, 3)
@@ -86,7 +87,8 @@ def embed(nodes: Floats, tets: Indices, vertices: Floats, triangles: Indices, na
     """Finds where a closed surface lies in tets.
 
     Raises:
-        BadInput: "cut-open" where the surface is not closed, "cut-uncovered" where it leaves the tets.
+        BadInput: "cut-open" where the surface is not closed, "cut-uncovered" where it leaves the tets, "cut-tets"
+            where they overlap.
     """
     defects = why_not_closed(triangles)
     if defects is not None:
@@ -103,6 +105,8 @@ def embed(nodes: Floats, tets: Indices, vertices: Floats, triangles: Indices, na
             crossings = find_crossings(points, whole, triangles, edges, vertex_tet)
         except NotGeneral:
             continue
+        except Overlapping as problem:
+            raise BadInput("cut-tets", name=name) from problem
         except NotCovered as problem:
             raise BadInput("cut-uncovered", name=name, count=len(problem.triangles)) from problem
         return Embedded(points, whole, edges, vertex_tet, crossings)
@@ -113,7 +117,8 @@ def check_covered(nodes: Floats, tets: Indices, vertices: Floats, triangles: Ind
     """Checks, before a bake, what `cut` needs after it.
 
     Raises:
-        BadInput: "cut-open" where the surface is not closed, "cut-uncovered" where it leaves the tets.
+        BadInput: "cut-open" where the surface is not closed, "cut-uncovered" where it leaves the tets, "cut-tets"
+            where they overlap.
     """
     arrays = floats(nodes, -1, 3), indices(tets, -1, 4), floats(vertices, -1, 3), indices(triangles, -1, 3)
     embed(*arrays, name)

@@ -28,39 +28,43 @@ def cut_ears(flat: Floats, points: npt.NDArray) -> Indices:
 
 @kernel()
 def fill_ears(flat, points, out):
-    """Fills `out`, see `cut_ears`: the ear with the shortest chord first."""
+    """Fills `out`, see `cut_ears`: the ear with the shortest chord first, where there is none the sharpest corner.
+
+    A chord of −1 is looked at anew: that of both neighbours after each cut, and all where no ear is left, since ears
+    that were hidden may be free by then.
+    """
     n = flat.shape[0]
     before, after = np.empty(n, np.int64), np.empty(n, np.int64)
-    chord = np.empty(n)
+    chord, turns = np.full(n, -1.0), np.empty(n)
     for i in range(n):
         before[i], after[i] = (i - 1) % n, (i + 1) % n
-    for i in range(n):
-        chord[i] = chord_of_ear(flat, points, before, after, i)
-    for k in range(n - 2):
-        best = shortest(chord, after)
-        if best < 0:  # ears that were hidden before may be free now
-            for i in range(n):
-                if after[i] >= 0:
-                    chord[i] = chord_of_ear(flat, points, before, after, i)
-            best = shortest(chord, after)
+    is_fresh = True
+    k = 0
+    while k < n - 2:
+        best = -1
+        sharpest = -1
+        for i in range(n):
+            if after[i] < 0:
+                continue
+            if chord[i] < 0.0:
+                chord[i], turns[i] = chord_and_turn(flat, points, before[i], i, after)
+            if chord[i] < np.inf and (best < 0 or chord[i] < chord[best]):
+                best = i
+            if sharpest < 0 or turns[i] > turns[sharpest]:
+                sharpest = i
+        if best < 0 and not is_fresh:
+            chord[:] = -1.0
+            is_fresh = True
+            continue
         if best < 0:
-            best = most_convex(flat, points, before, after)
+            best = sharpest
         a, b = before[best], after[best]
         out[k, 0], out[k, 1], out[k, 2] = a, best, b
         after[a], before[b] = b, a
         after[best] = -1
-        chord[a] = chord_of_ear(flat, points, before, after, a)
-        chord[b] = chord_of_ear(flat, points, before, after, b)
-
-
-@kernel()
-def shortest(chord, after):
-    """Returns the ear whose chord is shortest, −1 where there is none."""
-    best = -1
-    for i in range(chord.shape[0]):
-        if after[i] >= 0 and chord[i] < np.inf and (best < 0 or chord[i] < chord[best]):
-            best = i
-    return best
+        chord[a], chord[b] = -1.0, -1.0
+        is_fresh = False
+        k += 1
 
 
 @kernel()
@@ -71,32 +75,21 @@ def turn(flat, a, b, c):
 
 
 @kernel()
-def chord_of_ear(flat, points, before, after, i):
-    """Returns the squared length of the chord that cuts corner i off, inf where it is no ear."""
-    a, b = before[i], after[i]
-    if points[a] == points[b] or not turn(flat, a, i, b) > 0.0:
-        return np.inf
+def chord_and_turn(flat, points, a, i, after):
+    """Returns the squared length of the chord from a that cuts corner i off, inf where it is no ear; and the turn.
+
+    The turn is −inf where both neighbours are one point.
+    """
+    b = after[i]
+    if points[a] == points[b]:
+        return np.inf, -np.inf
+    here = turn(flat, a, i, b)
+    if not here > 0.0:
+        return np.inf, here
     c = after[b]
     while c != a:
         same = points[c] == points[a] or points[c] == points[i] or points[c] == points[b]
         if not same and turn(flat, a, i, c) >= 0.0 and turn(flat, i, b, c) >= 0.0 and turn(flat, b, a, c) >= 0.0:
-            return np.inf
+            return np.inf, here
         c = after[c]
-    return (flat[b, 0] - flat[a, 0]) ** 2 + (flat[b, 1] - flat[a, 1]) ** 2
-
-
-@kernel()
-def most_convex(flat, points, before, after):
-    """Returns the corner that turns left most, of those whose neighbours are not the same point."""
-    best = -1
-    most = -np.inf
-    fallback = -1
-    for i in range(flat.shape[0]):
-        if after[i] < 0:
-            continue
-        fallback = i
-        value = turn(flat, before[i], i, after[i])
-        if points[before[i]] != points[after[i]] and value > most:
-            best = i
-            most = value
-    return best if best >= 0 else fallback
+    return (flat[b, 0] - flat[a, 0]) ** 2 + (flat[b, 1] - flat[a, 1]) ** 2, here

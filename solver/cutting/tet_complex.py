@@ -15,6 +15,10 @@ FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])
 SIDE_TET = 0  # column of `face_tets`: the tet from outside of which the rising face is counterclockwise
 
 
+class Overlapping(Exception):
+    """A face belongs to more than two tets, or to two on the same side."""
+
+
 @dataclass(frozen=True)
 class TetComplex:
     """Faces and edges of tets, each once.
@@ -57,7 +61,7 @@ def make_complex(nodes: Floats, tets: Indices) -> TetComplex:
         tets: Tets, (m, 4).
 
     Raises:
-        ValueError: A face belongs to more than two tets, or to two on the same side.
+        Overlapping: A face belongs to more than two tets, or to two on the same side.
     """
     corner = nodes[tets]
     is_negative = np.linalg.det(corner[:, 1:] - corner[:, :1]) < 0.0
@@ -70,7 +74,7 @@ def make_complex(nodes: Floats, tets: Indices) -> TetComplex:
     owner = np.repeat(np.arange(len(tets), dtype=np.int32), 4)
     face_tets[tet_faces, sides.ravel()] = owner
     if (face_tets[tet_faces, sides.ravel()] != owner).any():
-        raise ValueError("two tets lie on the same side of a face")
+        raise Overlapping
     edges = face_nodes[:, [[0, 1], [1, 2], [0, 2]]].reshape(-1, 2)
     edge_nodes, face_edges = _numbered(edges)
     return TetComplex(
