@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 
     for note in notes:
         hear({"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step})
-    simulate(cache, hear, stop, threads=options.threads)
+    simulate(cache, hear, stop, on_stopped=stop.take, threads=options.threads)
     reader = CacheReader(cache)
     report = {"mesh": options.mesh.name, "preset": preset.key, **drop_report(reader, seconds, settings.substeps)}
     with named_errors(options.out):
