@@ -43,6 +43,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is shown in separate pieces, which shape keys of one mesh cannot be.',
         "Turn Separate Pieces off, convert, and turn it on again.",
     ),
+    "cracks-shown-early": (
+        'Modifier "{modifier}" of "{name}" works on the broken mesh, so cracks may show before they open.',
+        "Move it above Sinew's modifier.",
+    ),
     "swapped-at-crack": (
         'Light gets inside "{name}" through its material "{material}", so cracks would show before they open.',
         "The body itself is shown until the first one opens; later ones show early.",

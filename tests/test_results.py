@@ -435,6 +435,17 @@ def test_the_panel_leads_from_the_result_to_the_body(tmp_path: Path) -> None:
     assert bpy.ops.sinew.activate_body() == {"FINISHED"} and bpy.context.view_layer.objects.active == obj
 
 
+def test_what_would_show_cracks_early_is_said() -> None:
+    fresh()
+    obj = ball()
+    obj.modifiers.new("Round", "BEVEL")
+    obj.modifiers.new("Turn", "SIMPLE_DEFORM")
+    kinds = [(note.kind, note.details.get("modifier")) for note in input_notes.notes(bpy.context.scene)]
+    assert kinds == [("cracks-shown-early", "Round")]
+    obj.sinew.use_fracture = False
+    assert not list(input_notes.notes(bpy.context.scene))
+
+
 def test_the_panel_and_the_bake_say_what_becomes_of_glass() -> None:
     fresh()
     obj = ball()

@@ -15,6 +15,11 @@ from ..results import swap
 from . import tet_file
 
 STANDARD_GRAVITY = 9.81
+# modifiers whose result is another one where a mesh is cut, closed or not
+SHOWING_CRACKS = {
+    "BEVEL", "BOOLEAN", "CORRECTIVE_SMOOTH", "DECIMATE", "DISPLACE", "EDGE_SPLIT", "LAPLACIANSMOOTH", "REMESH", "SKIN",
+    "SMOOTH", "SOLIDIFY", "WELD", "WIREFRAME",
+}  # fmt: skip
 
 
 def notes(scene: bpy.types.Scene) -> Iterator[SinewError]:
@@ -27,6 +32,7 @@ def notes(scene: bpy.types.Scene) -> Iterator[SinewError]:
         yield from _weight(obj, scene)
         yield from _tets(obj)
         yield from _clear(obj)
+        yield from _works_on_pieces(obj)
 
 
 def _gravity(scene: bpy.types.Scene) -> Iterator[SinewError]:
@@ -76,6 +82,14 @@ def _tets(obj: bpy.types.Object) -> Iterator[SinewError]:
             yield from tet_file.tets_of(obj).notes(obj.name)
         except BadInput:
             return  # the bake itself says it
+
+
+def _works_on_pieces(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """What rounds, thickens or smooths the broken mesh shows its cracks before they open."""
+    below = list(obj.modifiers)[modifier_place.input_count(obj) + 1 :] if obj.sinew.use_fracture else []
+    for modifier in below:
+        if modifier.type in SHOWING_CRACKS and modifier.show_render:
+            yield SinewError("cracks-shown-early", name=obj.name, modifier=modifier.name)
 
 
 def _clear(obj: bpy.types.Object) -> Iterator[SinewError]:

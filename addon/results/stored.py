@@ -110,9 +110,18 @@ def read_result(path: Path) -> StoredResult:
         raise StorageFailed("cache-damaged", path=str(path.parents[1]), file=file, problem=str(problem)) from problem
 
 
+# of files that were looked at: (time of change, size) and stamp; every undo asks
+_stamps: dict[Path, tuple[tuple[int, int], str]] = {}
+
+
 def stamp_of(path: Path) -> str:
     """Returns what tells one result from another, wherever its file was copied to, or "" when it is not there."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        state = path.stat()
+        now = (state.st_mtime_ns, state.st_size)
+        known = _stamps.get(path)
+        if known is None or known[0] != now:
+            known = _stamps[path] = (now, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
     except OSError:
         return ""
+    return known[1]
