@@ -87,7 +87,8 @@ def test_the_bar_broke_in_the_middle_of_a_frame(through: Path) -> None:
     reader = CacheReader(through)
     assert reader.is_done() and reader.integrity() == []
     (told,) = reader.results()
-    assert told["name"] == "Pulled Bar" and told["pieces"] >= 3 and told["broken_faces"] > 20
+    assert told["name"] == "Pulled Bar" and told["broken_faces"] > 20
+    assert told["pieces"] == reader.report()[-1]["bodies"][KEY]["pieces"] >= 3
     numbers = reader.topologies()
     assert numbers and any(number % 2 for number in numbers), "a sample between two frames has its own topology"
     for number in numbers:
@@ -473,4 +474,5 @@ def test_a_mesh_that_cannot_be_cut_costs_no_frame(
     simulate(cache, told.append)
     assert told[-1]["event"] == "done" and told[-1]["results"] == []
     assert [event["kind"] for event in told if event["event"] == "warning"] == ["cut-open"]
+    assert len(list((cache / "attributes" / KEY).iterdir())) == FRAMES
     assert CacheReader(cache).is_done() and CacheReader(cache).integrity() == []

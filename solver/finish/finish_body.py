@@ -19,6 +19,7 @@ from ..cutting.cut import cut
 from ..cutting.cut_surface import CutSurface
 from ..disk import npz_bytes, write_whole
 from ..embedding import Binding
+from ..errors import BadInput
 from ..model import rest_shapes
 from ..object_space import in_object_space
 from ..pc2 import WholePc2, read_samples
@@ -64,7 +65,11 @@ class FinishedBody:
             BadInput: The render mesh cannot be cut.
         """
         self.on_progress(0.0)
-        surface = self._cut() if self.frames.has_broken() else None
+        try:
+            surface = self._cut() if self.frames.has_broken() else None
+        except BadInput:
+            self._attributes_of_whole()  # of the render mesh as it came, which is what will be shown
+            raise
         if surface is None or not surface.is_broken.any():
             self._attributes_of_whole()
             return None
