@@ -20,7 +20,17 @@ import pictures
 import stage
 
 HERE = Path(__file__).resolve().parent
-SCENES = ("jelly_suzanne", "swinging_tail", "tilting_tray", "snake")
+SCENES = (
+    "jelly_suzanne",
+    "swinging_tail",
+    "tilting_tray",
+    "snake",
+    "wax_cow",
+    "dragon",
+    "clay_head",
+    "chocolate_bar",
+    "glass_swan",
+)
 SHEET_PICTURES = 9
 
 

@@ -25,7 +25,7 @@ def build() -> None:
     """Builds the scene in a new file."""
     stage.empty_scene(FRAMES, FPS)
     snake = _snake()
-    stage.make_body(snake, "JELLY", tet_size=0.158)
+    stage.make_body(snake, "JELLY", tet_size=0.1535)
     stage.of_table_1(snake, 1.0e5)
     _branch()
     stage.add_ground()

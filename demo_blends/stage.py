@@ -56,6 +56,8 @@ def make_body(obj: bpy.types.Object, preset: str, divisions: int = 0, tet_size: 
 def of_table_1(obj: bpy.types.Object, youngs_modulus: float) -> None:
     """Gives a body what all bodies of Müller and Gross 2004, table 1, share, and its Young's modulus [Pa]."""
     obj.sinew.youngs_modulus, obj.sinew.poisson_ratio, obj.sinew.density = youngs_modulus, 0.33, 1000.0
+    # the table has no damping: steps of 10 ms damp by themselves
+    obj.sinew.stiffness_damping, obj.sinew.mass_damping = 0.0, 0.0
 
 
 def hold(obj: bpy.types.Object, **ends: Callable[[np.ndarray], np.ndarray]) -> bpy.types.Object:

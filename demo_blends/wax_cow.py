@@ -45,10 +45,12 @@ def _fire() -> None:
     stage.smooth(fire)
     stage.paint(fire, (1.0, 0.25, 0.02))
     stage.glow(fire, (1.0, 0.25, 0.03), 4.0)
-    stage.make_heat_source(fire, 900.0, 0.30, 16000.0)
-    stage.key_places(
-        fire, (1, (0.75, 0.0, 0.6)), (20, (0.42, 0.0, 0.56)), (80, (-0.3, 0.0, 0.45)), (92, (-0.8, 0.0, 0.7))
-    )
+    way = ((1, (0.75, 0.0, 0.6)), (20, (0.42, 0.0, 0.56)), (80, (-0.3, 0.0, 0.45)), (92, (-0.8, 0.0, 0.7)))
+    stage.key_places(fire, *way)
+    heat = bpy.data.objects.new("Heat", None)
+    bpy.context.scene.collection.objects.link(heat)
+    heat.parent = fire
+    stage.make_heat_source(heat, 900.0, 0.34, 16000.0)
 
 
 def _cow() -> bpy.types.Object:

@@ -29,21 +29,26 @@ def measure(cache: CacheReader) -> dict[str, dict[str, float]]:
     """Returns what is pinned of every body, at the last baked frame and over all of them."""
     last = cache.last_frame()
     assert last is not None
-    found, start = {}, 0
-    for body in cache.head.bodies:
-        model = cache.read_model(body.key)
-        rest, tets = model["nodes"], model["tets"]
-        nodes = [
-            cache.read_frame(frame).x[start : start + len(rest)] for frame in range(cache.head.frame_start, last + 1)
-        ]
-        start += len(rest)
+    frames = [cache.read_frame(frame) for frame in range(cache.head.frame_start, last + 1)]
+    models = [cache.read_model(body.key) for body in cache.head.bodies]
+    nodes = np.cumsum([0, *(len(model["nodes"]) for model in models)])
+    whole = np.concatenate([model["tets"] + first for model, first in zip(models, nodes, strict=False)])
+    places = np.cumsum([0, *(len(model["tets"]) for model in models)])
+    found = {}
+    for number, (body, model) in enumerate(zip(cache.head.bodies, models, strict=True)):
+        own = slice(places[number], places[number + 1])
+        tets = [whole[own] if not f.topology else cache.read_topology(f.topology)["tets"][own] for f in frames]
+        x = [f.x[np.unique(t)] for f, t in zip(frames, tets, strict=True)]
+        told = [line["bodies"].get(body.key, {}) for line in cache.report() if line.get("bodies")]
         found[body.name] = {
-            "lowest": min(float(x[:, 2].min()) for x in nodes),
-            "lowest_at_the_end": float(nodes[-1][:, 2].min()),
-            "volume_ratio": float(volumes(nodes[-1], tets).sum() / volumes(rest, tets).sum()),
-            "x_at_the_end": float(nodes[-1][:, 0].mean()),
-            "height_ratio": float(min(np.ptp(x[:, 2]) for x in nodes) / np.ptp(nodes[0][:, 2])),
-            "tets": len(tets),
+            "lowest": min(float(p[:, 2].min()) for p in x),
+            "lowest_at_the_end": float(x[-1][:, 2].min()),
+            "volume_ratio": float(volumes(frames[-1].x, tets[-1]).sum() / volumes(model["nodes"], model["tets"]).sum()),
+            "x_at_the_end": float(x[-1][:, 0].mean()),
+            "height_ratio": float(min(np.ptp(p[:, 2]) for p in x) / np.ptp(x[0][:, 2])),
+            "height_at_the_end": float(np.ptp(x[-1][:, 2])),
+            "tets": len(model["tets"]),
+            **{name: max(line.get(name, -np.inf) for line in told) for name in (told[-1] if told else ())},
         }
     return found
 

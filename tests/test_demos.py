@@ -47,7 +47,66 @@ PINNED = {
             "Flesh ring": {"lowest": (0.832, 0.03), "volume_ratio": (1.0, 0.03), "height_ratio": (0.5, 0.08)},
         },
     ),
+    "snake": (
+        24,
+        {"Snake": {"tets": (446, 20), "lowest": (0.0, 0.03), "volume_ratio": (0.98, 0.03)}},
+    ),
+    "wax_cow": (
+        60,
+        {
+            "Cow": {
+                "tets": (1011, 45),
+                "volume_ratio": (1.0, 0.03),
+                "height_at_the_end": (0.404, 0.04),
+                "largest_plastic_strain": (1.64, 0.35),
+                "coldest": (20.0, 0.1),
+                "hottest": (194.1, 15.0),
+            }
+        },
+    ),
+    "dragon": (
+        28,
+        {
+            "Dragon": {
+                "tets": (818, 40),
+                "volume_ratio": (0.996, 0.02),
+                "largest_plastic_strain": (0.2, 0.06),
+                "largest_stress": (6.6e4, 1.5e4),
+                "pieces": (2, 1),
+            }
+        },
+    ),
+    "clay_head": (
+        20,
+        {
+            "Head": {
+                "tets": (8103, 300),
+                "volume_ratio": (0.999, 0.01),
+                "height_at_the_end": (0.385, 0.01),
+                "largest_plastic_strain": (1.46, 0.4),
+            }
+        },
+    ),
+    "chocolate_bar": (
+        18,
+        {
+            "Bar": {
+                "tets": (4117, 150),
+                "volume_ratio": (1.0, 0.02),
+                "largest_plastic_strain": (0.4, 0.4),
+                "pieces": (72, 50),
+            }
+        },
+    ),
+    "glass_swan": (
+        10,
+        {"Swan": {"tets": (3738, 150), "volume_ratio": (1.0, 0.02), "pieces": (200, 100)}},
+    ),
 }
+# larger .blend files have meshes of their own that no modifier makes
+LARGEST_BLEND = {"dragon": 400_000, "clay_head": 400_000}
+# nothing that breaks with tets of its own is pulled inside out for good; a step that hits the floor may be
+MAY_INVERT = ("chocolate_bar", "glass_swan")
 
 DESCRIBE = """
 import json, sys
@@ -57,7 +116,8 @@ import bpy, make_demo, stage
 def describe():
     scene = bpy.context.scene
     fields = ("role", "preset", "youngs_modulus", "poisson_ratio", "divisions", "method", "pin_group", "pin_stiffness",
-              "collider_shape", "friction")
+              "collider_shape", "friction", "tet_size", "use_plasticity", "yield_strain", "flow", "use_heat",
+              "use_fracture", "breaking_stress", "seed", "source_temperature", "source_radius")
     objects = {}
     for obj in scene.objects:
         entry = {name: getattr(obj.sinew, name) for name in fields} if obj.sinew.role != "NONE" else {}
@@ -103,6 +163,7 @@ def test_a_demo_bakes_to_its_numbers(scene: str, tmp_path: Path):
     numbers = json.loads(next(line for line in printed.splitlines() if line.startswith("NUMBERS "))[8:])
     assert numbers["frames"] == frames and numbers["not_converged"] == 0
     assert set(numbers["bodies"]) == set(bodies)
+    assert numbers["inverted"] == 0 or scene in MAY_INVERT
     wrong = [
         f"{body}: {name} is {numbers['bodies'][body][name]}, was {was} ± {off}"
         for body, pinned in bodies.items()
@@ -120,4 +181,4 @@ def test_the_blend_files_fit_their_scripts(tmp_path: Path):
         assert states["kept"]["baked"] == ""
         assert [o for o in states["kept"]["objects"].values() if o.get("role") == "BODY"]
         size = (ROOT / "demo_blends" / f"{name}.blend").stat().st_size
-        assert size < 300_000, f"{name}.blend has {size} bytes"
+        assert size < LARGEST_BLEND.get(name, 300_000), f"{name}.blend has {size} bytes"

@@ -62,6 +62,17 @@ def simulation(name: str, folder: Path) -> Simulation:
     return Simulation(dataclasses.replace(scene, settings=settings), tracks, built, built.initial.copy())
 
 
+def shown_triangles() -> int:
+    """Returns how many triangles the bodies of the open file have when they are rendered, with all their modifiers."""
+    depsgraph, count = bpy.context.evaluated_depsgraph_get(), 0
+    for obj in bpy.context.scene.objects:
+        if obj.type == "MESH" and obj.sinew.role == "BODY":
+            mesh = obj.evaluated_get(depsgraph).to_mesh()
+            mesh.calc_loop_triangles()
+            count += len(mesh.loop_triangles)
+    return count
+
+
 def run(simulated: Simulation) -> list[float]:
     """Moves it through all its frames; returns how long each step took [ms]."""
     settings = simulated.scene.settings
@@ -80,7 +91,7 @@ def test_steps_faster_than_real_time(name: str, tmp_path: Path):
     start = first.copy()
     tets, triangles = TABLE_1[name]
     assert abs(first.built.model.tet_count / tets - 1.0) < 0.05
-    assert abs(sum(len(body.triangles) for body in first.scene.bodies) / triangles - 1.0) < 0.05
+    assert abs(shown_triangles() / triangles - 1.0) < 0.05
     run(first)  # so that all is compiled
     taken = np.min([run(start.copy()) for _ in range(RUNS)], axis=0)
     middle, mean, load = median(taken), taken.mean(), os.getloadavg()[0]
@@ -104,7 +115,5 @@ if __name__ == "__main__":
     profile = cProfile.Profile(time.thread_time)
     taken = np.min([run(start.copy()) for _ in range(RUNS)], axis=0)
     profile.runcall(run, start)
-    print(
-        f"median {median(taken):.3f} ms, mean {taken.mean():.3f} ms without the profiler, {first.built.model.tet_count} tets"
-    )
+    print(f"{first.built.model.tet_count} tets: median {median(taken):.3f} ms, mean {taken.mean():.3f} ms")
     pstats.Stats(profile).sort_stats(*sys.argv[2:] or ["tottime"]).print_stats(40)
