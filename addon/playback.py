@@ -11,6 +11,7 @@ import bpy
 
 from ..solver.cache import CacheHead, layout
 from .modifier_place import ensure_modifier, find_modifier, remove_modifier
+from .remapped_time import stretch_of
 from .shape_keys import convert_to_shape_keys, shape_key_bytes
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "portable_path",
     "refresh",
     "remove_modifier",
-    "stretch_of",
     "shape_key_bytes",
 ]
 
@@ -99,10 +99,3 @@ def _playing(obj: bpy.types.Object, head: CacheHead, path: str) -> dict[str, obj
         "vertex_group": affect if affect in obj.vertex_groups else "",
         "invert_vertex_group": False,
     }
-
-
-def stretch_of(obj: bpy.types.Object) -> float:
-    """Returns frames of the timeline per frame of Blender's remapped time, which modifiers are given."""
-    scenes = obj.users_scene
-    render = scenes[0].render if scenes else bpy.context.scene.render
-    return render.frame_map_new / render.frame_map_old

@@ -250,6 +250,23 @@ def test_the_material_inside_is_the_one_chosen(tmp_path: Path) -> None:
     assert made.data.materials[2].name == "Sinew Broken"
 
 
+@pytest.mark.parametrize("remap", [50, 200])
+def test_glass_is_swapped_in_remapped_time(tmp_path: Path, remap: int) -> None:
+    scene = fresh()
+    scene.render.frame_map_new = remap
+    obj = ball()
+    glass = bpy.data.materials["Red"]
+    if glass.node_tree is None:
+        glass.use_nodes = True
+    glass.node_tree.nodes["Principled BSDF"].inputs["Transmission Weight"].default_value = 1.0
+    made, arrays, _ = broken(tmp_path, obj)
+    for frame in (1, OPENS - 1, OPENS, 9):
+        scene.frame_set(frame)
+        shown = [o.evaluated_get(bpy.context.evaluated_depsgraph_get()) for o in (obj, made)]
+        assert [o.hide_render for o in shown] == [frame >= OPENS, frame < OPENS]
+    assert np.allclose(evaluated(made, 9)[0], arrays["shapes"][8], atol=1e-5)
+
+
 @pytest.mark.parametrize("animated", [False, True])
 def test_glass_is_swapped_at_the_first_crack(tmp_path: Path, animated: bool) -> None:
     fresh()

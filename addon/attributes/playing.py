@@ -9,7 +9,8 @@ from pathlib import Path
 import bpy
 
 from ...solver.cache import layout
-from ..playback import portable_path, stretch_of
+from ..playback import portable_path
+from ..remapped_time import stretch_of
 from .node_group import MADE_FOR, NAME, Reading, can_be_made, fill
 from .ply_names import columns_of
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..playback import stretch_of
+from ..remapped_time import stretch_of
 from .seams import Seams
 
 NAME = "Sinew Shading"

@@ -11,6 +11,8 @@ import re
 
 import bpy
 
+from ..remapped_time import stretch_of
+
 PATHS = ("hide_viewport", "hide_render")
 # the drivers that are made here, and no others
 OWN = re.compile(r"1|frame (>=|<) -?\d+(\.\d+)?")
@@ -23,7 +25,7 @@ def hide(obj: bpy.types.Object, from_frame: float | None = None) -> None:
     obj.sinew.is_replaced = True
     for path in PATHS:
         if from_frame is not None:
-            _drive(obj, path, f"frame >= {from_frame:.9g}")
+            _drive(obj, path, f"frame >= {from_frame / stretch_of(obj):.9g}")
         elif _is_animated(obj, path):
             _drive(obj, path, "1")
         elif not getattr(obj, path):
@@ -34,13 +36,15 @@ def hidden_from(obj: bpy.types.Object) -> float | None:
     """Returns the frame from which on `hide` keeps a body out of the viewport, or None where that is no frame."""
     driver = _driver(obj, PATHS[0])
     found = OWN.fullmatch(driver.driver.expression) if driver is not None else None
-    return float(driver.driver.expression.split()[-1]) if driver is not None and found and found[1] == ">=" else None
+    if driver is None or found is None or found[1] != ">=":
+        return None
+    return float(driver.driver.expression.split()[-1]) * stretch_of(obj)
 
 
 def show_from(obj: bpy.types.Object, from_frame: float) -> None:
     """Hides `obj` in the viewport and in renders before a frame."""
     for path in PATHS:
-        _drive(obj, path, f"frame < {from_frame:.9g}")
+        _drive(obj, path, f"frame < {from_frame / stretch_of(obj):.9g}")
 
 
 def show_again(obj: bpy.types.Object) -> None:
