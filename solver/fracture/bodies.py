@@ -19,7 +19,7 @@ from ..state import State
 from ..tetrahedralize.tet_mesh import TetMesh
 from ..tracks import TrackReader
 from .broken_points import BrokenPoints, find_broken_points
-from .neighbours import Neighbours, find_neighbours
+from .neighbours import Neighbours, find_neighbours, judged
 from .notches import notch_nodes
 
 TIP = "node.crack_tip"  # 1 at crack tips and notches, (n,) uint8
@@ -138,7 +138,7 @@ def make_fracture(
     return FractureBodies(
         bodies=tuple(bodies),
         is_breakable=is_breakable,
-        is_judged=neighbours.judged(fill),
+        is_judged=judged(model.tets, fill),
         share=share,
         size=floats(np.cbrt(12.0 * volume)),
         corner_mass=corner_mass,

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import Bools, Floats, Indices
 
-LEAST_FILL, HALF = 0.25, 0.5
+LEAST_FILL, NEARLY = 0.25, 0.9
 FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])  # corners of the faces, seen from outside
 
 
@@ -53,16 +53,17 @@ class Neighbours:
         together[other, (self.tet[other] == tet[:, None]).argmax(axis=1)] = True
         return together
 
-    def judged(self, fill: Floats) -> Bools:
-        """Returns whose stress tells whether a body breaks, (m,), of the filled shares of its tets, (m,).
 
-        Where a tet is filled by less than `HALF` and one beside it by more, that one's does: what little is in the
-        first hardly bears anything, and how much it is stretched depends on where the lattice happens to lie. (From 8
-        to 12 to 16 tets across, the load of a plate with a V-shaped notch changed by −33 % and 4 % without this rule,
-        by −20 % and −8 % with it.)
-        """
-        beside = np.where(self.tet >= 0, fill[self.tet], 0.0).max(axis=1)
-        return (fill >= HALF) | (beside < HALF)
+def judged(tets: Indices, fill: Floats) -> Bools:
+    """Returns whose stress tells whether a body breaks, (m,), of tets (m, 4) by their filled shares, (m,).
+
+    Those that are nearly as full as the fullest at their nodes. What little is in others hardly bears anything, and how
+    much it is stretched depends on where the lattice happens to lie: in a bar that was filled by the robust method and
+    pulled, tets less than half full had up to twice the stress of full ones, which were within 2 % of each other.
+    """
+    fullest = np.zeros(int(tets.max(initial=-1)) + 1)
+    np.maximum.at(fullest, tets.ravel(), np.repeat(fill, 4))
+    return fill >= NEARLY * fullest[tets].max(axis=1)
 
 
 def find_neighbours(tets: Indices, is_breakable: Bools) -> Neighbours:

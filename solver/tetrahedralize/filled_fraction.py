@@ -28,6 +28,8 @@ SAMPLES = 16
 # Where tets at the surface are filled by less than this on average, the body is thinner than they are.
 THIN = 0.2
 MORE_SAMPLES = 96
+# Where stress decides, of bodies that break: forces at the surface balance only as well as fractions are known.
+FINE_SAMPLES = 256
 SHEET_FILL = 0.15
 START = np.array([0.31, 0.23, 0.27, 0.19])  # on no plane on which a wall could lie that fits the lattice
 # A face with a winding number of less than this just below it bounds nothing: a flat sheet comes close to 0.5.
@@ -36,7 +38,7 @@ FACE_INSIDE = 0.6
 STEPS = np.array([0.8191725133961645, 0.6710436067037893, 0.5497004779019703])
 
 
-def filled_fractions(corners: Floats, numbers: Indices, is_sheet: Bools, bvh: Bvh) -> Floats:
+def filled_fractions(corners: Floats, numbers: Indices, is_sheet: Bools, bvh: Bvh, samples: int = SAMPLES) -> Floats:
     """Returns the filled fractions of tets in (0, 1], (k,).
 
     Args:
@@ -44,11 +46,11 @@ def filled_fractions(corners: Floats, numbers: Indices, is_sheet: Bools, bvh: Bv
         numbers: Numbers of the tets, which decide where their points lie, (k,).
         is_sheet: Whether a face without inside touches each, (k,).
         bvh: The surface.
+        samples: Points in each tet.
     """
     least = np.where(is_sheet, FACE_INSIDE, INSIDE)
     start = np.einsum("j,kji->ki", START, corners)
     winding = winding_numbers(bvh, start)
-    samples = SAMPLES
     while True:
         count = np.zeros(len(corners))
         for sample in range(samples):
@@ -56,10 +58,12 @@ def filled_fractions(corners: Floats, numbers: Indices, is_sheet: Bools, bvh: Bv
             count += winding_along(bvh, start, winding, np.einsum("kj,kji->ki", weights, corners)) > least
         fraction = count / samples
         # Decided for all tets at once: more points for those that came out low would favour those that did not.
-        if samples == MORE_SAMPLES or is_sheet.all() or fraction[~is_sheet].mean() > THIN:
+        if samples >= MORE_SAMPLES or is_sheet.all() or fraction[~is_sheet].mean() > THIN:
             break
         samples = MORE_SAMPLES
-    return np.maximum(fraction, np.where(is_sheet, SHEET_FILL, 1.0 / (4 * samples)))
+    # with less in them, pieces of bodies that broke turn inside out and stay so
+    least_fill = 1.0 / (4 * (SAMPLES if samples == FINE_SAMPLES else samples))
+    return np.maximum(fraction, np.where(is_sheet, SHEET_FILL, least_fill))
 
 
 def spread_points(numbers: np.ndarray) -> Floats:

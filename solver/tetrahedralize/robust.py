@@ -16,7 +16,7 @@ from ..geometry.bvh import Bvh
 from ..geometry.surface import Surface
 from ..scene import Meshing
 from .cover import touched_tets
-from .filled_fraction import SHEET_FILL, filled_fractions, sheet_faces
+from .filled_fraction import FINE_SAMPLES, SAMPLES, SHEET_FILL, filled_fractions, sheet_faces
 from .irregular import moved_points, touched_irregular_tets
 from .lattice import Lattice, lattice_around, tet_families
 from .level_set import INSIDE, lattice_winding
@@ -56,7 +56,8 @@ def make_robust(
     is_sheet = marks == SHEET
     fill[is_sheet] = SHEET_FILL
     partly = np.flatnonzero(((marks > 0) | (nodes_inside < 4)) & ~(is_sheet & (nodes_inside == 0)))
-    fill[partly] = filled_fractions(nodes[tets[partly]], partly, is_sheet[partly], bvh)
+    samples = SAMPLES if seed is None else FINE_SAMPLES
+    fill[partly] = filled_fractions(nodes[tets[partly]], partly, is_sheet[partly], bvh, samples)
     return Filling(nodes, tets, fill)
 
 
