@@ -17,11 +17,19 @@ UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is
 
 
 @kernel()
-def measure(id, count, normal, gap, carried, k, shear, shift, tet_size, end, normal_force, sheared):
-    """Writes normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3), at `end` [m]."""
+def measure(
+    id, count, normal, gap, carried, k, shear, shift, tet_size, nodes, tets, tet, weights, normal_force, sheared
+):
+    """Writes normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3).
+
+    The points are where the tets hold them that have their `nodes` there [m], (n, 3).
+    """
     for c in range(len(id)):
         point = id[c] % count
-        x, y, z = end[point, 0] - carried[c, 0], end[point, 1] - carried[c, 1], end[point, 2] - carried[c, 2]
+        x, y, z = -carried[c, 0], -carried[c, 1], -carried[c, 2]
+        for a in range(4):
+            node, share = tets[tet[point], a], weights[point, a]
+            x, y, z = x + share * nodes[node, 0], y + share * nodes[node, 1], z + share * nodes[node, 2]
         nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
         along = nx * x + ny * y + nz * z
         depth = max(gap[c], -PUSH_OUT * tet_size[point]) - shift[c]
@@ -141,3 +149,41 @@ def may_touch(shape, normal, thickness, is_closed, pose, box, reach):
         if (len(shape) > 0 and not apart) or (len(shape) == 0 and lowest < 0.0):
             return True
     return False
+
+
+@kernel()
+def recall(known_id, known_force, known_shear, known_shift, known_lift, known_kappa, id, count, normal, turns,
+           force, shear, shift, lift, kappa):  # fmt: skip
+    """Writes what is remembered of contacts `id`, zero where nothing is; both ids rise.
+
+    Args:
+        known_id, known_force, known_shear, known_shift, known_lift, known_kappa: Of the `Memory`.
+        id, count, normal: The contacts, the number of points, and normals, (k, 3).
+        turns: Rotation of every collider, (c, 3, 3).
+        force, shear, shift, lift, kappa: Out; shears are turned with the collider and along its surface now.
+    """
+    m = 0
+    for c in range(len(id)):
+        while m < len(known_id) and known_id[m] < id[c]:
+            m += 1
+        force[c], shift[c], lift[c], kappa[c] = 0.0, 0.0, 0.0, 0.0
+        shear[c, 0], shear[c, 1], shear[c, 2] = 0.0, 0.0, 0.0
+        if m == len(known_id) or known_id[m] != id[c]:
+            continue
+        force[c], shift[c], lift[c], kappa[c] = known_force[m], known_shift[m], known_lift[m], known_kappa[m]
+        R, along = turns[id[c] // count], 0.0
+        for i in range(3):
+            for j in range(3):
+                shear[c, i] += R[i, j] * known_shear[m, j]
+            along += shear[c, i] * normal[c, i]
+        for i in range(3):
+            shear[c, i] -= along * normal[c, i]
+
+
+@kernel()
+def turn_back(which, id, count, turns, vectors, out):
+    """Writes the vectors (k, 3) of the contacts `which` in the space of their collider, (j, 3)."""
+    for c in range(len(which)):
+        R, v = turns[id[which[c]] // count], vectors[which[c]]
+        for i in range(3):
+            out[c, i] = R[0, i] * v[0] + R[1, i] * v[1] + R[2, i] * v[2]

@@ -25,12 +25,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Bools, Floats
+from ..arrays import Bools, Floats, floats
 from ..integrators.outside import Points
 from ..model import Model
 from ..state import State
 from ..topology import TETS
-from .forces import measure, push, settle, turn_planes
+from .forces import measure, push, recall, settle, turn_back, turn_planes
 from .memory import Memory
 from .points import ContactPoints, place_points
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching
@@ -79,6 +79,10 @@ class ContactStep:
         self.points, self.places, self.model, self.dt = points, places, model, dt
         self.solves, self.is_broken = 0, TETS in state.fields
         self.memory = Memory.of(state)
+        self.stiffness = points.stiffness_for(dt)
+        self.friction = np.array([place.collider.friction for place in places])
+        self.is_sheet = np.array([place.collider.is_sheet for place in places], bool)
+        self.turns = floats([place.pose[4:7] for place in places], -1, 3, 3)
         self.start = self._positions(state.x)
         # points whose tets are held altogether go where they are told, through colliders too
         self.moves = np.ones(len(points), bool) if is_fixed is None else ~is_fixed[model.tets[points.tet]].all(axis=1)
@@ -87,8 +91,8 @@ class ContactStep:
         self.touching = self._find(self._positions(state.x + drift + dt * dt * model.gravity_scale[:, None] * gravity))
         self.pushing = self._new(self.touching)
         # what rests does not fall on, so gravity would reach too much; it only keeps remembered contacts in reach
-        coming = self._measure(self._positions(state.x + drift))[0] > 0.0
-        self.pushing.on = coming | (self.known.force > 0.0)
+        coming = self._measure(floats(state.x + drift))[0] > 0.0
+        self.pushing.on = coming | (self.known_force > 0.0)
 
     def act(self) -> Points:
         """Returns the contacts as forces on points of the tets."""
@@ -107,8 +111,8 @@ class ContactStep:
         """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""
         end = self._positions(x)
         found = self._find(end)
-        self._add(found, end)
-        normal_force, shear = self._measure(end)
+        self._add(found, x)
+        normal_force, shear = self._measure(x)
         self.solves += 1
         # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in, but not to
         # splinters: so stiff a spring drags one to the plane in a step, and it flies off in the next
@@ -118,28 +122,24 @@ class ContactStep:
 
     def remember(self, state: State) -> None:
         """Keeps in the state what the next step has to know of the contacts."""
-        normal_force, shear = self._measure(self._positions(state.x))
-        # at a sheet, points that just do not push still have to know their side
-        is_sheet = np.array([place.collider.is_sheet for place in self.places], bool)
-        kept = np.flatnonzero((normal_force > 0.0) | is_sheet[self._places_of(self.touching)])
-        limit = self.pushing.mu * np.maximum(normal_force, 0.0) / self.pushing.k
-        length = np.linalg.norm(shear, axis=1)
-        shear *= np.minimum(1.0, limit / np.maximum(length, 1e-300))[:, None]
-        touching, pushing = self.touching.only(kept), self.pushing
-        turns = np.array([place.pose[4:7] for place in self.places]).reshape(-1, 3, 3)
-        turn = turns[self._places_of(touching)]
+        touching, pushing = self.touching, self.pushing
+        normal_force, shear = self._measure(state.x)
         force = np.maximum(normal_force, 0.0)
-        shift = np.where(force > 0.0, pushing.shift + RAISE * (force / pushing.k - pushing.shift + pushing.lift), 0.0)
-        Memory(
-            touching.id,
-            force[kept],
-            np.einsum("kji,kj->ki", turn, shear[kept]),
-            touching.side,
-            shift[kept],
-            pushing.lift[kept],
-            pushing.kappa[kept],
-            np.einsum("kji,kj->ki", turn, touching.normal),
-        ).keep(state)
+        # at a sheet, points that just do not push still have to know their side
+        kept = np.flatnonzero((force > 0.0) | self.is_sheet[self._places_of(touching)])
+        force, k, lift = force[kept], pushing.k[kept], pushing.lift[kept]
+        limit = pushing.mu[kept] * force / k
+        length = np.sqrt(np.einsum("ki,ki->k", shear[kept], shear[kept]))
+        cut = np.minimum(1.0, limit / np.maximum(length, 1e-300))
+        shift = np.where(force > 0.0, pushing.shift[kept] + RAISE * (force / k - pushing.shift[kept] + lift), 0.0)
+        local, normal = np.empty((2, len(kept), 3))
+        count = max(len(self.points), 1)
+        turn_back(kept, touching.id, count, self.turns, shear, local)
+        turn_back(kept, touching.id, count, self.turns, touching.normal, normal)
+        local *= cut[:, None]
+        Memory(touching.id[kept], force, local, touching.side[kept], shift, lift, pushing.kappa[kept], normal).keep(
+            state
+        )
 
     def _positions(self, x: Floats) -> Floats:
         out = np.empty((len(self.points), 3))
@@ -159,24 +159,24 @@ class ContactStep:
 
     def _new(self, touching: Touching) -> Pushing:
         """Returns what is known of contacts at the start of the step."""
-        which = self._points_of(touching)
-        place = self._places_of(touching)
-        friction = np.array([p.collider.friction for p in self.places])
-        turns = np.array([p.pose[4:7] for p in self.places]).reshape(-1, 3, 3)
-        known = self.known = self.memory.look_up(touching.id)
-        shear = np.einsum("kij,kj->ki", turns[place], known.shear)
-        shear -= np.einsum("ki,ki->k", shear, touching.normal)[:, None] * touching.normal
-        count = len(touching)
-        k = self.points.stiffness_for(self.dt)[which]
-        return Pushing(np.ones(count, bool), k, friction[place], shear, known.kappa, known.shift, known.lift)
+        memory, count = self.memory, len(touching)
+        force, shift, lift, kappa = np.empty((4, count))
+        shear = np.empty((count, 3))
+        recall(
+            memory.id, memory.force, memory.shear, memory.shift, memory.lift, memory.kappa,
+            touching.id, max(len(self.points), 1), touching.normal, self.turns, force, shear, shift, lift, kappa,
+        )  # fmt: skip
+        self.known_force = force
+        k, mu = self.stiffness[self._points_of(touching)], self.friction[self._places_of(touching)]
+        return Pushing(np.ones(count, bool), k, mu, shear, kappa, shift, lift)
 
-    def _add(self, found: Touching, end: Floats) -> None:
+    def _add(self, found: Touching, x: Floats) -> None:
         """Adds contacts that are not there yet.
 
         Those whose plane does not push get the plane found now: in a hollow the next face is steeper.
         """
         touching, pushing, is_new = self.touching, self.pushing, np.empty(len(found), bool)
-        normal_force = self._measure(end)[0]
+        normal_force = self._measure(x)[0]
         if not turn_planes(
             found.id, found.normal, found.gap, found.carried, found.side, touching.id, touching.normal, touching.gap,
             touching.carried, touching.side, normal_force, pushing.shift, pushing.lift, is_new,
@@ -191,13 +191,14 @@ class ContactStep:
         for name in ("on", "k", "mu", "shear", "kappa", "shift", "lift"):
             setattr(pushing, name, np.concatenate([getattr(pushing, name), getattr(added, name)])[order])
 
-    def _measure(self, end: Floats) -> tuple[Floats, Floats]:
+    def _measure(self, x: Floats) -> tuple[Floats, Floats]:
         """Returns normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3)."""
         touching, pushing = self.touching, self.pushing
         normal_force, shear = np.empty(len(touching)), np.empty((len(touching), 3))
         measure(
             touching.id, len(self.points), touching.normal, touching.gap, touching.carried, pushing.k, pushing.shear,
-            pushing.shift, self.points.tet_size, end, normal_force, shear,
+            pushing.shift, self.points.tet_size, x, self.model.tets, self.points.tet, self.points.weights,
+            normal_force, shear,
         )  # fmt: skip
         return normal_force, shear
 
