@@ -12,7 +12,7 @@ from blender_scenes import write_cache
 from sinew.solver.cache import layout
 from sinew.solver.disk import npz_bytes, write_whole
 from sinew.solver.pc2 import Pc2Writer
-from sinew.solver.scene import Body, Scene, Settings
+from sinew.solver.scene import Body, Fracture, Scene, Settings
 
 
 def evaluated_mesh(obj: bpy.types.Object) -> bpy.types.Mesh:
@@ -125,7 +125,7 @@ def write_broken(
     matrix = np.array(obj.matrix_world)
     world = points @ matrix[:3, :3].T + matrix[:3, 3]
     is_mirrored = np.linalg.det(matrix[:3, :3]) < 0
-    body = Body(key, obj.name, world, triangles[:, ::-1] if is_mirrored else triangles)
+    body = Body(key, obj.name, world, triangles[:, ::-1] if is_mirrored else triangles, fracture=Fracture())
     Scene((body,), settings=Settings(1, frames)).save(cache / layout.SCENE_FOLDER)
     upper = np.zeros(len(arrays["rest"]), bool)
     upper[arrays["corners"][np.repeat(arrays["piece"], np.diff(arrays["face_start"])) == 0]] = True

@@ -11,11 +11,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import counts, evaluated, fresh
+from blender_scenes import counts, evaluated, fresh, write_cache
 from cut_by_hand import write_broken
 from fake_layout import FakeLayout
 from sinew.addon import messages, playback, roles
-from sinew.addon.baking import bakes, cache_place, present_bake
+from sinew.addon.baking import bake_status, bakes, cache_place, present_bake
 from sinew.addon.drawing import layouts
 from sinew.addon.reading import input_notes
 from sinew.addon.reading.input_digest import settings_digest
@@ -307,6 +307,23 @@ def test_a_subdivision_below_is_evaluated_before_the_cut(tmp_path: Path) -> None
     assert [m.name for m in obj.modifiers] == ["Sinew", "Subdivision", "Below"]
 
 
+def test_a_bake_from_before_the_body_could_break_plays_where_it_was_baked(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = ball()
+    obj.sinew.use_fracture = False
+    modifier = obj.modifiers.new("Subdivision", "SUBSURF")
+    modifier.levels = modifier.render_levels = 1
+    points = np.array([v.co for v in obj.data.vertices], np.float32)
+    write_cache(tmp_path / "c.sinew", {"Ball": np.stack([points, 2.0 * points])})
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    cache_place.remember(scene, tmp_path / "c.sinew")
+    obj.sinew.use_fracture = True
+    present_bake.attach(scene)
+    assert [m.name for m in obj.modifiers] == ["Sinew", "Subdivision"]
+    modifier.show_viewport = False
+    assert np.allclose(evaluated(obj, 2)[0], 2.0 * points, atol=1e-5)
+
+
 def test_a_mesh_changed_since_gets_a_sentence_and_shows_itself(tmp_path: Path) -> None:
     fresh()
     obj = ball()
@@ -377,6 +394,8 @@ def test_a_result_becomes_shape_keys(tmp_path: Path) -> None:
     obj = ball()
     _, arrays, _ = broken(tmp_path, obj)
     bpy.context.view_layer.objects.active = obj
+    needed = playback.shape_key_bytes(len(arrays["rest"]), len(arrays["shapes"]))
+    assert bake_status.shape_key_bytes(bpy.context.scene, obj) == needed
     assert bpy.ops.sinew.convert_to_shape_keys() == {"FINISHED"}
     copy = bpy.context.object
     assert copy.sinew.result_of is None and not copy.hide_render

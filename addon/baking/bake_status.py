@@ -10,6 +10,7 @@ import bpy
 
 from .. import export, playback
 from ..results import present
+from ..results.result_objects import results_of
 from . import bake_job, bakes, body_reports, cache_look, cache_place, present_bake
 from .status import PHASES, Status
 
@@ -118,6 +119,8 @@ def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     if seen.head is None or seen.last_frame is None:
         return 0
     vertices = next((body.vertices for body in seen.head.bodies if body.key == present_bake.key_of(obj)), 0)
+    shown = [made for made in results_of(obj) if made.type == "MESH"] if obj.sinew.is_replaced else []
+    vertices = sum(len(made.data.vertices) for made in shown) or vertices
     frames = seen.last_frame - seen.head.frame_start
     return playback.shape_key_bytes(vertices, frames * seen.head.samples_per_frame + 1)
 

@@ -56,7 +56,8 @@ def attach_one(obj: bpy.types.Object) -> None:
 
 def show(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> None:
     """Makes a body play what a cache has of it: its motion, what stands in for it, its attributes."""
-    modifier_place.settle(obj)
+    if obj.sinew.use_fracture and present.may_break(folder, key):
+        modifier_place.settle(obj)
     playback.attach(obj, folder, key)
     shown = _show_result(scene, obj, folder, key)
     for each in shown or [obj]:

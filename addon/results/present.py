@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import bpy
@@ -12,7 +13,7 @@ from ...solver.arrays import Floats
 from ...solver.cache import CacheHead, layout
 from ...solver.errors import BadInput, StorageFailed
 from ...solver.pc2 import read_head, read_samples
-from ...solver.scene import Scene
+from ...solver.scene import SCENE_FILE, Scene
 from .. import modifier_place, playback
 from . import cracks, pieces, result_objects, swap, visibility
 from .source_mesh import SourceMesh, read_source
@@ -28,6 +29,15 @@ def has_result(folder: Path, key: str) -> bool:
     try:
         return mesh.is_file() and read_head(motion).samples > 0
     except (OSError, ValueError):
+        return False
+
+
+def may_break(folder: Path, key: str) -> bool:
+    """Whether a body was baked as one that may break: then its modifier was below its last Subdivision."""
+    try:
+        tree = json.loads((folder / layout.SCENE_FOLDER / SCENE_FILE).read_text(encoding="utf-8"))
+        return any(body["key"] == key and body["fracture"] is not None for body in tree["scene"]["bodies"])
+    except (OSError, ValueError, KeyError, TypeError):
         return False
 
 
