@@ -28,7 +28,7 @@ class FakeLayout:
     def row(self, **_: Any) -> FakeLayout:
         return FakeLayout(self)
 
-    column = box = split = row
+    column = box = split = grid_flow = row
 
     def panel(self, idname: str, default_closed: bool = False) -> tuple[FakeLayout, FakeLayout | None]:
         return FakeLayout(self), None if default_closed else FakeLayout(self)

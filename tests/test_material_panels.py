@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from blender_scenes import add_box, add_mesh, fresh, write_cache
+from fake_layout import FakeLayout
 from sinew.addon import presets, roles
 from sinew.addon.baking import bake_status, body_reports, cache_look
 from sinew.addon.baking.body_reports import BodyReport
@@ -215,3 +217,23 @@ def test_the_stretch_that_breaks_is_said(stiffness: float, strength: float, word
     obj = body()
     obj.sinew.youngs_modulus, obj.sinew.breaking_stress = stiffness, strength
     assert f"Reached by a stretch of {words}" in drawn(obj, "draw_fracture").lines
+
+
+def test_the_physics_tab_offers_what_suits_the_object() -> None:
+    fresh()
+    obj = body()
+    box = add_box("Plain")
+    source = roles.add_heat_source(bpy.context)
+    roles.clear(source)
+    broken = add_box("Broken")
+    broken.sinew.result_of = obj
+
+    def offered(one: bpy.types.Object) -> list[str]:
+        layout = FakeLayout()
+        panels.draw_add_button(SimpleNamespace(layout=layout), SimpleNamespace(object=one))
+        return [name.removeprefix("sinew.") for _, name in layout.drawn]
+
+    assert offered(obj) == ["remove"]
+    assert offered(box) == ["make_body", "make_collider", "make_heat_source"]
+    assert offered(source) == ["make_heat_source"]
+    assert offered(broken) == ["activate_body"]

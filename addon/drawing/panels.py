@@ -96,7 +96,9 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     obj = context.object
     if obj is None or obj.type not in {"MESH", "EMPTY"}:
         return
-    if obj.sinew.role == "NONE":
+    if obj.sinew.result_of is not None:
+        self.layout.operator("sinew.activate_body", icon=layouts.ICONS["BODY"])
+    elif obj.sinew.role == "NONE":
         # as Blender's own buttons above: two columns where there is room
         flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=True, align=True)
         if obj.type == "MESH":
