@@ -59,26 +59,44 @@ def _kind(number: int | None) -> str:
     return "disk-failed"
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file so that a crash at any moment leaves the old one, the new one or none; synced."""
+def write_whole(path: Path, data: bytes, is_durable: bool = True) -> None:
+    """Writes a file so that a crash at any moment leaves the old one, the new one or none.
+
+    Synced, unless it need not be durable yet (`sync_all`): then only a crash of the machine may leave it empty.
+    """
     part = path.with_name(path.name + PART)
     try:
         file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
         try:
             write_all(file, data)
-            os.fsync(file)
+            if is_durable:
+                os.fsync(file)
         finally:
             os.close(file)
-        rename(part, path)
+        rename(part, path, is_durable)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
 
 
-def rename(part: Path, path: Path) -> None:
-    """Puts a synced file into its place, where another may be; durable."""
+def rename(part: Path, path: Path, is_durable: bool = True) -> None:
+    """Puts a file into its place, where another may be."""
     _patiently(lambda: os.replace(part, path))
-    sync_folder(path.parent)
+    if is_durable:
+        sync_folder(path.parent)
+
+
+def sync_all(folder: Path) -> None:
+    """Makes all files in a folder durable, which takes less time than doing so one by one as they are written."""
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
+        file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+    sync_folder(folder)
 
 
 def write_all(file: int, data: bytes) -> None:

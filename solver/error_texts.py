@@ -280,10 +280,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Use more substeps per frame or a stiffer material if the shape looks wrong.",
     ),
     # attributes for shaders
-    "attribute-without-source": (
-        'The attribute {attribute} of "{name}" is zero everywhere, since {what} is off for it.',
-        "Turn {what} on, or leave the attribute out.",
-    ),
+    "attribute-without-source": ('{attribute} of "{name}" is 0: {what} is off.', "Turn {what} on, or leave it out."),
     # breaking
     "strength-all-zero": (
         'The paint of the strength of "{name}" is 0 everywhere, so it would fall to dust.',

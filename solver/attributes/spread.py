@@ -49,7 +49,7 @@ def at_vertices(
     for name, rows in values.items():
         per_node = rows if name in PER_NODE else at_nodes(tets, volume, rows, node_count)
         for column, part in _columns(name, np.asarray(per_node, np.float64)):
-            found[column] = (weights * part[corners]).sum(axis=1)
+            found[column] = np.einsum("ka,ka->k", weights, part[corners])
     return found
 
 

@@ -63,8 +63,11 @@ def is_finished(reader: CacheReader, scene: Scene) -> bool:
     for body in scene.bodies:
         if baked is None or body.fracture is None:
             continue
-        if body.attributes and len(layout.attribute_frames(reader.folder, body.key)) != baked[1] - baked[0] + 1:
+        written = layout.attribute_frames(reader.folder, body.key)
+        if body.attributes and len(written) != baked[1] - baked[0] + 1:
             return False
+        if any(not layout.attribute_path(reader.folder, body.key, frame).stat().st_size for frame in written):
+            return False  # the machine stopped before they were durable
         frames = BodyFrames(reader, body.key)
         made = reader.read_result(body.key)
         last = None if made is None else int(made["last_frame"])

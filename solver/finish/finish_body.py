@@ -17,7 +17,7 @@ from ..attributes.spread import at_vertices
 from ..cache import Result, layout
 from ..cutting.cut import cut
 from ..cutting.cut_surface import CutSurface
-from ..disk import npz_bytes, write_whole
+from ..disk import npz_bytes, sync_all, write_whole
 from ..embedding import Binding
 from ..errors import BadInput
 from ..model import rest_shapes
@@ -100,6 +100,7 @@ class FinishedBody:
                 if sample.is_frame:
                     self._write_attributes(sample, binding, local)
                     self._told(sample.frame, baked)
+            self._sync_attributes()
             motion.finish()
         finally:
             motion.give_up()
@@ -130,6 +131,10 @@ class FinishedBody:
                 drawn = read_samples(play, sample.number, 1)[0]
                 self._write_attributes(sample, self.frames.binding, drawn)
                 self._told(sample.frame, baked)
+        self._sync_attributes()
+
+    def _sync_attributes(self) -> None:
+        sync_all(layout.attribute_path(self.folder, self.body.key, 0).parent)
 
     def _write_attributes(self, sample: BodySample, binding: Binding, drawn: npt.NDArray[np.float32]) -> None:
         key, mesh = self.body.key, self.frames.mesh
@@ -141,4 +146,4 @@ class FinishedBody:
         columns = at_vertices(values, sample.tets, volume, binding, len(sample.nodes))
         path = layout.attribute_path(self.folder, key, sample.frame)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, ply_bytes(drawn, columns))
+        write_whole(path, ply_bytes(drawn, columns), is_durable=False)
