@@ -16,9 +16,12 @@ from cutting_checks import area_vectors, broken_rules, piece_volumes, shattered,
 from meshes import bar, lattice_bar
 from shapes import cube, sphere, torus
 from sinew.solver.cutting.closed import why_not_closed
-from sinew.solver.cutting.cut import check_covered, cut
+from sinew.solver.cutting.cut import check_covered, cut, embed
+from sinew.solver.cutting.node_windings import node_windings
 from sinew.solver.embedding import weights_in
 from sinew.solver.errors import BadInput
+from sinew.solver.geometry.bvh import build_bvh
+from sinew.solver.geometry.winding import winding_numbers
 from sinew.solver.mesh_files.surfaces import read_surface
 from sinew.solver.scene import Meshing
 from sinew.solver.tetrahedralize import tetrahedralize
@@ -223,6 +226,45 @@ def test_broken_faces_of_a_hollow_body_leave_its_cavity_open():
     section = 0.34 * 0.31 - 0.04 * 0.04 - 0.24 * 0.06
     assert np.allclose(np.abs(areas).sum(axis=0), [2 * section, 0, 0], atol=1e-8)
     assert (np.diff(result.face_start)[result.is_broken] >= 3).all()
+
+
+def test_walls_that_cross_each_other_are_closed_each():
+    """Where two boxes overlap the material counts twice, and so does what closes the crack."""
+    nodes, tets = bar((4, 2, 2), (1.0, 0.5, 0.5))
+    side = nodes[tets].mean(axis=1)[:, 0] > 0.5
+    parted = np.where(side[:, None] & (nodes[tets][..., 0] == 0.5), tets + len(nodes), tets)
+    surface = together(box((0.1, 0.07, 0.06), (0.93, 0.41, 0.37), n=3), box((0.3, 0.21, 0.21), (0.7, 0.45, 0.47), n=2))
+    result = checked(nodes, tets, parted, surface)
+    areas = area_vectors(result)[result.is_broken]
+    assert np.allclose(np.abs(areas).sum(axis=0), [2 * (0.34 * 0.31 + 0.24 * 0.26), 0, 0], atol=1e-8)
+    assert np.allclose(
+        sorted(piece_volumes(result)),
+        sorted([0.4 * 0.34 * 0.31 + 0.2 * 0.24 * 0.26, 0.43 * 0.34 * 0.31 + 0.2 * 0.24 * 0.26]),
+        atol=1e-8,
+    )
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_windings_counted_along_edges_are_those_of_solid_angles(name):
+    nodes, tets = LATTICE
+    vertices, triangles = SURFACES[name]
+    points, whole, _, _, crossings = embed(nodes, tets, vertices, triangles, name)
+    counted = node_windings(points, whole, triangles, crossings)
+    place = points.positions[points.node_count :]
+    exact = winding_numbers(build_bvh(place, triangles), points.positions[: points.node_count])
+    far = np.abs(exact - np.round(exact)) < 0.2  # those on the surface are told by signs alone
+    assert far.sum() > 100 and (counted[far] == np.round(exact[far])).all()
+
+
+def test_loose_vertices_do_not_matter_however_far_they_are():
+    nodes, tets = LATTICE
+    vertices, triangles = SURFACES["a torus"]
+    parted = shattered(nodes, tets, 20, 1)
+    here = checked(nodes, tets, parted, (vertices, triangles))
+    faces = np.arange(len(triangles), dtype=np.int32)
+    there = cut(nodes, tets, parted, np.r_[vertices, [[1e9, 0.0, 0.0]]], triangles, faces, "Thing")
+    for name in ("rest", "tet", "weights", "corners", "source_vertex", "corner_weights"):
+        assert (getattr(here, name) == getattr(there, name)).all()
 
 
 def test_the_order_of_tets_nodes_and_triangles_does_not_matter_for_what_is_cut():

@@ -72,6 +72,9 @@ def cut(
         BadInput: "cut-open" where the surface is not closed, "cut-uncovered" where it leaves the tets, "cut-tets"
             where they overlap.
         SolveFailed: "cut-not-closed" where the sides of polygons do not find each other, which is a defect of Sinew.
+
+    Source: Müller and Gross (2004), Interactive Virtual Materials, section 5.2; polygons per tet and points registered
+    once as Sifakis (2007), Simulation and Control of Human Anatomy, chapter 7 and appendix C.
     """
     nodes, vertices = floats(nodes, -1, 3), floats(vertices, -1, 3)
     tets, triangles = indices(tets, -1, 4), indices(triangles, -1, 3)
@@ -94,6 +97,9 @@ def embed(nodes: Floats, tets: Indices, vertices: Floats, triangles: Indices, na
     if defects is not None:
         raise BadInput("cut-open", name=name, edges=sum(defects))
     edges = surface_edges(triangles)
+    # loose vertices may lie anywhere, even so far away that the rest would have no digits left
+    used = np.bincount(triangles.ravel(), minlength=len(vertices)) > 0
+    vertices = np.where(used[:, None], vertices, vertices[triangles[0, 0]])
     for seed in range(ATTEMPTS):
         points = in_general_position(nodes, tets, vertices, seed)
         try:
