@@ -90,7 +90,10 @@ class Cracking:
     def part(self, node: int, normal: Floats) -> Faces | None:
         """Returns the faces at a node that a plane through it parts, normal in rest coordinates, (3,); None: none."""
         pattern, X = self.model.pattern, self.model.X
-        corners = pattern.corners[pattern.corner_start[node] : pattern.corner_start[node + 1]].astype(np.int64)
+        first, last = int(pattern.corner_start[node]), int(pattern.corner_start[node + 1])
+        if last - first < 2:
+            return None
+        corners = pattern.corners[first:last].astype(np.int64)
         tets = corners >> 2
         middles = 0.25 * X[self.model.tets[tets]].sum(axis=1) - X[node]
         across = self.neighbours.tet[tets]
