@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import FloatProperty
 
+from .. import modifier_place
 from ..messages import told
 from ..results.closed_copy import make_closed_copy
 from .chosen import active_mesh
@@ -34,7 +35,11 @@ class SINEW_OT_remesh_closed(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes the copy and selects it."""
         obj = active_mesh(context)
+        above = list(obj.modifiers)[: modifier_place.input_count(obj)]
+        posing = next((modifier.name for modifier in above if modifier.type in modifier_place.POSING), None)
         made = make_closed_copy(context, obj, self.voxel_size or None)
+        if posing is not None:
+            self.report({"WARNING"}, f'"{made.name}" has the shape of this frame and no longer follows "{posing}"')
         self.report({"INFO"}, f'"{made.name}" is closed, {len(made.data.polygons):,} faces; "{obj.name}" is hidden')
         return {"FINISHED"}
 
