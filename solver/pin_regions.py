@@ -25,7 +25,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 from scipy.spatial import cKDTree
 
-from .arrays import Floats, Indices
+from .affine_targets import follow_affine
+from .arrays import Floats, Indices, floats
 
 SPREAD_TO_HOLD = 0.15  # least extent of the vertices in two directions, in tet sizes, that tells a rotation
 FLATNESS = 0.1  # third over second variance below which vertices count as lying in a plane
@@ -106,13 +107,17 @@ class HeldRegion:
 
     def node_targets(self, targets: Floats) -> Floats:
         """Returns target positions of the nodes [m], (r, 3), for those of all pinned vertices [m]."""
+        whole, y = self.whole, np.empty_like(self.rest)
+        if follow_affine(
+            floats(targets), self.rows, whole.vertices, whole.inverse[0], whole.in_plane[0], whole.normal[0],
+            self.rest, ROUND_OFF * whole.extent[0], y,
+        ):  # fmt: skip
+            return self._placed(y)  # parts 2 and 3 have nothing to do
         middle = targets[self.rows].mean(axis=0)
         wanted = targets[self.rows] - middle
-        F = _not_flattened(self.whole.fit(wanted)[0][0])
+        F = _not_flattened(whole.fit(wanted)[0][0])
         # what is left of the targets after undoing the motion of the whole
         undone = _turned(wanted, _inverse(F))
-        if np.abs(undone - self.whole.vertices).max() <= ROUND_OFF * self.whole.extent[0]:
-            return self._placed(_turned(self.rest, F) + middle)  # an affine motion: parts 2 and 3 have nothing to do
         F_near, t_near = self.local.fit(undone[self.sampled])
         near = np.einsum("kij,kj->ki", F_near, self.rest - self.local.centre) + t_near
         y = _turned(near, F)
@@ -185,7 +190,7 @@ def make_region(
         local = _motions(near.tocsr(), vertices[sampled])
     solver = splu(csc_matrix(damped))
     holders = np.unique(tet).astype(np.int32)
-    return HeldRegion(nodes.astype(np.int32), rows, rest, W, whole, local, sampled, solver, holders)
+    return HeldRegion(nodes.astype(np.int32), rows, floats(rest), W, whole, local, sampled, solver, holders)
 
 
 def _motions(weights: csr_matrix, vertices: Floats) -> Motions:
@@ -199,9 +204,9 @@ def _motions(weights: csr_matrix, vertices: Floats) -> Motions:
     factors[flat, 0] = 0.0
     factors[sizes[:, 1] < 1e-10 * sizes[:, 2], 1] = 0.0
     inverse = np.einsum("kia,ka,kja->kij", axes, factors, axes)
-    in_plane = np.swapaxes(axes[:, :, 1:], 1, 2)
+    in_plane = floats(np.swapaxes(axes[:, :, 1:], 1, 2))
     normal = np.cross(in_plane[:, 0], in_plane[:, 1]) * flat[:, None]
-    return Motions(weights, vertices, centre, inverse, in_plane, normal, np.sqrt(sizes[:, 1]))
+    return Motions(weights, floats(vertices), centre, floats(inverse), in_plane, normal, np.sqrt(sizes[:, 1]))
 
 
 def _near_weights(points: Floats, vertices: Floats, radius: float) -> csr_matrix:

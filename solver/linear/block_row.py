@@ -21,8 +21,7 @@ _LOAD = ir.FunctionType(_DOUBLES, [_DOUBLES.as_pointer(), _LANE, ir.VectorType(i
 _ZERO = ir.Constant(_DOUBLES, [0.0] * 4)
 
 
-@intrinsic
-def multiply_row(typing: Any, values: Any, column: Any, p: Any, start: Any, end: Any) -> Any:
+def _multiply_row(typing: Any, values: Any, column: Any, p: Any, start: Any, end: Any) -> Any:
     """Returns Σ A_k p[column[k]] over the blocks k from `start` to `end`, three numbers.
 
     Args:
@@ -33,6 +32,10 @@ def multiply_row(typing: Any, values: Any, column: Any, p: Any, start: Any, end:
     """
     result = types.UniTuple(types.float64, 3)
     return result(values, column, p, types.int64, types.int64), _generate
+
+
+# what kernels call: without the first argument
+multiply_row: Any = intrinsic(_multiply_row)
 
 
 def _generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
