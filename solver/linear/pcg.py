@@ -86,15 +86,20 @@ def solve(
         balance(modes, pattern, b, x)
         make_orthogonal(modes, pattern, d)
     coarse = np.zeros((pattern.island_count, 6))
-    sums = np.zeros((len(pattern.chunk_start) - 1, 8))
+    # small systems on one thread, and then every island in one chunk, whose sums go through
+    alone = pattern.block_count < BLOCKS_PER_THREAD
+    chunk_start, chunk_island = pattern.chunk_start, pattern.chunk_island
+    if alone:
+        chunk_start, chunk_island = pattern.island_start, np.arange(pattern.island_count, dtype=np.uint32)
+    sums = np.zeros((len(chunk_start) - 1, 8))
     alpha, beta, rz, rr, bb, best = np.zeros((6, pattern.island_count))
     bb[:] = 0.0 if least is None else np.square(least)
     iterations = conjugate_gradients(
-        pattern.chunk_start, pattern.chunk_island, pattern.row_start, pattern.column, values, inverse, is_free,
+        chunk_start, chunk_island, pattern.row_start, pattern.column, values, inverse, is_free,
         not is_free.all(), b, float(tolerance), int(max_iterations), r, z, p, q, d,
         likely is not None, modes.arms, modes.product, modes.inverse, coarse,
         sums, np.ones(pattern.island_count, np.bool_), alpha, beta, rz, rr, bb, best, x,
-        pattern.block_count < BLOCKS_PER_THREAD,
+        alone,
     )  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
         residual = float(np.max(np.where(rr == 0.0, 0.0, np.sqrt(rr / bb)), initial=0.0))
