@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Bools, Floats, Indices
+from ..arrays import Bools, Floats, Indices, indices
 from ..geometry.welding import sides
 from .general_position import Points
 from .tet_complex import TetComplex
+from .triangle_sides import meets, triangle_sides
 
 
 class NotCovered(Exception):
@@ -120,7 +121,7 @@ def find_crossings(
         ask = np.unique((new // tet_count)[:, None] * face_count + whole.tet_faces[new % tet_count])
         ask = _without(ask, tried)
         tried = np.union1d(tried, ask)
-        crossed = ask[_meets(points, whole, triangles, ask // face_count, ask % face_count)]
+        crossed = ask[meets(points, whole, triangles, ask // face_count, ask % face_count)]
         met.append(crossed)
         beyond = whole.face_tets[crossed % face_count]
         if (beyond < 0).any():
@@ -139,70 +140,31 @@ def _without(keys: npt.NDArray, known: npt.NDArray) -> npt.NDArray:
     return keys[known[place] != keys]
 
 
-class _Sides(NamedTuple):
-    """How triangles lie to faces: six volumes whose signs say all.
+class _Ends(NamedTuple):
+    """Ends of segments of one kind; each point is an end of two segments or more.
 
     Attributes:
-        corner: Corner i of the triangle above the rising face, (r, 3).
-        node: Node j of the face above the triangle, (r, 3).
-        line: Edge j of the face (see `TetComplex.face_edges`) against edge i of the triangle, (r, 3, 3).
+        row: Segment of each end, (e,).
+        is_first: Whether it is the segment's first point, (e,).
+        number: Its point, (e,).
+        place: An end of each point, (q,).
+        at: Where on its edge, from the lower end to the upper, (e,).
+        names: Edge times the number of things it may cross, plus what it crosses, of each point, (q,).
     """
 
-    corner: Floats
-    node: Floats
-    line: Floats
-
-    @property
-    def through(self) -> Bools:
-        """Which edges of the triangle cross the face, (r, 3)."""
-        apart = (self.corner > 0) != (np.roll(self.corner, -1, axis=1) > 0)
-        return np.asarray(apart & _all_alike(self.line > 0, 1))
-
-    @property
-    def pierced(self) -> Bools:
-        """Which edges of the face cross the triangle, (r, 3)."""
-        apart = (self.node > 0) != (np.roll(self.node, -1, axis=1) > 0)
-        return np.asarray(apart & _all_alike(self.line > 0, 2))
+    row: npt.NDArray
+    is_first: Bools
+    number: npt.NDArray
+    place: npt.NDArray
+    at: Floats
+    names: npt.NDArray
 
 
-def _all_alike(is_positive: Bools, axis: int) -> Bools:
-    return np.asarray(is_positive.all(axis=axis) | ~is_positive.any(axis=axis))
-
-
-def _corner_sides(
-    points: Points, whole: TetComplex, triangles: Indices, triangle: npt.NDArray, face: npt.NDArray
-) -> Floats:
-    a, b, c = (whole.face_nodes[face][:, [k]] for k in range(3))
-    return points.volumes(a, b, c, triangles[triangle] + points.node_count)
-
-
-def _node_sides(
-    points: Points, whole: TetComplex, triangles: Indices, triangle: npt.NDArray, face: npt.NDArray
-) -> Floats:
-    x, y, z = (triangles[triangle][:, [k]] + points.node_count for k in range(3))
-    return points.volumes(x, y, z, whole.face_nodes[face])
-
-
-def _lines(points: Points, whole: TetComplex, triangles: Indices, triangle: npt.NDArray, face: npt.NDArray) -> Floats:
-    p = whole.face_nodes[face][:, :, None]
-    x = triangles[triangle][:, None, :] + points.node_count
-    return points.volumes(p, np.roll(p, -1, axis=1), x, np.roll(x, -1, axis=2))
-
-
-def _meets(
-    points: Points, whole: TetComplex, triangles: Indices, triangle: npt.NDArray, face: npt.NDArray
-) -> npt.NDArray:
-    """Returns the places in the lists where the triangle crosses the face."""
-    corner = _corner_sides(points, whole, triangles, triangle, face)
-    keep = np.flatnonzero(~_all_alike(corner > 0, 1))
-    node = _node_sides(points, whole, triangles, triangle[keep], face[keep])
-    both = ~_all_alike(node > 0, 1)
-    keep, node = keep[both], node[both]
-    line = _lines(points, whole, triangles, triangle[keep], face[keep])
-    found = _Sides(corner[keep], node, line)
-    ends = found.through.sum(axis=1) + found.pierced.sum(axis=1)
-    assert ((ends == 0) | (ends == 2)).all()
-    return keep[ends == 2]
+def _ends(row: npt.NDArray, name: npt.NDArray, here: Floats, there: Floats, is_first: Bools, runs_up: Bools) -> _Ends:
+    """Numbers points from 0; `here` and `there` are the heights of the ends of an edge above what it crosses."""
+    names, place, number = np.unique(name, return_index=True, return_inverse=True)
+    along = here / (here - there)
+    return _Ends(row, is_first, number.ravel(), place, np.where(runs_up, along, 1.0 - along), names)
 
 
 def _register(
@@ -215,50 +177,41 @@ def _register(
     face: npt.NDArray,
 ) -> Crossings:
     """Numbers the ends of all segments, each point once."""
-    arguments = (points, whole, triangles, triangle, face)
-    found = _Sides(_corner_sides(*arguments), _node_sides(*arguments), _lines(*arguments))
+    found = triangle_sides(points, whole, triangles, triangle, face)
     vertex_count = len(points.positions) - points.node_count
-    face_count, triangle_count = len(whole.face_nodes), len(triangles)
+    tet_count, face_count, triangle_count = len(whole.tets), len(whole.face_nodes), len(triangles)
 
     row, i = np.nonzero(found.through)
-    key = edges.of_triangle[triangle[row], i].astype(np.int64) * face_count + face[row]
-    through, place, number = np.unique(key, return_index=True, return_inverse=True)
-    through_number = number.ravel() + vertex_count
+    name = edges.of_triangle[triangle[row], i].astype(np.int64) * face_count + face[row]
     here, there = found.corner[row, i], found.corner[row, (i + 1) % 3]
-    leaves = here < 0  # from below the rising face, its inside
-    along = here / (here - there)
-    through_at = np.where(edges.runs_up[triangle[row], i], along, 1.0 - along)[place]
+    # first where the edge goes out, from below the rising face, which is its inside
+    through = _ends(row, name, here, there, here < 0, edges.runs_up[triangle[row], i])
 
-    row2, j = np.nonzero(found.pierced)
-    key = whole.face_edges[face[row2], j].astype(np.int64) * triangle_count + triangle[row2]
-    pierced, place, number = np.unique(key, return_index=True, return_inverse=True)
-    pierced_number = number.ravel() + vertex_count + len(through)
-    here, there = found.node[row2, j], found.node[row2, (j + 1) % 3]
-    enters = here > 0
-    along = here / (here - there)
+    row, j = np.nonzero(found.pierced)
+    name = whole.face_edges[face[row], j].astype(np.int64) * triangle_count + triangle[row]
+    here, there = found.node[row, j], found.node[row, (j + 1) % 3]
     is_up = j < 2  # the third edge runs from node 2 to node 0
-    weights = np.roll(np.abs(found.line[row2, j]), -1, axis=1)  # edge 1 2 is opposite to corner 0
-    weights /= weights.sum(axis=1, keepdims=True)
+    pierced = _ends(row, name, here, there, here > 0, is_up)
+    weights = np.roll(np.abs(found.line[row, j]), -1, axis=1)[pierced.place]  # edge 1 2 is opposite to corner 0
 
-    first, last = np.full(len(triangle), -1), np.full(len(triangle), -1)
-    first[row[leaves]], last[row[~leaves]] = through_number[leaves], through_number[~leaves]
-    first[row2[enters]], last[row2[~enters]] = pierced_number[enters], pierced_number[~enters]
-    assert (first >= 0).all() and (last >= 0).all()
-    tet_count = len(whole.tets)
+    ends = np.full((2, len(triangle)), -1)
+    ends[1 - through.is_first.astype(np.int64), through.row] = vertex_count + through.number
+    ends[1 - pierced.is_first.astype(np.int64), pierced.row] = vertex_count + len(through.names) + pierced.number
+    assert (ends >= 0).all()
     return Crossings(
         vertex_count,
-        (pairs // tet_count).astype(np.int32),
-        (pairs % tet_count).astype(np.int32),
-        triangle.astype(np.int32),
-        face.astype(np.int32),
-        first,
-        last,
-        (through // face_count).astype(np.int32),
-        (through % face_count).astype(np.int32),
-        through_at,
-        (pierced // triangle_count).astype(np.int32),
-        (pierced % triangle_count).astype(np.int32),
-        np.where(is_up, along, 1.0 - along)[place],
-        weights[place],
-        np.where(enters == is_up, 1, -1)[place].astype(np.int32),
+        indices(pairs // tet_count),
+        indices(pairs % tet_count),
+        indices(triangle),
+        indices(face),
+        ends[0],
+        ends[1],
+        indices(through.names // face_count),
+        indices(through.names % face_count),
+        through.at[through.place],
+        indices(pierced.names // triangle_count),
+        indices(pierced.names % triangle_count),
+        pierced.at[pierced.place],
+        weights / weights.sum(axis=1, keepdims=True),
+        indices(np.where(pierced.is_first == is_up, 1, -1)[pierced.place]),
     )
