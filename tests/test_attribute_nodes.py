@@ -95,6 +95,7 @@ def test_attaching_again_changes_nothing_and_deleting_takes_all_away(tmp_path: P
 def test_a_broken_body_has_them_on_its_result(tmp_path: Path) -> None:
     fresh()
     obj = add_box(divisions=4)
+    obj.data.shade_smooth()
     roles.make_body(obj)
     cache = tmp_path / "c.sinew"
     arrays = write_broken(cache, obj, "Box", frames=FRAMES, opens=3)

@@ -31,6 +31,7 @@ def falling(frames: int = FRAMES) -> tuple[bpy.types.Scene, bpy.types.Object]:
     bpy.ops.mesh.primitive_cube_add(size=0.4, location=(0.0, 0.0, 0.31), rotation=(0.3, 0.2, 0.0))
     obj = bpy.context.object
     obj.name = "Block"
+    obj.data.shade_smooth()
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.subdivide(number_cuts=3)
     bpy.ops.object.mode_set(mode="OBJECT")

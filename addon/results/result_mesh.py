@@ -175,16 +175,22 @@ def choose_active(mesh: bpy.types.Mesh, source: SourceMesh) -> None:
 def _shade(
     mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh, corners: Places, face_normals: Floats
 ) -> None:
-    """Makes broken faces flat with sharp rims, and gives the rest the shading of the render mesh, cut or not."""
+    """Makes broken faces flat with sharp rims, and gives the rest the shading of the render mesh, cut or not.
+
+    Where all is flat, no normals are stored: with normals of corners, Cycles shades a bent quad as one plane, without
+    them as the two triangles that it is, as the original.
+    """
     faces = result.face_of_corner
     broken = result.is_broken
     edge_of = read(mesh.loops, "edge_index", np.int32)
     rims = np.zeros(len(mesh.edges), bool)
     rims[edge_of[broken[faces]]] = True
     flat = mesh.attributes.get("sharp_face") or mesh.attributes.new("sharp_face", "BOOLEAN", "FACE")
-    flat.data.foreach_set("value", np.ascontiguousarray(read(flat.data, "value", np.bool_) | broken))
+    flat.data.foreach_set("value", np.ascontiguousarray(read(flat.data, "value", np.bool_) | broken | source.is_flat))
     sharp = mesh.attributes.get("sharp_edge") or mesh.attributes.new("sharp_edge", "BOOLEAN", "EDGE")
     sharp.data.foreach_set("value", np.ascontiguousarray(read(sharp.data, "value", np.bool_) | rims))
+    if source.is_flat:
+        return
     normals = carried.unit(corners.blend(source.normals))
     normals[broken[faces]] = face_normals[faces][broken[faces]]
     mesh.normals_split_custom_set(normals.tolist())

@@ -53,7 +53,7 @@ def make_object(
     `obj` must be as the artist left it: visible or not, with its own drivers only.
     """
     made = _make(scene, obj, obj.name + SUFFIX, result, source, points)
-    if not source.has_custom_normals:
+    if not (source.has_custom_normals or source.is_flat):
         seam_nodes.attach(made, find_seams(result, source.topology, source.normals))
     return made
 

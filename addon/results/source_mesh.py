@@ -68,6 +68,7 @@ class SourceMesh:
         colours: Names of the active and of the rendered colour attribute, or "".
         matrix: Where the object is, world ← object space.
         has_custom_normals: Whether its shading normals are others than Blender computes of its faces.
+        is_flat: Whether all its faces are shaded flat: renderers then take the normals of triangles.
     """
 
     points: Floats
@@ -82,6 +83,7 @@ class SourceMesh:
     colours: tuple[str, str]
     matrix: Matrix
     has_custom_normals: bool
+    is_flat: bool
 
     def nearest(self, points: Floats) -> Indices:
         """Returns the vertex that is nearest to each of the points (n, 3), (n,)."""
@@ -131,6 +133,7 @@ def _read(mesh: bpy.types.Mesh, evaluated: bpy.types.Object) -> SourceMesh:
         colours=(colours.active_color_name or "", shown),
         matrix=evaluated.matrix_world.copy(),
         has_custom_normals=mesh.has_custom_normals,
+        is_flat=mesh.normals_domain == "FACE",
     )
 
 
