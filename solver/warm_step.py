@@ -40,7 +40,8 @@ def compile_step() -> None:
     work = workspace(model.pattern)
     work.force[:], work.values[:] = 0.0, 0.0
     work.values[model.pattern.diagonal] = np.eye(3).ravel()
-    solve_step(model, state, outside, 0.01, Settings(), None)
+    for acting in (outside, Outside()):  # bodies that are held somewhere, and bodies that are not
+        solve_step(model, state, acting, 0.01, Settings(), None)
     warp_tets(
         COROTATED, state.x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
         model.stiffness_damping, model.initial_strain, work.warped,

@@ -123,35 +123,6 @@ def box_of_motion(start, end, box):
 
 
 @kernel()
-def may_touch(shape, normal, thickness, is_closed, pose, box, reach):
-    """Whether the box of all points during the step meets a collider at its start or end pose.
-
-    Args:
-        shape: Box of the collider in its space, lowest and highest x, y, z [m], (6,), or (0,) for a plane.
-        normal, thickness, is_closed: See `BuiltCollider`.
-        pose: See `collide_plane`.
-        box: Of the points, as `box_of_motion` writes it.
-        reach: Depth from which points are pushed out [m].
-    """
-    margin = thickness if is_closed else thickness + reach
-    for end in range(0, 8, 4):
-        # the box's middle and half widths, in the collider's space
-        lowest, apart = -thickness, False
-        for i in range(3):
-            middle, half = 0.0, 0.0
-            for j in range(3):
-                middle += pose[end + j, i] * (0.5 * (box[j] + box[3 + j]) - pose[end + 3, j])
-                half += abs(pose[end + j, i]) * 0.5 * (box[3 + j] - box[j])
-            lowest += normal[i] * middle - abs(normal[i]) * half
-            if len(shape) > 0:
-                apart = apart or middle - half > shape[3 + i] + margin or middle + half < shape[i] - margin
-        # a rotated box in a box is larger than it has to be; nothing is missed by that
-        if (len(shape) > 0 and not apart) or (len(shape) == 0 and lowest < 0.0):
-            return True
-    return False
-
-
-@kernel()
 def recall(known_id, known_force, known_shear, known_shift, known_lift, known_kappa, id, count, normal, turns,
            force, shear, shift, lift, kappa):  # fmt: skip
     """Writes what is remembered of contacts `id`, zero where nothing is; both ids rise.
@@ -178,15 +149,6 @@ def recall(known_id, known_force, known_shear, known_shift, known_lift, known_ka
             along += shear[c, i] * normal[c, i]
         for i in range(3):
             shear[c, i] -= along * normal[c, i]
-
-
-@kernel()
-def turn_back(which, id, count, turns, vectors, out):
-    """Writes the vectors (k, 3) of the contacts `which` in the space of their collider, (j, 3)."""
-    for c in range(len(which)):
-        R, v = turns[id[which[c]] // count], vectors[which[c]]
-        for i in range(3):
-            out[c, i] = R[0, i] * v[0] + R[1, i] * v[1] + R[2, i] * v[2]
 
 
 @kernel()

@@ -30,7 +30,7 @@ from ..integrators.outside import Points
 from ..model import Model
 from ..state import State
 from ..topology import TETS
-from .forces import find_moving, measure, push, recall, settle, turn_back, turn_planes
+from .forces import find_moving, measure, push, recall, settle, turn_planes
 from .memory import Memory
 from .points import ContactPoints, place_points
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching
@@ -132,11 +132,9 @@ class ContactStep:
         length = np.sqrt(np.einsum("ki,ki->k", shear[kept], shear[kept]))
         cut = np.minimum(1.0, limit / np.maximum(length, 1e-300))
         shift = np.where(force > 0.0, pushing.shift[kept] + RAISE * (force / k - pushing.shift[kept] + lift), 0.0)
-        local, normal = np.empty((2, len(kept), 3))
-        count = max(len(self.points), 1)
-        turn_back(kept, touching.id, count, self.turns, shear, local)
-        turn_back(kept, touching.id, count, self.turns, touching.normal, normal)
-        local *= cut[:, None]
+        turn = self.turns[self._places_of(touching)[kept]]
+        local = np.einsum("kji,kj->ki", turn, shear[kept] * cut[:, None])
+        normal = np.einsum("kji,kj->ki", turn, touching.normal[kept])
         Memory(touching.id[kept], force, local, touching.side[kept], shift, lift, pushing.kappa[kept], normal).keep(
             state
         )

@@ -11,10 +11,9 @@ import numpy.typing as npt
 from ..arrays import Floats
 from .collide import collide_mesh, collide_plane
 from .colliders import BuiltCollider
-from .forces import box_of_motion, may_touch
+from .forces import box_of_motion
 from .memory import Memory
 
-NO_BOX = np.zeros(0)
 PUSH_OUT_REACH = 2.0  # depth inside a mesh from which a point is still pushed out, in tet sizes
 
 
@@ -82,7 +81,7 @@ def find_touching(places: list[Place], start: Floats, end: Floats, reach: Floats
     for number, place in enumerate(places):
         own = np.flatnonzero((memory.id >= number * count) & (memory.id < (number + 1) * count))
         known = memory.id[own] - number * count
-        if not len(own) and not may_touch(*_shape(place.collider), place.pose, box, deepest):
+        if not len(own) and not _may_touch(place, box.tolist(), deepest):
             continue
         index = np.empty(count, np.int32)
         normal, gap, carried = np.empty((count, 3)), np.empty(count), np.empty((count, 3))
@@ -119,7 +118,29 @@ def find_touching(places: list[Place], start: Floats, end: Floats, reach: Floats
     return Touching.together(found)
 
 
-def _shape(collider: BuiltCollider) -> tuple[Floats, Floats, float, bool]:
-    """Returns what `may_touch` has to know of a collider."""
-    box = NO_BOX if collider.bvh is None else collider.bvh.boxes[0]
-    return box, collider.normal, collider.thickness, collider.is_closed
+def _may_touch(place: Place, box: list[float], reach: float) -> bool:
+    """Whether the box of all points during the step, (6,) [m], meets the collider at its start or end pose.
+
+    In numbers of Python: NumPy takes longer for so few, and a kernel has to be compiled.
+    """
+    collider = place.collider
+    normal = collider.normal.tolist()
+    shape = None if collider.bvh is None else collider.bvh.boxes[0].tolist()
+    margin = collider.thickness if collider.is_closed else collider.thickness + reach
+    middle = [0.5 * (box[j] + box[3 + j]) for j in range(3)]
+    half = [0.5 * (box[3 + j] - box[j]) for j in range(3)]
+    pose = place.pose.tolist()
+    for turn, at in ((pose[:3], pose[3]), (pose[4:7], pose[7])):
+        # the box around the turned box, in the collider's space: larger than it has to be, so nothing is missed
+        centre = [sum(turn[j][i] * (middle[j] - at[j]) for j in range(3)) for i in range(3)]
+        around = [sum(abs(turn[j][i]) * half[j] for j in range(3)) for i in range(3)]
+        if shape is None:
+            lowest = sum(n * c - abs(n) * a for n, c, a in zip(normal, centre, around, strict=True))
+            if lowest < collider.thickness:
+                return True
+        elif all(
+            centre[i] - around[i] <= shape[3 + i] + margin and centre[i] + around[i] >= shape[i] - margin
+            for i in range(3)
+        ):
+            return True
+    return False

@@ -64,7 +64,9 @@ def coarse_matrices(island_start, arms, product, matrices):
     """Writes E = ZᵀAZ of every island, (k, 6, 6)."""
     for island in range(len(matrices)):
         E = matrices[island]
-        E[:, :] = 0.0
+        for m in range(6):
+            for k in range(6):
+                E[m, k] = 0.0
         for i in range(island_start[island], island_start[island + 1]):
             r, Y = arms[i], product[i]
             for m in range(6):
@@ -83,7 +85,8 @@ def balance_islands(island_start, arms, product, inverse, b, x):
     lacking, motion = np.empty(6), np.empty(6)
     for island in range(len(inverse)):
         first, last = island_start[island], island_start[island + 1]
-        lacking[:] = 0.0
+        for m in range(6):
+            lacking[m] = 0.0
         for i in range(first, last):
             r, Y = arms[i], product[i]
             for m in range(6):
@@ -117,7 +120,9 @@ def invert_coarse(island_start, is_free, matrices, inverse):
     A, scale = np.empty((6, 12)), np.empty(6)
     for island in range(len(matrices)):
         E, out = matrices[island], inverse[island]
-        out[:, :] = 0.0
+        for m in range(6):
+            for k in range(6):
+                out[m, k] = 0.0
         usable = True
         for i in range(island_start[island], island_start[island + 1]):
             usable = usable and is_free[i]
@@ -154,7 +159,8 @@ def find_arms(island_start, positions, arms):
     centre = np.empty(3)
     for island in range(len(island_start) - 1):
         first, last = island_start[island], island_start[island + 1]
-        centre[:] = 0.0
+        for axis in range(3):
+            centre[axis] = 0.0
         for i in range(first, last):
             for axis in range(3):
                 centre[axis] += positions[i, axis]

@@ -34,7 +34,9 @@ def solve_small_islands(island_start, row_start, column, values, is_free, b, x):
         if last - first > MOST_NODES:
             continue
         size = 3 * (last - first)
-        L[:size, :size] = 0.0
+        for row in range(size):
+            for col in range(size):
+                L[row, col] = 0.0
         for i in range(first, last):
             for m in range(3):
                 row = 3 * (i - first) + m
