@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every failure that a person can meet: a kind, one sentence, a next step and an exit code.
 
-Code raises `raise BadInput("mesh-empty", name="Cube")`; the words stand in `error_texts.py`, so that
+Code raises `raise BadInput("mesh-empty", name="Cube")`; the words stand in `error_texts/`, so that
 the command line, the child process and Blender's window all say the same thing. A test walks through
 the sources and checks that every kind raised has its words, and that every word can be filled in.
 """

@@ -20,7 +20,7 @@ ERRORS = {"SinewError", "BadInput", "SolveFailed", "StorageFailed", "Cancelled"}
 
 def sources() -> list[Path]:
     files = [path for folder in ("solver", "addon") for path in sorted((ROOT / folder).rglob("*.py"))]
-    return [path for path in [*files, ROOT / "__main__.py"] if path.name != "error_texts.py" and path.is_file()]
+    return [path for path in [*files, ROOT / "__main__.py"] if "error_texts" not in path.parts and path.is_file()]
 
 
 def raised() -> Iterator[tuple[str, str, set[str] | None]]:

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be wrong with a mesh, its tets, or a file of them."""
+
+TEXTS: dict[str, tuple[str, str]] = {
+    # meshes as they come in
+    "mesh-empty": ('"{name}" has no faces.', "Give it at least one face."),
+    "mesh-not-finite": ('"{name}" has {count} vertices whose coordinates are not numbers.', "Delete or repair them."),
+    "mesh-index": ('A face of "{name}" asks for vertex {index} of {count}.', "Export the mesh again."),
+    # tets
+    "mesh-flat": ('"{name}" has no extent: its faces have no area.', "Give it faces with an area."),
+    "no-inside": (
+        '"{name}" is too open or too flat to have an inside.',
+        "Choose the method Robust, which covers its faces, close it, or give it thickness (Solidify).",
+    ),
+    "nothing-inside": (
+        'The tets of "{name}" are too large: none fits inside.',
+        "Choose a Tet Size of {thickness} m or less, the method Robust, or more thickness (Solidify).",
+    ),
+    "tet-size-too-large": (
+        'The tets of "{name}" would be {size} m long, larger than the object ({longest} m).',
+        "Choose a smaller Tet Size or more Resolution Divisions.",
+    ),
+    "too-many-tets": (
+        '"{name}" would get about {count} tets of {tet_size} m, which need {needed} of memory; {limit} is free.',
+        "Choose a tet size of {fitting_size} m or more.",
+    ),
+    # mesh files
+    "file-format": ("{path} is of no kind that can be used here.", "Give a file of one of these: {wanted}."),
+    "file-unreadable": ("{path} cannot be read: {problem}.", "Check the path, or export the mesh again."),
+    "file-unwritable": ("{path} cannot be written: {problem}.", "Choose another place."),
+    "file-library": ("{path} needs {library}, which is not installed.", "Install it: pip install {library}."),
+    "file-without-tets": ("{path} holds no tets.", "Export the volume mesh, not its surface."),
+    "tets-turned": (
+        'The file of tets of "{name}" had {count} of them inside out; they were turned.',
+        "Nothing has to be done.",
+    ),
+    "tets-dropped": (
+        'The file of tets of "{name}" had {count} of them without volume; they were left out.',
+        "Look at Viewport Display if something comes loose.",
+    ),
+    "tets-elsewhere": (
+        'The mesh of "{name}" and its tets hardly meet: it is {extent} m long and reaches {distance} m out of them; '
+        "they are {tets_extent} m long.",
+        "Check the unit and the origin of the file of tets, which is read in the object's own space.",
+    ),
+    "tets-without-outside": ("The tets of {path} have no outside.", "Export them again, each once."),
+    "tets-no-file": ('"{name}" has no file of tets.', "Choose one as File in the panel Tets, or another Method."),
+    "tets-file": ('"{name}" gets no tets: {problem}.', "{advice}."),
+    "tets-without-volume": ('All tets of "{name}" are flat.', "Export the mesh again, or let Sinew make the tets."),
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can go wrong with a run: its files, its process, its disk."""
+
+TEXTS: dict[str, tuple[str, str]] = {
+    # anywhere
+    "internal": ("Sinew met an error of its own: {problem}.", "Please report it, with {log}."),
+    "cancelled": ("Cancelled.", "What was baked so far stays; Simulate goes on from there."),
+    # scene files and tracks
+    "scene-format": ("The scene at {path} has format {found}; this Sinew reads {wanted}.", "Bake it again."),
+    "scene-unreadable": ("The scene at {path} cannot be read: {problem}.", "Bake it again."),
+    "track-missing": ('The animated input "{name}" cannot be read: {problem}.', "Bake it again."),
+    "track-late": ('The animated input "{name}" was not written up to {time} s.', "Bake it again."),
+    # the command line
+    "no-such-preset": ('There is no preset "{name}".', "Choose one of {known}."),
+    # the child process
+    "child-not-started": (
+        "The solver could not be started: {code}.",
+        "Look at log.txt in the cache folder; installing Sinew again may help.",
+    ),
+    "child-silent": ("The solver said nothing for {seconds} s and was ended.", "Look at log.txt in the cache folder."),
+    "child-crashed": (
+        "The solver crashed {place}: {code}.",
+        "What was baked so far stays: resume the bake, and report log.txt of the cache folder.",
+    ),
+    # the cache and its disk
+    "cache-missing": ("There is no bake in {path}.", "Press Simulate, or choose another cache folder."),
+    "cache-format": ("The bake in {path} has format {found}; this Sinew reads {wanted}.", "Bake it again."),
+    "cache-unreadable": ("The bake in {path} cannot be read: {problem}.", "Delete it and bake again."),
+    "cache-damaged": ("{file} of the bake in {path} is damaged: {problem}.", "Bake it again, or resume before it."),
+    "cache-broken-body": (
+        'In the bake in {path} "{name}" is in pieces at frame {frame}, but Fracture is off for it now.',
+        "Turn Fracture on, resume from a frame before it broke, or simulate anew.",
+    ),
+    "cache-locked": (
+        "Another Sinew is baking into {path}.",
+        "Wait for it or cancel it, or choose another cache folder.",
+    ),
+    "cache-frame-missing": ("Frame {frame} of the bake in {path} is not there.", "Resume from an earlier frame."),
+    "cache-other-shape": (
+        "The bake in {path} has other bodies, vertices, first frame or frame rate.",
+        "Bake it again from the start.",
+    ),
+    "cache-out-of-date": (
+        "The bake in {path} was made with {what} that changed since.",
+        "Bake it again, or accept the changes to resume with them (--accept-changes).",
+    ),
+    "cache-no-resume": ("The bake in {path} has no frame to resume from.", "Bake it again from the start."),
+    "not-a-cache": ("{path} is not a Sinew cache, so nothing was deleted.", "Choose the folder of a bake."),
+    "body-key": (
+        'The key "{key}" of "{name}" cannot name a file, or is there twice.',
+        "Use letters, digits, _ and -.",
+    ),
+    "disk-full": (
+        "The disk of {path} is full; what was baked so far is safe.",
+        "Free some space, then resume the bake.",
+    ),
+    "folder-read-only": ("{path} lies on a drive that cannot be written.", "Choose another cache folder."),
+    "folder-not-allowed": ("Sinew is not allowed to write {path}.", "Change its permissions or choose another folder."),
+    "folder-gone": (
+        "{path} is not there any more ({problem}); what was baked so far is as safe as its drive.",
+        "Connect the drive again, then resume the bake.",
+    ),
+    "disk-failed": ("The disk of {path} failed: {problem}.", "Check the drive, then resume the bake."),
+}
