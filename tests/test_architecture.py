@@ -25,7 +25,7 @@ LAYERS = [
     "embedding materials linear affine_targets",
     "tetrahedralize cutting",
     "model stored_mesh topology painted",
-    "elements",
+    "elements hyperelastic",
     "mesh_files pin_regions integrators rest_stress",
     "contact heat",
     "pins checks plastic fracture spin",

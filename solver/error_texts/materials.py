@@ -2,6 +2,15 @@
 """What can be wrong with flow, heat and fracture, and with what broke."""
 
 TEXTS: dict[str, tuple[str, str]] = {
+    # hyperelastic laws
+    "hyperelastic-law": (
+        'There is no elastic law called "{law}".',
+        "Choose one of {laws}.",
+    ),
+    "hyperelastic-extension": (
+        'There is no way called "{extension}" to go on below the compression threshold {threshold}.',
+        "Choose constant, linear, smooth or none, and a threshold above 0 and up to 1.",
+    ),
     # plastic flow and creep
     "plastic-law": (
         '"{name}" is to flow by a law called "{law}", which does not exist.',

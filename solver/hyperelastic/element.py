@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hyperelastic bodies: which law their tets have, their energy, the forces on their nodes and the tangent matrix.
+
+    flesh = hyperelastic(model, "neo-hookean")
+    work = tet_work(model.pattern)
+    answer = forces_and_tangent(model, flesh, x, values, force, work)
+
+The tangent is K = −∂f/∂x in the blocks of `model.pattern`; clamped, it is positive semi-definite, and a Newton step
+solves K Δx = f + f_ext. With `clamp=False` it is the true derivative (of S07's thresholded kind under the constant
+extension).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Floats
+from ..errors import BadInput
+from ..linear.pattern import BlockPattern
+from ..model import Model
+from .laws import CONSTANT, EXTENSIONS, LAWS, SECOND_SHARE, THRESHOLD
+from .tet_pass import RECORD, gather_forces, gather_rows, hyperelastic_tets
+
+
+@dataclass(frozen=True, eq=False)
+class Hyperelastic:
+    """What the tets of a model are made of.
+
+    Attributes:
+        law: Number of each tet's law (`laws.py`), (m,).
+        mu, lam: Lamé's moduli μ, λ [Pa] that the law has for small strains, (m,).
+        share: Share of μ before the second invariant, of Mooney–Rivlin, (m,).
+        extension: Number of the extension below the threshold (`laws.py`).
+        threshold: Stretch t below which it holds; t³ of the volume ratio.
+    """
+
+    law: npt.NDArray[np.int8]
+    mu: Floats
+    lam: Floats
+    share: Floats
+    extension: int
+    threshold: float
+
+
+@dataclass(frozen=True, eq=False)
+class TetWork:
+    """What the tet pass writes; after it, per tet: the energy [J], (m,), and σ3, negative where inverted, (m,).
+
+    `record` is for the row pass, (m, RECORD).
+    """
+
+    energy: Floats
+    smallest: Floats
+    record: Floats
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a set of positions is.
+
+    Attributes:
+        energy: Ψ [J]; infinite where a law without an extension has none.
+        below: Number of tets that the constant extension has hold of. Where it is zero, f = −∂Ψ/∂x.
+        inverted: Number of tets with J < 0.
+        smallest: The smallest σ3 of all.
+    """
+
+    energy: float
+    below: int
+    inverted: int
+    smallest: float
+
+
+def hyperelastic(
+    model: Model,
+    law: str | Sequence[str] = "neo-hookean",
+    extension: str | None = "constant",
+    threshold: float = THRESHOLD,
+    share: float = SECOND_SHARE,
+) -> Hyperelastic:
+    """Returns what a model's tets are made of, with its moduli.
+
+    Args:
+        model: All bodies.
+        law: Name of the law, or one name per body.
+        extension: "constant", "linear", "smooth" or None (`laws.py`).
+        threshold: Stretch below which it holds.
+        share: Share of μ before the second invariant, of Mooney–Rivlin.
+
+    Raises:
+        BadInput: There is no such law, extension or threshold.
+    """
+    names = [law] * len(model.bodies) if isinstance(law, str) else list(law)
+    for name in names:
+        if name not in LAWS:
+            raise BadInput("hyperelastic-law", law=name, laws=", ".join(LAWS))
+    if extension not in EXTENSIONS or not 0.0 < threshold <= 1.0:
+        raise BadInput("hyperelastic-extension", extension=extension, threshold=threshold)
+    numbers = np.zeros(model.tet_count, np.int8)
+    for body, name in zip(model.bodies, names, strict=True):
+        numbers[body.tets] = LAWS[name]
+    return Hyperelastic(
+        numbers, model.mu, model.lam, np.full(model.tet_count, share), EXTENSIONS[extension], float(threshold)
+    )
+
+
+def tet_work(pattern: BlockPattern) -> TetWork:
+    """Returns work arrays for the tets of a pattern; keep them from step to step."""
+    count = pattern.tet_count
+    return TetWork(np.empty(count), np.empty(count), np.empty((count, RECORD)))
+
+
+def energy(model: Model, law: Hyperelastic, x: Floats, work: TetWork) -> Answer:
+    """Returns Ψ(x) and what else is known of node positions x [m], (n, 3)."""
+    _tets(model, law, x, work, False, False)
+    return _answer(law, work)
+
+
+def forces(model: Model, law: Hyperelastic, x: Floats, force: Floats, work: TetWork) -> Answer:
+    """Writes the elastic forces [N] at positions x [m] into `force`, (n, 3) each."""
+    _tets(model, law, x, work, True, False)
+    p = model.pattern
+    gather_forces(p.diagonal, p.corner_start, p.corners, work.record, force)
+    return _answer(law, work)
+
+
+def forces_and_tangent(
+    model: Model, law: Hyperelastic, x: Floats, values: Floats, force: Floats, work: TetWork, clamp: bool = True
+) -> Answer:
+    """Writes forces f [N], (n, 3), and the blocks of K = −∂f/∂x [N/m], (b, 9), at positions x [m], (n, 3)."""
+    _tets(model, law, x, work, True, clamp)
+    p = model.pattern
+    gather_rows(p.row_start, p.diagonal, p.corner_start, p.corners, p.corner_block, work.record, values, force)
+    return _answer(law, work)
+
+
+def _tets(model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: bool, clamp: bool) -> None:
+    hyperelastic_tets(
+        wanted, clamp, law.law, law.mu, law.lam, law.share, law.extension, law.threshold, x,
+        model.tets, model.Dm_inverse, model.volume, work.energy, work.smallest, work.record,
+    )  # fmt: skip
+
+
+def _answer(law: Hyperelastic, work: TetWork) -> Answer:
+    # numbers that are none count as inverted
+    return Answer(
+        energy=float(work.energy.sum()),
+        below=int(np.count_nonzero(~(work.smallest >= law.threshold))) if law.extension == CONSTANT else 0,
+        inverted=int(np.count_nonzero(~(work.smallest >= 0.0))),
+        smallest=float(work.smallest.min()) if len(work.smallest) else np.inf,
+    )

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Eigenvalues and axes of symmetric 3×3 matrices by Jacobi's rotations, which keep their digits for every matrix."""
+
+from __future__ import annotations
+
+import math
+
+from ..jit import kernel
+
+MOST_SWEEPS = 12  # four are enough as a rule
+SMALL = 1.0e-17  # relative size of what is left beside the diagonal
+
+
+@kernel(contract=True)
+def turn(p, q, r):
+    """Returns cosine, sine and tangent t of the rotation that makes [[p, r], [r, q]] diagonal: p − t r and q + t r."""
+    half = 0.5 * (q - p)
+    root = math.sqrt(half * half + r * r)
+    below = half + root if half >= 0.0 else half - root
+    t = r / below if below != 0.0 else 0.0
+    c = 1.0 / math.sqrt(1.0 + t * t)
+    return c, t * c, t
+
+
+@kernel(contract=True)
+def eigen_axes(xx, yy, zz, xy, yz, zx):
+    """Returns the three eigenvalues of a symmetric matrix, in no order, and its axes: a proper rotation, row by row.
+
+    The axes are the columns of the rotation.
+    """
+    a, b, c, d, e, f, g, h, i = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
+    size = abs(xx) + abs(yy) + abs(zz) + abs(xy) + abs(yz) + abs(zx)
+    for _ in range(MOST_SWEEPS):
+        if not abs(xy) + abs(yz) + abs(zx) > SMALL * size:
+            break
+        k, s, t = turn(xx, yy, xy)
+        xx, yy, xy = xx - t * xy, yy + t * xy, 0.0
+        zx, yz = k * zx - s * yz, s * zx + k * yz
+        a, b, d, e, g, h = k * a - s * b, s * a + k * b, k * d - s * e, s * d + k * e, k * g - s * h, s * g + k * h
+        k, s, t = turn(xx, zz, zx)
+        xx, zz, zx = xx - t * zx, zz + t * zx, 0.0
+        xy, yz = k * xy - s * yz, s * xy + k * yz
+        a, c, d, f, g, i = k * a - s * c, s * a + k * c, k * d - s * f, s * d + k * f, k * g - s * i, s * g + k * i
+        k, s, t = turn(yy, zz, yz)
+        yy, zz, yz = yy - t * yz, zz + t * yz, 0.0
+        xy, zx = k * xy - s * zx, s * xy + k * zx
+        b, c, e, f, h, i = k * b - s * c, s * b + k * c, k * e - s * f, s * e + k * f, k * h - s * i, s * h + k * i
+    return xx, yy, zz, a, b, c, d, e, f, g, h, i
+
+
+@kernel(contract=True)
+def without_negative(xx, yy, zz, xy, yz, zx):
+    """Returns the six entries of the positive semi-definite matrix nearest to a symmetric one: itself where it is one.
+
+    Eigenvalues below zero become zero.
+    """
+    # Cholesky's pivots tell definite matrices from others
+    if xx > 0.0:
+        lower, last = yy - xy * xy / xx, yz - xy * zx / xx
+        if lower > 0.0 and zz - zx * zx / xx - last * last / lower > 0.0:
+            return xx, yy, zz, xy, yz, zx
+    u, v, w, a, b, c, d, e, f, g, h, i = eigen_axes(xx, yy, zz, xy, yz, zx)
+    u, v, w = max(u, 0.0), max(v, 0.0), max(w, 0.0)
+    return (
+        u * a * a + v * b * b + w * c * c,
+        u * d * d + v * e * e + w * f * f,
+        u * g * g + v * h * h + w * i * i,
+        u * a * d + v * b * e + w * c * f,
+        u * d * g + v * e * h + w * f * i,
+        u * g * a + v * h * b + w * i * c,
+    )
