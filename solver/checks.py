@@ -165,4 +165,4 @@ def _ranges(name: str, *ranges: Range) -> None:
     """Raises BadInput for the first (setting, value, words for its range, whether it is within) that is not."""
     for setting, value, words, holds in ranges:
         if not holds or not math.isfinite(value):
-            raise BadInput("setting-out-of-range", setting=setting, name=name, value=value, range=words)
+            raise BadInput("setting-out-of-range", setting=setting, name=name, value=f"{value:.6g}", range=words)

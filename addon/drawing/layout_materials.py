@@ -21,6 +21,7 @@ CLEAR = (
     'Light gets inside through "{material}", so the body itself is shown until its first crack opens; '
     "later cracks show early"
 )
+NOT_CARRIED = "They play from the cache, without Sinew too; shape keys and Alembic do not carry them"
 NO_COLLISION = "Pieces do not collide with each other yet: they meet the ground and colliders only"
 
 
@@ -161,6 +162,7 @@ def draw_attributes(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
     if chosen:
         names = ", ".join(NAMES_IN_MATERIALS.get(name, name) for name in ATTRIBUTES if name in chosen)
         draw_wrapped(layout, f"Materials read them with Attribute nodes of these names: {names}", "INFO", context)
+        draw_wrapped(layout, NOT_CARRIED, "BLANK1", context)
 
 
 def draw_heat_source(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

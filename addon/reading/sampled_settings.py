@@ -29,7 +29,8 @@ def check_sampled(name: str, own: bpy.types.PropertyGroup) -> None:
         value = getattr(own, setting)
         if getattr(own, f"use_{part}") and not fits(value):
             label = own.bl_rna.properties[setting].name
-            raise BadInput("setting-out-of-range", setting=label, name=name, value=value, range=wanted)
+            # Blender keeps 32 bits: −0.1 would be told as −0.10000000149
+            raise BadInput("setting-out-of-range", setting=label, name=name, value=f"{value:.6g}", range=wanted)
 
 
 def samples(obj: bpy.types.Object, own: bpy.types.PropertyGroup) -> Iterator[tuple[str, float]]:
