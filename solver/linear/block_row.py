@@ -14,23 +14,25 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-_DOUBLES = ir.VectorType(ir.DoubleType(), 4)
+# by the type of the numbers: LLVM's vector, its name in names of instructions, and how many bytes a number has
+_KINDS = {
+    types.float64: (ir.VectorType(ir.DoubleType(), 4), "v4f64", 8),
+    types.float32: (ir.VectorType(ir.FloatType(), 4), "v4f32", 4),
+}
 _LANE = ir.IntType(32)
 _MASK = ir.Constant(ir.VectorType(ir.IntType(1), 4), [1, 1, 1, 0])
-_LOAD = ir.FunctionType(_DOUBLES, [_DOUBLES.as_pointer(), _LANE, ir.VectorType(ir.IntType(1), 4), _DOUBLES])
-_ZERO = ir.Constant(_DOUBLES, [0.0] * 4)
 
 
 def _multiply_row(typing: Any, values: Any, column: Any, p: Any, start: Any, end: Any) -> Any:
     """Returns Σ A_k p[column[k]] over the blocks k from `start` to `end`, three numbers.
 
     Args:
-        values: Blocks A, row by row, (b, 9).
+        values: Blocks A, row by row, (b, 9), of 64 or of 32 bits.
         column: Column of every block, (b,), unsigned.
-        p: (n, 3).
+        p: (n, 3), of the same type.
         start, end: The blocks of the row.
     """
-    result = types.UniTuple(types.float64, 3)
+    result = types.UniTuple(values.dtype, 3)
     return result(values, column, p, types.int64, types.int64), _generate
 
 
@@ -46,8 +48,10 @@ def _generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: An
     )
     start, end = arguments[3:]
     whole = ir.IntType(64)
-    sums = [cgutils.alloca_once_value(builder, _ZERO) for _ in range(3)]
-    load = cgutils.get_or_insert_function(builder.module, _LOAD, "llvm.masked.load.v4f64.p0")
+    vector, name, _ = kind_of_number = _KINDS[of_values.dtype]
+    sums = [cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * 4)) for _ in range(3)]
+    load_type = ir.FunctionType(vector, [vector.as_pointer(), _LANE, ir.VectorType(ir.IntType(1), 4), vector])
+    load = cgutils.get_or_insert_function(builder.module, load_type, f"llvm.masked.load.{name}.p0"), kind_of_number
     with cgutils.for_range_slice(builder, start, end, ir.Constant(whole, 1)) as (k, _):
         node = builder.zext(builder.load(builder.gep(column, [k])), whole)
         y = _three(builder, load, p, builder.mul(node, ir.Constant(whole, 3)))
@@ -61,8 +65,9 @@ def _generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: An
 
 def _three(builder: ir.IRBuilder, load: Any, array: Any, place: Any) -> Any:
     """Returns three numbers from `place` on, and a zero."""
-    pointer = builder.bitcast(builder.gep(array, [place]), _DOUBLES.as_pointer())
-    return builder.call(load, [pointer, ir.Constant(_LANE, 8), _MASK, _ZERO])
+    function, (vector, _, size) = load
+    pointer = builder.bitcast(builder.gep(array, [place]), vector.as_pointer())
+    return builder.call(function, [pointer, ir.Constant(_LANE, size), _MASK, ir.Constant(vector, [0.0] * 4)])
 
 
 def _across(builder: ir.IRBuilder, vector: Any) -> Any:
