@@ -13,7 +13,6 @@ from .arrays import Floats
 from .break_up import break_up
 from .break_up import extremes as broken
 from .build import Built
-from .contact.points import ContactPoints
 from .contact.response import ContactStep
 from .contact.touching import Place
 from .embedding import interpolate
@@ -126,20 +125,20 @@ def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport
             springs.append(pins.pull(state, model, targets[pins.key], stiffness, dt))
     places = [Place(c, np.vstack([c.pose(tracks, begin), c.pose(tracks, end)])) for c in built.colliders]
     held = is_fixed if is_fixed.any() else None
-    points = built.contact_points if places else ContactPoints.together([])
-    contacts = ContactStep(points, places, model, state, held, gravity, dt)
+    contacts = ContactStep(built.contact_points, places, model, state, held, gravity, dt) if places else None
 
     def outside() -> Outside:
-        act = contacts.act()
+        act = contacts.act() if contacts else Points()
         return Outside(gravity, held, fixed_target, points=Points.together(*springs, act), contact_count=len(act))
 
     def respond(x: Floats, v: Floats) -> Outside | None:
-        return outside() if contacts.update(x) else None
+        return outside() if contacts and contacts.update(x) else None
 
     before = state.x.copy()
     report = step(model, state, outside(), dt, scene.settings, respond=respond, max_solves=MAX_SOLVES)
     turn_pieces(model, state, before, held, dt)
-    contacts.remember(state)
+    if contacts:
+        contacts.remember(state)
     for pins in built.pins:
         pins.remember(state, model, targets.get(pins.key), dt)
     state.time = end

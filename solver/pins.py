@@ -19,7 +19,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
-from .arrays import Bools, Floats, Indices
+from .arrays import Bools, Floats, Indices, floats
+from .contact.points import place_points
 from .embedding import Binding
 from .errors import SolveFailed
 from .integrators.outside import Points
@@ -137,7 +138,8 @@ class BodyPins:
         name = MISSED.format(key=self.key)
         if targets is not None:
             binding = self.exact_binding
-            reached = np.einsum("ka,kai->ki", binding.weights, state.x[model.tets[binding.tet]])
+            reached = np.empty((len(binding.tet), 3))
+            place_points(floats(state.x), model.tets, binding.tet, binding.weights, reached)
             state.fields[name] = targets[self.exact] - reached
         elif name in state.fields:
             state.fields[name] = state.fields[name] * np.exp(-dt / FADE_TIME)
