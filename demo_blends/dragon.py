@@ -15,7 +15,7 @@ FRAMES = 75
 VOXEL = 0.018
 TRIANGLES = 10_000
 SIZE = 0.25  # of what the numbers below say: two metres of so soft a stuff would tear by their weight
-FEET = 0.215
+LIFT = 0.25
 GREEN, BELLY, SPIKE, WING = (0.05, 0.22, 0.10), (0.55, 0.45, 0.18), (0.60, 0.10, 0.04), (0.42, 0.09, 0.05)
 SPINE = [
     (0.80, 0, 0.90), (0.70, 0, 0.95), (0.56, 0, 0.90), (0.44, 0, 0.76), (0.32, 0, 0.62), (0.14, 0, 0.56),
@@ -36,8 +36,7 @@ def build() -> None:
     stage.of_table_1(dragon, 1.0e5)
     _flesh(dragon)
     _pull(rig)
-    stage.add_ground()
-    stage.light_and_camera((0.22, -0.95, 0.30), (0.03, 0.0, 0.075), lens=46.0)
+    stage.light_and_camera((0.22, -0.98, 0.30), (0.03, 0.0, 0.16), lens=44.0)
 
 
 def _flesh(dragon: bpy.types.Object) -> None:
@@ -83,7 +82,7 @@ def _dragon() -> bpy.types.Object:
     spine = fused.tube(SPINE, THICK, 1.0)
     dragon = fused.fuse("Dragon", [spine, *head, *spikes, end, *fused.mirrored(one_side)], VOXEL, TRIANGLES, 3)
     fused.colour(dragon, _scales, 0.3, "Scales")
-    dragon.data.transform(Matrix.Scale(SIZE, 4) @ Matrix.Translation((0, 0, -FEET)))
+    dragon.data.transform(Matrix.Scale(SIZE, 4) @ Matrix.Translation((0, 0, LIFT)))
     return dragon
 
 
