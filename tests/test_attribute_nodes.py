@@ -16,6 +16,7 @@ from blender_scenes import add_box, counts, evaluated, fresh, write_cache
 from cut_by_hand import write_broken
 from sinew.addon import playback, roles
 from sinew.addon.attributes import playing
+from sinew.addon.attributes.ply_names import RENAMED, stored_names
 from sinew.addon.baking import bakes, cache_place, present_bake
 from sinew.solver.attributes.ply import ply_bytes
 from sinew.solver.cache import layout
@@ -66,12 +67,41 @@ def test_every_frame_has_its_values_and_the_ends_hold(tmp_path: Path, first: int
     count = len(obj.data.vertices)
     for frame in (first, first + 2, first + FRAMES - 1):
         for name in ("stress", "temperature"):
-            assert np.array_equal(read(obj, frame, name), value(name, frame, count))
+            assert np.array_equal(read(obj, frame, RENAMED.get(name, name)), value(name, frame, count))
         wanted = np.stack([value(name, frame, count) for name in NAMES[2:]], axis=1)
         assert np.array_equal(read(obj, frame, "world_velocity", "vector", 3), wanted)
     assert np.array_equal(read(obj, first - 5, "stress"), value("stress", first, count))
     assert np.array_equal(read(obj, first + 50, "stress"), value("stress", first + FRAMES - 1, count))
     assert "velocity" not in obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.attributes
+
+
+def test_cycles_reads_all_of_them(tmp_path: Path) -> None:
+    obj = body(tmp_path / "c.sinew")
+    scene = bpy.context.scene
+    scene.render.engine, scene.cycles.samples, scene.cycles.use_denoising = "CYCLES", 1, False
+    scene.render.resolution_x = scene.render.resolution_y = 4
+    scene.render.image_settings.file_format = "OPEN_EXR"
+    scene.render.filepath = str(tmp_path / "seen.exr")
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    camera.data.type, camera.data.ortho_scale, camera.location = "ORTHO", 0.01, (0.0, 0.0, 5.0)
+    scene.collection.objects.link(camera)
+    scene.camera = camera
+    material = bpy.data.materials.new("Shows")
+    material.use_nodes = True
+    nodes, links = material.node_tree.nodes, material.node_tree.links
+    nodes.clear()
+    shown, light, end = (nodes.new(f"ShaderNode{kind}") for kind in ("Attribute", "Emission", "OutputMaterial"))
+    links.new(shown.outputs["Vector"], light.inputs["Color"])
+    links.new(light.outputs[0], end.inputs["Surface"])
+    obj.data.materials.append(material)
+    for name in stored_names(NAMES):
+        shown.attribute_name = name
+        scene.frame_set(2)
+        bpy.ops.render.render(write_still=True)
+        image = bpy.data.images.load(scene.render.filepath, check_existing=False)
+        seen = np.array(image.pixels[:]).reshape(-1, 4)[:, :3].mean(axis=0)
+        column = "velocity_x" if name == "world_velocity" else {v: k for k, v in RENAMED.items()}.get(name, name)
+        assert abs(seen[0] - value(column, 2, 1)[0]) < 2.0 + 0.001 * seen[0], name
 
 
 def test_remapped_time(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import bpy
 
-from .ply_names import AXES, VELOCITY
+from .ply_names import AXES, RENAMED, VELOCITY
 
 NAME = "Sinew Attributes"
 # what the group was made for
@@ -66,7 +66,8 @@ def fill(tree: bpy.types.NodeTree, reading: Reading) -> None:
         index.inputs["Name"].default_value = reading.index
     geometry = begin.outputs[0]
     for i, name in enumerate(name for name in reading.columns if name not in AXES):
-        geometry = _store(tree, geometry, name, _sampled(tree, points, name, index, i), "FLOAT", i)
+        value = _sampled(tree, points, name, index, i)
+        geometry = _store(tree, geometry, RENAMED.get(name, name), value, "FLOAT", i)
     if set(AXES) <= set(reading.columns):
         geometry = _store_velocity(tree, geometry, points, index, len(reading.columns) - 3)
     tree.links.new(geometry, end.inputs[0])

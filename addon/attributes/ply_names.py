@@ -8,6 +8,8 @@ from pathlib import Path
 AXES = ("velocity_x", "velocity_y", "velocity_z")
 # not "velocity": Cycles would take that for the motion of the mesh in its own space, and blur by it
 VELOCITY = "world_velocity"
+# Cycles keeps this name to the temperature of volumes, and reads 0 from a mesh that has it
+RENAMED = {"temperature": "temperature_celsius"}
 PLACE = {"x", "y", "z"}
 
 
@@ -25,6 +27,6 @@ def columns_of(path: Path) -> tuple[str, ...]:
 
 
 def stored_names(columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the names of the attributes on the mesh: as in the file, the velocity as one vector."""
-    plain = tuple(name for name in columns if name not in AXES)
+    """Returns the names of the attributes on the mesh: as in the file or `RENAMED`, the velocity as one vector."""
+    plain = tuple(RENAMED.get(name, name) for name in columns if name not in AXES)
     return plain + ((VELOCITY,) if set(AXES) <= set(columns) else ())

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene import ATTRIBUTES
-from ..attributes.ply_names import VELOCITY
+from ..attributes.ply_names import RENAMED, VELOCITY
 from ..baking import bake_status, body_reports
 from ..reading import mesh_defects
 from ..results import swap
@@ -15,7 +15,7 @@ from .settings import draw_paint, draw_setting, pascals
 from .softening_list import TEMPERATURE_SHARE
 
 # attributes that materials find under another name
-NAMES_IN_MATERIALS = {"velocity": VELOCITY}
+NAMES_IN_MATERIALS = {**RENAMED, "velocity": VELOCITY}
 LIMITS = ("most_splits", "most_pieces")
 CLEAR = (
     'Light gets inside through "{material}", so the body itself is shown until its first crack opens; '
@@ -59,8 +59,11 @@ def draw_heat(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     draw_setting(column, context.scene.sinew, "air_temperature")
     if own.use_heat and not own.use_plasticity:
         draw_wrapped(column, "Without Plasticity it gets soft, but takes no new shape", "INFO", context)
-    column.operator("sinew.add_heat_source", icon="OUTLINER_OB_FORCE_FIELD")
-    _draw_softening(column, own)
+    # like Add Ground also for a finished bake, whose note may ask for it
+    part = layout.column()
+    part.enabled = not bake_status.status(context.scene).is_running
+    part.operator("sinew.add_heat_source", icon="OUTLINER_OB_FORCE_FIELD")
+    _draw_softening(_settings(layout, context, own.use_heat), own)
 
 
 def _draw_softening(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup) -> None:
@@ -91,7 +94,7 @@ def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     """Draws what the body bears beside what it had to bear so far, and how it breaks."""
     obj, own = context.object, context.object.sinew
     if own.use_fracture:
-        _draw_defects(layout, context, obj)
+        draw_defects(layout, context, obj)
         _draw_what_broke(layout, context, obj)
     column = _settings(layout, context, own.use_fracture)
     draw_setting(column, own, "breaking_stress")
@@ -139,14 +142,15 @@ def _draw_what_broke(layout: bpy.types.UILayout, context: bpy.types.Context, obj
     draw_wrapped(column, f"Largest stress so far: {pascals(report.largest_stress)}, {compared}", "INFO", context)
     if report.splits:
         pieces = f"{report.pieces:,} pieces" if report.pieces != 1 else "1 piece"
-        column.label(text=f"Cracked: {pieces}, {report.splits:,} points split", icon="MOD_EXPLODE")
+        draw_wrapped(column, f"Cracked: {pieces}, {report.splits:,} points split", "MOD_EXPLODE", context)
     if report.frames_held:
         frames = "1 frame" if report.frames_held == 1 else f"{report.frames_held:,} frames"
         words = f"Splits per Step or Most Pieces held cracks back in {frames}"
         draw_wrapped(column, words, "ERROR", context)
 
 
-def _draw_defects(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+def draw_defects(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    """Draws why the mesh cannot break into closed pieces, and the button that makes a copy which can."""
     found = mesh_defects.defects(obj)
     if found is not None:
         draw_wrapped(layout, f"{found.words}: pieces of this mesh could not be closed", "ERROR", context)

@@ -10,7 +10,7 @@ from ..baking import bake_status
 from ..reading import tet_file
 from . import own_weight, tet_estimate
 from .layout_bake import draw_cache, draw_simulate, draw_solver
-from .layout_materials import draw_attributes, draw_fracture, draw_heat, draw_heat_source, draw_plasticity
+from .layout_materials import draw_attributes, draw_defects, draw_fracture, draw_heat, draw_heat_source, draw_plasticity
 from .settings import draw_paint, draw_setting
 
 __all__ = [
@@ -39,6 +39,9 @@ def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     _draw_role(layout, context, obj)
     if obj is not None and obj.type == "MESH" and obj.sinew.role == "BODY":
         _draw_offer_to_subdivide(layout, obj)
+        if obj.sinew.use_fracture and bake_status.status(context.scene).frame is None:
+            # here too: presets switch Fracture on while its panel is closed
+            draw_defects(layout, context, obj)
     if roles.bodies(context.scene):
         draw_simulate(layout, context)
 
