@@ -44,7 +44,12 @@ ATTRIBUTES = (
         2,
     ),
     ("plastic_strain", "Lasting Strain", '"plastic_strain": how far it has taken a new shape for good', 4),
-    ("temperature", "Temperature", '"temperature_celsius": of the material [°C]; Cycles keeps the shorter name to volumes', 8),
+    (
+        "temperature",
+        "Temperature",
+        '"temperature_celsius": of the material [°C]; Cycles keeps the shorter name to volumes',
+        8,
+    ),
     ("damage", "Damage", '"damage": how near it came to breaking so far, 0 to 1', 16),
     ("velocity", "Velocity", '"world_velocity": in world space [m/s]', 32),
 )

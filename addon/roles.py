@@ -21,6 +21,8 @@ GROUND_SIDES = 10.0
 HEAT_NAME = "Heat Source"
 # of the longest side of the body that it is made for
 HEAT_RADIUS = 0.25
+# that a heat source gives at its middle per kelvin [W/(m³ K)]: melts wax within a second or two
+HEATING = 1.0e6
 
 
 def bodies(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -123,12 +125,15 @@ def show_radius(obj: bpy.types.Object) -> None:
 
 
 def add_heat_source(context: bpy.types.Context) -> bpy.types.Object:
-    """Returns a new empty at the 3D cursor, made a heat source of a radius that suits the bodies."""
+    """Returns a new empty at the 3D cursor, made a heat source whose radius and heat suit the bodies."""
     source = bpy.data.objects.new(HEAT_NAME, None)
     source.location = context.scene.cursor.location
     longest = [max(o.dimensions) for o in bodies(context.scene) if max(o.dimensions) > 0.0]
     if longest:
         source.sinew.source_radius = HEAT_RADIUS * max(longest)
+        # large and small bodies melt within the same seconds
+        metres = source.sinew.source_radius * context.scene.unit_settings.scale_length
+        source.sinew.source_exchange = HEATING * metres
     (context.collection or context.scene.collection).objects.link(source)
     make_heat_source(source)
     return source

@@ -148,6 +148,8 @@ def test_heat_sources_arrive(tmp_path: Path) -> None:
     everything_on(body())
     assert bpy.ops.sinew.add_heat_source() == {"FINISHED"}
     flame = roles.heat_sources(scene)[0]
+    made_for = flame.sinew.source_exchange / (flame.sinew.source_radius * 0.5)
+    assert made_for == pytest.approx(roles.HEATING), "large bodies would melt slower than small ones"
     flame.sinew.source_radius, flame.sinew.source_exchange = 0.5, 800.0
     assert flame.empty_display_type == "SPHERE" and flame.empty_display_size == pytest.approx(0.5)
     animate(flame.sinew, "source_temperature", {1: 100.0, 5: 500.0})

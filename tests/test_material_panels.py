@@ -125,6 +125,8 @@ def test_a_report_is_read_on_from_where_it_was_and_anew_when_it_is_another(tmp_p
     assert body_reports.reports(tmp_path)["a"] == BodyReport(3.0, frames_held=3)
     report.write_text(line(0.5))
     assert body_reports.reports(tmp_path)["a"] == BodyReport(0.5, frames_held=1)
+    report.write_text(line(0.1) + line(0.2))  # a longer one under the same number of the file
+    assert body_reports.reports(tmp_path)["a"] == BodyReport(0.2, frames_held=2)
 
 
 def test_the_panel_says_what_cannot_be_and_offers_a_way() -> None:

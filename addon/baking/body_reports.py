@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import bpy
 
@@ -52,10 +52,11 @@ class BodyReport:
 
 @dataclass
 class _Reading:
-    """How far a report was read: the file that it was, bytes, and what they said by key of the body."""
+    """How far a report was read: the file as it was, bytes, the last line, and what they said by key of the body."""
 
-    file: tuple[int, int] = (0, 0)
+    file: tuple[int, ...] = ()
     offset: int = 0
+    last: bytes = b""
     bodies: dict[str, BodyReport] = field(default_factory=dict)
 
 
@@ -73,22 +74,36 @@ def reports(folder: Path) -> Mapping[str, BodyReport]:
     path = folder / layout.REPORT_FILE
     try:
         stat = path.stat()
+        now = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
         known = _readings.get(path)
-        if known is None or known.file != (stat.st_dev, stat.st_ino) or stat.st_size < known.offset:
-            known = _readings[path] = _Reading((stat.st_dev, stat.st_ino))
-        if stat.st_size > known.offset:
+        if known is None or known.file != now:
             with open(path, "rb") as file:
-                file.seek(known.offset)
+                known = _readings[path] = _continued(known, file)
                 _take(known, file.read())
+            known.file = now
     except OSError:
         return {}
     return known.bodies
+
+
+def _continued(known: _Reading | None, file: BinaryIO) -> _Reading:
+    """Returns what is known of a file, which is left behind that; nothing where another one stands in its place.
+
+    The file of the next bake may have the number of the one that was deleted: the line that was read last tells.
+    """
+    if known is not None:
+        file.seek(known.offset - len(known.last))
+        if file.read(len(known.last)) == known.last:
+            return known
+    file.seek(0)
+    return _Reading()
 
 
 def _take(known: _Reading, data: bytes) -> None:
     """Adds the whole lines of `data`; the start of one that is just written waits for its end."""
     whole = data[: data.rfind(b"\n") + 1]
     known.offset += len(whole)
+    known.last = whole.splitlines(keepends=True)[-1] if whole else known.last
     for told in _parsed(whole.splitlines()):
         for key, numbers in told.items():
             known.bodies[key] = known.bodies.get(key, BodyReport()).and_frame(numbers)
