@@ -33,6 +33,8 @@ def turn_pieces(model: Model, state: State, before: Floats, is_held: Bools | Non
     if TETS not in state.fields:
         return
     start: np.ndarray = np.asarray(model.pattern.island_start, np.int64)
+    if is_held is not None and np.logical_or.reduceat(is_held, start[:-1]).all():
+        return
     state.x, state.v = turned(start, model.mass, before, state.x, state.v, is_held, dt)
 
 
