@@ -16,6 +16,7 @@ pytest.importorskip("bpy", reason="needs Blender's module")
 ROOT = Path(__file__).resolve().parent.parent
 
 # scene → frames, body → the number and how far it may be off: shortened bakes, so that the tests take seconds
+# None may be so far off that it holds of a body that stays whole, or that does not flow.
 PINNED = {
     "jelly_suzanne": (
         22,
@@ -70,9 +71,9 @@ PINNED = {
             "Dragon": {
                 "tets": (818, 40),
                 "volume_ratio": (1.0, 0.03),
-                "largest_plastic_strain": (0.31, 0.15),
-                "largest_stress": (6.6e4, 1.5e4),
-                "pieces": (2, 1),
+                "largest_plastic_strain": (0.31, 0.1),
+                "largest_stress": (6.6e4, 6e3),
+                "pieces": (2.5, 0.5),
             }
         },
     ),
@@ -93,14 +94,14 @@ PINNED = {
             "Bar": {
                 "tets": (4117, 150),
                 "volume_ratio": (1.0, 0.02),
-                "largest_plastic_strain": (0.4, 0.4),
-                "pieces": (72, 50),
+                "largest_plastic_strain": (0.12, 0.06),
+                "pieces": (23, 10),
             }
         },
     ),
     "glass_swan": (
         14,
-        {"Swan": {"tets": (3738, 150), "volume_ratio": (1.0, 0.02), "pieces": (70, 50)}},
+        {"Swan": {"tets": (3738, 150), "volume_ratio": (1.0, 0.02), "pieces": (68, 25)}},
     ),
 }
 # larger .blend files have meshes of their own that no modifier makes
