@@ -12,6 +12,7 @@ changes no bit. Source: Baraff and Witkin 1998, section 5.2, for unknowns that a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numba
 import numpy as np
@@ -46,6 +47,27 @@ class Solved:
     converged: bool
 
 
+class Preconditioner(Protocol):
+    """What takes over where block Jacobi would take long, such as `multigrid.EmbeddedLattices`."""
+
+    def patience(self, pattern: BlockPattern, tolerance: float) -> int:
+        """Returns how many iterations of block Jacobi come first."""
+
+    def search(
+        self,
+        pattern: BlockPattern,
+        values: Floats,
+        b: Floats,
+        is_free: Bools,
+        x: Floats,
+        tolerance: float,
+        max_iterations: int,
+        least: Floats | None,
+        modes: RigidModes | None,
+    ) -> tuple[int, float]:
+        """Solves as `solve` does, from what `x` holds; returns the iterations and the largest relative residual."""
+
+
 def solve(
     pattern: BlockPattern,
     values: Floats,
@@ -57,6 +79,7 @@ def solve(
     least: Floats | None = None,
     likely: Floats | None = None,
     modes: RigidModes | None = None,
+    preconditioner: Preconditioner | None = None,
 ) -> Solved:
     """Solves A x = b for the free nodes, from what `x` holds.
 
@@ -72,6 +95,7 @@ def solve(
         likely: A direction in which the solution is likely to lie from `x`, (n, 3): first x is moved along it as
             far as is best. None: there is none.
         modes: Motions of the islands as a whole, which are solved for exactly; None: they are not told apart.
+        preconditioner: What goes on when its patience with block Jacobi is over; None: block Jacobi alone.
     """
     if x.shape != b.shape or x.shape != (pattern.node_count, 3) or values.shape != (pattern.block_count, 9):
         raise ValueError(f"x {x.shape}, b {b.shape}, values {values.shape} do not fit {pattern.node_count} nodes")
@@ -92,17 +116,25 @@ def solve(
     if alone:
         chunk_start, chunk_island = pattern.island_start, np.arange(pattern.island_count, dtype=np.uint32)
     sums = np.zeros((len(chunk_start) - 1, 8))
+    first = max_iterations
+    if preconditioner is not None:
+        first = min(first, preconditioner.patience(pattern, tolerance))
     alpha, beta, rz, rr, bb, best = np.zeros((6, pattern.island_count))
     bb[:] = 0.0 if least is None else np.square(least)
     iterations = conjugate_gradients(
         chunk_start, chunk_island, pattern.row_start, pattern.column, values, inverse, is_free,
-        not is_free.all(), b, float(tolerance), int(max_iterations), r, z, p, q, d,
+        not is_free.all(), b, float(tolerance), int(first), r, z, p, q, d,
         likely is not None, modes.arms, modes.product, modes.inverse, coarse,
         sums, np.ones(pattern.island_count, np.bool_), alpha, beta, rz, rr, bb, best, x,
         alone,
     )  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
         residual = float(np.max(np.where(rr == 0.0, 0.0, np.sqrt(rr / bb)), initial=0.0))
+    if preconditioner is not None and residual > tolerance and iterations < max_iterations:
+        more, residual = preconditioner.search(
+            pattern, values, b, is_free, x, tolerance, max_iterations - iterations, least, modes
+        )
+        iterations += more
     return Solved(int(iterations), residual, residual <= tolerance)
 
 

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the multigrid preconditioner knows of a mesh, whatever its matrix: made once, kept with the pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ...arrays import Floats, floats
+from ..pattern import BlockPattern, Unsigned
+from .lattice import Embedding, Whole, embeddings
+from .product import Product, product
+
+
+@dataclass(frozen=True)
+class Coarsening:
+    """How the matrix of a level becomes that of the next.
+
+    Attributes:
+        hang: The prolongation P.
+        back_start, back_row, back_entry: Pᵀ row by row: where rows begin, (c + 1,), the fine nodes, (w,), and which
+            weight of `hang` each has, (w,).
+        right: A P.
+        left: Pᵀ (A P); its rows and columns are those of the next level's matrix.
+        diagonal: Its block on the diagonal of each row, (c,).
+    """
+
+    hang: Embedding
+    back_start: Unsigned
+    back_row: Unsigned
+    back_entry: Unsigned
+    right: Product
+    left: Product
+    diagonal: Unsigned
+
+    @property
+    def coarse_count(self) -> int:
+        """Number of coarse nodes c."""
+        return len(self.diagonal)
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """All levels of a mesh; level 0 is the mesh itself. In `all_…` the levels follow each other in one array.
+
+    Attributes:
+        coarsenings: From each level to the next.
+        level_start: First row of each level among all rows, (l + 1,).
+        row_island: Island of every row, (N,).
+        all_start, all_column: Rows and columns of all matrices, counted through, (N + 1,), (B,).
+        hang_start, hang_node: Rows of all prolongations; the coarsest level has none, (N + 1,), (W,).
+        back_start, back_row, back_entry: Rows of all their transposes; the finest level has none, (N + 1,), (W,), (W,).
+        part_start: First row of each connected part among those of the coarsest level, (k + 1,).
+        factors_start: Where the factors of each part begin, (k + 1,).
+    """
+
+    coarsenings: tuple[Coarsening, ...]
+    level_start: Whole
+    row_island: Whole
+    all_start: Unsigned
+    all_column: Unsigned
+    hang_start: Unsigned
+    hang_node: Unsigned
+    back_start: Unsigned
+    back_row: Unsigned
+    back_entry: Unsigned
+    part_start: Whole
+    factors_start: Whole
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows N of all levels."""
+        return int(self.level_start[-1])
+
+
+_kept: WeakKeyDictionary[BlockPattern, Hierarchy] = WeakKeyDictionary()
+
+
+def hierarchy_of(pattern: BlockPattern, X: Floats) -> Hierarchy:
+    """Returns the levels of the mesh of a pattern with rest positions X [m], (n, 3); made once, dropped with it."""
+    if pattern not in _kept:
+        _kept[pattern] = build_hierarchy(pattern, X)
+    return _kept[pattern]
+
+
+def build_hierarchy(pattern: BlockPattern, X: Floats) -> Hierarchy:
+    """Returns the levels of a mesh with nodes at rest at X [m], (n, 3)."""
+    hung = embeddings(floats(X, pattern.node_count, 3), pattern)
+    starts, columns = [pattern.row_start], [pattern.column]
+    coarsenings = []
+    for hang in hung:
+        coarsenings.append(_coarsen(starts[-1], columns[-1], hang))
+        starts.append(coarsenings[-1].left.start)
+        columns.append(coarsenings[-1].left.column)
+    counts = [len(start) - 1 for start in starts]
+    level_start = np.concatenate([[0], np.cumsum(counts)])
+    island = np.searchsorted(pattern.island_start[1:], np.arange(pattern.node_count), side="right")
+    islands = [island]
+    for hang in hung:
+        # any fine node of a coarse one: no part reaches over two islands
+        above = np.empty(len(hang.part), np.int64)
+        above[hang.node] = np.repeat(islands[-1], np.diff(hang.start.astype(np.int64)))
+        islands.append(above)
+    part_start = np.concatenate([[0], np.flatnonzero(np.diff(hung[-1].part)) + 1, [counts[-1]]])
+    weights = np.concatenate([[0], np.cumsum([len(hang.node) for hang in hung])])
+    return Hierarchy(
+        coarsenings=tuple(coarsenings),
+        level_start=level_start,
+        row_island=np.concatenate(islands),
+        all_start=_joined(starts, [len(column) for column in columns]),
+        all_column=_moved(columns, level_start),
+        hang_start=_joined([hang.start for hang in hung] + [np.zeros(counts[-1] + 1, np.uint32)], np.diff(weights)),
+        hang_node=_moved([hang.node for hang in hung], level_start[1:]),
+        back_start=_joined([np.zeros(counts[0] + 1, np.uint32), *(c.back_start for c in coarsenings)],
+                           [0, *np.diff(weights)]),
+        back_row=_moved([c.back_row for c in coarsenings], level_start),
+        back_entry=_moved([c.back_entry for c in coarsenings], weights),
+        part_start=part_start,
+        factors_start=np.concatenate([[0], np.cumsum(np.square(3 * np.diff(part_start)))]),
+    )  # fmt: skip
+
+
+def _coarsen(start: Unsigned, column: Unsigned, hang: Embedding) -> Coarsening:
+    coarse = len(hang.part)
+    order = np.argsort(hang.node, kind="stable")
+    back_start = np.searchsorted(hang.node[order], np.arange(coarse + 1)).astype(np.uint32)
+    back_row = np.repeat(np.arange(len(start) - 1), np.diff(hang.start.astype(np.int64)))[order].astype(np.uint32)
+    right = product(start, column, hang.start, hang.node, coarse)
+    left = product(back_start, back_row, right.start, right.column, coarse)
+    rows = np.repeat(np.arange(coarse), np.diff(left.start.astype(np.int64)))
+    diagonal = np.flatnonzero(rows == left.column).astype(np.uint32)
+    return Coarsening(hang, back_start, back_row, order.astype(np.uint32), right, left, diagonal)
+
+
+def _joined(starts: list[Unsigned], lengths: Iterable[int]) -> Unsigned:
+    """Returns the starts of rows of several matrices, one after the other."""
+    before = np.concatenate([[0], np.cumsum(list(lengths))]).astype(np.int64)
+    rows = [start[:-1].astype(np.int64) + offset for start, offset in zip(starts, before, strict=False)]
+    return np.append(np.concatenate(rows), before[-1]).astype(np.uint32)
+
+
+def _moved(columns: list[Unsigned], offsets: Whole) -> Unsigned:
+    return np.concatenate([c + np.uint32(offset) for c, offset in zip(columns, offsets, strict=False)])

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When multigrid takes over from block Jacobi: told by the size of the system and the tolerance, never by a clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...arrays import Bools, Floats
+from ..pattern import BlockPattern
+from ..rigid_modes import RigidModes
+from .hierarchy import hierarchy_of
+from .refresh import refresh
+from .search import search
+
+# A relative residual as small as this is asked for: multigrid from the start, in systems of LEAST_NODES and more
+TIGHT = 1.0e-3
+LEAST_NODES = 300
+# Else, and where block Jacobi has not arrived after so many iterations: to set up multigrid takes about as long
+PATIENCE = 50
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedLattices:
+    """Multigrid for a mesh of tets, by lattices in which its nodes are embedded.
+
+    Attributes:
+        X: Nodes at rest [m], (n, 3).
+    """
+
+    X: Floats
+
+    def patience(self, pattern: BlockPattern, tolerance: float) -> int:
+        """Returns how many iterations of block Jacobi come first."""
+        return 0 if tolerance <= TIGHT and pattern.node_count >= LEAST_NODES else PATIENCE
+
+    def search(
+        self,
+        pattern: BlockPattern,
+        values: Floats,
+        b: Floats,
+        is_free: Bools,
+        x: Floats,
+        tolerance: float,
+        max_iterations: int,
+        least: Floats | None,
+        modes: RigidModes | None,
+    ) -> tuple[int, float]:
+        """Solves A x = b for the free nodes from what `x` holds; see `linear.pcg.solve`.
+
+        Returns:
+            The iterations, and the largest relative residual of an island.
+        """
+        multigrid = refresh(hierarchy_of(pattern, self.X), pattern, values, is_free)
+        return search(pattern, values, b, is_free, x, tolerance, max_iterations, least, modes, multigrid)

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The multigrid preconditioner against dense twins: lattices, Galerkin matrices, the V-cycle, and what it solves."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from meshes import bar, lattice_bar
+from sinew.solver.elements.corotational import COROTATED, WARPED, assemble, warp_tets
+from sinew.solver.jit import kernel, set_thread_count
+from sinew.solver.linear.block_row import multiply_row
+from sinew.solver.linear.multigrid.dense import factor, solve_dense
+from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
+from sinew.solver.linear.multigrid.lattice import MOST_DENSE, _hang
+from sinew.solver.linear.multigrid.preconditioner import PATIENCE, EmbeddedLattices
+from sinew.solver.linear.multigrid.product import product
+from sinew.solver.linear.multigrid.refresh import REACH, apply, chebyshev, refresh
+from sinew.solver.linear.pattern import block_pattern
+from sinew.solver.linear.pcg import solve
+from sinew.solver.linear.rigid_modes import rigid_modes
+from sinew.solver.model import Part, make_model
+from sinew.solver.scene import Material
+
+
+@kernel()
+def whole_row(values, column, p):
+    return multiply_row(values, column, p, 0, len(column))
+
+
+@cache
+def jittered(mesh, cells):
+    """Returns nodes of cells of one metre, inner ones moved, and tets."""
+    nodes, tets = mesh(cells, tuple(map(float, cells)))
+    inner = ((nodes > 1e-9) & (nodes < np.array(cells) - 1e-9)).all(axis=1)
+    return nodes + np.random.default_rng(0).uniform(-0.15, 0.15, nodes.shape) * inner[:, None], tets
+
+
+def stiffness(model, mass=0.0):
+    """Returns the corotational stiffness of a twisted shape, and `mass` times the masses, as blocks."""
+    p = model.pattern
+    angle = 0.2 * model.X[:, 2] / max(1e-9, np.ptp(model.X[:, 2]))
+    c, s = np.cos(angle), np.sin(angle)
+    x = np.stack([c * model.X[:, 0] - s * model.X[:, 1], s * model.X[:, 0] + c * model.X[:, 1], model.X[:, 2]], 1)
+    warped, values = np.empty((model.tet_count, WARPED)), np.empty((p.block_count, 9))
+    warp_tets(
+        COROTATED, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
+        model.initial_strain, warped,
+    )  # fmt: skip
+    assemble(
+        1.0, 0.0, mass * model.mass, p.row_start, p.diagonal, p.corner_start, p.corners, p.corner_block, warped, values,
+        np.empty((model.node_count, 3)),
+    )  # fmt: skip
+    return values
+
+
+def dense(row_start, column, values, columns=None):
+    """Returns a block matrix as (3n, 3m)."""
+    rows = np.repeat(np.arange(len(row_start) - 1), np.diff(row_start.astype(int)))
+    out = np.zeros((len(row_start) - 1, 3, columns or len(row_start) - 1, 3))
+    np.add.at(out, (rows, slice(None), column.astype(int)), values.reshape(-1, 3, 3))
+    return out.reshape(3 * len(out), -1)
+
+
+def prolongation(hang):
+    """Returns P of an `Embedding` as a dense (3n, 3c)."""
+    rows = np.repeat(np.arange(len(hang.start) - 1), np.diff(hang.start.astype(int)))
+    P = np.zeros((len(hang.start) - 1, len(hang.part)))
+    P[rows, hang.node] = hang.weight
+    return np.kron(P, np.eye(3))
+
+
+def made(parts, nu=0.3, E=1000.0):
+    material = Material(youngs_modulus=E, poisson_ratio=nu, density=1.0)
+    return make_model([Part(f"b{k}", X, t, np.ones(len(t)), material) for k, (X, t) in enumerate(parts)])
+
+
+def bar_problem(cells=(3, 3, 9), nu=0.3, mesh=bar):
+    model = made([jittered(mesh, cells)], nu)
+    return model, stiffness(model), model.X[:, 2] > 1e-9
+
+
+def held_out(A, is_free):
+    """Returns A with rows and columns of held nodes those of the unit matrix."""
+    keep = np.repeat(is_free, 3)
+    return np.where(keep[:, None] & keep[None], A, 0.0) + np.diag(1.0 - keep)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_rows_are_multiplied_in_either_precision(kind):
+    lots = np.random.default_rng(2)
+    values, p = lots.normal(size=(6, 9)).astype(kind), lots.normal(size=(9, 3)).astype(kind)
+    column = np.array([8, 0, 3, 4, 5, 7], np.uint32)
+    twin = sum(A.reshape(3, 3) @ p[j] for A, j in zip(values, column, strict=True))
+    row = whole_row(values, column, p)
+    np.testing.assert_allclose(row, twin, rtol=20 * np.finfo(kind).eps, atol=20 * np.finfo(kind).eps)
+
+
+def test_weights_hand_down_linear_motions_exactly_and_stay_in_their_part():
+    lots = np.random.default_rng(3)
+    place, part = lots.uniform(0.0, 5.0, (400, 3)), np.repeat([0, 1], 200)
+    level, cell, above = _hang(place, part)
+    P = prolongation(level)[::3, ::3]
+    np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-14)
+    assert (level.weight > 0.0).all() and np.diff(level.start.astype(int)).max() == 4
+    np.testing.assert_allclose(P @ cell, place, atol=1e-4)  # weights below 1e-5 count as none
+    assert (above[level.node] == np.repeat(part, np.diff(level.start.astype(int)))).all()
+    # a lattice in the next: halfway along an edge of Kuhn's tets, so on two nodes
+    level, cell, _ = _hang(0.5 * cell, above)
+    assert np.diff(level.start.astype(int)).max() == 2
+    half = 0.5 * np.unique(np.column_stack([above, _hang(place, part)[1]]), axis=0)[:, 1:]
+    np.testing.assert_array_equal(prolongation(level)[::3, ::3] @ cell, half)
+
+
+def test_product_finds_every_entry_once_and_where_its_terms_go():
+    lots = np.random.default_rng(4)
+    A, B = lots.random((7, 9)) < 0.3, lots.random((9, 5)) < 0.4
+    A[3] = False
+    starts = [np.concatenate([[0], np.cumsum(M.sum(axis=1))]).astype(np.uint32) for M in (A, B)]
+    columns = [np.nonzero(M)[1].astype(np.uint32) for M in (A, B)]
+    C = product(starts[0], columns[0], starts[1], columns[1], 5)
+    found, term = np.zeros((7, 5), int), 0
+    for i in range(7):
+        assert C.slot_start[i] == term
+        mine = C.column[C.start[i] : C.start[i + 1]]
+        assert len(set(mine)) == len(mine)
+        for j in np.nonzero(A[i])[0]:
+            for k in np.nonzero(B[j])[0]:
+                assert mine[C.slot[term]] == k
+                found[i, k] += 1
+                term += 1
+    np.testing.assert_array_equal(found, A.astype(int) @ B.astype(int))
+    assert len(C.slot) == term
+
+
+@pytest.mark.parametrize("mesh", [bar, lattice_bar])
+def test_coarse_matrices_are_galerkins(mesh):
+    model, values, is_free = bar_problem((3, 3, 14), mesh=mesh)
+    p = model.pattern
+    hierarchy = build_hierarchy(p, model.X)
+    assert len(hierarchy.coarsenings) >= 2
+    made = refresh(hierarchy, p, values, is_free)
+    A = dense(p.row_start, p.column, values)
+    first, place = 0, 0
+    for level, coarsening in enumerate(hierarchy.coarsenings):
+        P = prolongation(coarsening.hang)
+        if level == 0:
+            P *= np.repeat(is_free, 3)[:, None]
+        n = len(P) // 3
+        blocks = int(hierarchy.all_start[first + n]) - place
+        own = dense(
+            hierarchy.all_start[first : first + n + 1] - hierarchy.all_start[first],
+            hierarchy.all_column[place : place + blocks] - np.uint32(first),
+            made.values[place : place + blocks],
+        )
+        np.testing.assert_allclose(own, made.scale[0] * A, atol=2e-7 * np.abs(own).max())
+        A = P.T @ A @ P
+        first, place = first + n, place + blocks
+    # the coarsest one is seen by what its factors solve
+    last = hierarchy.level_start[-2]
+    r, x = np.zeros_like(made.r), np.zeros_like(made.x)
+    r[last:] = np.random.default_rng(5).normal(size=r[last:].shape)
+    solve_dense(hierarchy.part_start, last, hierarchy.factors_start, made.factors, r, np.empty(len(A)), x)
+    np.testing.assert_allclose(made.scale[0] * A @ x[last:].ravel(), r[last:].ravel(), atol=1e-4)
+
+
+def test_factors_leave_out_what_hangs_on_the_rest():
+    lots = np.random.default_rng(6)
+    half = lots.normal(size=(9, 12))
+    A = half.T @ half  # rank 9 of 12
+    pattern = block_pattern(np.array([[0, 1, 2, 3]], np.int32), 4)
+    values = A.reshape(4, 3, 4, 3).transpose(0, 2, 1, 3).reshape(16, 9).copy()
+    part, starts, factors = np.array([0, 4]), np.array([0, 144]), np.empty(144)
+    factor(part, pattern.row_start, pattern.column, pattern.diagonal, values, np.ones(1), starts, factors)
+    assert (np.diag(factors.reshape(12, 12)) > 0.0).sum() == 9
+    r, x = (A @ lots.normal(size=12)).reshape(4, 3).astype(np.float32), np.zeros((4, 3), np.float32)
+    solve_dense(part, 0, starts, factors, r, np.empty(12), x)
+    np.testing.assert_allclose(A @ x.ravel(), r.ravel(), atol=2e-4 * np.abs(r).max())
+
+
+def test_chebyshev_keeps_to_its_bound_between_its_ends():
+    c, a, b = chebyshev(3.0)
+    for t in np.linspace(3.0 / REACH, 3.0, 50):
+        first = c  # after d = c D⁻¹ r, for an eigenvalue t
+        x = first + a * first + b * (1.0 - t * first)
+        middle = (REACH + 1.0) / (REACH - 1.0)
+        assert abs(1.0 - t * x) <= 1.0 / (2.0 * middle**2 - 1.0) + 1e-12
+    np.testing.assert_allclose(1.0 - 3.0 * x, 1.0 / (2.0 * middle**2 - 1.0), rtol=1e-12)
+
+
+def slow_cycle(matrices, prolongations, largest, r):
+    """Returns the result of a V-cycle by dense matrices in 64 bits."""
+    A = matrices[0]
+    if len(matrices) == 1:
+        return np.linalg.solve(A, r)
+    D = np.zeros_like(A)
+    for i in range(0, len(A), 3):
+        block = A[i : i + 3, i : i + 3]
+        D[i : i + 3, i : i + 3] = np.linalg.inv(block) if block.any() else 0.0
+    c, a, b = chebyshev(largest[0])
+
+    def smoothed(x):
+        d = c * D @ (r - A @ x)
+        x = x + d
+        return x + a * d + b * D @ (r - A @ x)
+
+    x = smoothed(np.zeros_like(r))
+    P = prolongations[0]
+    x = x + P @ slow_cycle(matrices[1:], prolongations[1:], largest[1:], P.T @ (r - A @ x))
+    return smoothed(x)
+
+
+@pytest.mark.parametrize("nu", [0.3, 0.49])
+def test_a_cycle_is_its_dense_twin_symmetric_and_positive(nu):
+    model, values, is_free = bar_problem((2, 3, 8), nu)
+    p = model.pattern
+    hierarchy = build_hierarchy(p, model.X)
+    made = refresh(hierarchy, p, values, is_free)
+    keep = np.repeat(is_free, 3)
+    matrices = [np.where(keep[:, None] & keep, made.scale[0] * dense(p.row_start, p.column, values), 0.0)]
+    prolongations = [prolongation(c.hang) for c in hierarchy.coarsenings]
+    prolongations[0] *= keep[:, None]
+    for P in prolongations:
+        matrices.append(P.T @ matrices[-1] @ P)
+    # what hangs on nothing but held nodes, or on the rest, is solved to zero
+    matrices[-1] += 1e-9 * np.diag(np.diag(matrices[-1])) + np.diag(np.diag(matrices[-1]) == 0.0)
+    n = len(keep)
+    fast, slow = np.zeros((2, n, n))
+    for k in np.flatnonzero(keep):
+        unit = np.eye(1, n, k)[0]
+        made.r[: n // 3] = unit.reshape(-1, 3)
+        apply(made)
+        fast[:, k] = made.x[: n // 3].ravel()
+        slow[:, k] = slow_cycle(matrices, prolongations, made.largest, unit)
+    assert not fast[~keep].any()
+    M, twin = fast[keep][:, keep], slow[keep][:, keep]
+    np.testing.assert_allclose(M, twin, atol=1e-4 * np.abs(twin).max())
+    np.testing.assert_allclose(M, M.T, atol=1e-5 * np.abs(M).max())
+    eigenvalues = np.linalg.eigvals(M @ matrices[0][keep][:, keep])
+    assert eigenvalues.real.min() > 0.05 and eigenvalues.real.max() < 1.01
+
+
+def exact(model, values, b, is_free, x):
+    A = dense(model.pattern.row_start, model.pattern.column, values)
+    out, keep = x.copy().ravel(), np.repeat(is_free, 3)
+    out[keep] = np.linalg.solve(A[keep][:, keep], b.ravel()[keep] - A[keep][:, ~keep] @ out[~keep])
+    return out.reshape(-1, 3)
+
+
+@pytest.mark.parametrize("nu", [0.3, 0.49])
+@pytest.mark.parametrize("mesh", [bar, lattice_bar])
+def test_it_solves_with_held_nodes_in_few_iterations(mesh, nu):
+    model, values, is_free = bar_problem((4, 4, 12), nu, mesh)
+    b, x = np.random.default_rng(7).normal(size=(2, model.node_count, 3))
+    x[is_free] = 0.0
+    wanted = exact(model, values, b, is_free, x)
+    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 200, preconditioner=EmbeddedLattices(model.X))
+    assert solved.converged and solved.iterations < 60
+    np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
+
+
+def test_islands_of_very_different_weight_and_size_are_all_solved():
+    X, t = jittered(bar, (3, 3, 6))
+    model = made([(X, t), (1e-3 * X + 5.0, t), (40.0 * X - 500.0, t)])
+    values = stiffness(model, mass=1.0)
+    rows = np.repeat(np.arange(model.node_count), np.diff(model.pattern.row_start.astype(int)))
+    values[rows < len(X)] *= 1e-12
+    b = np.random.default_rng(8).normal(size=(model.node_count, 3))
+    x, is_free = np.zeros_like(b), np.ones(model.node_count, bool)
+    is_free[len(X) : len(X) + 9] = False
+    modes = rigid_modes(model.pattern, values, model.X, is_free)
+    solved = solve(
+        model.pattern, values, b, is_free, x, 1e-8, 200, modes=modes, preconditioner=EmbeddedLattices(model.X)
+    )
+    assert solved.converged and solved.iterations < 60
+    wanted = exact(model, values, b, is_free, x)
+    for body in model.bodies:
+        np.testing.assert_allclose(x[body.nodes], wanted[body.nodes], atol=1e-5 * np.abs(wanted[body.nodes]).max())
+
+
+def test_any_positive_blocks_on_the_tets_will_do():
+    """Such as a projected Hessian: a random semi-definite 12 × 12 matrix per tet."""
+    model, _, is_free = bar_problem((3, 3, 6))
+    lots, p = np.random.default_rng(9), model.pattern
+    values = np.zeros((p.block_count, 9))
+    for tet in range(model.tet_count):
+        half = lots.normal(size=(12, 7)) * 10.0 ** lots.uniform(-1, 1)
+        K = (half @ half.T).reshape(4, 3, 4, 3)
+        for a in range(4):
+            for c in range(4):
+                values[p.corner_block[4 * tet + a, c]] += K[a, :, c].ravel()
+    b = lots.normal(size=model.X.shape)
+    x = np.zeros_like(b)
+    wanted = exact(model, values, b, is_free, x)
+    solved = solve(p, values, b, is_free, x, 1e-9, 500, preconditioner=EmbeddedLattices(model.X))
+    assert solved.converged
+    np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
+
+
+def test_threads_change_no_bit():
+    model, values, is_free = bar_problem((6, 6, 20))
+    b, results = np.random.default_rng(10).normal(size=model.X.shape), []
+    for threads in (1, None, 1):
+        set_thread_count(threads)
+        x = np.zeros_like(b)
+        solve(model.pattern, values, b, is_free, x, 1e-6, 100, preconditioner=EmbeddedLattices(model.X))
+        results.append(x.tobytes())
+    assert results[0] == results[1] == results[2]
+
+
+def test_a_loose_tolerance_is_left_to_block_jacobi():
+    model, values, is_free = bar_problem((3, 3, 6))
+    values = stiffness(model, mass=1e4)
+    b = np.random.default_rng(11).normal(size=model.X.shape)
+    plain, other = np.zeros_like(b), np.zeros_like(b)
+    first = solve(model.pattern, values, b, is_free, plain, 0.01, 500)
+    second = solve(model.pattern, values, b, is_free, other, 0.01, 500, preconditioner=EmbeddedLattices(model.X))
+    assert first == second and first.iterations < PATIENCE and plain.tobytes() == other.tobytes()
+
+
+def test_it_takes_over_where_block_jacobi_takes_long():
+    model, values, is_free = bar_problem((4, 4, 24), 0.45)
+    b = np.random.default_rng(12).normal(size=model.X.shape) + [5.0, 0.0, 0.0]
+    x = np.zeros_like(b)
+    alone = solve(model.pattern, values, b, is_free, x.copy(), 0.01, 5000)
+    solved = solve(model.pattern, values, b, is_free, x, 0.01, 5000, preconditioner=EmbeddedLattices(model.X))
+    assert solved.converged and PATIENCE < solved.iterations < alone.iterations / 2
+
+
+def test_an_end_of_iterations_is_told():
+    model, values, is_free = bar_problem((3, 3, 9), 0.49)
+    b = np.random.default_rng(13).normal(size=model.X.shape)
+    x = np.zeros_like(b)
+    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 3, preconditioner=EmbeddedLattices(model.X))
+    assert not solved.converged and solved.iterations == 3 and solved.residual > 1e-9
+    A = dense(model.pattern.row_start, model.pattern.column, values)
+    r, keep = (b.ravel() - A @ x.ravel()), np.repeat(is_free, 3)
+    np.testing.assert_allclose(solved.residual, np.linalg.norm(r[keep]) / np.linalg.norm(b.ravel()[keep]), rtol=1e-9)
+
+
+def test_a_matrix_that_is_not_positive_ends_in_numbers():
+    model, values, is_free = bar_problem((3, 3, 9))
+    values = values.copy()
+    values[model.pattern.diagonal[40:60]] -= 500.0 * np.eye(3).ravel()
+    b = np.random.default_rng(14).normal(size=model.X.shape)
+    x = np.zeros_like(b)
+    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 300, preconditioner=EmbeddedLattices(model.X))
+    assert np.isfinite(x).all() and not solved.converged
+
+
+def test_nodes_without_tets_and_single_tets_are_no_trouble():
+    X, t = jittered(bar, (3, 3, 9))
+    X = np.concatenate([X, [[0.0, 0.0, 50.0]], np.eye(4, 3) + 70.0])
+    t = np.concatenate([t, np.arange(len(X) - 4, len(X))[None]]).astype(np.int32)
+    X[-4:], t[-1] = X[-4:], t[-1][[0, 2, 1, 3]] if np.linalg.det(X[t[-1, 1:]] - X[t[-1, 0]]) < 0 else t[-1]
+    pattern = block_pattern(t, len(X))
+    hierarchy = hierarchy_of(pattern, X)
+    assert hierarchy is hierarchy_of(pattern, X)
+    assert np.diff(hierarchy.part_start).max() <= MOST_DENSE and len(hierarchy.part_start) == 4
+    model = make_model([Part("b", X, t, np.ones(len(t)), Material(youngs_modulus=1000.0, density=1.0))])
+    values = stiffness(model, mass=1.0)
+    b, is_free = np.random.default_rng(15).normal(size=X.shape), np.ones(len(X), bool)
+    is_free[-5] = False
+    x = np.zeros_like(b)
+    wanted = exact(model, values, b, is_free, x)
+    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 200, preconditioner=EmbeddedLattices(X))
+    assert solved.converged
+    np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
