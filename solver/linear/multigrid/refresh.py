@@ -22,12 +22,12 @@ from .product import blocks_times_weights, weights_times_blocks
 Singles = npt.NDArray[np.float32]
 
 # Chebyshev's iteration works on eigenvalues of D⁻¹ A from the largest down to it over REACH
-REACH = 6.0
-# the power method finds the largest from below, in so many steps; a block matrix of tets has none above 4, since a
-# tet has four nodes
+REACH = 12.0
+# A sum of semi-definite matrices of four nodes each has no larger one
+MOST_OF_TETS = 4.0
+# On coarse levels the power method finds it in so many steps, from below
 POWER_STEPS = 10
 SAFETY = 1.15
-MOST = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Multigrid:
         values, inverse: Blocks of all levels and inverses of their diagonals in 32 bits, (B, 9), (N, 6).
         weight: Weights of all prolongations, zero at held nodes, (W,).
         factors: Of the coarsest matrices.
-        largest: Estimates of the largest eigenvalue of D⁻¹ A per level, but for the coarsest, (l − 1,).
+        largest: What the largest eigenvalue of D⁻¹ A is at most, per level but the coarsest, (l − 1,).
         tasks, numbers: The passes of a V-cycle, for `run_passes`.
         r, x, d: Right-hand side and result in their first n rows, and work space, (N, 3), (N, 3), (2, N, 3).
     """
@@ -200,7 +200,9 @@ def _scale(pattern: BlockPattern, values: Floats, is_free: Bools) -> Floats:
 
 
 def _largest(multigrid: Multigrid, level: int) -> float:
-    """Returns the largest eigenvalue of D⁻¹ A on a level, a little too large, by the power method."""
+    """Returns the largest eigenvalue of D⁻¹ A on a level, a little too large."""
+    if level == 0:
+        return MOST_OF_TETS
     first, last = multigrid.hierarchy.level_start[level : level + 2]
     r, d = multigrid.r[first:last], multigrid.d[:, first:last]
     d[0] = draw(np.arange(3 * (last - first))).reshape(-1, 3) - 0.5
@@ -217,7 +219,7 @@ def _largest(multigrid: Multigrid, level: int) -> float:
             return 1.0
         estimate = size
         d[1 - side] /= size
-    return min(SAFETY * estimate, MOST) if level == 0 else SAFETY * estimate
+    return SAFETY * estimate
 
 
 def _run(m: Multigrid, tasks: npt.NDArray[np.int64], numbers: Singles) -> None:
