@@ -28,7 +28,7 @@ LAYERS = [
     "elements hyperelastic",
     "mesh_files pin_regions integrators rest_stress",
     "contact heat",
-    "pins checks plastic fracture spin",
+    "pins checks plastic fracture spin quasistatic",
     "gravity_in_shape",
     "build",
     "simulation",

@@ -47,4 +47,22 @@ TEXTS: dict[str, tuple[str, str]] = {
     "tets-no-file": ('"{name}" has no file of tets.', "Choose one as File in the panel Tets, or another Method."),
     "tets-file": ('"{name}" gets no tets: {problem}.', "{advice}."),
     "tets-without-volume": ('All tets of "{name}" are flat.', "Export the mesh again, or let Sinew make the tets."),
+    # nodes that are held, and where an equilibrium is sought from
+    "pins-arrays": (
+        "{path} does not hold the arrays nodes, k whole numbers, and positions, k times 3 numbers.",
+        "Write it with numpy.savez(path, nodes=..., positions=...).",
+    ),
+    "pins-none": ("{path} holds no node, so there is nothing that keeps the body in place.", "Hold at least one node."),
+    "pins-outside": ("{path} holds node {node}, but the mesh has nodes 0 to {last}.", "Check which mesh it is for."),
+    "pins-twice": ("{path} holds node {node} more than once.", "Name each node once."),
+    "pins-not-finite": ("{path} has {count} positions that are not numbers.", "Check how it was made."),
+    "pins-unused": ("{path} holds only points that no tet uses.", "Check which mesh it is for."),
+    "pins-piece": (
+        "A piece of {path} with {count} nodes, such as node {node}, is held nowhere.",
+        "Hold nodes of every piece, or leave the piece out.",
+    ),
+    "start-unknown": (
+        'There is no start "{start}".',
+        "Choose rest, point, plane, mirror, or scatter:K with K above 0, such as scatter:10.",
+    ),
 }

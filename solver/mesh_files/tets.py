@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from ..arrays import Floats, Indices, floats, indices
 from ..errors import BadInput, SinewError
 from ..geometry.flat import FLAT
 from ..tetrahedralize.quality import signed_volumes
-from ..tetrahedralize.tet_mesh import TetMesh
+from ..tetrahedralize.tet_mesh import Filling, TetMesh
 from .surfaces import in_short
 from .veg import read_veg
 
@@ -31,12 +32,16 @@ class ReadTets:
         tets: Node indices, (m, 4).
         turned: How many came negatively oriented and were turned.
         dropped: How many had no volume and were left out.
+        number: Which point of the file each node is, (n,).
+        point_count: Number of points in the file.
     """
 
     nodes: Floats
     tets: Indices
     turned: int
     dropped: int
+    number: Indices
+    point_count: int
 
     def notes(self, name: str) -> list[SinewError]:
         """Returns what was repaired, as warnings about the body `name`."""
@@ -75,11 +80,12 @@ def repair_tets(nodes: Floats, tets: Indices, name: str) -> ReadTets:
     nodes, tets = floats(nodes, -1, 3), indices(tets, -1, 4)
     if tets.min() < 0 or tets.max() >= len(nodes):
         raise BadInput("tets-without-nodes", name=name)
+    point_count = len(nodes)
     used, number = np.unique(tets, return_inverse=True)
     broken = int((~np.isfinite(nodes[used]).all(axis=1)).sum())
     if broken:
         raise BadInput("mesh-not-finite", name=name, count=broken)
-    nodes, tets = nodes[used], number.reshape(-1, 4).astype(np.int32)
+    nodes, tets, of_file = nodes[used], number.reshape(-1, 4).astype(np.int32), used
     corners = nodes[tets]
     longest = np.linalg.norm(corners[:, [0, 0, 0, 1, 1, 2]] - corners[:, [1, 2, 3, 2, 3, 3]], axis=2).max(axis=1)
     volumes = signed_volumes(nodes, tets)
@@ -90,11 +96,11 @@ def repair_tets(nodes: Floats, tets: Indices, name: str) -> ReadTets:
     tets[is_negative] = tets[is_negative][:, [0, 1, 3, 2]]
     used, number = np.unique(tets[~is_flat], return_inverse=True)
     kept = number.reshape(-1, 4).astype(np.int32)
-    return ReadTets(nodes[used], kept, int(is_negative.sum()), int(is_flat.sum()))
+    return ReadTets(nodes[used], kept, int(is_negative.sum()), int(is_flat.sum()), indices(of_file[used]), point_count)
 
 
-def write_tets(path: Path, mesh: TetMesh) -> None:
-    """Writes nodes, tets and their filled fractions.
+def write_tets(path: Path, mesh: TetMesh | Filling, at_nodes: Mapping[str, Floats | Indices] | None = None) -> None:
+    """Writes nodes, tets and their filled fractions, and what else is said `at_nodes`: name → values, (n, …).
 
     Raises:
         BadInput: "file-format" or "file-unwritable".
@@ -105,7 +111,8 @@ def write_tets(path: Path, mesh: TetMesh) -> None:
     except ImportError as problem:
         raise BadInput("file-library", path=str(path), library="meshio") from problem
     tets = mesh.tets.astype(np.int64)
-    found = meshio.Mesh(mesh.nodes, [("tetra", tets)], cell_data={"fill": [mesh.fill]})
+    named = dict(at_nodes or {})
+    found = meshio.Mesh(mesh.nodes, [("tetra", tets)], point_data=named, cell_data={"fill": [mesh.fill]})
     try:
         if path.suffix.lower() == ".vtu":
             meshio.vtu.write(path, found)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`sinew equilibrium MESH --pins PINS.npz --out OUT.vtu`: the shape of tets at rest while some nodes are held."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadInput
+
+if TYPE_CHECKING:
+    from ..arrays import Floats
+    from ..quasistatic.held import Held
+
+# named here, so that --help loads no Numba; a test compares with hyperelastic/laws.py
+MATERIALS = ("neo-hookean", "stable-neo-hookean", "mooney-rivlin", "corotated", "stvk")
+# laws that have no stress at J ≤ 0 and are extended; the others have an energy everywhere
+EXTENDED = ("neo-hookean", "mooney-rivlin")
+TOLD = {
+    "at rest": "at rest",
+    "elsewhere": "at rest in another shape than from the rest shape: twisted or folded",
+    "inside out": "at rest, but with tets inside out",
+    "not converged": "not at rest: the tolerance was not reached",
+}
+
+
+def add_parser(subparsers: Any) -> None:
+    """Says the options."""
+    parser = subparsers.add_parser("equilibrium", help="the shape of tets at rest while some nodes are held")
+    parser.add_argument("mesh", type=Path, metavar="MESH", help="a file of tets, in metres")
+    parser.add_argument(
+        "--pins", type=Path, required=True, metavar="PINS.npz", help="arrays nodes (k,) and positions (k, 3) in metres"
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="OUT.vtu", help="for the shape at rest")
+    parser.add_argument("--material", choices=MATERIALS, default="neo-hookean")
+    parser.add_argument("--youngs-modulus", type=float, default=1.0e5, metavar="PA", help="stiffness (1e5)")
+    parser.add_argument("--poisson-ratio", type=float, default=0.4, metavar="NU", help="0 to below 0.5 (0.4)")
+    parser.add_argument(
+        "--start", default="rest", metavar="rest|scatter:K", help="also point, plane, mirror: where free nodes begin"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the scatter (0)")
+    parser.add_argument("--tolerance", type=float, default=1.0e-6, metavar="R", help="relative residual (1e-6)")
+    parser.add_argument("--iterations", type=int, default=300, metavar="N", help="Newton iterations at most (300)")
+    parser.add_argument("--json", action="store_true", help="the report as one JSON line")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Reads, solves, writes and reports; the exit code is 3 where the tolerance was not reached."""
+    check(options)
+    from ..mesh_files.tets import check_output, read_tets, write_tets
+    from ..tetrahedralize.tet_mesh import Filling
+
+    check_output(options.out)
+    read = read_tets(options.mesh)
+
+    import numpy as np
+
+    from ..hyperelastic.element import hyperelastic
+    from ..model import Part, make_model
+    from ..quasistatic.held import check_pieces, read_held
+    from ..quasistatic.newton import solve
+    from ..quasistatic.outcome import judge
+    from ..scene import Material
+
+    number = np.full(read.point_count, -1, np.int32)
+    number[read.number] = np.arange(len(read.number))
+    held = read_held(options.pins, number)
+    check_pieces(read.tets, held, read.number, str(options.mesh))
+    fill = np.ones(len(read.tets))
+    material = Material(options.youngs_modulus, options.poisson_ratio)
+    model = make_model([Part("mesh", read.nodes, read.tets, fill, material, name=options.mesh.name)])
+    law = hyperelastic(model, options.material, "constant" if options.material in EXTENDED else None)
+    x = start(options, model.X, held)
+    began = time.perf_counter()
+    found = solve(model, law, held, x, options.tolerance, options.iterations)
+    seconds = time.perf_counter() - began
+    outcome = judge(model, law, held, found, options.start != "rest", options.tolerance)
+    write_tets(
+        options.out, Filling(found.x, model.tets, fill), {"displacement": found.x - model.X, "number": read.number}
+    )
+    report = {
+        "event": "equilibrium",
+        "newton_iterations": found.newton_iterations,
+        "cg_iterations": found.cg_iterations,
+        "residual": found.residual,
+        "energy": found.energy if np.isfinite(found.energy) else None,
+        "inverted_tets": found.inverted_tets,
+        "extended_tets": found.extended_tets,
+        "seconds": round(seconds, 4),
+        "converged": found.converged,
+        "ended": outcome.ended,
+        "distance": outcome.distance,
+        "tets": model.tet_count,
+        "nodes": model.node_count,
+        "turned_tets": read.turned,
+        "dropped_tets": read.dropped,
+    }
+    options.emit(report)
+    if not options.json:
+        _say(report, options.out)
+    if not found.converged:
+        print(
+            f"sinew: {options.mesh} is not at rest: residual {found.residual:.2g} after {found.newton_iterations} "
+            f"iterations. Raise --iterations, or begin at rest.",
+            file=sys.stderr,
+        )
+    return 0 if found.converged else 3
+
+
+def check(options: argparse.Namespace) -> None:
+    """Refuses settings that have no meaning.
+
+    Raises:
+        BadInput: "setting-out-of-range" or "start-unknown".
+    """
+    bounds = (
+        ("--youngs-modulus", options.youngs_modulus, 0.0 < options.youngs_modulus < float("inf"), "above 0"),
+        ("--poisson-ratio", options.poisson_ratio, 0.0 <= options.poisson_ratio < 0.5, "0 or more and below 0.5"),
+        ("--tolerance", options.tolerance, 0.0 < options.tolerance < 1.0, "above 0 and below 1"),
+        ("--iterations", options.iterations, options.iterations >= 0, "0 or more"),
+        ("--seed", options.seed, options.seed >= 0, "0 or more"),
+    )
+    for setting, value, fits, wanted in bounds:
+        if not fits:
+            raise BadInput("setting-out-of-range", setting=setting, name=options.mesh.name, value=value, range=wanted)
+    sides_of(options.start)
+
+
+def sides_of(start: str) -> float:
+    """Returns K of "scatter:K", and 0 for the other starts.
+
+    Raises:
+        BadInput: "start-unknown".
+    """
+    if start in ("rest", "point", "plane", "mirror"):
+        return 0.0
+    kind, _, number = start.partition(":")
+    try:
+        sides = float(number)
+    except ValueError:
+        sides = 0.0
+    if kind != "scatter" or not 0.0 < sides < 1.0e6:
+        raise BadInput("start-unknown", start=start)
+    return sides
+
+
+def start(options: argparse.Namespace, X: Floats, held: Held) -> Floats:
+    """Returns where the nodes begin [m], (n, 3)."""
+    from ..quasistatic import starts
+
+    if options.start == "rest":
+        return starts.at_rest(X, held)
+    if options.start == "point":
+        return starts.heaped(X, held, options.seed)
+    if options.start == "plane":
+        return starts.flattened(X, held)
+    if options.start == "mirror":
+        return starts.mirrored(X, held)
+    return starts.scattered(X, held, sides_of(options.start), options.seed)
+
+
+def _say(report: dict[str, Any], path: Path) -> None:
+    print(f"{path}: {TOLD[report['ended']]}")
+    print(
+        f"residual {report['residual']:.2g} after {report['newton_iterations']} Newton iterations and "
+        f"{report['cg_iterations']} of conjugate gradients, {report['seconds']:.2f} s"
+    )
+    print(f"{report['inverted_tets']} of {report['tets']} tets inside out")
+    if report["extended_tets"]:
+        print(f"{report['extended_tets']} tets are pressed flatter than their law goes")

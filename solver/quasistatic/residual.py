@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far a body is from rest, as one number that depends neither on units nor on where the solver began.
+
+    residual = ‖f over free nodes‖ / max(‖f over held nodes‖, ε S),    S² = Σ_tets Σ_a (V (2μ + λ) |g_a|)²
+
+Where held nodes pull the body out of shape, what they have to hold is the measure: the same as felupe's. Where
+they leave it in its rest shape nothing is held, and the measure is the forces that a strain of ε in every tet gives
+its nodes, before those of neighbours cancel. Forces at the start are no measure: those of a random scatter are so large
+that a thousandth of them is left while four tets in ten are still inside out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Bools, Floats
+from ..model import Model
+
+LEAST_STRAIN = 1.0e-3  # ε
+
+
+def least_scale(model: Model) -> float:
+    """Returns ε S [N]."""
+    g = model.Dm_inverse
+    squares = np.sum(g**2, axis=(1, 2)) + np.sum(g.sum(axis=1) ** 2, axis=1)
+    stiffness = model.volume * (2.0 * model.mu + model.lam)
+    return LEAST_STRAIN * float(np.sqrt(np.sum(stiffness**2 * squares)))
+
+
+def residual_of(force: Floats, is_free: Bools, least: float) -> float:
+    """Returns the residual of forces [N], (n, 3), infinite where they are no numbers, for ε S [N]."""
+    out_of_balance = float(np.linalg.norm(force[is_free]))
+    held = float(np.linalg.norm(force[~is_free]))
+    if not np.isfinite(out_of_balance) or not np.isfinite(held):
+        return float("inf")
+    return out_of_balance / max(held, least)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far Newton's method goes along a direction d, where a step of length 1 is d itself.
+
+Where forces belong to an energy, a step has to lower it. The constant extension has none below its threshold. There,
+and while a tangle is undone, the step is never shorter than 1, and longer where forces at x + d still push on: up to
+where they would vanish along d if they changed evenly, and at most `FARTHEST`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+FARTHEST = 4.0
+ENOUGH = 1.0e-4  # share of the slope by which energy has to fall. Source: Nocedal and Wright 2006, section 3.1
+ROUNDING = 1.0e-12  # of the energy: what is no rise
+SHORTEST = 1.0e-6
+
+
+def extrapolated(slope: float, beyond: float) -> float:
+    """Returns the length of a step for the forces along d, f·d, at x and at x + d."""
+    if not beyond < slope:  # they do not fall, or are no numbers
+        return FARTHEST if beyond >= slope else 1.0
+    return min(max(slope / (slope - beyond), 1.0), FARTHEST)
+
+
+def lowering(energy: float, slope: float, at: Callable[[float], float]) -> float:
+    """Returns the length of a step that lowers the energy enough, or 0 where none is found.
+
+    Args:
+        energy: Ψ at x [J].
+        slope: f·d = −dΨ [J].
+        at: Energy at x + length · d [J], for a length; infinite where there is none.
+    """
+    length = 1.0
+    while length >= SHORTEST:
+        found = at(length)
+        if found <= energy - ENOUGH * length * slope + ROUNDING * abs(energy):
+            return length
+        # the lowest point of the parabola through what is known
+        rise = found - energy + length * slope
+        best = 0.5 * slope * length * length / rise if rise > 0.0 and rise < float("inf") else 0.0
+        length = min(max(best, 0.1 * length), 0.5 * length)
+    return 0.0
