@@ -35,13 +35,15 @@ CACHE_VARIABLE = "SINEW_KERNEL_CACHE"
 _config: Any = numba.core.config
 
 
-def kernel(*, parallel: bool = False, contract: bool = False) -> Callable[[Callable], Any]:
+def kernel(*, parallel: bool = False, contract: bool = False, inline: bool = False) -> Callable[[Callable], Any]:
     """Returns a decorator that compiles a top-level function of arrays and numbers.
 
     Args:
         parallel: Whether `numba.prange` loops run on several threads. Costs about a second of compiling.
         contract: Whether a·b + c may be fused. Only for sums whose order is fixed anyway: the result
             stays the same for every number of threads.
+        inline: Whether its instructions become part of every caller, however many they are. A loop that
+            calls it can then work on several numbers at a time.
     """
 
     def decorate(function: Callable) -> Any:
@@ -51,6 +53,7 @@ def kernel(*, parallel: bool = False, contract: bool = False) -> Callable[[Calla
             "fastmath": {"contract"} if contract else False,
             "error_model": "numpy",
             "nogil": True,
+            "forceinline": inline,
         }
         if folder is None:
             return numba.njit(**flags)(function)

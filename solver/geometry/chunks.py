@@ -7,6 +7,8 @@ the time of a parallel one. Each part writes its own rows: the result does not d
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -29,3 +31,25 @@ def run_in_chunks(count: int, work: Callable[[slice], None], part_size: int = PA
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, parts[1:]):
             pass
+
+
+def run_parts(count: int, work: Callable[[int], None]) -> None:
+    """Calls `work` with the numbers from 0 to `count`, on as many threads as kernels may use, which are kept.
+
+    For kernels of less than a millisecond, called again and again.
+    """
+    threads, numbers = min(thread_count(), count), itertools.count()
+
+    def run() -> None:
+        while (part := next(numbers)) < count:
+            work(part)
+
+    others = [_kept_pool(threads - 1).submit(run) for _ in range(threads - 1)]
+    run()
+    for other in others:
+        other.result()
+
+
+@functools.cache
+def _kept_pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads)

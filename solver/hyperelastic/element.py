@@ -20,10 +20,15 @@ import numpy.typing as npt
 
 from ..arrays import Floats
 from ..errors import BadInput
+from ..geometry.chunks import run_parts
 from ..linear.pattern import BlockPattern
 from ..model import Model
+from .lanes import LANES
 from .laws import CONSTANT, EXTENSIONS, LAWS, SECOND_SHARE, THRESHOLD
-from .tet_pass import RECORD, gather_forces, gather_rows, hyperelastic_tets
+from .tet_pass import RECORD, SCRATCH, gather, hyperelastic_tets
+
+MOST_PARTS = 16  # among which threads divide the tets, and the nodes
+FEWEST = 1024  # tets or nodes of a part
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +55,13 @@ class Hyperelastic:
 class TetWork:
     """What the tet pass writes; after it, per tet: the energy [J], (m,), and σ3, negative where inverted, (m,).
 
-    `record` is for the row pass, (m, RECORD).
+    `record` is for the row pass, (m, RECORD), and `scratch` work space, a row per part of the tets.
     """
 
     energy: Floats
     smallest: Floats
     record: Floats
+    scratch: Floats
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,7 @@ def hyperelastic(
 def tet_work(pattern: BlockPattern) -> TetWork:
     """Returns work arrays for the tets of a pattern; keep them from step to step."""
     count = pattern.tet_count
-    return TetWork(np.empty(count), np.empty(count), np.empty((count, RECORD)))
+    return TetWork(np.empty(count), np.empty(count), np.empty((count, RECORD)), np.empty((len(_parts(count)), SCRATCH)))
 
 
 def energy(model: Model, law: Hyperelastic, x: Floats, work: TetWork) -> Answer:
@@ -123,8 +129,7 @@ def energy(model: Model, law: Hyperelastic, x: Floats, work: TetWork) -> Answer:
 def forces(model: Model, law: Hyperelastic, x: Floats, force: Floats, work: TetWork) -> Answer:
     """Writes the elastic forces [N] at positions x [m] into `force`, (n, 3) each."""
     _tets(model, law, x, work, True, False)
-    p = model.pattern
-    gather_forces(p.diagonal, p.corner_start, p.corners, work.record, force)
+    _gather(model, work, False, np.empty((0, 9)), force)
     return _answer(law, work)
 
 
@@ -133,16 +138,36 @@ def forces_and_tangent(
 ) -> Answer:
     """Writes forces f [N], (n, 3), and the blocks of K = −∂f/∂x [N/m], (b, 9), at positions x [m], (n, 3)."""
     _tets(model, law, x, work, True, clamp)
-    p = model.pattern
-    gather_rows(p.row_start, p.diagonal, p.corner_start, p.corners, p.corner_block, work.record, values, force)
+    _gather(model, work, True, values, force)
     return _answer(law, work)
 
 
+def _parts(count: int) -> list[tuple[int, int]]:
+    """Returns where the parts of so many tets or nodes begin and end."""
+    size = LANES * -(-max(count, 1) // (LANES * MOST_PARTS))
+    size = max(size, FEWEST)
+    return [(begin, min(begin + size, count)) for begin in range(0, count, size)]
+
+
 def _tets(model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: bool, clamp: bool) -> None:
-    hyperelastic_tets(
-        wanted, clamp, law.law, law.mu, law.lam, law.share, law.extension, law.threshold, x,
-        model.tets, model.Dm_inverse, model.volume, work.energy, work.smallest, work.record,
-    )  # fmt: skip
+    parts = _parts(model.tet_count)
+
+    def run(part: int) -> None:
+        hyperelastic_tets(
+            *parts[part], wanted, clamp, law.law, law.mu, law.lam, law.share, law.extension, law.threshold, x,
+            model.tets, model.Dm_inverse, model.volume, work.scratch[part], work.energy, work.smallest, work.record,
+        )  # fmt: skip
+
+    run_parts(len(parts), run)
+
+
+def _gather(model: Model, work: TetWork, wanted: bool, values: Floats, force: Floats) -> None:
+    p, parts = model.pattern, _parts(model.node_count)
+
+    def run(part: int) -> None:
+        gather(*parts[part], wanted, p.row_start, p.corner_start, p.corners, p.corner_block, work.record, values, force)
+
+    run_parts(len(parts), run)
 
 
 def _answer(law: Hyperelastic, work: TetWork) -> Answer:

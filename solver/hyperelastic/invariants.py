@@ -15,64 +15,90 @@ from __future__ import annotations
 import math
 
 from ..jit import kernel
-from .laws import COROTATED, MOONEY_RIVLIN, NEO_HOOKEAN, NONE, SMOOTH, STABLE_NEO_HOOKEAN
+from .laws import COROTATED, LINEAR, MOONEY_RIVLIN, NEO_HOOKEAN, NONE, SMOOTH, STABLE_NEO_HOOKEAN
 
 FLATTEST = 1.0e-9  # volume ratio at which laws without an extension stop getting steeper
 
 
+@kernel(contract=True, inline=True)
+def sums(p, q, r):
+    """Returns s, Σ (σ − 1)², J − 1, I and II of three stretches; the first three keep their digits near rest."""
+    x, y, z = p - 1.0, q - 1.0, r - 1.0
+    s, pp, qq, rr = x + y + z, p * p, q * q, r * r
+    return (
+        s,
+        x * x + y * y + z * z,
+        s + x * y + y * z + z * x + x * y * z,
+        pp + qq + rr,
+        pp * pp + qq * qq + rr * rr,
+    )
+
+
+@kernel(contract=True, inline=True)
+def held_in(extension, threshold, j):
+    """Returns J − 1, raised to where functions of J leave their law: t³, or nearly flat without an extension."""
+    least = threshold * threshold * threshold if extension >= LINEAR else FLATTEST
+    return max(j, least - 1.0)
+
+
 @kernel(contract=True)
+def transcendental(law, inside, grown):
+    """Returns ln J and J^(−2/3) for J − 1 = `inside`; of stable neo-Hookean ln((I + 1) / 4) for I − 3 = `grown`.
+
+    What a law does not need is 0 or 1. The only functions that a loop over many tets cannot work on at once.
+    """
+    if law == NEO_HOOKEAN:
+        return math.log1p(inside), 1.0
+    if law == MOONEY_RIVLIN:
+        log = math.log1p(inside)
+        return log, math.exp(-2.0 / 3.0 * log)
+    return math.log1p(0.25 * grown) if law == STABLE_NEO_HOOKEAN else 0.0, 1.0
+
+
+@kernel(contract=True, inline=True)
 def gone_on(f, f1, f2, f3, d):
     """Returns value and two derivatives of the polynomial with these derivatives at zero, at d."""
     return f + d * (f1 + d * (0.5 * f2 + d * f3 / 6.0)), f1 + d * (f2 + 0.5 * d * f3), f2 + d * f3
 
 
-@kernel(contract=True)
-def derivatives(law, mu, lam, share, extension, least, s, e, j, I, II):  # noqa: E741
+@kernel(contract=True, inline=True)
+def derivatives(law, mu, lam, share, extension, s, e, j, I, II, inside, log, p):  # noqa: E741
     """Returns ψ [J/m³] and its derivatives ψ_s, ψ_I, ψ_II, ψ_J, ψ_I,I, ψ_I,J, ψ_II,J, ψ_J,J: nine numbers.
 
     Args:
         law, extension: Numbers of `laws.py`.
         mu, lam: Lamé's moduli μ, λ [Pa].
         share: Share of μ before the second invariant, of Mooney–Rivlin.
-        least: Volume ratio below which functions of J are extended.
-        s: Σ (σ − 1).
-        e: Σ (σ − 1)², so that I − 3 = e + 2 s keeps its digits near rest.
-        j: J − 1.
-        I, II: As above.
+        s, e, j, I, II: Of `sums`.
+        inside: Of `held_in`.
+        log, p: Of `transcendental`.
     """
-    grown = e + 2.0 * s
-    if law == STABLE_NEO_HOOKEAN:
-        m, k = 4.0 / 3.0 * mu, lam + 5.0 / 6.0 * mu
-        over = 1.0 / (I + 1.0)
-        # k/2 ((J − α)² − (1 − α)²) with α = 1 + ¾ m/k
-        psi = 0.5 * m * (grown - math.log1p(0.25 * grown)) + 0.5 * k * j * j - 0.75 * m * j
-        return psi, 0.0, 0.5 * m * (1.0 - over), 0.0, k * j - 0.75 * m, 0.5 * m * over * over, 0.0, 0.0, k
-    if law == NEO_HOOKEAN or law == MOONEY_RIVLIN:
+    grown = e + 2.0 * s  # I − 3
+    if law <= MOONEY_RIVLIN:
         c = mu if law == NEO_HOOKEAN else 0.0
         k = lam if law == NEO_HOOKEAN else lam + 2.0 / 3.0 * mu
-        floor = FLATTEST if extension <= 1 else least
-        inside = max(j, floor - 1.0)
         d = 0.0 if extension == NONE else j - inside
-        third = 1.0 if extension == SMOOTH else 0.0
-        l, n = math.log1p(inside), 1.0 / (1.0 + inside)  # noqa: E741
+        n = 1.0 / (1.0 + inside)
+        cube = n * n * n if extension == SMOOTH else 0.0
         # k/2 ln²J − c ln J
         v, v1, v2 = gone_on(
-            l * (0.5 * k * l - c), n * (k * l - c), n * n * (k - k * l + c),
-            third * n * n * n * (2.0 * (k * l - c) - 3.0 * k), d,
+            log * (0.5 * k * log - c), n * (k * log - c), n * n * (k - k * log + c),
+            cube * (2.0 * (k * log - c) - 3.0 * k), d,
         )  # fmt: skip
-        if extension == NONE and not j > -1.0:
-            v = math.inf
-        if law == NEO_HOOKEAN:
-            return 0.5 * mu * grown + v, 0.0, 0.5 * mu, 0.0, v1, 0.0, 0.0, 0.0, v2
-        c01 = 0.5 * mu * share
+        v = math.inf if (extension == NONE) & (j <= -1.0) else v
+        c01 = 0.0 if law == NEO_HOOKEAN else 0.5 * mu * share
         c10 = 0.5 * mu - c01
-        p = math.exp(-2.0 / 3.0 * l)
         q = p * p
-        p, p1, p2 = gone_on(p, -2.0 / 3.0 * n * p, 10.0 / 9.0 * n * n * p, -80.0 / 27.0 * third * n * n * n * p, d)
-        q, q1, q2 = gone_on(q, -4.0 / 3.0 * n * q, 28.0 / 9.0 * n * n * q, -280.0 / 27.0 * third * n * n * n * q, d)
+        # of neo-Hookean, p and q are 1
+        b = 0.0 if law == NEO_HOOKEAN else 1.0
+        p, p1, p2 = gone_on(
+            p, b * -2.0 / 3.0 * n * p, b * 10.0 / 9.0 * n * n * p, b * -80.0 / 27.0 * cube * p, d,
+        )  # fmt: skip
+        q, q1, q2 = gone_on(q, -4.0 / 3.0 * n * q, 28.0 / 9.0 * n * n * q, -280.0 / 27.0 * cube * q, d)
         D = I * I - II
+        first = grown if law == NEO_HOOKEAN else I * p - 3.0
         return (
-            c10 * (I * p - 3.0) + 0.5 * c01 * (D * q - 6.0) + v,
+            c10 * first + 0.5 * c01 * (D * q - 6.0) + v,
             0.0,
             c10 * p + c01 * I * q,
             -0.5 * c01 * q,
@@ -82,6 +108,12 @@ def derivatives(law, mu, lam, share, extension, least, s, e, j, I, II):  # noqa:
             -0.5 * c01 * q1,
             c10 * I * p2 + 0.5 * c01 * D * q2 + v2,
         )
+    if law == STABLE_NEO_HOOKEAN:
+        m, k = 4.0 / 3.0 * mu, lam + 5.0 / 6.0 * mu
+        over = 1.0 / (I + 1.0)
+        # k/2 ((J − α)² − (1 − α)²) with α = 1 + ¾ m/k
+        psi = 0.5 * m * (grown - log) + 0.5 * k * j * j - 0.75 * m * j
+        return psi, 0.0, 0.5 * m * (1.0 - over), 0.0, k * j - 0.75 * m, 0.5 * m * over * over, 0.0, 0.0, k
     if law == COROTATED:
         return mu * e + 0.5 * lam * j * j, -2.0 * mu, mu, 0.0, lam * j, 0.0, 0.0, 0.0, lam
     # St. Venant–Kirchhoff: μ E:E + λ/2 tr²E with 2 E = C − 1, so 4 E:E = II − 2 I + 3

@@ -8,18 +8,41 @@ import math
 from ..jit import kernel
 
 MOST_SWEEPS = 12  # four are enough as a rule
-SMALL = 1.0e-17  # relative size of what is left beside the diagonal
+SMALL = 1.0e-17  # relative size of what may be left beside the diagonal
 
 
-@kernel(contract=True)
+@kernel(contract=True, inline=True)
 def turn(p, q, r):
     """Returns cosine, sine and tangent t of the rotation that makes [[p, r], [r, q]] diagonal: p − t r and q + t r."""
     half = 0.5 * (q - p)
-    root = math.sqrt(half * half + r * r)
-    below = half + root if half >= 0.0 else half - root
+    below = half + math.copysign(math.sqrt(half * half + r * r), half)
     t = r / below if below != 0.0 else 0.0
     c = 1.0 / math.sqrt(1.0 + t * t)
     return c, t * c, t
+
+
+@kernel(contract=True, inline=True)
+def sweep(xx, yy, zz, xy, yz, zx, a, b, c, d, e, f, g, h, i):
+    """Returns a symmetric matrix after a rotation in each of its planes, and its axes [[a, b, c], …] turned."""
+    k, s, t = turn(xx, yy, xy)
+    xx, yy = xx - t * xy, yy + t * xy
+    zx, yz = k * zx - s * yz, s * zx + k * yz
+    a, b, d, e, g, h = k * a - s * b, s * a + k * b, k * d - s * e, s * d + k * e, k * g - s * h, s * g + k * h
+    k, s, t = turn(xx, zz, zx)
+    xx, zz = xx - t * zx, zz + t * zx
+    xy, yz = -s * yz, k * yz
+    a, c, d, f, g, i = k * a - s * c, s * a + k * c, k * d - s * f, s * d + k * f, k * g - s * i, s * g + k * i
+    k, s, t = turn(yy, zz, yz)
+    yy, zz = yy - t * yz, zz + t * yz
+    xy, zx = k * xy, s * xy
+    b, c, e, f, h, i = k * b - s * c, s * b + k * c, k * e - s * f, s * e + k * f, k * h - s * i, s * h + k * i
+    return xx, yy, zz, xy, 0.0, zx, a, b, c, d, e, f, g, h, i
+
+
+@kernel(contract=True, inline=True)
+def is_diagonal(xx, yy, zz, xy, yz, zx):
+    """Returns whether what is beside the diagonal is nothing to the rest."""
+    return abs(xy) + abs(yz) + abs(zx) <= SMALL * (abs(xx) + abs(yy) + abs(zz))
 
 
 @kernel(contract=True)
@@ -29,37 +52,23 @@ def eigen_axes(xx, yy, zz, xy, yz, zx):
     The axes are the columns of the rotation.
     """
     a, b, c, d, e, f, g, h, i = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
-    size = abs(xx) + abs(yy) + abs(zz) + abs(xy) + abs(yz) + abs(zx)
     for _ in range(MOST_SWEEPS):
-        if not abs(xy) + abs(yz) + abs(zx) > SMALL * size:
+        if is_diagonal(xx, yy, zz, xy, yz, zx):
             break
-        k, s, t = turn(xx, yy, xy)
-        xx, yy, xy = xx - t * xy, yy + t * xy, 0.0
-        zx, yz = k * zx - s * yz, s * zx + k * yz
-        a, b, d, e, g, h = k * a - s * b, s * a + k * b, k * d - s * e, s * d + k * e, k * g - s * h, s * g + k * h
-        k, s, t = turn(xx, zz, zx)
-        xx, zz, zx = xx - t * zx, zz + t * zx, 0.0
-        xy, yz = k * xy - s * yz, s * xy + k * yz
-        a, c, d, f, g, i = k * a - s * c, s * a + k * c, k * d - s * f, s * d + k * f, k * g - s * i, s * g + k * i
-        k, s, t = turn(yy, zz, yz)
-        yy, zz, yz = yy - t * yz, zz + t * yz, 0.0
-        xy, zx = k * xy - s * zx, s * xy + k * zx
-        b, c, e, f, h, i = k * b - s * c, s * b + k * c, k * e - s * f, s * e + k * f, k * h - s * i, s * h + k * i
+        xx, yy, zz, xy, yz, zx, a, b, c, d, e, f, g, h, i = sweep(xx, yy, zz, xy, yz, zx, a, b, c, d, e, f, g, h, i)
     return xx, yy, zz, a, b, c, d, e, f, g, h, i
 
 
-@kernel(contract=True)
-def without_negative(xx, yy, zz, xy, yz, zx):
-    """Returns the six entries of the positive semi-definite matrix nearest to a symmetric one: itself where it is one.
+@kernel(contract=True, inline=True)
+def is_definite(xx, yy, zz, xy, yz, zx):
+    """Returns whether a symmetric matrix is positive definite, by Cholesky's pivots."""
+    lower, last = yy - xy * xy / xx, yz - xy * zx / xx
+    return (xx > 0.0) & (lower > 0.0) & (zz - zx * zx / xx - last * last / lower > 0.0)
 
-    Eigenvalues below zero become zero.
-    """
-    # Cholesky's pivots tell definite matrices from others
-    if xx > 0.0:
-        lower, last = yy - xy * xy / xx, yz - xy * zx / xx
-        if lower > 0.0 and zz - zx * zx / xx - last * last / lower > 0.0:
-            return xx, yy, zz, xy, yz, zx
-    u, v, w, a, b, c, d, e, f, g, h, i = eigen_axes(xx, yy, zz, xy, yz, zx)
+
+@kernel(contract=True, inline=True)
+def composed(u, v, w, a, b, c, d, e, f, g, h, i):
+    """Returns the entries xx, yy, zz, xy, yz, zx of the matrix with eigenvalues u, v, w, or 0 for those below it."""
     u, v, w = max(u, 0.0), max(v, 0.0), max(w, 0.0)
     return (
         u * a * a + v * b * b + w * c * c,
@@ -69,3 +78,12 @@ def without_negative(xx, yy, zz, xy, yz, zx):
         u * d * g + v * e * h + w * f * i,
         u * g * a + v * h * b + w * i * c,
     )
+
+
+@kernel(contract=True)
+def nearest_semidefinite(xx, yy, zz, xy, yz, zx):
+    """Returns the six entries of the positive semi-definite matrix nearest to a symmetric one."""
+    if is_definite(xx, yy, zz, xy, yz, zx):
+        return xx, yy, zz, xy, yz, zx
+    u, v, w, a, b, c, d, e, f, g, h, i = eigen_axes(xx, yy, zz, xy, yz, zx)
+    return composed(u, v, w, a, b, c, d, e, f, g, h, i)

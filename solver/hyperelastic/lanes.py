@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The arithmetic of `signed_svd.py`, `invariants.py` and `principal.py` for 32 tets at a time.
+
+Stage by stage, without branches, so that the processor works on eight tets at once. What stages hand on are groups of
+rows of a scratch array: number k of the tet in lane i lies at k · L + i.
+"""
+
+from __future__ import annotations
+
+from ..jit import kernel
+from .invariants import derivatives, held_in, sums, transcendental
+from .jacobi import MOST_SWEEPS, composed, is_definite, is_diagonal, sweep
+from .principal import of_stretches, raised
+from .signed_svd import from_axes, squared
+
+L = LANES = 32
+
+# Rows of the groups: F (9), gradients g1, g2, g3 (9), a symmetric matrix and its axes (15), U, σ and V (21), μ, λ,
+# share, V and law (5), numbers on the way to the energy and that (5), stress and differential (15), gradients in the
+# diagonal frame (9), forces and blocks (63).
+DEFORMATION, GRADIENTS, AXES, DECOMPOSED, MATERIAL, PARTS, TENSORS, TURNED, RESULT = 0, 9, 18, 33, 54, 59, 64, 79, 88
+ROWS = RESULT + 63
+
+
+@kernel(contract=True)
+def decompose(F, W, D):
+    """Writes U, σ and V of F = U diag(σ) Vᵀ, by way of W."""
+    for i in range(L):
+        xx, yy, zz, xy, yz, zx = squared(
+            F[i], F[L + i], F[2 * L + i], F[3 * L + i], F[4 * L + i], F[5 * L + i], F[6 * L + i], F[7 * L + i],
+            F[8 * L + i],
+        )  # fmt: skip
+        W[i], W[L + i], W[2 * L + i], W[3 * L + i], W[4 * L + i], W[5 * L + i] = xx, yy, zz, xy, yz, zx
+    find_axes(len(F) // 9, W)
+    for i in range(L):
+        (
+            D[i], D[L + i], D[2 * L + i], D[3 * L + i], D[4 * L + i], D[5 * L + i], D[6 * L + i], D[7 * L + i],
+            D[8 * L + i], D[9 * L + i], D[10 * L + i], D[11 * L + i], D[12 * L + i], D[13 * L + i], D[14 * L + i],
+            D[15 * L + i], D[16 * L + i], D[17 * L + i], D[18 * L + i], D[19 * L + i], D[20 * L + i],
+        ) = from_axes(
+            F[i], F[L + i], F[2 * L + i], F[3 * L + i], F[4 * L + i], F[5 * L + i], F[6 * L + i], F[7 * L + i],
+            F[8 * L + i], W[6 * L + i], W[7 * L + i], W[8 * L + i], W[9 * L + i], W[10 * L + i], W[11 * L + i],
+            W[12 * L + i], W[13 * L + i], W[14 * L + i],
+        )  # fmt: skip
+
+
+@kernel(contract=True)
+def find_axes(count, W):
+    """Makes the symmetric matrices of the first `count` lanes diagonal and writes their axes."""
+    for i in range(count):
+        W[6 * L + i], W[7 * L + i], W[8 * L + i] = 1.0, 0.0, 0.0
+        W[9 * L + i], W[10 * L + i], W[11 * L + i] = 0.0, 1.0, 0.0
+        W[12 * L + i], W[13 * L + i], W[14 * L + i] = 0.0, 0.0, 1.0
+    for _ in range(MOST_SWEEPS):
+        left = 0
+        for i in range(count):
+            xx, yy, zz, xy, yz, zx, a, b, c, d, e, f, g, h, k = sweep(
+                W[i], W[L + i], W[2 * L + i], W[3 * L + i], W[4 * L + i], W[5 * L + i], W[6 * L + i], W[7 * L + i],
+                W[8 * L + i], W[9 * L + i], W[10 * L + i], W[11 * L + i], W[12 * L + i], W[13 * L + i], W[14 * L + i],
+            )  # fmt: skip
+            W[i], W[L + i], W[2 * L + i], W[3 * L + i], W[4 * L + i], W[5 * L + i] = xx, yy, zz, xy, yz, zx
+            W[6 * L + i], W[7 * L + i], W[8 * L + i], W[9 * L + i], W[10 * L + i] = a, b, c, d, e
+            W[11 * L + i], W[12 * L + i], W[13 * L + i], W[14 * L + i] = f, g, h, k
+            left += 0 if is_diagonal(xx, yy, zz, xy, yz, zx) else 1
+        if left == 0:
+            break
+
+
+@kernel(contract=True)
+def find_stress(extension, threshold, D, M, C, T):
+    """Writes energies into the last row of C, and stress and differential of `of_stretches` into T."""
+    for i in range(L):
+        p = raised(extension, threshold, D[9 * L + i])
+        q = raised(extension, threshold, D[10 * L + i])
+        r = raised(extension, threshold, D[11 * L + i])
+        s, e, j, _, _ = sums(p, q, r)
+        C[i], C[L + i] = held_in(extension, threshold, j), e + 2.0 * s
+    for i in range(L):
+        C[2 * L + i], C[3 * L + i] = transcendental(int(M[4 * L + i]), C[i], C[L + i])
+    for i in range(L):
+        p = raised(extension, threshold, D[9 * L + i])
+        q = raised(extension, threshold, D[10 * L + i])
+        r = raised(extension, threshold, D[11 * L + i])
+        s, e, j, I, II = sums(p, q, r)  # noqa: E741
+        psi, fs, f1, f2, f3, f11, f13, f23, f33 = derivatives(
+            int(M[4 * L + i]), M[i], M[L + i], M[2 * L + i], extension, s, e, j, I, II, C[i], C[2 * L + i],
+            C[3 * L + i],
+        )  # fmt: skip
+        C[4 * L + i] = psi * M[3 * L + i]
+        (
+            T[i], T[L + i], T[2 * L + i], T[3 * L + i], T[4 * L + i], T[5 * L + i], T[6 * L + i], T[7 * L + i],
+            T[8 * L + i], T[9 * L + i], T[10 * L + i], T[11 * L + i], T[12 * L + i], T[13 * L + i], T[14 * L + i],
+        ) = of_stretches(p, q, r, fs, f1, f2, f3, f11, f13, f23, f33)  # fmt: skip
+
+
+@kernel(contract=True)
+def clamp(C, W, T):
+    """Makes the differentials in T positive semi-definite, as `principal.clamped` does."""
+    bad = 0
+    for i in range(L):
+        definite = is_definite(
+            T[3 * L + i], T[4 * L + i], T[5 * L + i], T[6 * L + i], T[7 * L + i], T[8 * L + i]
+        )  # fmt: skip
+        C[i] = 1.0 if definite else 0.0
+        bad += 0 if definite else 1
+    for i in range(9 * L, 15 * L):
+        T[i] = max(T[i], 0.0)
+    if bad == 0:
+        return
+    # the others side by side
+    count = 0
+    for i in range(L):
+        if C[i] == 0.0:
+            C[L + count] = i
+            for k in range(6):
+                W[k * L + count] = T[(3 + k) * L + i]
+            count += 1
+    find_axes(count, W)
+    for i in range(count):
+        xx, yy, zz, xy, yz, zx = composed(
+            W[i], W[L + i], W[2 * L + i], W[6 * L + i], W[7 * L + i], W[8 * L + i], W[9 * L + i], W[10 * L + i],
+            W[11 * L + i], W[12 * L + i], W[13 * L + i], W[14 * L + i],
+        )  # fmt: skip
+        W[i], W[L + i], W[2 * L + i], W[3 * L + i], W[4 * L + i], W[5 * L + i] = xx, yy, zz, xy, yz, zx
+    for i in range(count):
+        lane = int(C[L + i])
+        for k in range(6):
+            T[(3 + k) * L + lane] = W[k * L + i]
