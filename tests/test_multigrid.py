@@ -10,6 +10,8 @@ import pytest
 
 from meshes import bar, lattice_bar
 from sinew.solver.elements.corotational import COROTATED, WARPED, assemble, warp_tets
+from sinew.solver.integrators import implicit_euler
+from sinew.solver.integrators.outside import Outside
 from sinew.solver.jit import kernel, set_thread_count
 from sinew.solver.linear.block_row import multiply_row
 from sinew.solver.linear.multigrid.dense import factor, solve_dense
@@ -22,7 +24,8 @@ from sinew.solver.linear.pattern import block_pattern
 from sinew.solver.linear.pcg import solve
 from sinew.solver.linear.rigid_modes import rigid_modes
 from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material
+from sinew.solver.scene import Material, Settings
+from sinew.solver.state import State
 
 
 @kernel()
@@ -282,7 +285,7 @@ def test_islands_of_very_different_weight_and_size_are_all_solved():
 
 def test_any_positive_blocks_on_the_tets_will_do():
     """Such as a projected Hessian: a random semi-definite 12 × 12 matrix per tet."""
-    model, _, is_free = bar_problem((3, 3, 6))
+    model, _, is_free = bar_problem((4, 4, 12))
     lots, p = np.random.default_rng(9), model.pattern
     values = np.zeros((p.block_count, 9))
     for tet in range(model.tet_count):
@@ -311,13 +314,27 @@ def test_threads_change_no_bit():
 
 
 def test_a_loose_tolerance_is_left_to_block_jacobi():
-    model, values, is_free = bar_problem((3, 3, 6))
+    model, values, is_free = bar_problem((4, 4, 12))
     values = stiffness(model, mass=1e4)
     b = np.random.default_rng(11).normal(size=model.X.shape)
     plain, other = np.zeros_like(b), np.zeros_like(b)
     first = solve(model.pattern, values, b, is_free, plain, 0.01, 500)
     second = solve(model.pattern, values, b, is_free, other, 0.01, 500, preconditioner=EmbeddedLattices(model.X))
     assert first == second and first.iterations < PATIENCE and plain.tobytes() == other.tobytes()
+
+
+def test_a_step_of_small_tolerance_is_the_same_in_fewer_iterations(monkeypatch):
+    model = made([jittered(bar, (4, 4, 24))], 0.45, 1e6)
+    fixed, settings, found = model.X[:, 2] < 1e-9, Settings(tolerance=1e-10, max_iterations=9000), []
+    for tight in (0.0, implicit_euler.TIGHT):
+        monkeypatch.setattr(implicit_euler, "TIGHT", tight)
+        state = State(model.X.copy(), np.zeros_like(model.X))
+        report = implicit_euler.step(model, state, Outside(np.array([0.3, 0.0, -9.8]), is_fixed=fixed), 0.1, settings)
+        assert report.converged
+        found.append((state.v, report.iterations))
+    np.testing.assert_allclose(found[1][0], found[0][0], atol=1e-6 * np.abs(found[0][0]).max())
+    assert PATIENCE < found[1][1] < found[0][1] / 2
+    assert Settings().tolerance > implicit_euler.TIGHT  # what artists bake by default keeps its bits
 
 
 def test_it_takes_over_where_block_jacobi_takes_long():
@@ -330,7 +347,7 @@ def test_it_takes_over_where_block_jacobi_takes_long():
 
 
 def test_an_end_of_iterations_is_told():
-    model, values, is_free = bar_problem((3, 3, 9), 0.49)
+    model, values, is_free = bar_problem((4, 4, 12), 0.49)
     b = np.random.default_rng(13).normal(size=model.X.shape)
     x = np.zeros_like(b)
     solved = solve(model.pattern, values, b, is_free, x, 1e-9, 3, preconditioner=EmbeddedLattices(model.X))
@@ -341,7 +358,7 @@ def test_an_end_of_iterations_is_told():
 
 
 def test_a_matrix_that_is_not_positive_ends_in_numbers():
-    model, values, is_free = bar_problem((3, 3, 9))
+    model, values, is_free = bar_problem((4, 4, 12))
     values = values.copy()
     values[model.pattern.diagonal[40:60]] -= 500.0 * np.eye(3).ravel()
     b = np.random.default_rng(14).normal(size=model.X.shape)
@@ -351,10 +368,11 @@ def test_a_matrix_that_is_not_positive_ends_in_numbers():
 
 
 def test_nodes_without_tets_and_single_tets_are_no_trouble():
-    X, t = jittered(bar, (3, 3, 9))
+    X, t = jittered(bar, (4, 4, 12))
     X = np.concatenate([X, [[0.0, 0.0, 50.0]], np.eye(4, 3) + 70.0])
     t = np.concatenate([t, np.arange(len(X) - 4, len(X))[None]]).astype(np.int32)
-    X[-4:], t[-1] = X[-4:], t[-1][[0, 2, 1, 3]] if np.linalg.det(X[t[-1, 1:]] - X[t[-1, 0]]) < 0 else t[-1]
+    if np.linalg.det(X[t[-1, 1:]] - X[t[-1, 0]]) < 0:
+        t[-1] = t[-1][[0, 2, 1, 3]]
     pattern = block_pattern(t, len(X))
     hierarchy = hierarchy_of(pattern, X)
     assert hierarchy is hierarchy_of(pattern, X)

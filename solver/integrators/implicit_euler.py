@@ -19,6 +19,7 @@ from ..elements.inversion import count_inverted
 from ..elements.volume_pressure import add_pressure
 from ..errors import SolveFailed
 from ..jit import at_most_threads
+from ..linear.multigrid.preconditioner import EmbeddedLattices
 from ..linear.pcg import Solved, solve
 from ..linear.points import add_points, keep_blocks, put_back
 from ..linear.rigid_modes import rigid_modes
@@ -29,6 +30,9 @@ from .outside import Outside
 from .report import StepReport
 from .right_side import move, push_by_gravity, sum_up, velocities_to
 from .workspace import workspace
+
+# relative residuals for which multigrid stands by
+TIGHT = 1.0e-5
 
 # below this a second thread costs more in waiting than it brings
 TETS_PER_THREAD = 2500
@@ -179,8 +183,9 @@ def solve_step(
         model.mass, floats(state.v), work.force, impulse, dt, is_free, pattern.island_start, LEAST, b, least,
     )  # fmt: skip
     modes = rigid_modes(pattern, work.values, state.x, is_free)
+    lattices = EmbeddedLattices(model.X, at_once=False) if settings.tolerance <= TIGHT else None
     solved = solve(
-        pattern, work.values, b, is_free, v, settings.tolerance, settings.max_iterations, least, likely, modes
+        pattern, work.values, b, is_free, v, settings.tolerance, settings.max_iterations, least, likely, modes, lattices
     )
     put_back(count, work.places, work.kept, work.is_kept, work.values)
 

@@ -135,6 +135,11 @@ def solve(
             pattern, values, b, is_free, x, tolerance, max_iterations - iterations, least, modes
         )
         iterations += more
+        left = max_iterations - iterations
+        if residual > tolerance and left > 0:
+            # lost in a matrix that is not quite positive, or in round-off: block Jacobi bears more of both
+            rest = solve(pattern, values, b, is_free, x, tolerance, left, least, None, modes)
+            return Solved(int(iterations) + rest.iterations, rest.residual, rest.converged)
     return Solved(int(iterations), residual, residual <= tolerance)
 
 

@@ -12,11 +12,13 @@ from .hierarchy import hierarchy_of
 from .refresh import refresh
 from .search import search
 
-# A relative residual as small as this is asked for: multigrid from the start, in systems of LEAST_NODES and more
+# A relative residual as small as this is asked for: multigrid from the start
 TIGHT = 1.0e-3
-LEAST_NODES = 300
-# Else, and where block Jacobi has not arrived after so many iterations: to set up multigrid takes about as long
+# Else where block Jacobi has not arrived after so many iterations: to set up multigrid takes about as long
 PATIENCE = 50
+# In smaller systems in any case after more: an iteration of block Jacobi costs next to nothing there
+LEAST_NODES = 300
+PATIENCE_IF_SMALL = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,13 +27,18 @@ class EmbeddedLattices:
 
     Attributes:
         X: Nodes at rest [m], (n, 3).
+        at_once: Whether a small residual is reason enough; False where masses make most systems easy: only what block
+            Jacobi has not solved in `PATIENCE` iterations is hard then.
     """
 
     X: Floats
+    at_once: bool = True
 
     def patience(self, pattern: BlockPattern, tolerance: float) -> int:
         """Returns how many iterations of block Jacobi come first."""
-        return 0 if tolerance <= TIGHT and pattern.node_count >= LEAST_NODES else PATIENCE
+        if pattern.node_count < LEAST_NODES:
+            return PATIENCE_IF_SMALL
+        return 0 if self.at_once and tolerance <= TIGHT else PATIENCE
 
     def search(
         self,
