@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from meshes import bar, lattice_bar
 from sinew.solver.elements.corotational import COROTATED, WARPED, assemble, warp_tets
@@ -191,6 +192,27 @@ def test_chebyshev_keeps_to_its_bound_between_its_ends():
         middle = (REACH + 1.0) / (REACH - 1.0)
         assert abs(1.0 - t * x) <= 1.0 / (2.0 * middle**2 - 1.0) + 1e-12
     np.testing.assert_allclose(1.0 - 3.0 * x, 1.0 / (2.0 * middle**2 - 1.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("nu", [0.0, 0.3, 0.49])
+@pytest.mark.parametrize("mesh", [bar, lattice_bar])
+def test_the_smoother_knows_the_largest_eigenvalue(mesh, nu):
+    """A little too small would do no harm: Chebyshev's polynomial stays below one a while beyond its end."""
+    model, values, is_free = bar_problem((3, 4, 14), nu, mesh)
+    p = model.pattern
+    hierarchy = build_hierarchy(p, model.X)
+    made = refresh(hierarchy, p, values, is_free)
+    A = held_out(dense(p.row_start, p.column, values), is_free)
+    P = prolongation(hierarchy.coarsenings[0].hang) * np.repeat(is_free, 3)[:, None]
+    for matrix, largest in zip((A, P.T @ A @ P), made.largest, strict=False):
+        D = block_diagonal(matrix)
+        used = np.diag(D) > 0.0
+        true = scipy.linalg.eigh(matrix[used][:, used], D[used][:, used], eigvals_only=True).max()
+        assert 0.95 * true < largest < 2.5 * true and true <= 4.0 + 4.0 * (matrix is not A)
+
+
+def block_diagonal(A):
+    return A * np.kron(np.eye(len(A) // 3), np.ones((3, 3)))
 
 
 def slow_cycle(matrices, prolongations, largest, r):

@@ -19,8 +19,8 @@ from ..block_row import multiply_row
 from .dense import solve_dense
 
 # START: d = b D⁻¹ r, x = d. GATHER: first r = Pᵀ r of the level below. STEP: r −= A d, d = a d + b D⁻¹ r, x += d.
-# SPREAD: d = P x of the level above, x += d. DENSE: x = A⁻¹ r on the coarsest level.
-START, GATHER, STEP, SPREAD, DENSE = range(5)
+# SPREAD: d = P x of the level above, x += d. DENSE: x = A⁻¹ r on the coarsest level. POWER: d = D⁻¹ A d.
+START, GATHER, STEP, SPREAD, DENSE, POWER = range(6)
 
 # rows that a thread takes at a time; levels of fewer rows than SMALL are done by one
 ROWS = 256
@@ -73,10 +73,11 @@ def _pass(
             new[i, 0], new[i, 1], new[i, 2] = s, t, u
             x[i, 0], x[i, 1], x[i, 2] = x[i, 0] + s, x[i, 1] + t, x[i, 2] + u
             continue
-        if task == STEP:
+        if task == STEP or task == POWER:
             s, t, u = multiply_row(values, column, d, row_start[i], row_start[i + np.uint64(1)])
-            s, t, u = r[i, 0] - s, r[i, 1] - t, r[i, 2] - u
-            r[i, 0], r[i, 1], r[i, 2] = s, t, u
+            if task == STEP:
+                s, t, u = r[i, 0] - s, r[i, 1] - t, r[i, 2] - u
+                r[i, 0], r[i, 1], r[i, 2] = s, t, u
         elif task == GATHER:
             s, t, u = zero, zero, zero
             for k in range(back_start[i], back_start[i + np.uint64(1)]):
@@ -96,6 +97,6 @@ def _pass(
         if task == STEP:
             v, w, z = v + a * d[i, 0], w + a * d[i, 1], z + a * d[i, 2]
             x[i, 0], x[i, 1], x[i, 2] = x[i, 0] + v, x[i, 1] + w, x[i, 2] + z
-        else:
+        elif task != POWER:
             x[i, 0], x[i, 1], x[i, 2] = v, w, z
         new[i, 0], new[i, 1], new[i, 2] = v, w, z

@@ -13,7 +13,7 @@ from .refresh import refresh
 from .search import search
 
 # A relative residual as small as this is asked for: multigrid from the start
-TIGHT = 1.0e-3
+TIGHT = 1.0e-5
 # Else where block Jacobi has not arrived after so many iterations: to set up multigrid takes about as long
 PATIENCE = 50
 # In smaller systems in any case after more: an iteration of block Jacobi costs next to nothing there

@@ -14,7 +14,7 @@ from ...chance import draw
 from ...geometry.chunks import run_in_chunks
 from ...jit import kernel
 from ..pattern import BlockPattern
-from .cycle import DENSE, GATHER, SPREAD, START, STEP, run_passes
+from .cycle import DENSE, GATHER, POWER, SPREAD, START, STEP, run_passes
 from .dense import factor
 from .hierarchy import Hierarchy
 from .product import blocks_times_weights, weights_times_blocks
@@ -25,7 +25,7 @@ Singles = npt.NDArray[np.float32]
 REACH = 12.0
 # A sum of semi-definite matrices of four nodes each has no larger one
 MOST_OF_TETS = 4.0
-# On coarse levels the power method finds it in so many steps, from below
+# On coarse levels the power method finds it in so many steps, an even number, from below
 POWER_STEPS = 10
 SAFETY = 1.15
 
@@ -122,7 +122,7 @@ def refresh(hierarchy: Hierarchy, pattern: BlockPattern, values: Floats, is_free
         hierarchy, scale, work.values, work.inverse, work.weight, work.factors, np.zeros(len(hierarchy.coarsenings)),
         np.zeros((0, 3), np.int64), np.zeros((0, 2), np.float32), work.r, work.x, work.d,
     )  # fmt: skip
-    largest = np.array([_largest(made, level) for level in range(len(hierarchy.coarsenings))])
+    largest = _largest(made)
     tasks, numbers = v_cycle(largest)
     return Multigrid(
         hierarchy, scale, work.values, work.inverse, work.weight, work.factors, largest, tasks, numbers,
@@ -199,27 +199,20 @@ def _scale(pattern: BlockPattern, values: Floats, is_free: Bools) -> Floats:
     return np.exp2(-np.round(np.log2(np.where(is_usable, largest, 1.0))))
 
 
-def _largest(multigrid: Multigrid, level: int) -> float:
-    """Returns the largest eigenvalue of D⁻¹ A on a level, a little too large."""
-    if level == 0:
-        return MOST_OF_TETS
-    first, last = multigrid.hierarchy.level_start[level : level + 2]
-    r, d = multigrid.r[first:last], multigrid.d[:, first:last]
-    d[0] = draw(np.arange(3 * (last - first))).reshape(-1, 3) - 0.5
-    d[0][multigrid.inverse[first:last, 0] == 0.0] = 0.0
-    estimate = 0.0
-    # r = −A d, then d' = −D⁻¹ r
-    numbers = np.array([[0.0, -1.0]], np.float32)
-    for step in range(POWER_STEPS):
-        r[:] = 0.0
-        side = step % 2
-        _run(multigrid, np.array([[STEP, level, side]]), numbers)
-        size = float(np.sqrt(np.sum(np.square(d[1 - side]))))
-        if not size > 0.0:
-            return 1.0
-        estimate = size
-        d[1 - side] /= size
-    return SAFETY * estimate
+def _largest(multigrid: Multigrid) -> Floats:
+    """Returns what the largest eigenvalue of D⁻¹ A is at most, per level but the coarsest, a little too large."""
+    starts, levels = multigrid.hierarchy.level_start, len(multigrid.hierarchy.coarsenings)
+    d = multigrid.d
+    first, last = starts[1], starts[levels]
+    d[0, first:last] = draw(np.arange(3 * (last - first))).reshape(-1, 3) - 0.5
+    tasks = [(POWER, level, step % 2) for step in range(POWER_STEPS) for level in range(1, levels)]
+    if tasks:
+        _run(multigrid, np.array(tasks), np.full((len(tasks), 2), [0.0, 1.0], np.float32))
+    largest = [MOST_OF_TETS]
+    for level in range(1, levels):
+        before, after = (float(np.sum(np.square(d[side, starts[level] : starts[level + 1]]))) for side in (1, 0))
+        largest.append(SAFETY * float(np.sqrt(after / before)) if before > 0.0 else 1.0)
+    return np.array(largest)
 
 
 def _run(m: Multigrid, tasks: npt.NDArray[np.int64], numbers: Singles) -> None:
