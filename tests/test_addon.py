@@ -221,6 +221,9 @@ def test_a_mesh_with_too_few_vertices_gets_an_offer() -> None:
     cube = bpy.context.object
     roles.make_body(cube)
     assert "Subdivide to Bend" in drawn(cube).lines
+    cube.sinew.preset = "GLASS"
+    assert "Subdivide to Bend" not in drawn(cube).lines, "what is brittle hardly bends"
+    cube.sinew.preset = "RUBBER"
     roles.subdivide(cube)
     assert "Subdivide to Bend" not in drawn(cube).lines
     box = add_box(divisions=8)

@@ -74,6 +74,7 @@ def test_settings_are_locked_while_baked_but_not_what_is_made_of_a_bake(monkeypa
         for name in ("yield_strain", "melting_point", "softening", "breaking_stress", "attributes", "source_radius"):
             assert layout.enabled_of(name) == (not state.is_locked), name
         assert layout.enabled_of("broken_material") and layout.enabled_of("separate_pieces")
+        assert layout.enabled_of("sinew.add_heat_source") == (not state.is_running)
 
 
 def test_headers_have_switches() -> None:
@@ -141,6 +142,7 @@ def test_the_panel_says_what_cannot_be_and_offers_a_way() -> None:
     layout = drawn(sheet, "draw_fracture")
     assert any(line.startswith("4 open edges: pieces of this mesh") for line in layout.lines)
     assert "sinew.remesh_closed" in [name for _, name in layout.drawn]
+    assert "sinew.remesh_closed" in [name for _, name in drawn(sheet).drawn], "its panel may be closed"
     sheet.modifiers.new("Solidify", "SOLIDIFY")
     sheet.modifiers.move(1, 0)
     assert "sinew.remesh_closed" not in [name for _, name in drawn(sheet, "draw_fracture").drawn]

@@ -77,7 +77,8 @@ def _role_name(obj: bpy.types.Object) -> str:
 
 
 def _draw_offer_to_subdivide(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    if not roles.has_few_vertices(obj):
+    # what is brittle hardly bends, and is cut where it breaks
+    if not roles.has_few_vertices(obj) or (obj.sinew.use_fracture and not obj.sinew.use_plasticity):
         return
     box = layout.box().column(align=True)
     box.label(text=f"Only {len(obj.data.vertices)} vertices: it cannot bend", icon="INFO")
