@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from hyperelastic_twin import LAM, MU, found
 from meshes import bar
 from sinew.solver.arrays import Floats
 from sinew.solver.errors import BadInput
 from sinew.solver.hyperelastic.element import energy, forces, forces_and_tangent, hyperelastic, tet_work
 from sinew.solver.hyperelastic.laws import LAWS
+from sinew.solver.jit import set_thread_count
 from sinew.solver.model import Model, Part, make_model
 from sinew.solver.scene import Material
 
@@ -60,6 +64,57 @@ def test_clamped_tangent_is_symmetric_and_semidefinite_also_in_a_heap(law):
     assert np.abs(matrix - matrix.T).max() < 1e-12 * np.abs(matrix).max()
     assert np.linalg.eigvalsh(matrix)[0] > -1e-9 * np.linalg.norm(matrix, 2)
     assert np.abs(force.sum(axis=0)).max() < 1e-12 * np.abs(force).sum()
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_matrix_and_forces_are_the_sums_over_tets(law):
+    """Dense twin: K = Σ V Bᵀ T B and f = −Σ V Bᵀ P, tet by tet, of what single unit tets give."""
+    model = model_of()
+    model = replace(model, mu=np.full(model.tet_count, MU), lam=np.full(model.tet_count, LAM))
+    x = 1.3 * model.X + 0.3 * np.random.default_rng(6).normal(size=model.X.shape)
+    flesh, work = hyperelastic(model, law), tet_work(model.pattern)
+    values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
+    answer = forces_and_tangent(model, flesh, x, values, force, work)
+    Ds = np.swapaxes(x[model.tets[:, 1:]] - x[model.tets[:, :1]], 1, 2)
+    here = found(law, "constant", Ds @ model.Dm_inverse, clamped=True)
+    n = model.node_count
+    K, f = np.zeros((n, 3, n, 3)), np.zeros((n, 3))
+    for tet, G, V, P, T in zip(model.tets, model.Dm_inverse, model.volume, here.P, here.T, strict=True):
+        g = np.concatenate([-G.sum(axis=0, keepdims=True), G])
+        f[tet] -= V * g @ P.T
+        for a in range(4):
+            for b in range(4):
+                K[tet[a], :, tet[b], :] += V * np.einsum("rmsn,m,n->rs", T, g[a], g[b])
+    assert answer.inverted > 0 and answer.energy == pytest.approx(np.sum(model.volume * here.psi))
+    assert np.abs(force - f).max() < 1e-12 * np.abs(f).max()
+    assert np.abs(dense(model, values) - K.reshape(3 * n, 3 * n)).max() < 1e-12 * np.abs(K).max()
+
+
+def test_no_number_depends_on_the_threads():
+    model = model_of((6, 6, 20))
+    x = model.X + 0.1 * np.random.default_rng(7).normal(size=model.X.shape)
+    outcomes = []
+    for threads in (1, 2):
+        set_thread_count(threads)
+        work = tet_work(model.pattern)
+        values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
+        answer = forces_and_tangent(model, hyperelastic(model), x, values, force, work)
+        outcomes.append((answer, values.tobytes(), force.tobytes()))
+    set_thread_count(None)
+    assert model.tet_count > 2 * 1024 and outcomes[0] == outcomes[1]
+
+
+def test_every_body_has_its_law():
+    nodes, tets = bar((1, 1, 2), (1.0, 1.0, 2.0))
+    part = Part("a", nodes, tets, np.ones(len(tets)), Material(youngs_modulus=1e4))
+    both = make_model([part, replace(part, key="b", nodes=nodes + 5.0)])
+    x = both.X + 0.05 * np.random.default_rng(8).normal(size=both.X.shape)
+    mixed, work = np.empty_like(x), tet_work(both.pattern)
+    forces(both, hyperelastic(both, ["stvk", "neo-hookean"]), x, mixed, work)
+    for law, body in zip(["stvk", "neo-hookean"], both.bodies, strict=True):
+        alone = np.empty_like(x)
+        forces(both, hyperelastic(both, law), x, alone, work)
+        assert np.array_equal(alone[body.nodes], mixed[body.nodes])
 
 
 def test_energy_alone_is_the_same():

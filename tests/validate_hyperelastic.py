@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the hyperelastic laws promise, on many deformations: largest errors, and what a tet costs.
+
+python -m pytest -s tests/validate_hyperelastic.py
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from hyperelastic_twin import KINDS, MU, clamp, differences, found, gradients, rotations, size
+from meshes import bar
+from reach_table import reach
+from sinew.solver.hyperelastic.element import energy, forces_and_tangent, hyperelastic, tet_work
+from sinew.solver.hyperelastic.laws import EXTENSIONS, LAWS, THRESHOLD
+from sinew.solver.hyperelastic.signed_svd import signed_svd
+from sinew.solver.model import Part, make_model
+from sinew.solver.scene import Material
+from test_hyperelastic_laws import BOUNDLESS
+
+SECTION = "Hyperelastic laws"
+COUNT = 500
+
+
+def worst(numbers) -> float:
+    return float(np.max(numbers))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_derivatives(law):
+    stress, differential, samples = 0.0, 0.0, 0
+    for extension in (None, "linear", "smooth"):
+        for kind in KINDS if extension or law in BOUNDLESS else KINDS[:2]:
+            F = gradients(kind, COUNT, seed=100)
+            here = found(law, extension, F)
+            P = differences(lambda G, e=extension: found(law, e, G).psi, F)
+            T = differences(lambda G, e=extension: found(law, e, G).P, F)
+            stress = max(stress, worst(size(here.P - P) / np.maximum(size(P), MU)))
+            differential = max(differential, worst(size(here.T - T) / size(T)))
+            samples += COUNT
+    reach(SECTION, f"{law}: stress against differences of the energy, {samples} F", stress, 1e-6, stress < 1e-6)
+    reach(SECTION, f"{law}: Hessian against differences of the stress", differential, 1e-6, differential < 1e-6)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_thresholded(law):
+    off = 0.0
+    for kind in KINDS:
+        F = gradients(kind, COUNT, seed=101)
+        parts = np.array([signed_svd(*f.ravel()) for f in F])
+        U, sigma, V = parts[:, :9].reshape(-1, 3, 3), parts[:, 9:12], parts[:, 12:].reshape(-1, 3, 3)
+        raised = np.maximum(sigma, THRESHOLD)[:, :, None] * np.eye(3)
+        T = differences(lambda G: found(law, None, G).P, raised)
+        T = np.einsum("nij,nkl,njlpq,nrp,nsq->nikrs", U, V, T, U, V, optimize=True)
+        off = max(off, worst(size(found(law, "constant", F).T - T) / size(T)))
+    reach(SECTION, f"{law}: thresholded differential against its definition", off, 1e-6, off < 1e-6)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_turned_and_clamped(law):
+    rng, turned, lowest, off, same, definite = np.random.default_rng(102), 0.0, 0.0, 0.0, True, 0
+    for extension in EXTENSIONS:
+        for kind in KINDS:
+            F = gradients(kind, COUNT, seed=103)
+            true, here = found(law, extension, F), found(law, extension, F, clamped=True)
+            values = np.linalg.eigvalsh(here.T.reshape(-1, 9, 9))[:, 0]
+            lowest = min(lowest, float(np.min(values / np.maximum(size(here.T), 1e-9 * MU))))
+            off = max(off, worst(size(here.T - clamp(true.T)) / size(true.T)))
+            is_definite = np.linalg.eigvalsh(true.T.reshape(-1, 9, 9))[:, 0] > 1e-12 * size(true.T)
+            same = same and np.array_equal(here.T[is_definite], true.T[is_definite])
+            definite += np.count_nonzero(is_definite)
+            if extension is None and law not in BOUNDLESS and kind in KINDS[2:]:
+                continue  # where there is no energy nothing is promised but that it is finite
+            Q, R = rotations(COUNT, rng), rotations(COUNT, rng)
+            there = found(law, extension, Q @ F @ R)
+            T = np.einsum("nij,nlk,njlpq,nrp,nqs->nikrs", Q, R, true.T, Q, R, optimize=True)
+            turned = max(turned, worst(size(there.T - T) / size(T)))
+            turned = max(turned, worst(size(there.P - Q @ true.P @ R) / np.maximum(size(true.P), MU)))
+            turned = max(turned, worst(np.abs(there.psi - true.psi) / np.maximum(np.abs(true.psi), MU)))
+    reach(SECTION, f"{law}: energy, stress and Hessian under rotations", turned, 1e-9, turned < 1e-9)
+    reach(SECTION, f"{law}: lowest eigenvalue of the clamped Hessian over its norm", lowest, -1e-9, lowest >= -1e-9)
+    reach(SECTION, f"{law}: clamped Hessian against eigh", off, 1e-9, off < 1e-9)
+    reach(
+        SECTION, f"{law}: clamped and true Hessian, {definite} definite ones", same, "equal", same and definite > COUNT
+    )
+
+
+@pytest.mark.parametrize("cells", [(8, 8, 32), (18, 18, 62)], ids=["10K", "100K"])
+def test_cost_of_a_tet(cells):
+    nodes, tets = bar(cells, (1.0, 1.0, 4.0))
+    model = make_model([Part("bar", nodes, tets, np.ones(len(tets)), Material(youngs_modulus=1e4))])
+    x = model.X + 0.05 / cells[0] * np.random.default_rng(0).normal(size=model.X.shape)
+    flesh, work = hyperelastic(model), tet_work(model.pattern)
+    values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
+
+    def best(action) -> float:
+        times = []
+        for _ in range(30):
+            start = time.perf_counter()
+            action()
+            times.append(time.perf_counter() - start)
+        return 1e9 * min(times) / len(tets)
+
+    alone = best(lambda: energy(model, flesh, x, work))
+    whole = best(lambda: forces_and_tangent(model, flesh, x, values, force, work))
+    reach(SECTION, f"{len(tets)} tets: decomposition, law and energy, ns per tet", alone, 60.0, alone < 60.0)
+    reach(SECTION, f"{len(tets)} tets: forces and matrix, ns per tet", whole, 150.0, whole < 150.0)
