@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-import scipy.linalg
 
 from meshes import bar, lattice_bar
 from sinew.solver.elements.corotational import COROTATED, WARPED, assemble, warp_tets
@@ -198,21 +197,25 @@ def test_chebyshev_keeps_to_its_bound_between_its_ends():
 @pytest.mark.parametrize("mesh", [bar, lattice_bar])
 def test_the_smoother_knows_the_largest_eigenvalue(mesh, nu):
     """A little too small would do no harm: Chebyshev's polynomial stays below one a while beyond its end."""
-    model, values, is_free = bar_problem((3, 4, 14), nu, mesh)
+    model, values, is_free = bar_problem((2, 3, 14), nu, mesh)
     p = model.pattern
     hierarchy = build_hierarchy(p, model.X)
     made = refresh(hierarchy, p, values, is_free)
     A = held_out(dense(p.row_start, p.column, values), is_free)
     P = prolongation(hierarchy.coarsenings[0].hang) * np.repeat(is_free, 3)[:, None]
     for matrix, largest in zip((A, P.T @ A @ P), made.largest, strict=False):
-        D = block_diagonal(matrix)
-        used = np.diag(D) > 0.0
-        true = scipy.linalg.eigh(matrix[used][:, used], D[used][:, used], eigvals_only=True).max()
-        assert 0.95 * true < largest < 2.5 * true and true <= 4.0 + 4.0 * (matrix is not A)
+        true = largest_eigenvalue(matrix)
+        assert 0.95 * true < largest < 2.5 * true and (true <= 4.0 or matrix is not A)
 
 
-def block_diagonal(A):
-    return A * np.kron(np.eye(len(A) // 3), np.ones((3, 3)))
+def largest_eigenvalue(A):
+    """Returns that of D⁻¹ A, D being the diagonal blocks of A, by Rayleigh's quotient after many steps."""
+    D = A * np.kron(np.eye(len(A) // 3), np.ones((3, 3))) + np.diag(np.diag(A) == 0.0)
+    step, x = np.linalg.inv(D) @ A, np.random.default_rng(0).normal(size=len(A))
+    for _ in range(300):
+        x = step @ x
+        x /= np.abs(x).max()
+    return (x @ A @ x) / (x @ D @ x)
 
 
 def slow_cycle(matrices, prolongations, largest, r):
