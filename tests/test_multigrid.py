@@ -411,3 +411,26 @@ def test_nodes_without_tets_and_single_tets_are_no_trouble():
     solved = solve(model.pattern, values, b, is_free, x, 1e-9, 200, preconditioner=EmbeddedLattices(X))
     assert solved.converged
     np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
+
+
+def test_a_lost_solve_leaves_nothing_behind():
+    model, values, is_free = bar_problem((4, 4, 12))
+    b = np.random.default_rng(16).normal(size=model.X.shape)
+    lattices, results = EmbeddedLattices(model.X), []
+    for matrix in (values, np.full_like(values, np.nan), values):
+        x = np.zeros_like(b)
+        solved = solve(model.pattern, matrix, b, is_free, x, 1e-8, 100, preconditioner=lattices)
+        results.append((solved, x.tobytes()))
+    assert results[0][0].converged and not results[1][0].converged and results[0] == results[2]
+
+
+def test_a_mesh_much_finer_in_one_place_gets_a_lattice_of_fewer_nodes():
+    fine, tets = jittered(bar, (6, 6, 6))
+    coarse, rest = bar((8, 8, 8), (800.0, 800.0, 800.0))
+    X = np.concatenate([fine, coarse + 5.0])
+    # joined by one long tet
+    bridge = [[int(fine.sum(axis=1).argmax()), len(fine), len(fine) + 1, len(fine) + 9]]
+    pattern = block_pattern(np.concatenate([tets, rest + len(fine), bridge]).astype(np.int32), len(X))
+    hierarchy = build_hierarchy(pattern, X)
+    counts = np.diff(hierarchy.level_start)
+    assert (counts[1:] <= np.maximum(0.6 * counts[:-1], MOST_DENSE)).all() and counts[-1] <= MOST_DENSE

@@ -25,7 +25,9 @@ SPACING = 2.0
 MOST_DENSE = 60
 # Smaller weights count as none: their squares would leave float32
 LEAST_WEIGHT = 1.0e-5
-MOST_CELLS = 2**20  # per axis, so that keys fit in 64 bits
+# A lattice of more nodes than this share of those before is passed over for one twice as wide
+MOST_KEPT = 0.6
+MOST_CELLS = 2**14  # per axis, so that keys fit in 64 bits
 
 Whole = npt.NDArray[np.int64]
 
@@ -69,13 +71,17 @@ def embeddings(X: Floats, pattern: BlockPattern) -> list[Embedding]:
     spacing[spacing == 0.0] = 1.0
 
     place = (X - low[part]) / spacing[part][:, None]
-    levels = []
+    levels: list[Embedding] = []
     while True:
-        level, cell, part = _hang(place, part)
+        level, cell, above = _hang(place, part)
+        is_last = np.bincount(above, minlength=1).max(initial=0) <= MOST_DENSE
+        if not is_last and len(above) > MOST_KEPT * len(part):
+            place = 0.5 * place
+            continue
         levels.append(level)
-        if np.bincount(part, minlength=1).max(initial=0) <= MOST_DENSE or len(part) >= len(place):
+        if is_last:
             return levels
-        place = 0.5 * cell
+        place, part = 0.5 * cell, above
 
 
 def _hang(place: Floats, part: Whole) -> tuple[Embedding, Whole, Whole]:

@@ -92,6 +92,7 @@ def refresh(hierarchy: Hierarchy, pattern: BlockPattern, values: Floats, is_free
         is_free: Which nodes are solved for, (n,).
     """
     work = _work(hierarchy)
+    work.r[:] = 0.0  # what an earlier search has left at held nodes may be no numbers
     scale = _scale(pattern, values, is_free)
     row_scale = scale[hierarchy.row_island]
     row_start, column, diagonal, blocks = pattern.row_start, pattern.column, pattern.diagonal, values

@@ -116,16 +116,16 @@ def search(
     if modes is not None:
         balance(modes, pattern, b, x)
     iterations = 0
-    for _ in range(1 + RESTARTS):
+    for restart in range(RESTARTS + 1):
         active[:] = True
         p[:] = x
         rr[:] = residual()
         rescale()
-        rr[:] = run(RESIDUAL)[0]
+        run(RESIDUAL)
         active[:] = rr > tolerance**2 * bb
-        p[:], q[:], rz[:] = 0.0, 0.0, np.inf
-        if iterations >= max_iterations or not active.any():
+        if iterations >= max_iterations or restart == RESTARTS or not active.any():
             break
+        p[:], q[:], rz[:] = 0.0, 0.0, np.inf
         while active.any() and iterations < max_iterations:
             apply(multigrid)
             zr, zq = run(MEET)
