@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sinew.solver.arrays import Floats
+from sinew.solver.hyperelastic.edge_pass import PAIRS
 from sinew.solver.hyperelastic.laws import EXTENSIONS, LAWS, SECOND_SHARE, THRESHOLD
 from sinew.solver.hyperelastic.tet_pass import RECORD, SCRATCH, hyperelastic_tets
 
@@ -66,13 +67,13 @@ def found(law: str, extension: str | None, F: Floats, clamped: bool = False, thr
         np.arange(4 * k, dtype=np.int32).reshape(k, 4), np.tile(np.eye(3), (k, 1, 1)), np.ones(k),
         np.empty(SCRATCH), energy, smallest, record,
     )  # fmt: skip
-    T, place = np.empty((k, 3, 3, 3, 3)), 9
-    for a in range(3):
-        for b in range(a, 3):
-            block = record[:, place : place + 9].reshape(k, 3, 3)
-            T[:, :, a, :, b] = block
-            T[:, :, b, :, a] = np.swapaxes(block, 1, 2)
-            place += 9
+    K = np.zeros((k, 4, 4, 3, 3))
+    for number, (a, b) in enumerate(PAIRS):
+        K[:, a, b] = record[:, 9 + 9 * number : 18 + 9 * number].reshape(k, 3, 3)
+        K[:, b, a] = np.swapaxes(K[:, a, b], 1, 2)
+    for a in range(1, 4):
+        K[:, a, a] = -K[:, a].sum(axis=1)
+    T = np.transpose(K[:, 1:, 1:], (0, 3, 1, 4, 2))
     return Found(energy, -np.swapaxes(record[:, :9].reshape(k, 3, 3), 1, 2), T)
 
 

@@ -17,6 +17,7 @@ from reach_table import reach
 from sinew.solver.hyperelastic.element import energy, forces_and_tangent, hyperelastic, tet_work
 from sinew.solver.hyperelastic.laws import EXTENSIONS, LAWS, THRESHOLD
 from sinew.solver.hyperelastic.signed_svd import signed_svd
+from sinew.solver.jit import at_most_threads
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material
 from test_hyperelastic_laws import BOUNDLESS
@@ -88,8 +89,9 @@ def test_turned_and_clamped(law):
     )
 
 
-@pytest.mark.parametrize("cells", [(8, 8, 32), (18, 18, 62)], ids=["10K", "100K"])
-def test_cost_of_a_tet(cells):
+@pytest.mark.parametrize(("cells", "most"), [((8, 8, 32), 150.0), ((18, 18, 62), 350.0)], ids=["10K", "100K"])
+def test_cost_of_a_tet(cells, most):
+    """Time of one core, which other programs disturb least."""
     nodes, tets = bar(cells, (1.0, 1.0, 4.0))
     model = make_model([Part("bar", nodes, tets, np.ones(len(tets)), Material(youngs_modulus=1e4))])
     x = model.X + 0.05 / cells[0] * np.random.default_rng(0).normal(size=model.X.shape)
@@ -98,13 +100,15 @@ def test_cost_of_a_tet(cells):
 
     def best(action) -> float:
         times = []
-        for _ in range(30):
-            start = time.perf_counter()
-            action()
-            times.append(time.perf_counter() - start)
+        with at_most_threads(1):
+            for _ in range(30):
+                start = time.thread_time()
+                action()
+                times.append(time.thread_time() - start)
         return 1e9 * min(times) / len(tets)
 
     alone = best(lambda: energy(model, flesh, x, work))
     whole = best(lambda: forces_and_tangent(model, flesh, x, values, force, work))
-    reach(SECTION, f"{len(tets)} tets: decomposition, law and energy, ns per tet", alone, 60.0, alone < 60.0)
-    reach(SECTION, f"{len(tets)} tets: forces and matrix, ns per tet", whole, 150.0, whole < 150.0)
+    name = f"{len(tets)} tets, nanoseconds of one core per tet"
+    reach(SECTION, f"{name}: decomposition, law, energy", alone, 75.0, alone < 75.0)
+    reach(SECTION, f"{name}: forces and matrix as well", whole, most, whole < most)

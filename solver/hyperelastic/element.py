@@ -23,9 +23,10 @@ from ..errors import BadInput
 from ..geometry.chunks import run_parts
 from ..linear.pattern import BlockPattern
 from ..model import Model
+from .edge_pass import Edges, edges_of, gather_edges, gather_nodes
 from .lanes import LANES
 from .laws import CONSTANT, EXTENSIONS, LAWS, SECOND_SHARE, THRESHOLD
-from .tet_pass import RECORD, SCRATCH, gather, hyperelastic_tets
+from .tet_pass import RECORD, SCRATCH, hyperelastic_tets
 
 MOST_PARTS = 16  # among which threads divide the tets, and the nodes
 FEWEST = 1024  # tets or nodes of a part
@@ -55,13 +56,14 @@ class Hyperelastic:
 class TetWork:
     """What the tet pass writes; after it, per tet: the energy [J], (m,), and σ3, negative where inverted, (m,).
 
-    `record` is for the row pass, (m, RECORD), and `scratch` work space, a row per part of the tets.
+    `record` is for the passes over edges and nodes, (m, RECORD), and `scratch` work space, a row per part of the tets.
     """
 
     energy: Floats
     smallest: Floats
     record: Floats
     scratch: Floats
+    edges: Edges
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,13 @@ def hyperelastic(
 def tet_work(pattern: BlockPattern) -> TetWork:
     """Returns work arrays for the tets of a pattern; keep them from step to step."""
     count = pattern.tet_count
-    return TetWork(np.empty(count), np.empty(count), np.empty((count, RECORD)), np.empty((len(_parts(count)), SCRATCH)))
+    return TetWork(
+        np.empty(count),
+        np.empty(count),
+        np.empty((count, RECORD)),
+        np.empty((len(_parts(count)), SCRATCH)),
+        edges_of(pattern),
+    )
 
 
 def energy(model: Model, law: Hyperelastic, x: Floats, work: TetWork) -> Answer:
@@ -162,12 +170,21 @@ def _tets(model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: boo
 
 
 def _gather(model: Model, work: TetWork, wanted: bool, values: Floats, force: Floats) -> None:
-    p, parts = model.pattern, _parts(model.node_count)
+    p, edges = model.pattern, work.edges
+    edge_parts, node_parts = _parts(len(edges.upper)), _parts(p.node_count)
 
-    def run(part: int) -> None:
-        gather(*parts[part], wanted, p.row_start, p.corner_start, p.corners, p.corner_block, work.record, values, force)
+    def run_edges(part: int) -> None:
+        gather_edges(*edge_parts[part], edges.upper, edges.lower, edges.start, edges.shares, work.record, values)
 
-    run_parts(len(parts), run)
+    def run_nodes(part: int) -> None:
+        gather_nodes(
+            *node_parts[part], wanted, p.row_start, p.diagonal, p.corner_start, p.corners, work.record, values, force
+        )  # fmt: skip
+
+    if wanted:
+        values[edges.others] = 0.0
+        run_parts(len(edge_parts), run_edges)
+    run_parts(len(node_parts), run_nodes)
 
 
 def _answer(law: Hyperelastic, work: TetWork) -> Answer:

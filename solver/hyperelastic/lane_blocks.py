@@ -71,3 +71,15 @@ def blocks(D, T, g, h, K):
         K[i], K[L + i], K[2 * L + i] = a * p + b * q + c * r, a * P + b * Q + c * R, a * s + b * t + c * o
         K[3 * L + i], K[4 * L + i], K[5 * L + i] = d * p + e * q + f * r, d * P + e * Q + f * R, d * s + e * t + f * o
         K[6 * L + i], K[7 * L + i], K[8 * L + i] = k * p + l * q + m * r, k * P + l * Q + m * R, k * s + l * t + m * o
+
+
+@kernel(contract=True)
+def blocks_of_first(S, K, K0):
+    """Writes K01, K02, K03 by K11, K22, K33 in S and K12, K13, K23: columns of blocks have the sum zero."""
+    for m in range(3):
+        for n in range(3):
+            a, b = (3 * m + n) * L, (3 * n + m) * L
+            for i in range(L):
+                K0[a + i] = -(S[a + i] + K[b + i] + K[9 * L + b + i])
+                K0[9 * L + a + i] = -(K[a + i] + S[9 * L + a + i] + K[18 * L + b + i])
+                K0[18 * L + a + i] = -(K[9 * L + a + i] + K[18 * L + a + i] + S[18 * L + a + i])

@@ -17,9 +17,10 @@ L = LANES = 32
 
 # Rows of the groups: F (9), gradients g1, g2, g3 (9), a symmetric matrix and its axes (15), U, σ and V (21), μ, λ,
 # share, V and law (5), numbers on the way to the energy and that (5), stress and differential (15), gradients in the
-# diagonal frame (9), forces and blocks (63).
+# diagonal frame (9), forces and blocks (63), blocks of nodes with themselves (27).
 DEFORMATION, GRADIENTS, AXES, DECOMPOSED, MATERIAL, PARTS, TENSORS, TURNED, RESULT = 0, 9, 18, 33, 54, 59, 64, 79, 88
-ROWS = RESULT + 63
+OWN = RESULT + 63
+ROWS = OWN + 27
 
 
 @kernel(contract=True)
