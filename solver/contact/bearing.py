@@ -15,7 +15,7 @@ from .colliders import BuiltCollider
 from .memory import Memory
 from .points import ContactPoints
 from .response import sliding_stiffness
-from .touching import PUSH_OUT_REACH, Place, Touching, find_touching
+from .touching import Place, Touching, find_touching
 
 TOUCHING = 0.1  # gap up to which a contact bears a body from the start, in tet sizes
 SIDEWAYS = 1.0e-6  # stiffness of frictionless contacts along the surface, so that they say where a body is
@@ -99,8 +99,11 @@ def find_bearings(
     start = Points(points.tet, points.weights).positions(state.x, model.tets)
     down = gravity / max(float(np.linalg.norm(gravity)), 1e-300)
     end = start + TOUCHING * points.tet_size[:, None] * down
-    touching = find_touching(places, start, end, PUSH_OUT_REACH * points.tet_size, Memory.empty())
-    count = max(len(points), 1)
+    count, which = max(len(points), 1), np.arange(len(points), dtype=np.int32)
+    new = Memory.empty(), slice(0, 0)
+    touching = Touching.together(
+        [find_touching(place, number, points, which, start, end, *new) for number, place in enumerate(places)]
+    )
     wanted = is_wanted[model.tets[points.tet]].any(axis=1)
     touching = touching.only(wanted[touching.id % count])
     place = touching.id // count

@@ -41,14 +41,18 @@ def measure(
 
 @kernel()
 def push(
-    which, id, count, normal, gap, carried, k, kappa, shear, shift, tet_size, start, tet, weights,
+    which, id, count, normal, gap, carried, k, kappa, shear, shift, tet_size, nodes, tets, tet, weights,
     tet_out, weights_out, force, stiffness,
 ):  # fmt: skip
-    """Writes the contacts `which` as springs on points of tets: tet, weights, force [N] and stiffness [N/m] of each."""
+    """Writes the contacts `which` as springs on points of tets: tet, weights, force [N] and stiffness [N/m] of each.
+
+    `nodes` are their positions at the start of the step [m], (n, 3).
+    """
     for c in range(len(which)):
         i = which[c]
         point = id[i] % count
         tet_out[c] = tet[point]
+        n0, n1, n2, n3 = tets[tet[point]]
         for a in range(4):
             weights_out[c, a] = weights[point, a]
         depth = max(gap[i], -PUSH_OUT * tet_size[point]) - shift[i]
@@ -58,7 +62,13 @@ def push(
                 outer = normal[i, row] * normal[i, col]
                 entry = k[i] * outer + kappa[i] * ((1.0 if row == col else 0.0) - outer)
                 stiffness[c, row, col] = entry
-                total += entry * (carried[i, col] - start[point, col])
+                at = (
+                    weights[point, 0] * nodes[n0, col]
+                    + weights[point, 1] * nodes[n1, col]
+                    + weights[point, 2] * nodes[n2, col]
+                    + weights[point, 3] * nodes[n3, col]
+                )
+                total += entry * (carried[i, col] - at)
             force[c, row] = total
 
 
@@ -109,17 +119,6 @@ def turn_planes(
                 normal[c, axis], carried[c, axis] = found_normal[f, axis], found_carried[f, axis]
             gap[c], side[c], shift[c], lift[c] = found_gap[f], found_side[f], 0.0, 0.0
     return count
-
-
-@kernel()
-def box_of_motion(start, end, box):
-    """Writes the box of points at both ends of the step [m]: lowest and highest x, y, z, (6,)."""
-    for axis in range(3):
-        box[axis], box[3 + axis] = math.inf, -math.inf
-    for i in range(len(start)):
-        for axis in range(3):
-            box[axis] = min(box[axis], start[i, axis], end[i, axis])
-            box[3 + axis] = max(box[3 + axis], start[i, axis], end[i, axis])
 
 
 @kernel()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,6 +40,18 @@ class ContactPoints:
 
     def __len__(self) -> int:
         return len(self.tet)
+
+    @functools.cached_property
+    def outreach(self) -> Floats:
+        """How far points of a tet are outside the box of its nodes at most, in its sizes; −1 without points, (t,)."""
+        found = np.full(int(self.tet.max(initial=-1)) + 1, -1.0)
+        np.maximum.at(found, self.tet, np.maximum(-self.weights, 0.0).sum(axis=1))
+        return found
+
+    @functools.cached_property
+    def largest_tet(self) -> float:
+        """The largest `tet_size` [m]."""
+        return float(self.tet_size.max(initial=0.0))
 
     def stiffness_for(self, dt: float) -> Floats:
         """Returns the normal stiffness in a step of `dt` [s], in [N/m], (k,)."""
@@ -96,7 +109,7 @@ def contact_points(
 
 @kernel()
 def place_points(x, tets, tet, weights, out):
-    """Writes Σⱼ weightsⱼ x[tets[tet]]ⱼ; several times a step for all points, so not by NumPy.
+    """Writes Σⱼ weightsⱼ x[tets[tet]]ⱼ.
 
     Args:
         x: Node positions [m], (n, 3).
@@ -104,14 +117,20 @@ def place_points(x, tets, tet, weights, out):
         out: Out, positions of the points [m], (k, 3).
     """
     for i in range(tet.shape[0]):
-        a, b, c, d = tets[tet[i]]
-        for axis in range(3):
-            out[i, axis] = (
-                weights[i, 0] * x[a, axis]
-                + weights[i, 1] * x[b, axis]
-                + weights[i, 2] * x[c, axis]
-                + weights[i, 3] * x[d, axis]
-            )
+        place(i, x, tets, tet, weights, out[i])
+
+
+@kernel()
+def place(i, x, tets, tet, weights, out):
+    """Writes where point i is [m], (3,); see `place_points`."""
+    a, b, c, d = tets[tet[i]]
+    for axis in range(3):
+        out[axis] = (
+            weights[i, 0] * x[a, axis]
+            + weights[i, 1] * x[b, axis]
+            + weights[i, 2] * x[c, axis]
+            + weights[i, 3] * x[d, axis]
+        )
 
 
 def sample_surface(vertices: Floats, triangles: Indices, spacing: float) -> tuple[Indices, Floats, Floats]:

@@ -32,8 +32,9 @@ from ..state import State
 from ..topology import TETS
 from .forces import find_moving, measure, push, recall, settle, turn_planes
 from .memory import Memory
-from .points import ContactPoints, place_points
-from .touching import PUSH_OUT_REACH, Place, Touching, find_touching
+from .near import points_near, surroundings
+from .points import ContactPoints
+from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, known_contacts
 
 RAISE = 0.05  # share of the depth that moves into the shift in one step
 ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
@@ -83,12 +84,15 @@ class ContactStep:
         self.friction = np.array([place.collider.friction for place in places])
         self.is_sheet = np.array([place.collider.is_sheet for place in places], bool)
         self.turns = floats([place.pose[4:7] for place in places], -1, 3, 3)
-        self.start = self._positions(state.x)
+        self.start, self.count = floats(state.x), max(len(points), 1)
+        self.own = known_contacts(len(places), self.count, self.memory)
         # points whose tets are held altogether go where they are told, through colliders too
-        self.moves = np.ones(len(points), bool)
-        self.all_move = is_fixed is None or bool(find_moving(is_fixed, model.tets, points.tet, self.moves))
+        self.moves, self.all_move = np.zeros(0, bool), is_fixed is None
+        if is_fixed is not None:
+            self.moves = np.empty(len(points), bool)
+            self.all_move = bool(find_moving(is_fixed, model.tets, points.tet, self.moves))
         drift = dt * state.v
-        self.touching = self._find(self._positions(state.x + drift + dt * dt * model.gravity_scale[:, None] * gravity))
+        self.touching = self._find(floats(state.x + drift + dt * dt * model.gravity_scale[:, None] * gravity))
         self.pushing = self._new(self.touching)
         # what rests does not fall on, so gravity would reach too much; it only keeps remembered contacts in reach
         coming = self._measure(floats(state.x + drift))[0] > 0.0
@@ -102,16 +106,14 @@ class ContactStep:
         acting.damping = np.zeros((k, 3, 3))
         push(
             on, touching.id, len(points), touching.normal, touching.gap, touching.carried, pushing.k, pushing.kappa,
-            pushing.shear, pushing.shift, points.tet_size, self.start, points.tet, points.weights,
+            pushing.shear, pushing.shift, points.tet_size, self.start, self.model.tets, points.tet, points.weights,
             acting.tet, acting.weights, acting.force, acting.stiffness,
         )  # fmt: skip
         return acting
 
     def update(self, x: Floats) -> bool:
         """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""
-        end = self._positions(x)
-        found = self._find(end)
-        self._add(found, x)
+        self._add(self._find(x), x)
         normal_force, shear = self._measure(x)
         self.solves += 1
         # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in, but not to
@@ -139,21 +141,24 @@ class ContactStep:
             state
         )
 
-    def _positions(self, x: Floats) -> Floats:
-        out = np.empty((len(self.points), 3))
-        place_points(x, self.model.tets, self.points.tet, self.points.weights, out)
-        return out
-
     def _points_of(self, touching: Touching) -> np.ndarray:
-        return touching.id % max(len(self.points), 1)
+        return touching.id % self.count
 
     def _places_of(self, touching: Touching) -> np.ndarray:
-        return touching.id // max(len(self.points), 1)
+        return touching.id // self.count
 
     def _find(self, end: Floats) -> Touching:
-        reach = PUSH_OUT_REACH * self.points.tet_size
-        found = find_touching(self.places, self.start, end, reach, self.memory)
-        return found if self.all_move else found.only(self.moves[self._points_of(found)])
+        """Returns the contacts of all points whose nodes go to `end` [m], (n, 3)."""
+        found = [self._find_with(number, place, end) for number, place in enumerate(self.places)]
+        touching = Touching.together(found)
+        return touching if self.all_move else touching.only(self.moves[self._points_of(touching)])
+
+    def _find_with(self, number: int, place: Place, end: Floats) -> Touching:
+        points, own = self.points, self.own[number]
+        around = surroundings(place.collider, PUSH_OUT_REACH * points.largest_tet)
+        known = self.memory.id[own] - number * self.count
+        which, start, end = points_near(around, place.pose, points, known, self.model.tets, self.start, end)
+        return find_touching(place, number, points, which, start, end, self.memory, own)
 
     def _new(self, touching: Touching) -> Pushing:
         """Returns what is known of contacts at the start of the step."""
@@ -162,7 +167,7 @@ class ContactStep:
         shear = np.empty((count, 3))
         recall(
             memory.id, memory.force, memory.shear, memory.shift, memory.lift, memory.kappa,
-            touching.id, max(len(self.points), 1), touching.normal, self.turns, force, shear, shift, lift, kappa,
+            touching.id, self.count, touching.normal, self.turns, force, shear, shift, lift, kappa,
         )  # fmt: skip
         self.known_force = force
         k, mu = self.stiffness[self._points_of(touching)], self.friction[self._places_of(touching)]
@@ -194,7 +199,7 @@ class ContactStep:
         touching, pushing = self.touching, self.pushing
         normal_force, shear = np.empty(len(touching)), np.empty((len(touching), 3))
         measure(
-            touching.id, len(self.points), touching.normal, touching.gap, touching.carried, pushing.k, pushing.shear,
+            touching.id, self.count, touching.normal, touching.gap, touching.carried, pushing.k, pushing.shear,
             pushing.shift, self.points.tet_size, x, self.model.tets, self.points.tet, self.points.weights,
             normal_force, shear,
         )  # fmt: skip

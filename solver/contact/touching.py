@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds the contacts of all points with all colliders in one step."""
+"""Finds the contacts of points with a collider in one step."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Floats
+from ..arrays import Floats, Indices
 from .collide import collide_mesh, collide_plane
 from .colliders import BuiltCollider
-from .forces import box_of_motion
 from .memory import Memory
+from .points import ContactPoints
 
 PUSH_OUT_REACH = 2.0  # depth inside a mesh from which a point is still pushed out, in tet sizes
 
@@ -62,85 +63,48 @@ class Place:
     pose: Floats
 
 
-def find_touching(places: list[Place], start: Floats, end: Floats, reach: Floats, memory: Memory) -> Touching:
-    """Returns the contacts of points that go from `start` to `end` [m], both (n, 3).
+def find_touching(
+    place: Place,
+    number: int,
+    points: ContactPoints,
+    which: Indices,
+    start: Floats,
+    end: Floats,
+    memory: Memory,
+    own: slice,
+) -> Touching:
+    """Returns the contacts of some points with one collider.
 
     Args:
-        places: The colliders.
-        start, end: Positions of the points [m].
-        reach: Depth inside meshes from which points are pushed out [m], (n,).
+        place, number: The collider and its number.
+        points: All points.
+        which: Those that are looked at, rising, (k,).
+        start, end: Where they are at both ends of the step [m], (k, 3).
         memory: Contacts remembered; they are found up to their shift above the collider too.
+        own: Those of them with this collider, whose points are among `which`.
     """
-    count = len(start)
-    if not count:
-        return Touching.together([])
-    box = np.empty(6)
-    box_of_motion(start, end, box)
-    deepest = float(reach.max())
-    found = []
-    for number, place in enumerate(places):
-        own = np.flatnonzero((memory.id >= number * count) & (memory.id < (number + 1) * count))
-        known = memory.id[own] - number * count
-        if not len(own) and not _may_touch(place, box.tolist(), deepest):
-            continue
-        index = np.empty(count, np.int32)
-        normal, gap, carried = np.empty((count, 3)), np.empty(count), np.empty((count, 3))
-        side = np.zeros(count, np.int8)
-        collider = place.collider
-        ahead = end
-        if len(own):
-            ahead = end.copy()
-            ahead[known] -= memory.shift[own, None] * np.einsum("ij,kj->ki", place.pose[4:7], memory.normal[own])
-        if collider.bvh is None:
-            hits = collide_plane(
-                start, ahead, collider.normal, place.pose, collider.thickness, index, normal, gap, carried
-            )
-        else:
-            sides = np.zeros(count, np.int8)
+    k, first_id, collider = len(which), number * len(points), place.collider
+    index, normal, gap, carried = np.empty(k, np.int32), np.empty((k, 3)), np.empty(k), np.empty((k, 3))
+    if own.stop > own.start:
+        known = np.searchsorted(which, memory.id[own] - first_id)
+        end = end.copy()
+        end[known] -= memory.shift[own, None] * (memory.normal[own] @ place.pose[4:7].T)
+    if collider.bvh is None:
+        side = np.zeros(k, np.int8)
+        hits = collide_plane(start, end, collider.normal, place.pose, collider.thickness, index, normal, gap, carried)
+    else:
+        side, sides, reach = np.zeros(k, np.int8), np.zeros(k, np.int8), PUSH_OUT_REACH * points.tet_size[which]
+        if own.stop > own.start:
             sides[known] = memory.side[own]
-            hits = collide_mesh(
-                *collider.bvh.arrays,
-                collider.is_closed,
-                start,
-                ahead,
-                reach,
-                sides,
-                place.pose,
-                collider.thickness,
-                index,
-                normal,
-                gap,
-                carried,
-                side,
-            )
-        id = index[:hits].astype(np.int64) + number * count
-        found.append(Touching(id, normal[:hits], gap[:hits], carried[:hits], side[:hits]))
-    return Touching.together(found)
+        hits = collide_mesh(
+            *collider.bvh.arrays, collider.is_closed, start, end, reach, sides, place.pose, collider.thickness,
+            index, normal, gap, carried, side,
+        )  # fmt: skip
+    id = which[index[:hits]].astype(np.int64) + first_id
+    return Touching(id, normal[:hits], gap[:hits], carried[:hits], side[:hits])
 
 
-def _may_touch(place: Place, box: list[float], reach: float) -> bool:
-    """Whether the box of all points during the step, (6,) [m], meets the collider at its start or end pose.
-
-    In numbers of Python: NumPy takes longer for so few, and a kernel has to be compiled.
-    """
-    collider = place.collider
-    normal = collider.normal.tolist()
-    shape = None if collider.bvh is None else collider.bvh.boxes[0].tolist()
-    margin = collider.thickness if collider.is_closed else collider.thickness + reach
-    middle = [0.5 * (box[j] + box[3 + j]) for j in range(3)]
-    half = [0.5 * (box[3 + j] - box[j]) for j in range(3)]
-    pose = place.pose.tolist()
-    for turn, at in ((pose[:3], pose[3]), (pose[4:7], pose[7])):
-        # the box around the turned box, in the collider's space: larger than it has to be, so nothing is missed
-        centre = [sum(turn[j][i] * (middle[j] - at[j]) for j in range(3)) for i in range(3)]
-        around = [sum(abs(turn[j][i]) * half[j] for j in range(3)) for i in range(3)]
-        if shape is None:
-            lowest = sum(n * c - abs(n) * a for n, c, a in zip(normal, centre, around, strict=True))
-            if lowest < collider.thickness:
-                return True
-        elif all(
-            centre[i] - around[i] <= shape[3 + i] + margin and centre[i] + around[i] >= shape[i] - margin
-            for i in range(3)
-        ):
-            return True
-    return False
+def known_contacts(colliders: int, count: int, memory: Memory) -> list[slice]:
+    """Returns which of the contacts remembered are those with each collider, for `count` points."""
+    ends = np.searchsorted(memory.id, np.arange(colliders + 1) * count).tolist()
+    return [slice(first, last) for first, last in itertools.pairwise(ends)]

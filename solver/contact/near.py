@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which points may touch a collider during a step, seen from the nodes of their tets: most of a body is far away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Floats, Indices
+from ..jit import kernel
+from .colliders import BuiltCollider
+from .points import ContactPoints, place
+
+ROUNDING = 1.0e-9  # by how much boxes are larger than they have to be, in sizes of what is in them
+ALONG = np.eye(3)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The box around a collider, in its space, that points have to come into to touch it.
+
+    Attributes:
+        directions: In which it is measured, (d, 3).
+        box: Least and greatest values along them [m], (2, d).
+        from_start: Whether points that are in it at the start of the step only may touch too.
+    """
+
+    directions: Floats
+    box: Floats
+    from_start: bool
+
+
+def surroundings(collider: BuiltCollider, deepest: float) -> Surroundings:
+    """Returns the box around a collider, for points that are pushed out from a depth of `deepest` [m] at most."""
+    if collider.bvh is None:
+        return Surroundings(collider.normal.reshape(1, 3), np.array([[-np.inf], [collider.thickness]]), False)
+    margin = collider.thickness if collider.is_closed else collider.thickness + deepest
+    box = collider.bvh.boxes[0].reshape(2, 3) + [[-margin], [margin]]
+    return Surroundings(ALONG, box, True)
+
+
+def points_near(
+    around: Surroundings,
+    pose: Floats,
+    points: ContactPoints,
+    known: Indices,
+    tets: Indices,
+    start: Floats,
+    end: Floats,
+) -> tuple[Indices, Floats, Floats]:
+    """Returns the points that may touch a collider while their nodes go from `start` to `end`.
+
+    Args:
+        around, pose: Of the collider; its pose at both ends of the step, rows R0 | t0 | R1 | t1, (8, 3).
+        points: All points.
+        known: Points that are found in any case, (c,) int64.
+        tets: Of the model, (m, 4).
+        start, end: Node positions [m], (n, 3).
+
+    Returns:
+        The points, rising, (k,), and where they are at both ends [m], (k, 3) each.
+    """
+    which, first, last = np.empty(len(points), np.int32), np.empty((len(points), 3)), np.empty((len(points), 3))
+    count = find_near(
+        start, end, pose, around.directions, around.box, 0 if around.from_start else 1, tets, points.tet,
+        points.weights, points.outreach, known, which, first, last,
+    )  # fmt: skip
+    return which[:count], first[:count], last[:count]
+
+
+@kernel()
+def find_near(
+    start, end, pose, directions, box, first_moment, tets, tet, weights, outreach, known, which, at_start, at_end
+):
+    """Writes the points, rising, of tets that come near a box, and where they are; returns how many.
+
+    A point Σ w_a x_a with Σ w_a = 1 is in the box of the nodes x_a, made larger on all sides by its `outreach` times.
+
+    Args:
+        start, end: Node positions [m], (n, 3).
+        pose: See `collide_plane`.
+        directions, box: See `Surroundings`.
+        first_moment: 0 to look at the start and the end, 1 to look at the end alone.
+        tets: Of the model, (m, 4).
+        tet, weights, outreach: Of the points, (p,), (p, 4), (t,).
+        known: Points that are found in any case, (c,).
+        which, at_start, at_end: Out, (p,), (p, 3), (p, 3).
+    """
+    along, is_near = np.empty(len(start)), np.empty(len(outreach), np.bool_)
+    bounds = np.empty((len(outreach), 2))
+    for k in range(len(outreach)):
+        is_near[k] = outreach[k] >= 0.0
+    for m in range(len(directions)):
+        for k in range(len(outreach)):
+            bounds[k, 0], bounds[k, 1] = np.inf, -np.inf
+        for moment in range(first_moment, 2):
+            x, R, t, d = end if moment else start, pose[4 * moment :], pose[4 * moment + 3], directions[m]
+            u = R[0, 0] * d[0] + R[0, 1] * d[1] + R[0, 2] * d[2]
+            v = R[1, 0] * d[0] + R[1, 1] * d[1] + R[1, 2] * d[2]
+            w = R[2, 0] * d[0] + R[2, 1] * d[1] + R[2, 2] * d[2]
+            for i in range(len(x)):
+                along[i] = u * (x[i, 0] - t[0]) + v * (x[i, 1] - t[1]) + w * (x[i, 2] - t[2])
+            for k in range(len(outreach)):
+                if is_near[k]:
+                    a, b, c, e = along[tets[k, 0]], along[tets[k, 1]], along[tets[k, 2]], along[tets[k, 3]]
+                    bounds[k, 0] = min(bounds[k, 0], min(a, b), min(c, e))
+                    bounds[k, 1] = max(bounds[k, 1], max(a, b), max(c, e))
+        for k in range(len(outreach)):
+            least, most = bounds[k]
+            more = outreach[k] * (most - least) + ROUNDING * (abs(least) + abs(most))
+            # not the other way round: what is no number is near
+            if least - more > box[1, m] or most + more < box[0, m]:
+                is_near[k] = False
+    for point in known:
+        is_near[tet[point]] = True
+    count = 0
+    for point in range(len(tet)):
+        which[count] = point
+        count += is_near[tet[point]]
+    for k in range(count):
+        place(which[k], start, tets, tet, weights, at_start[k])
+        place(which[k], end, tets, tet, weights, at_end[k])
+    return count
