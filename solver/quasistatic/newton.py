@@ -1,16 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Newton's method for f(x) + load = 0 with the clamped tangent K = −∂f/∂x, from any start.
 
-Every step solves K d = f + load by conjugate gradients, as exactly as it pays, and goes along d as far as
-`step_length.py` says. Three stages, each passed once and in this order:
-
-1. Where more than one tet in 2000 is inside out, the law is the corotated one without λ until none is. Its stress,
-   2μ (σ_i − 1) along each axis, is the only one of the family that leads a flat or inverted tet straight back: λ
-   pulls tets that are drawn out through their own plane, and together with the constant extension holds them there.
-   Measured from a random scatter of 50,000 tets: none is left inverted after 28 steps; by the law itself 500 were
-   after 150.
-2. The law itself.
-3. Where its constant extension still has hold of tets at rest, a lower threshold, so that in the end the law holds.
+Every iteration solves K d = f + load by conjugate gradients, as exactly as it pays, and goes along d as far as
+`step_length.py` says, under the law that `stages.py` says. The first solves of a tangle are more exact than later
+ones: what is left of the disorder decides whether a limb ends twisted.
 
 Source: S07, chapter 3; tolerances of the linear solves: Eisenstat and Walker 1996, second choice.
 """
@@ -18,26 +11,21 @@ Source: S07, chapter 3; tolerances of the linear solves: Eisenstat and Walker 19
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Bools, Floats
-from ..hyperelastic.element import Answer, Hyperelastic, energy, forces_and_tangent, tet_work
-from ..hyperelastic.laws import COROTATED, NONE
-from ..linear import pcg
-from ..linear.multigrid.preconditioner import EmbeddedLattices
+from ..arrays import Floats
+from ..hyperelastic.element import Hyperelastic
 from ..model import Model
 from .held import Held
-from .residual import least_scale, residual_of
-from .step_length import ENOUGH, ROUNDING, extrapolated, lowering
+from .search import Search
+from .stages import Stages
 
-TANGLED = 1.0 / 2000.0  # share of inverted tets
-LOOSE = 0.1  # relative residual of a linear solve while nothing is near: 0.5 never arrives, 0.01 leads astray
-UNTANGLING = 150  # iterations of the first stage at most
-CG_ITERATIONS = 2000
-LEAST_THRESHOLD = 0.05  # below, tets count as flat
-BELOW_SMALLEST = 0.9  # the new threshold, of the smallest stretch
+DISORDER = 0.02  # share of inverted tets above which solves are
+ORDERLY = 0.01  # as exact as this
+LOOSE = 0.1  # relative residual of other linear solves far from rest; 0.5 never arrives
+NEAR = 1.0e-2  # residual from which the true tangent is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +36,10 @@ class Equilibrium:
         x: Node positions [m], (n, 3).
         converged: Whether `residual` is within the tolerance.
         residual: Of `residual.py`.
-        energy: Elastic energy Ψ [J]; infinite where the law has none.
+        energy: Energy of the tets and in the loads [J]; infinite where the law has none.
         inverted_tets: Number of tets inside out.
         extended_tets: Number of tets that the constant extension has hold of, whose stress is not the law's.
-        newton_iterations: Linear systems solved.
+        newton_iterations: Newton iterations.
         cg_iterations: Iterations of conjugate gradients in all of them.
     """
 
@@ -94,38 +82,34 @@ def solve(
         tolerance: Residual to reach.
         max_iterations: Newton iterations to spend at most.
         load: Forces from outside [N], (n, 3); None: none.
-        on_iteration: Called before every Newton iteration.
+        on_iteration: Called before every iteration, and at the end.
     """
-    search = _Search(model, held, load)
+    search = Search(model, held, load)
     x = x.copy()
     x[held.nodes] = held.positions
-    now = untangling = replace(law, law=np.full_like(law.law, COROTATED), lam=np.zeros_like(law.lam), extension=NONE)
-    answer = search.look(now, x)
-    if answer.inverted <= TANGLED * model.tet_count:
-        now = law
-        answer = search.look(now, x)
-    iterations, before = 0, np.inf
+    stages = Stages(law)
+    answer = search.look(stages.law, x)
+    if not stages.is_tangled(answer):
+        stages.skip_untangling()
+        answer = search.look(stages.law, x)
+    iterations, before, has_way = 0, np.inf, True
     while True:
         residual = search.residual()
-        is_tangled = now is untangling and answer.inverted > 0
-        if now is untangling and not (is_tangled and residual > tolerance and iterations < UNTANGLING):
-            now, before = law, np.inf
-            answer = search.look(now, x)
-            continue
-        if residual <= tolerance and _can_be_lowered(now, answer):
-            now, before = replace(now, threshold=max(BELOW_SMALLEST * answer.smallest, LEAST_THRESHOLD)), np.inf
-            answer = search.look(now, x)
+        if stages.go_on(answer, residual, tolerance, iterations):
+            answer, before, has_way = search.look(stages.law, x), np.inf, True
             continue
         on_iteration(Progress(iterations, residual, answer.inverted))
-        if residual <= tolerance or iterations == max_iterations:
+        if residual <= tolerance or iterations == max_iterations or not has_way:
             break
-        exact = LOOSE if is_tangled else max(min(LOOSE, 0.9 * (residual / before) ** 2), 0.3 * tolerance / residual)
-        d = search.direction(min(exact, LOOSE))
+        tangled = stages.is_untangling
+        exact = _exactness(tangled, answer.inverted / model.tet_count, residual, before, tolerance)
+        d = None
+        if residual <= NEAR and not tangled and answer.below == 0:
+            d = search.true_direction(stages.law, x, exact)
+        if d is None:
+            d = search.direction(exact)
+        x, answer, has_way = search.step(stages.law, x, answer, d, tangled)
         iterations, before = iterations + 1, residual
-        x, answer, has_moved = search.step(now, x, answer, d, now is untangling)
-        if not has_moved:
-            residual = search.residual()
-            break
     return Equilibrium(
         x=x,
         converged=residual <= tolerance,
@@ -138,69 +122,9 @@ def solve(
     )
 
 
-def _can_be_lowered(law: Hyperelastic, answer: Answer) -> bool:
-    return answer.below > 0 and answer.smallest > LEAST_THRESHOLD and law.threshold > LEAST_THRESHOLD
-
-
-class _Search:
-    """The arrays of a solve, and what is done with them: forces and tangent are those of the last look."""
-
-    def __init__(self, model: Model, held: Held, load: Floats | None) -> None:
-        self.model = model
-        self.is_free: Bools = held.is_free(model.node_count)
-        self.load = load
-        self.least = least_scale(model)
-        self.values = np.empty((model.pattern.block_count, 9))
-        self.force = np.empty((model.node_count, 3))
-        self.work = tet_work(model.pattern)
-        self.lattices = EmbeddedLattices(model.X)
-        self.cg_iterations = 0
-
-    def look(self, law: Hyperelastic, x: Floats) -> Answer:
-        """Computes forces, loads included, and tangent at x; returns how it is there, with the energy in the loads."""
-        answer = forces_and_tangent(self.model, law, x, self.values, self.force, self.work)
-        if self.load is not None:
-            self.force += self.load
-        return self._with_load(answer, x)
-
-    def residual(self) -> float:
-        """Returns the residual at the last look."""
-        return residual_of(self.force, self.is_free, self.least)
-
-    def direction(self, tolerance: float) -> Floats:
-        """Returns d with K d = f, to a relative residual, and zero at held nodes."""
-        d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], self.force, 0.0)
-        solved = pcg.solve(
-            self.model.pattern, self.values, b, self.is_free, d, tolerance, CG_ITERATIONS, preconditioner=self.lattices
-        )
-        self.cg_iterations += solved.iterations
-        return d
-
-    def step(
-        self, law: Hyperelastic, x: Floats, before: Answer, d: Floats, is_tangled: bool
-    ) -> tuple[Floats, Answer, bool]:
-        """Goes along d; returns where that is, how it is there, and whether a step was found at all."""
-        slope = self._along(d)
-        answer = self.look(law, x + d)
-        if is_tangled or answer.below or before.below:
-            length = extrapolated(slope, self._along(d))
-        elif answer.energy <= before.energy - ENOUGH * slope + ROUNDING * abs(before.energy):
-            length = 1.0
-        else:
-            length = lowering(before.energy, slope, lambda s: self._energy(law, x + s * d))
-        if length == 1.0:
-            return x + d, answer, True
-        x = x + length * d
-        return x, self.look(law, x), length > 0.0
-
-    def _along(self, d: Floats) -> float:
-        return float(np.vdot(self.force, d))
-
-    def _energy(self, law: Hyperelastic, x: Floats) -> float:
-        found = self._with_load(energy(self.model, law, x, self.work), x)
-        return found.energy if found.below == 0 else np.inf
-
-    def _with_load(self, answer: Answer, x: Floats) -> Answer:
-        if self.load is None:
-            return answer
-        return replace(answer, energy=answer.energy - float(np.vdot(self.load, x - self.model.X)))
+def _exactness(tangled: bool, inverted: float, residual: float, before: float, tolerance: float) -> float:
+    """Returns the relative residual to which K d = f is solved, for the share of tets that are inverted."""
+    if tangled and inverted > 0.0:
+        return ORDERLY if inverted > DISORDER else LOOSE
+    # as many digits as the residual won last, and no more than are asked for
+    return min(LOOSE, max(0.9 * (residual / before) ** 2, 0.3 * tolerance / residual))

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a Newton iteration does with positions: forces and tangent there, a direction, and a step along it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Bools, Floats
+from ..hyperelastic.element import Answer, Hyperelastic, energy, forces_and_tangent, tet_work
+from ..linear import pcg
+from ..linear.multigrid.preconditioner import EmbeddedLattices
+from ..model import Model
+from .held import Held
+from .residual import least_scale, residual_of
+from .step_length import ENOUGH, ROUNDING, extrapolated, lowering
+
+CG_ITERATIONS = 2000
+
+
+class Search:
+    """The arrays of a solve; forces and tangent in them are those of the last look."""
+
+    def __init__(self, model: Model, held: Held, load: Floats | None) -> None:
+        self.model = model
+        self.is_free: Bools = held.is_free(model.node_count)
+        self.load = load
+        self.least = least_scale(model)
+        self.values = np.empty((model.pattern.block_count, 9))
+        self.force = np.empty((model.node_count, 3))
+        self.work = tet_work(model.pattern)
+        self.lattices = EmbeddedLattices(model.X)
+        self.cg_iterations = 0
+        self.is_definite = True  # whether the true tangent may still be asked
+
+    def look(self, law: Hyperelastic, x: Floats, clamp: bool = True) -> Answer:
+        """Computes forces, loads included, and tangent at x; returns how it is there, energy in the loads included."""
+        answer = forces_and_tangent(self.model, law, x, self.values, self.force, self.work, clamp)
+        if self.load is not None:
+            self.force += self.load
+        return self._with_load(answer, x)
+
+    def residual(self) -> float:
+        """Returns the residual at the last look."""
+        return residual_of(self.force, self.is_free, self.least)
+
+    def direction(self, tolerance: float) -> Floats:
+        """Returns d with K d = f for the clamped tangent K, to a relative residual, and zero at held nodes."""
+        return self._solve(tolerance)[0]
+
+    def true_direction(self, law: Hyperelastic, x: Floats, tolerance: float) -> Floats | None:
+        """Returns d for the true tangent at x, or None where that leads nowhere; the clamped one is there again then.
+
+        Where tets are pressed, the clamped tangent is too stiff, and a step leaves half of the residual. Near a stable
+        equilibrium the true tangent is definite, though that of single tets is not.
+        """
+        if not self.is_definite:
+            return None
+        self.look(law, x, clamp=False)
+        d, has_solved = self._solve(tolerance)
+        if has_solved and self._along(d) > 0.0:
+            return d
+        self.is_definite = False
+        self.look(law, x)
+        return None
+
+    def step(
+        self, law: Hyperelastic, x: Floats, before: Answer, d: Floats, is_tangled: bool
+    ) -> tuple[Floats, Answer, bool]:
+        """Goes along d from x, where it was as `before`.
+
+        Returns:
+            Where that is, how it is there, and whether there was a way at all.
+        """
+        slope = self._along(d)
+        answer = self.look(law, x + d)
+        if is_tangled or answer.below or before.below:
+            length = extrapolated(slope, self._along(d))
+        elif answer.energy <= before.energy - ENOUGH * slope + ROUNDING * abs(before.energy):
+            length = 1.0
+        else:
+            length = lowering(before.energy, slope, lambda s: self._energy(law, x + s * d))
+        if length == 1.0:
+            return x + d, answer, True
+        return x + length * d, self.look(law, x + length * d), length > 0.0
+
+    def _solve(self, tolerance: float) -> tuple[Floats, bool]:
+        d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], self.force, 0.0)
+        solved = pcg.solve(
+            self.model.pattern, self.values, b, self.is_free, d, tolerance, CG_ITERATIONS, preconditioner=self.lattices
+        )
+        self.cg_iterations += solved.iterations
+        return d, solved.converged
+
+    def _along(self, d: Floats) -> float:
+        return float(np.vdot(self.force, d))
+
+    def _energy(self, law: Hyperelastic, x: Floats) -> float:
+        found = self._with_load(energy(self.model, law, x, self.work), x)
+        return found.energy if found.below == 0 else np.inf
+
+    def _with_load(self, answer: Answer, x: Floats) -> Answer:
+        if self.load is None:
+            return answer
+        return replace(answer, energy=answer.energy - float(np.vdot(self.load, x - self.model.X)))

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies with held nodes, and the same solved by felupe, for tests and checks of the quasistatic solver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import meshes
+from sinew.solver.arrays import Floats
+from sinew.solver.hyperelastic.element import Hyperelastic, hyperelastic
+from sinew.solver.mesh_files.tets import read_tets
+from sinew.solver.model import Model, Part, make_model
+from sinew.solver.quasistatic.held import Held
+from sinew.solver.scene import Material
+
+LAWS = ("neo-hookean", "stable-neo-hookean", "mooney-rivlin", "corotated", "stvk")
+
+
+def model_of(nodes: Floats, tets: np.ndarray, youngs_modulus: float = 1.0e5, poisson_ratio: float = 0.3) -> Model:
+    """Returns a body of one material."""
+    return make_model([Part("body", nodes, tets, np.ones(len(tets)), Material(youngs_modulus, poisson_ratio))])
+
+
+def model_of_file(path: Path) -> Model:
+    """Returns the tets of a file as a body."""
+    read = read_tets(path)
+    return model_of(read.nodes, read.tets)
+
+
+def law_of(model: Model, name: str) -> Hyperelastic:
+    """Returns a law as `sinew equilibrium` takes it."""
+    return hyperelastic(model, name, "constant" if name in ("neo-hookean", "mooney-rivlin") else None)
+
+
+def bar_model(
+    cells: tuple[int, int, int] = (8, 3, 3), lengths: tuple[float, float, float] = (2.0, 0.75, 0.75)
+) -> Model:
+    """Returns a bar along x."""
+    return model_of(*meshes.bar(cells, lengths))
+
+
+def ends(X: Floats, share: float = 0.0, stretch: float = 0.0, turn: float = 0.0) -> Held:
+    """Returns both ends along the longest side held: the far one moved out by a share of the length, and turned.
+
+    Args:
+        X: Rest positions [m], (n, 3).
+        share: Of the length that belongs to each end.
+        stretch: By how much of the length the far end moves out.
+        turn: Angle by which the far end is turned about the long axis [rad].
+    """
+    axis = int(np.argmax(np.ptp(X, axis=0)))
+    along, length = X[:, axis] - X[:, axis].min(), float(np.ptp(X[:, axis]))
+    near, far = along <= (share + 1e-9) * length, along >= (1.0 - share - 1e-9) * length
+    x, middle = X.copy(), 0.5 * (X.min(axis=0) + X.max(axis=0))
+    u, v = (axis + 1) % 3, (axis + 2) % 3
+    c, s = np.cos(turn), np.sin(turn)
+    a, b = X[far, u] - middle[u], X[far, v] - middle[v]
+    x[far, u], x[far, v] = middle[u] + c * a - s * b, middle[v] + s * a + c * b
+    x[far, axis] += stretch * length
+    nodes = np.flatnonzero(near | far)
+    return Held(nodes.astype(np.int32), x[nodes])
+
+
+def three_regions(X: Floats, share: float = 0.1) -> Held:
+    """Returns what lies within a share of the longest side of three points as far from each other as can be."""
+    points = [int(np.argmax(np.linalg.norm(X - X.mean(axis=0), axis=1)))]
+    for _ in range(2):
+        points.append(int(np.argmax(np.linalg.norm(X[:, None] - X[points], axis=2).min(axis=1))))
+    near = np.linalg.norm(X[:, None] - X[points], axis=2).min(axis=1) <= share * float(np.ptp(X, axis=0).max())
+    nodes = np.flatnonzero(near)
+    return Held(nodes.astype(np.int32), X[nodes])
+
+
+def by_felupe(model: Model, held: Held, steps: int = 1) -> Floats:
+    """Returns felupe's equilibrium [m], (n, 3), of a neo-Hookean body whose ends are moved in so many steps."""
+    felupe = pytest.importorskip("felupe")
+    mesh = felupe.Mesh(model.X, model.tets.astype(int), "tetra")
+    field = felupe.FieldContainer([felupe.Field(felupe.RegionTetra(mesh), dim=3)])
+    law = felupe.NeoHookeCompressible(mu=float(model.mu[0]), lmbda=float(model.lam[0]))
+    body = felupe.SolidBody(law, field)
+    given = (3 * held.nodes[:, None] + np.arange(3)).ravel()
+    free = np.setdiff1d(np.arange(3 * len(model.X)), given)
+    motion = (held.positions - model.X[held.nodes]).ravel()
+    for step in range(1, steps + 1):
+        felupe.newtonraphson(
+            items=[body], dof0=given, dof1=free, ext0=motion * step / steps, tol=1.0e-10, verbose=False
+        )
+    return np.asarray(model.X + field[0].values)

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Equilibria of hyperelastic bodies: right, from any start, and never silently missed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numba
+import numpy as np
+import pytest
+
+import quasistatic_scenes as scenes
+from sinew.solver.hyperelastic.element import forces, hyperelastic, tet_work
+from sinew.solver.quasistatic import outcome, starts
+from sinew.solver.quasistatic.held import Held
+from sinew.solver.quasistatic.newton import Progress, solve
+from sinew.solver.quasistatic.residual import LEAST_STRAIN, least_scale, residual_of
+from sinew.solver.quasistatic.step_length import FARTHEST, extrapolated, lowering
+
+
+def test_residual_is_out_of_balance_over_held_forces():
+    force = np.array([[3.0, 0.0, 4.0], [0.0, 0.0, 50.0], [0.0, 0.0, 0.0]])
+    is_free = np.array([True, False, True])
+    assert residual_of(force, is_free, 1.0) == pytest.approx(0.1)
+    assert residual_of(force, is_free, 500.0) == pytest.approx(0.01)
+    assert residual_of(force * np.nan, is_free, 1.0) == np.inf
+
+
+@pytest.mark.parametrize(("size", "stiffness"), [(1.0, 1.0), (0.01, 1.0), (1.0, 1.0e6)])
+def test_residual_does_not_depend_on_units(size: float, stiffness: float):
+    model = scenes.model_of(*scenes.meshes.bar((4, 2, 2), (2.0, 1.0, 1.0)))
+    other = scenes.model_of(model.X * size, model.tets, 1.0e5 * stiffness)
+    held = scenes.ends(model.X)
+
+    def residual(model, x):
+        force = np.empty_like(x)
+        forces(model, hyperelastic(model), x, force, tet_work(model.pattern))
+        return residual_of(force, held.is_free(len(x)), least_scale(model))
+
+    for amount in (1.0e-7, 0.05):
+        x = model.X + amount * np.random.default_rng(0).standard_normal(model.X.shape)
+        assert residual(other, x * size) == pytest.approx(residual(model, x), rel=1e-6)
+
+
+def test_least_scale_is_what_one_thousandth_of_strain_gives_a_tet():
+    model = scenes.model_of(np.vstack([np.zeros(3), np.eye(3)]), np.array([[0, 1, 2, 3]]))
+    modulus = 2.0 * model.mu[0] + model.lam[0]
+    assert least_scale(model) == pytest.approx(LEAST_STRAIN * modulus / 6.0 * np.sqrt(6.0))
+
+
+def test_steps_are_drawn_out_but_never_shortened():
+    assert extrapolated(1.0, 0.5) == pytest.approx(2.0)
+    assert extrapolated(1.0, -1.0) == 1.0
+    assert extrapolated(1.0, 0.99) == FARTHEST
+    assert extrapolated(1.0, 3.0) == FARTHEST
+    assert extrapolated(1.0, np.nan) == 1.0
+
+
+def test_steps_lower_the_energy_or_are_none():
+    assert lowering(0.0, 1.0, lambda s: 5.0 * s * s - s) == pytest.approx(0.1)
+    assert lowering(0.0, 1.0, lambda s: -s if s < 0.03 else np.inf) < 0.03
+    assert lowering(0.0, 1.0, lambda s: 1.0) == 0.0
+
+
+def test_starts_keep_what_is_held_and_move_the_rest():
+    X = scenes.bar_model().X
+    held = scenes.ends(X, stretch=0.1)
+    size = np.ptp(X, axis=0).max()
+    free = held.is_free(len(X))
+    strewn = starts.scattered(X, held, 10.0, 3)
+    for x in (strewn, starts.heaped(X, held, 3), starts.flattened(X, held), starts.mirrored(X, held)):
+        assert np.array_equal(x[held.nodes], held.positions)
+    assert np.array_equal(strewn, starts.scattered(X, held, 10.0, 3))
+    assert 9.0 * size < np.ptp(strewn[free], axis=0).min() <= 10.0 * size
+    assert np.ptp(starts.heaped(X, held, 3)[free], axis=0).max() <= 2.0 * starts.NOISE * size
+    assert np.ptp(starts.flattened(X, held)[free, 0]) == 0.0
+    middle = 0.5 * (X.min(axis=0) + X.max(axis=0))
+    assert np.allclose((starts.mirrored(X, held) - middle)[free], (X - middle)[free] * [-1.0, 1.0, 1.0])
+
+
+def test_a_start_follows_held_nodes_that_move_rigidly():
+    X = scenes.bar_model().X
+    turn = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
+    turn *= np.sign(np.linalg.det(turn))
+    moved = X @ turn.T + [1.0, 2.0, 3.0]
+    nodes = np.array([0, 5, 9, 20, 33], np.int32)
+    assert np.allclose(starts.along(X, Held(nodes, moved[nodes])), moved, atol=1e-7)
+    alone = starts.along(X, Held(nodes[:1], moved[nodes[:1]]))
+    assert np.allclose(alone - alone[0], X - X[0])
+
+
+@pytest.mark.parametrize("law", scenes.LAWS)
+def test_a_homogeneous_deformation_of_the_outside_goes_through_the_inside(law: str):
+    model = scenes.model_of(*scenes.meshes.bar((4, 4, 4), (1.0, 1.0, 1.0)))
+    F = np.array([[1.1, 0.1, 0.0], [0.0, 0.95, 0.05], [0.02, 0.0, 1.05]])
+    outside = np.flatnonzero(((model.X < 1e-9) | (model.X > 1.0 - 1e-9)).any(axis=1)).astype(np.int32)
+    held = Held(outside, model.X[outside] @ F.T)
+    found = solve(model, scenes.law_of(model, law), held, model.X, 1e-10)
+    assert found.converged and np.abs(found.x - model.X @ F.T).max() < 1e-9
+
+
+@pytest.mark.parametrize("law", scenes.LAWS)
+@pytest.mark.parametrize("start", ["scatter", "point", "plane", "mirror"])
+def test_a_bar_comes_back_from_anything(law: str, start: str):
+    model = scenes.bar_model()
+    held = scenes.ends(model.X)
+    x = {
+        "scatter": lambda: starts.scattered(model.X, held, 10.0, 1),
+        "point": lambda: starts.heaped(model.X, held, 1),
+        "plane": lambda: starts.flattened(model.X, held),
+        "mirror": lambda: starts.mirrored(model.X, held),
+    }[start]()
+    found = solve(model, scenes.law_of(model, law), held, x)
+    assert found.converged and found.residual <= 1e-6 and found.inverted_tets == 0
+    assert np.abs(found.x - model.X).max() < 1e-4 * 2.0
+    assert found.newton_iterations <= 80
+
+
+def test_at_rest_there_is_nothing_to_do():
+    model = scenes.bar_model()
+    found = solve(model, scenes.law_of(model, "neo-hookean"), scenes.ends(model.X), model.X)
+    assert found.converged and found.newton_iterations == 0 and found.energy == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_solve_that_stops_early_says_so():
+    model = scenes.bar_model()
+    told: list[Progress] = []
+    held = scenes.ends(model.X, stretch=0.3)
+    found = solve(model, scenes.law_of(model, "neo-hookean"), held, model.X, 1e-8, 2, on_iteration=told.append)
+    assert not found.converged and found.residual > 1e-8 and found.newton_iterations == 2
+    assert [step.newton_iterations for step in told] == [0, 1, 2] and told[-1].residual == found.residual
+    assert outcome.judge(model, scenes.law_of(model, "neo-hookean"), held, found, True, 1e-6).ended == "not converged"
+
+
+def test_the_residual_told_is_that_of_the_positions_returned():
+    model = scenes.bar_model()
+    held = scenes.ends(model.X, stretch=0.2, turn=1.0)
+    law = scenes.law_of(model, "neo-hookean")
+    found = solve(model, law, held, model.X, 1e-8)
+    force = np.empty_like(found.x)
+    answer = forces(model, law, found.x, force, tet_work(model.pattern))
+    assert residual_of(force, held.is_free(len(force)), least_scale(model)) == pytest.approx(found.residual, rel=1e-3)
+    assert answer.energy == pytest.approx(found.energy) and found.energy > 0.0
+
+
+@pytest.mark.parametrize("law", ["stable-neo-hookean", "corotated", "stvk"])
+def test_energy_never_rises_where_there_is_one(law: str):
+    model = scenes.bar_model()
+    held = scenes.ends(model.X, stretch=0.5, turn=2.0)
+    flesh = scenes.law_of(model, law)
+    start = starts.at_rest(model.X, held)
+    energies = [solve(model, flesh, held, start, 1e-8, count).energy for count in range(12)]
+    assert all(later <= before * (1.0 + 1e-9) for before, later in zip(energies, energies[1:], strict=False))
+
+
+@pytest.mark.parametrize("extension", ["linear", "smooth", None])
+def test_every_extension_leads_to_the_same_equilibrium(extension: str | None):
+    model = scenes.bar_model()
+    held = scenes.ends(model.X, stretch=0.2)
+    usual = solve(model, hyperelastic(model, "neo-hookean", "constant"), held, model.X, 1e-9)
+    found = solve(model, hyperelastic(model, "neo-hookean", extension), held, stretched(model.X, 0.2), 1e-9)
+    assert found.converged and np.abs(found.x - usual.x).max() < 1e-8
+
+
+def stretched(X: np.ndarray, stretch: float) -> np.ndarray:
+    """Returns X stretched along x, so that a law without an extension has an energy at the start."""
+    return X * [1.0 + stretch, 1.0, 1.0]
+
+
+def test_pressed_tets_obey_their_law_in_the_end():
+    model = scenes.bar_model()
+    held = scenes.ends(model.X, stretch=-0.45)
+    law = hyperelastic(model, "neo-hookean", "constant", 0.9)
+    found = solve(model, law, held, starts.at_rest(model.X, held), 1e-8)
+    assert found.converged and found.extended_tets == 0 and found.inverted_tets == 0
+    force = np.empty_like(found.x)
+    answer = forces(model, hyperelastic(model, "neo-hookean", None), found.x, force, tet_work(model.pattern))
+    assert answer.smallest < 0.7
+    assert residual_of(force, held.is_free(len(force)), least_scale(model)) <= 1e-8
+
+
+def test_near_the_end_digits_double():
+    model = scenes.bar_model()
+    held = scenes.ends(model.X, stretch=-0.2)
+    told: list[Progress] = []
+    law = scenes.law_of(model, "neo-hookean")
+    assert solve(model, law, held, model.X, 1e-10, on_iteration=told.append).converged
+    residuals = [step.residual for step in told]
+    near = next(i for i, residual in enumerate(residuals) if residual < 1e-3)
+    assert len(residuals) - near <= 5
+
+
+def test_a_load_is_borne_by_what_is_held():
+    model = scenes.bar_model()
+    X = model.X
+    nodes = np.flatnonzero(X[:, 0] < 1e-9).astype(np.int32)
+    held = Held(nodes, X[nodes])
+    load = 0.2 * model.mass[:, None] * [[0.0, 0.0, -9.81]]
+    law = scenes.law_of(model, "neo-hookean")
+    found = solve(model, law, held, X, 1e-9, load=load)
+    force = np.empty_like(X)
+    forces(model, law, found.x, force, tet_work(model.pattern))
+    assert found.converged and found.x[:, 2].min() < -0.001
+    borne = load[held.is_free(len(X))].sum(axis=0)
+    assert np.allclose(force[nodes].sum(axis=0), borne, atol=1e-6 * abs(borne[2]))
+
+
+def test_a_twisted_equilibrium_is_told_from_the_right_one():
+    model = scenes.bar_model((24, 2, 2), (6.0, 0.5, 0.5))
+    held = scenes.ends(model.X)
+    angle = 2.0 * np.pi * model.X[:, 0] / 6.0
+    y, z = model.X[:, 1] - 0.25, model.X[:, 2] - 0.25
+    x = model.X.copy()
+    x[:, 1], x[:, 2] = 0.25 + np.cos(angle) * y - np.sin(angle) * z, 0.25 + np.sin(angle) * y + np.cos(angle) * z
+    law = scenes.law_of(model, "neo-hookean")
+    found = solve(model, law, held, x)
+    assert found.converged and found.residual <= 1e-6 and found.inverted_tets == 0
+    judged = outcome.judge(model, law, held, found, True, 1e-6)
+    assert judged.ended == "elsewhere" and judged.distance > 0.01
+    back = solve(model, law, held, starts.scattered(model.X, held, 2.0, 0))
+    assert outcome.judge(model, law, held, replace(back, x=model.X), True, 1e-6).ended == "at rest"
+
+
+def test_threads_change_no_bit():
+    model = scenes.bar_model((10, 5, 5), (2.0, 1.0, 1.0))
+    held = scenes.ends(model.X)
+    x = starts.scattered(model.X, held, 10.0, 5)
+    before = numba.get_num_threads()
+    try:
+        found = []
+        for threads in (1, min(2, before)):
+            numba.set_num_threads(threads)
+            found.append(solve(model, scenes.law_of(model, "neo-hookean"), held, x).x)
+    finally:
+        numba.set_num_threads(before)
+    assert np.array_equal(*found)
+
+
+def test_a_twisted_beam_is_as_felupe_has_it():
+    model = scenes.bar_model((12, 3, 3), (4.0, 1.0, 1.0))
+    held = scenes.ends(model.X, stretch=0.2, turn=0.5 * np.pi)
+    theirs = scenes.by_felupe(model, held, steps=10)
+    found = solve(model, scenes.law_of(model, "neo-hookean"), held, model.X, 1e-9)
+    assert found.converged
+    assert np.abs(found.x - theirs).max() <= 1e-6 * np.abs(theirs - model.X).max()
