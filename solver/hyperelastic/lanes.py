@@ -24,15 +24,19 @@ ROWS = OWN + 27
 
 
 @kernel(contract=True)
-def decompose(F, W, D):
-    """Writes U, σ and V of F = U diag(σ) Vᵀ, by way of W."""
+def square(F, W):
+    """Writes FᵀF into W."""
     for i in range(L):
         xx, yy, zz, xy, yz, zx = squared(
             F[i], F[L + i], F[2 * L + i], F[3 * L + i], F[4 * L + i], F[5 * L + i], F[6 * L + i], F[7 * L + i],
             F[8 * L + i],
         )  # fmt: skip
         W[i], W[L + i], W[2 * L + i], W[3 * L + i], W[4 * L + i], W[5 * L + i] = xx, yy, zz, xy, yz, zx
-    find_axes(len(F) // 9, W)
+
+
+@kernel(contract=True)
+def decompose(F, W, D):
+    """Writes U, σ and V of F = U diag(σ) Vᵀ by the axes of FᵀF in W."""
     for i in range(L):
         (
             D[i], D[L + i], D[2 * L + i], D[3 * L + i], D[4 * L + i], D[5 * L + i], D[6 * L + i], D[7 * L + i],
@@ -95,20 +99,18 @@ def find_stress(extension, threshold, D, M, C, T):
 
 
 @kernel(contract=True)
-def clamp(C, W, T):
-    """Makes the differentials in T positive semi-definite, as `principal.clamped` does."""
-    bad = 0
+def set_apart(C, W, T):
+    """Makes α ± β in T positive, and writes the matrices A that are not positive definite side by side into W.
+
+    Their lanes go into C; returns how many there are.
+    """
+    for i in range(9 * L, 15 * L):
+        T[i] = max(T[i], 0.0)
     for i in range(L):
         definite = is_definite(
             T[3 * L + i], T[4 * L + i], T[5 * L + i], T[6 * L + i], T[7 * L + i], T[8 * L + i]
         )  # fmt: skip
         C[i] = 1.0 if definite else 0.0
-        bad += 0 if definite else 1
-    for i in range(9 * L, 15 * L):
-        T[i] = max(T[i], 0.0)
-    if bad == 0:
-        return
-    # the others side by side
     count = 0
     for i in range(L):
         if C[i] == 0.0:
@@ -116,7 +118,12 @@ def clamp(C, W, T):
             for k in range(6):
                 W[k * L + count] = T[(3 + k) * L + i]
             count += 1
-    find_axes(count, W)
+    return count
+
+
+@kernel(contract=True)
+def put_back(count, C, W, T):
+    """Writes the matrices in W, by their axes, back into T without their negative eigenvalues."""
     for i in range(count):
         xx, yy, zz, xy, yz, zx = composed(
             W[i], W[L + i], W[2 * L + i], W[6 * L + i], W[7 * L + i], W[8 * L + i], W[9 * L + i], W[10 * L + i],

@@ -20,9 +20,12 @@ from .lanes import (
     ROWS,
     TENSORS,
     TURNED,
-    clamp,
     decompose,
+    find_axes,
     find_stress,
+    put_back,
+    set_apart,
+    square,
 )
 
 L = LANES
@@ -57,13 +60,18 @@ def hyperelastic_tets(
     for first in range(begin, end, L):
         count = min(L, end - first)
         load(first, count, x, tets, Dm_inverse, volume, law, mu, lam, share, F, G, M)
+        square(F, W)
+        find_axes(len(W) // (DECOMPOSED - AXES), W)
         decompose(F, W, D)
         find_stress(extension, threshold, D, M, C, T)
         for i in range(count):
             energy[first + i], smallest[first + i] = C[4 * L + i], D[11 * L + i]
         if wanted:
             if clamped:
-                clamp(C, W, T)
+                bad = set_apart(C, W, T)
+                if bad > 0:
+                    find_axes(bad, W)
+                    put_back(bad, C, W, T)
             scale(M, T)
             for a in range(0, 9 * L, 3 * L):
                 turned(D, T, G[a : a + 3 * L], H[a : a + 3 * L], R[a : a + 3 * L])
