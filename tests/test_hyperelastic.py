@@ -12,9 +12,11 @@ from hyperelastic_twin import LAM, MU, found
 from meshes import bar
 from sinew.solver.arrays import Floats
 from sinew.solver.errors import BadInput
+from sinew.solver.geometry.chunks import run_parts
 from sinew.solver.hyperelastic.element import energy, forces, forces_and_tangent, hyperelastic, tet_work
 from sinew.solver.hyperelastic.laws import LAWS
 from sinew.solver.jit import set_thread_count
+from sinew.solver.linear.pattern import BlockPattern
 from sinew.solver.model import Model, Part, make_model
 from sinew.solver.scene import Material
 
@@ -131,3 +133,54 @@ def test_unknown_names_are_told():
         hyperelastic(model_of(), "treacle")
     with pytest.raises(BadInput, match="cubic"):
         hyperelastic(model_of(), extension="cubic")
+
+
+def test_numbers_that_are_none_are_told():
+    model = model_of()
+    x = model.X.copy()
+    x[0] = np.nan
+    values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
+    answer = forces_and_tangent(model, hyperelastic(model), x, values, force, tet_work(model.pattern))
+    touched = np.unique(model.tets[(model.tets == 0).any(axis=1)])
+    assert answer.inverted >= 1 and np.isnan(answer.energy)
+    assert np.isnan(force[touched]).all() and np.isfinite(np.delete(force, touched, axis=0)).all()
+
+
+def test_every_part_is_worked_on_once_and_failures_come_out():
+    done = []
+    run_parts(100, done.append)
+    assert sorted(done) == list(range(100))
+
+    def fail(part: int) -> None:
+        if part == 70:
+            raise ValueError("seventy")
+
+    with pytest.raises(ValueError, match="seventy"):
+        run_parts(100, fail)
+
+
+def test_blocks_that_no_tet_has_become_zero():
+    """A pattern may hold more blocks than the tets need, as remedies for locking do."""
+    model = model_of((1, 1, 2))
+    n = model.node_count
+    wide = wide_pattern(model)
+    narrow_values, values = np.empty((model.pattern.block_count, 9)), np.full((wide.block_count, 9), np.nan)
+    x, force = model.X + 0.05 * np.random.default_rng(9).normal(size=model.X.shape), np.empty((n, 3))
+    forces_and_tangent(model, hyperelastic(model), x, narrow_values, force, tet_work(model.pattern))
+    other = replace(model, pattern=wide)
+    forces_and_tangent(other, hyperelastic(other), x, values, force, tet_work(wide))
+    assert wide.block_count == n * n > model.pattern.block_count
+    assert np.allclose(dense(other, values), dense(model, narrow_values), rtol=0, atol=1e-12 * np.abs(values).max())
+
+
+def wide_pattern(model: Model) -> BlockPattern:
+    """Returns the pattern of a full matrix for the tets of a model."""
+    n, narrow = model.node_count, model.pattern
+    corner_node = model.tets.ravel().astype(np.int64)
+    return replace(
+        narrow,
+        row_start=np.arange(0, n * n + 1, n, dtype=np.uint32),
+        column=np.tile(np.arange(n, dtype=np.uint32), n),
+        diagonal=np.arange(0, n * n, n + 1, dtype=np.uint32),
+        corner_block=(corner_node[:, None] * n + np.repeat(model.tets, 4, axis=0)).astype(np.uint32),
+    )
