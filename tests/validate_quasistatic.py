@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Equilibria on the meshes of ../shared/testdata: the same as felupe's, and reached from anything.
+
+Times are the best of their runs where several are asked for; they hold on two idle cores.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import quasistatic_scenes as scenes
+from sinew.solver.arrays import Floats
+from sinew.solver.mesh_files.surfaces import read_surface
+from sinew.solver.model import Model
+from sinew.solver.quasistatic import outcome, starts
+from sinew.solver.quasistatic.held import Held
+from sinew.solver.quasistatic.newton import Equilibrium, solve
+from sinew.solver.scene import Meshing
+from sinew.solver.tetrahedralize import tetrahedralize
+
+SECTION = "Quasistatic solver"
+# all of testdata/tet but the one with negative tets
+FILES = (
+    "polyfem_bar-651.msh",
+    "polyfem_bar-2523.msh",
+    "polyfem_bar-14114.msh",
+    "polyfem_standard_bar.msh",
+    "polyfem_mat40x40.msh",
+    "polyfem_sphere1K.msh",
+    "polyfem_bunny.msh",
+    "polyfem_dinosaur.msh",
+    "polyfem_multimaterial_cubes_v22.msh",
+    "vega_beam3_tet.veg",
+    "vega_comb.tet.veg",
+    "vega_helix_selfintersecting.veg",
+)
+SEEDS = 10
+
+
+def solved(model: Model, held: Held, x: Floats, tolerance: float = 1.0e-6) -> tuple[Equilibrium, float]:
+    """Returns where a neo-Hookean body comes to rest, and the seconds that it took."""
+    began = time.perf_counter()
+    found = solve(model, scenes.law_of(model, "neo-hookean"), held, x, tolerance)
+    return found, time.perf_counter() - began
+
+
+def suzanne(shared: Path) -> Model:
+    """Returns Suzanne filled with the lattice."""
+    surface = read_surface(shared / "testdata" / "wild" / "suzanne.ply")
+    filled = tetrahedralize(surface, Meshing(method="robust", divisions=32), "suzanne")
+    return scenes.model_of(filled.nodes, filled.tets)
+
+
+def body(shared: Path, name: str) -> Model:
+    """Returns a body by name."""
+    return suzanne(shared) if name == "suzanne" else scenes.model_of_file(shared / "testdata" / "tet" / name)
+
+
+def test_displacements_are_those_of_felupe(shared: Path, reach: Callable[..., bool]):
+    pytest.importorskip("felupe")
+    worst = 0.0
+    for name in FILES:
+        model = body(shared, name)
+        held = scenes.ends(model.X, 0.1, stretch=0.05)
+        theirs = scenes.by_felupe(model, held)
+        found, _ = solved(model, held, starts.at_rest(model.X, held), 1.0e-9)
+        assert found.converged
+        worst = max(worst, float(np.abs(found.x - theirs).max() / np.abs(theirs - model.X).max()))
+    reach(
+        SECTION,
+        f"displacements against felupe, {len(FILES)} meshes, ends 5 % apart",
+        f"{worst:.1e}",
+        "1e-6",
+        worst <= 1e-6,
+    )
+
+
+def test_the_twisted_beam_is_that_of_felupe(reach: Callable[..., bool]):
+    pytest.importorskip("felupe")
+    model = scenes.bar_model((40, 7, 7), (4.0, 1.0, 1.0))
+    held = scenes.ends(model.X, stretch=0.2, turn=0.5 * np.pi)
+    theirs = scenes.by_felupe(model, held, steps=10)
+    found, _ = solved(model, held, starts.at_rest(model.X, held), 1.0e-9)
+    off = float(np.abs(found.x - theirs).max() / np.abs(theirs - model.X).max())
+    line = f"beam of {model.tet_count} tets, 20 % stretch and 90° twist in one go, against felupe"
+    reach(SECTION, line, f"{off:.1e}", "1e-6", found.converged and off <= 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "bound"),
+    [
+        ("polyfem_bunny.msh", "bunny", 0.5),
+        ("polyfem_dinosaur.msh", "dinosaur", 2.5),
+        ("suzanne", "lattice Suzanne", None),
+    ],
+)
+def test_a_random_scatter_comes_back(
+    shared: Path, reach: Callable[..., bool], name: str, label: str, bound: float | None
+):
+    model = body(shared, name)
+    held = scenes.three_regions(model.X)
+    size = float(np.ptp(model.X, axis=0).max())
+    runs = [solved(model, held, starts.scattered(model.X, held, 10.0, seed)) for seed in range(SEEDS)]
+    back = [
+        found.converged and found.inverted_tets == 0 and np.abs(found.x - model.X).max() <= 1e-4 * size
+        for found, _ in runs
+    ]
+    # what ended elsewhere has to be known to have: by its own words, not by the rest shape
+    law = scenes.law_of(model, "neo-hookean")
+    honest = [
+        is_back or outcome.judge(model, law, held, found, True, 1e-6).ended != "at rest"
+        for (found, _), is_back in zip(runs, back, strict=True)
+    ]
+    label = f"{label}, {model.tet_count} tets, from a scatter:"
+    reach(
+        SECTION,
+        f"{label} back at rest to 1e-4, residual 1e-6",
+        f"{sum(back)} of {SEEDS}",
+        f"{SEEDS - 1}",
+        sum(back) >= SEEDS - 1,
+    )
+    reach(SECTION, f"{label} ends elsewhere without saying so", honest.count(False), 0, all(honest))
+    iterations = float(np.median([found.newton_iterations for found, _ in runs]))
+    reach(SECTION, f"{label} Newton iterations, median", iterations, 80, iterations <= 80)
+    if bound is not None:
+        seconds = float(np.median([spent for _, spent in runs]))
+        reach(SECTION, f"{label} seconds, median", seconds, bound, seconds <= bound)
+
+
+@pytest.mark.parametrize("name", ["polyfem_bunny.msh", "polyfem_dinosaur.msh", "suzanne"])
+def test_what_is_heaped_flat_or_mirrored_comes_back(shared: Path, reach: Callable[..., bool], name: str):
+    model = body(shared, name)
+    held = scenes.three_regions(model.X)
+    size = float(np.ptp(model.X, axis=0).max())
+    begun = {
+        "a point": starts.heaped(model.X, held, 0),
+        "a plane": starts.flattened(model.X, held),
+        "a mirror image": starts.mirrored(model.X, held),
+    }
+    off = {}
+    for label, x in begun.items():
+        found, _ = solved(model, held, x)
+        off[label] = np.inf if not found.converged else float(np.abs(found.x - model.X).max() / size)
+    worst = max(off, key=lambda label: off[label])
+    line = f"{name.split('.')[0].removeprefix('polyfem_')} from a point, a plane and a mirror image; farthest from rest"
+    reach(SECTION, line, f"{off[worst]:.1e} ({worst})", "1e-4", off[worst] <= 1e-4)
