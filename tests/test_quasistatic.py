@@ -132,6 +132,18 @@ def test_a_solve_that_stops_early_says_so():
     assert outcome.judge(model, scenes.law_of(model, "neo-hookean"), held, found, True, 1e-6).ended == "not converged"
 
 
+def test_a_tangle_that_is_not_undone_is_told_under_the_law_asked_for():
+    model = scenes.bar_model()
+    held = scenes.ends(model.X)
+    law = scenes.law_of(model, "neo-hookean")
+    x = starts.scattered(model.X, held, 10.0, 0)
+    found = solve(model, law, held, x, max_iterations=1)
+    force = np.empty_like(found.x)
+    answer = forces(model, law, found.x, force, tet_work(model.pattern))
+    assert not found.converged and found.inverted_tets == answer.inverted > 0
+    assert found.residual == pytest.approx(residual_of(force, held.is_free(len(x)), least_scale(model)))
+
+
 def test_the_residual_told_is_that_of_the_positions_returned():
     model = scenes.bar_model()
     held = scenes.ends(model.X, stretch=0.2, turn=1.0)

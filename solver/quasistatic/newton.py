@@ -110,6 +110,9 @@ def solve(
             d = search.direction(exact)
         x, answer, has_way = search.step(stages.law, x, answer, d, tangled)
         iterations, before = iterations + 1, residual
+    if stages.is_untangling:  # told is what holds under the law that was asked for
+        answer = search.look(law, x)
+        residual = search.residual()
     return Equilibrium(
         x=x,
         converged=residual <= tolerance,
@@ -126,5 +129,7 @@ def _exactness(tangled: bool, inverted: float, residual: float, before: float, t
     """Returns the relative residual to which K d = f is solved, for the share of tets that are inverted."""
     if tangled and inverted > 0.0:
         return ORDERLY if inverted > DISORDER else LOOSE
+    if not np.isfinite(before):
+        return LOOSE
     # as many digits as the residual won last, and no more than are asked for
     return min(LOOSE, max(0.9 * (residual / before) ** 2, 0.3 * tolerance / residual))

@@ -29,8 +29,9 @@ def least_scale(model: Model) -> float:
 
 def residual_of(force: Floats, is_free: Bools, least: float) -> float:
     """Returns the residual of forces [N], (n, 3), infinite where they are no numbers, for ε S [N]."""
-    out_of_balance = float(np.linalg.norm(force[is_free]))
-    held = float(np.linalg.norm(force[~is_free]))
+    # np.linalg.norm's sum depends on the number of threads
+    out_of_balance = float(np.sqrt(np.sum(force[is_free] ** 2)))
+    held = float(np.sqrt(np.sum(force[~is_free] ** 2)))
     if not np.isfinite(out_of_balance) or not np.isfinite(held):
         return float("inf")
     return out_of_balance / max(held, least)

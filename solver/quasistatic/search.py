@@ -94,7 +94,7 @@ class Search:
         return d, solved.converged
 
     def _along(self, d: Floats) -> float:
-        return float(np.vdot(self.force, d))
+        return float(np.sum(self.force * d))  # np.dot's sum depends on the number of threads
 
     def _energy(self, law: Hyperelastic, x: Floats) -> float:
         found = self._with_load(energy(self.model, law, x, self.work), x)
@@ -103,4 +103,4 @@ class Search:
     def _with_load(self, answer: Answer, x: Floats) -> Answer:
         if self.load is None:
             return answer
-        return replace(answer, energy=answer.energy - float(np.vdot(self.load, x - self.model.X)))
+        return replace(answer, energy=answer.energy - float(np.sum(self.load * (x - self.model.X))))
