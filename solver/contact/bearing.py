@@ -100,14 +100,13 @@ def find_bearings(
     down = gravity / max(float(np.linalg.norm(gravity)), 1e-300)
     end = start + TOUCHING * points.tet_size[:, None] * down
     count, which = max(len(points), 1), np.arange(len(points), dtype=np.int32)
-    new = Memory.empty(), slice(0, 0)
     touching = Touching.together(
-        [find_touching(place, number, points, which, start, end, *new) for number, place in enumerate(places)]
+        [find_touching(place, number, points, which, start, end, Memory.empty()) for number, place in enumerate(places)]
     )
     wanted = is_wanted[model.tets[points.tet]].any(axis=1)
     touching = touching.only(wanted[touching.id % count])
     place = touching.id // count
-    k = points.stiffness_for(dt)[touching.id % count]
+    k = points.stiffness_for(dt, touching.id % count)
     return Bearings(
         touching=touching,
         points=points,

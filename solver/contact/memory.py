@@ -54,6 +54,10 @@ class Memory:
         """Returns a memory of nothing."""
         return _nothing(np.zeros(0, np.int64))
 
+    def only(self, which: slice) -> Memory:
+        """Returns some of the contacts."""
+        return Memory(*(getattr(self, name)[which] for name in NAMES))
+
     def look_up(self, ids: npt.NDArray[np.int64]) -> Memory:
         """Returns what is remembered of contacts, zero where nothing is."""
         if not len(self.id):

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Floats, Indices
 from ..jit import kernel
 from .colliders import BuiltCollider
+from .memory import Memory
 from .points import ContactPoints, place
 
 ROUNDING = 1.0e-9  # by how much boxes are larger than they have to be, in sizes of what is in them
@@ -44,7 +45,7 @@ def points_near(
     around: Surroundings,
     pose: Floats,
     points: ContactPoints,
-    known: Indices,
+    known: Memory,
     tets: Indices,
     start: Floats,
     end: Floats,
@@ -54,25 +55,26 @@ def points_near(
     Args:
         around, pose: Of the collider; its pose at both ends of the step, rows R0 | t0 | R1 | t1, (8, 3).
         points: All points.
-        known: Points that are found in any case, (c,) int64.
+        known: Contacts remembered with it, which are found up to their shift above it.
         tets: Of the model, (m, 4).
         start, end: Node positions [m], (n, 3).
 
     Returns:
-        The points, rising, (k,), and where they are at both ends [m], (k, 3) each.
+        The points, rising, (k,), and where they are at both ends [m], (k, 3) each; those known are their shift farther.
     """
     which, first, last = np.empty(len(points), np.int32), np.empty((len(points), 3)), np.empty((len(points), 3))
     count = find_near(
         start, end, pose, around.directions, around.box, 0 if around.from_start else 1, tets, points.tet,
-        points.weights, points.outreach, known, which, first, last,
+        points.weights, points.outreach, known.id, known.shift, known.normal, which, first, last,
     )  # fmt: skip
     return which[:count], first[:count], last[:count]
 
 
 @kernel()
 def find_near(
-    start, end, pose, directions, box, first_moment, tets, tet, weights, outreach, known, which, at_start, at_end
-):
+    start, end, pose, directions, box, first_moment, tets, tet, weights, outreach, known_id, shift, normal,
+    which, at_start, at_end,
+):  # fmt: skip
     """Writes the points, rising, of tets that come near a box, and where they are; returns how many.
 
     A point Σ w_a x_a with Σ w_a = 1 is in the box of the nodes x_a, made larger on all sides by its `outreach` times.
@@ -84,7 +86,7 @@ def find_near(
         first_moment: 0 to look at the start and the end, 1 to look at the end alone.
         tets: Of the model, (m, 4).
         tet, weights, outreach: Of the points, (p,), (p, 4), (t,).
-        known: Points that are found in any case, (c,).
+        known_id, shift, normal: Of the contacts remembered with the collider, (c,), (c,), (c, 3).
         which, at_start, at_end: Out, (p,), (p, 3), (p, 3).
     """
     along, is_near = np.empty(len(start)), np.empty(len(outreach), np.bool_)
@@ -112,13 +114,20 @@ def find_near(
             # not the other way round: what is no number is near
             if least - more > box[1, m] or most + more < box[0, m]:
                 is_near[k] = False
-    for point in known:
-        is_near[tet[point]] = True
+    for id in known_id:
+        is_near[tet[id % len(tet)]] = True
     count = 0
     for point in range(len(tet)):
         which[count] = point
         count += is_near[tet[point]]
+    c = 0
     for k in range(count):
         place(which[k], start, tets, tet, weights, at_start[k])
         place(which[k], end, tets, tet, weights, at_end[k])
+        if c < len(known_id) and known_id[c] % len(tet) == which[k]:
+            for i in range(3):
+                at_end[k, i] -= shift[c] * (
+                    pose[4 + i, 0] * normal[c, 0] + pose[4 + i, 1] * normal[c, 1] + pose[4 + i, 2] * normal[c, 2]
+                )
+            c += 1
     return count

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Floats, Indices, floats
 from ..jit import kernel
@@ -53,9 +54,9 @@ class ContactPoints:
         """The largest `tet_size` [m]."""
         return float(self.tet_size.max(initial=0.0))
 
-    def stiffness_for(self, dt: float) -> Floats:
-        """Returns the normal stiffness in a step of `dt` [s], in [N/m], (k,)."""
-        return np.maximum(self.stiffness, INERTIA * self.mass / dt**2)
+    def stiffness_for(self, dt: float, which: npt.NDArray[np.int64]) -> Floats:
+        """Returns the normal stiffness of some points in a step of `dt` [s], in [N/m]."""
+        return np.maximum(self.stiffness[which], INERTIA * self.mass[which] / dt**2)
 
     @staticmethod
     def together(groups: Sequence[ContactPoints]) -> ContactPoints:

@@ -80,12 +80,11 @@ class ContactStep:
         self.points, self.places, self.model, self.dt = points, places, model, dt
         self.solves, self.is_broken = 0, TETS in state.fields
         self.memory = Memory.of(state)
-        self.stiffness = points.stiffness_for(dt)
         self.friction = np.array([place.collider.friction for place in places])
         self.is_sheet = np.array([place.collider.is_sheet for place in places], bool)
         self.turns = floats([place.pose[4:7] for place in places], -1, 3, 3)
         self.start, self.count = floats(state.x), max(len(points), 1)
-        self.own = known_contacts(len(places), self.count, self.memory)
+        self.known = known_contacts(len(places), self.count, self.memory)
         # points whose tets are held altogether go where they are told, through colliders too
         self.moves, self.all_move = np.zeros(0, bool), is_fixed is None
         if is_fixed is not None:
@@ -154,11 +153,10 @@ class ContactStep:
         return touching if self.all_move else touching.only(self.moves[self._points_of(touching)])
 
     def _find_with(self, number: int, place: Place, end: Floats) -> Touching:
-        points, own = self.points, self.own[number]
+        points, known = self.points, self.known[number]
         around = surroundings(place.collider, PUSH_OUT_REACH * points.largest_tet)
-        known = self.memory.id[own] - number * self.count
         which, start, end = points_near(around, place.pose, points, known, self.model.tets, self.start, end)
-        return find_touching(place, number, points, which, start, end, self.memory, own)
+        return find_touching(place, number, points, which, start, end, known)
 
     def _new(self, touching: Touching) -> Pushing:
         """Returns what is known of contacts at the start of the step."""
@@ -170,7 +168,7 @@ class ContactStep:
             touching.id, self.count, touching.normal, self.turns, force, shear, shift, lift, kappa,
         )  # fmt: skip
         self.known_force = force
-        k, mu = self.stiffness[self._points_of(touching)], self.friction[self._places_of(touching)]
+        k, mu = self.points.stiffness_for(self.dt, self._points_of(touching)), self.friction[self._places_of(touching)]
         return Pushing(np.ones(count, bool), k, mu, shear, kappa, shift, lift)
 
     def _add(self, found: Touching, x: Floats) -> None:

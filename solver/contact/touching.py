@@ -70,8 +70,7 @@ def find_touching(
     which: Indices,
     start: Floats,
     end: Floats,
-    memory: Memory,
-    own: slice,
+    known: Memory,
 ) -> Touching:
     """Returns the contacts of some points with one collider.
 
@@ -80,31 +79,27 @@ def find_touching(
         points: All points.
         which: Those that are looked at, rising, (k,).
         start, end: Where they are at both ends of the step [m], (k, 3).
-        memory: Contacts remembered; they are found up to their shift above the collider too.
-        own: Those of them with this collider, whose points are among `which`.
+        known: Contacts remembered with this collider, whose points are among `which`.
     """
     k, first_id, collider = len(which), number * len(points), place.collider
     index, normal, gap, carried = np.empty(k, np.int32), np.empty((k, 3)), np.empty(k), np.empty((k, 3))
-    if own.stop > own.start:
-        known = np.searchsorted(which, memory.id[own] - first_id)
-        end = end.copy()
-        end[known] -= memory.shift[own, None] * (memory.normal[own] @ place.pose[4:7].T)
     if collider.bvh is None:
         side = np.zeros(k, np.int8)
         hits = collide_plane(start, end, collider.normal, place.pose, collider.thickness, index, normal, gap, carried)
     else:
         side, sides, reach = np.zeros(k, np.int8), np.zeros(k, np.int8), PUSH_OUT_REACH * points.tet_size[which]
-        if own.stop > own.start:
-            sides[known] = memory.side[own]
+        sides[np.searchsorted(which, known.id - first_id)] = known.side
         hits = collide_mesh(
             *collider.bvh.arrays, collider.is_closed, start, end, reach, sides, place.pose, collider.thickness,
             index, normal, gap, carried, side,
         )  # fmt: skip
-    id = which[index[:hits]].astype(np.int64) + first_id
+    id = np.add(which[index[:hits]], first_id, dtype=np.int64)
     return Touching(id, normal[:hits], gap[:hits], carried[:hits], side[:hits])
 
 
-def known_contacts(colliders: int, count: int, memory: Memory) -> list[slice]:
-    """Returns which of the contacts remembered are those with each collider, for `count` points."""
+def known_contacts(colliders: int, count: int, memory: Memory) -> list[Memory]:
+    """Returns the contacts remembered with each collider, for `count` points."""
+    if colliders == 1:
+        return [memory]
     ends = np.searchsorted(memory.id, np.arange(colliders + 1) * count).tolist()
-    return [slice(first, last) for first, last in itertools.pairwise(ends)]
+    return [memory.only(slice(first, last)) for first, last in itertools.pairwise(ends)]
