@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -87,7 +88,7 @@ class Model:
     bodies: tuple[BodyRange, ...]
     pressure_modulus: Floats = field(default_factory=lambda: np.zeros(0))
 
-    @property
+    @functools.cached_property
     def lam_by_strain(self) -> Floats:
         """λ [Pa], (m,), and −2μ/3 where there is a `pressure_modulus`: there strain says nothing of volume."""
         if not len(self.pressure_modulus):

@@ -26,6 +26,7 @@ from .rigid_modes import RigidModes, balance, make_orthogonal
 from .small_islands import solve_small_islands
 
 RESTARTS = 3
+SMALLEST = 1.0e-300  # ‖b‖² that counts as none
 GONE_ASTRAY = 1.0e4  # the smallest ‖r‖² so far, from which on an island's search is begun anew
 # systems of fewer blocks are solved on one thread: a pass over them is over before the others have begun
 BLOCKS_PER_THREAD = 8000
@@ -128,8 +129,7 @@ def solve(
         sums, np.ones(pattern.island_count, np.bool_), alpha, beta, rz, rr, bb, best, x,
         alone,
     )  # fmt: skip
-    with np.errstate(divide="ignore", invalid="ignore"):
-        residual = float(np.max(np.where(rr == 0.0, 0.0, np.sqrt(rr / bb)), initial=0.0))
+    residual = float(np.sqrt(np.max(rr / np.maximum(bb, SMALLEST), initial=0.0)))
     if preconditioner is not None and residual > tolerance and iterations < max_iterations:
         more, residual = preconditioner.search(
             pattern, values, b, is_free, x, tolerance, max_iterations - iterations, least, modes

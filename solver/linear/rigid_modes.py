@@ -45,18 +45,16 @@ class RigidModes:
 def multiply_rigid(row_start, column, values, arms, start, end, product):
     """Writes A Z for the rows from `start` to `end`: the columns e_m, then e_m × arm, three rows of six, (n, 18)."""
     for i in range(start, end):
-        for m in range(18):
-            product[i, m] = 0.0
-        for k in range(row_start[i], row_start[i + 1]):
-            A, r = values[k], arms[column[k]]
-            for row in range(3):
-                a, b, c = A[3 * row], A[3 * row + 1], A[3 * row + 2]
-                product[i, 6 * row] += a
-                product[i, 6 * row + 1] += b
-                product[i, 6 * row + 2] += c
-                product[i, 6 * row + 3] += c * r[1] - b * r[2]
-                product[i, 6 * row + 4] += a * r[2] - c * r[0]
-                product[i, 6 * row + 5] += b * r[0] - a * r[1]
+        for row in range(3):
+            # six sums side by side
+            s, t, u, v, w, y = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for k in range(row_start[i], row_start[i + 1]):
+                a, b, c, r = values[k, 3 * row], values[k, 3 * row + 1], values[k, 3 * row + 2], arms[column[k]]
+                s, t, u = s + a, t + b, u + c
+                v, w, y = v + (c * r[1] - b * r[2]), w + (a * r[2] - c * r[0]), y + (b * r[0] - a * r[1])
+            out = product[i]
+            out[6 * row], out[6 * row + 1], out[6 * row + 2] = s, t, u
+            out[6 * row + 3], out[6 * row + 4], out[6 * row + 5] = v, w, y
 
 
 @kernel()
