@@ -88,10 +88,8 @@ def solve(
     x = x.copy()
     x[held.nodes] = held.positions
     stages = Stages(law)
+    stages.begin(search.look(stages.law, x))
     answer = search.look(stages.law, x)
-    if not stages.is_tangled(answer):
-        stages.skip_untangling()
-        answer = search.look(stages.law, x)
     iterations, before, has_way = 0, np.inf, True
     while True:
         residual = search.residual()
