@@ -110,8 +110,8 @@ def _find_overload(
     stress, toughness = body.strength(simulation.tracks, end)
     largest[body.number], count = find_overload(
         own.start, own.stop, state.x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain,
-        is_held, fracture.is_breakable, fracture.is_judged, fracture.share, fracture.size, state.fields[TIP],
-        stress, toughness, float(largest[body.number]), state.fields[DAMAGE], overload,
+        is_held, fracture.is_breakable, fracture.is_judged, fracture.bearing, fracture.share, fracture.size,
+        state.fields[TIP], stress, toughness, float(largest[body.number]), state.fields[DAMAGE], overload,
     )  # fmt: skip
     return int(count)
 

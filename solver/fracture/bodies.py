@@ -19,7 +19,7 @@ from ..state import State
 from ..tetrahedralize.tet_mesh import TetMesh
 from ..tracks import TrackReader
 from .broken_points import BrokenPoints, find_broken_points
-from .neighbours import Neighbours, find_neighbours, judged
+from .neighbours import LEAST_BEARING, Neighbours, bearing_of, find_neighbours
 from .notches import notch_nodes
 
 TIP = "node.crack_tip"  # 1 at crack tips and notches, (n,) uint8
@@ -74,6 +74,7 @@ class FractureBodies:
         bodies: One by one.
         is_breakable: Which tets may break, (m,).
         is_judged: Whose stress tells whether a body breaks, (m,).
+        bearing: Their filled share over that of the fullest around them, (m,).
         share: Their strength over the breaking stress: paint and scatter, (m,).
         size: h: edge of the lattice cell whose tets are as large, ∛(12 V) [m], (m,).
         corner_mass: Mass that each tet gives each of its nodes [kg], (m,).
@@ -86,6 +87,7 @@ class FractureBodies:
     bodies: tuple[BreakableBody, ...]
     is_breakable: Bools
     is_judged: Bools
+    bearing: Floats
     share: Floats
     size: Floats
     corner_mass: Floats
@@ -134,11 +136,13 @@ def make_fracture(
     neighbours = find_neighbours(model.tets, may_part)
     fill = np.concatenate([mesh.fill for mesh in meshes])
     together = neighbours.held_together(fill, volume)
+    bearing = bearing_of(model.tets, fill)
     points = find_broken_points(scene, meshes, model, surfaces, gravity)
     return FractureBodies(
         bodies=tuple(bodies),
         is_breakable=is_breakable,
-        is_judged=judged(model.tets, fill),
+        is_judged=bearing >= LEAST_BEARING,
+        bearing=bearing,
         share=share,
         size=floats(np.cbrt(12.0 * volume)),
         corner_mass=corner_mass,

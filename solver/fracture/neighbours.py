@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Bools, Floats, Indices
+from ..arrays import Bools, Floats, Indices, floats
 
-LEAST_FILL, NEARLY = 0.25, 0.9
+LEAST_FILL = 0.25
+# below this share of the fullest around it a tet is too little to judge by
+LEAST_BEARING = 0.5
 FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])  # corners of the faces, seen from outside
 
 
@@ -54,16 +56,17 @@ class Neighbours:
         return together
 
 
-def judged(tets: Indices, fill: Floats) -> Bools:
-    """Returns whose stress tells whether a body breaks, (m,), of tets (m, 4) by their filled shares, (m,).
+def bearing_of(tets: Indices, fill: Floats) -> Floats:
+    """Returns how much of its stress a tet passes on, (m,), of tets (m, 4) by their filled shares, (m,).
 
-    Those that are nearly as full as the fullest at their nodes. What little is in others hardly bears anything, and how
-    much it is stretched depends on where the lattice happens to lie: in a bar that was filled by the robust method and
-    pulled, tets less than half full had up to twice the stress of full ones, which were within 2 % of each other.
+    That is its filled share over that of the fullest at its nodes. A tet is as stiff as it is full, so the less there
+    is in it, the more it is stretched, depending on where the lattice happens to lie: in a bar that was filled by the
+    robust method and pulled, tets less than half full had up to twice the stress of full ones. What is in balance with
+    the tets around is the stress times the filled share.
     """
     fullest = np.zeros(int(tets.max(initial=-1)) + 1)
     np.maximum.at(fullest, tets.ravel(), np.repeat(fill, 4))
-    return fill >= NEARLY * fullest[tets].max(axis=1)
+    return floats(fill / fullest[tets].max(axis=1))
 
 
 def find_neighbours(tets: Indices, is_breakable: Bools) -> Neighbours:

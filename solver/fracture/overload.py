@@ -19,7 +19,8 @@ from ..jit import kernel
 
 @kernel()
 def find_overload(
-    first, last, x, tets, Dm_inverse, mu, lam, initial_strain, is_held, is_breakable, is_judged, share, size, is_tip,
+    first, last, x, tets, Dm_inverse, mu, lam, initial_strain, is_held, is_breakable, is_judged, bearing, share,
+    size, is_tip,
     breaking_stress, toughness, largest, damage, overload,
 ):  # fmt: skip
     """Writes how near tets from `first` to `last` are to breaking.
@@ -30,6 +31,7 @@ def find_overload(
         is_held: Which nodes are held exactly, (n,), or (0,): none. Tets with four such nodes do not break.
         is_breakable: Which tets may break, (m,).
         is_judged: Which of them count for more than their damage, (m,).
+        bearing: How much of its stress a tet passes on to its neighbours, (m,).
         share: Their strength over the breaking stress, (m,).
         size: h [m], (m,).
         is_tip: Which nodes are at crack tips or notches, (n,).
@@ -71,7 +73,7 @@ def find_overload(
             m = trace / 3.0
             u, v, w = exx - m, eyy - m, ezz - m
             spread = math.sqrt((u * u + v * v + w * w + 2.0 * (exy * exy + eyz * eyz + ezx * ezx)) * 2.0 / 3.0)
-            bound = 0.5 * (k * (m + spread) + lam[tet] * trace)
+            bound = 0.5 * bearing[tet] * (k * (m + spread) + lam[tet] * trace)
             if (bound <= largest or not is_judged[tet]) and bound <= min(damage[tet], 1.0) * strength:
                 continue
         A, B, C, D, E, F, P, Q, R = rotation_of(a, b, c, d, e, f, g, h, i)
@@ -83,7 +85,7 @@ def find_overload(
             o = initial_strain[tet]
             exx, eyy, ezz, exy, eyz, ezx = exx - o[0], eyy - o[1], ezz - o[2], exy - o[3], eyz - o[4], ezx - o[5]
         p = lam[tet] * (exx + eyy + ezz)
-        stress = largest_eigenvalue(k * exx + p, k * eyy + p, k * ezz + p, k * exy, k * eyz, k * ezx)
+        stress = bearing[tet] * largest_eigenvalue(k * exx + p, k * eyy + p, k * ezz + p, k * exy, k * eyz, k * ezx)
         damage[tet] = max(damage[tet], min(stress / strength, 1.0))
         if not is_judged[tet]:
             continue
