@@ -108,11 +108,14 @@ def _find_overload(
     state = simulation.state
     own, largest = model.bodies[body.number].tets, state.fields[LARGEST]
     stress, toughness = body.strength(simulation.tracks, end)
-    largest[body.number], count = find_overload(
+    reached, count = find_overload(
         own.start, own.stop, state.x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain,
         is_held, fracture.is_breakable, fracture.is_judged, fracture.bearing, fracture.share, fracture.size,
         state.fields[TIP], stress, toughness, float(largest[body.number]), state.fields[DAMAGE], overload,
     )  # fmt: skip
+    # splinters on hard ground are under stresses that say nothing of what the body bears
+    if simulation.built.whole is None or _pieces(model, body) == _pieces(simulation.built.whole.model, body):
+        largest[body.number] = reached
     return int(count)
 
 

@@ -151,7 +151,10 @@ class HeatSourceSettings:
     )
     source_radius: FloatProperty(
         name="Radius",
-        description="How far from the source, a point or the surface of a mesh, the material is heated [m]",
+        description=(
+            "How far from the source, a point or the surface of a mesh, the material is heated [m]. "
+            "The same heat is spread over a larger radius: raise Heat Transfer with it"
+        ),
         default=0.2,
         min=0.0,
         soft_min=0.001,
