@@ -12,6 +12,7 @@ import math
 from ..jit import kernel
 
 PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
+RAISE = 0.05  # share of the depth that moves into the shift in one step
 UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
 UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
 
@@ -148,6 +149,34 @@ def recall(known_id, known_force, known_shear, known_shift, known_lift, known_ka
             along += shear[c, i] * normal[c, i]
         for i in range(3):
             shear[c, i] -= along * normal[c, i]
+
+
+@kernel()
+def keep(
+    count, id, normal, side, normal_force, shear, k, mu, shift, lift, kappa, is_sheet, turns,
+    kept_id, kept_force, kept_shear, kept_side, kept_shift, kept_lift, kept_kappa, kept_normal,
+):  # fmt: skip
+    """Writes what is remembered of contacts at the end of a step, and returns of how many: see `Memory`.
+
+    `is_sheet`, (c,), and `turns`, (c, 3, 3), are of the colliders.
+    """
+    kept = 0
+    for c in range(len(id)):
+        collider, force = id[c] // count, max(normal_force[c], 0.0)
+        # at a sheet, points that just do not push still have to know their side
+        if not (force > 0.0 or is_sheet[collider]):
+            continue
+        s, R = shear[c], turns[collider]
+        length = math.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
+        cut = min(1.0, mu[c] * force / k[c] / max(length, 1e-300))
+        for i in range(3):
+            kept_shear[kept, i] = cut * (R[0, i] * s[0] + R[1, i] * s[1] + R[2, i] * s[2])
+            kept_normal[kept, i] = R[0, i] * normal[c, 0] + R[1, i] * normal[c, 1] + R[2, i] * normal[c, 2]
+        kept_id[kept], kept_side[kept], kept_force[kept], kept_lift[kept] = id[c], side[c], force, lift[c]
+        kept_shift[kept] = shift[c] + RAISE * (force / k[c] - shift[c] + lift[c]) if force > 0.0 else 0.0
+        kept_kappa[kept] = kappa[c]
+        kept += 1
+    return kept
 
 
 @kernel()

@@ -50,6 +50,13 @@ class Memory:
             state.fields[PREFIX + name] = getattr(self, name)
 
     @staticmethod
+    def room(count: int) -> Memory:
+        """Returns a memory to be written, of `count` contacts."""
+        rows, numbers = np.empty((2, count, 3)), np.empty((4, count))
+        id, side = np.empty(count, np.int64), np.empty(count, np.int8)
+        return Memory(id, numbers[0], rows[0], side, numbers[1], numbers[2], numbers[3], rows[1])
+
+    @staticmethod
     def empty() -> Memory:
         """Returns a memory of nothing."""
         return _nothing(np.zeros(0, np.int64))

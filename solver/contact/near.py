@@ -89,27 +89,26 @@ def find_near(
         known_id, shift, normal: Of the contacts remembered with the collider, (c,), (c,), (c, 3).
         which, at_start, at_end: Out, (p,), (p, 3), (p, 3).
     """
-    along, is_near = np.empty(len(start)), np.empty(len(outreach), np.bool_)
-    bounds = np.empty((len(outreach), 2))
+    along, is_near = np.empty((2, len(start))), np.empty(len(outreach), np.bool_)
     for k in range(len(outreach)):
         is_near[k] = outreach[k] >= 0.0
     for m in range(len(directions)):
-        for k in range(len(outreach)):
-            bounds[k, 0], bounds[k, 1] = np.inf, -np.inf
+        d = directions[m]
         for moment in range(first_moment, 2):
-            x, R, t, d = end if moment else start, pose[4 * moment :], pose[4 * moment + 3], directions[m]
+            x, R, t = end if moment else start, pose[4 * moment :], pose[4 * moment + 3]
             u = R[0, 0] * d[0] + R[0, 1] * d[1] + R[0, 2] * d[2]
             v = R[1, 0] * d[0] + R[1, 1] * d[1] + R[1, 2] * d[2]
             w = R[2, 0] * d[0] + R[2, 1] * d[1] + R[2, 2] * d[2]
             for i in range(len(x)):
-                along[i] = u * (x[i, 0] - t[0]) + v * (x[i, 1] - t[1]) + w * (x[i, 2] - t[2])
-            for k in range(len(outreach)):
-                if is_near[k]:
-                    a, b, c, e = along[tets[k, 0]], along[tets[k, 1]], along[tets[k, 2]], along[tets[k, 3]]
-                    bounds[k, 0] = min(bounds[k, 0], min(a, b), min(c, e))
-                    bounds[k, 1] = max(bounds[k, 1], max(a, b), max(c, e))
+                along[moment, i] = u * (x[i, 0] - t[0]) + v * (x[i, 1] - t[1]) + w * (x[i, 2] - t[2])
         for k in range(len(outreach)):
-            least, most = bounds[k]
+            if not is_near[k]:
+                continue
+            least, most = np.inf, -np.inf
+            for moment in range(first_moment, 2):
+                h, n = along[moment], tets[k]
+                a, b, c, e = h[n[0]], h[n[1]], h[n[2]], h[n[3]]
+                least, most = min(least, min(a, b), min(c, e)), max(most, max(a, b), max(c, e))
             more = outreach[k] * (most - least) + ROUNDING * (abs(least) + abs(most))
             # not the other way round: what is no number is near
             if least - more > box[1, m] or most + more < box[0, m]:
@@ -118,8 +117,9 @@ def find_near(
         is_near[tet[id % len(tet)]] = True
     count = 0
     for point in range(len(tet)):
-        which[count] = point
-        count += is_near[tet[point]]
+        if is_near[tet[point]]:
+            which[count] = point
+            count += 1
     c = 0
     for k in range(count):
         place(which[k], start, tets, tet, weights, at_start[k])

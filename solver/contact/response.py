@@ -30,13 +30,12 @@ from ..integrators.outside import Points
 from ..model import Model
 from ..state import State
 from ..topology import TETS
-from .forces import find_moving, measure, push, recall, settle, turn_planes
+from .forces import find_moving, keep, measure, push, recall, settle, turn_planes
 from .memory import Memory
 from .near import points_near, surroundings
 from .points import ContactPoints
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, known_contacts
 
-RAISE = 0.05  # share of the depth that moves into the shift in one step
 ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
 
 
@@ -125,20 +124,13 @@ class ContactStep:
         """Keeps in the state what the next step has to know of the contacts."""
         touching, pushing = self.touching, self.pushing
         normal_force, shear = self._measure(state.x)
-        force = np.maximum(normal_force, 0.0)
-        # at a sheet, points that just do not push still have to know their side
-        kept = np.flatnonzero((force > 0.0) | self.is_sheet[self._places_of(touching)])
-        force, k, lift = force[kept], pushing.k[kept], pushing.lift[kept]
-        limit = pushing.mu[kept] * force / k
-        length = np.sqrt(np.einsum("ki,ki->k", shear[kept], shear[kept]))
-        cut = np.minimum(1.0, limit / np.maximum(length, 1e-300))
-        shift = np.where(force > 0.0, pushing.shift[kept] + RAISE * (force / k - pushing.shift[kept] + lift), 0.0)
-        turn = self.turns[self._places_of(touching)[kept]]
-        local = np.einsum("kji,kj->ki", turn, shear[kept] * cut[:, None])
-        normal = np.einsum("kji,kj->ki", turn, touching.normal[kept])
-        Memory(touching.id[kept], force, local, touching.side[kept], shift, lift, pushing.kappa[kept], normal).keep(
-            state
-        )
+        kept = Memory.room(len(touching))
+        count = keep(
+            self.count, touching.id, touching.normal, touching.side, normal_force, shear, pushing.k, pushing.mu,
+            pushing.shift, pushing.lift, pushing.kappa, self.is_sheet, self.turns, kept.id, kept.force, kept.shear,
+            kept.side, kept.shift, kept.lift, kept.kappa, kept.normal,
+        )  # fmt: skip
+        kept.only(slice(count)).keep(state)
 
     def _points_of(self, touching: Touching) -> np.ndarray:
         return touching.id % self.count
