@@ -153,7 +153,7 @@ def start(options: argparse.Namespace, X: Floats, held: Held) -> Floats:
     from ..quasistatic import starts
 
     if options.start == "rest":
-        return starts.at_rest(X, held)
+        return X
     if options.start == "point":
         return starts.heaped(X, held, options.seed)
     if options.start == "plane":

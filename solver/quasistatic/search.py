@@ -32,6 +32,7 @@ class Search:
         self.work = tet_work(model.pattern)
         self.lattices = EmbeddedLattices(model.X)
         self.cg_iterations = 0
+        self.systems = 0
         self.is_definite = True  # whether the true tangent may still be asked
 
     def look(self, law: Hyperelastic, x: Floats, clamp: bool = True) -> Answer:
@@ -65,6 +66,24 @@ class Search:
         self.look(law, x)
         return None
 
+    def carried(self, law: Hyperelastic, x: Floats, held: Held, tolerance: float) -> Floats:
+        """Returns x with the held nodes where they are held, and the others moved along as the tangent at x says.
+
+        Held nodes that jump alone turn the tets next to them inside out. Where the tangent does that to more tets, as
+        it may where held nodes turn far, they jump alone all the same.
+        """
+        jumped = x.copy()
+        jumped[held.nodes] = held.positions
+        if not (jumped != x).any() or self.look(law, x).inverted:
+            return jumped
+        d, b = jumped - x, np.where(self.is_free[:, None], self.force, 0.0)
+        self._solve_for(d, b, tolerance)
+        if self.look(law, x + d).inverted > self.look(law, jumped).inverted:
+            return jumped
+        x = x + d
+        x[held.nodes] = held.positions
+        return x
+
     def step(
         self, law: Hyperelastic, x: Floats, before: Answer, d: Floats, is_tangled: bool
     ) -> tuple[Floats, Answer, bool]:
@@ -87,11 +106,15 @@ class Search:
 
     def _solve(self, tolerance: float) -> tuple[Floats, bool]:
         d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], self.force, 0.0)
+        return d, self._solve_for(d, b, tolerance)
+
+    def _solve_for(self, d: Floats, b: Floats, tolerance: float) -> bool:
         solved = pcg.solve(
             self.model.pattern, self.values, b, self.is_free, d, tolerance, CG_ITERATIONS, preconditioner=self.lattices
         )
         self.cg_iterations += solved.iterations
-        return d, solved.converged
+        self.systems += 1
+        return solved.converged
 
     def _along(self, d: Floats) -> float:
         return float(np.sum(self.force * d))  # np.dot's sum depends on the number of threads

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where Newton's method begins: at rest, or with the free nodes strewn, heaped, flattened or mirrored."""
+"""Where Newton's method begins: with the rest shape as it is held, or free nodes strewn, heaped, flat, mirrored."""
 
 from __future__ import annotations
 
@@ -11,15 +11,8 @@ from .held import Held
 NOISE = 1.0e-3  # of the longest side: what keeps nodes apart that are heaped in one point
 
 
-def at_rest(X: Floats, held: Held) -> Floats:
-    """Returns rest positions X [m], (n, 3), with the held nodes where they are held."""
-    x = X.copy()
-    x[held.nodes] = held.positions
-    return x
-
-
 def along(X: Floats, held: Held) -> Floats:
-    """Returns rest positions moved rigidly as the held nodes are on the whole, these where they are held.
+    """Returns rest positions X [m], (n, 3), moved rigidly as the held nodes are on the whole.
 
     The motion has the least Σ ‖R X + t − x‖² over the held nodes. Where they leave turns open, it turns least.
     """
@@ -30,9 +23,7 @@ def along(X: Floats, held: Held) -> Floats:
     # turns that the held nodes leave open, such as about the line on which they all are, become none
     U, _, Vt = np.linalg.svd(H + 1.0e-9 * spread * np.eye(3) if spread else np.eye(3))
     R = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
-    x = (X - middle) @ R.T + target
-    x[held.nodes] = there
-    return x
+    return np.asarray((X - middle) @ R.T + target)
 
 
 def scattered(X: Floats, held: Held, sides: float, seed: int) -> Floats:
