@@ -16,6 +16,7 @@ from ..geometry.surface import make_surface
 from ..scene import Collider
 from ..tracks import TrackReader, turn_and_stretch
 
+STILL = np.eye(4)
 STRETCH_CHANGE = 1.0e-3  # relative change of scale or shear that is no rigid motion any more
 
 
@@ -85,7 +86,7 @@ def build_collider(collider: Collider, tracks: TrackReader) -> BuiltCollider:
 
 def _matrix(key: str, tracks: TrackReader, time: float) -> Floats:
     name = f"collider.{key}.matrix"
-    return tracks.sample(name, time) if tracks.has(name) else np.eye(4)
+    return tracks.sample(name, time) if tracks.has(name) else STILL
 
 
 @functools.lru_cache(maxsize=256)

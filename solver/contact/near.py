@@ -75,9 +75,10 @@ def find_near(
     start, end, pose, directions, box, first_moment, tets, tet, weights, outreach, known_id, shift, normal,
     which, at_start, at_end,
 ):  # fmt: skip
-    """Writes the points, rising, of tets that come near a box, and where they are; returns how many.
+    """Writes the points, rising, that come near a box, and where they are; returns how many.
 
-    A point Σ w_a x_a with Σ w_a = 1 is in the box of the nodes x_a, made larger on all sides by its `outreach` times.
+    A point Σ w_a x_a with Σ w_a = 1 is in the box of the nodes x_a, made larger on all sides by its `outreach` times,
+    so that most tets spare their points a look.
 
     Args:
         start, end: Node positions [m], (n, 3).
@@ -89,7 +90,7 @@ def find_near(
         known_id, shift, normal: Of the contacts remembered with the collider, (c,), (c,), (c, 3).
         which, at_start, at_end: Out, (p,), (p, 3), (p, 3).
     """
-    along, is_near = np.empty((2, len(start))), np.empty(len(outreach), np.bool_)
+    along, is_near = np.empty((len(directions), 2, len(start))), np.empty(len(outreach), np.bool_)
     for k in range(len(outreach)):
         is_near[k] = outreach[k] >= 0.0
     for m in range(len(directions)):
@@ -100,34 +101,57 @@ def find_near(
             v = R[1, 0] * d[0] + R[1, 1] * d[1] + R[1, 2] * d[2]
             w = R[2, 0] * d[0] + R[2, 1] * d[1] + R[2, 2] * d[2]
             for i in range(len(x)):
-                along[moment, i] = u * (x[i, 0] - t[0]) + v * (x[i, 1] - t[1]) + w * (x[i, 2] - t[2])
+                along[m, moment, i] = u * (x[i, 0] - t[0]) + v * (x[i, 1] - t[1]) + w * (x[i, 2] - t[2])
         for k in range(len(outreach)):
             if not is_near[k]:
                 continue
             least, most = np.inf, -np.inf
             for moment in range(first_moment, 2):
-                h, n = along[moment], tets[k]
+                h, n = along[m, moment], tets[k]
                 a, b, c, e = h[n[0]], h[n[1]], h[n[2]], h[n[3]]
                 least, most = min(least, min(a, b), min(c, e)), max(most, max(a, b), max(c, e))
             more = outreach[k] * (most - least) + ROUNDING * (abs(least) + abs(most))
             # not the other way round: what is no number is near
             if least - more > box[1, m] or most + more < box[0, m]:
                 is_near[k] = False
-    for id in known_id:
-        is_near[tet[id % len(tet)]] = True
-    count = 0
+    count, c = 0, 0
+    next_known = known_id[0] % len(tet) if len(known_id) > 0 else -1
     for point in range(len(tet)):
-        if is_near[tet[point]]:
-            which[count] = point
-            count += 1
-    c = 0
-    for k in range(count):
-        place(which[k], start, tets, tet, weights, at_start[k])
-        place(which[k], end, tets, tet, weights, at_end[k])
-        if c < len(known_id) and known_id[c] % len(tet) == which[k]:
+        is_known = point == next_known
+        if not is_known:
+            if not is_near[tet[point]]:
+                continue
+            if not is_in(box, along, first_moment, tets, tet, weights, point):
+                continue
+        which[count] = point
+        place(point, start, tets, tet, weights, at_start[count])
+        place(point, end, tets, tet, weights, at_end[count])
+        if is_known:
             for i in range(3):
-                at_end[k, i] -= shift[c] * (
+                at_end[count, i] -= shift[c] * (
                     pose[4 + i, 0] * normal[c, 0] + pose[4 + i, 1] * normal[c, 1] + pose[4 + i, 2] * normal[c, 2]
                 )
             c += 1
+            next_known = known_id[c] % len(tet) if c < len(known_id) else -1
+        count += 1
     return count
+
+
+@kernel()
+def is_in(box, along, first_moment, tets, tet, weights, point):
+    """Whether a point is in a box at the start or the end; see `find_near`.
+
+    `along` are the places of the nodes along its directions at both, (d, 2, n).
+    """
+    k = tet[point]
+    n0, n1, n2, n3 = tets[k, 0], tets[k, 1], tets[k, 2], tets[k, 3]
+    for m in range(len(along)):
+        least, most, size = np.inf, -np.inf, 0.0
+        for i in range(first_moment, 2):
+            a, b = weights[point, 0] * along[m, i, n0], weights[point, 1] * along[m, i, n1]
+            c, d = weights[point, 2] * along[m, i, n2], weights[point, 3] * along[m, i, n3]
+            least, most = min(least, a + b + c + d), max(most, a + b + c + d)
+            size = max(size, abs(a) + abs(b) + abs(c) + abs(d))
+        if least - ROUNDING * size > box[1, m] or most + ROUNDING * size < box[0, m]:
+            return False
+    return True
