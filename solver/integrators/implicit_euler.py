@@ -35,7 +35,7 @@ from .workspace import workspace
 TIGHT = 1.0e-5
 
 # below this a second thread costs more in waiting than it brings
-TETS_PER_THREAD = 2500
+TETS_PER_THREAD = 400
 
 # Where momentum and forces cancel, in a body at rest, the residual is not compared with what is left of their sum
 # but with this share of what it is summed from: nothing is gained by solving for what is next to nothing.
