@@ -20,7 +20,7 @@ def build() -> None:
     """Builds the scene in a new file."""
     stage.empty_scene(FRAMES, FPS)
     cow = _cow()
-    stage.make_body(cow, "WAX", tet_size=0.0745)
+    stage.make_body(cow, "WAX", tet_size=0.0755)
     stage.of_table_1(cow, 5.0e4)
     _wax(cow.sinew)
     # cold wax is firm; from 50 °C on it is that of the table
