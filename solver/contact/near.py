@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which points may touch a collider during a step, seen from the nodes of their tets: most of a body is far away."""
+"""Which points may touch a collider during a step: most of a body is far away."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .colliders import BuiltCollider
 from .memory import Memory
 from .points import ContactPoints, place
 
-ROUNDING = 1.0e-9  # by how much boxes are larger than they have to be, in sizes of what is in them
+ROUNDING = 1.0e-9  # by how much boxes are larger than they have to be, in distances of what they are compared with
 ALONG = np.eye(3)
 
 
@@ -65,20 +65,19 @@ def points_near(
     which, first, last = np.empty(len(points), np.int32), np.empty((len(points), 3)), np.empty((len(points), 3))
     count = find_near(
         start, end, pose, around.directions, around.box, 0 if around.from_start else 1, tets, points.tet,
-        points.weights, points.outreach, known.id, known.shift, known.normal, which, first, last,
+        points.weights, known.id, known.shift, known.normal, which, first, last,
     )  # fmt: skip
     return which[:count], first[:count], last[:count]
 
 
 @kernel()
 def find_near(
-    start, end, pose, directions, box, first_moment, tets, tet, weights, outreach, known_id, shift, normal,
+    start, end, pose, directions, box, first_moment, tets, tet, weights, known_id, shift, normal,
     which, at_start, at_end,
 ):  # fmt: skip
     """Writes the points, rising, that come near a box, and where they are; returns how many.
 
-    A point Σ w_a x_a with Σ w_a = 1 is in the box of the nodes x_a, made larger on all sides by its `outreach` times,
-    so that most tets spare their points a look.
+    Places along few directions, of all nodes, tell of most points with four products that they are far away.
 
     Args:
         start, end: Node positions [m], (n, 3).
@@ -86,43 +85,29 @@ def find_near(
         directions, box: See `Surroundings`.
         first_moment: 0 to look at the start and the end, 1 to look at the end alone.
         tets: Of the model, (m, 4).
-        tet, weights, outreach: Of the points, (p,), (p, 4), (t,).
+        tet, weights: Of the points, (p,), (p, 4).
         known_id, shift, normal: Of the contacts remembered with the collider, (c,), (c,), (c, 3).
         which, at_start, at_end: Out, (p,), (p, 3), (p, 3).
     """
-    along, is_near = np.empty((len(directions), 2, len(start))), np.empty(len(outreach), np.bool_)
-    for k in range(len(outreach)):
-        is_near[k] = outreach[k] >= 0.0
+    along, is_near = np.empty((2, len(start))), np.ones(len(tet), np.bool_)
     for m in range(len(directions)):
-        d = directions[m]
+        d, largest = directions[m], 0.0
         for moment in range(first_moment, 2):
             x, R, t = end if moment else start, pose[4 * moment :], pose[4 * moment + 3]
             u = R[0, 0] * d[0] + R[0, 1] * d[1] + R[0, 2] * d[2]
             v = R[1, 0] * d[0] + R[1, 1] * d[1] + R[1, 2] * d[2]
             w = R[2, 0] * d[0] + R[2, 1] * d[1] + R[2, 2] * d[2]
             for i in range(len(x)):
-                along[m, moment, i] = u * (x[i, 0] - t[0]) + v * (x[i, 1] - t[1]) + w * (x[i, 2] - t[2])
-        for k in range(len(outreach)):
-            if not is_near[k]:
-                continue
-            least, most = np.inf, -np.inf
-            for moment in range(first_moment, 2):
-                h, n = along[m, moment], tets[k]
-                a, b, c, e = h[n[0]], h[n[1]], h[n[2]], h[n[3]]
-                least, most = min(least, min(a, b), min(c, e)), max(most, max(a, b), max(c, e))
-            more = outreach[k] * (most - least) + ROUNDING * (abs(least) + abs(most))
-            # not the other way round: what is no number is near
-            if least - more > box[1, m] or most + more < box[0, m]:
-                is_near[k] = False
+                at = u * (x[i, 0] - t[0]) + v * (x[i, 1] - t[1]) + w * (x[i, 2] - t[2])
+                along[moment, i], largest = at, max(largest, abs(at))
+        more = ROUNDING * largest
+        leave_far(box[0, m] - more, box[1, m] + more, along[first_moment], along[1], tets, tet, weights, is_near)
     count, c = 0, 0
     next_known = known_id[0] % len(tet) if len(known_id) > 0 else -1
     for point in range(len(tet)):
         is_known = point == next_known
-        if not is_known:
-            if not is_near[tet[point]]:
-                continue
-            if not is_in(box, along, first_moment, tets, tet, weights, point):
-                continue
+        if not (is_known or is_near[point]):
+            continue
         which[count] = point
         place(point, start, tets, tet, weights, at_start[count])
         place(point, end, tets, tet, weights, at_end[count])
@@ -138,20 +123,12 @@ def find_near(
 
 
 @kernel()
-def is_in(box, along, first_moment, tets, tet, weights, point):
-    """Whether a point is in a box at the start or the end; see `find_near`.
-
-    `along` are the places of the nodes along its directions at both, (d, 2, n).
-    """
-    k = tet[point]
-    n0, n1, n2, n3 = tets[k, 0], tets[k, 1], tets[k, 2], tets[k, 3]
-    for m in range(len(along)):
-        least, most, size = np.inf, -np.inf, 0.0
-        for i in range(first_moment, 2):
-            a, b = weights[point, 0] * along[m, i, n0], weights[point, 1] * along[m, i, n1]
-            c, d = weights[point, 2] * along[m, i, n2], weights[point, 3] * along[m, i, n3]
-            least, most = min(least, a + b + c + d), max(most, a + b + c + d)
-            size = max(size, abs(a) + abs(b) + abs(c) + abs(d))
-        if least - ROUNDING * size > box[1, m] or most + ROUNDING * size < box[0, m]:
-            return False
-    return True
+def leave_far(low, high, at_start, at_end, tets, tet, weights, is_near):
+    """Marks points as not near that are below `low` or above `high` at both ends, by the places of the nodes there."""
+    for point in range(len(tet)):
+        n = tets[np.uint32(tet[point])]
+        a, b, c, d = np.uint32(n[0]), np.uint32(n[1]), np.uint32(n[2]), np.uint32(n[3])
+        s, t, u, v = weights[point, 0], weights[point, 1], weights[point, 2], weights[point, 3]
+        first = s * at_start[a] + t * at_start[b] + u * at_start[c] + v * at_start[d]
+        last = s * at_end[a] + t * at_end[b] + u * at_end[c] + v * at_end[d]
+        is_near[point] &= ((first <= high) | (last <= high)) & ((first >= low) | (last >= low))

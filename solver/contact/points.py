@@ -43,13 +43,6 @@ class ContactPoints:
         return len(self.tet)
 
     @functools.cached_property
-    def outreach(self) -> Floats:
-        """How far points of a tet are outside the box of its nodes at most, in its sizes; −1 without points, (t,)."""
-        found = np.full(int(self.tet.max(initial=-1)) + 1, -1.0)
-        np.maximum.at(found, self.tet, np.maximum(-self.weights, 0.0).sum(axis=1))
-        return found
-
-    @functools.cached_property
     def largest_tet(self) -> float:
         """The largest `tet_size` [m]."""
         return float(self.tet_size.max(initial=0.0))
