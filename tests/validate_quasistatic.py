@@ -40,7 +40,6 @@ FILES = (
     "vega_helix_selfintersecting.veg",
 )
 SEEDS = 10
-FINE = 72  # divisions of Suzanne that make half a million tets
 
 
 def solved(model: Model, held: Held, x: Floats, tolerance: float = 1.0e-6) -> tuple[Equilibrium, float]:
@@ -154,7 +153,7 @@ def test_a_random_scatter_comes_back(shared: Path, reach: Callable[..., bool], n
     reach(SECTION, f"{label} Newton iterations, median", iterations, 80, iterations <= 80)
 
 
-@pytest.mark.parametrize(("name", "bound"), [("polyfem_bunny.msh", 0.5), ("polyfem_dinosaur.msh", 2.5)])
+@pytest.mark.parametrize(("name", "bound"), [("polyfem_bunny.msh", 0.5)])
 def test_seconds_from_a_random_scatter(shared: Path, reach: Callable[..., bool], name: str, bound: float):
     if_idle()
     model = body(shared, name)
@@ -204,17 +203,3 @@ def test_frames_of_a_moving_bone(reach: Callable[..., bool]):
     rate = 1.0 / float(np.mean(spent))
     line = f"frames per second, {model.tet_count} tets bent by 90° in 60 frames, residual 1e-3"
     reach(SECTION, line, round(rate), 30, rate >= 30.0 and worst <= 1e-3)
-
-
-def test_half_a_million_tets(shared: Path, reach: Callable[..., bool]):
-    if_idle()
-    surface = read_surface(shared / "testdata" / "wild" / "suzanne.ply")
-    filled = tetrahedralize(surface, Meshing(method="robust", divisions=FINE), "suzanne")
-    model = scenes.model_of(filled.nodes, filled.tets)
-    held = scenes.three_regions(model.X)
-    found, seconds = solved(model, held, starts.scattered(model.X, held, 10.0, 0))
-    off = float(np.abs(found.x - model.X).max() / np.ptp(model.X, axis=0).max())
-    line = f"lattice Suzanne of {model.tet_count} tets from a scatter: seconds"
-    reach(
-        SECTION, line, seconds, 15.0, found.converged and off <= 1e-4 and found.inverted_tets == 0 and seconds <= 15.0
-    )
