@@ -74,6 +74,10 @@ def at_frame(number: int) -> Callable[[dict[str, Any]], bool]:
     return lambda event: event["event"] == "frame" and event["frame"] >= number
 
 
+def at_frame_or_done(number: int) -> Callable[[dict[str, Any]], bool]:
+    return lambda event: event["event"] == "done" or at_frame(number)(event)
+
+
 def failure(kind: type[SinewError], cache: Path, **options: Any) -> str:
     with pytest.raises(kind) as caught:
         simulate(cache, nothing, **options)
@@ -138,7 +142,7 @@ def test_killed_at_any_moment_and_resumed(through: Path, tmp_path: Path) -> None
             process = child(cache, "--resume")
             stop_at = chance.randrange(1, FRAMES)
             # the one before may have been so fast that it was done before it was killed
-            listen(process, lambda event, at=at_frame(stop_at): event["event"] == "done" or at(event))
+            listen(process, at_frame_or_done(stop_at))
             clock.sleep(chance.random() * 0.03)
             process.kill()
             listen(process)
