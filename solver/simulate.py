@@ -175,9 +175,13 @@ def _plainly(warning: SinewError) -> dict[str, Any]:
 
 
 def _is_there(folder: Path, scene: Scene) -> bool:
-    """Whether every frame asked for is in the cache already; then even later ones stay."""
-    last = CacheReader(folder).last_frame()
-    return last is not None and last >= scene.settings.frame_end
+    """Whether all that was asked for is in the cache already; then even later frames stay.
+
+    A bake that was killed between its last frame and the resume point there is not done yet.
+    """
+    reader, end = CacheReader(folder), scene.settings.frame_end
+    last = reader.last_frame()
+    return last is not None and (last > end or (last == end and reader.resume_frame() == end))
 
 
 def _with(scene: Scene, **settings: Any) -> Scene:

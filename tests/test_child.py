@@ -183,6 +183,14 @@ def test_it_ends_when_nobody_listens(through: Path, tmp_path: Path) -> None:
     assert process._process.returncode == 130
 
 
+def test_killed_between_the_last_frame_and_its_resume_point(through: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    shutil.copytree(through, cache)
+    (cache / "resume" / f"{FRAMES:06d}.npz").rename(cache / "resume" / f"{FRAMES:06d}.npz.part")
+    simulate(cache, nothing, resume=True)
+    assert baked(cache) == baked(through)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="no such signal")
 def test_a_terminal_or_farm_stops_it(tmp_path: Path) -> None:
     cache = tmp_path / "c"
