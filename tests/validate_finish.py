@@ -154,3 +154,5 @@ def test_attributes_share(torn: tuple[Path, dict[str, Mapping[str, Any]]], tmp_p
     told = bake(tmp_path / "c", torn_torus(FRAMES, ("stress", "damage")))
     more = told["done"]["seconds"] - plain["done"]["seconds"]
     print(f"\nstress and damage for {FRAMES} frames: {more:.2f} s more, finishing {told['finished']['seconds']:.2f} s")
+    share = more / plain["done"]["seconds"]
+    reach(SECTION, "two attributes of 22,200 triangles, over the bake without", f"{share:.0%}", "40 %", share <= 0.4)

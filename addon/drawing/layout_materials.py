@@ -139,7 +139,7 @@ def _draw_what_broke(layout: bpy.types.UILayout, context: bpy.types.Context, obj
     bears = obj.sinew.breaking_stress
     share = report.largest_stress / bears if bears > 0.0 else 0.0
     compared = f"{100.0 * share:.3g} % of Breaking Stress" if share <= 1.0 else f"above the {pascals(bears)} it bears"
-    draw_wrapped(column, f"Largest stress so far: {pascals(report.largest_stress)}, {compared}", "INFO", context)
+    draw_wrapped(column, f"Largest stress in one piece: {pascals(report.largest_stress)}, {compared}", "INFO", context)
     if report.splits:
         pieces = f"{report.pieces:,} pieces" if report.pieces != 1 else "1 piece"
         draw_wrapped(column, f"Cracked: {pieces}, {report.splits:,} points split", "MOD_EXPLODE", context)
