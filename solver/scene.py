@@ -12,20 +12,18 @@ tracks beside it (`tracks.py`), which may grow while a solver already reads them
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
-import types
-import typing
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from .anatomy import Bone, Flesh
 from .arrays import Floats, Indices, digest
 from .errors import StorageFailed
+from .stored_tree import from_tree, to_tree
 
 FORMAT = 1
 # what can be written per render vertex: von Mises and largest principal stress [Pa], norm of the plastic strain,
@@ -166,11 +164,14 @@ class Body:
         "body.KEY.targets" (p, 3): where the animation wants the vertices `pinned` to be [m], world.
         "body.KEY.pin_stiffness" (): see `pin_weights`; 0 releases all pins, exact ones too.
         "body.KEY.attached.targets" (q, 3): as "targets", for the vertices `attached`.
+        "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
+            changes (shape keys).
 
     Attributes:
         key: Name in files and tracks: unique in the scene, letters, digits, "_" and "-" only.
         name: Name for people, as Blender shows it.
-        vertices: Render vertices [m], world, at the first frame, (n, 3).
+        vertices: Render vertices [m], world, in the rest pose, which is that of the first frame unless
+            `Settings.preroll` is above 0, (n, 3).
         triangles: Triangulated faces, (t, 3).
         pinned: The vertices with a pin weight above zero, (p,).
         pin_weights: Their weights in (0, 1], (p,). 1 is held exactly. Less is a spring to the target of
@@ -188,6 +189,7 @@ class Body:
         face_of_triangle: The polygon of the render mesh that each triangle is of, rising, (t,), or (0,): each
             its own. Only read where the body may break.
         attributes: What is written per render vertex and frame for shaders, of `ATTRIBUTES`.
+        flesh: Where it is hyperelastic; None: a corotated body with inertia. Flesh neither flows, heats nor breaks.
     """
 
     key: str
@@ -210,6 +212,7 @@ class Body:
     fracture: Fracture | None = None
     face_of_triangle: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
     attributes: tuple[str, ...] = ()
+    flesh: Flesh | None = None
 
 
 @dataclass(frozen=True)
@@ -273,6 +276,10 @@ class Settings:
         max_iterations: Cap of its iterations; reaching it is reported, never hidden.
         strict: Whether a step that did not converge stops the bake.
         threads: Threads for the kernels; None: all. Never changes a byte of the result.
+        preroll: Frames before the first one in which bodies move from the rest pose to that of the first frame; their
+            tracks begin so much earlier. Nothing of it is written.
+        pose_tolerance: Relative residual (`quasistatic/residual.py`) at which quasistatic flesh is at rest.
+        pose_iterations: Newton iterations that a sample of it may take; reaching that is reported, never hidden.
     """
 
     frame_start: int = 1
@@ -286,6 +293,9 @@ class Settings:
     max_iterations: int = 400
     strict: bool = False
     threads: int | None = None
+    preroll: int = 0
+    pose_tolerance: float = 1.0e-3
+    pose_iterations: int = 100
 
     @property
     def frame_count(self) -> int:
@@ -305,11 +315,12 @@ class Scene:
     colliders: tuple[Collider, ...] = ()
     settings: Settings = field(default_factory=Settings)
     heat_sources: tuple[HeatSource, ...] = ()
+    bones: tuple[Bone, ...] = ()
 
     def save(self, folder: Path) -> None:
         """Writes the scene into `folder`, complete or not at all."""
         arrays: dict[str, np.ndarray] = {}
-        tree = {"format": FORMAT, "scene": _to_tree(self, "", arrays)}
+        tree = {"format": FORMAT, "scene": to_tree(self, "", arrays)}
         folder.mkdir(parents=True, exist_ok=True)
         with open(folder / (ARRAYS_FILE + ".part"), "wb") as file:
             np.savez(file, **arrays)
@@ -330,7 +341,7 @@ class Scene:
             if tree["format"] != FORMAT:
                 raise StorageFailed("scene-format", path=str(folder), found=tree["format"], wanted=FORMAT)
             with np.load(folder / ARRAYS_FILE, allow_pickle=False) as stored:
-                return _from_tree(Scene, tree["scene"], stored)
+                return from_tree(Scene, tree["scene"], stored)
         except (OSError, KeyError, ValueError, TypeError, zipfile.BadZipFile) as problem:
             raise StorageFailed("scene-unreadable", path=str(folder), problem=str(problem)) from problem
 
@@ -341,36 +352,8 @@ class Scene:
         that a bake may be resumed further.
         """
         arrays: dict[str, np.ndarray] = {}
-        tree = _to_tree(self, "", arrays)
+        tree = to_tree(self, "", arrays)
         for name in ("threads", "strict", "frame_end"):
             del tree["settings"][name]
         named = [part for name in sorted(arrays) for part in (name, arrays[name])]
         return digest([json.dumps(tree, sort_keys=True), *named])
-
-
-def _to_tree(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
-    if dataclasses.is_dataclass(value):
-        names = [f.name for f in dataclasses.fields(value)]
-        return {name: _to_tree(getattr(value, name), f"{path}.{name}".lstrip("."), arrays) for name in names}
-    if isinstance(value, np.ndarray):
-        arrays[path] = value
-        return {"array": path}
-    if isinstance(value, tuple):
-        return [_to_tree(item, f"{path}.{i}", arrays) for i, item in enumerate(value)]
-    return value
-
-
-def _from_tree(wanted: Any, tree: Any, arrays: Any) -> Any:
-    if tree is None:
-        return None
-    if isinstance(tree, dict) and "array" in tree:
-        return arrays[tree["array"]]
-    if isinstance(wanted, types.UnionType):
-        wanted = next(option for option in wanted.__args__ if option is not type(None))
-    if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
-        hints = typing.get_type_hints(wanted)
-        return wanted(**{name: _from_tree(hints[name], item, arrays) for name, item in tree.items()})
-    if isinstance(tree, list):
-        inner = typing.get_args(wanted)
-        return tuple(_from_tree(inner[0] if inner else None, item, arrays) for item in tree)
-    return tree

@@ -19,13 +19,14 @@ LAYERS = [
     "errors",
     "arrays jit",
     "disk memory event_stream stop_request chance",
+    "anatomy stored_tree",
     "scene tracks",
     "presets state pc2 object_space",
     "cache geometry",
     "embedding materials linear affine_targets",
     "tetrahedralize cutting",
     "model stored_mesh topology painted",
-    "elements hyperelastic",
+    "elements hyperelastic part_model",
     "mesh_files pin_regions integrators rest_stress",
     "contact heat",
     "pins checks plastic fracture spin quasistatic",
@@ -48,6 +49,7 @@ LAYERS = [
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts.split()}
 # what Blender may load: nothing that loads Numba or SciPy
 ADDON_MAY_IMPORT = {
+    "anatomy",
     "scene",
     "tracks",
     "cache",

@@ -10,7 +10,7 @@ Source: S07, chapter 3; tolerances of the linear solves: Eisenstat and Walker 19
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..arrays import Floats
 from ..hyperelastic.element import Hyperelastic
 from ..model import Model
 from .held import Held
+from .outside import Acting
 from .search import Search
 from .stages import Stages
 
@@ -72,6 +73,7 @@ def solve(
     max_iterations: int = 300,
     load: Floats | None = None,
     on_iteration: Callable[[Progress], None] = lambda progress: None,
+    acting: Sequence[Acting] = (),
 ) -> Equilibrium:
     """Returns where the body is at rest, or how far it came; a solve that did not arrive says so.
 
@@ -84,8 +86,10 @@ def solve(
         max_iterations: Newton iterations to spend at most.
         load: Forces from outside [N], (n, 3); None: none.
         on_iteration: Called before every iteration but that which moves a body along with held nodes, and at the end.
+            What it raises goes through.
+        acting: Springs and contacts.
     """
-    search = Search(model, held, load)
+    search = Search(model, held, load, acting)
     x = search.carried(law, x, held, CARRIED)
     stages = Stages(law)
     stages.begin(search.look(stages.law, x))

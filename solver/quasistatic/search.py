@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..linear import pcg
 from ..linear.multigrid.preconditioner import EmbeddedLattices
 from ..model import Model
 from .held import Held
+from .outside import Acting
 from .residual import least_scale, residual_of
 from .step_length import ENOUGH, ROUNDING, extrapolated, lowering
 
@@ -22,10 +24,10 @@ CG_ITERATIONS = 2000
 class Search:
     """The arrays of a solve; forces and tangent in them are those of the last look."""
 
-    def __init__(self, model: Model, held: Held, load: Floats | None) -> None:
+    def __init__(self, model: Model, held: Held, load: Floats | None, acting: Sequence[Acting] = ()) -> None:
         self.model = model
         self.is_free: Bools = held.is_free(model.node_count)
-        self.load = load
+        self.load, self.acting = load, acting
         self.least = least_scale(model)
         self.values = np.empty((model.pattern.block_count, 9))
         self.force = np.empty((model.node_count, 3))
@@ -40,7 +42,8 @@ class Search:
         answer = forces_and_tangent(self.model, law, x, self.values, self.force, self.work, clamp)
         if self.load is not None:
             self.force += self.load
-        return self._with_load(answer, x)
+        added = sum(acting.add(x, self.values, self.force) for acting in self.acting)
+        return self._with_load(answer, x, added)
 
     def residual(self) -> float:
         """Returns the residual at the last look."""
@@ -120,10 +123,12 @@ class Search:
         return float(np.sum(self.force * d))  # np.dot's sum depends on the number of threads
 
     def _energy(self, law: Hyperelastic, x: Floats) -> float:
-        found = self._with_load(energy(self.model, law, x, self.work), x)
+        found = self._with_load(
+            energy(self.model, law, x, self.work), x, sum(acting.energy(x) for acting in self.acting)
+        )
         return found.energy if found.below == 0 else np.inf
 
-    def _with_load(self, answer: Answer, x: Floats) -> Answer:
-        if self.load is None:
-            return answer
-        return replace(answer, energy=answer.energy - float(np.sum(self.load * (x - self.model.X))))
+    def _with_load(self, answer: Answer, x: Floats, added: float) -> Answer:
+        if self.load is not None:
+            added -= float(np.sum(self.load * (x - self.model.X)))
+        return replace(answer, energy=answer.energy + added) if added else answer

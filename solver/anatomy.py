@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Flesh and the bones that hold it, as a scene asks for them: in metres, seconds, pascals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .arrays import Floats, Indices
+
+# how flesh moves (`Flesh.motion`), its laws (`Flesh.law`), and how it steps where it is dynamic (`Flesh.scheme`)
+QUASISTATIC, DYNAMIC = "quasistatic", "dynamic"
+FLESH_LAWS = ("neo-hookean", "stable-neo-hookean", "mooney-rivlin", "corotated", "stvk")
+SCHEMES = ("euler", "newmark")
+
+
+@dataclass(frozen=True)
+class Flesh:
+    """How a body is flesh: a hyperelastic solid.
+
+    Attributes:
+        motion: "quasistatic" (at rest in every sample, as its bones and loads want it: it follows the pose) or
+            "dynamic" (it has inertia, and jiggles).
+        law: Of `FLESH_LAWS`; the body's `Material` has its moduli.
+        scheme: "euler" (implicit) or "newmark" (modified, S07 6.3.3); dynamic flesh only.
+        self_contact: Whether it does not go through itself; quasistatic flesh only.
+        stiffness_paint, volume_paint, density_paint: Factors on E, ν and ρ at the render vertices, (n,), or (0,) for
+            1 everywhere. Inside, the factor of the nearest point of the surface holds.
+        attachment_paint: The same vertices: only where it is above ½, bones hold the flesh below, (n,) or (0,).
+    """
+
+    motion: str = QUASISTATIC
+    law: str = "stable-neo-hookean"
+    scheme: str = "euler"
+    self_contact: bool = True
+    stiffness_paint: Floats = field(default_factory=lambda: np.zeros(0))
+    volume_paint: Floats = field(default_factory=lambda: np.zeros(0))
+    density_paint: Floats = field(default_factory=lambda: np.zeros(0))
+    attachment_paint: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass(frozen=True)
+class Bone:
+    """Something that flesh is grown onto: a mesh, or the line of an armature's bone.
+
+    Tracks, one of them, sampled from the rest pose on:
+        "bone.KEY.matrix" (4, 4): world now ← world in the rest pose, for what moves rigidly.
+        "bone.KEY.vertices" (n, 3): `vertices` now [m], world, for what deforms.
+
+    Attributes:
+        vertices, triangles: In the rest pose [m], world, (n, 3) and (t, 3). Without triangles there are two
+            vertices, the ends of a line.
+        distance: Material as near to the surface or the line as this follows [m]; in a closed mesh it always does.
+        stiffness: Of the springs that hold it, per mass [1/s²]; None: held exactly.
+        bodies: Keys of the bodies that it holds; none: all flesh.
+        mask: At its own vertices: what is nearest to where this is at most ½ is not held, (n,), or (0,).
+        weights: At the render vertices of the one body in `bodies`, (v,), or (0,): of several bones with weights, a
+            node follows the one that has the largest at the nearest point of the body's surface.
+    """
+
+    key: str
+    name: str
+    vertices: Floats
+    triangles: Indices
+    distance: float = 0.0
+    stiffness: float | None = None
+    bodies: tuple[str, ...] = ()
+    mask: Floats = field(default_factory=lambda: np.zeros(0))
+    weights: Floats = field(default_factory=lambda: np.zeros(0))
