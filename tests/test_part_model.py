@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from meshes import bar
 
+from meshes import bar
 from sinew.solver.model import Part, make_model
 from sinew.solver.part_model import part_model
 from sinew.solver.scene import Material
