@@ -18,6 +18,7 @@ from .contact.overlap import check_overlap
 from .contact.points import ContactPoints, contact_points, sample_surface
 from .embedding import Binding, bind
 from .errors import BadInput, SinewError
+from .flesh import FleshBodies, make_flesh, with_painted_flesh
 from .fracture.bodies import FractureBodies, make_fracture
 from .fracture.copies import without_hinges
 from .geometry.enclosure import has_inside
@@ -78,6 +79,7 @@ class Built:
         fracture: Of the bodies that may break; None where none may.
         broken_keys: Which of `contact_points`, the last ones, lie on broken faces (`fracture/broken_points.py`), (k,).
         whole: What was built before anything broke; None: this.
+        flesh: Of the bodies that are flesh; None where none is.
     """
 
     model: Model
@@ -91,6 +93,7 @@ class Built:
     fracture: FractureBodies | None = None
     broken_keys: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     whole: Built | None = None
+    flesh: FleshBodies | None = None
 
 
 def build(
@@ -121,6 +124,7 @@ def build(
         on_stage("tetrahedralize", body.name)
         meshes.append(_fill(body, surfaces[-1]))
     model = make_model([_part(body, mesh) for body, mesh in zip(scene.bodies, meshes, strict=True)])
+    model = with_painted_flesh(scene, meshes, model)
     gravity = floats(tracks.sample("gravity", 0.0) if tracks.has("gravity") else scene.settings.gravity, 3)
 
     bodies, pins, points = [], [], []
@@ -153,6 +157,7 @@ def build(
         fracture.begin(state, len(scene.bodies))
     points_together = ContactPoints.together(points)
     built = Built(model, tuple(bodies), tuple(pins), points_together, colliders, state, heat, plastic, fracture)
+    built = replace(built, flesh=make_flesh(scene, model))
     _check_colliders(built, surfaces, tracks)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
 

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
 from ..arrays import Floats
 
+Number = TypeVar("Number", float, Floats)
 
-def lame(youngs_modulus: float, poisson_ratio: float) -> tuple[float, float]:
+
+def lame(youngs_modulus: Number, poisson_ratio: Number) -> tuple[Number, Number]:
     """Returns μ = E / 2(1 + ν) and λ = Eν / (1 + ν)(1 − 2ν) [Pa] for E [Pa] and −1 < ν < ½."""
     mu = youngs_modulus / (2.0 * (1.0 + poisson_ratio))
     lam = youngs_modulus * poisson_ratio / ((1.0 + poisson_ratio) * (1.0 - 2.0 * poisson_ratio))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The bodies that are flesh: the quasistatic and the dynamic ones as models of their own, and what they are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..anatomy import DYNAMIC, QUASISTATIC, Flesh
+from ..hyperelastic.element import Hyperelastic, hyperelastic
+from ..model import Model
+from ..part_model import PartModel, part_model
+from ..scene import Scene
+
+# laws that have no stress at J ≤ 0 and are extended; the others have an energy everywhere
+EXTENDED = ("neo-hookean", "mooney-rivlin")
+# S07's constant stress brings bodies back from any tangle; a step of time needs an energy for every F
+EXTENSION = {QUASISTATIC: "constant", DYNAMIC: "smooth"}
+
+
+@dataclass(frozen=True, eq=False)
+class FleshPart:
+    """Some bodies of flesh, m tets in all.
+
+    Attributes:
+        part: Where they are in the whole model, and the model of these bodies alone.
+        law: What their tets are made of.
+        asked: What is asked of each, in the order of `part.bodies`.
+    """
+
+    part: PartModel
+    law: Hyperelastic
+    asked: tuple[Flesh, ...]
+
+    @property
+    def model(self) -> Model:
+        """These bodies alone, in the rest shapes that they were built with."""
+        return self.part.model
+
+    def at_rest_in(self, whole: Model) -> Model:
+        """Returns these bodies alone in the rest shapes of `whole`, the present model of all bodies."""
+        tets = self.part.tets
+        return replace(self.part.model, Dm_inverse=whole.Dm_inverse[tets], volume=whole.volume[tets])
+
+
+@dataclass(frozen=True, eq=False)
+class FleshBodies:
+    """The flesh of a scene.
+
+    Attributes:
+        quasistatic: The bodies that are at rest in every sample; None where there are none.
+        dynamic: Those that have inertia; None where there are none.
+    """
+
+    quasistatic: FleshPart | None
+    dynamic: FleshPart | None
+
+
+def make_flesh(scene: Scene, model: Model) -> FleshBodies | None:
+    """Returns the bodies of a scene that are flesh, or None where none is.
+
+    Args:
+        scene: What is asked for.
+        model: All its bodies, painted moduli included (`painted_moduli.py`).
+    """
+    if all(body.flesh is None for body in scene.bodies):
+        return None
+    return FleshBodies(_part(scene, model, QUASISTATIC), _part(scene, model, DYNAMIC))
+
+
+def _part(scene: Scene, model: Model, motion: str) -> FleshPart | None:
+    asked = {n: b.flesh for n, b in enumerate(scene.bodies) if b.flesh is not None and b.flesh.motion == motion}
+    if not asked:
+        return None
+    part = part_model(model, list(asked))
+    laws = [flesh.law for flesh in asked.values()]
+    extension = EXTENSION[motion] if any(law in EXTENDED for law in laws) else None
+    return FleshPart(part, hyperelastic(part.model, laws, extension), tuple(asked.values()))
