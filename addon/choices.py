@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The menus of the settings: identifier, label, tooltip."""
+"""The menus of the settings: identifier, label, tooltip; Blender's files have the place in the menu, or a number."""
 
 from __future__ import annotations
 
@@ -8,6 +8,61 @@ ROLES = (
     ("BODY", "Body", "A soft body: filled with tets, simulated and baked"),
     ("COLLIDER", "Collider", "Bodies bump into this object, which stands still or moves rigidly"),
     ("HEAT", "Heat Source", "Warms or cools what is near it: an empty, or the surface of a mesh"),
+    ("BONE", "Bone", "Flesh grows on this mesh and follows it, whatever moves it"),
+)
+MOTIONS = (
+    (
+        "ELASTIC",
+        "Soft Body",
+        "Falls, bounces and breaks: for things, such as jelly, clay, wax and rubber. "
+        "Dynamic, with the linear elasticity that Plasticity, Heat and Fracture go with",
+        0,
+    ),
+    (
+        "POSE",
+        "Follow Pose",
+        "Flesh that bulges and folds as its bones move, the same at any speed, and never swings: "
+        "for bodies and limbs. Quasistatic: every frame is at rest",
+        1,
+    ),
+    (
+        "JIGGLE",
+        "Jiggle",
+        "Flesh that lags behind its bones and swings: for cheeks, bellies and tails in fast motion. "
+        "Dynamic: it has inertia",
+        2,
+    ),
+)
+FLESH_LAWS = (
+    (
+        "NEO_HOOKEAN",
+        "Neo-Hookean",
+        "Rubber-like; resists being flattened ever harder",
+        0,
+    ),
+    (
+        "STABLE_NEO_HOOKEAN",
+        "Stable Neo-Hookean",
+        "Made for flesh (Smith, de Goes and Kim, 2018): bears any deformation, and recovers. The one to begin with",
+        1,
+    ),
+    (
+        "MOONEY_RIVLIN",
+        "Mooney-Rivlin",
+        "As muscle is simulated in biomechanics; resists being flattened ever harder",
+        2,
+    ),
+    ("COROTATED", "Corotated", "The stretch in each direction counts by itself: crisp, and as stiff far as near", 3),
+    ("STVK", "St. Venant-Kirchhoff", "Grows stiff when stretched and weak when squeezed: for small squeezes only", 4),
+)
+JIGGLE_SCHEMES = (
+    ("EULER", "Calm", "Implicit Euler: never gets out of hand, and calms swinging, the more so with few substeps", 0),
+    (
+        "NEWMARK",
+        "Lively",
+        "Modified Newmark: keeps swinging as long as the Damping lets it; stiff flesh takes many substeps",
+        1,
+    ),
 )
 COLLIDER_SHAPES = (
     ("MESH", "Mesh", "The object's evaluated mesh"),

@@ -12,9 +12,31 @@ from ..solver.presets import DEFAULT, PRESETS, Preset
 from ..solver.scene import Fracture, Heat, Plasticity
 
 CUSTOM = "CUSTOM"
+# what files have instead of the name: never to be changed, and new materials get new numbers
+NUMBERS = {
+    "JELLY": 0,
+    "FAT": 1,
+    "FLESH": 2,
+    "FOAM": 3,
+    "RUBBER": 4,
+    "TEARING_RUBBER": 5,
+    "CLAY": 6,
+    "WAX": 7,
+    "CHOCOLATE": 8,
+    "WOOD": 9,
+    "STONE": 10,
+    "PLASTER": 11,
+    "GLASS": 12,
+    CUSTOM: 13,
+    "SKIN": 14,
+    "MUSCLE": 15,
+}
 ITEMS = (
-    *((key, preset.label, f"{preset.description}. {preset.source}") for key, preset in PRESETS.items()),
-    (CUSTOM, "Custom", "Values of your own"),
+    *(
+        (key, preset.label, f"{preset.description}. {preset.source}", "NONE", NUMBERS[key])
+        for key, preset in PRESETS.items()
+    ),
+    (CUSTOM, "Custom", "Values of your own", "NONE", NUMBERS[CUSTOM]),
 )
 # settings by the name that they have in the preset's part; all others of these parts belong to the scene
 MATERIAL = ("youngs_modulus", "poisson_ratio", "density", "mass_damping", "stiffness_damping")

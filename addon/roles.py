@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an object is to Sinew: made a body, a collider or a heat source, and made nothing of the kind again."""
+"""What an object is to Sinew: made a body, a bone, a collider or a heat source, and nothing of the kind again."""
 
 from __future__ import annotations
 
@@ -42,6 +42,16 @@ def colliders(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 def heat_sources(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Returns the scene's heat sources by name."""
     return sorted((o for o in scene.objects if o.sinew.role == "HEAT"), key=lambda o: o.name)
+
+
+def bones(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Returns the scene's bone meshes by name."""
+    return sorted((o for o in scene.objects if o.type == "MESH" and o.sinew.role == "BONE"), key=lambda o: o.name)
+
+
+def is_flesh(obj: bpy.types.Object) -> bool:
+    """Whether `obj` is a body of flesh: it follows the pose or jiggles."""
+    return bool(obj.type == "MESH" and obj.sinew.role == "BODY" and obj.sinew.motion != "ELASTIC")
 
 
 def check_changeable(obj: bpy.types.Object) -> None:
@@ -101,6 +111,20 @@ def make_body(obj: bpy.types.Object) -> None:
     """Makes `obj` a soft body and puts Sinew's modifier into its stack."""
     obj.sinew.role = "BODY"
     playback.ensure_modifier(obj)
+
+
+def make_flesh(obj: bpy.types.Object) -> None:
+    """Makes `obj` flesh that follows the pose of its bones; what is flesh already keeps its settings."""
+    if not is_flesh(obj):
+        obj.sinew.motion = "POSE"
+        obj.sinew.preset = "FLESH"
+    make_body(obj)
+
+
+def make_bone(obj: bpy.types.Object) -> None:
+    """Makes `obj` a bone, on which flesh grows."""
+    playback.remove_modifier(obj)
+    obj.sinew.role = "BONE"
 
 
 def make_collider(obj: bpy.types.Object, shape: str = "MESH") -> None:

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-ICONS = {"BODY": "MOD_SOFT", "COLLIDER": "MOD_PHYSICS", "HEAT": "OUTLINER_OB_FORCE_FIELD"}
+ICONS = {"BODY": "MOD_SOFT", "COLLIDER": "MOD_PHYSICS", "HEAT": "OUTLINER_OB_FORCE_FIELD", "BONE": "BONE_DATA"}
 
 
 def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -72,7 +72,7 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
 
 def _role_name(obj: bpy.types.Object) -> str:
     if obj.sinew.role != "COLLIDER":
-        return {"BODY": "Body", "HEAT": "Heat Source"}[obj.sinew.role]
+        return {"BODY": "Body", "HEAT": "Heat Source", "BONE": "Bone"}[obj.sinew.role]
     return "Ground" if obj.sinew.collider_shape == "PLANE" else "Collider"
 
 

@@ -8,7 +8,9 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ..choices import ROLES
 from .body_settings import BodySettings
+from .bone_settings import BoneSettings
 from .collider_settings import ColliderSettings
+from .flesh_settings import FleshSettings
 from .fracture_settings import FractureSettings, ResultSettings
 from .heat_settings import HeatSettings, HeatSourceSettings
 from .material_settings import MaterialSettings
@@ -20,6 +22,7 @@ from .sampling import FIXED
 class SinewObject(
     MaterialSettings,
     BodySettings,
+    FleshSettings,
     PlasticSettings,
     HeatSettings,
     FractureSettings,
@@ -27,6 +30,7 @@ class SinewObject(
     ResultNotes,
     ColliderSettings,
     HeatSourceSettings,
+    BoneSettings,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

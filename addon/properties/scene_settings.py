@@ -69,6 +69,61 @@ class SinewScene(bpy.types.PropertyGroup):
         step=100,
         **SAMPLED,
     )
+    use_rest_frame: BoolProperty(
+        name="Rest Frame",
+        description=(
+            "Bodies have no stress in the pose of a frame that you choose; off: in that of the first frame of the bake"
+        ),
+        default=False,
+        **FIXED,
+    )
+    rest_frame: IntProperty(
+        name="Rest Frame",
+        description=(
+            "The frame whose pose has no stress, such as a T-pose. Where it is before the first frame of the bake, "
+            "what is between them is simulated too, and not written"
+        ),
+        default=0,
+        min=-1048574,
+        max=1048574,
+        **FIXED,
+    )
+    preroll: IntProperty(
+        name="Pre-Roll",
+        description=(
+            "Frames that are simulated before the first one and not written: everything moves from the rest pose to "
+            "that of the first frame, and settles. A Rest Frame before the first frame has its own"
+        ),
+        default=0,
+        min=0,
+        soft_max=100,
+        max=10000,
+        **FIXED,
+    )
+    pose_tolerance: FloatProperty(
+        name="Pose Tolerance",
+        description=(
+            "Force that may be left over where Follow Pose is content with a frame, as a part of what holds the body"
+        ),
+        default=1.0e-3,
+        min=1.0e-10,
+        max=0.1,
+        precision=6,
+        step=0.1,
+        **FIXED,
+    )
+    pose_iterations: IntProperty(
+        name="Pose Iterations",
+        description=(
+            "How many Newton iterations Follow Pose may take for a frame; "
+            "one that reaches this is reported, and marked on the timeline"
+        ),
+        default=100,
+        min=1,
+        soft_max=500,
+        max=10000,
+        **FIXED,
+    )
     tolerance: FloatProperty(
         name="Tolerance",
         description="Relative residual ‖b − A v‖ / ‖b‖ at which the solver is content with a step",
