@@ -27,7 +27,7 @@ LAYERS = [
     "tetrahedralize cutting",
     "model stored_mesh topology painted",
     "elements hyperelastic part_model",
-    "mesh_files pin_regions integrators rest_stress",
+    "mesh_files local_motions pin_regions integrators rest_stress",
     "contact heat",
     "pins checks plastic fracture spin quasistatic",
     "gravity_in_shape flesh",

@@ -8,7 +8,7 @@ from ..jit import kernel
 
 @kernel()
 def invert_diagonal(diagonal, is_free, values, inverse):
-    """Writes the inverses of the symmetric diagonal blocks as xx, yy, zz, xy, yz, zx, (n, 6).
+    """Writes the inverses of the symmetric diagonal blocks, row by row, (n, 9).
 
     Nodes that are held, and nodes without mass and stiffness, get zero: the solver leaves them alone.
     """
@@ -18,5 +18,7 @@ def invert_diagonal(diagonal, is_free, values, inverse):
         p, q, r = b * c - e * e, e * f - d * c, d * e - b * f
         det = a * p + d * q + f * r
         k = 1.0 / det if is_free[node] and det > 0.0 else 0.0
-        out[0], out[1], out[2] = k * p, k * (a * c - f * f), k * (a * b - d * d)
-        out[3], out[4], out[5] = k * q, k * (f * d - a * e), k * r
+        xy, yz, zx = k * q, k * (f * d - a * e), k * r
+        out[0], out[1], out[2] = k * p, xy, zx
+        out[3], out[4], out[5] = xy, k * (a * c - f * f), yz
+        out[6], out[7], out[8] = zx, yz, k * (a * b - d * d)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The loop of conjugate gradients: passes over the rows, and what follows from their sums for every island."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from ..jit import kernel
+from .row_passes import (
+    ACTIVE,
+    ALL,
+    ALPHA,
+    APPLY,
+    BB,
+    BEST,
+    BETA,
+    CURVE,
+    DESCEND,
+    DIRECTION,
+    DONE,
+    GIVEN,
+    LIKELY,
+    PRODUCT,
+    RESIDUAL,
+    RR,
+    RZ,
+    SHARE,
+    pass_rows,
+)
+
+RESTARTS = 3
+SMALLEST = 1.0e-300  # ‖b‖² that counts as none
+GONE_ASTRAY = 1.0e4  # the smallest ‖r‖² so far, from which on an island's search is begun anew
+
+
+@kernel(parallel=True)
+def conjugate_gradients(
+    chunk_start, chunk_island, row_start, column, values, inverse, is_free, b, tolerance, max_iterations, vectors,
+    has_likely, arms, product, mode_inverse, sums, known, x, alone,
+):  # fmt: skip
+    """Solves for x; returns the iterations and the largest relative residual of the islands.
+
+    Args:
+        chunk_start, chunk_island, row_start, column: Of the pattern.
+        values, is_free, b, tolerance, max_iterations, x: As for `solve`.
+        inverse: Of the blocks on the diagonal, (n, 9).
+        vectors: Work space for r, z, p, q, and d, the likely direction, zero at held nodes, (5, n, 3); the first four
+            are zero at first.
+        has_likely: Whether there is a likely direction.
+        arms, product, mode_inverse: Those of `RigidModes`, or empty.
+        sums: Work space, (chunks, SUMS).
+        known: Of islands, (k, KNOWN), zero at first; only BB is what ‖b‖² counts for at least.
+        alone: Whether one thread does all: starting several costs more than such small systems do.
+    """
+    iterations, restarts = 0, -1
+    task = _begin(is_free, known)
+    while task != DONE:
+        if alone:
+            for chunk in range(len(sums)):
+                pass_rows(
+                    task, np.int64(chunk), chunk_start, chunk_island, row_start, column, values, inverse, is_free, b,
+                    vectors, arms, product, known, x, sums,
+                )  # fmt: skip
+        else:
+            for chunk in numba.prange(len(sums)):
+                pass_rows(
+                    task, np.int64(chunk), chunk_start, chunk_island, row_start, column, values, inverse, is_free, b,
+                    vectors, arms, product, known, x, sums,
+                )  # fmt: skip
+        if task == DESCEND:
+            iterations += 1
+        if task == RESIDUAL:
+            restarts += 1
+        if task == LIKELY:
+            has_likely = False
+        may_go_on = iterations < max_iterations and restarts <= RESTARTS
+        task = _conclude(
+            task, may_go_on, restarts == 0, has_likely, tolerance, chunk_island, mode_inverse, sums, known
+        )  # fmt: skip
+    return iterations, _largest_residual(known)
+
+
+@kernel()
+def _begin(is_free, known):
+    """Lets all islands go on and returns the first task: b less what held nodes add to it, for its norm."""
+    for island in range(len(known)):
+        known[island, ACTIVE] = 1.0
+    for i in range(len(is_free)):
+        if not is_free[i]:
+            return GIVEN
+    return RESIDUAL  # q is zero
+
+
+@kernel()
+def _largest_residual(known):
+    """Returns the largest ‖b − A x‖ / ‖b‖ of all islands, no number where one of them is none."""
+    largest = 0.0
+    for island in range(len(known)):
+        square = known[island, RR] / max(known[island, BB], SMALLEST)
+        if not square <= largest:
+            largest = square
+        if math.isnan(largest):
+            break
+    return math.sqrt(largest)
+
+
+@kernel()
+def _conclude(task, may_go_on, is_norm, has_likely, tolerance, chunk_island, mode_inverse, sums, known):
+    """Draws the consequences of a pass for every island, and returns the next task."""
+    if task == GIVEN or task == ALL:
+        return APPLY
+    if task == APPLY:
+        return RESIDUAL
+    if task == DIRECTION:
+        return PRODUCT
+    goes_on, chunk = False, 0
+    for island in range(len(known)):
+        of, start = known[island], chunk
+        first, second = 0.0, 0.0
+        while chunk < len(sums) and chunk_island[chunk] == island:
+            first += sums[chunk, 0]
+            second += sums[chunk, 1]
+            chunk += 1
+        if of[ACTIVE] == 0.0:
+            continue
+        if len(mode_inverse) > 0 and (task == DESCEND or task == RESIDUAL):
+            # c = E⁻¹ ((AZ)ᵀ z − Zᵀ r)
+            for m in range(6):
+                of[SHARE + m] = 0.0
+            for k in range(6):
+                total = 0.0
+                for c in range(start, chunk):
+                    total += sums[c, 2 + k]
+                for m in range(6):
+                    of[SHARE + m] += mode_inverse[island, m, k] * total
+        goes = True
+        if task == LIKELY:
+            of[RZ] = first
+        elif task == CURVE:
+            # conjugate gradients begin behind it, with β = 0
+            of[ALPHA] = of[RZ] / first if first > 0.0 else 0.0
+            of[RZ] = np.inf
+        elif task == PRODUCT:
+            # not so where there is no way down left in this precision, or no numbers
+            goes = first > 0.0
+            of[ALPHA] = of[RZ] / first
+        elif is_norm:
+            of[BB] = max(of[BB], second)
+        else:
+            of[BETA] = first / of[RZ] if task == DESCEND else 0.0
+            of[RZ], of[RR] = first, second
+            of[BEST] = second if task == RESIDUAL else min(of[BEST], second)
+            # where round-off has taken over, going on leads away: begin anew from here, a few times
+            goes_down = second < GONE_ASTRAY * of[BEST] or of[BEST] == 0.0
+            goes = second > tolerance * tolerance * of[BB] and first > 0.0 and may_go_on and goes_down
+        of[ACTIVE] = 1.0 if goes else 0.0
+        goes_on = goes_on or goes
+    if task == LIKELY:
+        return CURVE
+    if task == CURVE or task == PRODUCT:
+        return DESCEND
+    if goes_on and not is_norm:
+        return LIKELY if has_likely else DIRECTION
+    if task == RESIDUAL and not is_norm:
+        return DONE
+    # see what is there, in all islands
+    for island in range(len(known)):
+        known[island, ACTIVE] = 1.0
+    return ALL

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What conjugate gradients do with the rows of a matrix: one task after the other, each in one pass over the rows."""
+
+from __future__ import annotations
+
+from ..jit import kernel
+from .block_row import multiply_row
+from .threes import add, add_cross, add_products, load, nothing, numbers, store, total
+
+# First (GIVEN, APPLY,) RESIDUAL for the norm of b, then ALL, APPLY, RESIDUAL for the residual of the guess; LIKELY,
+# CURVE, DESCEND once; DIRECTION, PRODUCT, DESCEND as often as it takes; at the end ALL, APPLY, RESIDUAL to see what is
+# there, and on from DIRECTION where that is not enough.
+DONE, GIVEN, ALL, APPLY, RESIDUAL, LIKELY, CURVE, DIRECTION, PRODUCT, DESCEND = range(10)
+
+# What is known of an island, column by column; the last six are the share c of its modes in z.
+ACTIVE, ALPHA, BETA, RZ, RR, BB, BEST, SHARE = range(8)
+KNOWN = SHARE + 6
+
+SUMS = 8  # that a pass leaves per chunk: two of its task, six for the modes
+
+
+@kernel(contract=True)
+def pass_rows(
+    task, chunk, chunk_start, chunk_island, row_start, column, values, inverse, is_free, b, vectors, arms, product,
+    known, x, sums,
+):  # fmt: skip
+    """Does one task on one chunk of rows, with sums over them, where their island still goes on.
+
+    GIVEN: p = x at held nodes, else 0. ALL: p = x. LIKELY: p = d, with r·p. DIRECTION: p = z + β p, less Z c where
+    there are modes. APPLY, CURVE, PRODUCT: q = A p, with p·q. RESIDUAL: r = b − q. DESCEND: x += α p, r −= α q. The
+    last two also z = M⁻¹ r, with r·z and r·r, and with (AZ)ᵀz − Zᵀr where there are modes.
+    """
+    start, end, island, out = chunk_start[chunk], chunk_start[chunk + 1], known[chunk_island[chunk]], sums[chunk]
+    r, z, p, q, d = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
+    first, second = nothing(), nothing()
+    if island[ACTIVE] == 0.0:
+        return
+    if task == APPLY or task == CURVE or task == PRODUCT:
+        along = 0.0
+        for i in range(start, end):
+            s, t, u = multiply_row(values, column, p, row_start[i], row_start[i + 1])
+            q[i, 0], q[i, 1], q[i, 2] = s, t, u
+            along += s * p[i, 0] + t * p[i, 1] + u * p[i, 2]
+        out[0] = along
+    elif task == DIRECTION:
+        beta, move, turn = island[BETA], load(island, SHARE), load(island, SHARE + 3)
+        for i in range(start, end):
+            store(p, 3 * i, add(load(z, 3 * i), beta, load(p, 3 * i)))
+        if len(product) > 0:
+            for i in range(start, end):
+                moved = add_cross(move, turn, load(arms, 3 * i))
+                store(p, 3 * i, add(load(p, 3 * i), -1.0, moved))
+    elif task == LIKELY:
+        for i in range(start, end):
+            direction = load(d, 3 * i)
+            store(p, 3 * i, direction)
+            first = add_products(first, load(r, 3 * i), direction)
+        out[0] = total(first)
+    elif task == GIVEN or task == ALL:
+        for i in range(start, end):
+            taken = 0.0 if task == GIVEN and is_free[i] else 1.0
+            store(p, 3 * i, add(nothing(), taken, load(x, 3 * i)))
+    else:
+        alpha = island[ALPHA]
+        for i in range(start, end):
+            if not is_free[i]:
+                continue
+            if task == DESCEND:
+                store(x, 3 * i, add(load(x, 3 * i), alpha, load(p, 3 * i)))
+                left = add(load(r, 3 * i), -alpha, load(q, 3 * i))
+            else:
+                left = add(load(b, 3 * i), -1.0, load(q, 3 * i))
+            s, t, u = numbers(left)
+            row = 9 * i
+            found = add(add(nothing(), s, load(inverse, row)), t, load(inverse, row + 3))
+            found = add(found, u, load(inverse, row + 6))
+            store(r, 3 * i, left)
+            store(z, 3 * i, found)
+            first, second = add_products(first, left, found), add_products(second, left, left)
+        out[0], out[1] = total(first), total(second)
+        if len(product) > 0:
+            push, twist = nothing(), nothing()
+            for i in range(start, end):
+                left, row = load(r, 3 * i), 18 * i
+                s, t, u = numbers(load(z, 3 * i))
+                pushed = add(add(nothing(), s, load(product, row)), t, load(product, row + 6))
+                pushed = add(pushed, u, load(product, row + 12))
+                twisted = add(add_cross(nothing(), left, load(arms, 3 * i)), s, load(product, row + 3))
+                twisted = add(add(twisted, t, load(product, row + 9)), u, load(product, row + 15))
+                push, twist = add(add(push, 1.0, pushed), -1.0, left), add(twist, 1.0, twisted)
+            store(out, 2, push)
+            store(out, 5, twist)
