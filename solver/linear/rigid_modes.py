@@ -22,6 +22,7 @@ from ..arrays import Bools, Floats, floats
 from ..geometry.chunks import run_in_chunks
 from ..jit import kernel
 from .pattern import BlockPattern
+from .threes import add, add_cross, load, nothing, numbers, store
 
 LEAST_PIVOT = 1.0e-12  # of E; an island below it, such as a single line of nodes, is solved without modes
 
@@ -41,71 +42,71 @@ class RigidModes:
     inverse: Floats
 
 
-@kernel()
+@kernel(contract=True)
 def multiply_rigid(row_start, column, values, arms, start, end, product):
     """Writes A Z for the rows from `start` to `end`: the columns e_m, then e_m × arm, three rows of six, (n, 18)."""
     for i in range(start, end):
-        for row in range(3):
-            # six sums side by side
-            s, t, u, v, w, y = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-            for k in range(row_start[i], row_start[i + 1]):
-                a, b, c, r = values[k, 3 * row], values[k, 3 * row + 1], values[k, 3 * row + 2], arms[column[k]]
-                s, t, u = s + a, t + b, u + c
-                v, w, y = v + (c * r[1] - b * r[2]), w + (a * r[2] - c * r[0]), y + (b * r[0] - a * r[1])
-            out = product[i]
-            out[6 * row], out[6 * row + 1], out[6 * row + 2] = s, t, u
-            out[6 * row + 3], out[6 * row + 4], out[6 * row + 5] = v, w, y
+        a, b, c, d, e, f = nothing(), nothing(), nothing(), nothing(), nothing(), nothing()
+        for k in range(row_start[i], row_start[i + 1]):
+            arm, block = load(arms, 3 * column[k]), 9 * k
+            s, t, u = load(values, block), load(values, block + 3), load(values, block + 6)
+            a, b, c = add(a, 1.0, s), add(b, 1.0, t), add(c, 1.0, u)
+            d, e, f = add_cross(d, arm, s), add_cross(e, arm, t), add_cross(f, arm, u)
+        row = 18 * i
+        store(product, row, a)
+        store(product, row + 3, d)
+        store(product, row + 6, b)
+        store(product, row + 9, e)
+        store(product, row + 12, c)
+        store(product, row + 15, f)
 
 
-@kernel()
+@kernel(contract=True)
 def coarse_matrices(island_start, arms, product, matrices):
     """Writes E = ZᵀAZ of every island, (k, 6, 6)."""
     for island in range(len(matrices)):
         E = matrices[island]
-        for m in range(6):
-            for k in range(6):
-                E[m, k] = 0.0
-        for i in range(island_start[island], island_start[island + 1]):
-            r, Y = arms[i], product[i]
-            for m in range(6):
-                a, b, c = Y[m], Y[6 + m], Y[12 + m]
-                E[0, m] += a
-                E[1, m] += b
-                E[2, m] += c
-                E[3, m] += r[1] * c - r[2] * b
-                E[4, m] += r[2] * a - r[0] * c
-                E[5, m] += r[0] * b - r[1] * a
+        for half in range(0, 6, 3):
+            a, b, c, d, e, f = nothing(), nothing(), nothing(), nothing(), nothing(), nothing()
+            for i in range(island_start[island], island_start[island + 1]):
+                row, (x, y, z) = 18 * i + half, numbers(load(arms, 3 * i))
+                s, t, u = load(product, row), load(product, row + 6), load(product, row + 12)
+                a, b, c = add(a, 1.0, s), add(b, 1.0, t), add(c, 1.0, u)
+                d, e, f = add(add(d, y, u), -z, t), add(add(e, z, s), -x, u), add(add(f, x, t), -y, s)
+            store(E, half, a)
+            store(E, half + 6, b)
+            store(E, half + 12, c)
+            store(E, half + 18, d)
+            store(E, half + 24, e)
+            store(E, half + 30, f)
 
 
-@kernel()
+@kernel(contract=True)
 def balance_islands(island_start, arms, product, inverse, b, x):
     """Adds Z E⁻¹ Zᵀ(b − A x) to x, (n, 3), in every island, for b (n, 3) or, where that is empty, for zero."""
     lacking, motion = np.empty(6), np.empty(6)
     for island in range(len(inverse)):
         first, last = island_start[island], island_start[island + 1]
-        for m in range(6):
-            lacking[m] = 0.0
+        push, twist = nothing(), nothing()
         for i in range(first, last):
-            r, Y = arms[i], product[i]
-            for m in range(6):
-                lacking[m] -= Y[m] * x[i, 0] + Y[6 + m] * x[i, 1] + Y[12 + m] * x[i, 2]
-            if len(b) > 0:
-                s, t, u = b[i, 0], b[i, 1], b[i, 2]
-                lacking[0] += s
-                lacking[1] += t
-                lacking[2] += u
-                lacking[3] += r[1] * u - r[2] * t
-                lacking[4] += r[2] * s - r[0] * u
-                lacking[5] += r[0] * t - r[1] * s
+            row, (s, t, u) = 18 * i, numbers(load(x, 3 * i))
+            push = add(add(add(push, -s, load(product, row)), -t, load(product, row + 6)), -u, load(product, row + 12))
+            twist = add(add(twist, -s, load(product, row + 3)), -t, load(product, row + 9))
+            twist = add(twist, -u, load(product, row + 15))
+        if len(b) > 0:
+            for i in range(first, last):
+                push = add(push, 1.0, load(b, 3 * i))
+                twist = add_cross(twist, load(arms, 3 * i), load(b, 3 * i))
+        store(lacking, 0, push)
+        store(lacking, 3, twist)
         for m in range(6):
             motion[m] = 0.0
             for k in range(6):
                 motion[m] += inverse[island, m, k] * lacking[k]
+        move, turn = load(motion, 0), load(motion, 3)
         for i in range(first, last):
-            r = arms[i]
-            x[i, 0] += motion[0] + motion[4] * r[2] - motion[5] * r[1]
-            x[i, 1] += motion[1] + motion[5] * r[0] - motion[3] * r[2]
-            x[i, 2] += motion[2] + motion[3] * r[1] - motion[4] * r[0]
+            moved = add_cross(add(load(x, 3 * i), 1.0, move), turn, load(arms, 3 * i))
+            store(x, 3 * i, moved)
 
 
 @kernel()
