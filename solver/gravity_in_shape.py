@@ -129,9 +129,11 @@ def _sag(model: Model, is_free: Bools, points: Points, gravity: Floats, u: Float
         pattern.corners, pattern.corner_block, warped, values, force,
     )  # fmt: skip
     b = (model.mass * model.gravity_scale)[:, None] * gravity
-    corners = 4 * points.tet.astype(np.int64)
-    nothing = np.zeros((len(points), 3))
-    add_points(corners, points.weights, points.stiffness, nothing, model.tets.ravel(), pattern.corner_block, values, b)
+    none = np.zeros_like(points.stiffness)
+    add_points(
+        1.0, points.tet, points.weights, points.stiffness, none, np.zeros((len(points), 3)), model.tets,
+        pattern.corner_block, values, b,
+    )  # fmt: skip
     solve(pattern, values, b, is_free, u, TOLERANCE, MAX_ITERATIONS)
 
 

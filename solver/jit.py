@@ -84,7 +84,10 @@ def thread_count() -> int:
 def at_most_threads(count: int) -> Iterator[None]:
     """Lets kernels use `count` threads at most for a while: more would only wait for each other."""
     before = numba.get_num_threads()
-    numba.set_num_threads(max(1, min(before, count)))
+    if count >= before:
+        yield
+        return
+    numba.set_num_threads(max(1, count))
     try:
         yield
     finally:

@@ -146,12 +146,13 @@ def test_points_add_their_weighted_blocks():
     nodes, tets = bar((1, 1, 2), (1.0, 1.0, 1.0))
     n, random = len(nodes), np.random.default_rng(4)
     pattern = block_pattern(tets, n)
-    tet = np.array([0, 7, 7, 3])
+    tet, dt = np.array([0, 7, 7, 3], np.int32), 0.1
     weights = random.dirichlet(np.ones(4), 4)
-    half = random.normal(size=(4, 3, 3))
-    matrices, forces = half @ half.transpose(0, 2, 1), random.normal(size=(4, 3))
+    half = random.normal(size=(2, 4, 3, 3))
+    (stiffness, damping), forces = half @ half.transpose(0, 1, 3, 2), random.normal(size=(4, 3))
     values, b = np.zeros((pattern.block_count, 9)), np.zeros((n, 3))
-    add_points(4 * tet, weights, matrices, forces, tets.ravel(), pattern.corner_block, values, b)
+    add_points(dt, tet, weights, stiffness, damping, forces, tets, pattern.corner_block, values, b)
+    matrices, forces = dt * (dt * stiffness + damping), dt * forces
 
     expected, right = np.zeros((3 * n, 3 * n)), np.zeros(3 * n)
     for t, w, A, f in zip(tet, weights, matrices, forces, strict=True):

@@ -154,42 +154,36 @@ def solve_step(
     """
     pattern, points = model.pattern, outside.points
     work = workspace(pattern)
-    is_free = np.ones(model.node_count, bool) if outside.is_fixed is None else ~outside.is_fixed
+    is_free = work.all_free if outside.is_fixed is None else ~outside.is_fixed
     impulse = work.impulse
     push_by_gravity(model.mass, model.gravity_scale, floats(outside.gravity), dt, impulse)
     if outside.node_force is not None:
         impulse += dt * outside.node_force
 
-    corners = 4 * points.tet.astype(np.int64)
-    # in one layout, since kernels are compiled once per layout
-    coupling = floats(dt * (dt * points.stiffness + points.damping), len(points), 3, 3)
-    weights, push = floats(points.weights, len(points), 4), floats(dt * points.force, len(points), 3)
-    count = keep_blocks(corners, pattern.corner_block, work.values, work.is_kept, work.places, work.kept)
+    count = keep_blocks(points.tet, pattern.corner_block, work.values, work.is_kept, work.places, work.kept)
     add_points(
-        corners, weights, coupling, push, model.tets.ravel(), pattern.corner_block, work.values, impulse,
+        dt, points.tet, points.weights, points.stiffness, points.damping, points.force, model.tets,
+        pattern.corner_block, work.values, impulse,
     )  # fmt: skip
 
-    v, likely = before, None
-    if v is None:
-        v = state.v
-        if CHANGE in state.fields:
-            likely = floats(state.fields[CHANGE])
-    v = floats(v.copy())
-    target = NOWHERE if outside.fixed_target is None else floats(outside.fixed_target)
+    x0, v0 = floats(state.x), floats(state.v)
+    likely = state.fields.get(CHANGE) if before is None else None
+    v = (v0 if before is None else before).copy()
+    target = NOWHERE if outside.fixed_target is None or is_free is work.all_free else floats(outside.fixed_target)
     if len(target):
-        velocities_to(target, floats(state.x), is_free, dt, v)
-    b, least = np.empty_like(v), np.empty(pattern.island_count)
+        velocities_to(target, x0, is_free, dt, v)
+    b, x, change = np.empty((3, *v.shape))
+    least = np.empty(pattern.island_count)
     sum_up(
-        model.mass, floats(state.v), work.force, impulse, dt, is_free, pattern.island_start, LEAST, b, least,
+        model.mass, v0, work.force, impulse, dt, is_free, pattern.island_start, LEAST, b, least,
     )  # fmt: skip
-    modes = rigid_modes(pattern, work.values, state.x, is_free)
+    modes = rigid_modes(pattern, work.values, x0, is_free)
     lattices = EmbeddedLattices(model.X, at_once=False) if settings.tolerance <= TIGHT else None
     solved = solve(
         pattern, work.values, b, is_free, v, settings.tolerance, settings.max_iterations, least, likely, modes, lattices
     )
     put_back(count, work.places, work.kept, work.is_kept, work.values)
 
-    x, change = np.empty_like(v), np.empty_like(v)
-    if not move(floats(state.x), v, floats(state.v), dt, is_free, target, x, change):
+    if not move(x0, v, v0, dt, is_free, target, x, change):
         raise SolveFailed("solve-not-finite", time=state.time + dt)
     return x, v, change, solved

@@ -23,6 +23,7 @@ class Workspace:
         force: Elastic forces on nodes [N], (n, 3).
         impulse: All other forces times Δt [N s], (n, 3).
         is_kept, places, kept: For `keep_blocks`, (b,), (b,), (b, 9).
+        all_free: That no node is held, (n,), never written to.
     """
 
     warped: Floats
@@ -32,6 +33,7 @@ class Workspace:
     is_kept: Bools
     places: Indices
     kept: Floats
+    all_free: Bools
 
 
 _kept: WeakKeyDictionary[BlockPattern, Workspace] = WeakKeyDictionary()
@@ -48,5 +50,6 @@ def workspace(pattern: BlockPattern) -> Workspace:
             np.zeros(pattern.block_count, bool),
             np.empty(pattern.block_count, np.int32),
             np.empty((pattern.block_count, 9)),
+            np.ones(pattern.node_count, bool),
         )
     return _kept[pattern]

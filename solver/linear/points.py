@@ -7,40 +7,40 @@ from ..jit import kernel
 
 
 @kernel()
-def add_points(point_corner, weights, matrices, forces, corner_node, corner_block, values, b):
-    """Adds Wᵀ A W to the blocks and Wᵀ f to the right-hand side for points at weights W of their tets.
+def add_points(dt, tet, weights, stiffness, damping, force, tets, corner_block, values, b):
+    """Adds Wᵀ A W to the blocks and Δt Wᵀ f to the right-hand side for points at weights W of tets, A = Δt² K + Δt C.
 
     Args:
-        point_corner: First corner 4 · tet of each point's tet, (k,).
+        dt: Δt.
+        tet: Tet of each point, (k,).
         weights: (k, 4).
-        matrices: Symmetric A, (k, 3, 3).
-        forces: f, (k, 3).
-        corner_node: Node of each corner 4 · tet + a, (4m,).
+        stiffness, damping: Symmetric K and C, (k, 3, 3).
+        force: f, (k, 3).
+        tets: Nodes of the tets, (m, 4).
         corner_block: Of the `BlockPattern`.
         values: Blocks, (b, 9), changed.
         b: Right-hand side, (n, 3), changed.
     """
-    for point in range(len(point_corner)):
-        A = matrices[point]
+    for point in range(len(tet)):
+        K, C = stiffness[point], damping[point]
         for a in range(4):
-            w = weights[point, a]
-            corner = point_corner[point] + a
-            node = corner_node[corner]
+            w = dt * weights[point, a]
+            node, blocks = tets[tet[point], a], corner_block[4 * tet[point] + a]
             for i in range(3):
-                b[node, i] += w * forces[point, i]
+                b[node, i] += w * force[point, i]
             for c in range(4):
-                block = values[corner_block[corner, c]]
+                block = values[blocks[c]]
                 for i in range(3):
                     for j in range(3):
-                        block[3 * i + j] += w * weights[point, c] * A[i, j]
+                        block[3 * i + j] += w * weights[point, c] * (dt * K[i, j] + C[i, j])
 
 
 @kernel()
-def keep_blocks(point_corner, corner_block, values, is_kept, places, kept):
+def keep_blocks(tet, corner_block, values, is_kept, places, kept):
     """Copies every block of the tets of some points once; `put_back` undoes what was added to them since.
 
     Args:
-        point_corner, corner_block, values: As for `add_points`.
+        tet, corner_block, values: As for `add_points`.
         is_kept: Whether a block is among the copies, false before and again after `put_back`, (b,).
         places: Out, the blocks copied, (b,).
         kept: Out, the copies, (b, 9).
@@ -49,10 +49,10 @@ def keep_blocks(point_corner, corner_block, values, is_kept, places, kept):
         How many were copied.
     """
     count = 0
-    for point in range(len(point_corner)):
+    for point in range(len(tet)):
         for a in range(4):
             for c in range(4):
-                block = corner_block[point_corner[point] + a, c]
+                block = corner_block[4 * tet[point] + a, c]
                 if not is_kept[block]:
                     is_kept[block] = True
                     places[count] = block

@@ -153,6 +153,18 @@ def invert_coarse(island_start, is_free, matrices, inverse):
 
 
 @kernel()
+def is_any_free(island_start, is_free):
+    """Returns whether there is an island without held nodes."""
+    for island in range(len(island_start) - 1):
+        i, last = island_start[island], island_start[island + 1]
+        while i < last and is_free[i]:
+            i += 1
+        if i == last:
+            return True
+    return False
+
+
+@kernel()
 def find_arms(island_start, positions, arms):
     """Writes positions from the centre of their island in units of its radius, (n, 3)."""
     centre = np.empty(3)
@@ -179,7 +191,7 @@ def rigid_modes(pattern: BlockPattern, values: Floats, positions: Floats, is_fre
 
     None where every island is held somewhere.
     """
-    if not np.logical_and.reduceat(is_free, pattern.island_start[:-1].astype(np.int64)).any():
+    if not is_any_free(pattern.island_start, is_free):
         return None
     arms, product = np.empty((pattern.node_count, 3)), np.empty((pattern.node_count, 18))
     find_arms(pattern.island_start, floats(positions), arms)
