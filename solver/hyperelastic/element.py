@@ -123,7 +123,7 @@ def tet_work(pattern: BlockPattern) -> TetWork:
         np.empty(count),
         np.empty(count),
         np.empty((count, RECORD)),
-        np.empty((len(_parts(count)), SCRATCH)),
+        np.empty((len(parts_of(count)), SCRATCH)),
         edges_of(pattern),
     )
 
@@ -137,7 +137,7 @@ def energy(model: Model, law: Hyperelastic, x: Floats, work: TetWork) -> Answer:
 def forces(model: Model, law: Hyperelastic, x: Floats, force: Floats, work: TetWork) -> Answer:
     """Writes the elastic forces [N] at positions x [m] into `force`, (n, 3) each."""
     _tets(model, law, x, work, True, False)
-    _gather(model, work, False, np.empty((0, 9)), force)
+    gather(model, work, False, np.empty((0, 9)), force)
     return _answer(law, work)
 
 
@@ -146,11 +146,11 @@ def forces_and_tangent(
 ) -> Answer:
     """Writes forces f [N], (n, 3), and the blocks of K = −∂f/∂x [N/m], (b, 9), at positions x [m], (n, 3)."""
     _tets(model, law, x, work, True, clamp)
-    _gather(model, work, True, values, force)
+    gather(model, work, True, values, force)
     return _answer(law, work)
 
 
-def _parts(count: int) -> list[tuple[int, int]]:
+def parts_of(count: int) -> list[tuple[int, int]]:
     """Returns where the parts of so many tets or nodes begin and end."""
     size = LANES * -(-max(count, 1) // (LANES * MOST_PARTS))
     size = max(size, FEWEST)
@@ -158,7 +158,7 @@ def _parts(count: int) -> list[tuple[int, int]]:
 
 
 def _tets(model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: bool, clamp: bool) -> None:
-    parts = _parts(model.tet_count)
+    parts = parts_of(model.tet_count)
 
     def run(part: int) -> None:
         hyperelastic_tets(
@@ -169,9 +169,9 @@ def _tets(model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: boo
     run_parts(len(parts), run)
 
 
-def _gather(model: Model, work: TetWork, wanted: bool, values: Floats, force: Floats) -> None:
+def gather(model: Model, work: TetWork, wanted: bool, values: Floats, force: Floats) -> None:
     p, edges = model.pattern, work.edges
-    edge_parts, node_parts = _parts(len(edges.upper)), _parts(p.node_count)
+    edge_parts, node_parts = parts_of(len(edges.upper)), parts_of(p.node_count)
 
     def run_edges(part: int) -> None:
         gather_edges(*edge_parts[part], edges.upper, edges.lower, edges.start, edges.shares, work.record, values)
