@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Floats, floats
+from ..arrays import Floats
 from ..errors import SolveFailed
 from ..model import Model
 from ..scene import Scene
@@ -13,6 +13,7 @@ from ..state import State
 from ..tracks import TrackReader
 from .bodies import TEMPERATURE, HeatBodies, HeatedBody
 from .conduction import Conduction
+from .exchange import take_from_air, take_from_source
 from .implicit_flow import flow_heat
 
 TOLERANCE = 1.0e-10
@@ -76,21 +77,17 @@ def _change(
 ) -> Floats:
     """Returns by how much the nodes of a body become warmer [K], (n,)."""
     nodes = model.bodies[body.number].nodes
-    T, mass = state.fields[TEMPERATURE][nodes], model.mass[nodes]
-    gain = flows.surface[nodes].copy()
-    given = gain * (air - T)
+    T, mass, positions = state.fields[TEMPERATURE][nodes], model.mass[nodes], state.x[nodes]
+    dt, pattern, scratch = end - begin, model.pattern, np.empty((8, len(T)))
+    capacity, gain, given, change = scratch[:4]
+    take_from_air(flows.surface[nodes], air, mass, body.heat.heat_capacity, dt, T, capacity, gain, given)
     for source in heat.sources:
-        share = source.share(tracks, end, state.x[nodes])
-        if share.any():
-            exchange = source.exchange(share, mass / (body.density * body.scale))
-            gain += exchange
-            given += exchange * (source.temperature(tracks, end) - T)
-    dt = end - begin
-    change, pattern = np.empty_like(T), model.pattern
+        share, per_volume = source.share(tracks, end, positions), source.source.exchange / source.source.radius
+        per_mass = per_volume / (body.density * body.scale)
+        take_from_source(share, per_mass, source.temperature(tracks, end), mass, dt, T, gain, given)
     iterations = flow_heat(
-        nodes.start, pattern.row_start[nodes.start : nodes.stop + 1], pattern.column, flows.between, dt,
-        floats(mass * body.heat.heat_capacity), dt * gain, dt * given, T, TOLERANCE, MOST_ITERATIONS,
-        np.empty((4, len(T))), change,
+        nodes.start, pattern.row_start[nodes.start : nodes.stop + 1], pattern.column, flows.between, dt, capacity,
+        gain, given, T, TOLERANCE, MOST_ITERATIONS, scratch[4:], change,
     )  # fmt: skip
     if iterations < 0:
         raise SolveFailed("heat-not-finite", name=body.name, time=round(end, 3))

@@ -45,11 +45,11 @@ def factors(heat: HeatBodies | None, model: Model, state: State) -> Factors | No
     if heat is None:
         return None
     count, T = model.tet_count, state.fields[TEMPERATURE]
-    found = Factors(
-        np.ones(count), np.ones(count), np.ones(count), np.zeros(count, bool), heat.is_heated, heat.least_bulk
-    )
+    stiffness, yield_strain, flow = ones = np.empty((3, count))
+    ones.fill(1.0)
+    found = Factors(stiffness, yield_strain, flow, np.zeros(count, bool), heat.is_heated, heat.least_bulk)
     for body in heat.bodies:
-        own, curve = model.bodies[body.number].tets, floats(body.heat.softening, -1, 4)
+        own, curve = model.bodies[body.number].tets, floats(body.heat.softening)
         weaken(
             own.start, own.stop, T, model.tets, body.heat.melting_point, curve,
             found.stiffness, found.yield_strain, found.flow, found.melted,

@@ -31,7 +31,7 @@ def softened(model: Model, by_heat: Factors, flowed: Floats) -> tuple[Floats, Fl
         by_heat: What temperature makes of it.
         flowed: Strain that has flowed, (m,), or (0,) for none.
     """
-    mu, lam, kappa = (np.empty(model.tet_count) for _ in range(3))
+    mu, lam, kappa = np.empty((3, model.tet_count))
     by_volume = soften(
         model.mu, model.lam, by_heat.stiffness, by_heat.melted, by_heat.is_heated, by_heat.least_bulk, flowed,
         mu, lam, kappa,

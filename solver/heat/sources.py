@@ -8,6 +8,7 @@ ends smoothly at r, and how finely the material is cut into tets changes nothing
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..geometry.surface import make_surface
 from ..geometry.winding import winding_numbers
 from ..scene import HeatSource
 from ..tracks import TrackReader, turn_and_stretch
+from .exchange import fall_off
 from .near_surface import distances
 
 SAME_STRETCH = 1.0e-6  # relative change of scale or shear up to which the tree made at the first frame is used
@@ -53,7 +55,7 @@ class BuiltSource:
         """
         name = f"heat.{self.source.key}.temperature"
         value = float(tracks.sample(name, time)) if tracks.has(name) else self.source.temperature
-        self._check_finite(np.array(value), time)
+        self._check_finite(value, time)
         return value
 
     def share(self, tracks: TrackReader, time: float, positions: Floats) -> Floats:
@@ -63,18 +65,12 @@ class BuiltSource:
             SolveFailed: The animation gives no numbers.
         """
         matrix = _matrix(self.source.key, tracks, time)
-        self._check_finite(matrix, time)
-        r = self.source.radius
+        self._check_finite(float(matrix.sum()), time)
         if self.bvh is None:
-            away = positions - matrix[:3, 3]
-            squares = np.einsum("ni,ni->n", away, away) / r**2
-        else:
-            squares = (self._distance(matrix, positions) / r) ** 2
-        return np.maximum(1.0 - squares, 0.0) ** 2
-
-    def exchange(self, share: Floats, volume: Floats) -> Floats:
-        """Returns the exchange with volumes [m³], (n,), whose fall-off is `share`, in [W/K]."""
-        return self.source.exchange / self.source.radius * share * volume
+            share = np.empty(len(positions))
+            fall_off(matrix[:3, 3].copy(), self.source.radius, floats(positions), share)
+            return share
+        return np.maximum(1.0 - (self._distance(matrix, positions) / self.source.radius) ** 2, 0.0) ** 2
 
     def _distance(self, matrix: Floats, positions: Floats) -> Floats:
         turn, bvh = self.turn, self.bvh
@@ -92,8 +88,8 @@ class BuiltSource:
                 distance[near[np.abs(winding_numbers(bvh, local[near])) > 0.5]] = 0.0
         return distance
 
-    def _check_finite(self, values: Floats, time: float) -> None:
-        if not np.isfinite(values).all():
+    def _check_finite(self, value: float, time: float) -> None:
+        if not math.isfinite(value):
             raise SolveFailed("heat-source-not-finite", name=self.source.name, time=round(time, 3))
 
 
