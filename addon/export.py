@@ -22,13 +22,17 @@ from ..solver.errors import BadInput
 from ..solver.scene import Scene
 from ..solver.tracks import TrackWriter
 from . import roles
-from .keys import body_key, keys_of
+from .keys import body_key
 from .reading import input_checks
 from .reading.input_digest import settings_digest
 from .reading.input_history import first_frame_needed, follows_rigid_bodies
-from .reading.input_objects import Inputs, frame_range, read_scene, sample
+from .reading.input_objects import read_scene, sample
 from .reading.input_stage import Stage, input_cuts
+from .reading.inputs import Handles, inputs_of
 from .reading.live_stage import LiveStage
+from .reading.moments import Moment, frame_range, moments
+from .reading.rest_pose import rest_pose
+from .reading.rest_shapes import RestShapes
 from .reading.track_recorder import TrackRecorder
 
 __all__ = ["body_key", "export_scene", "frame_range", "settings_digest"]
@@ -65,86 +69,59 @@ def export_scene(
 
 
 def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[float]:
-    bodies = roles.bodies(scene)
-    colliders, sources = roles.colliders(scene), roles.heat_sources(scene)
-    if not bodies:
+    if not roles.bodies(scene):
         raise BadInput("no-bodies", name=scene.name)
-    input_checks.check_objects(bodies, colliders, sources)
-    inputs = Inputs(
-        scene, bodies, {o: body_key(o) for o in bodies}, colliders, keys_of(colliders), sources, keys_of(sources)
-    )
-    start, end = frame_range(scene)
-    per_frame = scene.sinew.samples_per_frame
-    moments = [(frame, i / per_frame) for frame in range(start, end + 1) for i in range(per_frame)]
-    moments = moments[: len(moments) - per_frame + 1]
-    handles = _Handles(inputs)
+    input_checks.check_objects(scene)
+    inputs = inputs_of(scene)
+    handles = Handles(inputs)
+    asked = moments(scene)
     make_stage = LiveStage if follows_rigid_bodies(scene) else Stage
-    first_needed = first_frame_needed(scene, bodies)
+    first_needed = first_frame_needed(scene, input_cuts(list(inputs.bodies), list(inputs.bones)))
     built: Scene | None = None
     recorder: TrackRecorder | None = None
     done = 0
-    while done < len(moments):
+    while done < len(asked):
         if done:
             inputs = handles.find()
         begun = clock.monotonic()
-        with make_stage(inputs.scene, input_cuts(inputs.bodies, [*inputs.colliders, *inputs.heat_sources])) as stage:
-            if first_needed is not None:
-                stage.run_up(first_needed, start)
-            stage.go_to(*moments[done])
+        with (
+            make_stage(inputs.scene, inputs.cuts) as stage,
+            RestShapes(inputs, asked[0].frame, first_needed) as shapes,
+        ):
+            _go(stage, asked[done], None, first_needed)
             # what depends on the frames before cannot be taken up again in another slice
             until = slice_end(begun) if first_needed is None else math.inf
             if built is None or recorder is None:
                 built = read_scene(stage, inputs, threads)
+                rest = rest_pose(stage, inputs, built)
                 with named_errors(part.parent):
                     shutil.rmtree(part, ignore_errors=True)
                     built.save(part)
                     recorder = TrackRecorder(TrackWriter(part))
             while True:
                 with named_errors(part.parent):
-                    sample(stage, inputs, built, moments[done], recorder)
+                    sample(stage, shapes, inputs, built, rest, asked[done], recorder)
                 done += 1
-                if done == len(moments) or clock.monotonic() > until:
+                if done == len(asked) or clock.monotonic() > until:
                     break
-                stage.go_to(*moments[done])
-        yield done / len(moments)
+                _go(stage, asked[done], asked[done - 1], first_needed)
+        yield done / len(asked)
     if recorder is not None:
         with named_errors(part.parent):
             recorder.close()
+
+
+def _go(stage: Stage, moment: Moment, before: Moment | None, first_needed: int | None) -> None:
+    """Evaluates a moment; what remembers frames sees all from the first that it needs, in their order."""
+    if first_needed is not None and (before is None or moment.frame < before.frame):
+        stage.run_up(first_needed, moment.frame)
+    stage.go_to(moment.frame, moment.part)
 
 
 def slice_end(begun: float) -> float:
     """Returns when a slice is to end that began at a time and is set up by now: setting up is a third at most."""
     now = clock.monotonic()
     return math.inf if bpy.app.background else now + max(SLICE_SECONDS, 2.0 * (now - begun))
-
-
-class _Handles:
-    """Finds the objects of an export again after other things have happened in Blender."""
-
-    def __init__(self, inputs: Inputs) -> None:
-        self._scene = (inputs.scene.session_uid, inputs.scene.name)
-        self._bodies = [(o.session_uid, o.name, inputs.body_keys[o]) for o in inputs.bodies]
-        self._colliders = [(o.session_uid, o.name, inputs.collider_keys[o]) for o in inputs.colliders]
-        self._sources = [(o.session_uid, o.name, inputs.heat_keys[o]) for o in inputs.heat_sources]
-
-    def find(self) -> Inputs:
-        """Returns the objects as they are now.
-
-        Raises:
-            BadInput: One of them was deleted.
-        """
-        scenes = {s.session_uid: s for s in bpy.data.scenes}
-        uid, name = self._scene
-        if uid not in scenes:
-            raise BadInput("object-gone", name=name)
-        present = {o.session_uid: o for o in scenes[uid].objects}
-        for uid, name, _ in [*self._bodies, *self._colliders, *self._sources]:
-            if uid not in present:
-                raise BadInput("object-gone", name=name)
-        bodies = {present[uid]: key for uid, _, key in self._bodies}
-        colliders = {present[uid]: key for uid, _, key in self._colliders}
-        sources = {present[uid]: key for uid, _, key in self._sources}
-        return Inputs(scenes[self._scene[0]], list(bodies), bodies, list(colliders), colliders, list(sources), sources)
 
 
 def _make_folder(folder: Path) -> list[Path]:

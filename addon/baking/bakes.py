@@ -138,7 +138,7 @@ def check(scene: bpy.types.Scene, folder: Path) -> None:
         if linked is not None:
             raise BadInput("linked-without-override", name=linked.name)
         raise BadInput("no-bodies", name=scene.name)
-    input_checks.check_objects(bodies, roles.colliders(scene), roles.heat_sources(scene))
+    input_checks.check_objects(scene)
     first, last = export.frame_range(scene)
     if last < first:
         raise BadInput("frame-range-empty", start=first, end=last)

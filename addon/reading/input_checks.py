@@ -19,31 +19,39 @@ from .sampled_settings import check_sampled
 MOVED = 1.0e-5
 
 
-def check_objects(
-    bodies: list[bpy.types.Object], colliders: list[bpy.types.Object], heat_sources: list[bpy.types.Object]
-) -> None:
+def check_objects(scene: bpy.types.Scene) -> None:
     """Makes sure, without evaluating anything, that the objects can be read and the settings make sense.
 
     Raises:
         BadInput: Not so; says which object.
     """
+    bodies = roles.bodies(scene)
     for obj in bodies:
         roles.check_object(obj)
     roles.check_unshared(bodies)
-    for obj in [*bodies, *colliders]:
+    for obj in [*bodies, *roles.colliders(scene), *(o for o in scene.objects if o.sinew.role == "BONE")]:
         if obj.type != "MESH":
             raise BadInput("not-a-mesh", name=obj.name, type=roles.kind(obj))
         if obj.mode == "EDIT":
             raise BadInput("in-edit-mode", name=obj.name)
-    for obj in heat_sources:
+    for obj in roles.heat_sources(scene):
         if obj.type not in {"EMPTY", "MESH"}:
             raise BadInput("not-a-heat-source", name=obj.name, type=roles.kind(obj))
         if obj.mode == "EDIT":
             raise BadInput("in-edit-mode", name=obj.name)
     for obj in bodies:
         check_settings(obj)
+        _check_rigs(obj)
         if obj.sinew.method == "GIVEN":
             tet_file.tets_of(obj)
+
+
+def _check_rigs(obj: bpy.types.Object) -> None:
+    """Makes sure that the armatures whose bones hold a body show their pose."""
+    if roles.is_flesh(obj) and obj.sinew.use_armature_bones:
+        for modifier in obj.modifiers:
+            if modifier.type == "ARMATURE" and modifier.object is not None and modifier.object.mode == "EDIT":
+                raise BadInput("in-edit-mode", name=modifier.object.name)
 
 
 def check_settings(obj: bpy.types.Object) -> None:

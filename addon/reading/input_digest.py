@@ -16,9 +16,10 @@ from ...solver.arrays import digest
 from .. import modifier_place
 from ..keys import body_key
 from . import tet_file
-from .input_objects import frame_range
+from .input_bones import bones_of
+from .moments import frame_range, preroll
 from .rna_values import INTERFACE, Parts, animated_paths, animation_parts, values
-from .settings_read import NOT_PHYSICS, hidden, painted_parts, unread
+from .settings_read import NOT_PHYSICS, hidden, painted_parts, unread, unread_of_scene
 from .weight_digest import weight_digest
 
 TRANSFORM = (
@@ -36,6 +37,8 @@ TRANSFORM = (
     "parent_bone",
     "track_axis",
 )
+# what else the rest pose of an armature says of a bone than its place and its turn
+REST_BONE = ("name", "length", "use_deform", "use_inherit_rotation", "inherit_scale")
 
 
 def settings_digest(scene: bpy.types.Scene) -> str:
@@ -51,16 +54,20 @@ def data_read(scene: bpy.types.Scene) -> set[bpy.types.ID]:
 def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
     chosen = sorted((o for o in scene.objects if o.sinew.role != "NONE"), key=lambda o: o.name)
     has_heat = any(o.sinew.role == "BODY" and o.sinew.use_heat for o in chosen)
-    chosen = [o for o in chosen if has_heat or o.sinew.role != "HEAT"]
-    parts = _scene_parts(scene, set() if has_heat else {"air_temperature"})
+    keys = {o: body_key(o) for o in chosen if o.sinew.role == "BODY"}
+    holding = set(bones_of(scene, keys))
+    chosen = [o for o in chosen if {"HEAT": has_heat, "BONE": o in holding}.get(o.sinew.role, True)]
+    parts = _scene_parts(scene)
     seen: set[bpy.types.ID] = {scene}
     waiting: list[bpy.types.ID] = []
     for obj in chosen:
         # a body keeps its key when it is renamed
         parts += [
-            body_key(obj) if obj.sinew.role == "BODY" else "",
+            keys.get(obj, ""),
             *values(obj.sinew, NOT_PHYSICS | hidden(obj.sinew) | unread(obj), animated_paths(obj), "sinew."),
         ]
+        if obj.sinew.role == "BONE":
+            parts.append(keys.get(obj.sinew.bone_body, ""))
         if obj.sinew.role == "BODY" and obj.sinew.method == "GIVEN":
             parts.append(tet_file.content_digest(obj))
         cut = modifier_place.input_count(obj) if obj.sinew.role == "BODY" else None
@@ -74,12 +81,13 @@ def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
     return parts, seen
 
 
-def _scene_parts(scene: bpy.types.Scene, without: set[str]) -> Parts:
+def _scene_parts(scene: bpy.types.Scene) -> Parts:
     render = scene.render
     animated = animated_paths(scene)
-    parts = values(scene.sinew, NOT_PHYSICS | hidden(scene.sinew) | {"frame_start"} | without, animated, "sinew.")
+    parts = values(scene.sinew, NOT_PHYSICS | hidden(scene.sinew) | unread_of_scene(scene), animated, "sinew.")
     numbers: list[float] = [
         frame_range(scene)[0],
+        preroll(scene),
         render.fps,
         render.fps_base,
         render.frame_map_old,
@@ -163,6 +171,7 @@ def _key_parts(keys: bpy.types.Key | None, waiting: list[bpy.types.ID]) -> Parts
 def _armature_parts(obj: bpy.types.Object, armature: bpy.types.Armature, waiting: list[bpy.types.ID]) -> Parts:
     animated = animated_paths(obj)
     parts: Parts = [repr([_plain(bone.matrix_local) for bone in armature.bones]), armature.pose_position]
+    parts.append(repr([[getattr(bone, name) for name in REST_BONE] for bone in armature.bones]))
     for bone in obj.pose.bones:
         path = f'pose.bones["{bone.name}"].'
         names = ("location", "rotation_mode", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")

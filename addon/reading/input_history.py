@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import bpy
 
-from .. import modifier_place
 from .input_digest import data_read
 
 # their copies know nothing of the frames that were simulated for the original
@@ -21,11 +22,16 @@ def follows_rigid_bodies(scene: bpy.types.Scene) -> bool:
     return bool(moved & data_read(scene))
 
 
-def first_frame_needed(scene: bpy.types.Scene, bodies: list[bpy.types.Object]) -> int | None:
-    """Returns the frame from which frames have to be evaluated one after the other, or None when any will do."""
+def first_frame_needed(scene: bpy.types.Scene, cuts: Mapping[bpy.types.Object, int | None]) -> int | None:
+    """Returns the frame from which frames have to be evaluated one after the other, or None when any will do.
+
+    Args:
+        scene: The scene.
+        cuts: The objects whose shape is read, each with how many of its modifiers (None: all).
+    """
     found = []
-    for obj in bodies:
-        for modifier in list(obj.modifiers)[: modifier_place.input_count(obj)]:
+    for obj, cut in cuts.items():
+        for modifier in list(obj.modifiers)[:cut]:
             cache = getattr(modifier, "point_cache", None)
             if modifier.type in SIMULATING:
                 found.append(scene.frame_start if cache is None else cache.frame_start)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import bpy
@@ -67,7 +67,7 @@ def weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, name: str, owner:
     """
     group = evaluated.vertex_groups.get(name)
     if group is not None:
-        return np.clip(_group_weights(mesh, group.index), 0.0, 1.0)
+        return np.clip(group_weights(mesh, [group.index])[0], 0.0, 1.0)
     attribute = mesh.attributes.get(name)
     if attribute is None:
         raise BadInput("group-gone", name=owner, group=name, field=field)
@@ -85,12 +85,15 @@ def raw_weights(attribute: bpy.types.Attribute, count: int) -> np.ndarray:
     return values
 
 
-def _group_weights(mesh: bpy.types.Mesh, index: int) -> Floats:
-    values = np.zeros(len(mesh.vertices))
+def group_weights(mesh: bpy.types.Mesh, groups: Sequence[int]) -> Floats:
+    """Returns the weights of the vertex groups of these indices, (k, n)."""
+    row_of = {group: row for row, group in enumerate(groups)}
+    values = np.zeros((len(groups), len(mesh.vertices)))
     for i, vertex in enumerate(mesh.vertices):
         for element in vertex.groups:
-            if element.group == index:
-                values[i] = element.weight
+            row = row_of.get(element.group)
+            if row is not None:
+                values[row, i] = element.weight
     return values
 
 

@@ -25,6 +25,7 @@ SHOWING_CRACKS = {
 def notes(scene: bpy.types.Scene) -> Iterator[SinewError]:
     """Yields what the artist should know about the scene and its bodies."""
     yield from _gravity(scene)
+    yield from _idle_bones(scene)
     for obj in roles.bodies(scene):
         yield from _normals(obj)
         yield from _posed_twice(obj)
@@ -41,6 +42,15 @@ def _gravity(scene: bpy.types.Scene) -> Iterator[SinewError]:
     size = scene.gravity.length
     if scene.use_gravity and math.isclose(size, STANDARD_GRAVITY, rel_tol=0.01) and not 0.5 < scale < 2.0:
         yield SinewError("gravity-scaled", name=scene.name, gravity=f"{size * scale:.4g}", scale=f"{scale:.4g}")
+
+
+def _idle_bones(scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """A bone that is meant for one body, which is none of the bake, or no flesh."""
+    flesh = {obj for obj in roles.bodies(scene) if roles.is_flesh(obj)}
+    for bone in roles.bones(scene):
+        body = bone.sinew.bone_body
+        if body is not None and body not in flesh:
+            yield SinewError("bone-holds-no-flesh", name=bone.name, body=body.name)
 
 
 def _normals(obj: bpy.types.Object) -> Iterator[SinewError]:

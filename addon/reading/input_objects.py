@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects of Blender as parts of a scene: bodies, colliders, heat sources; what of them changes over time as tracks."""
+"""Objects of Blender as parts of a scene, and what of them changes over time as tracks."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
@@ -13,62 +11,50 @@ from ...solver.errors import BadInput
 from ...solver.scene import Body, Collider, Material, Meshing, Scene, Settings
 from .. import watertight
 from . import input_checks, input_materials, sampled_settings, tet_file
+from .armature_bones import read_armature_bones, sample_armature_bone
+from .input_bones import read_bone, sample_bone
+from .input_flesh import flesh
 from .input_heat import read_heat_source, sample_heat_source
 from .input_materials import Paints
 from .input_mesh import in_metres, longest_side, mesh_of, positions, rigid_matrix, to_world, triangles, weights
 from .input_stage import Stage
+from .inputs import Inputs
+from .moments import Moment, frame_range, frames_per_second, preroll, rest_frame
+from .rest_pose import RestPose
+from .rest_shapes import RestShapes
 from .rna_values import animated_paths
 from .track_recorder import TrackRecorder
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """The objects that take part, in the order of their names, and their keys."""
-
-    scene: bpy.types.Scene
-    bodies: list[bpy.types.Object]
-    body_keys: dict[bpy.types.Object, str]
-    colliders: list[bpy.types.Object]
-    collider_keys: dict[bpy.types.Object, str]
-    heat_sources: list[bpy.types.Object] = field(default_factory=list)
-    heat_keys: dict[bpy.types.Object, str] = field(default_factory=dict)
-
-    @property
-    def unit(self) -> float:
-        """Metres in a Blender unit."""
-        return self.scene.unit_settings.scale_length
-
-
-def frame_range(scene: bpy.types.Scene) -> tuple[int, int]:
-    """Returns the first and the last frame to bake."""
-    own = scene.sinew
-    return (scene.frame_start, scene.frame_end) if own.use_scene_range else (own.frame_start, own.frame_end)
-
-
 def read_scene(stage: Stage, inputs: Inputs, threads: int | None) -> Scene:
-    """Returns what is asked for, of objects that are evaluated at the first frame.
+    """Returns what is asked for, of objects that are evaluated in the rest pose.
 
     Raises:
         BadInput: An object cannot be simulated as it is.
     """
-    start = frame_range(inputs.scene)[0]
+    unit = inputs.unit
     for obj in inputs.bodies:
-        input_checks.check_same_in_render(stage, obj, inputs.scene, start)
+        input_checks.check_same_in_render(stage, obj, inputs.scene, rest_frame(inputs.scene))
+    bodies = {obj: _read_body(stage, obj, key, unit) for obj, key in inputs.bodies.items()}
+    bones = [read_bone(stage, obj, key, unit, inputs.bodies) for obj, key in inputs.bones.items()]
     return Scene(
-        tuple(_read_body(stage, obj, inputs.body_keys[obj], inputs.unit) for obj in inputs.bodies),
-        tuple(_read_collider(stage, obj, inputs.collider_keys[obj], inputs.unit) for obj in inputs.colliders),
+        tuple(bodies.values()),
+        tuple(_read_collider(stage, obj, key, unit) for obj, key in inputs.colliders.items()),
         _read_settings(stage, inputs.scene, threads),
-        tuple(read_heat_source(stage, obj, inputs.heat_keys[obj], inputs.unit) for obj in inputs.heat_sources),
+        tuple(read_heat_source(stage, obj, key, unit) for obj, key in inputs.heat_sources.items()),
+        (*bones, *read_armature_bones(stage, inputs.armature_bones, bodies, unit)),
     )
 
 
-def sample(stage: Stage, inputs: Inputs, scene: Scene, moment: tuple[int, float], recorder: TrackRecorder) -> None:
-    """Adds to the tracks what is evaluated now, at `moment`: a frame and a part of one.
+def sample(
+    stage: Stage, shapes: RestShapes, inputs: Inputs, scene: Scene, rest: RestPose, moment: Moment, to: TrackRecorder
+) -> None:
+    """Adds to the tracks what is evaluated now, at a moment, and the rest shapes of then.
 
     Raises:
         BadInput: A body's number of vertices changed, a collider's shape did, or coordinates are not numbers.
     """
-    time = scene.settings.time(moment[0] + moment[1])
+    time, recorder = moment.time, to
     recorder.add("gravity", time, _gravity(stage, inputs.unit))
     if "sinew.air_temperature" in animated_paths(inputs.scene):
         recorder.add("air_temperature", time, stage.evaluated_scene().sinew.air_temperature)
@@ -79,7 +65,10 @@ def sample(stage: Stage, inputs: Inputs, scene: Scene, moment: tuple[int, float]
         for setting, value in sampled_settings.samples(obj, stage.evaluated(obj).sinew):
             recorder.add(f"body.{body.key}.{setting}", time, value)
         if obj.modifiers or len(body.pinned) or len(body.attached):
-            points = _same_vertices(stage, inputs.scene, obj, len(body.vertices), moment[0])
+            points = _same_vertices(stage, inputs.scene, obj, len(body.vertices), moment.frame)
+        if shapes.has(obj):
+            shaped = shapes.vertices(stage, obj, len(body.vertices), moment.frame)
+            recorder.add(f"body.{body.key}.rest", time, to_world(rest.bodies[body.key], shaped))
         if len(body.attached):
             recorder.add(f"body.{body.key}.attached.targets", time, to_world(matrix, points[body.attached]))
         if len(body.pinned):
@@ -93,16 +82,28 @@ def sample(stage: Stage, inputs: Inputs, scene: Scene, moment: tuple[int, float]
             with mesh_of(evaluated) as mesh:
                 points = positions(mesh) * inputs.unit
             if input_checks.differ(points, collider.vertices):
-                raise BadInput("collider-deforms", name=obj.name, frame=moment[0])
+                raise BadInput("collider-deforms", name=obj.name, frame=moment.frame)
     for obj, source in zip(inputs.heat_sources, scene.heat_sources, strict=True):
-        sample_heat_source(stage, obj, source, inputs.unit, (time, moment[0]), recorder)
+        sample_heat_source(stage, obj, source, inputs.unit, (time, moment.frame), recorder)
+    _sample_bones(stage, inputs, scene, rest, moment, recorder)
+
+
+def _sample_bones(
+    stage: Stage, inputs: Inputs, scene: Scene, rest: RestPose, moment: Moment, recorder: TrackRecorder
+) -> None:
+    bones = {bone.key: bone for bone in scene.bones}
+    for obj, key in inputs.bones.items():
+        sample_bone(stage, obj, bones[key], rest.bones.get(key), moment, recorder, inputs.unit)
+    for found in inputs.armature_bones:
+        if found.key in bones:
+            sample_armature_bone(stage, found, rest.bones[found.key], moment, recorder, inputs.unit)
 
 
 def _same_vertices(stage: Stage, scene: bpy.types.Scene, obj: bpy.types.Object, count: int, frame: int) -> Floats:
     with mesh_of(stage.evaluated(obj)) as mesh:
         points = positions(mesh)
     if len(points) != count:
-        name = input_checks.changing_modifier(scene, obj, frame_range(scene)[0], frame)
+        name = input_checks.changing_modifier(scene, obj, rest_frame(scene), frame)
         raise BadInput("vertices-change", name=obj.name, modifier=name, frame=frame, first=count, now=len(points))
     input_checks.check_points(obj.name, points)
     return points
@@ -117,6 +118,7 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
         pins, attached = _pin_weights(evaluated, mesh, obj)
         paints = Paints(obj, evaluated, mesh)
         plasticity, fracture = input_materials.plasticity(own, paints), input_materials.fracture(own, paints)
+        is_flesh = flesh(own, paints)
         polygons = input_materials.face_of_triangle(mesh) if fracture is not None else np.zeros(0, np.int32)
     if not len(faces):
         raise BadInput("mesh-empty", name=obj.name)
@@ -149,6 +151,7 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
         fracture=fracture,
         face_of_triangle=polygons,
         attributes=input_materials.attributes(own),
+        flesh=is_flesh,
         **(tet_file.for_body(obj, matrix) if own.method == "GIVEN" else {}),
     )
 
@@ -224,7 +227,7 @@ def _read_settings(stage: Stage, scene: bpy.types.Scene, threads: int | None) ->
     return Settings(
         frame_start=start,
         frame_end=end,
-        fps=scene.render.fps / scene.render.fps_base,
+        fps=frames_per_second(scene),
         substeps=own.substeps,
         samples_per_frame=own.samples_per_frame,
         gravity=_gravity(stage, scene.unit_settings.scale_length),
@@ -232,6 +235,9 @@ def _read_settings(stage: Stage, scene: bpy.types.Scene, threads: int | None) ->
         tolerance=own.tolerance,
         max_iterations=own.max_iterations,
         threads=threads,
+        preroll=preroll(scene),
+        pose_tolerance=own.pose_tolerance,
+        pose_iterations=own.pose_iterations,
     )
 
 

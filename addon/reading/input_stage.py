@@ -72,6 +72,10 @@ class Stage:
         """Returns the evaluated copy of `obj`; valid until the next `go_to`."""
         return self._copies[obj].evaluated_get(self.depsgraph)
 
+    def copy_of(self, obj: bpy.types.Object) -> bpy.types.Object:
+        """Returns what stands in for `obj`."""
+        return self._copies[obj]
+
     def matrix(self, obj: bpy.types.Object) -> Matrix:
         """Returns where `obj` is in the world."""
         return self.evaluated(obj).matrix_world

@@ -11,18 +11,27 @@ from .rna_values import Parts
 # settings that only say where a bake lies or how it looks; hidden ones are not read either
 NOT_PHYSICS = {
     "take", "cache_path", "protect", "show_tets", "show_joined", "preset", "use_scene_range", "frame_end",
-    "broken_material", "separate_pieces",
+    "broken_material", "separate_pieces", "show_attachment",
 }  # fmt: skip
 
 # settings that name a vertex group or an attribute
 GROUP_FIELDS = (
     "pin_group", "affect_group", "yield_group", "flow_group", "maximum_group", "strength_group", "unbreakable_group",
+    "stiffness_group", "volume_group", "density_group", "attachment_group",
 )  # fmt: skip
 # what other objects than bodies are read of
 OF_ROLE = {
     "COLLIDER": {"collider_shape", "friction", "thickness"},
     "HEAT": {"source_temperature", "source_radius", "source_exchange"},
+    "BONE": {"bone_distance", "use_bone_spring", "bone_stiffness", "bone_mask_group"},
 }
+# settings of flesh, by how it moves
+ARMATURE_BONES = {"armature_bone_radius", "use_armature_bone_spring", "armature_bone_stiffness"}
+OF_FLESH = {
+    "flesh_law", "jiggle_scheme", "self_contact", "stiffness_group", "volume_group", "density_group",
+    "attachment_group", "rest_from_keys", "use_armature_bones", *ARMATURE_BONES,
+}  # fmt: skip
+NOT_OF_MOTION = {"ELASTIC": OF_FLESH, "POSE": {"jiggle_scheme"}, "JIGGLE": {"self_contact"}}
 # settings that are not read while their switch is off
 OF_SWITCH = {
     "use_plasticity": {
@@ -35,6 +44,8 @@ OF_SWITCH = {
         "most_splits", "most_pieces",
     },
     "use_toughness": {"toughness"},
+    "use_armature_bones": ARMATURE_BONES,
+    "use_armature_bone_spring": {"armature_bone_stiffness"},
 }  # fmt: skip
 
 
@@ -45,11 +56,23 @@ def unread(obj: bpy.types.Object) -> set[str]:
     """
     own = obj.sinew
     if own.role != "BODY":
-        return {p.identifier for p in own.bl_rna.properties} - OF_ROLE[own.role] - {"role"}
-    unread = {"tets_path"}.union(*OF_ROLE.values())
+        slack = {"bone_stiffness"} if own.role == "BONE" and not own.use_bone_spring else set()
+        return {p.identifier for p in own.bl_rna.properties} - (OF_ROLE[own.role] - slack) - {"role"}
+    unread = {"tets_path", "bone_body"}.union(NOT_OF_MOTION[own.motion], *OF_ROLE.values())
     if own.method == "GIVEN":
         unread |= {"sizing", "tet_size", "divisions", "interior_size"}
     return unread.union(*(settings for switch, settings in OF_SWITCH.items() if not getattr(own, switch)))
+
+
+def unread_of_scene(scene: bpy.types.Scene) -> set[str]:
+    """Returns the settings of the scene that are not read as it is."""
+    own = scene.sinew
+    motions = {o.sinew.motion for o in scene.objects if o.sinew.role == "BODY"}
+    has_heat = any(o.sinew.role == "BODY" and o.sinew.use_heat for o in scene.objects)
+    unread = {"frame_start", "preroll"}  # what they come to is taken instead
+    unread |= set() if has_heat else {"air_temperature"}
+    unread |= set() if "POSE" in motions else {"pose_tolerance", "pose_iterations"}
+    return unread | (set() if own.use_rest_frame else {"rest_frame"})
 
 
 def hidden(own: bpy.types.PropertyGroup) -> set[str]:
@@ -60,7 +83,8 @@ def hidden(own: bpy.types.PropertyGroup) -> set[str]:
 def painted_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Parts:
     """Returns the values of the mesh's own attributes that settings name instead of a vertex group."""
     parts: Parts = []
-    for name in sorted({getattr(obj.sinew, field) for field in GROUP_FIELDS if obj.sinew.role == "BODY"}):
+    fields = {"BODY": GROUP_FIELDS, "BONE": ("bone_mask_group",)}.get(obj.sinew.role, ())
+    for name in sorted({getattr(obj.sinew, field) for field in fields}):
         attribute = mesh.attributes.get(name) if name and name not in obj.vertex_groups else None
         if attribute is not None and attribute.domain == "POINT" and attribute.data_type in WEIGHT_TYPES:
             parts += [name, raw_weights(attribute, len(mesh.vertices))]

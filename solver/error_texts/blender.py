@@ -63,6 +63,27 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The heat source "{name}" changes its shape at frame {frame}, but heat sources can only move and turn.',
         "Use an object that moves rigidly, parented to it for example.",
     ),
+    # reading flesh and bones in Blender
+    "armature-none": (
+        '"{name}" is to be held by the bones of its armature, but has no Armature modifier above Sinew\'s.',
+        "Give it one with an object, or turn Armature Bones off.",
+    ),
+    "armature-no-groups": (
+        'No bone of "{armature}" that deforms has a weight in "{name}".',
+        "Paint vertex groups with the names of the bones, or turn Armature Bones off.",
+    ),
+    "bone-vertices-change": (
+        'The bone "{name}" has {first} vertices in the rest pose and {now} at frame {frame}.',
+        "Take the animation off what changes its number of vertices.",
+    ),
+    "rest-shape-vertices": (
+        'With the shape keys of frame {frame}, "{name}" has {now} instead of {first} vertices in the rest pose.',
+        "Move the modifier that adds or removes vertices below Sinew's.",
+    ),
+    "bone-holds-no-flesh": (
+        'The bone "{name}" is to hold "{body}", which is no flesh of this bake.',
+        "Choose another Body for it, or none.",
+    ),
     # settings
     "setting-out-of-range": ('{setting} of "{name}" is {value}; it has to be {range}.', "Change the setting."),
     # Blender's window

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When a scene is read: the rest pose first, then the frames of the pre-roll, then those of the bake."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A frame and a part of one, and the time that it is at in the bake: zero at the first frame [s]."""
+
+    frame: int
+    part: float
+    time: float
+
+
+def frame_range(scene: bpy.types.Scene) -> tuple[int, int]:
+    """Returns the first and the last frame to bake."""
+    own = scene.sinew
+    return (scene.frame_start, scene.frame_end) if own.use_scene_range else (own.frame_start, own.frame_end)
+
+
+def frames_per_second(scene: bpy.types.Scene) -> float:
+    """Returns the frame rate [1/s]."""
+    return scene.render.fps / scene.render.fps_base
+
+
+def rest_frame(scene: bpy.types.Scene) -> int:
+    """Returns the frame whose pose is that of rest: the first one, unless another is chosen."""
+    own = scene.sinew
+    return own.rest_frame if own.use_rest_frame else frame_range(scene)[0]
+
+
+def preroll(scene: bpy.types.Scene) -> int:
+    """Returns how many frames lie between the rest pose and the first frame of the bake.
+
+    Those between a rest frame and the first frame after it, or else as many as are set. From another rest frame than
+    the first one, the way takes one frame at least: bodies cannot be in two poses at once.
+    """
+    own = scene.sinew
+    if not own.use_rest_frame:
+        return 0
+    start = frame_range(scene)[0]
+    if own.rest_frame < start:
+        return int(start - own.rest_frame)
+    return max(int(own.preroll), int(own.rest_frame > start))
+
+
+def moments(scene: bpy.types.Scene) -> list[Moment]:
+    """Returns all moments to read, in the order of their times; the first one is the rest pose."""
+    start, end = frame_range(scene)
+    rest, before = rest_frame(scene), preroll(scene)
+    per_frame = scene.sinew.samples_per_frame
+    rate = frames_per_second(scene)
+    found = [(frame, i / per_frame) for frame in range(min(rest, start), end + 1) for i in range(per_frame)]
+    found = found[: len(found) - per_frame + 1]
+    made = [Moment(frame, part, (frame + part - start) / rate) for frame, part in found]
+    if rest >= start and before:
+        made.insert(0, Moment(rest, 0.0, -before / rate))
+    return made

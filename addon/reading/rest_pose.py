@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where everything is in the rest pose, kept while frames are read: arrays alone, none of Blender's data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...solver.arrays import Floats
+from ...solver.scene import Scene
+from . import armature_bones, input_bones
+from .input_mesh import in_metres
+from .input_stage import Stage
+from .inputs import Inputs
+
+
+@dataclass(frozen=True)
+class RestPose:
+    """World [m] ← object space [Blender units] in the rest pose, (4, 4), by key.
+
+    Attributes:
+        bodies: Of bodies.
+        bones: Of bones that move as a whole; those that deform are left out.
+    """
+
+    bodies: dict[str, Floats]
+    bones: dict[str, Floats]
+
+
+def rest_pose(stage: Stage, inputs: Inputs, scene: Scene) -> RestPose:
+    """Returns where the objects are that `scene` was read of, on a stage in the rest pose."""
+    unit = inputs.unit
+    bodies = {key: in_metres(stage.matrix(obj), unit) for obj, key in inputs.bodies.items()}
+    bones = {
+        key: in_metres(stage.matrix(obj), unit) for obj, key in inputs.bones.items() if not input_bones.deforms(obj)
+    }
+    used = {bone.key for bone in scene.bones}
+    for bone in inputs.armature_bones:
+        if bone.key in used:
+            bones[bone.key] = armature_bones.place(stage, bone, unit)
+    return RestPose(bodies, bones)
