@@ -10,7 +10,7 @@ import numpy as np
 from .build import Built
 from .heat import Factors, factors, softened
 from .model import Model
-from .plastic import FLOWED, with_plastic_strain
+from .plastic import FLOWED, rest_shapes
 from .state import State
 
 
@@ -22,12 +22,12 @@ def present_model(built: Built, state: State, by_heat: Factors | None = None) ->
         state: Plastic strain and temperatures.
         by_heat: What the temperatures make of the material, where it is known already.
     """
-    model = with_plastic_strain(built.model, state)
-    by_heat = by_heat or factors(built.heat, built.model, state)
-    if by_heat is None:
-        return model
-    mu, lam, by_volume = softened(model, by_heat, state.fields.get(FLOWED, np.zeros(0)))
-    for body in built.plastic:
-        if body.is_additive and len(by_volume):  # which does not keep volume
-            by_volume[body.tets] = 0.0
-    return replace(model, mu=mu, lam=lam, pressure_modulus=by_volume)
+    model, changed = built.model, rest_shapes(built.model, state)
+    by_heat = by_heat or factors(built.heat, model, state)
+    if by_heat is not None:
+        mu, lam, by_volume = softened(model, by_heat, state.fields.get(FLOWED, np.zeros(0)))
+        for body in built.plastic:
+            if body.is_additive and len(by_volume):  # which does not keep volume
+                by_volume[body.tets] = 0.0
+        changed.update(mu=mu, lam=lam, pressure_modulus=by_volume)
+    return replace(model, **changed) if changed else model

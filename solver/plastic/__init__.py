@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from .bodies import PlasticBody, make_plastic
 from .flow import flow
-from .shape import FLOWED, largest_plastic_strain, plastic_norm, with_plastic_strain
+from .shape import FLOWED, largest_plastic_strain, plastic_norm, rest_shapes, with_plastic_strain
 
 __all__ = [
     "FLOWED",
@@ -21,5 +21,6 @@ __all__ = [
     "largest_plastic_strain",
     "make_plastic",
     "plastic_norm",
+    "rest_shapes",
     "with_plastic_strain",
 ]

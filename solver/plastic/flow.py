@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import floats
 from ..heat import Factors
+from ..jit import at_most_threads, kernel
 from ..model import Model
 from ..state import State
 from ..tracks import TrackReader
@@ -16,6 +17,9 @@ from .additive import flow_additive
 from .bodies import PlasticBody
 from .multiplicative import LARGEST, flow_multiplicative
 from .shape import FLOWED, FP_INVERSE, PLASTIC_STRAIN
+
+# below this a second thread costs more in waiting than it brings
+TETS_PER_THREAD = 400
 
 
 def flow(
@@ -42,9 +46,10 @@ def flow(
         yield_strain, rate, maximum = body.limits(tracks, state.time)
         hardening = np.full(len(rate), body.asked.hardening)
         if by_heat is not None:
-            factor = by_heat.yield_strain[body.tets]
-            yield_strain, hardening, rate = factor * yield_strain, factor * hardening, by_heat.flow[body.tets] * rate
-            maximum = np.where(by_heat.melted[body.tets], LARGEST, maximum)
+            warm(
+                by_heat.yield_strain[body.tets], by_heat.flow[body.tets], by_heat.melted[body.tets],
+                yield_strain, rate, maximum, hardening,
+            )  # fmt: skip
         if body.is_additive:
             if PLASTIC_STRAIN not in state.fields:
                 state.fields[PLASTIC_STRAIN] = np.zeros((model.tet_count, 6))
@@ -56,7 +61,19 @@ def flow(
             if FP_INVERSE not in state.fields:
                 state.fields[FP_INVERSE] = floats(np.tile(np.eye(3), (model.tet_count, 1, 1)))
                 state.fields[FLOWED] = np.zeros(model.tet_count)
-            flow_multiplicative(
-                body.tets.start, state.x, model.tets, model.Dm_inverse, present.mu, present.lam_by_strain, dt,
-                yield_strain, rate, maximum, hardening, state.fields[FP_INVERSE], state.fields[FLOWED],
-            )  # fmt: skip
+            with at_most_threads(1 + len(rate) // TETS_PER_THREAD):
+                flow_multiplicative(
+                    body.tets.start, state.x, model.tets, model.Dm_inverse, present.mu, present.lam_by_strain, dt,
+                    yield_strain, rate, maximum, hardening, state.fields[FP_INVERSE], state.fields[FLOWED],
+                )  # fmt: skip
+
+
+@kernel()
+def warm(by_yield, by_flow, melted, yield_strain, rate, maximum, hardening):
+    """Changes yield strains, flow rates, maxima and hardening, (k,) each, by the factors of `Factors`, (k,) each."""
+    for k in range(len(rate)):
+        yield_strain[k] *= by_yield[k]
+        hardening[k] *= by_yield[k]
+        rate[k] *= by_flow[k]
+        if melted[k]:
+            maximum[k] = LARGEST

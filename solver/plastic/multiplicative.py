@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import math
 
+import numba
+
 from ..elements.gradient import gradient_of
 from ..jit import kernel
 from .principal import (
@@ -43,7 +45,7 @@ MOST_IN_A_STEP = 1.0
 LARGEST = 7.0
 
 
-@kernel()
+@kernel(parallel=True)
 def flow_multiplicative(
     first, x, tets, Dm_inverse, mu, lam, dt, yield_strain, rate, maximum, hardening, Fp_inverse, flowed
 ):
@@ -60,7 +62,7 @@ def flow_multiplicative(
         Fp_inverse: Fp⁻¹, (m, 3, 3), in and out.
         flowed: α, the strain that has flowed so far, (m,), in and out.
     """
-    for k in range(len(yield_strain)):
+    for k in numba.prange(len(yield_strain)):
         tet = first + k
         F, old = gradient_of(x, tets[tet], Dm_inverse[tet]), entries(Fp_inverse[tet])
         Fe = product(F, old)

@@ -29,14 +29,19 @@ PLASTIC_STRAIN = "tet.plastic_strain"
 
 def with_plastic_strain(model: Model, state: State) -> Model:
     """Returns the model with the rest shapes that plastic strain makes; topology, masses and volumes stay."""
+    return replace(model, **rest_shapes(model, state))
+
+
+def rest_shapes(model: Model, state: State) -> dict[str, Floats]:
+    """Returns what plastic strain makes of the fields of a model, by name."""
+    made = {}
     if FP_INVERSE in state.fields:
-        Dm_inverse = np.empty_like(model.Dm_inverse)
-        multiply(model.Dm_inverse, state.fields[FP_INVERSE], Dm_inverse)
-        model = replace(model, Dm_inverse=Dm_inverse)
+        made["Dm_inverse"] = np.empty_like(model.Dm_inverse)
+        multiply(model.Dm_inverse, state.fields[FP_INVERSE], made["Dm_inverse"])
     if PLASTIC_STRAIN in state.fields:
         strain = floats(state.fields[PLASTIC_STRAIN], -1, 6)
-        model = replace(model, initial_strain=model.initial_strain + strain if len(model.initial_strain) else strain)
-    return model
+        made["initial_strain"] = model.initial_strain + strain if len(model.initial_strain) else strain
+    return made
 
 
 def plastic_norm(model: Model, state: State) -> Floats:
