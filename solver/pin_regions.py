@@ -23,59 +23,17 @@ import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, identity
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
-from scipy.spatial import cKDTree
 
 from .affine_targets import follow_affine
 from .arrays import Floats, Indices, floats
+from .local_motions import Motions, motions_around, near_weights, one_per_cell
 
 SPREAD_TO_HOLD = 0.15  # least extent of the vertices in two directions, in tet sizes, that tells a rotation
-FLATNESS = 0.1  # third over second variance below which vertices count as lying in a plane
 SAMPLE_CELL = 0.25  # side of the cells in which one vertex stands for all, in tet sizes
 NEIGHBOURS = 24  # vertices around a node that tell its motion
 NEIGHBOUR_RADIUS = 1.5  # width of their weights, in tet sizes
 ROUND_OFF = 1e-5  # of the extent of the vertices: what float32 of an affine motion leaves
 DAMPING = 1e-2  # ε relative to the mean of the diagonal of Wᵀ W
-
-
-@dataclass(frozen=True)
-class Motions:
-    """Affine least squares around k places, ready for any targets of p vertices.
-
-    Attributes:
-        weights: Sums to one over each row, sparse (k, p); None: one place, for which all vertices count alike.
-        vertices: Rest positions P [m], (p, 3).
-        centre: Weighted means of P [m], (k, 3).
-        inverse: Inverse of the variance of P in the directions that the vertices tell [1/m²], (k, 3, 3).
-        in_plane: Two rest directions of the plane of the vertices, (k, 2, 3).
-        normal: Rest normal of that plane where the vertices are flat, else zero, (k, 3).
-        extent: Standard deviation of P along the second direction [m], (k,).
-    """
-
-    weights: csr_matrix | None
-    vertices: Floats
-    centre: Floats
-    inverse: Floats
-    in_plane: Floats
-    normal: Floats
-    extent: Floats
-
-    def fit(self, targets: Floats) -> tuple[Floats, Floats]:
-        """Returns F, (k, 3, 3), and t [m], (k, 3), of x = F (X − centre) + t for targets [m], (p, 3)."""
-        if self.weights is None:
-            mean = targets.mean(axis=0, keepdims=True)
-            products = np.einsum("ki,kj->ij", targets, self.vertices) / len(targets)
-        else:
-            mean = self.weights @ targets
-            products = self.weights @ (targets[:, :, None] * self.vertices[:, None, :]).reshape(-1, 9)
-        covariance = products.reshape(-1, 3, 3) - mean[:, :, None] * self.centre[:, None, :]
-        F = covariance @ self.inverse
-        if not self.normal.any():
-            return F, mean
-        a, b = np.einsum("kij,kj->ik", F, self.in_plane[:, 0]), np.einsum("kij,kj->ik", F, self.in_plane[:, 1])
-        # written out: np.cross takes several times as long for a few vectors
-        turned = np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], axis=1)
-        turned /= np.maximum(np.sqrt(np.einsum("ki,ki->k", turned, turned)), 1e-300)[:, None]
-        return F + turned[:, :, None] * self.normal[:, None, :], mean
 
 
 @dataclass(frozen=True)
@@ -179,48 +137,18 @@ def make_region(
     W = csr_matrix((weights.ravel(), places), shape=(count, len(nodes)))
     normal = (W.T @ W).tocsc()
     damped = normal + identity(len(nodes), format="csc") * (DAMPING * normal.diagonal().mean())
-    whole = replace(_motions(csr_matrix(np.full((1, count), 1.0 / count)), vertices), weights=None)
-    sampled = _one_per_cell(vertices, SAMPLE_CELL * tet_size)
-    near = _near_weights(rest, vertices[sampled], NEIGHBOUR_RADIUS * tet_size)
-    local = _motions(near, vertices[sampled])
+    whole = replace(motions_around(csr_matrix(np.full((1, count), 1.0 / count)), vertices), weights=None)
+    sampled = one_per_cell(vertices, SAMPLE_CELL * tet_size)
+    near = near_weights(rest, vertices[sampled], NEIGHBOURS, NEIGHBOUR_RADIUS * tet_size)
+    local = motions_around(near, vertices[sampled])
     lost = local.extent < SPREAD_TO_HOLD * tet_size
     if lost.any():
         near = near.tolil()
         near[np.flatnonzero(lost)] = 1.0 / len(sampled)
-        local = _motions(near.tocsr(), vertices[sampled])
+        local = motions_around(near.tocsr(), vertices[sampled])
     solver = splu(csc_matrix(damped))
     holders = np.unique(tet).astype(np.int32)
     return HeldRegion(nodes.astype(np.int32), rows, floats(rest), W, whole, local, sampled, solver, holders)
-
-
-def _motions(weights: csr_matrix, vertices: Floats) -> Motions:
-    centre = weights @ vertices
-    products = weights @ (vertices[:, :, None] * vertices[:, None, :]).reshape(-1, 9)
-    variance = products.reshape(-1, 3, 3) - centre[:, :, None] * centre[:, None, :]
-    sizes, axes = np.linalg.eigh(variance)
-    sizes = np.maximum(sizes, 0.0)
-    flat = sizes[:, 0] < FLATNESS * sizes[:, 1]
-    factors = 1.0 / np.maximum(sizes, 1e-300)
-    factors[flat, 0] = 0.0
-    factors[sizes[:, 1] < 1e-10 * sizes[:, 2], 1] = 0.0
-    inverse = np.einsum("kia,ka,kja->kij", axes, factors, axes)
-    in_plane = floats(np.swapaxes(axes[:, :, 1:], 1, 2))
-    normal = np.cross(in_plane[:, 0], in_plane[:, 1]) * flat[:, None]
-    return Motions(weights, floats(vertices), centre, floats(inverse), in_plane, normal, np.sqrt(sizes[:, 1]))
-
-
-def _near_weights(points: Floats, vertices: Floats, radius: float) -> csr_matrix:
-    count = min(NEIGHBOURS, len(vertices))
-    distance, found = cKDTree(vertices).query(points, k=list(range(1, count + 1)))
-    weights = np.exp((distance[:, :1] ** 2 - distance**2) / radius**2)
-    weights /= weights.sum(axis=1, keepdims=True)
-    rows = np.repeat(np.arange(len(points)), count)
-    return csr_matrix((weights.ravel(), (rows, found.ravel())), shape=(len(points), len(vertices)))
-
-
-def _one_per_cell(vertices: Floats, cell: float) -> Indices:
-    cells = np.floor((vertices - vertices.min(axis=0)) / cell).astype(np.int64)
-    return np.sort(np.unique(cells, axis=0, return_index=True)[1]).astype(np.int32)
 
 
 def _turned(vectors: Floats, F: Floats) -> Floats:

@@ -4,7 +4,7 @@
 Sentences name the object in quotes. A file per subject, in it a group per part that raises them; keep the groups.
 """
 
-from . import blender, bodies, materials, meshes, running
+from . import anatomy, blender, bodies, materials, meshes, running
 
 __all__ = ["TEXTS"]
 
@@ -13,5 +13,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     **blender.TEXTS,
     **bodies.TEXTS,
     **materials.TEXTS,
+    **anatomy.TEXTS,
     **running.TEXTS,
 }

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which nodes of a body follow which bone.
+
+1. A bone reaches a node inside its closed mesh, or within its distance; masks and the attachment paint take away.
+2. Of armature bones, only the one with the largest weight at the nearest point of the body's surface does.
+3. Of several bones that reach a node, it follows the nearest; inside several meshes, that in which it lies deepest.
+4. Between two bones that hold exactly, material stays free, so that a joint can bend without tets being crushed: no
+   tet is held by both. Nodes are given away one by one, those deepest in their bone or nearest to it first, and one
+   that shares a tet with a node of another exact bone stays free. Bones that hold by springs need no such gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..anatomy import Bone
+from ..arrays import Bools, Floats, Indices
+from ..geometry.bvh import build_bvh
+from ..geometry.closest import Closest, closest_points
+from ..scene import Body
+from .reach import Reach, Shape, interpolated, painted
+
+NONE = -1
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """What holds a body.
+
+    Attributes:
+        bone: Number of the bone that each node follows, −1 for none, (n,).
+        wanted: The same, had no joint been kept free.
+        distance: How far each of `bones` is from the nodes that it could have held [m], inf from others, (b, n).
+        bones: Numbers of the bones that may hold the body, rising, (b,).
+        nearest: How far each of them is from the nearest node [m], zero where it reaches one, (b,).
+        masked: How many nodes masks and paint kept from each, (b,).
+    """
+
+    bone: Indices
+    wanted: Indices
+    distance: Floats
+    bones: tuple[int, ...]
+    nearest: Floats
+    masked: Indices
+
+
+def holds(bone: Bone, body: Body) -> bool:
+    """Whether a bone may hold a body."""
+    return body.key in bone.bodies if bone.bodies else body.flesh is not None
+
+
+def attach(bones: Sequence[Bone], shapes: Sequence[Shape], body: Body, nodes: Floats, tets: Indices) -> Attachment:
+    """Returns what holds a body with nodes at rest [m], (n, 3), and tets of its own, (m, 4)."""
+    numbers = tuple(number for number, bone in enumerate(bones) if holds(bone, body))
+    surface = closest_points(build_bvh(body.vertices, body.triangles), nodes)
+    paint = body.flesh.attachment_paint if body.flesh is not None else np.zeros(0)
+    may = painted(paint, body.triangles, surface)
+    leader = _leaders([bones[number] for number in numbers], body, surface)
+    best, chosen = np.full(len(nodes), np.inf), np.full(len(nodes), NONE, np.int32)
+    distance = np.full((len(numbers), len(nodes)), np.inf)
+    nearest, masked = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
+    for row, number in enumerate(numbers):
+        found: Reach = shapes[number].reach(nodes)
+        is_reached = np.isfinite(found.distance)
+        allowed = is_reached & may & (leader == row if len(bones[number].weights) else True)
+        distance[row, allowed], nearest[row] = found.distance[allowed], found.nearest
+        masked[row] = found.masked + int(is_reached.sum() - allowed.sum())
+        nearer = distance[row] < best
+        best[nearer], chosen[nearer] = distance[row, nearer], number
+    is_exact = np.array([bone.stiffness is None for bone in bones])
+    return Attachment(_with_free_joints(chosen, best, is_exact, tets), chosen, distance, numbers, nearest, masked)
+
+
+def _leaders(bones: Sequence[Bone], body: Body, surface: Closest) -> Indices:
+    """Returns which of the bones has the largest weight at the nearest point of the surface, −1 for none, (n,)."""
+    most, leader = np.zeros(len(surface.triangle)), np.full(len(surface.triangle), NONE, np.int32)
+    for row, bone in enumerate(bones):
+        if len(bone.weights):
+            weight = interpolated(bone.weights, body.triangles, surface)
+            larger = weight > most
+            most[larger], leader[larger] = weight[larger], row
+    return leader
+
+
+def _with_free_joints(chosen: Indices, distance: Floats, is_exact: Bools, tets: Indices) -> Indices:
+    """Returns the nodes' bones, (n,), with nodes set free so that no tet is held by two exact bones."""
+    held = (chosen >= 0) & is_exact[chosen]
+    first, second = _edges(tets)
+    across = held[first] & held[second] & (chosen[first] != chosen[second])
+    first, second = first[across], second[across]
+    if not len(first):
+        return chosen
+    ends, others = np.concatenate([first, second]), np.concatenate([second, first])
+    order = np.argsort(ends, kind="stable")
+    others = others[order]
+    at_joint, start = np.unique(ends[order], return_index=True)
+    neighbours = dict(zip(at_joint.tolist(), np.split(others, start[1:]), strict=True))
+    result, is_kept = chosen.copy(), held.copy()
+    is_kept[at_joint] = False
+    for node in at_joint[np.argsort(distance[at_joint], kind="stable")].tolist():
+        near = neighbours[node]
+        if (is_kept[near] & (chosen[near] != chosen[node])).any():
+            result[node] = NONE
+        else:
+            is_kept[node] = True
+    return result
+
+
+def _edges(tets: Indices) -> tuple[Indices, Indices]:
+    pairs = tets[:, [0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3]].reshape(-1, 2).astype(np.int64)
+    count = int(tets.max(initial=0)) + 1
+    first, second = np.divmod(np.unique(pairs.min(axis=1) * count + pairs.max(axis=1)), count)
+    return first.astype(np.int32), second.astype(np.int32)

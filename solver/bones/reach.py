@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far a bone reaches: inside its closed mesh, and as far from its surface or line as its distance says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..anatomy import Bone
+from ..arrays import Bools, Floats, Indices, floats
+from ..geometry.bvh import Bvh, build_bvh
+from ..geometry.closest import Closest, closest_points
+from ..geometry.enclosure import has_inside
+from ..geometry.surface import make_surface
+from ..geometry.winding import winding_numbers
+
+PAINTED = 0.5  # where paint is above this, it says yes
+# a line is found as a triangle without area
+LINE = np.array([[0, 1, 1]], np.int32)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What a bone reaches of some points.
+
+    Attributes:
+        distance: How far each is from the bone [m], less than zero inside a closed mesh, inf where the bone does not
+            reach or its mask says no, (n,).
+        nearest: How near the nearest of all points is [m], zero where one is inside.
+        masked: How many points the mask kept from the bone.
+    """
+
+    distance: Floats
+    nearest: float
+    masked: int
+
+
+class Shape:
+    """A bone in its rest pose, ready to be asked."""
+
+    def __init__(self, bone: Bone) -> None:
+        """Takes a bone that `check_bones` found sound."""
+        self.bone = bone
+        self.triangles: Indices = LINE
+        vertices = floats(bone.vertices, -1, 3)
+        if len(bone.triangles):
+            surface = make_surface(bone.vertices, bone.triangles, bone.name)
+            vertices, self.triangles = surface.vertices, surface.triangles
+        self.bvh: Bvh = build_bvh(vertices, self.triangles)
+        self.is_closed = bool(len(bone.triangles)) and has_inside(vertices, self.triangles)
+
+    def reach(self, points: Floats) -> Reach:
+        """Returns what the bone reaches of points [m], (n, 3)."""
+        distance = np.full(len(points), np.inf)
+        near = np.flatnonzero(self._is_in_box(points, self.bone.distance))
+        found = closest_points(self.bvh, points[near])
+        is_inside = self._is_inside(points[near])
+        reached = is_inside | (found.distance <= self.bone.distance)
+        allowed = reached & self._allows(found)
+        distance[near[allowed]] = np.where(is_inside, -found.distance, found.distance)[allowed]
+        if reached.any():
+            return Reach(distance, 0.0, int(reached.sum() - allowed.sum()))
+        return Reach(distance, float(closest_points(self.bvh, points).distance.min(initial=np.inf)), 0)
+
+    def nearest(self, points: Floats) -> tuple[Floats, Floats]:
+        """Returns distances [m] from the surface or the line, (n,), and its points that are nearest [m], (n, 3)."""
+        found = closest_points(self.bvh, points)
+        corners = floats(self.bone.vertices, -1, 3)[self.triangles[found.triangle]]
+        return found.distance, np.einsum("ka,kai->ki", found.weights, corners)
+
+    def _is_in_box(self, points: Floats, margin: float) -> Bools:
+        box = self.bvh.boxes[0]
+        return ((points >= box[:3] - margin) & (points <= box[3:] + margin)).all(axis=1)
+
+    def _is_inside(self, points: Floats) -> Bools:
+        if not self.is_closed:
+            return np.zeros(len(points), bool)
+        return np.abs(winding_numbers(self.bvh, points)) > PAINTED
+
+    def _allows(self, found: Closest) -> Bools:
+        return painted(self.bone.mask, self.triangles, found)
+
+
+def painted(paint: Floats, triangles: Indices, found: Closest) -> Bools:
+    """Returns whether paint at the vertices says yes at points found on the triangles, (k,); no paint always does."""
+    if not len(paint):
+        return np.ones(len(found.triangle), bool)
+    return interpolated(paint, triangles, found) > PAINTED
+
+
+def interpolated(values: Floats, triangles: Indices, found: Closest) -> Floats:
+    """Returns values at the vertices, (n,), at points found on the triangles, (k,)."""
+    return np.einsum("ka,ka->k", np.asarray(values, np.float64)[triangles[found.triangle]], found.weights)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How what is near a place moves: affine least squares over vertices, exact where their motion is affine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.spatial import cKDTree
+
+from .arrays import Floats, Indices, floats
+
+FLATNESS = 0.1  # third over second variance below which vertices count as lying in a plane
+
+
+@dataclass(frozen=True)
+class Motions:
+    """Affine least squares around k places, ready for any targets of p vertices.
+
+    Attributes:
+        weights: Sums to one over each row, sparse (k, p); None: one place, for which all vertices count alike.
+        vertices: Rest positions P [m], (p, 3).
+        centre: Weighted means of P [m], (k, 3).
+        inverse: Inverse of the variance of P in the directions that the vertices tell [1/m²], (k, 3, 3).
+        in_plane: Two rest directions of the plane of the vertices, (k, 2, 3).
+        normal: Rest normal of that plane where the vertices are flat, else zero, (k, 3).
+        extent: Standard deviation of P along the second direction [m], (k,).
+    """
+
+    weights: csr_matrix | None
+    vertices: Floats
+    centre: Floats
+    inverse: Floats
+    in_plane: Floats
+    normal: Floats
+    extent: Floats
+
+    def fit(self, targets: Floats) -> tuple[Floats, Floats]:
+        """Returns F, (k, 3, 3), and t [m], (k, 3), of x = F (X − centre) + t for targets [m], (p, 3)."""
+        if self.weights is None:
+            mean = targets.mean(axis=0, keepdims=True)
+            products = np.einsum("ki,kj->ij", targets, self.vertices) / len(targets)
+        else:
+            mean = self.weights @ targets
+            products = self.weights @ (targets[:, :, None] * self.vertices[:, None, :]).reshape(-1, 9)
+        covariance = products.reshape(-1, 3, 3) - mean[:, :, None] * self.centre[:, None, :]
+        F = covariance @ self.inverse
+        if not self.normal.any():
+            return F, mean
+        a, b = np.einsum("kij,kj->ik", F, self.in_plane[:, 0]), np.einsum("kij,kj->ik", F, self.in_plane[:, 1])
+        # written out: np.cross takes several times as long for a few vectors
+        turned = np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], axis=1)
+        turned /= np.maximum(np.sqrt(np.einsum("ki,ki->k", turned, turned)), 1e-300)[:, None]
+        return F + turned[:, :, None] * self.normal[:, None, :], mean
+
+
+def motions_around(weights: csr_matrix, vertices: Floats) -> Motions:
+    """Returns the least squares for the weights of vertices around k places, (k, p), and the vertices at rest [m]."""
+    centre = weights @ vertices
+    products = weights @ (vertices[:, :, None] * vertices[:, None, :]).reshape(-1, 9)
+    variance = products.reshape(-1, 3, 3) - centre[:, :, None] * centre[:, None, :]
+    sizes, axes = np.linalg.eigh(variance)
+    sizes = np.maximum(sizes, 0.0)
+    flat = sizes[:, 0] < FLATNESS * sizes[:, 1]
+    factors = 1.0 / np.maximum(sizes, 1e-300)
+    factors[flat, 0] = 0.0
+    factors[sizes[:, 1] < 1e-10 * sizes[:, 2], 1] = 0.0
+    inverse = np.einsum("kia,ka,kja->kij", axes, factors, axes)
+    in_plane = floats(np.swapaxes(axes[:, :, 1:], 1, 2))
+    normal = np.cross(in_plane[:, 0], in_plane[:, 1]) * flat[:, None]
+    return Motions(weights, floats(vertices), centre, floats(inverse), in_plane, normal, np.sqrt(sizes[:, 1]))
+
+
+def near_weights(points: Floats, vertices: Floats, most: int, radius: Floats | float) -> csr_matrix:
+    """Returns weights of the vertices [m], (p, 3), around points [m], (k, 3), that sum to one, sparse (k, p).
+
+    Args:
+        points, vertices: At rest [m].
+        most: How many vertices around a point count.
+        radius: How much farther than the nearest vertex one may be until it counts for little [m], one or (k,).
+    """
+    count = min(most, len(vertices))
+    distance, found = cKDTree(vertices).query(points, k=list(range(1, count + 1)))
+    weights = np.exp((distance[:, :1] ** 2 - distance**2) / np.square(radius).reshape(-1, 1))
+    weights /= weights.sum(axis=1, keepdims=True)
+    rows = np.repeat(np.arange(len(points)), count)
+    return csr_matrix((weights.ravel(), (rows, found.ravel())), shape=(len(points), len(vertices)))
+
+
+def one_per_cell(vertices: Floats, cell: float) -> Indices:
+    """Returns one of the vertices [m], (n, 3), in each cell of that side [m], rising."""
+    cells = np.floor((vertices - vertices.min(axis=0)) / cell).astype(np.int64)
+    return np.sort(np.unique(cells, axis=0, return_index=True)[1]).astype(np.int32)
