@@ -26,24 +26,16 @@ from ..linear.rigid_modes import rigid_modes
 from ..model import Model
 from ..scene import Settings
 from ..state import State
+from .conventions import CHANGE, LEAST, TIGHT
+from .flesh import DynamicFlesh
+from .newton import OnIteration, newton_step
 from .outside import Outside
 from .report import StepReport
 from .right_side import move, push_by_gravity, sum_up, velocities_to
 from .workspace import workspace
 
-# relative residuals for which multigrid stands by
-TIGHT = 1.0e-5
-
 # below this a second thread costs more in waiting than it brings
 TETS_PER_THREAD = 400
-
-# Where momentum and forces cancel, in a body at rest, the residual is not compared with what is left of their sum
-# but with this share of what it is summed from: nothing is gained by solving for what is next to nothing.
-LEAST = 1.0e-3
-
-# Field of the state: v⁺ − v of the last step [m/s], (n, 3). The next change is likely to be like it; tried first, it
-# saves a quarter of the iterations of a swinging beam.
-CHANGE = "node.velocity_change"
 
 NOWHERE = np.zeros((0, 3))
 
@@ -60,6 +52,8 @@ def step(
     respond: Respond | None = None,
     max_solves: int = 8,
     element: int = COROTATED,
+    flesh: DynamicFlesh | None = None,
+    on_iteration: OnIteration = lambda solves, residual: None,
 ) -> StepReport:
     """Moves `state` on by Δt = `dt` [s]; nothing else changes.
 
@@ -73,12 +67,20 @@ def step(
             (contacts that opened, closed or slid), or None when content.
         max_solves: Linear solves to spend at most.
         element: COROTATED, or LINEAR for comparison.
+        flesh: Bodies whose tets are hyperelastic; None: none are.
+        on_iteration: Called with solves so far and residual before every solve of a step with flesh; what it raises
+            goes through, and `state` is as it was.
 
     Raises:
         SolveFailed: Velocities are no longer numbers; `state` is as it was.
     """
     with at_most_threads(1 + model.tet_count // TETS_PER_THREAD):
-        return _step(model, state, outside, dt, settings, respond, max_solves, element)
+        if flesh is None:
+            return _step(model, state, outside, dt, settings, respond, max_solves, element)
+        return newton_step(
+            model, state, outside, dt, settings, flesh, respond=respond, max_solves=max_solves, element=element,
+            on_iteration=on_iteration,
+        )  # fmt: skip
 
 
 def _step(

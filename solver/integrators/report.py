@@ -12,11 +12,14 @@ class StepReport:
 
     Attributes:
         iterations: Iterations of the linear solver, over all solves of the step.
-        residual: ‖b − A v‖ / ‖b‖ of the last solve, computed anew at its end, of the body where it is largest.
+        residual: ‖b − A v‖ / ‖b‖ of the last solve, computed anew at its end, of the body where it is largest. With
+            dynamic flesh ‖r‖ / ‖b‖ of the step's own equation (`flesh_system.py`).
         converged: Whether `residual` is within the tolerance.
         settled: Whether contacts were content at the end, rather than cut off after the last solve allowed.
         solves: Linear solves; more than one where contacts changed.
         contacts: Contacts in the last solve.
+        newton_iterations: Solves of a step with dynamic flesh; 0 without.
+        substeps: Of flesh that moves by Newmark's scheme, in this step; 0 without.
         inverted_tets: Tets turned inside out at the end of the step.
         milliseconds: Time of each stage, by name; never written where bytes are compared.
         splits_left: Overloaded tets that wait for the next step because of a limit, by key of the body.
@@ -31,3 +34,5 @@ class StepReport:
     inverted_tets: int = 0
     milliseconds: dict[str, float] = field(default_factory=dict)
     splits_left: dict[str, float] = field(default_factory=dict)
+    newton_iterations: int = 0
+    substeps: int = 0

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Damping of hyperelastic tets: Rayleigh's, with the stiffness that they have at rest, and no torque.
+
+S07's damping stress P_d = γ (μ (Ḟ + Ḟᵀ) + λ tr Ḟ I) is γ times the stiffness at rest (D.1), so γ is the β [s] of a
+body, whatever its law is. It holds in the frame of a tet at rest. Carried to a turned tet by its rotation, it is still
+excited by a rigid turn where the tet is stretched. Here the rate is that of Green's strain,
+
+    P_d = β F (2μ Ė + λ tr(Ė) I),   Ė = sym(FᵀḞ)
+
+the same near rest, zero in every rigid motion, and without torque: the rule of `elements/corotational.py`, so that
+both kinds of bodies are damped alike. As there, β is divided by (‖F‖² / 3)² where a tet is stretched.
+
+The blocks D_ab = β V [λ (F g_a)(F g_b)ᵀ + μ ((F g_b)(F g_a)ᵀ + (g_a·g_b) F Fᵀ)] make a positive semi-definite matrix,
+for inverted tets too, whose rows have the sum zero.
+
+Source: S07, appendix D.1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Floats
+from ..elements.gradient import gradient_of
+from ..geometry.chunks import run_parts
+from ..jit import kernel
+from ..model import Model
+from .edge_pass import PAIRS
+from .element import TetWork, gather, parts_of
+
+UPPER = np.array(PAIRS)
+FORCES = 9  # numbers before the blocks in a tet's record
+
+
+def damping_matrix(model: Model, x: Floats, values: Floats, work: TetWork) -> None:
+    """Writes the blocks of D [N s/m], (b, 9), at node positions x [m], (n, 3); the damping force is −D v.
+
+    The stiffness at rest is that of `model.mu` and `model.lam`. `work.record` is overwritten.
+    """
+    parts = parts_of(model.tet_count)
+
+    def run(part: int) -> None:
+        damping_tets(
+            *parts[part], x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
+            UPPER, np.empty((4, 3)), np.empty((4, 3)), work.record,
+        )  # fmt: skip
+
+    run_parts(len(parts), run)
+    gather(model, work, True, values, np.empty((model.node_count, 3)))
+
+
+@kernel(contract=True)
+def damping_tets(
+    begin, end, x, tets, Dm_inverse, volume, mu, lam, damping, pairs, g, h, record
+):  # fmt: skip
+    """Writes the blocks of D into the records of the tets from `begin` to `end`, as `tet_pass.py` does those of K.
+
+    Args:
+        begin, end: First tet and the one after the last.
+        x, tets, Dm_inverse, volume, mu, lam: Positions [m], and of the model.
+        damping: β [s], (m,).
+        pairs: Corners a < b of the six blocks, (6, 2).
+        g, h: Work space for g_a and F g_a, (4, 3).
+        record: (m, RECORD), out; forces become zero.
+    """
+    for tet in range(begin, end):
+        G, w = Dm_inverse[tet], record[tet]
+        a, b, c, d, e, f, p, q, r = gradient_of(x, tets[tet], G)
+        xx, yy, zz = a * a + b * b + c * c, d * d + e * e + f * f, p * p + q * q + r * r
+        xy, yz, zx = a * d + b * e + c * f, d * p + e * q + f * r, p * a + q * b + r * c
+        for k in range(3):
+            u, v, o = G[k, 0], G[k, 1], G[k, 2]
+            g[k + 1, 0], g[k + 1, 1], g[k + 1, 2] = u, v, o
+            h[k + 1, 0], h[k + 1, 1], h[k + 1, 2] = a * u + b * v + c * o, d * u + e * v + f * o, p * u + q * v + r * o
+            g[0, k], h[0, k] = 0.0, 0.0
+        for k in range(1, 4):
+            for axis in range(3):
+                g[0, axis] -= g[k, axis]
+                h[0, axis] -= h[k, axis]
+        ease = max(1.0, (xx + yy + zz) / 3.0)
+        scale = damping[tet] * volume[tet] / (ease * ease)
+        L, M = scale * lam[tet], scale * mu[tet]
+        for k in range(FORCES):
+            w[k] = 0.0
+        for pair in range(6):
+            m, n = pairs[pair, 0], pairs[pair, 1]
+            k = M * (g[m, 0] * g[n, 0] + g[m, 1] * g[n, 1] + g[m, 2] * g[n, 2])
+            lx, ly, lz = L * h[m, 0], L * h[m, 1], L * h[m, 2]
+            mx, my, mz = M * h[m, 0], M * h[m, 1], M * h[m, 2]
+            s, t, o = h[n, 0], h[n, 1], h[n, 2]
+            block = w[FORCES + 9 * pair :]
+            block[0], block[1], block[2] = (lx + mx) * s + k * xx, lx * t + s * my + k * xy, lx * o + s * mz + k * zx
+            block[3], block[4], block[5] = ly * s + t * mx + k * xy, (ly + my) * t + k * yy, ly * o + t * mz + k * yz
+            block[6], block[7], block[8] = lz * s + o * mx + k * zx, lz * t + o * my + k * yz, (lz + mz) * o + k * zz

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Dynamic flesh as steps see it: which bodies it is, by which scheme they move, and their forces at an iterate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..anatomy import SCHEMES
+from ..arrays import Floats
+from ..hyperelastic.damping import damping_matrix
+from ..hyperelastic.element import Answer, Hyperelastic, TetWork, energy, forces, forces_and_tangent, tet_work
+from ..linear.pattern import BlockPattern
+from ..model import BodyRange, Model
+from ..part_model import PartModel, part_model
+
+EULER, NEWMARK = SCHEMES
+
+
+@dataclass(frozen=True, eq=False)
+class FleshGroup:
+    """Bodies of flesh that move by one scheme: where they are in the whole model, and what their tets are made of."""
+
+    part: PartModel
+    law: Hyperelastic
+
+
+@dataclass(frozen=True, eq=False)
+class DynamicFlesh:
+    """All dynamic flesh of a model, by scheme; None where no body has it.
+
+    Attributes:
+        euler, newmark: The bodies of each scheme.
+        still: Numbers of further bodies whose nodes are all held in every step: nothing is computed for them.
+    """
+
+    euler: FleshGroup | None
+    newmark: FleshGroup | None
+    still: tuple[int, ...] = ()
+
+    def others(self, whole: Model) -> list[BodyRange]:
+        """Returns the corotated bodies."""
+        groups = [group for group in (self.euler, self.newmark) if group]
+        gone = {*self.still, *(number for group in groups for number in group.part.bodies)}
+        return [body for number, body in enumerate(whole.bodies) if number not in gone]
+
+
+def dynamic_flesh(
+    whole: Model, part: PartModel, law: Hyperelastic, schemes: Sequence[str], still: Sequence[int] = ()
+) -> DynamicFlesh:
+    """Returns what `step` takes as `flesh`.
+
+    Args:
+        whole: All bodies.
+        part: Those of dynamic flesh.
+        law: What their tets are made of; its extension has to have an energy for every F ("smooth", "linear"), or its
+            laws have to.
+        schemes: "euler" or "newmark", for every body of `part`, in its order.
+        still: Of `DynamicFlesh`.
+    """
+    groups: dict[str, FleshGroup | None] = {EULER: None, NEWMARK: None}
+    for scheme in groups:
+        numbers = [number for number, own in zip(part.bodies, schemes, strict=True) if own == scheme]
+        if numbers == list(part.bodies):
+            groups[scheme] = FleshGroup(part, law)
+        elif numbers:
+            some = part_model(whole, numbers)
+            rows = np.searchsorted(part.tets, some.tets)
+            names = ("law", "mu", "lam", "share")
+            groups[scheme] = FleshGroup(some, replace(law, **{name: getattr(law, name)[rows] for name in names}))
+    return DynamicFlesh(groups[EULER], groups[NEWMARK], tuple(still))
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """Work arrays of a group, and where its last look was: the next step begins where one has ended."""
+
+    tets: TetWork
+    tangent: Floats
+    force: Floats
+    seen: dict[str, object]
+
+
+_kept: WeakKeyDictionary[BlockPattern, _Kept] = WeakKeyDictionary()
+
+
+class Look:
+    """A group's forces and tangent at the last look; positions are those of its own nodes.
+
+    Attributes:
+        model: The group alone, in the rest shapes of the present whole model.
+        tangent: Blocks of the clamped K = −∂f/∂x [N/m], (b, 9).
+        force: f [N], (n, 3).
+        answer: Energy and inverted tets.
+    """
+
+    def __init__(self, group: FleshGroup, whole: Model) -> None:
+        part = group.part
+        self.group = group
+        self.model = replace(part.model, Dm_inverse=whole.Dm_inverse[part.tets], volume=whole.volume[part.tets])
+        pattern = part.model.pattern
+        if pattern not in _kept:
+            n, b = pattern.node_count, pattern.block_count
+            _kept[pattern] = _Kept(tet_work(pattern), np.empty((b, 9)), np.empty((n, 3)), {})
+        self._work = _kept[pattern]
+        self.tangent, self.force = self._work.tangent, self._work.force
+        self.answer = Answer(0.0, 0, 0, np.inf)
+
+    def at(self, x: Floats) -> Answer:
+        """Computes forces and tangent at x [m], (n, 3)."""
+        seen, model = self._work.seen, self.model
+        rest = (x, model.Dm_inverse, model.volume, self.group.law.mu, self.group.law.lam)
+        before = seen.get("rest")
+        if isinstance(before, tuple) and all(map(np.array_equal, rest, before)):
+            self.answer = seen["answer"]  # type: ignore[assignment]
+            return self.answer
+        seen.clear()
+        self.answer = forces_and_tangent(model, self.group.law, x, self.tangent, self.force, self._work.tets)
+        seen.update(rest=(x.copy(), *rest[1:]), answer=self.answer)
+        return self.answer
+
+    def force_at(self, x: Floats, force: Floats) -> Answer:
+        """Writes the forces at x [m] into `force` [N], (n, 3) each."""
+        self._work.seen.clear()
+        return forces(self.model, self.group.law, x, force, self._work.tets)
+
+    def energies(self, x: Floats) -> Floats:
+        """Returns the energies of the group's bodies at x [m], (n, 3), in joules."""
+        self._work.seen.clear()
+        energy(self.model, self.group.law, x, self._work.tets)
+        return self.energies_seen()
+
+    def energies_seen(self) -> Floats:
+        """Returns the energies of the group's bodies where tets were passed last [J]."""
+        starts = [body.tets.start for body in self.model.bodies]
+        return np.add.reduceat(self._work.tets.energy, starts)
+
+    def damping(self, x: Floats, values: Floats) -> None:
+        """Writes the blocks of D [N s/m], (b, 9), at x [m], (n, 3)."""
+        damping_matrix(self.model, x, values, self._work.tets)

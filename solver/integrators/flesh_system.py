@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The equation of a step with dynamic flesh at an iterate: residual r and matrix A = −∂r/∂v.
+
+    r(v) = M v0 + Δt (f_elastic(x) + f_outside(x, v)) − (M + Δt C) v,    x = x0 + Δt v
+
+The forces of flesh are those at x, everything else is linear in v: corotated bodies as in `implicit_euler.py`, damping
+with the shapes at the start of the step. Nodes that are held, and bodies that move by another scheme or stand still,
+have rows without meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import Bools, Floats, floats
+from ..elements.corotational import assemble, warp_tets
+from ..elements.volume_pressure import add_pressure
+from ..geometry.chunks import run_parts
+from ..hyperelastic.element import parts_of
+from ..linear.multigrid.preconditioner import EmbeddedLattices
+from ..linear.pattern import BlockPattern, Unsigned
+from ..linear.pcg import Solved, solve
+from ..linear.points import add_points
+from ..linear.rigid_modes import rigid_modes
+from ..model import Model
+from ..scene import Settings
+from ..state import State
+from .conventions import LEAST, TIGHT
+from .flesh import DynamicFlesh, FleshGroup, Look
+from .outside import Outside
+from .right_side import push_by_gravity
+from .rows import add_blocks, add_to_diagonal, multiply_rows
+from .workspace import workspace
+
+ENOUGH = 0.5  # share of the tolerance to which linear solves go, so that the residual is within it afterwards
+
+
+class FleshSystem:
+    """The arrays of one step; residual and matrix in them are those of the last `look`.
+
+    Attributes:
+        r: The residual, zero at held nodes [N s], (n, 3).
+        linear: The same without Δt f of flesh.
+        scale: What ‖r‖ is compared with, per island [N s], (k,).
+        looked: Forces and tangent of flesh; None where no body moves by implicit Euler.
+    """
+
+    def __init__(
+        self, model: Model, state: State, dt: float, settings: Settings, flesh: DynamicFlesh, element: int
+    ) -> None:
+        """Assembles what is constant during the step."""
+        self.model, self.state, self.dt, self.settings = model, state, dt, settings
+        self.x0, self.v0 = floats(state.x), floats(state.v)
+        self.group: FleshGroup | None = flesh.euler
+        self.looked = Look(flesh.euler, model) if flesh.euler else None
+        pattern, work = model.pattern, workspace(model.pattern)
+        self.values, self.base, self.base_force = work.values, _base(pattern), work.force
+        self.base_force[:] = 0.0
+        self.drag = model.mass * (1.0 + dt * model.mass_damping)
+        self._assemble_corotated(flesh, element)
+        self._assemble_flesh(flesh)
+        self.momentum = model.mass[:, None] * self.v0
+        self.island_start = pattern.island_start[:-1].astype(np.int64)
+        self.r, self.linear = np.zeros((2, model.node_count, 3))
+        self.scale = np.zeros(pattern.island_count)
+
+    def look(self, x: Floats, v: Floats, outside: Outside, is_free: Bools) -> None:
+        """Computes residual and matrix at an iterate x [m], v [m/s], (n, 3) each."""
+        if self.looked and self.group:
+            self.looked.at(x[self.group.part.nodes])
+        self.see(v, outside, is_free)
+
+    def see(self, v: Floats, outside: Outside, is_free: Bools) -> None:
+        """Computes residual and matrix with the forces and the tangent of flesh as they were at the last look."""
+        model, dt = self.model, self.dt
+        np.copyto(self.values, self.base)
+        pull = dt * self.base_force
+        if self.looked and self.group:
+            for whole, own in self._runs(self.group):
+                _over(add_blocks, self.looked.tangent[own[1]], dt * dt, self.values[whole[1]])
+                pull[whole[0]] = dt * self.looked.force[own[0]]
+        push = np.empty_like(self.r)
+        push_by_gravity(model.mass, model.gravity_scale, floats(outside.gravity), dt, push)
+        if outside.node_force is not None:
+            push += dt * outside.node_force
+        drawn = self._add_points(v, outside, push)
+        product = self._product(self.base, v)
+        r = self.momentum + pull + push - drawn - product
+        r[~is_free] = 0.0
+        self.r, self.linear = r, r - is_free[:, None] * (pull - dt * self.base_force)
+        self.scale = self._scale(v, is_free, pull, push)
+
+    def residual(self) -> float:
+        """Returns ‖r‖ over `scale`, of the island where it is largest; infinite where it is no number."""
+        size = self._norms(self.r)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.where(size > 0.0, size / self.scale, 0.0)
+        return float(np.max(found, initial=0.0)) if np.isfinite(found).all() else float("inf")
+
+    def direction(
+        self, x: Floats, is_free: Bools, guess: Floats, likely: Floats | None, exactness: float
+    ) -> tuple[Floats, Solved]:
+        """Returns δ [m/s], (n, 3), with A δ = r, solved to a share of r, and how that went.
+
+        Args:
+            x: The iterate [m], (n, 3).
+            is_free: Which nodes are solved for.
+            guess: A first guess, and δ of the held nodes, (n, 3).
+            likely: From there, a direction in which δ is likely to lie, (n, 3).
+            exactness: Share of ‖r‖ that may be left; no more than the tolerance asks for is solved.
+        """
+        d, settings = guess.copy(), self.settings
+        modes = rigid_modes(self.model.pattern, self.values, x, is_free)
+        lattices = EmbeddedLattices(self.model.X, at_once=False) if settings.tolerance <= TIGHT else None
+        least = ENOUGH * settings.tolerance / exactness * self.scale
+        solved = solve(
+            self.model.pattern, self.values, self.r, is_free, d, exactness, settings.max_iterations, least, likely,
+            modes, lattices,
+        )  # fmt: skip
+        return d, solved
+
+    def _product(self, values: Floats, v: Floats) -> Floats:
+        p, out = self.model.pattern, np.empty_like(v)
+        parts = parts_of(p.node_count)
+        run_parts(len(parts), lambda k: multiply_rows(*parts[k], p.row_start, p.column, values, v, out))
+        return out
+
+    def _scale(self, v: Floats, is_free: Bools, pull: Floats, push: Floats) -> Floats:
+        """Returns ‖b‖ of the linear system at the iterate, as `linear/pcg.py` counts it."""
+        free = is_free[:, None]
+        b = self.r + free * self._product(self.values, v * free)
+        least = sum(self._norms(part * free) for part in (self.momentum, pull, push))
+        return np.maximum(self._norms(b), LEAST * least)
+
+    def _norms(self, values: Floats) -> Floats:
+        return np.sqrt(np.add.reduceat((values * values).sum(axis=1), self.island_start))
+
+    def _add_points(self, v: Floats, outside: Outside, push: Floats) -> Floats:
+        """Adds springs and contacts to the matrix and to `push`; returns Δt times what they lose by v, (n, 3)."""
+        model, points, dt = self.model, outside.points, self.dt
+        drawn = np.zeros_like(push)
+        if not len(points):
+            return drawn
+        lost = np.einsum("kij,kj->ki", dt * points.stiffness + points.damping, points.positions(v, model.tets))
+        none, tets, blocks = np.zeros_like(points.stiffness), model.tets, model.pattern.corner_block
+        add_points(
+            dt, points.tet, points.weights, points.stiffness, points.damping, points.force, tets, blocks, self.values,
+            push,
+        )  # fmt: skip
+        add_points(dt, points.tet, points.weights, none, none, floats(lost), tets, blocks, self.values, drawn)
+        return drawn
+
+    def _runs(self, group: FleshGroup) -> Iterator[tuple[tuple[slice, slice], tuple[slice, slice]]]:
+        """Yields (nodes, blocks) in the whole and in the group, for every body of it."""
+        whole_start, own_start = self.model.pattern.row_start, group.part.model.pattern.row_start
+        for number, own in zip(group.part.bodies, group.part.model.bodies, strict=True):
+            nodes = self.model.bodies[number].nodes
+            yield (nodes, _blocks(whole_start, nodes)), (own.nodes, _blocks(own_start, own.nodes))
+
+    def _assemble_flesh(self, flesh: DynamicFlesh) -> None:
+        """Writes mass and damping of flesh; bodies that do not move by implicit Euler have their mass alone."""
+        model, pattern = self.model, self.model.pattern
+        others = [*flesh.still, *(flesh.newmark.part.bodies if flesh.newmark else ())]
+        for number in others:
+            self.base[_blocks(pattern.row_start, model.bodies[number].nodes)] = 0.0
+        numbers = list(others)
+        if self.looked and self.group:
+            numbers += self.group.part.bodies
+            D = np.zeros_like(self.looked.tangent)
+            if model.stiffness_damping[self.group.part.tets].any():
+                self.looked.damping(self.x0[self.group.part.nodes], D)
+            for whole, own in self._runs(self.group):
+                np.multiply(D[own[1]], self.dt, out=self.base[whole[1]])
+        for number in numbers:
+            nodes = model.bodies[number].nodes
+            add_to_diagonal(nodes.start, nodes.stop, pattern.diagonal, self.drag, self.base)
+
+    def _assemble_corotated(self, flesh: DynamicFlesh, element: int) -> None:
+        """Writes the rows of all bodies that are no flesh."""
+        model, p, work, dt = self.model, self.model.pattern, workspace(self.model.pattern), self.dt
+        strain = model.initial_strain
+        for body in flesh.others(model):
+            t, n = body.tets, body.nodes
+            rows = slice(n.start, n.stop + 1)
+            warp_tets(
+                element, self.x0, model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t],
+                model.lam_by_strain[t], model.stiffness_damping[t], strain[t] if len(strain) else strain,
+                work.warped[t],
+            )  # fmt: skip
+            assemble(
+                dt * dt, dt, self.drag[n], p.row_start[rows], p.diagonal[n], p.corner_start[rows], p.corners,
+                p.corner_block, work.warped, self.base, self.base_force[n],
+            )  # fmt: skip
+            if len(model.pressure_modulus):
+                add_pressure(
+                    self.x0, model.tets[t], model.Dm_inverse[t], model.volume[t], model.pressure_modulus[t],
+                    model.stiffness_damping[t], strain[t] if len(strain) else strain, dt,
+                    p.corner_block[4 * t.start : 4 * t.stop], np.empty((4, 3)), self.base, self.base_force,
+                )  # fmt: skip
+
+
+_bases: WeakKeyDictionary[BlockPattern, Floats] = WeakKeyDictionary()
+
+
+def _base(pattern: BlockPattern) -> Floats:
+    """Returns an array of blocks that is kept from step to step."""
+    if pattern not in _bases:
+        _bases[pattern] = np.zeros((pattern.block_count, 9))
+    return _bases[pattern]
+
+
+def _blocks(row_start: Unsigned, nodes: slice) -> slice:
+    return slice(int(row_start[nodes.start]), int(row_start[nodes.stop]))
+
+
+def _over(work: Callable[..., None], rows: Floats, *more: Any) -> None:
+    """Calls a kernel for all rows, part by part."""
+    parts = parts_of(len(rows))
+    run_parts(len(parts), lambda k: work(*parts[k], rows, *more))
