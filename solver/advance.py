@@ -17,17 +17,17 @@ from .contact.response import ContactStep
 from .contact.touching import Place
 from .embedding import interpolate
 from .errors import SolveFailed
+from .gravity import gravity_at
 from .heat import advance_heat, extremes, factors
 from .integrators.implicit_euler import step
 from .integrators.outside import Outside, Points
 from .integrators.report import StepReport
 from .plastic import flow, largest_plastic_strain
+from .pose_flesh import OnProgress, PoseReport, pose_flesh
 from .present_model import present_model
-from .scene import Scene
 from .simulation import Simulation
 from .spin import turn_pieces
 from .state import State
-from .tracks import TrackReader
 
 MAX_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
 
@@ -39,16 +39,18 @@ class FrameReport:
     """How the steps of one frame went.
 
     Attributes:
-        iterations: Iterations of the linear solver, over all steps.
-        residual: The worst of the steps.
-        converged: Whether every step reached the tolerance.
-        not_converged: Steps that did not.
+        iterations: Iterations of the linear solver, over all steps and poses.
+        residual: The worst of the steps and poses.
+        converged: Whether every step and pose reached its tolerance.
+        not_converged: Steps and poses that did not.
         unsettled: Steps whose contacts still wanted to change after the last solve allowed.
         solves: Linear solves, over all steps.
         contacts: Contacts in the last step.
         inverted_tets: Most tets turned inside out after a step.
         milliseconds: Time for the frame.
         bodies: Further numbers of bodies, by key and by name: "largest_stress" [Pa] …, largest over the steps.
+        newton_iterations: Newton iterations of flesh, over all steps and poses.
+        pose_residual: The worst of the poses; 0 where no flesh follows one.
     """
 
     iterations: int
@@ -61,13 +63,16 @@ class FrameReport:
     inverted_tets: int
     milliseconds: float
     bodies: dict[str, dict[str, float]] = field(default_factory=dict)
+    newton_iterations: int = 0
+    pose_residual: float = 0.0
 
 
 def advance_frame(
     simulation: Simulation,
     frame: int,
-    on_sample: OnSample,
+    on_sample: OnSample | None,
     before_step: Callable[[], None] = lambda: None,
+    on_progress: OnProgress = lambda progress: None,
 ) -> FrameReport:
     """Moves a simulation from frame − 1 to `frame`.
 
@@ -75,36 +80,80 @@ def advance_frame(
         simulation: Moved on.
         frame: The frame to reach.
         on_sample: Called `samples_per_frame` times with render positions [m] by key of the body, the last
-            time with those at the frame.
+            time with those at the frame; None: nothing is drawn.
         before_step: Called before every step; it may raise, and the simulation is then between two frames.
+        on_progress: The same, before every Newton iteration of flesh that follows a pose.
 
     Raises:
-        SolveFailed: A step gave no numbers, or did not converge and the settings are strict.
+        SolveFailed: A step gave no numbers, or one or a pose did not converge and the settings are strict.
     """
     started = clock.perf_counter()
     settings = simulation.scene.settings
+    per_sample, takes_steps = settings.substeps // settings.samples_per_frame, _takes_steps(simulation)
     reports: list[StepReport] = []
+    poses: list[PoseReport] = []
     for number in range(1, settings.substeps + 1):
         # from whole numbers, so that a resumed bake gets the same times
         begin, end = (settings.time(frame - 1 + n / settings.substeps) for n in (number - 1, number))
         before_step()
-        report = advance_step(simulation, begin, end)
-        if settings.strict and not report.converged:
-            raise SolveFailed("step-not-converged", frame=frame, residual=report.residual)
-        reports.append(report)
-        if number % (settings.substeps // settings.samples_per_frame) == 0:
-            on_sample(render_positions(simulation.built, simulation.state))
+        if takes_steps:
+            reports.append(advance_step(simulation, begin, end))
+            if settings.strict and not reports[-1].converged:
+                raise SolveFailed("step-not-converged", frame=frame, residual=reports[-1].residual)
+        simulation.state.time = end
+        if number % per_sample == 0:
+            sample_before = settings.time(frame - 1 + (number - per_sample) / settings.substeps)
+            poses += _posed(simulation, frame, sample_before, end, on_progress)
+            if on_sample is not None:
+                on_sample(render_positions(simulation.built, simulation.state))
+    return _frame_report(simulation, reports, poses, started)
+
+
+def begin_frame(simulation: Simulation, on_progress: OnProgress = lambda progress: None) -> FrameReport:
+    """Brings flesh to rest in the pose that a simulation starts with; nothing else changes.
+
+    Raises:
+        SolveFailed: It did not converge, and the settings are strict.
+    """
+    started, settings = clock.perf_counter(), simulation.scene.settings
+    frame, begin = settings.frame_start - settings.preroll, settings.begin
+    return _frame_report(simulation, [], _posed(simulation, frame, begin, begin, on_progress), started)
+
+
+def _takes_steps(simulation: Simulation) -> bool:
+    """Whether there is anything besides flesh that follows a pose."""
+    flesh = simulation.built.flesh
+    resting = flesh.resting_bodies if flesh else ()
+    return len(resting) < len(simulation.built.bodies)
+
+
+def _posed(simulation: Simulation, frame: int, before: float, end: float, on_progress: OnProgress) -> list[PoseReport]:
+    """Poses flesh where there is some, and returns how that went."""
+    told = pose_flesh(simulation, before, end, on_progress)
+    if told is None:
+        return []
+    if simulation.scene.settings.strict and not told.converged:
+        raise SolveFailed("pose-not-converged", frame=frame, residual=told.residual)
+    return [told]
+
+
+def _frame_report(
+    simulation: Simulation, steps: list[StepReport], poses: list[PoseReport], started: float
+) -> FrameReport:
+    reports: list[StepReport | PoseReport] = [*steps, *poses]
     return FrameReport(
         iterations=sum(report.iterations for report in reports),
-        residual=max(report.residual for report in reports),
+        residual=max((report.residual for report in reports), default=0.0),
         converged=all(report.converged for report in reports),
         not_converged=sum(not report.converged for report in reports),
         unsettled=sum(not report.settled for report in reports),
-        solves=sum(report.solves for report in reports),
-        contacts=reports[-1].contacts,
-        inverted_tets=max(report.inverted_tets for report in reports),
+        solves=sum(report.solves for report in steps),
+        contacts=sum(last[-1].contacts for last in (steps, poses) if last),
+        inverted_tets=max((report.inverted_tets for report in reports), default=0),
         milliseconds=1e3 * (clock.perf_counter() - started),
-        bodies=_of_bodies(simulation, reports),
+        bodies=_of_bodies(simulation, steps, poses),
+        newton_iterations=sum(report.newton_iterations for report in reports),
+        pose_residual=max((pose.residual for pose in poses), default=0.0),
     )
 
 
@@ -117,12 +166,20 @@ def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport
     gravity = gravity_at(scene, tracks, end)
     is_fixed, fixed_target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
     springs, targets = [Points()], {}
+    resting = built.flesh.resting_bodies if built.flesh else ()
+    if built.bones:  # before pins, which win where both hold a node
+        bones = built.bones.besides(resting)
+        bones.hold(tracks, end, is_fixed, fixed_target)
+        springs.append(bones.pull(state, model, tracks, end))
     for pins in built.pins:
-        stiffness = pins.stiffness(tracks, end)
+        stiffness = pins.stiffness(tracks, end) if pins.body not in resting else 0.0
         if stiffness > 0.0:
             targets[pins.key] = pins.targets(tracks, end)
             pins.hold(targets[pins.key], is_fixed, fixed_target)
             springs.append(pins.pull(state, model, targets[pins.key], stiffness, dt))
+    if built.flesh and built.flesh.quasistatic:  # it stays where it is until the next sample
+        resting_nodes = built.flesh.quasistatic.part.nodes
+        is_fixed[resting_nodes], fixed_target[resting_nodes] = True, state.x[resting_nodes]
     places = [Place(c, np.vstack([c.pose(tracks, begin), c.pose(tracks, end)])) for c in built.colliders]
     held = is_fixed if is_fixed.any() else None
     contacts = ContactStep(built.contact_points, places, model, state, held, gravity, dt) if places else None
@@ -140,14 +197,15 @@ def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport
     if contacts:
         contacts.remember(state)
     for pins in built.pins:
-        pins.remember(state, model, targets.get(pins.key), dt)
+        if pins.body not in resting:
+            pins.remember(state, model, targets.get(pins.key), dt)
     state.time = end
     flow(built.plastic, built.model, model, state, tracks, dt, by_heat)
     left = break_up(simulation, model, held, end)
     return replace(report, splits_left=left) if left else report
 
 
-def _of_bodies(simulation: Simulation, reports: list[StepReport]) -> dict[str, dict[str, float]]:
+def _of_bodies(simulation: Simulation, steps: list[StepReport], poses: list[PoseReport]) -> dict[str, dict[str, float]]:
     """Returns what a frame's report says of bodies: key → name → number."""
     built, state = simulation.built, simulation.state
     found: dict[str, dict[str, float]] = {}
@@ -155,11 +213,17 @@ def _of_bodies(simulation: Simulation, reports: list[StepReport]) -> dict[str, d
         extremes(built.heat, built.model, state),
         largest_plastic_strain(built.plastic, built.model, state),
         broken(simulation),
-        {key: {"splits_left": max(report.splits_left[key] for report in reports)} for key in reports[-1].splits_left},
+        _worst("splits_left", [report.splits_left for report in steps]),
+        _worst("pose_residual", [report.residuals for report in poses]),
     ):
         for key, numbers in told.items():
             found.setdefault(key, {}).update(numbers)
     return found
+
+
+def _worst(name: str, told: list[dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Returns by key of the body the largest of what was told of it, under a name."""
+    return {key: {name: max(each[key] for each in told)} for key in (told[-1] if told else ())}
 
 
 def render_positions(built: Built, state: State) -> dict[str, Floats]:
@@ -173,8 +237,3 @@ def render_positions(built: Built, state: State) -> dict[str, Floats]:
                 pins.correct(state, out)
         positions[body.key] = out
     return positions
-
-
-def gravity_at(scene: Scene, tracks: TrackReader, time: float) -> Floats:
-    """Returns g at a time [m/s²], (3,)."""
-    return np.asarray(tracks.sample("gravity", time) if tracks.has("gravity") else scene.settings.gravity, np.float64)

@@ -11,6 +11,7 @@ from .arrays import Floats, Indices
 
 # how flesh moves (`Flesh.motion`), its laws (`Flesh.law`), and how it steps where it is dynamic (`Flesh.scheme`)
 QUASISTATIC, DYNAMIC = "quasistatic", "dynamic"
+MOTIONS = (QUASISTATIC, DYNAMIC)
 FLESH_LAWS = ("neo-hookean", "stable-neo-hookean", "mooney-rivlin", "corotated", "stvk")
 SCHEMES = ("euler", "newmark")
 

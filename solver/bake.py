@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .advance import FrameReport, advance_frame, render_positions
+from .advance import FrameReport, advance_frame, begin_frame, render_positions
 from .break_up import pieces_at_limit
 from .cache import CacheHead, CacheWriter
 from .errors import Cancelled, SinewError, StorageFailed
 from .event_stream import plain
+from .quasistatic.newton import Progress
 from .simulation import Simulation
 from .taken import Taken
 from .topology import Topology
@@ -21,6 +22,36 @@ from .topology import Topology
 OnEvent = Callable[[Mapping[str, Any]], None]
 MANY_NODES = 10_000  # from here on a frame takes so long that every one gets its resume point
 FEW_FRAMES = 10  # else one in so many does
+SECONDS_BETWEEN = 0.2  # from one `solving` or `preroll` event to the next
+
+
+class Paced:
+    """Events of what takes long, at most one in `SECONDS_BETWEEN`, and the wish to stop, asked for as often."""
+
+    def __init__(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
+        self.on_event, self.should_stop = on_event, should_stop
+        self.last = clock.monotonic()
+
+    def stop_here(self) -> None:
+        """Raises Cancelled where a person wants to stop."""
+        if self.should_stop():
+            raise Cancelled()
+
+    def tell(self, event: Mapping[str, Any], is_last: bool = False) -> None:
+        """Tells an event where it is time for one, or where it is the last of its kind."""
+        if is_last or clock.monotonic() - self.last >= SECONDS_BETWEEN:
+            self.last = clock.monotonic()
+            self.on_event(event)
+
+    def solving(self, frame: int) -> Callable[[Progress], None]:
+        """Returns what is to be called before every Newton iteration of a frame."""
+
+        def told(progress: Progress) -> None:
+            self.stop_here()
+            numbers = {"newton_iterations": progress.newton_iterations, "residual": progress.residual}
+            self.tell({"event": "solving", "frame": frame, **numbers})
+
+        return told
 
 
 @dataclass
@@ -46,13 +77,27 @@ class Bake:
         built = self.simulation.built
         return 1 if (built.whole or built).model.node_count >= MANY_NODES else FEW_FRAMES
 
-    def write_start(self) -> dict[str, Any]:
-        """Writes the first frame, which is the start state, and returns its event."""
+    def write_start(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> dict[str, Any]:
+        """Writes the first frame and returns its event: the start state, after the pre-roll and in its pose.
+
+        Raises:
+            SolveFailed, StorageFailed, Cancelled: As `run`; there is nothing yet that could be resumed.
+        """
         began = clock.perf_counter()
+        told = self._preroll(on_event, should_stop)
         taken = self._taken(self.frame)
         taken.take(render_positions(self.simulation.built, self.simulation.state))
-        still = FrameReport(0, 0.0, True, 0, 0, 0, 0, 0, 0.0)
-        return self._write(taken, still, began)
+        return self._write(taken, told, began)
+
+    def _preroll(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> FrameReport:
+        """Goes from the rest pose to the first frame; returns how that frame went."""
+        settings, paced = self.simulation.scene.settings, Paced(on_event, should_stop)
+        told = begin_frame(self.simulation, paced.solving(settings.frame_start - settings.preroll))
+        for number in range(1, settings.preroll + 1):
+            frame = settings.frame_start - settings.preroll + number
+            told = advance_frame(self.simulation, frame, None, paced.stop_here, paced.solving(frame))
+            paced.tell({"event": "preroll", "fraction": number / settings.preroll}, number == settings.preroll)
+        return told
 
     def run(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
         """Computes and writes all frames up to the last.
@@ -65,7 +110,7 @@ class Bake:
         for frame in range(self.frame + 1, self.simulation.scene.settings.frame_end + 1):
             before = self.simulation.copy()
             try:
-                report = self._advance(frame, should_stop)
+                report = self._advance(frame, Paced(on_event, should_stop))
             except BaseException as problem:
                 if self.frame < frame and not isinstance(problem, StorageFailed):
                     self.simulation.put_back(before)
@@ -77,17 +122,12 @@ class Bake:
         self._complete_head()
         self._write_resume()
 
-    def _advance(self, frame: int, should_stop: Callable[[], bool]) -> dict[str, Any]:
+    def _advance(self, frame: int, paced: Paced) -> dict[str, Any]:
         """Moves on by one frame, writes it, and returns its event."""
         began = clock.perf_counter()
         taken = self._taken(frame)
-
-        def stop_here() -> None:
-            if should_stop():
-                raise Cancelled()
-
-        stop_here()
-        told = advance_frame(self.simulation, frame, taken.take, stop_here)
+        paced.stop_here()
+        told = advance_frame(self.simulation, frame, taken.take, paced.stop_here, paced.solving(frame))
         self.frame = frame
         return self._write(taken, told, began)
 

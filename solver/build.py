@@ -4,31 +4,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from . import tetrahedralize as meshing
 from .arrays import Floats, floats, indices
+from .bones import check_bones, make_bones
+from .built import Built, BuiltBody
 from .checks import check_scene
 from .contact.bearing import find_bearings
-from .contact.colliders import BuiltCollider, build_collider
+from .contact.colliders import build_collider
 from .contact.overlap import check_overlap
 from .contact.points import ContactPoints, contact_points, sample_surface
 from .embedding import Binding, bind
 from .errors import BadInput, SinewError
-from .flesh import FleshBodies, make_flesh, with_painted_flesh
-from .fracture.bodies import FractureBodies, make_fracture
+from .flesh import make_flesh, with_painted_flesh
+from .fracture.bodies import make_fracture
 from .fracture.copies import without_hinges
 from .geometry.enclosure import has_inside
 from .geometry.surface import Surface, make_surface
+from .gravity import gravity_at
 from .gravity_in_shape import balance
-from .heat import HeatBodies, air_temperature_at, heat_warnings, make_heat
+from .heat import air_temperature_at, heat_warnings, make_heat
 from .materials.elastic import youngs_modulus
-from .model import BodyRange, Model, Part, make_model
+from .model import Model, Part, make_model
 from .pins import BodyPins, make_pins
-from .plastic import PlasticBody, make_plastic
+from .plastic import make_plastic
 from .scene import Body, Scene
 from .state import State
 from .tetrahedralize.given import given_tets
@@ -41,59 +43,6 @@ OUTSIDE = 0.25  # how far a mesh may reach out of tets that were brought, as par
 TINY = 0.1  # how small it may be, as part of their size
 
 OnStage = Callable[[str, str], None]
-
-
-@dataclass(frozen=True)
-class BuiltBody:
-    """One body, ready.
-
-    Attributes:
-        key, name: As in the scene.
-        mesh: Its tets; node and tet numbers are its own.
-        binding: Its render vertices in these tets.
-        range: Where it is in the model.
-        warnings: What the artist should know, not raised.
-    """
-
-    key: str
-    name: str
-    mesh: TetMesh
-    binding: Binding
-    range: BodyRange
-    warnings: tuple[SinewError, ...]
-
-
-@dataclass(frozen=True)
-class Built:
-    """A simulation, ready to run.
-
-    Attributes:
-        model: All bodies in one.
-        bodies: One by one.
-        pins: Of the bodies that have any.
-        contact_points: Of all bodies.
-        colliders: What they may touch.
-        initial: The first frame.
-        heat: Of the bodies that have a temperature; None where none has.
-        plastic: The bodies that take a new shape for good.
-        fracture: Of the bodies that may break; None where none may.
-        broken_keys: Which of `contact_points`, the last ones, lie on broken faces (`fracture/broken_points.py`), (k,).
-        whole: What was built before anything broke; None: this.
-        flesh: Of the bodies that are flesh; None where none is.
-    """
-
-    model: Model
-    bodies: tuple[BuiltBody, ...]
-    pins: tuple[BodyPins, ...]
-    contact_points: ContactPoints
-    colliders: tuple[BuiltCollider, ...]
-    initial: State
-    heat: HeatBodies | None = None
-    plastic: tuple[PlasticBody, ...] = ()
-    fracture: FractureBodies | None = None
-    broken_keys: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    whole: Built | None = None
-    flesh: FleshBodies | None = None
 
 
 def build(
@@ -114,6 +63,7 @@ def build(
         BadInput: Something cannot be simulated; the sentence names it.
     """
     check_scene(scene)
+    check_bones(scene)
     colliders = tuple(build_collider(collider, tracks) for collider in scene.colliders)
     surfaces, meshes = [], []
     for body in scene.bodies:
@@ -125,7 +75,7 @@ def build(
         meshes.append(_fill(body, surfaces[-1]))
     model = make_model([_part(body, mesh) for body, mesh in zip(scene.bodies, meshes, strict=True)])
     model = with_painted_flesh(scene, meshes, model)
-    gravity = floats(tracks.sample("gravity", 0.0) if tracks.has("gravity") else scene.settings.gravity, 3)
+    gravity = floats(gravity_at(scene, tracks, scene.settings.begin), 3)
 
     bodies, pins, points = [], [], []
     for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
@@ -150,16 +100,23 @@ def build(
     state = _first_state(scene, model)
     heat = make_heat(scene, model, [(found.tet, found.weights, found.area) for found in points], tracks, gravity)
     if heat is not None:
-        heat.start(model, state, air_temperature_at(scene, tracks, 0.0))
+        heat.start(model, state, air_temperature_at(scene, tracks, scene.settings.begin))
     plastic = make_plastic(scene, meshes, model, tracks)
     fracture = make_fracture(scene, meshes, model, surfaces, float(np.linalg.norm(gravity)))
     if fracture is not None:
         fracture.begin(state, len(scene.bodies))
     points_together = ContactPoints.together(points)
     built = Built(model, tuple(bodies), tuple(pins), points_together, colliders, state, heat, plastic, fracture)
-    built = replace(built, flesh=make_flesh(scene, model))
-    _check_colliders(built, surfaces, tracks)
+    built = replace(built, flesh=make_flesh(scene, model), bones=make_bones(scene, meshes, model, tracks, pins))
+    built = _with_warnings_of_bones(built)
+    _check_colliders(built, surfaces, tracks, scene.settings.begin)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
+
+
+def _with_warnings_of_bones(built: Built) -> Built:
+    told = built.bones.warnings if built.bones else {}
+    bodies = (replace(body, warnings=(*body.warnings, *told.get(n, ()))) for n, body in enumerate(built.bodies))
+    return replace(built, bodies=tuple(bodies)) if told else built
 
 
 def _fill(body: Body, surface: Surface) -> TetMesh:
@@ -204,7 +161,7 @@ def _first_state(scene: Scene, model: Model) -> State:
     v = np.zeros_like(model.X)
     for body, part in zip(scene.bodies, model.bodies, strict=True):
         v[part.nodes] = body.initial_velocity
-    return State(model.X.copy(), v)
+    return State(model.X.copy(), v, scene.settings.begin)
 
 
 def _warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
@@ -259,7 +216,7 @@ def _check_freedom(scene: Scene, model: Model, pins: BodyPins, tracks: TrackRead
         raise BadInput("pins-everything", name=body.name)
 
 
-def _check_colliders(built: Built, surfaces: list[Surface], tracks: TrackReader) -> None:
+def _check_colliders(built: Built, surfaces: list[Surface], tracks: TrackReader, time: float) -> None:
     """Raises BadInput where a body starts inside a collider, or the other way round."""
     is_held = np.zeros(built.model.node_count, bool)
     for pins in built.pins:
@@ -268,7 +225,7 @@ def _check_colliders(built: Built, surfaces: list[Surface], tracks: TrackReader)
     moves = ~is_held[built.model.tets[points.tet]].any(axis=1)
     start = np.einsum("ka,kai->ki", points.weights, built.model.X[built.model.tets[points.tet]])
     for collider in built.colliders:
-        pose = collider.pose(tracks, 0.0)
+        pose = collider.pose(tracks, time)
         for body, surface in zip(built.bodies, surfaces, strict=True):
             own = (points.tet >= body.range.tets.start) & (points.tet < body.range.tets.stop)
             check_overlap(body.name, surface, start[own & moves], body.mesh.report.tet_size, collider, pose)
@@ -287,9 +244,10 @@ def _with_gravity_in_shape(
     for number in wanted:
         is_wanted[model.bodies[number].nodes] = True
     dt = 1.0 / (scene.settings.fps * scene.settings.substeps)
-    poses = [collider.pose(tracks, 0.0) for collider in built.colliders]
+    begin = scene.settings.begin
+    poses = [collider.pose(tracks, begin) for collider in built.colliders]
     bearings = find_bearings(built.colliders, poses, built.contact_points, model, state, is_wanted, gravity, dt)
-    stiffness = [pins.stiffness(tracks, 0.0) for pins in built.pins]
+    stiffness = [pins.stiffness(tracks, begin) for pins in built.pins]
     balanced = balance(model, state, built.pins, stiffness, bearings, wanted, gravity, dt)
     bodies = list(built.bodies)
     for number in balanced.free:

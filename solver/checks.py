@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from .anatomy import FLESH_LAWS, MOTIONS, SCHEMES
 from .arrays import Floats, Indices
 from .errors import BadInput
 from .scene import LAWS, Body, Fracture, HeatSource, Scene, Settings
@@ -26,6 +27,7 @@ def check_scene(scene: Scene) -> None:
     for body in scene.bodies:
         check_body(body)
         _check_heat(body)
+        _check_flesh(body)
     for source in scene.heat_sources:
         _check_heat_source(source)
 
@@ -39,6 +41,9 @@ def check_settings(settings: Settings) -> None:
         ("Samples per Frame", settings.samples_per_frame, "1 or more", settings.samples_per_frame >= 1),
         ("Tolerance", settings.tolerance, "between 0 and 1", 0.0 < settings.tolerance < 1.0),
         ("Max Iterations", settings.max_iterations, "1 or more", settings.max_iterations >= 1),
+        ("Pre-roll", settings.preroll, "0 or more", settings.preroll >= 0),
+        ("Pose Tolerance", settings.pose_tolerance, "between 0 and 1", 0.0 < settings.pose_tolerance < 1.0),
+        ("Pose Iterations", settings.pose_iterations, "1 or more", settings.pose_iterations >= 1),
         ("Gravity", math.hypot(*settings.gravity), "a number", math.isfinite(math.hypot(*settings.gravity))),
     )
     if settings.frame_end < settings.frame_start:
@@ -149,6 +154,33 @@ def _check_plasticity(body: Body) -> None:
         ("Yield", asked.yield_paint),
         ("Flow", asked.flow_paint),
         ("Maximum", asked.maximum_paint),
+    ):
+        _check_paint(body, setting, paint)
+
+
+def _check_flesh(body: Body) -> None:
+    flesh = body.flesh
+    if flesh is None:
+        return
+    if flesh.motion not in MOTIONS:
+        raise BadInput("flesh-motion", name=body.name, motion=flesh.motion)
+    if flesh.law not in FLESH_LAWS:
+        raise BadInput("flesh-law", name=body.name, law=flesh.law, laws=", ".join(FLESH_LAWS))
+    if flesh.scheme not in SCHEMES:
+        raise BadInput("flesh-scheme", name=body.name, scheme=flesh.scheme)
+    for feature, is_on in (
+        ("Plasticity", body.plasticity is not None),
+        ("Heat", body.heat is not None),
+        ("Fracture", body.fracture is not None),
+        ("Gravity Already in Shape", body.gravity_in_shape),
+    ):
+        if is_on:
+            raise BadInput("flesh-combined", name=body.name, feature=feature)
+    for setting, paint in (
+        ("Stiffness", flesh.stiffness_paint),
+        ("Volume Preservation", flesh.volume_paint),
+        ("Density", flesh.density_paint),
+        ("Attachment", flesh.attachment_paint),
     ):
         _check_paint(body, setting, paint)
 

@@ -298,6 +298,11 @@ class Settings:
     pose_iterations: int = 100
 
     @property
+    def begin(self) -> float:
+        """Time at which bodies are in their rest pose and the simulation begins [s]: zero without a pre-roll."""
+        return self.time(self.frame_start - self.preroll)
+
+    @property
     def frame_count(self) -> int:
         """Frames to write, the first included."""
         return self.frame_end - self.frame_start + 1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bake from beginning to end: scene in, cache out, told by events (docs/architecture.md).
 
-Frame one is the start state. A resume point is written every few frames, at the last frame, and where a person
-or a failure stopped it. A resumed bake goes on with the tets and bindings in the cache, so it never depends on
-meshing again.
+Frame one is the start state, after the pre-roll, with flesh at rest in its pose. A resume point is written every few
+frames, at the last frame, and where a person or a failure stopped it. A resumed bake goes on with the tets and bindings
+in the cache, so it never depends on meshing again.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from .errors import Cancelled, SinewError, SolveFailed
 from .finish.finish import finish, is_finished
 from .finish.kept import breakable
 from .jit import set_thread_count
+from .pose_flesh import check_flesh
 from .present_topology import with_topology
 from .resume import ResumePoint, begun, find
 from .scene import Scene
@@ -82,7 +83,7 @@ def simulate(
             return
         check_scene(scene)  # before a person waits for compiling
         warm_up(scene, on_event)
-        bake = _make(writer, head, scene, tracks, point, on_event)
+        bake = _make(writer, head, scene, tracks, point, on_event, should_stop)
         try:
             bake.run(on_event, should_stop)
         except (Cancelled, SolveFailed) as problem:
@@ -113,6 +114,7 @@ def _make(
     tracks: TrackReader,
     point: ResumePoint | None,
     on_event: OnEvent,
+    should_stop: Callable[[], bool],
 ) -> Bake:
     """Returns the bake at its first frame or at the resume point.
 
@@ -131,12 +133,14 @@ def _make(
         bake = Bake(writer, head, Simulation(scene, tracks, built, point.state), point.frame, point.topology)
         on_event(_told(built, scene))
     else:
+        simulation = Simulation(scene, tracks, built, built.initial)
+        check_flesh(simulation)
         writer.start_over(head)
         for body, asked in zip(built.bodies, scene.bodies, strict=True):
             writer.write_model(asked.key, to_arrays(asked, body.mesh, body.binding))
-        bake = Bake(writer, head, Simulation(scene, tracks, built, built.initial), scene.settings.frame_start)
+        bake = Bake(writer, head, simulation, scene.settings.frame_start)
         on_event(_told(built, scene))
-        on_event(bake.write_start())
+        on_event(bake.write_start(on_event, should_stop))
     return bake
 
 

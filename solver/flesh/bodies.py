@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 
 from ..anatomy import DYNAMIC, QUASISTATIC, Flesh
@@ -10,6 +11,7 @@ from ..hyperelastic.element import Hyperelastic, hyperelastic
 from ..model import Model
 from ..part_model import PartModel, part_model
 from ..scene import Scene
+from .pieces import Pieces
 
 # laws that have no stress at J ≤ 0 and are extended; the others have an energy everywhere
 EXTENDED = ("neo-hookean", "mooney-rivlin")
@@ -36,6 +38,11 @@ class FleshPart:
         """These bodies alone, in the rest shapes that they were built with."""
         return self.part.model
 
+    @functools.cached_property
+    def pieces(self) -> Pieces:
+        """Which of their nodes hang together."""
+        return Pieces.of(self.model)
+
     def at_rest_in(self, whole: Model) -> Model:
         """Returns these bodies alone in the rest shapes of `whole`, the present model of all bodies."""
         tets = self.part.tets
@@ -53,6 +60,11 @@ class FleshBodies:
 
     quasistatic: FleshPart | None
     dynamic: FleshPart | None
+
+    @property
+    def resting_bodies(self) -> tuple[int, ...]:
+        """Numbers of the quasistatic bodies in the model."""
+        return self.quasistatic.part.bodies if self.quasistatic else ()
 
 
 def make_flesh(scene: Scene, model: Model) -> FleshBodies | None:

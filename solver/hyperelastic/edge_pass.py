@@ -8,6 +8,7 @@ need no tets: they are minus the sum of their row. No two threads write to the s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -37,8 +38,17 @@ class Edges:
     others: Indices
 
 
+_kept: WeakKeyDictionary[BlockPattern, Edges] = WeakKeyDictionary()
+
+
 def edges_of(pattern: BlockPattern) -> Edges:
-    """Returns the edges of a pattern."""
+    """Returns the edges of a pattern, found once."""
+    if pattern not in _kept:
+        _kept[pattern] = _edges(pattern)
+    return _kept[pattern]
+
+
+def _edges(pattern: BlockPattern) -> Edges:
     blocks = pattern.corner_block.reshape(-1, 4, 4)
     there = np.stack([blocks[:, a, b] for a, b in PAIRS], axis=1).ravel()
     back = np.stack([blocks[:, b, a] for a, b in PAIRS], axis=1).ravel()

@@ -43,6 +43,7 @@ class Equilibrium:
         extended_tets: Number of tets that the constant extension has hold of, whose stress is not the law's.
         newton_iterations: Newton iterations.
         cg_iterations: Iterations of conjugate gradients in all of them.
+        residuals: Of every body.
     """
 
     x: Floats
@@ -53,6 +54,7 @@ class Equilibrium:
     extended_tets: int
     newton_iterations: int
     cg_iterations: int
+    residuals: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,13 @@ def solve(
     x = search.carried(law, x, held, CARRIED)
     stages = Stages(law)
     stages.begin(search.look(stages.law, x))
+    search.is_tangled = stages.is_untangling
     answer = search.look(stages.law, x)
     iterations, before, has_way = search.systems, np.inf, True
     while True:
         residual = search.residual()
         if stages.go_on(answer, residual, tolerance, iterations):
+            search.is_tangled = stages.is_untangling
             answer, before, has_way = search.look(stages.law, x), np.inf, True
             continue
         on_iteration(Progress(iterations, residual, answer.inverted))
@@ -113,6 +117,7 @@ def solve(
         x, answer, has_way = search.step(stages.law, x, answer, d, tangled)
         iterations, before = iterations + 1, residual
     if stages.is_untangling:  # told is what holds under the law that was asked for
+        search.is_tangled = False
         answer = search.look(law, x)
         residual = search.residual()
     return Equilibrium(
@@ -124,6 +129,7 @@ def solve(
         extended_tets=answer.below,
         newton_iterations=iterations,
         cg_iterations=search.cg_iterations,
+        residuals=tuple(search.residuals()),
     )
 
 

@@ -12,11 +12,13 @@ from ..arrays import Bools, Floats
 from ..hyperelastic.element import Answer, Hyperelastic, energy, forces_and_tangent, tet_work
 from ..linear import pcg
 from ..linear.multigrid.preconditioner import EmbeddedLattices
+from ..linear.pattern import BlockPattern
 from ..model import Model
 from .held import Held
-from .outside import Acting
+from .outside import Acting, Tying
 from .residual import least_scale, residual_of
 from .step_length import ENOUGH, ROUNDING, extrapolated, lowering
+from .ties import Ties, Widening
 
 CG_ITERATIONS = 2000
 
@@ -27,15 +29,22 @@ class Search:
     def __init__(self, model: Model, held: Held, load: Floats | None, acting: Sequence[Acting] = ()) -> None:
         self.model = model
         self.is_free: Bools = held.is_free(model.node_count)
-        self.load, self.acting = load, acting
-        self.least = least_scale(model)
+        self.load, self.all_acting = load, tuple(acting)
+        self.is_tangled = False  # what waits for a shape does not act then
+        self.bodies = [(body.nodes, least_scale(model, body.tets)) for body in model.bodies]
         self.values = np.empty((model.pattern.block_count, 9))
         self.force = np.empty((model.node_count, 3))
         self.work = tet_work(model.pattern)
         self.lattices = EmbeddedLattices(model.X)
+        self.widening: Widening | None = None
         self.cg_iterations = 0
         self.systems = 0
         self.is_definite = True  # whether the true tangent may still be asked
+
+    @property
+    def acting(self) -> list[Acting]:
+        """What acts now."""
+        return [a for a in self.all_acting if not (self.is_tangled and isinstance(a, Tying) and a.waits_for_shape)]
 
     def look(self, law: Hyperelastic, x: Floats, clamp: bool = True) -> Answer:
         """Computes forces, loads included, and tangent at x; returns how it is there, energy in the loads included."""
@@ -46,8 +55,12 @@ class Search:
         return self._with_load(answer, x, added)
 
     def residual(self) -> float:
-        """Returns the residual at the last look."""
-        return residual_of(self.force, self.is_free, self.least)
+        """Returns the residual at the last look, of the body that is farthest from rest."""
+        return max(self.residuals())
+
+    def residuals(self) -> list[float]:
+        """Returns the residual of every body at the last look."""
+        return [residual_of(self.force[nodes], self.is_free[nodes], least) for nodes, least in self.bodies]
 
     def direction(self, tolerance: float) -> Floats:
         """Returns d with K d = f for the clamped tangent K, to a relative residual, and zero at held nodes."""
@@ -112,12 +125,21 @@ class Search:
         return d, self._solve_for(d, b, tolerance)
 
     def _solve_for(self, d: Floats, b: Floats, tolerance: float) -> bool:
-        solved = pcg.solve(
-            self.model.pattern, self.values, b, self.is_free, d, tolerance, CG_ITERATIONS, preconditioner=self.lattices
-        )
+        pattern, values = self._system()
+        solved = pcg.solve(pattern, values, b, self.is_free, d, tolerance, CG_ITERATIONS, preconditioner=self.lattices)
         self.cg_iterations += solved.iterations
         self.systems += 1
         return solved.converged
+
+    def _system(self) -> tuple[BlockPattern, Floats]:
+        """Returns the tangent of the last look, with what ties nodes of different tets."""
+        found = [acting.ties() for acting in self.acting if isinstance(acting, Tying)]
+        ties = [tied for tied in found if tied is not None]
+        if not ties:
+            return self.model.pattern, self.values
+        if self.widening is None:
+            self.widening = Widening(self.model.pattern)
+        return self.widening.widened(self.values, Ties.together(ties))
 
     def _along(self, d: Floats) -> float:
         return float(np.sum(self.force * d))  # np.dot's sum depends on the number of threads

@@ -16,7 +16,16 @@ def along(X: Floats, held: Held) -> Floats:
 
     The motion has the least Σ ‖R X + t − x‖² over the held nodes. Where they leave turns open, it turns least.
     """
-    rest, there = X[held.nodes], held.positions
+    return moved_as(X, X[held.nodes], held.positions)
+
+
+def moved_as(X: Floats, rest: Floats, there: Floats) -> Floats:
+    """Returns rest positions X [m], (n, 3), moved rigidly as some points are on the whole.
+
+    Args:
+        X: Moved.
+        rest, there: Where the points are at rest, and where they have to go [m], (k, 3).
+    """
     middle, target = rest.mean(axis=0), there.mean(axis=0)
     H = (there - target).T @ (rest - middle)
     spread = np.trace(H.T @ H) ** 0.5

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A simulation, ready to run: what `build.py` makes of a scene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from .bones import Bones
+from .contact.colliders import BuiltCollider
+from .contact.points import ContactPoints
+from .embedding import Binding
+from .errors import SinewError
+from .flesh import FleshBodies
+from .fracture.bodies import FractureBodies
+from .heat import HeatBodies
+from .model import BodyRange, Model
+from .pins import BodyPins
+from .plastic import PlasticBody
+from .state import State
+from .tetrahedralize.tet_mesh import TetMesh
+
+
+@dataclass(frozen=True)
+class BuiltBody:
+    """One body, ready.
+
+    Attributes:
+        key, name: As in the scene.
+        mesh: Its tets; node and tet numbers are its own.
+        binding: Its render vertices in these tets.
+        range: Where it is in the model.
+        warnings: What the artist should know, not raised.
+    """
+
+    key: str
+    name: str
+    mesh: TetMesh
+    binding: Binding
+    range: BodyRange
+    warnings: tuple[SinewError, ...]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A simulation, ready to run.
+
+    Attributes:
+        model: All bodies in one.
+        bodies: One by one.
+        pins: Of the bodies that have any.
+        contact_points: Of all bodies.
+        colliders: What they may touch.
+        initial: The first frame.
+        heat: Of the bodies that have a temperature; None where none has.
+        plastic: The bodies that take a new shape for good.
+        fracture: Of the bodies that may break; None where none may.
+        broken_keys: Which of `contact_points`, the last ones, lie on broken faces (`fracture/broken_points.py`), (k,).
+        whole: What was built before anything broke; None: this.
+        flesh: Of the bodies that are flesh; None where none is.
+        bones: What holds bodies; None where no bone may.
+    """
+
+    model: Model
+    bodies: tuple[BuiltBody, ...]
+    pins: tuple[BodyPins, ...]
+    contact_points: ContactPoints
+    colliders: tuple[BuiltCollider, ...]
+    initial: State
+    heat: HeatBodies | None = None
+    plastic: tuple[PlasticBody, ...] = ()
+    fracture: FractureBodies | None = None
+    broken_keys: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    whole: Built | None = None
+    flesh: FleshBodies | None = None
+    bones: Bones | None = None

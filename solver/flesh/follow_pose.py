@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Flesh that follows a pose: at rest under what holds it, found from where it was in the sample before.
+
+Where that start does not arrive, and where the sample before did not, the rest shape moved along with what holds it is
+another start: what was lost in one frame must not stay lost. Of two equilibria the one of lower energy is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Bools, Floats, Indices
+from ..integrators.outside import Points
+from ..model import Model
+from ..quasistatic.held import Held
+from ..quasistatic.newton import Equilibrium, Progress, solve
+from ..quasistatic.outside import Acting
+from ..quasistatic.springs import Springs
+from ..quasistatic.starts import moved_as
+from ..scene import Settings
+from .bodies import FleshPart
+
+Act = Callable[[Floats], Sequence[Acting]]
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """What is asked of quasistatic flesh in one sample; nodes and tets are those of its own model.
+
+    Attributes:
+        held: Nodes that are held, and where.
+        springs: On its tets, as they pull where the nodes are at first.
+        load: Gravity on the nodes [N], (n, 3).
+        contacts: Makes what acts besides, for a solve that begins at positions x [m], (n, 3).
+    """
+
+    held: Held
+    springs: Points
+    load: Floats
+    contacts: Act = lambda x: ()
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """How flesh came to rest.
+
+    Attributes:
+        x: Node positions [m], (n, 3).
+        residual: Of the body that is farthest from rest.
+        residuals: Of every body.
+        converged: Whether all are within the tolerance.
+        is_lost: Which bodies are not at rest or have tets inside out, (b,).
+        inverted_tets: Tets inside out.
+        newton_iterations, cg_iterations: Of all tries.
+    """
+
+    x: Floats
+    residual: float
+    residuals: tuple[float, ...]
+    converged: bool
+    is_lost: Bools
+    inverted_tets: int
+    newton_iterations: int
+    cg_iterations: int
+
+
+def follow_pose(
+    flesh: FleshPart,
+    model: Model,
+    pose: Pose,
+    x: Floats,
+    was_lost: bool,
+    settings: Settings,
+    on_iteration: Callable[[Progress], None] = lambda progress: None,
+) -> Followed:
+    """Returns where flesh is at rest, or how far it came.
+
+    Args:
+        flesh: The bodies.
+        model: Their model, with the rest shapes that hold now.
+        pose: What is asked of them.
+        x: Where they were in the sample before [m], (n, 3).
+        was_lost: Whether one of them was not at rest there, or inside out.
+        settings: Its `pose_tolerance` and `pose_iterations` are read.
+        on_iteration: Called before every Newton iteration; what it raises goes through.
+    """
+
+    def tried(start: Floats) -> Equilibrium:
+        acting = (*([Springs(model, pose.springs, x)] if len(pose.springs) else []), *pose.contacts(start))
+        return solve(
+            model, flesh.law, pose.held, start, settings.pose_tolerance, settings.pose_iterations, pose.load,
+            on_iteration, acting,
+        )  # fmt: skip
+
+    found = [tried(x)]
+    if was_lost or not _has_arrived(found[0]):
+        found.append(tried(rest_moved_along(model, pose, x)))
+    best = min(found, key=_rank)
+    return Followed(
+        x=best.x,
+        residual=best.residual,
+        residuals=best.residuals,
+        converged=best.converged,
+        is_lost=_lost(model, best, settings.pose_tolerance),
+        inverted_tets=best.inverted_tets,
+        newton_iterations=sum(each.newton_iterations for each in found),
+        cg_iterations=sum(each.cg_iterations for each in found),
+    )
+
+
+def rest_moved_along(model: Model, pose: Pose, x: Floats) -> Floats:
+    """Returns the rest shape of every body, moved rigidly as what holds it is on the whole [m], (n, 3).
+
+    Springs count where they would rest. A body that nothing holds stays at x [m], (n, 3).
+    """
+    rest_points, targets = pose.springs.positions(model.X, model.tets), _targets(model, pose.springs, x)
+    moved = x.copy()
+    for body in model.bodies:
+        own = _within(pose.held.nodes, body.nodes)
+        pulled = _within(pose.springs.tet, body.tets)
+        rest = np.concatenate([model.X[pose.held.nodes[own]], rest_points[pulled]])
+        if len(rest):
+            there = np.concatenate([pose.held.positions[own], targets[pulled]])
+            moved[body.nodes] = moved_as(model.X[body.nodes], rest, there)
+    return moved
+
+
+def _targets(model: Model, springs: Points, x: Floats) -> Floats:
+    """Returns where springs that begin at x would rest [m], (k, 3)."""
+    stiffness = np.maximum(np.trace(springs.stiffness, axis1=1, axis2=2) / 3.0, 1e-300)
+    return springs.positions(x, model.tets) + springs.force / stiffness[:, None]
+
+
+def _within(numbers: Indices, places: slice) -> Bools:
+    return (numbers >= places.start) & (numbers < places.stop)
+
+
+def _has_arrived(found: Equilibrium) -> bool:
+    return found.converged and not found.inverted_tets
+
+
+def _rank(found: Equilibrium) -> tuple[bool, int, float]:
+    """Returns what is smaller for what is better."""
+    measure = found.energy if found.converged else found.residual
+    return not found.converged, found.inverted_tets, measure if np.isfinite(measure) else np.inf
+
+
+def _lost(model: Model, found: Equilibrium, tolerance: float) -> Bools:
+    """Returns which bodies are not at rest or have tets inside out, (b,)."""
+    edges = found.x[model.tets[:, 1:]] - found.x[model.tets[:, :1]]
+    is_inverted = ~(np.linalg.det(edges) > 0.0)
+    return np.array(
+        [
+            not residual <= tolerance or bool(is_inverted[body.tets].any())
+            for residual, body in zip(found.residuals, model.bodies, strict=True)
+        ]
+    )

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Brings quasistatic flesh to rest at one sample: what holds it is looked up, and its nodes are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import Bools, Floats, floats
+from .build import Built
+from .errors import BadInput
+from .flesh import FleshPart
+from .flesh.follow_pose import Followed, Pose, follow_pose
+from .gravity import gravity_at
+from .integrators.outside import Points
+from .model import Model
+from .present_model import present_model
+from .quasistatic.held import Held
+from .quasistatic.newton import Progress
+from .simulation import Simulation
+
+LOST = "flesh.lost"  # field of the state: which quasistatic bodies were not at rest, or inside out, (b,)
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class PoseReport:
+    """How flesh came to rest in one sample.
+
+    Attributes:
+        newton_iterations, iterations: Newton's, and those of the linear solver, of all tries.
+        residual: Of the body that is farthest from rest.
+        converged: Whether that is within the tolerance.
+        contacts: Points that are pushed.
+        inverted_tets: Tets inside out.
+        residuals: By key of the body.
+        settled: Whether contacts were content at the end.
+    """
+
+    newton_iterations: int
+    iterations: int
+    residual: float
+    converged: bool
+    contacts: int
+    inverted_tets: int
+    residuals: dict[str, float]
+    settled: bool = True
+
+
+def pose_flesh(
+    simulation: Simulation, before: float, time: float, on_progress: OnProgress = lambda progress: None
+) -> PoseReport | None:
+    """Brings quasistatic flesh to rest as it is held at a time; None where there is none.
+
+    Args:
+        simulation: Its state gets positions of these nodes, and velocities: what they moved since the sample before.
+        before: Time of that sample [s]; the same as `time`: there was none.
+        time: [s].
+        on_progress: Called before every Newton iteration; what it raises goes through, and nothing is changed then.
+
+    Raises:
+        BadInput: "flesh-loose": a piece is held by nothing at that time.
+    """
+    built, state = simulation.built, simulation.state
+    flesh = built.flesh.quasistatic if built.flesh else None
+    if flesh is None:
+        return None
+    nodes = flesh.part.nodes
+    model = flesh.at_rest_in(present_model(built, state))
+    x = floats(state.x[nodes])
+    pose, targets = _pose(simulation, flesh, model, x, time)
+    was_lost = bool(state.fields.get(LOST, np.zeros(1)).any())
+    found = follow_pose(flesh, model, pose, x, was_lost, simulation.scene.settings, on_progress)
+    state.x[nodes] = found.x
+    state.v[nodes] = (found.x - x) / (time - before) if time > before else 0.0
+    state.fields[LOST] = found.is_lost
+    _remember_pins(simulation, flesh, targets, time - before)
+    return _report(found, model)
+
+
+def _pose(
+    simulation: Simulation, flesh: FleshPart, model: Model, x: Floats, time: float
+) -> tuple[Pose, dict[str, Floats]]:
+    """Returns what is asked of flesh at a time, and the targets of its pins by key."""
+    scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
+    is_fixed, target = np.zeros(built.model.node_count, bool), np.zeros((built.model.node_count, 3))
+    springs, targets = [Points()], {}
+    if built.bones:  # before pins, which win where both hold a node
+        bones = built.bones.of(flesh.part.bodies)
+        bones.hold(tracks, time, is_fixed, target)
+        springs.append(bones.pull(state, built.model, tracks, time))
+    for pins in built.pins:
+        stiffness = pins.stiffness(tracks, time) if pins.body in flesh.part.bodies else 0.0
+        if stiffness > 0.0:
+            targets[pins.key] = pins.targets(tracks, time)
+            pins.hold(targets[pins.key], is_fixed, target)
+            springs.append(pins.pull(state, built.model, targets[pins.key], stiffness, np.inf))
+    held = _held(flesh, is_fixed, target)
+    pulling = _in_part(built, flesh, Points.together(*springs))
+    loose = flesh.pieces.loose(model, held, pulling)
+    if len(loose):
+        raise BadInput("flesh-loose", name=_name_of(built, flesh, int(loose[0])), count=len(loose), time=round(time, 3))
+    load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
+    return Pose(held, pulling, floats(load, -1, 3)), targets
+
+
+def _held(flesh: FleshPart, is_fixed: Bools, target: Floats) -> Held:
+    nodes = flesh.part.nodes
+    own = np.flatnonzero(is_fixed[nodes]).astype(np.int32)
+    return Held(own, target[nodes[own]])
+
+
+def _in_part(built: Built, flesh: FleshPart, springs: Points) -> Points:
+    """Returns springs on tets of the whole as on tets of the part; all of them are its own."""
+    if len(springs):
+        springs.tet = np.searchsorted(flesh.part.tets, springs.tet).astype(np.int32)
+    return springs
+
+
+def _name_of(built: Built, flesh: FleshPart, node: int) -> str:
+    whole = flesh.part.nodes[node]
+    return next(body.name for body in built.bodies if body.range.nodes.start <= whole < body.range.nodes.stop)
+
+
+def _remember_pins(simulation: Simulation, flesh: FleshPart, targets: dict[str, Floats], dt: float) -> None:
+    built, state = simulation.built, simulation.state
+    for pins in built.pins:
+        if pins.body in flesh.part.bodies:
+            pins.remember(state, built.model, targets.get(pins.key), dt)
+
+
+def _report(found: Followed, model: Model) -> PoseReport:
+    return PoseReport(
+        newton_iterations=found.newton_iterations,
+        iterations=found.cg_iterations,
+        residual=found.residual,
+        converged=found.converged,
+        contacts=0,
+        inverted_tets=found.inverted_tets,
+        residuals={body.key: residual for body, residual in zip(model.bodies, found.residuals, strict=True)},
+    )
+
+
+def check_flesh(simulation: Simulation) -> None:
+    """Raises BadInput where flesh has no place when the simulation begins."""
+    flesh = simulation.built.flesh
+    if flesh and flesh.quasistatic:
+        part = flesh.quasistatic
+        _pose(
+            simulation, part, part.model, floats(simulation.state.x[part.part.nodes]), simulation.scene.settings.begin
+        )

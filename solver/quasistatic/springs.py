@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Springs on points inside tets, as they act on a body at rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Floats, floats
+from ..integrators.outside import Points
+from ..linear.points import add_points
+from ..model import Model
+
+
+class Springs:
+    """Points with a force f0 where they are at first, and a stiffness A: f = f0 − A (p − p0), p where they are now.
+
+    Their energy ½ (p − p0)ᵀ A (p − p0) − f0·(p − p0) is zero there, so that far stretched ones lose no digits.
+    """
+
+    def __init__(self, model: Model, points: Points, x: Floats) -> None:
+        """Takes the springs of a step that begins at x [m], (n, 3); their damping does not act on what is at rest."""
+        self.model, self.points = model, points
+        self.corners = 4 * points.tet.astype(np.int64)
+        self.weights = floats(points.weights, len(points), 4)
+        self.stiffness = floats(points.stiffness, len(points), 3, 3)
+        self.start = points.positions(x, model.tets)
+
+    def energy(self, x: Floats) -> float:
+        """Returns the energy at x [m], (n, 3), in joules."""
+        return self._at(x)[0]
+
+    def add(self, x: Floats, values: Floats, force: Floats) -> float:
+        """Adds forces and stiffness at x [m], (n, 3); see `outside.Acting`."""
+        energy, pull = self._at(x)
+        add_points(
+            self.corners, self.weights, self.stiffness, pull, self.model.tets.ravel(),
+            self.model.pattern.corner_block, values, force,
+        )  # fmt: skip
+        return energy
+
+    def _at(self, x: Floats) -> tuple[float, Floats]:
+        away = self.points.positions(x, self.model.tets) - self.start
+        held_back = np.einsum("kij,kj->ki", self.stiffness, away)
+        energy = float(np.sum(0.5 * away * held_back - away * self.points.force))
+        return energy, floats(self.points.force - held_back)
