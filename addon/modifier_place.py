@@ -101,6 +101,13 @@ def input_count(obj: bpy.types.Object) -> int:
     return place_for(obj) if modifier is None else list(obj.modifiers).index(modifier)
 
 
+def place_anew(obj: bpy.types.Object) -> None:
+    """Moves Sinew's modifier to where it would be put now: below what poses the mesh."""
+    modifier = ensure_modifier(obj)
+    place, wanted = list(obj.modifiers).index(modifier), place_for(obj)
+    obj.modifiers.move(place, wanted - 1 if wanted > place else wanted)
+
+
 def place_for(obj: bpy.types.Object) -> int:
     """Returns where in the stack Sinew belongs: after what poses, before what refines or finishes."""
     stack = list(obj.modifiers)

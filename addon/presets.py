@@ -12,6 +12,10 @@ from ..solver.presets import DEFAULT, PRESETS, Preset
 from ..solver.scene import Fracture, Heat, Plasticity
 
 CUSTOM = "CUSTOM"
+# how bodies move that are no flesh
+ELASTIC = "ELASTIC"
+# what flesh does not do
+NOT_OF_FLESH = ("use_plasticity", "use_heat", "use_fracture")
 # what files have instead of the name: never to be changed, and new materials get new numbers
 NUMBERS = {
     "JELLY": 0,
@@ -76,7 +80,10 @@ def values_of(preset: Preset) -> dict[str, Any]:
 
 
 def apply(settings: Any) -> None:
-    """Writes the values of `settings.preset` into the settings, and switches on what the material is chosen for."""
+    """Writes the values of `settings.preset` into the settings, and switches on what the material is chosen for.
+
+    Flesh neither flows, takes heat nor breaks: it stays flesh, and gets the rest.
+    """
     global _applying
     if settings.preset == CUSTOM:
         return
@@ -86,7 +93,7 @@ def apply(settings: Any) -> None:
         for name, value in values_of(preset).items():
             setattr(settings, name, value)
         for part in ("plasticity", "heat", "fracture"):
-            setattr(settings, f"use_{part}", part in preset.shows)
+            setattr(settings, f"use_{part}", part in preset.shows and settings.motion == ELASTIC)
         if preset.heat is not None:
             write_rows(settings.softening, preset.heat.softening)
     finally:

@@ -16,6 +16,9 @@ from .results import present
 FEW_VERTICES = 64
 ENOUGH_VERTICES = 300
 HIGHEST_LEVEL = 6
+BONE_NAME = "Bone"
+# of the sides of the body that it is made for: along the longest, and across it
+BONE_LENGTH, BONE_WIDTH = 0.8, 0.3
 GROUND_NAME = "Ground"
 GROUND_SIDES = 10.0
 HEAT_NAME = "Heat Source"
@@ -75,6 +78,17 @@ def check_object(obj: bpy.types.Object) -> None:
     check_changeable(obj)
     if len(obj.data.polygons) == 0 and not obj.modifiers and obj.mode != "EDIT":
         raise BadInput("mesh-empty", name=obj.name)
+
+
+def check_bone(obj: bpy.types.Object) -> None:
+    """Makes sure that `obj` can be a bone.
+
+    Raises:
+        BadInput: It is no mesh, has no faces, or is linked and not overridden.
+    """
+    if obj.type == "ARMATURE":
+        raise BadInput("armature-as-bone", name=obj.name)
+    check_object(obj)
 
 
 def check_heat_source(obj: bpy.types.Object) -> None:
@@ -161,6 +175,26 @@ def add_heat_source(context: bpy.types.Context) -> bpy.types.Object:
     (context.collection or context.scene.collection).objects.link(source)
     make_heat_source(source)
     return source
+
+
+def add_bone(context: bpy.types.Context, flesh: bpy.types.Object) -> bpy.types.Object:
+    """Returns a new box along the middle of `flesh`, drawn as wires through it, made a bone."""
+    corners = [Vector(corner) for corner in flesh.bound_box]
+    low, high = (Vector(map(pick, zip(*corners, strict=True))) for pick in (min, max))
+    sides = high - low
+    longest = max(range(3), key=lambda axis: sides[axis] * flesh.matrix_world.to_scale()[axis])
+    half = [(BONE_LENGTH if axis == longest else BONE_WIDTH) * sides[axis] / 2.0 for axis in range(3)]
+    middle = (low + high) / 2.0
+    mesh = bpy.data.meshes.new(BONE_NAME)
+    points = [[middle[axis] + (half[axis] if i >> axis & 1 else -half[axis]) for axis in range(3)] for i in range(8)]
+    faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    mesh.from_pydata(points, [], faces)
+    bone = bpy.data.objects.new(BONE_NAME, mesh)
+    bone.matrix_world = flesh.matrix_world
+    bone.display_type, bone.show_in_front, bone.hide_render = "WIRE", True, True
+    (context.collection or context.scene.collection).objects.link(bone)
+    make_bone(bone)
+    return bone
 
 
 def clear(obj: bpy.types.Object) -> None:

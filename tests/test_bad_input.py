@@ -72,7 +72,7 @@ def test_not_a_mesh() -> None:
     scene.collection.objects.link(lamp)
     lamp.select_set(True)
     bpy.context.view_layer.objects.active = lamp
-    assert '"Lamp" is not a mesh but a light' in refused(bpy.ops.sinew.make_body)
+    assert '"Lamp" is not a mesh but of the type light' in refused(bpy.ops.sinew.make_body)
     assert '"Lamp" is not a mesh' in refused(bpy.ops.sinew.make_collider)
 
 

@@ -239,6 +239,6 @@ def test_the_physics_tab_offers_what_suits_the_object() -> None:
         return [name.removeprefix("sinew.") for _, name in layout.drawn]
 
     assert offered(obj) == ["remove"]
-    assert offered(box) == ["make_body", "make_collider", "make_heat_source"]
+    assert offered(box) == ["make_body", "make_flesh", "make_bone", "make_collider", "make_heat_source"]
     assert offered(source) == ["make_heat_source"]
     assert offered(broken) == ["activate_body"]

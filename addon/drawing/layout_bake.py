@@ -7,7 +7,7 @@ import textwrap
 
 import bpy
 
-from .. import messages
+from .. import export, messages, roles
 from ..baking import bake_status, bakes, cache_place
 from ..baking.status import Status, duration, size
 
@@ -105,14 +105,35 @@ def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.prop(scene if settings.use_scene_range else settings, "frame_end", text="End")
     column = layout.column()
     column.enabled = not status.is_locked
+    _draw_rest(column, scene)
     column.prop(settings, "substeps")
     column.prop(settings, "samples_per_frame")
-    column = column.column(align=True)
-    column.prop(settings, "tolerance")
-    column.prop(settings, "max_iterations")
+    for names, is_active in (
+        (("tolerance", "max_iterations"), True),
+        (("pose_tolerance", "pose_iterations"), any(obj.sinew.motion == "POSE" for obj in roles.bodies(scene))),
+    ):
+        part = column.column(align=True)
+        part.active = is_active
+        for name in names:
+            part.prop(settings, name)
     if status.frame is not None:
         for line in messages.steps(status.tally):
             draw_wrapped(layout, line, "INFO", context)
+
+
+def _draw_rest(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
+    """Draws in which pose there is no stress, and how bodies get from there to the first frame."""
+    settings = scene.sinew
+    row = layout.row(heading="Rest Frame")
+    row.prop(settings, "use_rest_frame", text="")
+    part = row.row()
+    part.active = settings.use_rest_frame
+    part.prop(settings, "rest_frame", text="")
+    before = export.frame_range(scene)[0] - settings.rest_frame
+    if settings.use_rest_frame and before > 0:
+        layout.label(text=f"{before:,} frames of pre-roll, from the Rest Frame on", icon="BLANK1")
+    else:
+        layout.prop(settings, "preroll")
 
 
 def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

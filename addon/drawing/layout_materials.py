@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene import ATTRIBUTES
+from .. import roles
 from ..attributes.ply_names import RENAMED, VELOCITY
 from ..baking import bake_status, body_reports
 from ..reading import mesh_defects
@@ -22,12 +23,14 @@ CLEAR = (
     "later cracks show early"
 )
 NOT_CARRIED = "They play from the cache, without Sinew too; shape keys and Alembic do not carry them"
+NOT_FLESH = "Flesh neither flows, takes heat nor breaks: choose Soft Body as Motion for that"
 NO_COLLISION = "Pieces do not collide with each other yet: they meet the ground and colliders only"
 
 
 def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws when a deformation stays, and how far it may go."""
     obj, own = context.object, context.object.sinew
+    _draw_reason(layout, context)
     report = body_reports.report(context.scene, obj)
     if report.largest_plastic_strain is not None and own.use_plasticity:
         layout.label(text=f"Largest lasting strain so far: {report.largest_plastic_strain:.3g}", icon="INFO")
@@ -46,6 +49,7 @@ def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
 def draw_heat(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how heat comes in, and what it does to the material."""
     obj, own = context.object, context.object.sinew
+    _draw_reason(layout, context)
     report = body_reports.report(context.scene, obj)
     if report.hottest is not None and own.use_heat:
         layout.label(text=f"{report.coldest:.4g} to {report.hottest:.4g} °C at the last frame", icon="INFO")
@@ -93,6 +97,7 @@ def _draw_softening(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup) ->
 def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what the body bears beside what it had to bear so far, and how it breaks."""
     obj, own = context.object, context.object.sinew
+    _draw_reason(layout, context)
     if own.use_fracture:
         draw_defects(layout, context, obj)
         _draw_what_broke(layout, context, obj)
@@ -181,6 +186,12 @@ def draw_heat_source(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
 def _settings(layout: bpy.types.UILayout, context: bpy.types.Context, is_on: bool) -> bpy.types.UILayout:
     """Returns a column that is locked while they are baked, and grey while they are switched off."""
     column = layout.column()
-    column.enabled = not bake_status.status(context.scene).is_locked
+    column.enabled = not bake_status.status(context.scene).is_locked and not roles.is_flesh(context.object)
     column.active = is_on
     return column
+
+
+def _draw_reason(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws why all of a panel is grey for flesh."""
+    if roles.is_flesh(context.object):
+        draw_wrapped(layout, NOT_FLESH, "INFO", context)

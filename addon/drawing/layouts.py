@@ -10,16 +10,20 @@ from ..baking import bake_status
 from ..reading import tet_file
 from . import own_weight, tet_estimate
 from .layout_bake import draw_cache, draw_simulate, draw_solver
+from .layout_flesh import draw_bone, draw_flesh, draw_held_by, draw_offers_to_hold
 from .layout_materials import draw_attributes, draw_defects, draw_fracture, draw_heat, draw_heat_source, draw_plasticity
 from .settings import draw_paint, draw_setting
 
 __all__ = [
     "draw_attributes",
+    "draw_bone",
     "draw_cache",
     "draw_collider",
+    "draw_flesh",
     "draw_fracture",
     "draw_heat",
     "draw_heat_source",
+    "draw_held_by",
     "draw_main",
     "draw_material",
     "draw_motion",
@@ -31,6 +35,7 @@ __all__ = [
 
 
 ICONS = {"BODY": "MOD_SOFT", "COLLIDER": "MOD_PHYSICS", "HEAT": "OUTLINER_OB_FORCE_FIELD", "BONE": "BONE_DATA"}
+FLESH_ICON = "MOD_MESHDEFORM"
 
 
 def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -38,6 +43,10 @@ def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     obj = context.object
     _draw_role(layout, context, obj)
     if obj is not None and obj.type == "MESH" and obj.sinew.role == "BODY":
+        row = layout.row()
+        row.enabled = not bake_status.status(context.scene).is_locked
+        row.prop(obj.sinew, "motion")
+        draw_offers_to_hold(layout, context, obj)
         _draw_offer_to_subdivide(layout, obj)
         if obj.sinew.use_fracture and bake_status.status(context.scene).frame is None:
             # here too: presets switch Fracture on while its panel is closed
@@ -56,21 +65,28 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
         column.operator("sinew.activate_body", icon=ICONS["BODY"])
     elif obj.sinew.role == "NONE":
         if obj.type == "MESH":
-            column.operator("sinew.make_body", icon="MOD_SOFT")
-            column.operator("sinew.make_collider", icon="MOD_PHYSICS")
+            row = column.row(align=True)
+            row.operator("sinew.make_body", icon=ICONS["BODY"])
+            row.operator("sinew.make_flesh", icon=FLESH_ICON)
+            row = column.row(align=True)
+            row.operator("sinew.make_bone", icon=ICONS["BONE"])
+            row.operator("sinew.make_collider", icon=ICONS["COLLIDER"])
         elif obj.type != "EMPTY":
             column.label(text=f"{obj.name} is not a mesh: select one", icon="INFO")
         if obj.type in {"MESH", "EMPTY"}:
             column.operator("sinew.make_heat_source", icon=ICONS["HEAT"])
     else:
         row = column.row(align=True)
-        row.label(text=f"{obj.name}: {_role_name(obj)}", icon=ICONS[obj.sinew.role])
+        icon = FLESH_ICON if roles.is_flesh(obj) else ICONS[obj.sinew.role]
+        row.label(text=f"{obj.name}: {_role_name(obj)}", icon=icon)
         row.operator("sinew.remove", text="", icon="X")
     column.operator("sinew.add_ground", icon="MESH_PLANE")
     column.operator("sinew.import_tets", text="Import Tets…", icon="IMPORT")
 
 
 def _role_name(obj: bpy.types.Object) -> str:
+    if roles.is_flesh(obj):
+        return "Flesh"
     if obj.sinew.role != "COLLIDER":
         return {"BODY": "Body", "HEAT": "Heat Source", "BONE": "Bone"}[obj.sinew.role]
     return "Ground" if obj.sinew.collider_shape == "PLANE" else "Collider"
@@ -95,6 +111,7 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     column.prop(settings, "poisson_ratio", slider=True)
     draw_setting(column, settings, "density")
     column = layout.column(align=True)
+    column.active = settings.motion != "POSE"  # at rest nothing swings
     draw_setting(column, settings, "stiffness_damping")
     draw_setting(column, settings, "mass_damping")
     if own_weight.collapses(context.object, context.scene):
@@ -188,7 +205,9 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     part.enabled = settings.use_simulated_size
     part.prop(settings, "simulated_size", text="")
     layout.prop(settings, "gravity_in_shape")
-    layout.column().prop(settings, "initial_velocity")
+    column = layout.column()
+    column.active = settings.motion != "POSE"
+    column.prop(settings, "initial_velocity")
 
 
 def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import bpy
 
 from ..baking import bake_status
+from ..roles import is_flesh
 from . import layouts
 from .softening_list import SINEW_UL_softening
 
@@ -17,9 +18,12 @@ PLACES = {
 }
 
 
-def _role(context: bpy.types.Context) -> str:
+def _roles(context: bpy.types.Context) -> set[str]:
+    """Returns what the object is to panels: its role, and whether it is flesh."""
     obj = context.object
-    return obj.sinew.role if obj is not None else "NONE"
+    if obj is None or obj.sinew.role == "NONE":
+        return set()
+    return {obj.sinew.role, "FLESH"} if is_flesh(obj) else {obj.sinew.role}
 
 
 def _panels() -> list[type]:
@@ -40,17 +44,20 @@ def _header(switch: str) -> Callable[[bpy.types.Panel, bpy.types.Context], None]
     """Returns what draws the checkbox `switch` before the name of a panel."""
 
     def draw_header(self: bpy.types.Panel, context: bpy.types.Context) -> None:
-        self.layout.enabled = not bake_status.status(context.scene).is_locked
-        self.layout.prop(context.object.sinew, switch, text="")
+        own = context.object.sinew
+        is_locked = bake_status.status(context.scene).is_locked
+        # what is on can be switched off, also where it should never have been on
+        self.layout.enabled = not is_locked and (getattr(own, switch) or not is_flesh(context.object))
+        self.layout.prop(own, switch, text="")
 
     return draw_header
 
 
 def _panel(name, label, values, draw, roles, options=(), meshes_only=False) -> type:  # type: ignore[no-untyped-def]
     def poll(_cls: type, context: bpy.types.Context) -> bool:
-        if meshes_only and _role(context) == "NONE":
+        if meshes_only and not _roles(context):
             return False
-        return roles is None or _role(context) in roles
+        return roles is None or bool(_roles(context) & roles)
 
     def draw_in(self: bpy.types.Panel, context: bpy.types.Context) -> None:
         # names stand beside their fields where there is room, inside them where there is not
@@ -72,14 +79,17 @@ def _panel(name, label, values, draw, roles, options=(), meshes_only=False) -> t
 
 # name, label, draw, roles for which it is shown (None: all), closed at first
 TABLE = (
+    ("held_by", "Bones", layouts.draw_held_by, {"FLESH"}, False),
     ("material", "Material", layouts.draw_material, {"BODY"}, False),
+    ("flesh", "Flesh", layouts.draw_flesh, {"FLESH"}, True),
     ("plasticity", "Plasticity", layouts.draw_plasticity, {"BODY"}, True),
     ("heat", "Heat", layouts.draw_heat, {"BODY"}, True),
     ("fracture", "Fracture", layouts.draw_fracture, {"BODY"}, True),
     ("tets", "Tets", layouts.draw_tets, {"BODY"}, False),
     ("pins", "Pins", layouts.draw_pins, {"BODY"}, False),
-    ("motion", "Size and Motion", layouts.draw_motion, {"BODY"}, True),
+    ("motion", "Size and Start", layouts.draw_motion, {"BODY"}, True),
     ("attributes", "Attributes", layouts.draw_attributes, {"BODY"}, True),
+    ("bone", "Bone", layouts.draw_bone, {"BONE"}, False),
     ("heat_source", "Heat Source", layouts.draw_heat_source, {"HEAT"}, False),
     ("collider", "Collider", layouts.draw_collider, {"COLLIDER"}, False),
     ("solver", "Solver", layouts.draw_solver, None, True),
@@ -103,6 +113,8 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
         flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=True, align=True)
         if obj.type == "MESH":
             flow.column().operator("sinew.make_body", text="Sinew Body", icon=layouts.ICONS["BODY"])
+            flow.column().operator("sinew.make_flesh", text="Sinew Flesh", icon=layouts.FLESH_ICON)
+            flow.column().operator("sinew.make_bone", text="Sinew Bone", icon=layouts.ICONS["BONE"])
             flow.column().operator("sinew.make_collider", text="Sinew Collider", icon=layouts.ICONS["COLLIDER"])
         flow.column().operator("sinew.make_heat_source", text="Sinew Heat Source", icon=layouts.ICONS["HEAT"])
     else:

@@ -25,6 +25,8 @@ UNITS = {
     "source_temperature": "°C",
     "source_exchange": "W/(m² K)",
     "air_temperature": "°C",
+    "bone_stiffness": "1/s²",
+    "armature_bone_stiffness": "1/s²",
 }
 
 

@@ -7,10 +7,12 @@ import bpy
 
 from ..operators import (
     bodies,
+    bones,
     cache,
     closed_copy,
     colliders,
     convert,
+    flesh,
     heat,
     import_tets,
     own_weight,
@@ -19,7 +21,21 @@ from ..operators import (
     simulate,
 )
 
-PARTS = (bodies, import_tets, colliders, heat, pins, resolution, own_weight, simulate, cache, convert, closed_copy)
+PARTS = (
+    bodies,
+    flesh,
+    bones,
+    import_tets,
+    colliders,
+    heat,
+    pins,
+    resolution,
+    own_weight,
+    simulate,
+    cache,
+    convert,
+    closed_copy,
+)
 
 
 def register() -> None:

@@ -3,13 +3,22 @@
 
 from __future__ import annotations
 
+import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ..choices import FLESH_LAWS, JIGGLE_SCHEMES, MOTIONS
+from ..presets import ELASTIC, NOT_OF_FLESH
 from .sampling import FIXED
 
 # of springs that hold flesh to a bone, per mass [1/s²]
 BONE_STIFFNESS = 30000.0
+
+
+def _motion_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Switches off what flesh does not do."""
+    for name in NOT_OF_FLESH:
+        if settings.motion != ELASTIC and getattr(settings, name):
+            setattr(settings, name, False)
 
 
 class FleshSettings:
@@ -18,7 +27,8 @@ class FleshSettings:
     motion: EnumProperty(
         name="Motion",
         items=MOTIONS,
-        default="ELASTIC",
+        default=ELASTIC,
+        update=_motion_chosen,
         description="How the body moves; Follow Pose and Jiggle make it flesh, which bones can hold",
         **FIXED,
     )

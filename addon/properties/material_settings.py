@@ -6,11 +6,9 @@ from __future__ import annotations
 import bpy
 from bpy.props import EnumProperty, FloatProperty
 
+from ...solver.presets import NEARLY_INCOMPRESSIBLE
 from .. import presets
 from .sampling import FIXED
-
-# linear tets lock near incompressible
-HIGHEST_POISSON_RATIO = 0.45
 
 
 def preset_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
@@ -54,7 +52,7 @@ class MaterialSettings:
         ),
         default=presets.DEFAULT_VALUES["poisson_ratio"],
         min=0.0,
-        max=HIGHEST_POISSON_RATIO,
+        max=NEARLY_INCOMPRESSIBLE,
         precision=3,
         step=1,
         subtype="FACTOR",

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the panels about flesh and the bones that hold it."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import holding, roles
+from ..baking import bake_status
+from .layout_bake import draw_wrapped
+from .settings import draw_paint, draw_setting
+
+# so many bones are named
+FEW_BONES = 3
+NOT_HELD = "Nothing holds this flesh yet. It needs a bone inside it, the bones of its armature, or pins"
+NO_ARMATURE = "No Armature modifier poses this mesh"
+POSED_AFTER = "The Armature modifier is below Sinew's, so it poses the result a second time"
+FALLS = "Nothing holds this flesh: it falls"
+
+
+def draw_offers_to_hold(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    """Draws what is missing where nothing holds flesh, and the shortest ways to it."""
+    if not roles.is_flesh(obj):
+        return
+    if holding.armatures_below(obj):
+        box = layout.box().column(align=True)
+        box.enabled = not bake_status.status(context.scene).is_locked
+        draw_wrapped(box, POSED_AFTER, "INFO", context)
+        box.operator("sinew.move_below_armature", icon="TRIA_DOWN_BAR")
+    if holding.is_held(context.scene, obj):
+        return
+    box = layout.box().column(align=True)
+    box.enabled = not bake_status.status(context.scene).is_locked
+    draw_wrapped(box, NOT_HELD if obj.sinew.motion == "POSE" else FALLS, "INFO", context)
+    if holding.armatures_of(obj):
+        box.prop(obj.sinew, "use_armature_bones", text="Use Armature Bones", icon="ARMATURE_DATA", toggle=1)
+    box.operator("sinew.add_bone", icon="BONE_DATA")
+
+
+def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws what holds the flesh."""
+    obj, own, scene = context.object, context.object.sinew, context.scene
+    bones = holding.bones_of(scene, obj)
+    layout.label(text=_held_words(bones), icon="BONE_DATA")
+    column = layout.column()
+    column.enabled = not bake_status.status(scene).is_locked
+    has_armature = bool(holding.armatures_of(obj))
+    row = column.row()
+    row.active = has_armature
+    row.prop(own, "use_armature_bones")
+    if own.use_armature_bones:
+        if not has_armature:
+            draw_wrapped(column, NO_ARMATURE, "INFO", context)
+        part = column.column(align=True)
+        part.active = has_armature
+        part.prop(own, "armature_bone_radius")
+        _draw_springs(part, own, "use_armature_bone_spring", "armature_bone_stiffness")
+    draw_paint(column, obj, "attachment_group")
+    draw_shown(layout, context, obj)
+
+
+def _held_words(bones: list[bpy.types.Object]) -> str:
+    if not bones:
+        return "No bone meshes"
+    names = ", ".join(bone.name for bone in bones[:FEW_BONES])
+    more = len(bones) - FEW_BONES
+    return f"{names} and {more} more" if more > 0 else names
+
+
+def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how flesh resists and moves, and where it differs."""
+    obj, own = context.object, context.object.sinew
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked
+    column.prop(own, "flesh_law")
+    if own.motion == "POSE":
+        column.prop(own, "self_contact")
+    else:
+        column.prop(own, "jiggle_scheme")
+    row = column.row()
+    row.active = obj.data.shape_keys is not None
+    row.prop(own, "rest_from_keys")
+    for name in ("stiffness_group", "volume_group", "density_group"):
+        draw_paint(column, obj, name)
+
+
+def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws which flesh follows a bone, and how strictly."""
+    obj, own = context.object, context.object.sinew
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked
+    column.prop(own, "bone_distance")
+    _draw_springs(column.column(align=True), own, "use_bone_spring", "bone_stiffness")
+    draw_paint(column, obj, "bone_mask_group")
+    column.prop(own, "bone_body")
+    if not any(roles.is_flesh(body) for body in roles.bodies(context.scene)):
+        draw_wrapped(layout, "There is no flesh yet: select a mesh and press Make Flesh", "INFO", context)
+    draw_shown(layout, context, obj)
+
+
+def draw_shown(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    """Draws what of it is seen in the viewport."""
+    column = layout.column(heading="Viewport Display")
+    column.prop(obj.sinew, "show_attachment")
+
+
+def _draw_springs(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, switch: str, stiffness: str) -> None:
+    layout.prop(own, switch)
+    row = layout.row()
+    row.active = getattr(own, switch)
+    draw_setting(row, own, stiffness)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make the selected meshes bones of flesh, and add a bone."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import roles
+from ..messages import told
+from .chosen import active_mesh, selected
+
+
+class SINEW_OT_make_bone(bpy.types.Operator):
+    """Make the selected meshes bones: flesh follows them, whatever moves them. Active flesh stays flesh"""
+
+    bl_idname = "sinew.make_bone"
+    bl_label = "Make Bone"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes every selected mesh a bone, or none; not the flesh that they are selected together with."""
+        chosen = selected(context)
+        others = [o for o in chosen if not (o == context.object and roles.is_flesh(o))]
+        # an armature that is selected with its bone meshes is not meant
+        bones = [o for o in others if o.type == "MESH"] or others or chosen
+        for obj in bones:
+            roles.check_bone(obj)
+        for obj in bones:
+            roles.make_bone(obj)
+        return {"FINISHED"}
+
+
+class SINEW_OT_add_bone(bpy.types.Operator):
+    """Add a bone mesh along the middle of the flesh; move, shape, copy and animate it"""
+
+    bl_idname = "sinew.add_bone"
+    bl_label = "Add Bone"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Adds the mesh; the selection stays."""
+        bone = roles.add_bone(context, active_mesh(context))
+        self.report({"INFO"}, f'Added "{bone.name}"')
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_make_bone, SINEW_OT_add_bone)

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Flesh and bones in the window: how they are made, what the panels say of them, and what can be changed when."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from blender_scenes import add_box, add_mesh, add_rig, fresh
+from fake_layout import FakeLayout
+from sinew.addon import holding, presets, roles
+from sinew.addon.baking import bake_status
+from sinew.addon.baking.status import Status
+from sinew.addon.drawing import layout_flesh, layout_materials, panels
+from sinew.addon.drawing.settings import UNITS
+from sinew.solver.anatomy import FLESH_LAWS, SCHEMES
+from sinew.solver.errors import BadInput
+from sinew.solver.presets import NEARLY_INCOMPRESSIBLE, PRESETS
+from test_addon import context_of, drawn
+
+PARTS = ("draw_held_by", "draw_flesh", "draw_bone")
+
+
+def flesh(name: str = "Arm") -> bpy.types.Object:
+    obj = add_box(name, divisions=4)
+    roles.make_flesh(obj)
+    return obj
+
+
+def bone(name: str = "Humerus") -> bpy.types.Object:
+    obj = add_box(name, divisions=1)
+    roles.make_bone(obj)
+    return obj
+
+
+def select(*objects: bpy.types.Object) -> None:
+    """Selects objects, the last one active."""
+    bpy.ops.object.select_all(action="DESELECT")
+    for obj in objects:
+        obj.select_set(True)
+    bpy.context.view_layer.objects.active = objects[-1]
+
+
+def test_make_flesh_and_make_bone() -> None:
+    scene = fresh()
+    boxes = [add_box(f"Box {i}", divisions=4) for i in range(3)]
+    select(*boxes[:2])
+    assert bpy.ops.sinew.make_flesh() == {"FINISHED"}
+    assert roles.bodies(scene) == boxes[:2] and all(roles.is_flesh(obj) for obj in boxes[:2])
+    own = boxes[0].sinew
+    assert (own.role, own.motion, own.preset) == ("BODY", "POSE", "FLESH")
+    assert own.youngs_modulus == PRESETS["FLESH"].material.youngs_modulus
+    own.preset, own.motion = "FAT", "JIGGLE"
+    select(boxes[0])
+    bpy.ops.sinew.make_flesh()
+    assert (own.preset, own.motion) == ("FAT", "JIGGLE"), "what is flesh keeps its settings"
+    select(boxes[2], boxes[0])
+    assert bpy.ops.sinew.make_bone() == {"FINISHED"}
+    assert roles.bones(scene) == [boxes[2]] and roles.is_flesh(boxes[0]), "active flesh stays flesh"
+    select(boxes[1], boxes[2])
+    bpy.ops.sinew.make_bone()
+    assert roles.bones(scene) == boxes[1:], "flesh that is not active is meant"
+    assert not boxes[1].modifiers and not roles.is_flesh(boxes[1])
+    select(boxes[1])
+    bpy.ops.sinew.remove()
+    assert roles.bones(scene) == boxes[2:]
+
+
+def test_what_cannot_be_flesh_or_bone_is_refused_by_name() -> None:
+    fresh()
+    box = flesh()
+    twin = bpy.data.objects.new("Twin", box.data)
+    bpy.context.scene.collection.objects.link(twin)
+    rig = add_rig(box)
+    empty = add_mesh("Nothing", np.zeros((0, 3)), [])
+    for objects, operator, words in (
+        ((twin,), "make_flesh", '"Twin"'),
+        ((rig,), "make_flesh", '"Rig" is not a mesh'),
+        ((rig,), "make_bone", '"Rig" is an armature'),
+        ((empty,), "make_bone", '"Nothing"'),
+    ):
+        select(*objects)
+        with pytest.raises(RuntimeError) as failure:
+            getattr(bpy.ops.sinew, operator)()
+        assert words in str(failure.value), operator
+        assert all(obj.sinew.role == "NONE" for obj in objects)
+    with pytest.raises(BadInput) as refused:
+        roles.check_bone(rig)
+    assert "Armature Bones" in refused.value.next_step
+
+
+def test_every_setting_stands_in_a_panel() -> None:
+    scene = fresh()
+    obj = flesh()
+    names: set[str] = set()
+    obj.sinew.use_armature_bones = True
+    for motion in ("POSE", "JIGGLE"):
+        obj.sinew.motion = motion
+        names |= {name for _, name in drawn(obj, "draw_main", "draw_solver", *PARTS).drawn}
+    for group in type(obj.sinew).__mro__:
+        if group.__name__ in {"FleshSettings", "BoneSettings"}:
+            assert set(group.__annotations__) <= names, group
+    assert {"use_rest_frame", "rest_frame", "preroll", "pose_tolerance", "pose_iterations"} <= names
+    for name in ("bone_stiffness", "armature_bone_stiffness"):
+        assert f"[{UNITS[name]}]" in obj.sinew.bl_rna.properties[name].description
+    for owner in (obj.sinew, scene.sinew):
+        for rna in owner.bl_rna.properties:
+            assert rna.is_hidden or rna.description or rna.identifier in {"rna_type", "name"}, rna.identifier
+
+
+def test_menus_are_what_the_solver_knows() -> None:
+    fresh()
+    own = flesh().sinew
+    items = {name: own.bl_rna.properties[name].enum_items for name in ("motion", "flesh_law", "jiggle_scheme", "role")}
+    assert {item.identifier.lower().replace("_", "-") for item in items["flesh_law"]} == set(FLESH_LAWS)
+    assert [item.identifier.lower() for item in items["jiggle_scheme"]] == list(SCHEMES)
+    assert [(item.name, item.value) for item in items["motion"]] == [
+        ("Soft Body", 0),
+        ("Follow Pose", 1),
+        ("Jiggle", 2),
+    ]
+    assert "Quasistatic" in items["motion"]["POSE"].description and "Dynamic" in items["motion"]["JIGGLE"].description
+    assert {item.identifier: item.value for item in items["role"]} == {
+        "NONE": 0, "BODY": 1, "COLLIDER": 2, "HEAT": 3, "BONE": 4,
+    }  # fmt: skip
+
+
+def test_materials_keep_their_numbers_in_files() -> None:
+    fresh()
+    own = flesh().sinew
+    menu = own.bl_rna.properties["preset"].enum_items
+    assert {item.identifier: item.value for item in menu} == presets.NUMBERS
+    assert len(set(presets.NUMBERS.values())) == len(presets.NUMBERS) == len(PRESETS) + 1
+    assert menu["FLESH"].value == 2 and menu["CUSTOM"].value == 13, "as in files of 0.2"
+    for key in ("FAT", "FLESH", "SKIN", "MUSCLE"):
+        own.preset = key
+        assert (own.motion, own.preset) == ("POSE", key)
+        assert own.poisson_ratio == pytest.approx(NEARLY_INCOMPRESSIBLE)
+        assert PRESETS[key].source in menu[key].description
+    assert own.bl_rna.properties["poisson_ratio"].hard_max == pytest.approx(NEARLY_INCOMPRESSIBLE)
+
+
+def test_flesh_does_nothing_that_flesh_does_not() -> None:
+    fresh()
+    obj = add_box()
+    roles.make_body(obj)
+    own = obj.sinew
+    own.preset = "CLAY"
+    own.use_fracture = own.use_heat = True
+    own.motion = "JIGGLE"
+    assert not any(getattr(own, name) for name in presets.NOT_OF_FLESH)
+    own.preset = "WAX"
+    assert own.motion == "JIGGLE" and not any(getattr(own, name) for name in presets.NOT_OF_FLESH)
+    own.motion = "ELASTIC"
+    own.preset = "CHOCOLATE"
+    assert own.use_plasticity and own.use_fracture
+
+
+def test_what_flesh_does_not_do_is_grey_with_the_reason() -> None:
+    fresh()
+    obj = flesh()
+    for part, setting, switch in (
+        ("draw_plasticity", "yield_strain", "use_plasticity"),
+        ("draw_heat", "conductivity", "use_heat"),
+        ("draw_fracture", "breaking_stress", "use_fracture"),
+    ):
+        for motion in ("POSE", "JIGGLE", "ELASTIC"):
+            obj.sinew.motion = motion
+            layout = drawn(obj, part)
+            assert layout.enabled_of(setting) == (motion == "ELASTIC"), part
+            assert (layout_materials.NOT_FLESH in " ".join(layout.lines)) == (motion != "ELASTIC")
+            panel = next(p for p in panels.CLASSES if getattr(p, "bl_label", "").lower() == switch[4:])
+            header = FakeLayout()
+            panel.draw_header(SimpleNamespace(layout=header), context_of(obj))
+            assert header.enabled == (motion == "ELASTIC")
+
+
+def test_panels_are_shown_for_what_they_are_about() -> None:
+    fresh()
+    arm, humerus, plain = flesh(), bone(), add_box("Plain")
+
+    def shown(obj: bpy.types.Object) -> set[str]:
+        found = [p for p in panels.CLASSES if issubclass(p, bpy.types.Panel) and p.bl_space_type == "PROPERTIES"]
+        return {p.bl_label for p in found if p.poll(context_of(obj))}
+
+    assert {"Bones", "Flesh", "Material", "Pins"} <= shown(arm) and "Bone" not in shown(arm)
+    assert {"Bone"} <= shown(humerus) and not {"Bones", "Flesh", "Material"} & shown(humerus)
+    assert shown(plain) == {"Solver", "Cache"}
+    roles.make_body(plain)
+    assert not {"Bones", "Flesh", "Bone"} & shown(plain)
+    closed = {p.bl_label for p in panels.CLASSES if "DEFAULT_CLOSED" in getattr(p, "bl_options", ())}
+    assert "Flesh" in closed and not {"Bones", "Bone", "Material"} & closed
+
+
+def test_settings_are_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh()
+    obj = flesh()
+    for state in (Status(), Status("baking"), Status("baked", frame=8)):
+        monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
+        layout = drawn(obj, "draw_main", "draw_solver", *PARTS)
+        for name in ("motion", "flesh_law", "attachment_group", "bone_distance", "rest_frame", "pose_tolerance"):
+            assert layout.enabled_of(name) == (not state.is_locked), name
+        assert layout.enabled_of("show_attachment")
+
+
+def test_flesh_that_nothing_holds_gets_an_offer() -> None:
+    scene = fresh()
+    obj = flesh()
+    obj.scale = (1.0, 1.0, 0.25)
+    bpy.context.view_layer.update()
+
+    def offers() -> set[str]:
+        names = {"sinew.add_bone", "use_armature_bones", "sinew.move_below_armature"}
+        return {name for _, name in drawn(obj).drawn if name in names}
+
+    assert offers() == {"sinew.add_bone"} and layout_flesh.NOT_HELD in " ".join(drawn(obj).lines)
+    obj.sinew.motion = "JIGGLE"
+    assert layout_flesh.FALLS in " ".join(drawn(obj).lines)
+    obj.sinew.pin_group = "Any"
+    assert offers() == set()
+    obj.sinew.pin_group = ""
+    rig = add_rig(obj)
+    obj.modifiers.new("Subdivision", "SUBSURF")
+    assert holding.armatures_of(obj) == [] and offers() == {"sinew.add_bone", "sinew.move_below_armature"}
+    select(obj)
+    bpy.ops.sinew.move_below_armature()
+    assert [m.type for m in obj.modifiers] == ["ARMATURE", "MESH_CACHE", "SUBSURF"]
+    assert holding.armatures_of(obj) == [rig] and offers() == {"sinew.add_bone", "use_armature_bones"}
+    obj.sinew.use_armature_bones = True
+    assert offers() == set()
+    obj.sinew.use_armature_bones = False
+    select(obj)
+    assert bpy.ops.sinew.add_bone() == {"FINISHED"}
+    (made,) = roles.bones(scene)
+    bpy.context.view_layer.update()
+    assert offers() == set() and bpy.context.object == obj
+    assert holding.bones_of(scene, obj) == [made]
+    made.sinew.bone_body = add_box("Other")
+    assert offers() != set()
+
+
+def test_a_new_bone_lies_along_the_flesh() -> None:
+    scene = fresh()
+    obj = flesh()
+    obj.scale, obj.location = (1.0, 1.0, 0.25), (1.0, 2.0, 3.0)
+    bpy.context.view_layer.update()
+    select(obj)
+    bpy.ops.sinew.add_bone()
+    (made,) = roles.bones(scene)
+    bpy.context.view_layer.update()
+    # along the longest side as it is in the world
+    assert np.allclose(made.dimensions, [0.8, 0.3, 0.3 * 0.5]) and np.allclose(made.matrix_world, obj.matrix_world)
+    assert all(face.normal.dot(face.center) > 0.0 for face in made.data.polygons), "outward"
+
+
+def test_bones_are_named() -> None:
+    fresh()
+    obj = flesh()
+    assert "No bone meshes" in drawn(obj, "draw_held_by").lines
+    for name in ("A", "B", "C", "D", "E"):
+        bone(name)
+    assert "A, B, C and 2 more" in drawn(obj, "draw_held_by").lines
+    roles.clear(obj)
+    assert any("There is no flesh yet" in line for line in drawn(bpy.data.objects["A"], "draw_bone").lines)
+
+
+def test_the_rest_frame_says_its_preroll() -> None:
+    scene = fresh()
+    obj, settings = flesh(), scene.sinew
+    settings.use_rest_frame, settings.rest_frame = True, -19
+    assert "20 frames of pre-roll, from the Rest Frame on" in drawn(obj, "draw_solver").lines
+    settings.rest_frame = 5
+    assert "Pre-Roll" in drawn(obj, "draw_solver").lines
