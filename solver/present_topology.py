@@ -69,9 +69,11 @@ def broken_up(whole: Built, parted: Bools) -> Broken:
             model=model,
             bodies=tuple(replace(body, range=part) for body, part in zip(whole.bodies, nodes.bodies, strict=True)),
             pins=tuple(pins.following(whole.model, nodes.tets) for pins in whole.pins),
+            bones=whole.bones.following(whole.model, nodes.tets) if whole.bones else None,
             contact_points=ContactPoints.together([whole.contact_points, fracture.points.points(keys, whole.model)]),
             broken_keys=keys,
             whole=whole,
+            flesh=whole.flesh.following(model) if whole.flesh else None,
         ),
         topology=Topology(nodes.tets, origin),
         corner=nodes.corner,
@@ -117,6 +119,10 @@ def _first_corners(model: Model) -> Indices:
 
 def _model(whole: Model, fracture: FractureBodies, nodes: _Nodes, origin: Indices) -> Model:
     mass = np.bincount(nodes.tets.ravel(), np.repeat(fracture.corner_mass, 4), minlength=len(origin))
+    breakable = {body.number for body in fracture.bodies}
+    for number, (before, now) in enumerate(zip(whole.bodies, nodes.bodies, strict=True)):
+        if number not in breakable:  # their masses may be painted
+            mass[now.nodes] = whole.mass[before.nodes]
     return replace(
         whole,
         X=whole.X[origin],
