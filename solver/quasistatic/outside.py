@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..arrays import Floats
+from .ties import Ties
 
 
 class Acting(Protocol):
@@ -20,3 +21,17 @@ class Acting(Protocol):
         What is added to K is symmetric positive semi-definite, and in blocks that the model's pattern has. May look
         anew for what touches what. Returns the energy at x [J].
         """
+
+
+@runtime_checkable
+class Tying(Acting, Protocol):
+    """Something whose tangent has blocks that the model's pattern has not.
+
+    Attributes:
+        waits_for_shape: Whether it does not act while tets that are inside out are led back.
+    """
+
+    waits_for_shape: bool
+
+    def ties(self) -> Ties | None:
+        """Returns the part of the tangent that `add` has not added, at the last x; None: there is none."""

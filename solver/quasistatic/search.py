@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Bools, Floats
-from ..hyperelastic.element import Answer, Hyperelastic, energy, forces_and_tangent, tet_work
+from ..hyperelastic.element import Answer, Hyperelastic, energy, forces_and_tangent, tet_work, whole_tangent
 from ..linear import pcg
 from ..linear.multigrid.preconditioner import EmbeddedLattices
 from ..linear.pattern import BlockPattern
@@ -35,7 +35,9 @@ class Search:
         self.values = np.empty((model.pattern.block_count, 9))
         self.force = np.empty((model.node_count, 3))
         self.work = tet_work(model.pattern)
+        self.law: Hyperelastic | None = None  # of the last look
         self.lattices = EmbeddedLattices(model.X)
+        self.lattices_of_mesh = EmbeddedLattices(model.X, mesh=model.pattern)
         self.widening: Widening | None = None
         self.cg_iterations = 0
         self.systems = 0
@@ -48,6 +50,7 @@ class Search:
 
     def look(self, law: Hyperelastic, x: Floats, clamp: bool = True) -> Answer:
         """Computes forces, loads included, and tangent at x; returns how it is there, energy in the loads included."""
+        self.law = law
         answer = forces_and_tangent(self.model, law, x, self.values, self.force, self.work, clamp)
         if self.load is not None:
             self.force += self.load
@@ -125,21 +128,23 @@ class Search:
         return d, self._solve_for(d, b, tolerance)
 
     def _solve_for(self, d: Floats, b: Floats, tolerance: float) -> bool:
-        pattern, values = self._system()
-        solved = pcg.solve(pattern, values, b, self.is_free, d, tolerance, CG_ITERATIONS, preconditioner=self.lattices)
+        pattern, values, lattices = self._system()
+        solved = pcg.solve(pattern, values, b, self.is_free, d, tolerance, CG_ITERATIONS, preconditioner=lattices)
         self.cg_iterations += solved.iterations
         self.systems += 1
         return solved.converged
 
-    def _system(self) -> tuple[BlockPattern, Floats]:
-        """Returns the tangent of the last look, with what ties nodes of different tets."""
+    def _system(self) -> tuple[BlockPattern, Floats, EmbeddedLattices]:
+        """Returns the tangent of the last look, with what ties nodes of different tets, and its preconditioner."""
+        assert self.law is not None
+        pattern, values = whole_tangent(self.model, self.law, self.values, self.work)
         found = [acting.ties() for acting in self.acting if isinstance(acting, Tying)]
         ties = [tied for tied in found if tied is not None]
         if not ties:
-            return self.model.pattern, self.values
-        if self.widening is None:
-            self.widening = Widening(self.model.pattern)
-        return self.widening.widened(self.values, Ties.together(ties))
+            return pattern, values, self.lattices_of_mesh
+        if self.widening is None or self.widening.pattern is not pattern:
+            self.widening = Widening(pattern)
+        return *self.widening.widened(values, Ties.together(ties)), self.lattices
 
     def _along(self, d: Floats) -> float:
         return float(np.sum(self.force * d))  # np.dot's sum depends on the number of threads

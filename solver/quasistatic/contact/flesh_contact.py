@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What flesh may touch, made once."""
+"""What flesh may touch, made once.
+
+What overlaps at rest, such as lips, armpits and shells that cross, is not pushed apart: a point that is inside other
+flesh at rest is pushed from where it is deeper than then. Points and faces of a surface that more of the same material
+covers at rest, where shells cross in one mesh of tets, are inside for good, and meet nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +13,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Floats
+from ...arrays import Floats, Indices
 from ...contact.colliders import BuiltCollider
-from ...contact.points import ContactPoints
+from ...contact.points import ContactPoints, place_points
+from ...geometry.closest import closest_points
 from ...materials.elastic import youngs_modulus
 from ...model import Model
 from ...part_model import PartModel
 from ...tracks import TrackReader
+from .containers import Containers, make_containers
+from .places import Meetings
 from .render_surface import RenderSurface
+from .rigid import sides
+from .skin import Skin, make_skin
 from .touching import Touching
+from .ways_out import ways_out
 
 STIFFNESS = 10.0  # penalty per area over Young's modulus / tet size
 
@@ -29,19 +40,26 @@ class FleshContact:
         model: The bodies alone.
         points: Of their surfaces; tets counted in `model`.
         stiffness: Penalty k of each point [N/m], (k,).
-        surfaces: In the order of the bodies.
-        self_contact: Whether each body may touch itself.
         colliders: Rigid things.
+        skin: The surfaces of the bodies.
+        containers: Their tets; None where nothing may meet other flesh.
+        triangle, weights: The place of the surface that each point is, (k,) and (k, 3).
+        rest_depth: How deep each is in other flesh at rest [m], infinite for points that meet nothing, (k,).
     """
 
     model: Model
     points: ContactPoints
     stiffness: Floats
-    surfaces: tuple[RenderSurface, ...]
-    self_contact: tuple[bool, ...]
     colliders: tuple[BuiltCollider, ...]
+    skin: Skin
+    containers: Containers | None
+    triangle: Indices
+    weights: Floats
+    rest_depth: Floats
 
-    def at(self, tracks: TrackReader | None, time: float, x: Floats | None = None) -> Touching:
+    def at(
+        self, tracks: TrackReader | None, time: float, x: Floats | None = None, before: float | None = None
+    ) -> Touching:
         """Returns what acts at a time [s].
 
         Args:
@@ -49,12 +67,47 @@ class FleshContact:
             time: [s].
             x: Where the solve begins, the equilibrium before [m], (n, 3): tells on which side of open sheets points
                 are. None: at rest.
+            before: The time of that [s]; None: the same.
 
         Raises:
             BadInput: A collider changes its scale or shear.
         """
-        poses = [collider.pose(tracks, time) for collider in self.colliders] if tracks is not None else []
-        return Touching(self, poses, self.model.X if x is None else x)
+        if tracks is None or not self.colliders:
+            return Touching(self, (), ())
+        places = self.positions(self.model.X if x is None else x)
+        earlier = [collider.pose(tracks, time if before is None else before) for collider in self.colliders]
+        return self.among(
+            [collider.pose(tracks, time) for collider in self.colliders],
+            [sides(collider, pose, places) for collider, pose in zip(self.colliders, earlier, strict=True)],
+        )
+
+    def among(self, poses: Sequence[Floats], on_sides: Sequence[np.ndarray] | None = None) -> Touching:
+        """Returns what acts with the colliders at these poses, rows R | t, and the points on these sides of sheets."""
+        if on_sides is None:
+            places = self.positions(self.model.X)
+            on_sides = [sides(collider, pose, places) for collider, pose in zip(self.colliders, poses, strict=True)]
+        return Touching(self, poses, on_sides)
+
+    def positions(self, x: Floats) -> Floats:
+        """Returns where the points are [m], (k, 3), when nodes are at x, (n, 3)."""
+        out = np.empty((len(self.points), 3))
+        place_points(x, self.model.tets, self.points.tet, self.points.weights, out)
+        return out
+
+    def meetings(self, x: Floats) -> Meetings:
+        """Returns which points have gone through the surface of flesh when nodes are at x [m], (n, 3)."""
+        if self.containers is None:
+            return Meetings.none()
+        points = self.positions(x)
+        found = self.containers.holding(self.model, x, points, self.points.tet)
+        found = found.some(np.isfinite(self.rest_depth[found.point]))
+        if not len(found.point):
+            return Meetings.none()
+        vertices = self.skin.vertices_at(self.model, x)
+        faces, at_vertices = self.skin.normals(vertices)
+        corners = at_vertices[self.skin.triangles[self.triangle]]
+        facing = np.einsum("ka,kai->ki", self.weights, corners)
+        return ways_out(self.skin, self.model, vertices, points, facing, faces, found)
 
 
 def make_flesh_contact(
@@ -73,15 +126,47 @@ def make_flesh_contact(
         colliders: Of the scene.
         self_contact: Whether each body may touch itself, in their order.
     """
-    number = np.full(int(part.tets.max(initial=0)) + 1, -1, np.int32)
-    number[part.tets] = np.arange(len(part.tets), dtype=np.int32)
-    own = np.flatnonzero((points.tet < len(number)) & (number[np.minimum(points.tet, len(number) - 1)] >= 0))
-    tet, weights = number[points.tet[own]], points.weights[own]
-    model = part.model
-    lever = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1.0) ** 2
-    E = youngs_modulus(model.mu[tet], model.lam[tet])
-    k = STIFFNESS * E * points.area[own] / points.tet_size[own] / lever
-    ours = ContactPoints(
-        tet, np.ascontiguousarray(weights), points.area[own], k, points.mass[own], points.tet_size[own]
+    model, own = part.model, _own_points(part, points)
+    skin = make_skin(model, surfaces)
+    lever = np.maximum(np.abs(own.weights).max(axis=1, initial=0.0), 1.0) ** 2
+    E = youngs_modulus(model.mu[own.tet], model.lam[own.tet])
+    triangle, weights = _places_on(skin, model, own)
+    contact = FleshContact(
+        model=model,
+        points=own,
+        stiffness=STIFFNESS * E * own.area / own.tet_size / lever,
+        colliders=tuple(colliders),
+        skin=skin,
+        containers=make_containers(model, tuple(self_contact)) if any(self_contact) or len(surfaces) > 1 else None,
+        triangle=triangle,
+        weights=weights,
+        rest_depth=np.where(skin.is_outer[triangle], 0.0, np.inf),
     )
-    return FleshContact(model, ours, k, tuple(surfaces), tuple(self_contact), tuple(colliders))
+    at_rest, depth = contact.meetings(model.X), contact.rest_depth
+    np.maximum.at(depth, at_rest.point, at_rest.depth)
+    return contact
+
+
+def _own_points(part: PartModel, points: ContactPoints) -> ContactPoints:
+    number = np.full(int(max(part.tets.max(initial=0), points.tet.max(initial=0))) + 1, -1, np.int32)
+    number[part.tets] = np.arange(len(part.tets), dtype=np.int32)
+    own = np.flatnonzero(number[points.tet] >= 0)
+    return ContactPoints(
+        number[points.tet[own]],
+        np.ascontiguousarray(points.weights[own]),
+        *(getattr(points, name)[own] for name in ("area", "stiffness", "mass", "tet_size")),
+    )
+
+
+def _places_on(skin: Skin, model: Model, points: ContactPoints) -> tuple[Indices, Floats]:
+    """Returns the triangle nearest to each point at rest, and the weights of its corners there, (k,) and (k, 3)."""
+    X = np.empty((len(points), 3))
+    place_points(model.X, model.tets, points.tet, points.weights, X)
+    triangle, weights = np.zeros(len(points), np.int32), np.zeros((len(points), 3))
+    island = skin.island[points.tet]
+    for number in np.unique(island):
+        shell, which = skin.shells[number], np.flatnonzero(island == number)
+        if shell is not None:
+            nearest = closest_points(shell, X[which])
+            triangle[which], weights[which] = nearest.triangle, nearest.weights
+    return triangle, weights

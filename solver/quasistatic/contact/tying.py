@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From places on a surface to nodes: what a contact between two pieces of flesh moves, and which way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...arrays import Floats, Indices
+from ...contact.points import ContactPoints
+from ...jit import kernel
+from ...model import Model
+from ..ties import Ties
+from .places import Meetings
+from .skin import Skin
+
+MOST = 16  # nodes of a contact: of the point's tet, and of the tets of the three corners of a triangle
+
+
+def tie(model: Model, skin: Skin, points: ContactPoints, met: Meetings, root_stiffness: Floats) -> Ties:
+    """Returns the ties of some contacts, with √k of each [√(N/m)]; the point's own nodes have positive coefficients."""
+    count = len(met.point)
+    nodes, coefficients = np.empty((count, MOST), np.int32), np.empty((count, MOST))
+    counts = np.empty(count, np.int64)
+    fill_ties(
+        model.tets, points.tet, points.weights, skin.tet, skin.weights, skin.triangles, met.point, met.triangle,
+        met.weights, nodes, coefficients, counts,
+    )  # fmt: skip
+    is_used = np.arange(MOST) < counts[:, None]
+    start = np.concatenate([[0], np.cumsum(counts)])
+    return Ties(start, nodes[is_used], coefficients[is_used], root_stiffness[:, None] * met.normal)
+
+
+@kernel()
+def fill_ties(
+    tets, tet, weights, vertex_tet, vertex_weights, triangles, point, triangle, at, nodes, coefficients, counts
+):  # fmt: skip
+    """Writes the nodes of each contact, each once, and their coefficients; see `tie`."""
+    for c in range(len(point)):
+        count = 0
+        for a in range(4):
+            count = put(tets[tet[point[c]], a], weights[point[c], a], nodes[c], coefficients[c], count)
+        for k in range(3):
+            vertex = triangles[triangle[c], k]
+            for a in range(4):
+                share = -at[c, k] * vertex_weights[vertex, a]
+                if share != 0.0:
+                    count = put(tets[vertex_tet[vertex], a], share, nodes[c], coefficients[c], count)
+        counts[c] = count
+
+
+@kernel()
+def put(node, share, nodes, coefficients, count):
+    """Adds a share to a node's coefficient; returns how many nodes there are then."""
+    for i in range(count):
+        if nodes[i] == node:
+            coefficients[i] += share
+            return count
+    nodes[count], coefficients[count] = node, share
+    return count + 1
+
+
+@kernel()
+def push_nodes(start, nodes, coefficients, normal, size, force):
+    """Adds c_i s n to the forces on the nodes of each tie, for forces of size s [N] along n."""
+    for tied in range(len(size)):
+        for e in range(start[tied], start[tied + 1]):
+            for axis in range(3):
+                force[nodes[e], axis] += coefficients[e] * size[tied] * normal[tied, axis]
+
+
+def heights(ties: Ties, normal: Floats, x: Floats) -> Floats:
+    """Returns −Σ c_i n · x_i [m] of every tie, (c,): how far its point would have to go along n."""
+    along = np.einsum("ei,ei->e", x[ties.nodes], np.repeat(normal, np.diff(ties.start), axis=0))
+    return -np.add.reduceat(np.append(ties.coefficients * along, 0.0), ties.start[:-1]) if len(ties) else np.zeros(0)
+
+
+def moves(ties: Ties, is_free: Indices) -> np.ndarray:
+    """Returns which ties have a node that is free, (c,)."""
+    if not len(ties):
+        return np.zeros(0, np.bool_)
+    return np.logical_or.reduceat(is_free[ties.nodes], ties.start[:-1])
