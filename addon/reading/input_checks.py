@@ -8,7 +8,7 @@ import numpy as np
 
 from ...solver.arrays import Floats
 from ...solver.errors import BadInput
-from .. import modifier_place, roles
+from .. import modifier_place, presets, roles
 from . import tet_file
 from .input_mesh import mesh_of, positions
 from .input_stage import Stage
@@ -58,7 +58,7 @@ def check_settings(obj: bpy.types.Object) -> None:
     """Makes sure that the material of a body is one.
 
     Raises:
-        BadInput: A value is out of its range.
+        BadInput: A value is out of its range, or flesh is to do what it is not made for.
     """
     own = obj.sinew
     for setting, value, fits, wanted in (
@@ -73,6 +73,9 @@ def check_settings(obj: bpy.types.Object) -> None:
         if not fits:
             raise BadInput("setting-out-of-range", setting=setting, name=obj.name, value=value, range=wanted)
     check_sampled(obj.name, own)
+    for setting in presets.NOT_OF_FLESH if roles.is_flesh(obj) else ():
+        if getattr(own, setting):
+            raise BadInput("flesh-combined", name=obj.name, feature=own.bl_rna.properties[setting].name)
 
 
 def check_points(name: str, points: Floats) -> None:
