@@ -30,6 +30,11 @@ class PartModel:
     tets: Indices
     blocks: Indices
 
+    def following(self, whole: Model) -> PartModel:
+        """Returns the same bodies after nodes of others have split: where they are in `whole` now."""
+        ranges = [whole.bodies[number] for number in self.bodies]
+        return replace(self, nodes=_joined([body.nodes for body in ranges]), blocks=_blocks(whole, ranges))
+
 
 def part_model(whole: Model, bodies: Sequence[int]) -> PartModel:
     """Returns the bodies of these numbers as a model of their own."""
@@ -46,8 +51,7 @@ def part_model(whole: Model, bodies: Sequence[int]) -> PartModel:
         starts = [starts[0] + n, starts[1] + m]
     corners = np.ascontiguousarray(number_of[whole.tets[tets]])
     islands = island_starts(corners, len(nodes), [body.nodes.start for body in own])
-    row_start = whole.pattern.row_start.astype(np.int64)
-    blocks = _joined([slice(row_start[body.nodes.start], row_start[body.nodes.stop]) for body in ranges])
+    blocks = _blocks(whole, ranges)
     model = replace(
         whole,
         X=floats(whole.X[nodes]),
@@ -61,6 +65,11 @@ def part_model(whole: Model, bodies: Sequence[int]) -> PartModel:
         },
     )
     return PartModel(model, numbers, nodes, tets, blocks)
+
+
+def _blocks(whole: Model, bodies: Sequence[BodyRange]) -> Indices:
+    row_start = whole.pattern.row_start.astype(np.int64)
+    return _joined([slice(row_start[body.nodes.start], row_start[body.nodes.stop]) for body in bodies])
 
 
 def _joined(ranges: Sequence[slice]) -> Indices:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..anatomy import DYNAMIC, QUASISTATIC, Flesh
 from ..hyperelastic.element import Hyperelastic, hyperelastic
+from ..integrators.flesh import DynamicFlesh, dynamic_flesh
 from ..model import Model
 from ..part_model import PartModel, part_model
 from ..scene import Scene
@@ -48,6 +49,10 @@ class FleshPart:
         tets = self.part.tets
         return replace(self.part.model, Dm_inverse=whole.Dm_inverse[tets], volume=whole.volume[tets])
 
+    def following(self, whole: Model) -> FleshPart:
+        """Returns these bodies where they are after nodes of others have split."""
+        return replace(self, part=self.part.following(whole))
+
 
 @dataclass(frozen=True, eq=False)
 class FleshBodies:
@@ -56,15 +61,25 @@ class FleshBodies:
     Attributes:
         quasistatic: The bodies that are at rest in every sample; None where there are none.
         dynamic: Those that have inertia; None where there are none.
+        stepping: The latter as `integrators.step` takes them.
     """
 
     quasistatic: FleshPart | None
     dynamic: FleshPart | None
+    stepping: DynamicFlesh | None
 
     @property
     def resting_bodies(self) -> tuple[int, ...]:
         """Numbers of the quasistatic bodies in the model."""
         return self.quasistatic.part.bodies if self.quasistatic else ()
+
+    def following(self, whole: Model) -> FleshBodies:
+        """Returns this flesh after nodes of other bodies have split: where it is in `whole` now."""
+        return _bodies(
+            whole,
+            self.quasistatic.following(whole) if self.quasistatic else None,
+            self.dynamic.following(whole) if self.dynamic else None,
+        )
 
 
 def make_flesh(scene: Scene, model: Model) -> FleshBodies | None:
@@ -76,7 +91,16 @@ def make_flesh(scene: Scene, model: Model) -> FleshBodies | None:
     """
     if all(body.flesh is None for body in scene.bodies):
         return None
-    return FleshBodies(_part(scene, model, QUASISTATIC), _part(scene, model, DYNAMIC))
+    return _bodies(model, _part(scene, model, QUASISTATIC), _part(scene, model, DYNAMIC))
+
+
+def _bodies(model: Model, quasistatic: FleshPart | None, dynamic: FleshPart | None) -> FleshBodies:
+    still = quasistatic.part.bodies if quasistatic else ()
+    stepping = None
+    if dynamic is not None:
+        schemes = [flesh.scheme for flesh in dynamic.asked]
+        stepping = dynamic_flesh(model, dynamic.part, dynamic.law, schemes, still)
+    return FleshBodies(quasistatic, dynamic, stepping)
 
 
 def _part(scene: Scene, model: Model, motion: str) -> FleshPart | None:
