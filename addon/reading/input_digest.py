@@ -52,17 +52,17 @@ def data_read(scene: bpy.types.Scene) -> set[bpy.types.ID]:
 
 
 def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
-    chosen = sorted((o for o in scene.objects if o.sinew.role != "NONE"), key=lambda o: o.name)
+    chosen = [o for o in scene.objects if o.sinew.role != "NONE"]
     has_heat = any(o.sinew.role == "BODY" and o.sinew.use_heat for o in chosen)
     keys = {o: body_key(o) for o in chosen if o.sinew.role == "BODY"}
     holding = set(bones_of(scene, keys))
     chosen = [o for o in chosen if {"HEAT": has_heat, "BONE": o in holding}.get(o.sinew.role, True)]
-    parts = _scene_parts(scene)
     seen: set[bpy.types.ID] = {scene}
     waiting: list[bpy.types.ID] = []
+    found = []
     for obj in chosen:
         # a body keeps its key when it is renamed
-        parts += [
+        parts = [
             keys.get(obj, ""),
             *values(obj.sinew, NOT_PHYSICS | hidden(obj.sinew) | unread(obj), animated_paths(obj), "sinew."),
         ]
@@ -72,13 +72,14 @@ def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
             parts.append(tet_file.content_digest(obj))
         cut = modifier_place.input_count(obj) if obj.sinew.role == "BODY" else None
         seen.add(obj)
-        parts += _object_parts(obj, cut, waiting)
+        found.append(digest(parts + _object_parts(obj, cut, waiting)))
     while waiting:
         item = waiting.pop(0)
         if item not in seen:
             seen.add(item)
-            parts += [item.name, *_id_parts(item, waiting)]
-    return parts, seen
+            found.append(digest([item.name, *_id_parts(item, waiting)]))
+    # in no order, since that of the objects changes with their names
+    return [*_scene_parts(scene), *sorted(found)], seen
 
 
 def _scene_parts(scene: bpy.types.Scene) -> Parts:
