@@ -49,15 +49,21 @@ def ending(job: Job) -> tuple[str, str]:
 
 def not_converged(tally: Tally) -> str:
     """Returns what a person has to know of steps that did not reach the tolerance, or ""."""
-    if not tally.not_converged:
-        return ""
-    worst = {"residual": tally.residual, "frame": tally.worst_frame}
-    return text_of(SinewError("steps-not-converged", count=tally.not_converged, **worst))
+    lines, steps = [], tally.not_converged - tally.poses_not_converged
+    if steps:
+        worst = {"residual": tally.residual, "frame": tally.worst_frame}
+        lines.append(text_of(SinewError("steps-not-converged", count=steps, **worst)))
+    if tally.poses_not_converged:
+        worst = {"residual": tally.pose_residual, "frame": tally.worst_pose_frame}
+        lines.append(text_of(SinewError("poses-not-converged", count=tally.poses_not_converged, **worst)))
+    return ". ".join(lines)
 
 
 def steps(tally: Tally) -> list[str]:
     """Returns what else there is to say about the steps of a bake."""
-    lines = [f"Largest residual {tally.residual:.1e}"]
+    lines = [f"Largest residual {tally.residual:.1e}"] if tally.residual or not tally.pose_residual else []
+    if tally.pose_residual:
+        lines.append(f"Largest residual of a pose {tally.pose_residual:.1e}, in frame {tally.worst_pose_frame}")
     if tally.unsettled:
         lines.append(text_of(SinewError("contacts-unsettled", count=tally.unsettled)))
     if tally.inverted_tets:

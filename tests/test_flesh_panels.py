@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_mesh, add_rig, fresh
+from blender_scenes import add_box, add_mesh, add_rig, fresh, write_cache
 from fake_layout import FakeLayout
-from sinew.addon import holding, presets, roles
-from sinew.addon.baking import bake_status
+from sinew.addon import export, holding, messages, presets, roles
+from sinew.addon.baking import bake_status, cache_look
+from sinew.addon.baking.bake_job import Job, advance
+from sinew.addon.baking.happenings import ChildSaid
 from sinew.addon.baking.status import Status
-from sinew.addon.drawing import layout_flesh, layout_materials, panels
+from sinew.addon.drawing import layout_flesh, layout_materials, panels, timeline_marks
 from sinew.addon.drawing.settings import UNITS
 from sinew.solver.anatomy import FLESH_LAWS, SCHEMES
+from sinew.solver.cache.tally import Tally
 from sinew.solver.errors import BadInput
 from sinew.solver.presets import NEARLY_INCOMPRESSIBLE, PRESETS
 from test_addon import context_of, drawn
@@ -275,3 +282,73 @@ def test_the_rest_frame_says_its_preroll() -> None:
     assert "20 frames of pre-roll, from the Rest Frame on" in drawn(obj, "draw_solver").lines
     settings.rest_frame = 5
     assert "Pre-Roll" in drawn(obj, "draw_solver").lines
+
+
+def baked(tmp_path: Path, scene: bpy.types.Scene, obj: bpy.types.Object, lines: list[dict[str, Any]]) -> Path:
+    """Returns the cache of `obj` with a line of the report for every frame from 1 on."""
+    folder = tmp_path / "c.sinew"
+    scene.sinew.cache_path = str(folder)
+    write_cache(folder, {export.body_key(obj): np.zeros((len(lines), len(obj.data.vertices), 3))})
+    told = [json.dumps({"frame": 1 + i, **line}) + "\n" for i, line in enumerate(lines)]
+    (folder / "report.jsonl").write_text("".join(told))
+    cache_look.forget()
+    return folder
+
+
+ARRIVED = {"residual": 0.0, "not_converged": 0, "poses_not_converged": 0, "pose_residual": 4.0e-4}
+LOST = ARRIVED | {"not_converged": 1, "poses_not_converged": 1, "pose_residual": 0.025}
+LOST_STEP = ARRIVED | {"not_converged": 2, "residual": 0.5}
+
+
+def test_frames_that_did_not_converge_are_marked_and_told(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = flesh()
+    assert timeline_marks.marked(scene) == []
+    folder = baked(tmp_path, scene, obj, [ARRIVED, LOST, LOST, ARRIVED, LOST | {"pose_residual": 0.0125}, LOST_STEP])
+    assert timeline_marks.marked(scene) == [(2, 3), (5, 6)]
+    words = " ".join(drawn(obj).lines)
+    assert "Flesh did not come to rest in 3 of its poses" in words and "residual of 0.025 in frame 2" in words
+    assert "2 steps stopped at Max Iterations" in words and "0.5 in frame 6" in words
+    words = " ".join(drawn(obj, "draw_solver").lines)
+    assert "Largest residual of a pose 2.5e-02, in frame 2" in words and "Largest residual 5.0e-01" in words
+    # the same frame again, as after a resume
+    with open(folder / "report.jsonl", "a") as file:
+        file.write(json.dumps({"frame": 3, **ARRIVED}) + "\n")
+    assert timeline_marks.marked(scene) == [(2, 2), (5, 6)]
+    ending = messages.not_converged(Tally.of([{"frame": 7, **LOST}]))
+    assert ending.startswith("Flesh did not come to rest in 1 of its poses") and "Pre-Roll" in ending and "steps" not in ending
+    assert messages.not_converged(Tally.of([{"frame": 7, **ARRIVED}])) == ""
+
+
+def test_marks_can_be_seen_however_far_a_timeline_is_zoomed_out() -> None:
+    assert timeline_marks.runs([]) == [] and timeline_marks.runs([9, 3, 4, 5]) == [(3, 5), (9, 9)]
+    corners = timeline_marks.rectangles([(10.0, 10.5), (40.0, 90.0), (-50.0, -20.0), (500.0, 900.0)], 2.0, 600.0)
+    left, right = corners.reshape(-1, 6, 2)[:, :, 0].min(axis=1), corners.reshape(-1, 6, 2)[:, :, 0].max(axis=1)
+    assert np.allclose(right - left, [6.0, 50.0, 100.0]) and np.allclose((left + right)[0], 20.5)
+    assert timeline_marks.rectangles([], 1.0, 100.0).shape == (0, 2)
+
+
+def test_progress_tells_preroll_iterations_and_residual(monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh()
+    obj = flesh()
+    job = Job("baking", 1, 50, tets=1234)
+
+    def after(**event: Any) -> str:
+        nonlocal job
+        job, _ = advance(job, ChildSaid(event, 1.0))
+        monkeypatch.setattr(bake_status, "status", lambda _: bake_status._status_of(job))
+        return " | ".join(drawn(obj).lines)
+
+    assert "1,234 tets" in after(event="compiling")
+    words = after(event="solving", frame=-4, newton_iterations=3, residual=0.125)
+    assert "Iteration 3, residual 1.2e-01" in words
+    assert "Pre-roll 25 %" in after(event="preroll", fraction=0.25)
+    words = after(event="frame", frame=1, not_converged=0, residual=0.0)
+    assert "Frame 1 of 50" in words and "Pre-roll" not in words and "Iteration" not in words
+    words = after(event="solving", frame=2, newton_iterations=0, residual=None)
+    assert "Iteration 0" in words and "residual" not in words and "Frame 1 of 50" in words
+    assert job.phase == "baking" and job.frame == 1
+    job = replace(job, phase="cancelling")
+    after(event="solving", frame=2, newton_iterations=9, residual=0.1)
+    assert job.phase == "cancelling"
+    assert "Iteration" not in after(event="finishing", body="Arm", fraction=0.5)

@@ -47,6 +47,8 @@ class Job:
         frame: The last frame that counts, or None.
         exported: How much of the export is done, 0 to 1.
         finished: How much of the finishing of a body that broke is done, 0 to 1, or None before that.
+        prerolled: How much of the pre-roll is done, 0 to 1, or None where there is none, or it is over.
+        solving: What flesh is being solved: the last `solving` event since the last frame, or None.
         stage, body: What is being built ("tetrahedralize", "bind", "rest"), of which body; or which one is finished.
         bodies: What the child said about each body once built: key, name, tets, nodes, warnings.
         tets: Tets of all bodies, or None before they are known.
@@ -67,6 +69,8 @@ class Job:
     frame: int | None = None
     exported: float = 0.0
     finished: float | None = None
+    prerolled: float | None = None
+    solving: Mapping[str, Any] | None = None
     stage: str = ""
     body: str = ""
     bodies: tuple[Mapping[str, Any], ...] = ()
@@ -152,9 +156,8 @@ def advance(job: Job, happening: Happening) -> Step:
 def _child_said(job: Job, event: Mapping[str, Any], now: float) -> Step:
     if event.get("event") == "finishing" and not (job.phase == "cancelling" and job.finished is not None):
         # stopped or at the last frame, it makes of what broke what can be rendered: that may take some seconds
-        told = event.get("fraction")
-        fraction = min(max(float(told), 0.0), 1.0) if isinstance(told, int | float) else 0.0
-        return replace(job, phase="finishing", body=str(event.get("body", "")), finished=fraction, deadline=None), ()
+        body, job = str(event.get("body", "")), replace(job, solving=None, prerolled=None)
+        return replace(job, phase="finishing", body=body, finished=_fraction(event), deadline=None), ()
     # While cancelling only the phase stays: frames that were finished before the child heard of it count.
     live = "cancelling" if job.phase == "cancelling" else None
     if live is None:
@@ -183,8 +186,18 @@ def _child_said(job: Job, event: Mapping[str, Any], now: float) -> Step:
         clock = (*job.clock, (now, event["frame"]))[-REMEMBERED_FRAMES:]
         tally = job.tally.and_frame(event)
         job = replace(job, phase=live or "baking", frame=event["frame"], clock=clock, tally=tally, last=event)
-        return job, (FRAMES_CHANGED,)
+        return replace(job, solving=None, prerolled=None), (FRAMES_CHANGED,)
+    if kind == "preroll":
+        return replace(job, phase=live or "baking", prerolled=_fraction(event)), ()
+    if kind == "solving":
+        return replace(job, phase=live or "baking", solving=event), ()
     return job, ()  # events of later versions
+
+
+def _fraction(event: Mapping[str, Any]) -> float:
+    """Returns how much an event says is done, 0 to 1."""
+    told = event.get("fraction")
+    return min(max(float(told), 0.0), 1.0) if isinstance(told, int | float) else 0.0
 
 
 def _child_ended(job: Job, ended: ChildEnded) -> Step:

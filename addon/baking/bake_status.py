@@ -12,7 +12,7 @@ from .. import export, playback
 from ..results import present
 from ..results.result_objects import results_of
 from . import bake_job, bakes, body_reports, cache_look, cache_place, present_bake
-from .status import PHASES, Status
+from .status import PHASES, Status, iteration_of
 
 STAGES = {"tetrahedralize": "Filling with Tets", "bind": "Binding", "rest": "Finding the Rest Shape"}
 
@@ -76,6 +76,8 @@ def _status_of(job: bake_job.Job) -> Status:
         seconds_left=job.seconds_left(clock.monotonic()),
         tets=job.tets,
         tally=job.tally,
+        prerolled=job.prerolled,
+        iteration=iteration_of(job.solving),
         stage=f'{stage}: "{job.body}"' if job.body else stage,
     )
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the frames of a bake say about each body, read off the report as it grows: stress, pieces, temperatures."""
+"""What the frames of a bake say, read off the report as it grows: each body's stress, pieces, temperatures, and which
+frames did not converge."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,6 +27,7 @@ class BodyReport:
         frames_held: Frames in which a limit held cracks back.
         largest_plastic_strain: The most so far.
         coldest, hottest: At the last frame [°C].
+        pose_residual: The largest residual that a pose of it ended with.
     """
 
     largest_stress: float | None = None
@@ -35,6 +37,7 @@ class BodyReport:
     largest_plastic_strain: float | None = None
     coldest: float | None = None
     hottest: float | None = None
+    pose_residual: float | None = None
 
     def and_frame(self, numbers: Mapping[str, Any]) -> BodyReport:
         """Returns the report with one more frame."""
@@ -47,17 +50,24 @@ class BodyReport:
             largest_plastic_strain=_most(self.largest_plastic_strain, numbers.get("largest_plastic_strain")),
             coldest=numbers.get("coldest", self.coldest),
             hottest=numbers.get("hottest", self.hottest),
+            pose_residual=_most(self.pose_residual, numbers.get("pose_residual")),
         )
 
 
 @dataclass
 class _Reading:
-    """How far a report was read: the file as it was, bytes, the last line, and what they said by key of the body."""
+    """How far a report was read: the file as it was, bytes, the last line, and what they said.
+
+    Attributes:
+        bodies: By key of the body.
+        lost: Frames in which a step or a pose did not converge.
+    """
 
     file: tuple[int, ...] = ()
     offset: int = 0
     last: bytes = b""
     bodies: dict[str, BodyReport] = field(default_factory=dict)
+    lost: set[int] = field(default_factory=set)
 
 
 _readings: dict[Path, _Reading] = {}
@@ -70,7 +80,19 @@ def report(scene: bpy.types.Scene, obj: bpy.types.Object) -> BodyReport:
 
 
 def reports(folder: Path) -> Mapping[str, BodyReport]:
-    """Returns what a cache says about its bodies, by key; only what is new in the file is read."""
+    """Returns what a cache says about its bodies, by key."""
+    known = _read(folder)
+    return known.bodies if known is not None else {}
+
+
+def lost_frames(folder: Path) -> Collection[int]:
+    """Returns the frames of a cache in which a step or a pose did not converge."""
+    known = _read(folder)
+    return known.lost if known is not None else ()
+
+
+def _read(folder: Path) -> _Reading | None:
+    """Returns what a cache's report says, or None without one; only what is new in the file is read."""
     path = folder / layout.REPORT_FILE
     try:
         stat = path.stat()
@@ -82,8 +104,8 @@ def reports(folder: Path) -> Mapping[str, BodyReport]:
                 _take(known, file.read())
             known.file = now
     except OSError:
-        return {}
-    return known.bodies
+        return None
+    return known
 
 
 def _continued(known: _Reading | None, file: BinaryIO) -> _Reading:
@@ -105,16 +127,20 @@ def _take(known: _Reading, data: bytes) -> None:
     known.offset += len(whole)
     known.last = whole.splitlines(keepends=True)[-1] if whole else known.last
     for told in _parsed(whole.splitlines()):
-        for key, numbers in told.items():
+        for key, numbers in (told.get("bodies") or {}).items():
             known.bodies[key] = known.bodies.get(key, BodyReport()).and_frame(numbers)
+        if isinstance(told.get("frame"), int):
+            (known.lost.add if told.get("not_converged") else known.lost.discard)(told["frame"])
 
 
-def _parsed(lines: Iterable[bytes]) -> Iterable[Mapping[str, Mapping[str, Any]]]:
+def _parsed(lines: Iterable[bytes]) -> Iterable[Mapping[str, Any]]:
     for line in lines:
         try:
-            yield json.loads(line).get("bodies") or {}
-        except (ValueError, AttributeError):
+            told = json.loads(line)
+        except ValueError:
             continue
+        if isinstance(told, dict):
+            yield told
 
 
 def _most(known: float | None, told: Any) -> float | None:

@@ -11,6 +11,8 @@ import bpy
 from . import bakes
 
 INTERVAL = 0.05
+# where panels are, and marks of frames that did not converge
+REDRAWN = {("VIEW_3D", "UI"), ("PROPERTIES", "WINDOW"), ("DOPESHEET_EDITOR", "WINDOW")}
 
 # what the panels said when they were drawn last
 _shown: Any = None
@@ -49,6 +51,8 @@ def _redraw_panels() -> None:
         int(100 * job.fraction),
         job.stage,
         job.body,
+        job.prerolled,
+        job.solving,
         left and int(left),
     )
     if now == _shown and now is not None:
@@ -57,5 +61,5 @@ def _redraw_panels() -> None:
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             for region in area.regions:
-                if (area.type, region.type) in {("VIEW_3D", "UI"), ("PROPERTIES", "WINDOW")}:
+                if (area.type, region.type) in REDRAWN:
                     region.tag_redraw()

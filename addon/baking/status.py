@@ -6,7 +6,9 @@ A crash of Blender therefore leaves no "baking" behind: the next start sees what
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ...solver.cache.tally import Tally
 from ...solver.errors import SinewError
@@ -41,6 +43,8 @@ class Status:
         seconds_left: Estimate for the rest of the running bake [s], or None.
         tets: Tets of all bodies, or None before they are known.
         stage: What a running bake is at, for people.
+        prerolled: How much of the pre-roll is done, 0 to 1, or None outside it.
+        iteration: Of Newton's method, for the flesh that is being solved, and the residual there; or None.
         tally: How the steps of the running bake, or of the frames that are there, went.
         problem: Why the bake that is there cannot be read, or None.
         busy_elsewhere: Whether another process holds the cache's lock.
@@ -57,6 +61,8 @@ class Status:
     seconds_left: float | None = None
     tets: int | None = None
     stage: str = ""
+    prerolled: float | None = None
+    iteration: tuple[int, float] | None = None
     tally: Tally = Tally()
     problem: SinewError | None = None
     busy_elsewhere: bool = False
@@ -106,6 +112,14 @@ def _running_words(status: Status) -> str:
     if status.phase in ("export", "baking", "finishing"):
         return f"{WORDS.get(status.phase, 'Baking')} {_percent(status.fraction)}"
     return WORDS[status.phase]
+
+
+def iteration_of(event: Mapping[str, Any] | None) -> tuple[int, float] | None:
+    """Returns what a `solving` event says of the flesh that is being solved: Newton iteration and residual."""
+    if event is None or not isinstance(event.get("newton_iterations"), int):
+        return None
+    residual = event.get("residual")
+    return event["newton_iterations"], float(residual) if isinstance(residual, int | float) else float("inf")
 
 
 def _percent(fraction: float) -> str:

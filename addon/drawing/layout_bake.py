@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 
 import bpy
@@ -52,7 +53,15 @@ def _draw_progress(layout: bpy.types.UILayout, status: Status) -> None:
     row = layout.row()
     row.progress(factor=status.fraction, type="BAR", text=_progress_words(status))
     if status.tets is not None:
-        layout.label(text=f"{status.tets:,} tets")
+        row = layout.row()
+        row.label(text=f"{status.tets:,} tets")
+        if status.iteration is not None:
+            row.label(text=_iteration_words(*status.iteration))
+
+
+def _iteration_words(number: int, residual: float) -> str:
+    """Returns where the search for rest is: the residual goes down to the Pose Tolerance, or not."""
+    return f"Iteration {number}, residual {residual:.1e}" if math.isfinite(residual) else f"Iteration {number}"
 
 
 def _progress_words(status: Status) -> str:
@@ -64,6 +73,8 @@ def _progress_words(status: Status) -> str:
         return "Cutting the mesh of what broke"
     if status.phase != "baking":
         return status.stage
+    if status.prerolled is not None:
+        return f"Pre-roll {int(100.0 * status.prerolled)} %"
     left = "" if status.seconds_left is None else f", {duration(status.seconds_left)} left"
     frame = status.frame_start if status.frame is None else status.frame
     return f"Frame {frame} of {status.frame_end}{left}"

@@ -15,9 +15,12 @@ class Tally:
     Attributes:
         residual: The largest relative residual that a step ended with.
         worst_frame: The frame in which it did, or None.
-        not_converged: Steps that ended above the tolerance.
+        not_converged: Steps and poses that ended above the tolerance.
         unsettled: Steps whose contacts still wanted to change after the last solve allowed.
         inverted_tets: Most tets turned inside out after a step.
+        pose_residual: The largest residual that a pose of flesh ended with.
+        worst_pose_frame: The frame in which it did, or None.
+        poses_not_converged: How many of `not_converged` are poses.
     """
 
     residual: float = 0.0
@@ -25,6 +28,9 @@ class Tally:
     not_converged: int = 0
     unsettled: int = 0
     inverted_tets: int = 0
+    pose_residual: float = 0.0
+    worst_pose_frame: int | None = None
+    poses_not_converged: int = 0
 
     @staticmethod
     def of(lines: Iterable[Mapping[str, Any]]) -> Tally:
@@ -36,15 +42,17 @@ class Tally:
 
     def and_frame(self, line: Mapping[str, Any]) -> Tally:
         """Returns the tally with one more frame, of which a line of the report tells."""
-        residual = line.get("residual")
-        residual = float("inf") if residual is None and "residual" in line else float(residual or 0.0)
-        is_worse = residual > self.residual
+        residual, pose_residual = _number(line, "residual"), _number(line, "pose_residual")
+        is_worse, is_worse_pose = residual > self.residual, pose_residual > self.pose_residual
         return Tally(
             residual if is_worse else self.residual,
             line.get("frame") if is_worse else self.worst_frame,
             self.not_converged + int(line.get("not_converged", not line.get("converged", True))),
             self.unsettled + int(line.get("unsettled", 0)),
             max(self.inverted_tets, int(line.get("inverted_tets", 0))),
+            pose_residual if is_worse_pose else self.pose_residual,
+            line.get("frame") if is_worse_pose else self.worst_pose_frame,
+            self.poses_not_converged + int(line.get("poses_not_converged", 0)),
         )
 
     def as_event(self) -> dict[str, Any]:
@@ -55,4 +63,13 @@ class Tally:
             "not_converged": self.not_converged,
             "unsettled": self.unsettled,
             "inverted_tets": self.inverted_tets,
+            "pose_residual": self.pose_residual,
+            "worst_pose_frame": self.worst_pose_frame,
+            "poses_not_converged": self.poses_not_converged,
         }
+
+
+def _number(line: Mapping[str, Any], name: str) -> float:
+    """Returns a number of a report; what is no number stands there as null, and is worse than any."""
+    told = line.get(name, 0.0)
+    return float("inf") if told is None else float(told)

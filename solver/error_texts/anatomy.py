@@ -24,6 +24,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Flesh did not come to rest in frame {frame} (residual {residual:.1e}), and Strict is on.",
         "Raise Pose Iterations, pin or bone less of it, or turn Strict off.",
     ),
+    # rest shapes that change
+    "rest-shape-not-finite": (
+        'The rest shape of "{name}" has coordinates in frame {frame} that are not numbers, or other vertices.',
+        "Look at its shape keys and the modifiers above Sinew's at that frame.",
+    ),
+    "rest-shape-inverted": (
+        'The rest shape of "{name}" makes {count} of its tets flat or turns them inside out in frame {frame}.',
+        "Move its shape keys less there, choose larger tets, or turn Rest Shape from Shape Keys off.",
+    ),
     # bones
     "bone-without-faces": ('The bone "{name}" has no faces.', "Give it a closed mesh, or take Bone off it."),
     "bone-body": (
@@ -83,6 +92,13 @@ TEXTS: dict[str, tuple[str, str]] = {
     "flesh-crushed": (
         'In frame {frame} the bone "{bone}" alone turns {count} tets of "{name}" inside out.',
         "Lower its Distance, paint its mask, or deform it less.",
+    ),
+    # what is said at the end of a bake
+    "poses-not-converged": (
+        "Flesh did not come to rest in {count} of its poses: at worst with a residual of {residual:.2g} "
+        "in frame {frame}, above the Pose Tolerance. The timeline marks such frames.",
+        "Look there whether bones leave the flesh or come close to each other; then try more Pose Iterations, smaller "
+        "tets, Stable Neo-Hookean, or a Pre-Roll where it is the first frame.",
     ),
     # what is made flesh or bone in the window
     "armature-as-bone": (

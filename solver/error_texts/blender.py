@@ -88,7 +88,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "setting-out-of-range": ('{setting} of "{name}" is {value}; it has to be {range}.', "Change the setting."),
     # Blender's window
     "nothing-selected": ("Nothing is selected.", "Select a mesh object first."),
-    "not-a-mesh": ('"{name}" is not a mesh but of the type {type}.', "Select a mesh, or convert it: Object > Convert > Mesh."),
+    "not-a-mesh": (
+        '"{name}" is not a mesh but of the type {type}.',
+        "Select a mesh, or convert it: Object > Convert > Mesh.",
+    ),
     "not-a-heat-source": (
         '"{name}" is a {type}, which cannot be a heat source.',
         "Select an empty or a mesh, or press Add Heat Source.",
