@@ -55,14 +55,22 @@ class Found:
     T: Floats
 
 
-def found(law: str, extension: str | None, F: Floats, clamped: bool = False, threshold: float = THRESHOLD) -> Found:
+def found(
+    law: str,
+    extension: str | None,
+    F: Floats,
+    clamped: bool = False,
+    threshold: float = THRESHOLD,
+    mu: float = MU,
+    lam: float = LAM,
+) -> Found:
     """Returns what the kernel finds for F, (k, 3, 3): of unit tets with Dm = I, whose blocks are V ∂P/∂F itself."""
     k = len(F)
     x = np.zeros((k, 4, 3))
     x[:, 1:] = np.swapaxes(F, 1, 2)
     energy, smallest, record = np.empty(k), np.empty(k), np.empty((k, RECORD))
     hyperelastic_tets(
-        0, k, True, clamped, np.full(k, LAWS[law], np.int8), np.full(k, MU), np.full(k, LAM),
+        0, k, True, clamped, np.full(k, LAWS[law], np.int8), np.full(k, mu), np.full(k, lam),
         np.full(k, SECOND_SHARE), EXTENSIONS[extension], threshold, x.reshape(-1, 3),
         np.arange(4 * k, dtype=np.int32).reshape(k, 4), np.tile(np.eye(3), (k, 1, 1)), np.ones(k),
         np.empty(SCRATCH), energy, smallest, record,

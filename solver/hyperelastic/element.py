@@ -7,7 +7,8 @@
 
 The tangent is K = −∂f/∂x in the blocks of `model.pattern`; clamped, it is positive semi-definite, and a Newton step
 solves K Δx = f + f_ext. With `clamp=False` it is the true derivative (of S07's thresholded kind under the constant
-extension).
+extension). Where part of the energy is that of averages at nodes (`node_averages.py`), `values` are what tets give,
+and `whole_tangent` returns all of K, with a pattern of its own.
 """
 
 from __future__ import annotations
@@ -23,13 +24,12 @@ from ..errors import BadInput
 from ..geometry.chunks import run_parts
 from ..linear.pattern import BlockPattern
 from ..model import Model
+from .at_nodes import NodeWork, pass_over_nodes, widened
 from .edge_pass import Edges, edges_of, gather_edges, gather_nodes
-from .lanes import LANES
 from .laws import CONSTANT, EXTENSIONS, LAWS, SECOND_SHARE, THRESHOLD
+from .node_averages import Averaged, averaged
+from .parts import parts_of
 from .tet_pass import RECORD, SCRATCH, hyperelastic_tets
-
-MOST_PARTS = 16  # among which threads divide the tets, and the nodes
-FEWEST = 1024  # tets or nodes of a part
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,7 @@ class Hyperelastic:
         share: Share of μ before the second invariant, of Mooney–Rivlin, (m,).
         extension: Number of the extension below the threshold (`laws.py`).
         threshold: Stretch t below which it holds; t³ of the volume ratio.
+        left: What nearly incompressible tets leave to averages at their nodes, beside μ and λ; None: nothing.
     """
 
     law: npt.NDArray[np.int8]
@@ -50,6 +51,7 @@ class Hyperelastic:
     share: Floats
     extension: int
     threshold: float
+    left: Averaged | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ class Answer:
 
     Attributes:
         energy: Ψ [J]; infinite where a law without an extension has none.
-        below: Number of tets that the constant extension has hold of. Where it is zero, f = −∂Ψ/∂x.
+        below: Number of tets, and of averages, that the constant extension has hold of. Where zero, f = −∂Ψ/∂x.
         inverted: Number of tets with J < 0.
         smallest: The smallest σ3 of all.
     """
@@ -89,6 +91,7 @@ def hyperelastic(
     extension: str | None = "constant",
     threshold: float = THRESHOLD,
     share: float = SECOND_SHARE,
+    average: bool = False,
 ) -> Hyperelastic:
     """Returns what a model's tets are made of, with its moduli.
 
@@ -98,6 +101,8 @@ def hyperelastic(
         extension: "constant", "linear", "smooth" or None (`laws.py`).
         threshold: Stretch below which it holds.
         share: Share of μ before the second invariant, of Mooney–Rivlin.
+        average: Whether nearly incompressible tets leave part of their energy to their nodes. Who says so solves
+            with `whole_tangent`.
 
     Raises:
         BadInput: There is no such law, extension or threshold.
@@ -111,8 +116,15 @@ def hyperelastic(
     numbers = np.zeros(model.tet_count, np.int8)
     for body, name in zip(model.bodies, names, strict=True):
         numbers[body.tets] = LAWS[name]
+    left = averaged(model.mu, model.lam) if average else None
     return Hyperelastic(
-        numbers, model.mu, model.lam, np.full(model.tet_count, share), EXTENSIONS[extension], float(threshold)
+        numbers,
+        model.mu if left is None else model.mu - left.mu,
+        model.lam if left is None else model.lam - left.lam,
+        np.full(model.tet_count, share),
+        EXTENSIONS[extension],
+        float(threshold),
+        left,
     )
 
 
@@ -131,14 +143,14 @@ def tet_work(pattern: BlockPattern) -> TetWork:
 def energy(model: Model, law: Hyperelastic, x: Floats, work: TetWork) -> Answer:
     """Returns Ψ(x) and what else is known of node positions x [m], (n, 3)."""
     _tets(model, law, x, work, False, False)
-    return _answer(law, work)
+    return _answer(law, work, pass_over_nodes(model, law, x, work, False, False))
 
 
 def forces(model: Model, law: Hyperelastic, x: Floats, force: Floats, work: TetWork) -> Answer:
     """Writes the elastic forces [N] at positions x [m] into `force`, (n, 3) each."""
     _tets(model, law, x, work, True, False)
     gather(model, work, False, np.empty((0, 9)), force)
-    return _answer(law, work)
+    return _answer(law, work, pass_over_nodes(model, law, x, work, True, False, force))
 
 
 def forces_and_tangent(
@@ -147,14 +159,17 @@ def forces_and_tangent(
     """Writes forces f [N], (n, 3), and the blocks of K = −∂f/∂x [N/m], (b, 9), at positions x [m], (n, 3)."""
     _tets(model, law, x, work, True, clamp)
     gather(model, work, True, values, force)
-    return _answer(law, work)
+    return _answer(law, work, pass_over_nodes(model, law, x, work, True, clamp, force))
 
 
-def parts_of(count: int) -> list[tuple[int, int]]:
-    """Returns where the parts of so many tets or nodes begin and end."""
-    size = LANES * -(-max(count, 1) // (LANES * MOST_PARTS))
-    size = max(size, FEWEST)
-    return [(begin, min(begin + size, count)) for begin in range(0, count, size)]
+def whole_tangent(model: Model, law: Hyperelastic, values: Floats, work: TetWork) -> tuple[BlockPattern, Floats]:
+    """Returns K with what averages at nodes add to it, and its pattern, after `forces_and_tangent` with `work`.
+
+    Args:
+        model, law, work: The same.
+        values: Its blocks, and what else was added to them, (b, 9); returned themselves where nothing is averaged.
+    """
+    return (model.pattern, values) if law.left is None else widened(model, law, values, work)
 
 
 def _tets(model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: bool, clamp: bool) -> None:
@@ -187,11 +202,14 @@ def gather(model: Model, work: TetWork, wanted: bool, values: Floats, force: Flo
     run_parts(len(node_parts), run_nodes)
 
 
-def _answer(law: Hyperelastic, work: TetWork) -> Answer:
+def _answer(law: Hyperelastic, work: TetWork, nodes: NodeWork | None) -> Answer:
     # numbers that are none count as inverted
+    total, smallest = float(work.energy.sum()), work.smallest
+    if nodes is not None:
+        total, smallest = total + float(nodes.energy.sum()), np.concatenate([smallest, nodes.smallest])
     return Answer(
-        energy=float(work.energy.sum()),
-        below=int(np.count_nonzero(~(work.smallest >= law.threshold))) if law.extension == CONSTANT else 0,
+        energy=total,
+        below=int(np.count_nonzero(~(smallest >= law.threshold))) if law.extension == CONSTANT else 0,
         inverted=int(np.count_nonzero(~(work.smallest >= 0.0))),
-        smallest=float(work.smallest.min()) if len(work.smallest) else np.inf,
+        smallest=float(smallest.min()) if len(smallest) else np.inf,
     )

@@ -40,7 +40,9 @@ class Stages:
 
     def __init__(self, law: Hyperelastic) -> None:
         self.given = law
-        self.untangling = replace(law, law=np.full_like(law.law, COROTATED), lam=np.zeros_like(law.lam), extension=NONE)
+        self.untangling = replace(
+            law, law=np.full_like(law.law, COROTATED), lam=np.zeros_like(law.lam), extension=NONE, left=None
+        )
         self.law = self.untangling
         self.is_untangling = True
         self.is_second_time = False

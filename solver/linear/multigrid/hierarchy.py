@@ -55,6 +55,7 @@ class Hierarchy:
         back_start, back_row, back_entry: Rows of all their transposes; the finest level has none, (N + 1,), (W,), (W,).
         part_start: First row of each connected part among those of the coarsest level, (k + 1,).
         factors_start: Where the factors of each part begin, (k + 1,).
+        is_of_tets: Whether the finest matrix is a sum over tets.
     """
 
     coarsenings: tuple[Coarsening, ...]
@@ -69,6 +70,7 @@ class Hierarchy:
     back_entry: Unsigned
     part_start: Whole
     factors_start: Whole
+    is_of_tets: bool
 
     @property
     def row_count(self) -> int:
@@ -79,16 +81,19 @@ class Hierarchy:
 _kept: WeakKeyDictionary[BlockPattern, Hierarchy] = WeakKeyDictionary()
 
 
-def hierarchy_of(pattern: BlockPattern, X: Floats) -> Hierarchy:
+def hierarchy_of(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None = None) -> Hierarchy:
     """Returns the levels of the mesh of a pattern with rest positions X [m], (n, 3); made once, dropped with it."""
     if pattern not in _kept:
-        _kept[pattern] = build_hierarchy(pattern, X)
+        _kept[pattern] = build_hierarchy(pattern, X, mesh)
     return _kept[pattern]
 
 
-def build_hierarchy(pattern: BlockPattern, X: Floats) -> Hierarchy:
-    """Returns the levels of a mesh with nodes at rest at X [m], (n, 3)."""
-    hung = embeddings(floats(X, pattern.node_count, 3), pattern)
+def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None = None) -> Hierarchy:
+    """Returns the levels of matrices of a pattern over a mesh with nodes at rest at X [m], (n, 3).
+
+    The blocks of `mesh` are its edges; None: those of `pattern` are.
+    """
+    hung = embeddings(floats(X, pattern.node_count, 3), mesh or pattern)
     starts, columns = [pattern.row_start], [pattern.column]
     coarsenings = []
     for hang in hung:
@@ -120,6 +125,7 @@ def build_hierarchy(pattern: BlockPattern, X: Floats) -> Hierarchy:
         back_entry=_moved([c.back_entry for c in coarsenings], weights),
         part_start=part_start,
         factors_start=np.concatenate([[0], np.cumsum(np.square(3 * np.diff(part_start)))]),
+        is_of_tets=mesh is None or mesh is pattern,
     )  # fmt: skip
 
 

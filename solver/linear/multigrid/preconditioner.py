@@ -29,10 +29,12 @@ class EmbeddedLattices:
         X: Nodes at rest [m], (n, 3).
         at_once: Whether a small residual is reason enough; False where masses make most systems easy: only what block
             Jacobi has not solved in `PATIENCE` iterations is hard then.
+        mesh: The pattern whose blocks are the edges of the mesh, where matrices have more; None: the matrix's own.
     """
 
     X: Floats
     at_once: bool = True
+    mesh: BlockPattern | None = None
 
     def patience(self, pattern: BlockPattern, tolerance: float) -> int:
         """Returns how many iterations of block Jacobi come first."""
@@ -57,5 +59,5 @@ class EmbeddedLattices:
         Returns:
             The iterations, and the largest relative residual of an island.
         """
-        multigrid = refresh(hierarchy_of(pattern, self.X), pattern, values, is_free)
+        multigrid = refresh(hierarchy_of(pattern, self.X, self.mesh), pattern, values, is_free)
         return search(pattern, values, b, is_free, x, tolerance, max_iterations, least, modes, multigrid)

@@ -25,7 +25,7 @@ Singles = npt.NDArray[np.float32]
 REACH = 12.0
 # A sum of semi-definite matrices of four nodes each has no larger one
 MOST_OF_TETS = 4.0
-# On coarse levels the power method finds it in so many steps, an even number, from below
+# On coarse levels, and of other matrices, the power method finds it in so many steps, an even number, from below
 POWER_STEPS = 10
 SAFETY = 1.15
 
@@ -203,14 +203,15 @@ def _scale(pattern: BlockPattern, values: Floats, is_free: Bools) -> Floats:
 def _largest(multigrid: Multigrid) -> Floats:
     """Returns what the largest eigenvalue of D⁻¹ A is at most, per level but the coarsest, a little too large."""
     starts, levels = multigrid.hierarchy.level_start, len(multigrid.hierarchy.coarsenings)
+    known = 1 if multigrid.hierarchy.is_of_tets else 0
     d = multigrid.d
-    first, last = starts[1], starts[levels]
+    first, last = starts[known], starts[levels]
     d[0, first:last] = draw(np.arange(3 * (last - first))).reshape(-1, 3) - 0.5
-    tasks = [(POWER, level, step % 2) for step in range(POWER_STEPS) for level in range(1, levels)]
+    tasks = [(POWER, level, step % 2) for step in range(POWER_STEPS) for level in range(known, levels)]
     if tasks:
         _run(multigrid, np.array(tasks), np.full((len(tasks), 2), [0.0, 1.0], np.float32))
-    largest = [MOST_OF_TETS]
-    for level in range(1, levels):
+    largest = [MOST_OF_TETS] * known
+    for level in range(known, levels):
         before, after = (float(np.sum(np.square(d[side, starts[level] : starts[level + 1]]))) for side in (1, 0))
         largest.append(SAFETY * float(np.sqrt(after / before)) if before > 0.0 else 1.0)
     return np.array(largest)

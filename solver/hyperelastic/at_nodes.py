@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The passes over deformation gradients averaged at nodes, and the matrix that they widen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import Floats
+from ..geometry.chunks import run_parts
+from ..linear.pattern import BlockPattern
+from ..linear.second_ring import second_ring
+from ..model import Model
+from .node_averages import NodeAverages, node_averages
+from .node_pass import SCRATCH, STRESS, TANGENT, add_node_forces, hyperelastic_nodes, widen
+from .parts import parts_of
+
+if TYPE_CHECKING:
+    from .element import Hyperelastic, TetWork
+
+
+@dataclass(frozen=True, eq=False)
+class NodeWork:
+    """What the pass over nodes writes.
+
+    Attributes:
+        energy, smallest: Energy [J] and σ3 of F̄, (k,).
+        stress: V P [J], (k, 9).
+        tangent: V T [J], (k, 81).
+    """
+
+    energy: Floats
+    smallest: Floats
+    stress: Floats
+    tangent: Floats
+
+
+_kept: WeakKeyDictionary[TetWork, NodeWork] = WeakKeyDictionary()
+
+
+def pass_over_nodes(
+    model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: bool, clamp: bool, force: Floats | None = None
+) -> NodeWork | None:
+    """Computes the averages at positions x [m], (n, 3), where there are any, and adds their forces [N] to `force`.
+
+    Args:
+        model, law: All bodies, and what they are made of.
+        x: Positions.
+        work: With which the result is kept.
+        wanted, clamp: Whether stress and tangent are computed, and the latter made positive semi-definite.
+        force: (n, 3); None: not wanted.
+    """
+    if law.left is None:
+        return None
+    averages, kept = _averages_and_work(model, law, work)
+    p, parts = model.pattern, parts_of(len(averages.nodes))
+
+    def run(part: int) -> None:
+        hyperelastic_nodes(
+            *parts[part], wanted, clamp, averages.nodes, p.row_start, p.column, averages.gradient, averages.volume,
+            averages.law, averages.mu, averages.lam, averages.share, law.extension, law.threshold, x,
+            np.empty(SCRATCH), kept.energy, kept.smallest, kept.stress, kept.tangent,
+        )  # fmt: skip
+
+    run_parts(len(parts), run)
+    if force is not None:
+        mirror, rows = second_ring(p, averages.place >= 0).mirror, parts_of(p.node_count)
+
+        def run_forces(part: int) -> None:
+            add_node_forces(
+                *rows[part], p.row_start, p.column, averages.place, mirror, averages.gradient, kept.stress, force
+            )
+
+        run_parts(len(rows), run_forces)
+    return kept
+
+
+def widened(model: Model, law: Hyperelastic, values: Floats, work: TetWork) -> tuple[BlockPattern, Floats]:
+    """Returns the pattern that has all blocks of averages, and the blocks of tets, (b, 9), and of averages in it."""
+    averages, kept = _averages_and_work(model, law, work)
+    ring, p = second_ring(model.pattern, averages.place >= 0), model.pattern
+    wide, parts = np.empty((ring.pattern.block_count, 9)), parts_of(p.node_count)
+    position = np.empty((len(parts), p.node_count), np.uint32)
+
+    def run(part: int) -> None:
+        widen(
+            *parts[part], p.row_start, p.column, averages.place, ring.mirror, averages.gradient, kept.tangent, values,
+            ring.pattern.row_start, ring.pattern.column, position[part], wide,
+        )  # fmt: skip
+
+    run_parts(len(parts), run)
+    return ring.pattern, wide
+
+
+def _averages_and_work(model: Model, law: Hyperelastic, work: TetWork) -> tuple[NodeAverages, NodeWork]:
+    assert law.left is not None
+    averages = node_averages(model, law.law, law.share, law.left)
+    kept, k = _kept.get(work), len(averages.nodes)
+    if kept is None or len(kept.energy) != k:
+        kept = NodeWork(np.empty(k), np.empty(k), np.empty((k, STRESS)), np.empty((k, TANGENT)))
+        _kept[work] = kept
+    return averages, kept

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nearly incompressible bodies: part of their energy is that of deformation gradients averaged at nodes.
+
+Linear tets whose volume hardly changes can hardly bend: every one of them is a condition on its nodes, and there are
+five times as many tets as nodes. So tets of a Poisson's ratio above `HIGHEST_PLAIN` keep but half of their shear
+modulus and none of λ. The rest is borne at nodes, by the same law, of the volume-weighted mean F̄_a of the tets there:
+
+    Ψ = Σ_t V_t ψ(F_t; μ/2, 0) + Σ_a V_a ψ(F̄_a; μ/2, λ),   F̄_a = Σ_t∋a (V_t / 4) F_t / V_a = Σ_b x_b ⊗ g_ab
+
+Where F is the same in all tets, this is the law itself. F̄ is linear in the positions, so its tangent is the sum of
+V_a G_aᵀ T_a G_a, symmetric, and positive semi-definite where T is clamped; inversion is met as in tets. What tets keep
+holds down the checkerboards that averages do not see.
+
+Source: Puso and Solberg 2006, A stabilized nodally integrated tetrahedral.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import Bools, Floats, Indices
+from ..model import Model
+
+HIGHEST_PLAIN = 0.45  # Poisson's ratio up to which tets bear all
+SHEAR_SHARE = 0.5  # of the shear modulus that nodes bear: with it beams of all fillings bend as well as at ν = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Averaged:
+    """What tets leave to their nodes.
+
+    Attributes:
+        is_averaged: Which tets do, (m,).
+        mu, lam: The moduli that they leave [Pa], (m,).
+    """
+
+    is_averaged: Bools
+    mu: Floats
+    lam: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class NodeAverages:
+    """The k nodes of a model at which deformation gradients are averaged.
+
+    Attributes:
+        nodes: Their numbers, rising, (k,).
+        place: Node → which of them it is, −1 for the others, (n,).
+        gradient: g_ab [1/m] in the blocks of the model's pattern, row a; zero in rows of other nodes, (b, 3).
+        volume: V_a [m³], (k,).
+        law, mu, lam, share: As in `Hyperelastic`, of what nodes bear, (k,).
+    """
+
+    nodes: Indices
+    place: Indices
+    gradient: Floats
+    volume: Floats
+    law: np.ndarray
+    mu: Floats
+    lam: Floats
+    share: Floats
+
+
+_kept: WeakKeyDictionary[Model, tuple[Averaged, NodeAverages]] = WeakKeyDictionary()
+
+
+def averaged(mu: Floats, lam: Floats) -> Averaged | None:
+    """Returns what tets of Lamé's moduli μ, λ [Pa], (m,), leave to their nodes; None: nothing."""
+    # ν = λ / (2 (λ + μ)), a little above so that 0.45 itself does not hang on round-off
+    is_averaged = lam > (1.0 + 1.0e-9) * 2.0 * HIGHEST_PLAIN * (lam + mu)
+    if not is_averaged.any():
+        return None
+    return Averaged(is_averaged, SHEAR_SHARE * mu * is_averaged, lam * is_averaged)
+
+
+def node_averages(model: Model, law: np.ndarray, share: Floats, left: Averaged) -> NodeAverages:
+    """Returns where deformation gradients are averaged, for rest shapes as they are in `model`; kept with it.
+
+    Args:
+        model: All bodies.
+        law, share: Of tets, as in `Hyperelastic`, (m,).
+        left: What tets leave to their nodes.
+    """
+    kept = _kept.get(model)
+    if kept is None or kept[0] is not left:
+        kept = left, _averages(model, law, share, left)
+        _kept[model] = kept
+    return kept[1]
+
+
+def _averages(model: Model, law: np.ndarray, share: Floats, left: Averaged) -> NodeAverages:
+    tets, corners = model.tets, model.tets.ravel()
+    quarter = 0.25 * model.volume * left.is_averaged
+    whole = np.bincount(corners, np.repeat(quarter, 4), model.node_count)
+    nodes = np.flatnonzero(whole > 0.0).astype(np.int32)
+    place = np.full(model.node_count, -1, np.int32)
+    place[nodes] = np.arange(len(nodes))
+
+    def mean(values: Floats) -> Floats:
+        return np.asarray(np.bincount(corners, np.repeat(quarter * values, 4), model.node_count)[nodes] / whole[nodes])
+
+    g = np.concatenate([-model.Dm_inverse.sum(axis=1, keepdims=True), model.Dm_inverse], axis=1)
+    over = np.divide(1.0, whole, out=np.zeros_like(whole), where=whole > 0.0)
+    weight = quarter[:, None] * over[tets]  # of each tet in the averages of its corners
+    blocks = model.pattern.corner_block.reshape(-1)
+    gradient = np.stack(
+        [
+            np.bincount(blocks, (weight[:, :, None] * g[:, None, :, axis]).ravel(), model.pattern.block_count)
+            for axis in range(3)
+        ],
+        axis=1,
+    )
+    laws = np.zeros(model.node_count, law.dtype)
+    laws[tets[left.is_averaged].ravel()] = np.repeat(law[left.is_averaged], 4)
+    return NodeAverages(
+        nodes=nodes,
+        place=place,
+        gradient=gradient,
+        volume=whole[nodes],
+        law=laws[nodes],
+        mu=mean(left.mu),
+        lam=mean(left.lam),
+        share=mean(share),
+    )
