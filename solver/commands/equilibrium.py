@@ -73,7 +73,8 @@ def run(options: argparse.Namespace) -> int:
     fill = np.ones(len(read.tets))
     material = Material(options.youngs_modulus, options.poisson_ratio)
     model = make_model([Part("mesh", read.nodes, read.tets, fill, material, name=options.mesh.name)])
-    law = hyperelastic(model, options.material, "constant" if options.material in EXTENDED else None)
+    extension = "constant" if options.material in EXTENDED else None
+    law = hyperelastic(model, options.material, extension, average=True)
     x = start(options, model.X, held)
     began = time.perf_counter()
     found = solve(model, law, held, x, options.tolerance, options.iterations)

@@ -110,4 +110,6 @@ def _part(scene: Scene, model: Model, motion: str) -> FleshPart | None:
     part = part_model(model, list(asked))
     laws = [flesh.law for flesh in asked.values()]
     extension = EXTENSION[motion] if any(law in EXTENDED for law in laws) else None
-    return FleshPart(part, hyperelastic(part.model, laws, extension), tuple(asked.values()))
+    return FleshPart(
+        part, hyperelastic(part.model, laws, extension, average=motion == QUASISTATIC), tuple(asked.values())
+    )
