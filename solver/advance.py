@@ -24,7 +24,8 @@ from .integrators.outside import Outside, Points
 from .integrators.report import StepReport
 from .plastic import flow, largest_plastic_strain
 from .pose_flesh import OnProgress, PoseReport, pose_flesh
-from .present_model import present_model
+from .present_model import present_model, reshaped_model
+from .reshaped import follow_rest
 from .simulation import Simulation
 from .spin import turn_pieces
 from .state import State
@@ -162,11 +163,12 @@ def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport
     scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
     advance_heat(built.heat, built.model, state, tracks, scene, begin, end)
     by_heat = factors(built.heat, built.model, state)
+    resting = built.flesh.resting_bodies if built.flesh else ()
+    follow_rest(built.reshaped, state, tracks, begin, end, scene.settings, but=resting)
     model, dt = present_model(built, state, by_heat), end - begin
     gravity = gravity_at(scene, tracks, end)
     is_fixed, fixed_target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
     springs, targets = [Points()], {}
-    resting = built.flesh.resting_bodies if built.flesh else ()
     if built.bones:  # before pins, which win where both hold a node
         bones = built.bones.besides(resting)
         bones.hold(tracks, end, is_fixed, fixed_target)
@@ -200,7 +202,7 @@ def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport
         if pins.body not in resting:
             pins.remember(state, model, targets.get(pins.key), dt)
     state.time = end
-    flow(built.plastic, built.model, model, state, tracks, dt, by_heat)
+    flow(built.plastic, reshaped_model(built, state), model, state, tracks, dt, by_heat)
     left = break_up(simulation, model, held, end)
     return replace(report, splits_left=left) if left else report
 

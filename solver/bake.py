@@ -62,6 +62,7 @@ class Bake:
         frame: The frame that the simulation is at; every frame up to it counts.
         topology: Number of the first sample with the present topology, 0 while all bodies are whole.
         at_limit: Keys of the bodies of which a person knows that they are in as many pieces as they may.
+        crushed: Keys of bodies with names of bones of which a person knows that they turn flesh inside out.
     """
 
     writer: CacheWriter
@@ -70,6 +71,7 @@ class Bake:
     frame: int
     topology: int = 0
     at_limit: set[str] = dataclasses.field(default_factory=set)
+    crushed: set[tuple[str, str]] = dataclasses.field(default_factory=set)
 
     @property
     def resume_interval(self) -> int:
@@ -117,7 +119,7 @@ class Bake:
                     self._write_resume()
                 raise
             on_event(report)
-            for warning in self._at_limits():
+            for warning in (*self._at_limits(), *self._crushed()):
                 on_event(warning)
         self._complete_head()
         self._write_resume()
@@ -137,10 +139,21 @@ class Bake:
         for key, numbers in pieces_at_limit(self.simulation).items():
             if key not in self.at_limit:
                 self.at_limit.add(key)
-                told = SinewError("pieces-at-limit", frame=self.frame, **numbers)
-                warnings.append(
-                    {"event": "warning", "kind": told.kind, "sentence": told.sentence, "next_step": told.next_step}
-                )
+                warnings.append(_warning(SinewError("pieces-at-limit", frame=self.frame, **numbers)))
+        return warnings
+
+    def _crushed(self) -> list[dict[str, Any]]:
+        """Returns a warning for every bone that has just begun to turn flesh inside out."""
+        simulation, warnings = self.simulation, []
+        if not simulation.built.bones:
+            return []
+        time = simulation.scene.settings.time(self.frame)
+        for number, bone, count in simulation.built.bones.turned_inside_out(simulation.tracks, time):
+            body = simulation.built.bodies[number]
+            if (body.key, bone) not in self.crushed:
+                self.crushed.add((body.key, bone))
+                names = {"bone": bone, "name": body.name}
+                warnings.append(_warning(SinewError("flesh-crushed", frame=self.frame, count=count, **names)))
         return warnings
 
     def _taken(self, frame: int) -> Taken:
@@ -171,3 +184,7 @@ class Bake:
 
     def _tracks_digest(self) -> str:
         return self.simulation.tracks.final_digest(self.simulation.scene.settings.time(self.head.frame_end))
+
+
+def _warning(told: SinewError) -> dict[str, Any]:
+    return {"event": "warning", "kind": told.kind, "sentence": told.sentence, "next_step": told.next_step}

@@ -31,6 +31,7 @@ from .materials.elastic import youngs_modulus
 from .model import Model, Part, make_model
 from .pins import BodyPins, make_pins
 from .plastic import make_plastic
+from .reshaped import make_reshaped
 from .scene import Body, Scene
 from .state import State
 from .tetrahedralize.given import given_tets
@@ -108,7 +109,8 @@ def build(
     points_together = ContactPoints.together(points)
     built = Built(model, tuple(bodies), tuple(pins), points_together, colliders, state, heat, plastic, fracture)
     built = replace(built, flesh=make_flesh(scene, model), bones=make_bones(scene, meshes, model, tracks, pins))
-    built = _with_warnings_of_bones(built)
+    reshaped = make_reshaped(scene, meshes, [body.binding for body in bodies], model, tracks)
+    built = _with_warnings_of_bones(replace(built, reshaped=reshaped))
     _check_colliders(built, surfaces, tracks, scene.settings.begin)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
 
@@ -221,6 +223,8 @@ def _check_colliders(built: Built, surfaces: list[Surface], tracks: TrackReader,
     is_held = np.zeros(built.model.node_count, bool)
     for pins in built.pins:
         is_held[pins.held_nodes] = True
+    if built.bones:
+        is_held[built.bones.held_nodes] = True
     points = built.contact_points
     moves = ~is_held[built.model.tets[points.tet]].any(axis=1)
     start = np.einsum("ka,kai->ki", points.weights, built.model.X[built.model.tets[points.tet]])

@@ -19,6 +19,7 @@ from .heat import HeatBodies
 from .model import BodyRange, Model
 from .pins import BodyPins
 from .plastic import PlasticBody
+from .reshaped import ReshapedBody
 from .state import State
 from .tetrahedralize.tet_mesh import TetMesh
 
@@ -61,6 +62,7 @@ class Built:
         whole: What was built before anything broke; None: this.
         flesh: Of the bodies that are flesh; None where none is.
         bones: What holds bodies; None where no bone may.
+        reshaped: The bodies whose rest shape changes.
     """
 
     model: Model
@@ -76,3 +78,4 @@ class Built:
     whole: Built | None = None
     flesh: FleshBodies | None = None
     bones: Bones | None = None
+    reshaped: tuple[ReshapedBody, ...] = ()

@@ -19,6 +19,7 @@ from .model import Model
 from .present_model import present_model
 from .quasistatic.held import Held
 from .quasistatic.newton import Progress
+from .reshaped import follow_rest
 from .simulation import Simulation
 
 LOST = "flesh.lost"  # field of the state: which quasistatic bodies were not at rest, or inside out, (b,)
@@ -69,6 +70,8 @@ def pose_flesh(
     if flesh is None:
         return None
     nodes = flesh.part.nodes
+    resting = [body for body in built.reshaped if body.number in flesh.part.bodies]
+    follow_rest(resting, state, simulation.tracks, before, time, simulation.scene.settings)
     model = flesh.at_rest_in(present_model(built, state))
     x = floats(state.x[nodes])
     pose, targets = _pose(simulation, flesh, model, x, time)

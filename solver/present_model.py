@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What plastic flow and heat have made of the bodies by now: the model that the next step is taken with."""
+"""What new rest shapes, plastic flow and heat have made of the bodies by now: the model the next step is taken with."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ import numpy as np
 from .build import Built
 from .heat import Factors, factors, softened
 from .model import Model
-from .plastic import FLOWED, rest_shapes
+from .plastic import FLOWED
+from .plastic import rest_shapes as plastic_shapes
+from .reshaped import rest_shapes
 from .state import State
+
+
+def reshaped_model(built: Built, state: State) -> Model:
+    """Returns the model with the rest shapes that hold at `state`, before anything has flowed."""
+    changed = rest_shapes(built.reshaped, built.model, state)
+    return replace(built.model, **changed) if changed else built.model
 
 
 def present_model(built: Built, state: State, by_heat: Factors | None = None) -> Model:
@@ -19,10 +27,11 @@ def present_model(built: Built, state: State, by_heat: Factors | None = None) ->
 
     Args:
         built: What was built.
-        state: Plastic strain and temperatures.
+        state: Rest shapes, plastic strain and temperatures.
         by_heat: What the temperatures make of the material, where it is known already.
     """
-    model, changed = built.model, rest_shapes(built.model, state)
+    model = reshaped_model(built, state)
+    changed = plastic_shapes(model, state)
     by_heat = by_heat or factors(built.heat, model, state)
     if by_heat is not None:
         mu, lam, by_volume = softened(model, by_heat, state.fields.get(FLOWED, np.zeros(0)))

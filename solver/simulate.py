@@ -137,7 +137,8 @@ def _make(
         check_flesh(simulation)
         writer.start_over(head)
         for body, asked in zip(built.bodies, scene.bodies, strict=True):
-            writer.write_model(asked.key, to_arrays(asked, body.mesh, body.binding))
+            follows = built.bones.to_arrays(body.range.nodes) if built.bones else {}
+            writer.write_model(asked.key, {**to_arrays(asked, body.mesh, body.binding), **follows})
         bake = Bake(writer, head, simulation, scene.settings.frame_start)
         on_event(_told(built, scene))
         on_event(bake.write_start(on_event, should_stop))

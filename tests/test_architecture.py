@@ -29,7 +29,7 @@ LAYERS = [
     "elements hyperelastic part_model",
     "mesh_files pin_regions integrators rest_stress",
     "contact heat",
-    "pins checks plastic fracture spin quasistatic",
+    "pins checks plastic fracture reshaped spin quasistatic",
     "bones",
     "gravity_in_shape flesh",
     "built",

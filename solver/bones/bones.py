@@ -26,7 +26,7 @@ from .attachment import Attachment, attach, holds
 from .checks import APART, check_freedom, check_outside, conflicts, never_released
 from .motion import Motion, make_motion
 from .reach import Shape
-from .turned import check_turned
+from .turned import count_turned, refuse_most
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,10 @@ class Hold:
         """Returns where the nodes are at a time [s] in metres, (k, 3); raises as `Motion.targets`."""
         return self.motion.targets(tracks, time)[self.rows]
 
+    def turned(self, places: Floats) -> int:
+        """Returns how many of `tets` are inside out with places [m]; a matrix turns none, and has been looked at."""
+        return count_turned(places, self.tets) if self.motion.groups else 0
+
     def following(self, whole_tets: Indices, tets: Indices) -> Hold:
         """Returns the same after nodes have split: tets (m, 4) as they were and as they are."""
         row = np.full(int(whole_tets.max(initial=0)) + 1, -1, np.int32)
@@ -87,11 +91,13 @@ class Bones:
 
     Attributes:
         names: Of all bones of the scene, in order, also those that hold nothing.
+        is_soft: Which of them hold by springs.
         holds: Per bone and body.
         warnings: What an artist should know, by number of the body.
     """
 
     names: tuple[str, ...]
+    is_soft: tuple[bool, ...]
     holds: tuple[Hold, ...]
     warnings: dict[int, tuple[SinewError, ...]]
 
@@ -101,6 +107,25 @@ class Bones:
         for hold in self.holds:
             numbers[hold.nodes] = hold.number
         return numbers
+
+    def to_arrays(self, nodes: slice) -> dict[str, np.ndarray]:
+        """Returns for `model/KEY.npz` what a body with these nodes of the model follows.
+
+        `attached` is the number of each node's bone, −1 for none, (n,), `bones` are the names of all bones of the
+        scene, (b,), and `bone_is_soft` says which of them hold by springs, (b,).
+        """
+        count = max([nodes.stop, *(int(hold.nodes[-1]) + 1 for hold in self.holds)])
+        return {
+            "attached": self.attached(count)[nodes],
+            "bones": np.array(self.names),
+            "bone_is_soft": np.array(self.is_soft),
+        }
+
+    @property
+    def held_nodes(self) -> Indices:
+        """Nodes of the model that are held exactly."""
+        held = (hold.nodes for hold in self.holds if hold.bone.stiffness is None)
+        return np.concatenate([np.zeros(0, np.int32), *held])
 
     def of(self, bodies: Collection[int]) -> Bones:
         """Returns what bones hold of the bodies of these numbers."""
@@ -118,9 +143,10 @@ class Bones:
         """
         for hold in self.holds:
             if hold.bone.stiffness is None:
-                targets = hold.targets(tracks, time)
+                places = hold.motion.targets(tracks, time)
+                refuse_most(hold.turned(places), len(hold.tets), hold.bone.name, hold.name, time)
                 is_fixed[hold.nodes] = True
-                fixed_target[hold.nodes] = targets
+                fixed_target[hold.nodes] = places[hold.rows]
 
     def springs(self, tracks: TrackReader, model: Model, time: float) -> Springs:
         """Returns the springs of all soft bones at a time [s]; raises as `hold`."""
@@ -149,10 +175,10 @@ class Bones:
     def turned_inside_out(self, tracks: TrackReader, time: float) -> list[tuple[int, str, int]]:
         """Returns number of the body, name of the bone and number of tets that bones alone turn inside out.
 
-        Raises:
-            SolveFailed: A bone turns most of the tets that it holds inside out.
+        Springs give way, and do not count.
         """
-        counts = [(hold, check_turned(hold.motion, hold.tets, hold.name, tracks, time)) for hold in self.holds]
+        exact = [hold for hold in self.holds if hold.bone.stiffness is None and hold.motion.groups]
+        counts = [(hold, hold.turned(hold.motion.targets(tracks, time))) for hold in exact]
         return [(hold.body, hold.bone.name, count) for hold, count in counts if count]
 
     def following(self, whole: Model, tets: Indices) -> Bones:
@@ -200,7 +226,8 @@ def make_bones(
         for one in never_released(own_pins, tracks):
             is_held[one.held_nodes] = True
         check_freedom(scene.bodies[number], is_held[model.bodies[number].nodes])
-    return Bones(tuple(bone.name for bone in scene.bones), tuple(made), warnings)
+    is_soft = tuple(bone.stiffness is not None for bone in scene.bones)
+    return Bones(tuple(bone.name for bone in scene.bones), is_soft, tuple(made), warnings)
 
 
 def _holds(

@@ -9,26 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Indices
+from ..arrays import Floats, Indices
 from ..errors import SolveFailed
-from ..tracks import TrackReader
-from .motion import Motion
 
 MOST = 0.5  # share of the tets that a bone holds
 
 
-def check_turned(motion: Motion, tets: Indices, name: str, tracks: TrackReader, time: float) -> int:
-    """Returns how many of the tets that a bone holds, (t, 4), it turns inside out or makes flat at a time [s].
-
-    Raises:
-        SolveFailed: They are most of the tets that it holds of the flesh `name`, or as `Motion.targets`.
-    """
-    if not motion.groups or motion.bone.stiffness is not None or not len(tets):
-        return 0  # a matrix turns all or none, and has been looked at
-    corners = motion.targets(tracks, time)[tets]
+def count_turned(places: Floats, tets: Indices) -> int:
+    """Returns how many tets, (t, 4), with corners at places [m], (k, 3), are inside out or flat."""
+    corners = places[tets]
     a, b, c = (corners[:, k] - corners[:, 0] for k in (1, 2, 3))
-    count = int((np.einsum("ti,ti->t", a, np.cross(b, c)) <= 0.0).sum())
-    if count > MOST * len(tets):
-        numbers = {"count": count, "all": len(tets), "time": round(time, 3)}
-        raise SolveFailed("bone-crushes", bone=motion.bone.name, name=name, **numbers)
-    return count
+    return int((np.einsum("ti,ti->t", a, np.cross(b, c)) <= 0.0).sum())
+
+
+def refuse_most(count: int, all_tets: int, bone: str, name: str, time: float) -> None:
+    """Raises SolveFailed where a bone turns most of the tets that it holds of the flesh `name` at a time [s]."""
+    if count > MOST * all_tets:
+        raise SolveFailed("bone-crushes", bone=bone, name=name, count=count, all=all_tets, time=round(time, 3))

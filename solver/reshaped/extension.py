@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From where the surface of a body is to where its nodes are: as the surface says, and smooth inside.
+
+Node displacements d are those of the affine motion that fits the surface best, and on top of it the minimum of
+
+    ½ Σ_v β (a_v / h) |(W d)_v − u_v|² + ½ Σ_tets V |∇d|²
+
+with what is left of the surface displacements u_v, the area a_v around a vertex, the tet size h, and the barycentric
+weights W of the vertices. So an affine motion is followed to round-off, and others to about one per cent of what
+varies from tet to tet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ..arrays import Floats, Indices, floats
+from ..contact.points import place_points
+from ..embedding import Binding
+from ..linear.pattern import BlockPattern, block_pattern, island_starts
+from ..linear.pcg import Solved, solve
+from ..local_motions import Motions, motions_around
+from ..model import rest_shapes
+
+CLOSENESS = 100.0  # β
+TOLERANCE = 1.0e-7  # of the linear solve, relative to
+LEAST = 1.0e-3  # a displacement of this share of the body's size at least
+MOST_ITERATIONS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Extension:
+    """The linear system of one body, ready for any surface.
+
+    Attributes:
+        X: Its nodes at rest as built [m], (n, 3).
+        tets: Their tets, (m, 4).
+        binding: Of its render vertices in these tets.
+        vertices: The render vertices at rest as built [m], (v, 3).
+        whole: The affine motion of all vertices, around their middle.
+        middle: That middle [m], (3,).
+        closeness: β a_v / h at the vertices [m], (v,).
+        pattern, values: The matrix, of blocks a I, (b, 9).
+        least: What the right-hand side counts for at least, per island, (k,).
+    """
+
+    X: Floats
+    tets: Indices
+    binding: Binding
+    vertices: Floats
+    whole: Motions
+    middle: Floats
+    closeness: Floats
+    pattern: BlockPattern
+    values: Floats
+    least: Floats
+
+    def follow(self, vertices: Floats, nodes_before: Floats, vertices_before: Floats) -> Floats:
+        """Returns nodes at rest [m], (n, 3), for render vertices at rest [m], (v, 3).
+
+        Args:
+            vertices: Render vertices.
+            nodes_before, vertices_before: Nodes that were found for other ones; the search begins with what these
+                are off the affine motion.
+        """
+        moved, F = self._along_whole(vertices)
+        d = floats(nodes_before - self._along_whole(vertices_before)[0])
+        # the tets may not hold the vertices where they are: what counts is how these move
+        off = self.vertices - self._held(self.X)
+        left = vertices - self._held(moved) - np.einsum("ij,vj->vi", F, off)
+        self._solve(left, d)
+        return moved + d
+
+    def _held(self, nodes: Floats) -> Floats:
+        """Returns where the tets hold the render vertices [m], (v, 3)."""
+        out = np.empty_like(self.vertices)
+        place_points(floats(nodes), self.tets, self.binding.tet, self.binding.weights, out)
+        return out
+
+    def _along_whole(self, vertices: Floats) -> tuple[Floats, Floats]:
+        """Returns the nodes after the affine motion that fits the vertices best [m], (n, 3), and its F, (3, 3)."""
+        middle = vertices.mean(axis=0)
+        F = self.whole.fit(vertices - middle)[0][0]
+        return np.einsum("ij,nj->ni", F, self.X - self.middle) + middle, F
+
+    def _solve(self, left: Floats, d: Floats) -> Solved:
+        b = _pulled(self.tets, self.binding, floats(self.closeness[:, None] * left), len(self.X))
+        is_free = np.ones(len(self.X), np.bool_)
+        return solve(self.pattern, self.values, b, is_free, d, TOLERANCE, MOST_ITERATIONS, least=self.least)
+
+
+def make_extension(X: Floats, tets: Indices, binding: Binding, vertices: Floats, area: Floats, h: float) -> Extension:
+    """Returns the system of a body.
+
+    Args:
+        X, tets: Its nodes at rest [m] and tets, (n, 3) and (m, 4).
+        binding: Of its render vertices.
+        vertices: These at rest [m], (v, 3).
+        area: Share of each of them in the surface [m²], (v,).
+        h: Tet size [m].
+    """
+    pattern = block_pattern(tets, len(X), island_starts(tets, len(X), [0]))
+    closeness = CLOSENESS * np.maximum(area, 1e-6 * area.max()) / h
+    values = _matrix(X, tets, binding, closeness, pattern)
+    count, middle = len(vertices), vertices.mean(axis=0)
+    whole = motions_around(csr_matrix(np.full((1, count), 1.0 / count)), vertices - middle)
+    size = float(np.ptp(vertices, axis=0).max())
+    all_alike = _pulled(tets, binding, floats(closeness[:, None] * (LEAST * size * np.ones((1, 3)))), len(X))
+    squares = np.add.reduceat(np.einsum("ni,ni->n", all_alike, all_alike), pattern.island_start[:-1].astype(np.int64))
+    return Extension(
+        X, tets, binding, vertices, replace(whole, weights=None), middle, closeness, pattern, values, np.sqrt(squares)
+    )
+
+
+def _matrix(X: Floats, tets: Indices, binding: Binding, closeness: Floats, pattern: BlockPattern) -> Floats:
+    """Returns the blocks (Wᵀ β a/h W + V g_a·g_b) I [m], (b, 9)."""
+    inner, volume = rest_shapes(X, tets)
+    g = np.concatenate([-inner.sum(axis=1, keepdims=True), inner], axis=1)
+    smooth = np.einsum("m,mai,mbi->mab", volume, g, g)
+    close = np.einsum("v,va,vb->vab", closeness, binding.weights, binding.weights)
+    blocks = pattern.corner_block.reshape(-1, 4, 4)
+    place = np.concatenate([blocks.ravel(), blocks[binding.tet].ravel()])
+    sums = np.bincount(place, np.concatenate([smooth.ravel(), close.ravel()]), minlength=pattern.block_count)
+    return floats(sums[:, None] * np.eye(3).ravel())
+
+
+def _pulled(tets: Indices, binding: Binding, forces: Floats, node_count: int) -> Floats:
+    """Returns Wᵀ f for what acts on the vertices, (v, 3), at the nodes, (n, 3)."""
+    at_corners = (binding.weights[:, :, None] * forces[:, None, :]).reshape(-1, 3)
+    nodes = tets[binding.tet].ravel()
+    return floats(np.stack([np.bincount(nodes, at_corners[:, i], minlength=node_count) for i in range(3)], axis=1))
