@@ -15,6 +15,7 @@ PARTS = (
     "drawing.panels",
     "drawing.overlay",
     "drawing.heat_overlay",
+    "drawing.attachment_overlay",
     "drawing.timeline_marks",
     "handlers",
     "commands",

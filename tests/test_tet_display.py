@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sinew.addon.drawing import tet_display
+from sinew.addon.drawing import attachment_display, tet_display
 from sinew.solver.cache import CachedBody, CacheHead, CacheReader, CacheWriter, Frame
 from tiny_bakes import box_of_tets
 
@@ -54,3 +54,38 @@ def test_bodies_are_cut_out_of_a_frame(tmp_path: Path) -> None:
     assert np.allclose(tet_display.positions(tmp_path, 99, first.nodes), nodes + 2), "the nearest baked frame"
     assert tet_display.load(reader, "c") is None
     assert tet_display.positions(tmp_path / "none", 1, (0, 1)) is None
+
+
+def test_what_each_bone_holds(tmp_path: Path) -> None:
+    nodes, tets, _ = box_of_tets(3)
+    attached = np.full(len(nodes), -1)
+    attached[nodes[:, 2] < nodes[:, 2].max() * 0.4] = 2  # a slab, and one node on the other side
+    lonely = int(nodes[:, 2].argmax())
+    attached[lonely] = 0
+    bodies = (CachedBody("ball", "Ball", 4), CachedBody("arm", "Arm", 4))
+    names = np.array(["Ulna", "Idle", "Rig: upper"])
+    with CacheWriter(tmp_path) as writer:
+        writer.start_over(CacheHead("s", "t", bodies, 1, 1, 24.0, 1))
+        writer.write_model("ball", {"nodes": nodes[:5], "tets": tets[:0]})
+        writer.write_model("arm", {"nodes": nodes, "tets": tets, "attached": attached, "bones": names})
+    reader = CacheReader(tmp_path)
+    assert attachment_display.load(reader, "ball") is None and attachment_display.load(reader, "none") is None
+    display = attachment_display.load(reader, "arm")
+    assert display is not None and display.nodes == (5, 5 + len(nodes)) and display.cross > 0.0
+    ulna, upper = display.held
+    assert (ulna.bone, ulna.nodes.tolist(), len(ulna.faces)) == ("Ulna", [lonely], 0)
+    assert (upper.number, upper.bone) == (2, "Rig: upper")
+    assert set(upper.nodes.tolist()) == set(np.flatnonzero(attached == 2).tolist()) == set(upper.faces.ravel().tolist())
+    whole = tets[(attached[tets] == 2).all(axis=1)]
+    edges = tet_display.face_edges(upper.faces)
+    assert len(whole) and len(np.unique(upper.faces)) - len(edges) + len(upper.faces) == 2, "a closed surface"
+
+
+def test_crosses_are_centred_and_bones_differ() -> None:
+    points = np.array([[0.0, 0, 0], [1, 2, 3]])
+    lines = attachment_display.crosses(points, 0.5).reshape(2, 3, 2, 3)
+    assert np.allclose(lines.mean(axis=2), points[:, None])
+    assert np.allclose(np.linalg.norm(lines[:, :, 1] - lines[:, :, 0], axis=2), 1.0)
+    colours = np.array([attachment_display.colour(number) for number in range(12)])
+    apart = np.linalg.norm(colours[:, None] - colours, axis=2) + 9.0 * np.eye(12)
+    assert apart.min() > 0.1 and np.linalg.norm(colours[1:] - colours[:-1], axis=1).min() > 0.7

@@ -102,6 +102,8 @@ def draw_shown(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
     """Draws what of it is seen in the viewport."""
     column = layout.column(heading="Viewport Display")
     column.prop(obj.sinew, "show_attachment")
+    if obj.sinew.show_attachment and bake_status.status(context.scene).frame is None:
+        column.label(text="Shown once it is known: Simulate", icon="INFO")
 
 
 def _draw_springs(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, switch: str, stiffness: str) -> None:

@@ -7,7 +7,7 @@ import bpy
 
 from ...solver.errors import BadInput
 from ..baking import bakes, cache_place
-from ..drawing import overlay
+from ..drawing import attachment_overlay, overlay
 from ..messages import told
 
 
@@ -35,6 +35,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
         """Deletes it."""
         foreign = bakes.delete(context.scene)
         overlay.forget()
+        attachment_overlay.forget()
         if foreign:
             self.report({"INFO"}, f"{len(foreign)} files that are not Sinew's stay in {foreign[0].parent}")
         return {"FINISHED"}

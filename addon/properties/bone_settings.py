@@ -69,7 +69,10 @@ class BoneSettings:
     )
     show_attachment: BoolProperty(
         name="Attachment",
-        description="Draw what the bones hold in the viewport, a colour for each bone",
-        default=True,
+        description=(
+            "Draw in the viewport what bones hold of flesh, a colour for each bone: of a bone what it holds, "
+            "of flesh what all bones hold of it"
+        ),
+        default=False,
         **FIXED,
     )
