@@ -25,6 +25,7 @@ from .integrators.report import StepReport
 from .plastic import flow, largest_plastic_strain
 from .pose_flesh import OnProgress, PoseReport, pose_flesh
 from .present_model import present_model, reshaped_model
+from .quasistatic.newton import Progress
 from .reshaped import follow_rest
 from .simulation import Simulation
 from .spin import turn_pieces
@@ -41,7 +42,7 @@ class FrameReport:
 
     Attributes:
         iterations: Iterations of the linear solver, over all steps and poses.
-        residual: The worst of the steps and poses.
+        residual: The worst of the steps.
         converged: Whether every step and pose reached its tolerance.
         not_converged: Steps and poses that did not.
         unsettled: Steps whose contacts still wanted to change after the last solve allowed.
@@ -52,6 +53,8 @@ class FrameReport:
         bodies: Further numbers of bodies, by key and by name: "largest_stress" [Pa] …, largest over the steps.
         newton_iterations: Newton iterations of flesh, over all steps and poses.
         pose_residual: The worst of the poses; 0 where no flesh follows one.
+        poses_not_converged: How many of `not_converged` are poses.
+        deepest_contact: How deep a point of flesh that follows a pose is left in something [m].
     """
 
     iterations: int
@@ -66,6 +69,8 @@ class FrameReport:
     bodies: dict[str, dict[str, float]] = field(default_factory=dict)
     newton_iterations: int = 0
     pose_residual: float = 0.0
+    poses_not_converged: int = 0
+    deepest_contact: float = 0.0
 
 
 def advance_frame(
@@ -98,7 +103,7 @@ def advance_frame(
         begin, end = (settings.time(frame - 1 + n / settings.substeps) for n in (number - 1, number))
         before_step()
         if takes_steps:
-            reports.append(advance_step(simulation, begin, end))
+            reports.append(advance_step(simulation, begin, end, on_progress))
             if settings.strict and not reports[-1].converged:
                 raise SolveFailed("step-not-converged", frame=frame, residual=reports[-1].residual)
         simulation.state.time = end
@@ -144,7 +149,7 @@ def _frame_report(
     reports: list[StepReport | PoseReport] = [*steps, *poses]
     return FrameReport(
         iterations=sum(report.iterations for report in reports),
-        residual=max((report.residual for report in reports), default=0.0),
+        residual=max((step.residual for step in steps), default=0.0),
         converged=all(report.converged for report in reports),
         not_converged=sum(not report.converged for report in reports),
         unsettled=sum(not report.settled for report in reports),
@@ -155,10 +160,14 @@ def _frame_report(
         bodies=_of_bodies(simulation, steps, poses),
         newton_iterations=sum(report.newton_iterations for report in reports),
         pose_residual=max((pose.residual for pose in poses), default=0.0),
+        poses_not_converged=sum(not pose.converged for pose in poses),
+        deepest_contact=max((pose.deepest for pose in poses), default=0.0),
     )
 
 
-def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport:
+def advance_step(
+    simulation: Simulation, begin: float, end: float, on_progress: OnProgress = lambda progress: None
+) -> StepReport:
     """Moves a simulation from one time to another [s] in one step; inputs are those of its end."""
     scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
     advance_heat(built.heat, built.model, state, tracks, scene, begin, end)
@@ -194,7 +203,11 @@ def advance_step(simulation: Simulation, begin: float, end: float) -> StepReport
         return outside() if contacts and contacts.update(x) else None
 
     before = state.x.copy()
-    report = step(model, state, outside(), dt, scene.settings, respond=respond, max_solves=MAX_SOLVES)
+    stepping = built.flesh.stepping if built.flesh else None
+    report = step(
+        model, state, outside(), dt, scene.settings, respond=respond, max_solves=MAX_SOLVES, flesh=stepping,
+        on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
+    )  # fmt: skip
     turn_pieces(model, state, before, held, dt)
     if contacts:
         contacts.remember(state)

@@ -19,7 +19,7 @@ from .contact.overlap import check_overlap
 from .contact.points import ContactPoints, contact_points, sample_surface
 from .embedding import Binding, bind
 from .errors import BadInput, SinewError
-from .flesh import make_flesh, with_painted_flesh
+from .flesh import make_flesh, with_contact, with_painted_flesh
 from .fracture.bodies import make_fracture
 from .fracture.copies import without_hinges
 from .geometry.enclosure import has_inside
@@ -31,6 +31,7 @@ from .materials.elastic import youngs_modulus
 from .model import Model, Part, make_model
 from .pins import BodyPins, make_pins
 from .plastic import make_plastic
+from .quasistatic.contact import RenderSurface
 from .reshaped import make_reshaped
 from .scene import Body, Scene
 from .state import State
@@ -78,7 +79,7 @@ def build(
     model = with_painted_flesh(scene, meshes, model)
     gravity = floats(gravity_at(scene, tracks, scene.settings.begin), 3)
 
-    bodies, pins, points = [], [], []
+    bodies, pins, points, drawn = [], [], [], []
     for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
         if stored is None:
             on_stage("bind", body.name)
@@ -88,6 +89,7 @@ def build(
         if stored is not None:  # never found again by position
             bound.tet[:count], bound.weights[:count] = stored[body.key][1].tet, stored[body.key][1].weights
         binding = Binding(bound.tet[:count].copy(), bound.weights[:count].copy())
+        drawn.append(RenderSurface(surface.vertices, surface.triangles, binding.tet, binding.weights))
         warnings = (*_warnings(body, surface, mesh), *heat_warnings(body, scene, tracks, mesh.report.tet_size))
         bodies.append(BuiltBody(body.key, body.name, mesh, binding, model.bodies[number], warnings))
         touching = np.concatenate([used, np.arange(count, count + len(extra))])
@@ -108,7 +110,8 @@ def build(
         fracture.begin(state, len(scene.bodies))
     points_together = ContactPoints.together(points)
     built = Built(model, tuple(bodies), tuple(pins), points_together, colliders, state, heat, plastic, fracture)
-    built = replace(built, flesh=make_flesh(scene, model), bones=make_bones(scene, meshes, model, tracks, pins))
+    flesh = with_contact(make_flesh(scene, model), drawn, points_together, colliders)
+    built = replace(built, flesh=flesh, bones=make_bones(scene, meshes, model, tracks, pins))
     reshaped = make_reshaped(scene, meshes, [body.binding for body in bodies], model, tracks)
     built = _with_warnings_of_bones(replace(built, reshaped=reshaped))
     _check_colliders(built, surfaces, tracks, scene.settings.begin)

@@ -37,6 +37,7 @@ class PoseReport:
         converged: Whether that is within the tolerance.
         contacts: Points that are pushed.
         inverted_tets: Tets inside out.
+        deepest: How deep one of them is left in something [m].
         residuals: By key of the body.
         settled: Whether contacts were content at the end.
     """
@@ -47,6 +48,7 @@ class PoseReport:
     converged: bool
     contacts: int
     inverted_tets: int
+    deepest: float
     residuals: dict[str, float]
     settled: bool = True
 
@@ -72,9 +74,9 @@ def pose_flesh(
     nodes = flesh.part.nodes
     resting = [body for body in built.reshaped if body.number in flesh.part.bodies]
     follow_rest(resting, state, simulation.tracks, before, time, simulation.scene.settings)
-    model = flesh.at_rest_in(present_model(built, state))
+    model = flesh.at_rest_in(present_model(built, state)) if resting else flesh.model
     x = floats(state.x[nodes])
-    pose, targets = _pose(simulation, flesh, model, x, time)
+    pose, targets = _pose(simulation, flesh, model, x, before, time)
     was_lost = bool(state.fields.get(LOST, np.zeros(1)).any())
     found = follow_pose(flesh, model, pose, x, was_lost, simulation.scene.settings, on_progress)
     state.x[nodes] = found.x
@@ -85,7 +87,7 @@ def pose_flesh(
 
 
 def _pose(
-    simulation: Simulation, flesh: FleshPart, model: Model, x: Floats, time: float
+    simulation: Simulation, flesh: FleshPart, model: Model, x: Floats, before: float, time: float
 ) -> tuple[Pose, dict[str, Floats]]:
     """Returns what is asked of flesh at a time, and the targets of its pins by key."""
     scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
@@ -107,7 +109,9 @@ def _pose(
     if len(loose):
         raise BadInput("flesh-loose", name=_name_of(built, flesh, int(loose[0])), count=len(loose), time=round(time, 3))
     load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
-    return Pose(held, pulling, floats(load, -1, 3)), targets
+    contact = flesh.contact
+    touching = (lambda start: contact.at(tracks, time, start, before)) if contact is not None else None
+    return Pose(held, pulling, floats(load, -1, 3), touching), targets
 
 
 def _held(flesh: FleshPart, is_fixed: Bools, target: Floats) -> Held:
@@ -141,7 +145,8 @@ def _report(found: Followed, model: Model) -> PoseReport:
         iterations=found.cg_iterations,
         residual=found.residual,
         converged=found.converged,
-        contacts=0,
+        contacts=found.contacts,
+        deepest=found.deepest,
         inverted_tets=found.inverted_tets,
         residuals={body.key: residual for body, residual in zip(model.bodies, found.residuals, strict=True)},
     )
@@ -149,9 +154,7 @@ def _report(found: Followed, model: Model) -> PoseReport:
 
 def check_flesh(simulation: Simulation) -> None:
     """Raises BadInput where flesh has no place when the simulation begins."""
-    flesh = simulation.built.flesh
-    if flesh and flesh.quasistatic:
-        part = flesh.quasistatic
-        _pose(
-            simulation, part, part.model, floats(simulation.state.x[part.part.nodes]), simulation.scene.settings.begin
-        )
+    part = simulation.built.flesh.quasistatic if simulation.built.flesh else None
+    if part is not None:
+        x, begin = floats(simulation.state.x[part.part.nodes]), simulation.scene.settings.begin
+        _pose(simulation, part, part.model, x, begin, begin)

@@ -6,6 +6,7 @@ flesh = make_flesh(scene, model)
 """
 
 from .bodies import FleshBodies, FleshPart, make_flesh
+from .contact import with_contact
 from .painted_moduli import with_painted_flesh
 
-__all__ = ["FleshBodies", "FleshPart", "make_flesh", "with_painted_flesh"]
+__all__ = ["FleshBodies", "FleshPart", "make_flesh", "with_contact", "with_painted_flesh"]

@@ -11,6 +11,7 @@ from ..hyperelastic.element import Hyperelastic, hyperelastic
 from ..integrators.flesh import DynamicFlesh, dynamic_flesh
 from ..model import Model
 from ..part_model import PartModel, part_model
+from ..quasistatic.contact import FleshContact
 from ..scene import Scene
 from .pieces import Pieces
 
@@ -28,11 +29,13 @@ class FleshPart:
         part: Where they are in the whole model, and the model of these bodies alone.
         law: What their tets are made of.
         asked: What is asked of each, in the order of `part.bodies`.
+        contact: What they may touch; None: nothing.
     """
 
     part: PartModel
     law: Hyperelastic
     asked: tuple[Flesh, ...]
+    contact: FleshContact | None = None
 
     @property
     def model(self) -> Model:

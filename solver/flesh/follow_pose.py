@@ -7,7 +7,7 @@ another start: what was lost in one frame must not stay lost. Of two equilibria 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,15 +15,15 @@ import numpy as np
 from ..arrays import Bools, Floats, Indices
 from ..integrators.outside import Points
 from ..model import Model
+from ..quasistatic.contact import Touching, solve_in_contact
 from ..quasistatic.held import Held
 from ..quasistatic.newton import Equilibrium, Progress, solve
-from ..quasistatic.outside import Acting
 from ..quasistatic.springs import Springs
 from ..quasistatic.starts import moved_as
 from ..scene import Settings
 from .bodies import FleshPart
 
-Act = Callable[[Floats], Sequence[Acting]]
+Touch = Callable[[Floats], Touching]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +34,13 @@ class Pose:
         held: Nodes that are held, and where.
         springs: On its tets, as they pull where the nodes are at first.
         load: Gravity on the nodes [N], (n, 3).
-        contacts: Makes what acts besides, for a solve that begins at positions x [m], (n, 3).
+        touching: Makes what they may touch, for a solve that begins at positions x [m], (n, 3); None: nothing.
     """
 
     held: Held
     springs: Points
     load: Floats
-    contacts: Act = lambda x: ()
+    touching: Touch | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,8 @@ class Followed:
         is_lost: Which bodies are not at rest or have tets inside out, (b,).
         inverted_tets: Tets inside out.
         newton_iterations, cg_iterations: Of all tries.
+        contacts: Points that are pushed.
+        deepest: How deep one of them is left in something [m].
     """
 
     x: Floats
@@ -65,6 +67,29 @@ class Followed:
     inverted_tets: int
     newton_iterations: int
     cg_iterations: int
+    contacts: int
+    deepest: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Try:
+    """Where one start led."""
+
+    equilibrium: Equilibrium
+    contacts: int = 0
+    deepest: float = 0.0
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether it is at rest, with no tet inside out."""
+        return self.equilibrium.converged and not self.equilibrium.inverted_tets
+
+    @property
+    def rank(self) -> tuple[bool, int, float]:
+        """What is smaller for what is better."""
+        found = self.equilibrium
+        measure = found.energy if found.converged else found.residual
+        return not found.converged, found.inverted_tets, measure if np.isfinite(measure) else np.inf
 
 
 def follow_pose(
@@ -88,26 +113,32 @@ def follow_pose(
         on_iteration: Called before every Newton iteration; what it raises goes through.
     """
 
-    def tried(start: Floats) -> Equilibrium:
-        acting = (*([Springs(model, pose.springs, x)] if len(pose.springs) else []), *pose.contacts(start))
-        return solve(
-            model, flesh.law, pose.held, start, settings.pose_tolerance, settings.pose_iterations, pose.load,
-            on_iteration, acting,
-        )  # fmt: skip
+    springs = [Springs(model, pose.springs, x)] if len(pose.springs) else []
+    given = (settings.pose_tolerance, settings.pose_iterations, pose.load, on_iteration, springs)
 
-    found = [tried(x)]
-    if was_lost or not _has_arrived(found[0]):
-        found.append(tried(rest_moved_along(model, pose, x)))
-    best = min(found, key=_rank)
+    def tried(start: Floats) -> _Try:
+        if pose.touching is None:
+            return _Try(solve(model, flesh.law, pose.held, start, *given))
+        touching = pose.touching(start)
+        found = solve_in_contact(model, flesh.law, pose.held, start, touching, *given)
+        return _Try(found.equilibrium, touching.count(found.equilibrium.x), found.deepest)
+
+    tries = [tried(x)]
+    if was_lost or not tries[0].has_arrived:
+        tries.append(tried(rest_moved_along(model, pose, x)))
+    best = min(tries, key=lambda each: each.rank)
+    found = best.equilibrium
     return Followed(
-        x=best.x,
-        residual=best.residual,
-        residuals=best.residuals,
-        converged=best.converged,
-        is_lost=_lost(model, best, settings.pose_tolerance),
-        inverted_tets=best.inverted_tets,
-        newton_iterations=sum(each.newton_iterations for each in found),
-        cg_iterations=sum(each.cg_iterations for each in found),
+        x=found.x,
+        residual=found.residual,
+        residuals=found.residuals,
+        converged=found.converged,
+        is_lost=_lost(model, found, settings.pose_tolerance),
+        inverted_tets=found.inverted_tets,
+        newton_iterations=sum(each.equilibrium.newton_iterations for each in tries),
+        cg_iterations=sum(each.equilibrium.cg_iterations for each in tries),
+        contacts=best.contacts,
+        deepest=best.deepest,
     )
 
 
@@ -136,16 +167,6 @@ def _targets(model: Model, springs: Points, x: Floats) -> Floats:
 
 def _within(numbers: Indices, places: slice) -> Bools:
     return (numbers >= places.start) & (numbers < places.stop)
-
-
-def _has_arrived(found: Equilibrium) -> bool:
-    return found.converged and not found.inverted_tets
-
-
-def _rank(found: Equilibrium) -> tuple[bool, int, float]:
-    """Returns what is smaller for what is better."""
-    measure = found.energy if found.converged else found.residual
-    return not found.converged, found.inverted_tets, measure if np.isfinite(measure) else np.inf
 
 
 def _lost(model: Model, found: Equilibrium, tolerance: float) -> Bools:

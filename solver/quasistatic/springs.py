@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..arrays import Floats, floats
@@ -19,10 +21,7 @@ class Springs:
 
     def __init__(self, model: Model, points: Points, x: Floats) -> None:
         """Takes the springs of a step that begins at x [m], (n, 3); their damping does not act on what is at rest."""
-        self.model, self.points = model, points
-        self.corners = 4 * points.tet.astype(np.int64)
-        self.weights = floats(points.weights, len(points), 4)
-        self.stiffness = floats(points.stiffness, len(points), 3, 3)
+        self.model, self.points = model, replace(points, damping=np.zeros_like(points.stiffness))
         self.start = points.positions(x, model.tets)
 
     def energy(self, x: Floats) -> float:
@@ -32,14 +31,15 @@ class Springs:
     def add(self, x: Floats, values: Floats, force: Floats) -> float:
         """Adds forces and stiffness at x [m], (n, 3); see `outside.Acting`."""
         energy, pull = self._at(x)
+        points, pattern = self.points, self.model.pattern
         add_points(
-            self.corners, self.weights, self.stiffness, pull, self.model.tets.ravel(),
-            self.model.pattern.corner_block, values, force,
+            1.0, points.tet, points.weights, points.stiffness, points.damping, pull, self.model.tets,
+            pattern.corner_block, values, force,
         )  # fmt: skip
         return energy
 
     def _at(self, x: Floats) -> tuple[float, Floats]:
         away = self.points.positions(x, self.model.tets) - self.start
-        held_back = np.einsum("kij,kj->ki", self.stiffness, away)
+        held_back = np.einsum("kij,kj->ki", self.points.stiffness, away)
         energy = float(np.sum(0.5 * away * held_back - away * self.points.force))
         return energy, floats(self.points.force - held_back)

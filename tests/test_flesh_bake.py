@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Flesh that follows a pose, from the scene to the cache."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flesh_scenes import bending, bent, limb, write_limb
+from scenes import JELLY, Run, block
+from sinew.solver.advance import advance_frame, begin_frame
+from sinew.solver.anatomy import Flesh
+from sinew.solver.cache import CacheReader
+from sinew.solver.errors import Cancelled
+from sinew.solver.hyperelastic.element import hyperelastic
+from sinew.solver.pose_flesh import LOST, pose_flesh
+from sinew.solver.quasistatic.held import Held
+from sinew.solver.quasistatic.newton import solve
+from sinew.solver.scene import Collider, Fracture, Scene, Settings
+from sinew.solver.simulate import simulate
+from tiny_bakes import baked
+
+STILL = Settings(frame_end=6, substeps=2, gravity=(0.0, 0.0, 0.0))
+
+
+def nothing(_: Any) -> None:
+    """Hears an event."""
+
+
+def limb_run(folder: Path, settings: Settings = STILL, degrees: float = 60.0, first: float = 0.0, **more: Any) -> Run:
+    body = limb(**more)
+    return Run(folder, Scene((body,), (), settings), body__limb__targets=bending(body, settings, degrees, first))
+
+
+def equilibrium(run: Run, x: np.ndarray, gravity: float = 0.0) -> np.ndarray:
+    """Returns where the only body is at rest under neo-Hooke, held where the nodes that pins hold are in x."""
+    model, nodes = run.built.model, run.built.pins[0].held_nodes
+    load = model.mass[:, None] * np.array([0.0, 0.0, -gravity])
+    law = hyperelastic(model, "neo-hookean")
+    return solve(model, law, Held(nodes, x[nodes]), x, 1e-9, load=load).x
+
+
+def test_every_sample_is_an_equilibrium(tmp_path: Path):
+    settings = dataclasses.replace(STILL, gravity=(0.0, 0.0, -9.81), samples_per_frame=2, pose_tolerance=1e-6)
+    run = limb_run(tmp_path, settings, flesh=Flesh(law="neo-hookean"))
+    told = begin_frame(run.simulation)
+    assert told.converged and told.newton_iterations > 0 and told.pose_residual <= 1e-6
+    drawn: list[tuple[np.ndarray, np.ndarray]] = []
+    for frame in (2, 3, 4):
+        take = lambda positions: drawn.append((positions["limb"], run.state.x.copy()))  # noqa: E731
+        run.reports.append(advance_frame(run.simulation, frame, take))
+    assert len(drawn) == 6
+    for _, x in drawn:
+        np.testing.assert_allclose(x, equilibrium(run, x, 9.81), atol=1e-5)
+    assert all(report.converged and report.pose_residual <= 1e-6 for report in run.reports)
+    assert all(report.bodies["limb"]["pose_residual"] == report.pose_residual for report in run.reports)
+    # what the pins want is met, and it sags between them
+    np.testing.assert_allclose(drawn[-1][0][run.scene.bodies[0].pinned], bent(run.scene.bodies[0], 36.0), atol=1e-9)
+
+
+def test_velocities_are_what_nodes_moved_in_a_sample(tmp_path: Path):
+    run = limb_run(tmp_path)
+    begin_frame(run.simulation)
+    assert not run.state.v.any()
+    run.advance(2)
+    before = run.state.x.copy()
+    run.advance()
+    np.testing.assert_allclose(run.state.v, (run.state.x - before) * run.scene.settings.fps, rtol=1e-12)
+
+
+def test_weak_pins_are_springs(tmp_path: Path):
+    """A block on springs sinks by its weight over their stiffness, and where forces are zero energy is least."""
+    body = block((2, 2, 2), key="limb", material=dataclasses.replace(JELLY, youngs_modulus=1e7), flesh=Flesh())
+    body = dataclasses.replace(
+        body, pinned=np.arange(len(body.vertices), dtype=np.int32), pin_weights=np.full(len(body.vertices), 0.5)
+    )
+    settings = Settings(frame_end=2, gravity=(0.0, 0.0, -10.0), pose_tolerance=1e-6)
+    stiffness = (np.array([0.0]), np.array([100.0]), "step")
+    run = Run(tmp_path, Scene((body,), (), settings), body__limb__pin_stiffness=stiffness)
+    told = begin_frame(run.simulation)
+    assert told.converged
+    mean = np.average(run.state.x - run.built.model.X, axis=0, weights=run.built.model.mass)
+    np.testing.assert_allclose(mean, [0.0, 0.0, -10.0 / (0.5 * 100.0)], atol=5e-3)
+
+
+def test_the_frame_after_a_bad_frame_recovers(tmp_path: Path):
+    """Whatever a frame leaves behind, the next is the one that would have been."""
+    run, good = (limb_run(tmp_path / name, first=20.0) for name in ("bad", "good"))
+    begin_frame(run.simulation), begin_frame(good.simulation)
+    good.advance(2)
+    rng = np.random.default_rng(1)
+    run.state.x = run.state.x + rng.normal(0.0, 0.5, run.state.x.shape)
+    few = dataclasses.replace(run.scene, settings=dataclasses.replace(run.scene.settings, pose_iterations=2))
+    run.simulation.scene = few
+    run.advance()
+    assert not run.reports[0].converged and run.reports[0].not_converged == 1 and run.state.fields[LOST].all()
+    run.simulation.scene = run.scene
+    run.advance()
+    assert run.reports[1].converged and run.reports[1].inverted_tets == 0 and not run.state.fields[LOST].any()
+    np.testing.assert_allclose(run.state.x, good.state.x, atol=1e-3)
+
+
+def test_a_twist_that_a_bad_frame_left_is_undone(tmp_path: Path):
+    """A limb twisted by a full turn is at rest, too; after a bad frame the equilibrium of lower energy is taken."""
+    run = limb_run(tmp_path, dataclasses.replace(STILL, pose_tolerance=1e-5), degrees=0.0, cells=(16, 3, 3))
+    model = run.built.model
+    share = np.clip((model.X[:, 0] - 0.3) / 1.4, 0.0, 1.0)
+    angle, arm = 2.0 * np.pi * share, model.X[:, 1:] - 0.25
+    c, s = np.cos(angle), np.sin(angle)
+    twisted = model.X.copy()
+    twisted[:, 1:] = np.column_stack([c * arm[:, 0] - s * arm[:, 1], s * arm[:, 0] + c * arm[:, 1]]) + 0.25
+    run.state.x = twisted.copy()
+    begin_frame(run.simulation)  # nothing says that anything is wrong: it stays
+    assert np.abs(run.state.x - model.X).max() > 0.1 and not run.state.fields[LOST].any()
+    run.state.fields[LOST][:] = True
+    pose_flesh(run.simulation, 0.0, 1.0 / 24.0)
+    np.testing.assert_allclose(run.state.x, model.X, atol=1e-4)
+
+
+def test_other_bodies_move_as_if_flesh_were_not_there(tmp_path: Path):
+    settings = Settings(frame_end=6, substeps=2)
+    body, falls = limb(at=(0.0, 0.0, 3.0)), block(at=(0.0, 4.0, 0.02), key="falls")
+    ground, targets = (Collider("g", "G"),), bending(body, settings, 60.0)
+    both = Run(tmp_path / "a", Scene((body, falls), ground, settings), body__limb__targets=targets)
+    alone = Run(tmp_path / "b", Scene((falls,), ground, settings))
+    flesh = Run(tmp_path / "c", Scene((body,), ground, settings), body__limb__targets=targets)
+    for run in (both, flesh):
+        begin_frame(run.simulation)
+    for run in (both, alone, flesh):
+        run.advance(5)
+    n = flesh.built.model.node_count
+    np.testing.assert_array_equal(both.state.x[:n], flesh.state.x)
+    np.testing.assert_array_equal(both.state.v[:n], flesh.state.v)
+    np.testing.assert_allclose(both.state.x[n:], alone.state.x, atol=1e-6)
+    assert both.reports[-1].solves > 0 and flesh.reports[-1].solves == 0
+    assert both.reports[-1].contacts == alone.reports[-1].contacts > 0
+
+
+def test_flesh_stays_itself_where_another_body_breaks(tmp_path: Path):
+    """Nodes that split come before those of the flesh, which move to other rows then."""
+    settings = Settings(frame_end=4, substeps=2)
+    body = limb(at=(0.0, 0.0, 3.0))
+    breaks = block(at=(0.0, 4.0, 0.02), key="breaks", fracture=Fracture(breaking_stress=10.0))
+    ground, targets = (Collider("g", "G"),), bending(body, settings, 60.0)
+    run = Run(tmp_path / "a", Scene((breaks, body), ground, settings), body__limb__targets=targets)
+    alone = Run(tmp_path / "b", Scene((body,), ground, settings), body__limb__targets=targets)
+    begin_frame(run.simulation), begin_frame(alone.simulation)
+    run.advance(3), alone.advance(3)
+    n = alone.built.model.node_count
+    assert run.built.whole is not None and run.built.model.node_count > run.built.whole.model.node_count
+    np.testing.assert_array_equal(run.state.x[-n:], alone.state.x)
+    np.testing.assert_array_equal(run.built.model.mass[-n:], alone.built.model.mass)
+
+
+def bake(cache: Path, scene: Scene, degrees: float = 90.0, first: float = 0.0, **more: Any) -> list[dict[str, Any]]:
+    events: list[dict[str, Any]] = []
+    write_limb(cache, scene, degrees, first)
+    simulate(cache, events.append, **more)
+    return events
+
+
+def test_the_first_written_frame_is_in_its_pose(tmp_path: Path):
+    body = limb()
+    events = bake(tmp_path / "a", Scene((body,), (), dataclasses.replace(STILL, frame_end=2)), 40.0, 40.0)
+    first = next(event for event in events if event["event"] == "frame")
+    assert first["newton_iterations"] > 0 and first["pose_residual"] <= 1e-3
+    line = json.loads((tmp_path / "a" / "report.jsonl").read_text().splitlines()[0])
+    assert line["newton_iterations"] == first["newton_iterations"]
+    shown = CacheReader(tmp_path / "a").read_samples("limb", 0)[0]
+    np.testing.assert_allclose(shown[body.pinned], bent(body, 40.0), atol=1e-6)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_same_bytes_with_any_number_of_threads_and_after_a_stop(tmp_path: Path, threads: int):
+    body = limb(cells=(16, 5, 5))
+    scene = Scene((body, block(at=(0.0, 4.0, 0.02), key="falls")), (Collider("g", "G"),), STILL)
+    bake(tmp_path / "whole", scene, threads=2)
+    with pytest.raises(Cancelled):
+        seen: list[int] = []
+        write_limb(tmp_path / "parts", scene)
+        simulate(
+            tmp_path / "parts",
+            lambda event: seen.append(event.get("frame", 0)),
+            lambda: max(seen, default=0) >= 3,
+            threads=threads,
+        )
+    simulate(tmp_path / "parts", nothing, resume=True, threads=threads)
+    assert baked(tmp_path / "whole") == baked(tmp_path / "parts")
