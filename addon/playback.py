@@ -81,7 +81,10 @@ def portable_path(file: Path, blend: str) -> str:
 
 
 def _playing(obj: bpy.types.Object, head: CacheHead, path: str) -> dict[str, object]:
-    """Returns the modifier's settings: it reads sample `frame_scale · frame - frame_start` of the file."""
+    """Returns the modifier's settings: it reads sample `frame_scale · frame - frame_start` of the file.
+
+    Its Influence is the artist's: it blends the bake with what is above, the pose of the rig for one.
+    """
     affect = obj.sinew.affect_group
     return {
         "cache_format": "PC2",
@@ -95,7 +98,6 @@ def _playing(obj: bpy.types.Object, head: CacheHead, path: str) -> dict[str, obj
         "forward_axis": "POS_Y",
         "up_axis": "POS_Z",
         "flip_axis": (False, False, False),
-        "factor": 1.0,
         "vertex_group": affect if affect in obj.vertex_groups else "",
         "invert_vertex_group": False,
     }

@@ -13,6 +13,7 @@ bpy = pytest.importorskip("bpy")
 
 from blender_scenes import add_box, counts, fresh
 from sinew.addon import export, roles
+from sinew.addon.reading import input_notes
 from sinew.addon.reading.input_digest import data_read
 from sinew.solver.scene import Scene
 from sinew.solver.tracks import TrackReader
@@ -289,3 +290,12 @@ def test_keys_of_bones_are_plain_and_unlike_those_of_others(tmp_path: Path) -> N
     keys = [bone.key for bone in written.bones]
     assert len(set(keys)) == 3 and all(tracks.has(f"bone.{key}.matrix") for key in keys)
     assert {bone.name for bone in written.bones} == {"Кость 1", "bone/2", "bone 2"}
+
+
+def test_flesh_on_bones_does_not_stand_on_its_foot() -> None:
+    obj = arm()
+    obj.scale = (3.0, 3.0, 3.0)
+    bpy.context.view_layer.update()
+    assert [note.kind for note in input_notes.notes(bpy.context.scene)] == ["collapses"]
+    bone_mesh()
+    assert list(input_notes.notes(bpy.context.scene)) == []

@@ -13,6 +13,7 @@ import math
 
 import bpy
 
+from .. import holding, roles
 from . import tet_estimate
 
 COLLAPSES = 0.4  # strain at the foot from which on a body is squeezed flat
@@ -44,8 +45,9 @@ def stiffness_that_stands(obj: bpy.types.Object, scene: bpy.types.Scene) -> floa
 
 
 def collapses(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Whether the body is squeezed flat by its own weight wherever it stands."""
-    return strain_at_foot(obj, scene) > COLLAPSES
+    """Whether the body is squeezed flat by its own weight wherever it stands; flesh hangs on its bones instead."""
+    hangs = roles.is_flesh(obj) and holding.is_held(scene, obj)
+    return not hangs and strain_at_foot(obj, scene) > COLLAPSES
 
 
 def _two_digits(value: float) -> float:
