@@ -101,10 +101,13 @@ class FleshSettings:
     )
     armature_bone_radius: FloatProperty(
         name="Radius",
-        description="How near to the line of an armature's bone flesh follows it [m]",
-        default=0.05,
+        description=(
+            "How near to the line of an armature's bone flesh follows it [m]. "
+            "0: for each bone a third of the way to the skin that follows it, and one tet at least. "
+            "Bones stay straight lines here, also those with segments"
+        ),
+        default=0.0,
         min=0.0,
-        soft_min=0.001,
         soft_max=1.0,
         precision=3,
         step=1,
