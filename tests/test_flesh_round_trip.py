@@ -14,11 +14,11 @@ bpy = pytest.importorskip("bpy")
 from mathutils import Matrix
 
 from blender_scenes import add_box, evaluated, world
+from flesh_rigs import arm, bent, bone_mesh
 from sinew.addon import export, playback, roles
 from sinew.solver.cache import CacheReader
 from sinew.solver.scene import Scene
 from sinew.solver.tracks import TrackReader
-from test_export_flesh import arm, bent, bone_mesh
 from test_headless import run
 from test_round_trip import baked, solved
 

@@ -103,8 +103,9 @@ def _same_vertices(stage: Stage, scene: bpy.types.Scene, obj: bpy.types.Object, 
     with mesh_of(stage.evaluated(obj)) as mesh:
         points = positions(mesh)
     if len(points) != count:
-        name = input_checks.changing_modifier(scene, obj, rest_frame(scene), frame)
-        raise BadInput("vertices-change", name=obj.name, modifier=name, frame=frame, first=count, now=len(points))
+        start = rest_frame(scene)
+        name, numbers = input_checks.changing_modifier(scene, obj, start, frame), {"first": count, "now": len(points)}
+        raise BadInput("vertices-change", name=obj.name, modifier=name, start=start, frame=frame, **numbers)
     input_checks.check_points(obj.name, points)
     return points
 

@@ -31,7 +31,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Move it below Sinew's modifier.",
     ),
     "vertices-change": (
-        'The modifier "{modifier}" gives "{name}" {first} vertices at the first frame and {now} at frame {frame}.',
+        'The modifier "{modifier}" gives "{name}" {first} vertices at frame {start} and {now} at frame {frame}.',
         "Move it below Sinew's modifier, or take its animation off.",
     ),
     "not-baked": ('"{name}" has no baked frames.', "Press Simulate first."),
