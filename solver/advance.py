@@ -194,16 +194,18 @@ def advance_step(
     places = [Place(c, np.vstack([c.pose(tracks, begin), c.pose(tracks, end)])) for c in built.colliders]
     held = is_fixed if is_fixed.any() else None
     contacts = ContactStep(built.contact_points, places, model, state, held, gravity, dt) if places else None
+    stepping = built.flesh.stepping if built.flesh else None
 
     def outside() -> Outside:
         act = contacts.act() if contacts else Points()
-        return Outside(gravity, held, fixed_target, points=Points.together(*springs, act), contact_count=len(act))
+        normals = contacts.normals() if contacts and stepping and stepping.newmark else None
+        points = Points.together(*springs, act)
+        return Outside(gravity, held, fixed_target, None, points, len(act), normals)
 
     def respond(x: Floats, v: Floats) -> Outside | None:
         return outside() if contacts and contacts.update(x) else None
 
     before = state.x.copy()
-    stepping = built.flesh.stepping if built.flesh else None
     report = step(
         model, state, outside(), dt, scene.settings, respond=respond, max_solves=MAX_SOLVES, flesh=stepping,
         on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),

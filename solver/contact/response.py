@@ -109,6 +109,10 @@ class ContactStep:
         )  # fmt: skip
         return acting
 
+    def normals(self) -> Floats:
+        """Returns which way the contacts of `act` push, (k, 3)."""
+        return self.touching.normal[self.pushing.on]
+
     def update(self, x: Floats) -> bool:
         """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""
         self._add(self._find(x), x)

@@ -12,6 +12,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is flesh that is to step by "{scheme}", which does not exist.',
         "Choose euler or newmark.",
     ),
+    "newmark-substeps": (
+        '"{name}" is so stiff, or so far out of shape, at {time} s that one step would need {needed} of Newmark\'s, '
+        "which takes {most} at most.",
+        "Choose Implicit Euler under Steps of Time, raise Substeps, or lower its Stiffness.",
+    ),
     "flesh-combined": (
         '"{name}" is flesh, which {feature} is not made for.',
         "Turn {feature} off for it, or choose Soft Body under Motion.",

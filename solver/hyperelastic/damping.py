@@ -21,7 +21,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Floats
-from ..elements.gradient import gradient_of
 from ..geometry.chunks import run_parts
 from ..jit import kernel
 from ..model import Model
@@ -65,7 +64,13 @@ def damping_tets(
     """
     for tet in range(begin, end):
         G, w = Dm_inverse[tet], record[tet]
-        a, b, c, d, e, f, p, q, r = gradient_of(x, tets[tet], G)
+        n = tets[tet]
+        a, b, c, d, e, f, p, q, r = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for k in range(3):
+            u, v, o = x[n[k + 1], 0] - x[n[0], 0], x[n[k + 1], 1] - x[n[0], 1], x[n[k + 1], 2] - x[n[0], 2]
+            a, b, c = a + u * G[k, 0], b + u * G[k, 1], c + u * G[k, 2]
+            d, e, f = d + v * G[k, 0], e + v * G[k, 1], f + v * G[k, 2]
+            p, q, r = p + o * G[k, 0], q + o * G[k, 1], r + o * G[k, 2]
         xx, yy, zz = a * a + b * b + c * c, d * d + e * e + f * f, p * p + q * q + r * r
         xy, yz, zx = a * d + b * e + c * f, d * p + e * q + f * r, p * a + q * b + r * c
         for k in range(3):
@@ -83,11 +88,11 @@ def damping_tets(
         for k in range(FORCES):
             w[k] = 0.0
         for pair in range(6):
-            m, n = pairs[pair, 0], pairs[pair, 1]
-            k = M * (g[m, 0] * g[n, 0] + g[m, 1] * g[n, 1] + g[m, 2] * g[n, 2])
+            m, j = pairs[pair, 0], pairs[pair, 1]
+            k = M * (g[m, 0] * g[j, 0] + g[m, 1] * g[j, 1] + g[m, 2] * g[j, 2])
             lx, ly, lz = L * h[m, 0], L * h[m, 1], L * h[m, 2]
             mx, my, mz = M * h[m, 0], M * h[m, 1], M * h[m, 2]
-            s, t, o = h[n, 0], h[n, 1], h[n, 2]
+            s, t, o = h[j, 0], h[j, 1], h[j, 2]
             block = w[FORCES + 9 * pair :]
             block[0], block[1], block[2] = (lx + mx) * s + k * xx, lx * t + s * my + k * xy, lx * o + s * mz + k * zx
             block[3], block[4], block[5] = ly * s + t * mx + k * xy, (ly + my) * t + k * yy, ly * o + t * mz + k * yz

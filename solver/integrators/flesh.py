@@ -22,10 +22,11 @@ EULER, NEWMARK = SCHEMES
 
 @dataclass(frozen=True, eq=False)
 class FleshGroup:
-    """Bodies of flesh that move by one scheme: where they are in the whole model, and what their tets are made of."""
+    """Bodies of flesh that move by one scheme: where they are in the whole model, of what, and their names."""
 
     part: PartModel
     law: Hyperelastic
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,12 @@ class DynamicFlesh:
 
 
 def dynamic_flesh(
-    whole: Model, part: PartModel, law: Hyperelastic, schemes: Sequence[str], still: Sequence[int] = ()
+    whole: Model,
+    part: PartModel,
+    law: Hyperelastic,
+    schemes: Sequence[str],
+    still: Sequence[int] = (),
+    names: Sequence[str] = (),
 ) -> DynamicFlesh:
     """Returns what `step` takes as `flesh`.
 
@@ -60,17 +66,19 @@ def dynamic_flesh(
             laws have to.
         schemes: "euler" or "newmark", for every body of `part`, in its order.
         still: Of `DynamicFlesh`.
+        names: Of the bodies of `part`, for people; none: their keys.
     """
     groups: dict[str, FleshGroup | None] = {EULER: None, NEWMARK: None}
+    called = names or [whole.bodies[number].key for number in part.bodies]
     for scheme in groups:
-        numbers = [number for number, own in zip(part.bodies, schemes, strict=True) if own == scheme]
-        if numbers == list(part.bodies):
-            groups[scheme] = FleshGroup(part, law)
-        elif numbers:
-            some = part_model(whole, numbers)
+        own = [k for k, asked in enumerate(schemes) if asked == scheme]
+        if len(own) == len(part.bodies):
+            groups[scheme] = FleshGroup(part, law, tuple(called))
+        elif own:
+            some = part_model(whole, [part.bodies[k] for k in own])
             rows = np.searchsorted(part.tets, some.tets)
-            names = ("law", "mu", "lam", "share")
-            groups[scheme] = FleshGroup(some, replace(law, **{name: getattr(law, name)[rows] for name in names}))
+            arrays = {name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "share")}
+            groups[scheme] = FleshGroup(some, replace(law, **arrays), tuple(called[k] for k in own))
     return DynamicFlesh(groups[EULER], groups[NEWMARK], tuple(still))
 
 

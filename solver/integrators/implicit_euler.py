@@ -28,7 +28,7 @@ from ..scene import Settings
 from ..state import State
 from .conventions import CHANGE, LEAST, TIGHT
 from .flesh import DynamicFlesh
-from .newton import OnIteration, newton_step
+from .flesh_step import OnIteration, flesh_step
 from .outside import Outside
 from .report import StepReport
 from .right_side import move, push_by_gravity, sum_up, velocities_to
@@ -77,7 +77,7 @@ def step(
     with at_most_threads(1 + model.tet_count // TETS_PER_THREAD):
         if flesh is None:
             return _step(model, state, outside, dt, settings, respond, max_solves, element)
-        return newton_step(
+        return flesh_step(
             model, state, outside, dt, settings, flesh, respond=respond, max_solves=max_solves, element=element,
             on_iteration=on_iteration,
         )  # fmt: skip

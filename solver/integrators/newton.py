@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One step of implicit Euler with dynamic flesh: Newton's method and changes of contacts share one loop of solves.
+"""Newton's method for one step of implicit Euler with dynamic flesh.
 
-The first iterate is where the step begins, so that its solve is the linear step of `implicit_euler.py`. Newton goes on
-until the residual of the step's own equation (`flesh_system.py`) is within the tolerance, measured as linear residuals
-are; a step that does not get there says so.
+The first iterate is where the step begins, so that its solve is the linear step of `implicit_euler.py`. The residual is
+that of the step's own equation (`flesh_system.py`), measured as linear residuals are.
 """
 
 from __future__ import annotations
 
-import time as clock
-from collections.abc import Callable
-
 import numpy as np
 
 from ..arrays import Bools, Floats, floats
-from ..elements.inversion import count_inverted
 from ..errors import SolveFailed
 from ..model import Model
 from ..scene import Settings
@@ -24,71 +19,21 @@ from .flesh import DynamicFlesh
 from .flesh_system import FleshSystem
 from .line_search import lengths
 from .outside import Outside
-from .report import StepReport
-from .right_side import move, velocities_to
+from .right_side import move
 
-MOST = 40  # solves of a step; bodies that come out of a tangle need some twenty, others two or three
 FIRST = 0.01  # share of the residual that the first solve may leave
 LOOSE = 0.1  # and others at most
-NOWHERE = np.zeros((0, 3))
-
-Respond = Callable[[Floats, Floats], Outside | None]
-OnIteration = Callable[[int, float], None]
-
-
-def newton_step(
-    model: Model,
-    state: State,
-    outside: Outside,
-    dt: float,
-    settings: Settings,
-    flesh: DynamicFlesh,
-    *,
-    respond: Respond | None,
-    max_solves: int,
-    element: int,
-    on_iteration: OnIteration = lambda solves, residual: None,
-) -> StepReport:
-    """Moves `state` on by Δt = `dt` [s]. The arguments are those of `implicit_euler.step`.
-
-    Raises:
-        SolveFailed: Velocities are no longer numbers; `state` is as it was.
-    """
-    started = clock.perf_counter()
-    step = NewtonStep(model, state, outside, dt, settings, flesh, element)
-    assembled = clock.perf_counter()
-    settled, changes, has_way = True, 0, True
-    while step.solves == 0 or not (step.residual <= settings.tolerance or step.solves >= MOST or not has_way):
-        on_iteration(step.solves, step.residual)
-        has_way = step.solve()
-        if respond is None:
-            continue
-        changed = respond(step.x, step.v)
-        settled = changed is None
-        if changed is not None and changes + 1 < max_solves:
-            step.see(changed)
-            changes, has_way = changes + 1, True
-        elif changed is not None:
-            respond = None
-    ended = clock.perf_counter()
-
-    state.fields[CHANGE] = step.change
-    state.x, state.v, state.time = step.x, step.v, state.time + dt
-    return StepReport(
-        iterations=step.iterations,
-        residual=step.residual,
-        converged=step.residual <= settings.tolerance,
-        settled=settled,
-        solves=step.solves,
-        contacts=step.outside.contact_count,
-        inverted_tets=int(count_inverted(step.x, model.tets)),
-        newton_iterations=step.solves,
-        milliseconds={"assembly": 1e3 * (assembled - started), "solve": 1e3 * (ended - assembled)},
-    )
 
 
 class NewtonStep:
-    """The iterates of one step: x [m], v [m/s], (n, 3) each, and what acts from outside on them."""
+    """The iterates of one step.
+
+    Attributes:
+        x, v: The present one [m], [m/s], (n, 3) each.
+        change: v less the velocities at the start of the step [m/s], (n, 3).
+        residual: Of the step's equation, there.
+        solves, iterations: Newton iterations so far, and those of their linear solves.
+    """
 
     def __init__(
         self,
@@ -101,15 +46,13 @@ class NewtonStep:
         element: int,
     ) -> None:
         """Looks at the first iterate."""
-        self.model, self.state, self.outside, self.dt, self.settings = model, state, outside, dt, settings
+        self.model, self.state, self.outside, self.dt = model, state, outside, dt
         self.system = FleshSystem(model, state, dt, settings, flesh, element)
         self.is_free: Bools = np.ones(model.node_count, bool) if outside.is_fixed is None else ~outside.is_fixed
         # x = x0 + Δt v, so v is zero where the step begins; the first solve guesses the velocities there
         self.x, self.v = floats(state.x), np.zeros((model.node_count, 3))
-        self.target = NOWHERE if outside.fixed_target is None else floats(outside.fixed_target)
-        self.guess, self.likely = floats(state.v).copy(), state.fields.get(CHANGE)
-        if len(self.target):
-            velocities_to(self.target, self.x, self.is_free, dt, self.guess)
+        self.guess, self.likely = floats(state.v), state.fields.get(CHANGE)
+        self.target = self._target(outside)
         self.change = np.zeros_like(self.v)
         self.solves, self.iterations, self.exactness = 0, 0, FIRST
         self.system.look(self.x, self.v, outside, self.is_free)
@@ -122,7 +65,8 @@ class NewtonStep:
             SolveFailed: Velocities are no longer numbers.
         """
         system = self.system
-        d, solved = system.direction(self.x, self.is_free, self.guess, self.likely, self.exactness)
+        guess = np.where(self.is_free[:, None], self.guess, (self.target - self.x) / self.dt)
+        d, solved = system.direction(self.x, self.is_free, guess, self.likely, self.exactness)
         self.iterations, self.solves = self.iterations + solved.iterations, self.solves + 1
         begin = (self.x, self.v, system.r, system.linear)
         energy = system.looked.energies_seen() if system.looked else np.zeros(0)
@@ -137,10 +81,14 @@ class NewtonStep:
         return not (len(s) and (s <= 0.0).all())
 
     def see(self, outside: Outside) -> None:
-        """Takes other contacts."""
-        self.outside = outside
+        """Takes other contacts, and other targets."""
+        self.outside, self.target = outside, self._target(outside)
         self.system.see(self.v, outside, self.is_free)
         self.residual = self.system.residual()
+
+    def _target(self, outside: Outside) -> Floats:
+        """Returns where held nodes are at the end of the step [m], (n, 3); without a target they go on as they did."""
+        return floats(self.state.x + self.dt * self.state.v if outside.fixed_target is None else outside.fixed_target)
 
     def _go(self, v: Floats) -> None:
         x, change = np.empty_like(v), np.empty_like(v)

@@ -64,7 +64,9 @@ class Outside:
             they go on with their velocity.
         node_force: Further constant forces on nodes [N], (n, 3); None: none.
         points: Springs and contacts.
-        contact_count: How many of the points are contacts, for the report.
+        contact_count: How many of the points are contacts, the last ones.
+        contact_normals: Which way these push, (contact_count, 3); only flesh by Newmark's scheme reads them, which
+            without them takes contacts for springs that also pull.
     """
 
     gravity: Floats = field(default_factory=lambda: np.zeros(3))
@@ -73,3 +75,4 @@ class Outside:
     node_force: Floats | None = None
     points: Points = field(default_factory=Points)
     contact_count: int = 0
+    contact_normals: Floats | None = None

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Flesh by the modified Newmark scheme: elasticity explicit, damping, springs and contacts implicit, in substeps.
+
+    1. v½ = v + h/2 a(x, v½)               one linear solve with M + h/2 C
+    2. x⁺ = x + h v½
+    4. v̂ = v + h/2 a(x½, v̂)               another, with x½ = (x + x⁺) / 2
+    5. v⁺ = 2 v̂ − v
+
+Springs and contacts are linear in positions, too, and are taken at x½ = x + h/2 v½ in the first solve (6.8), so they
+set no limit to the step. That of elasticity is found at the start of the step (`step_limit.py`). A contact pushes
+only where and while its point is in it, and does not pull; going out it is damped, so that points do not rattle.
+Damping (`hyperelastic/damping.py`) is that of x½, and of the x½ before in the first solve: the order stays two.
+
+Source: S07, section 6.3.3, with its steps numbered as there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Bools, Floats, floats
+from ..errors import SolveFailed
+from ..geometry.chunks import run_parts
+from ..hyperelastic.element import parts_of
+from ..linear.pcg import solve
+from ..linear.points import add_points
+from ..linear.rigid_modes import rigid_modes
+from ..model import Model
+from ..scene import Settings
+from ..state import State
+from .flesh import FleshGroup, Look
+from .outside import Outside, Points
+from .right_side import push_by_gravity
+from .rows import add_blocks, add_to_diagonal
+from .step_limit import highest_frequencies
+
+SAFE = 0.9  # of the longest step
+MOST_SUBSTEPS = 200  # in a step; beyond, implicit Euler is the better scheme
+EXACT = 0.1  # share of the settings' tolerance to which the linear solves go
+BOUNCE = 0.3  # damping of contacts over √(k m), with m such that k = 10 m / Δt² (`contact/points.py`)
+
+
+class NewmarkStep:
+    """The bodies of a group over one step.
+
+    Attributes:
+        substeps: Into how many the step is cut.
+        x, v: At the end of the last `run` [m], [m/s], (n, 3) each, of the group's nodes.
+        iterations, residual: Of the linear solves of the last `run`: all of them, and the worst.
+    """
+
+    def __init__(self, group: FleshGroup, model: Model, state: State, outside: Outside, dt: float, settings: Settings):
+        """Finds the number of substeps.
+
+        Raises:
+            SolveFailed: There would be too many.
+        """
+        self.group, self.dt, self.settings, self.time = group, dt, settings, state.time
+        self.looked = Look(group, model)
+        self.model, self.nodes = self.looked.model, group.part.nodes
+        self.x0, self.v0 = floats(state.x[self.nodes]), floats(state.v[self.nodes])
+        n = self.model.node_count
+        self.is_free: Bools = np.ones(n, bool) if outside.is_fixed is None else ~outside.is_fixed[self.nodes]
+        self.target = self.x0 + dt * self.v0
+        if outside.fixed_target is not None:
+            self.target[~self.is_free] = outside.fixed_target[self.nodes][~self.is_free]
+        self.base, self.values, self.damping = np.zeros((3, self.model.pattern.block_count, 9))
+        self.is_damped = bool(self.model.stiffness_damping.any())
+        self.substeps = self._substeps()
+        self.x, self.v, self.iterations, self.residual = self.x0, self.v0, 0, 0.0
+
+    def run(self, outside: Outside) -> None:
+        """Goes through the step from its start, with what acts from outside."""
+        h, free = self.dt / self.substeps, self.is_free[:, None]
+        held = (self.target - self.x0) / self.dt
+        self.x, self.v = self.x0.copy(), np.where(free, self.v0, held)
+        self.iterations, self.residual = 0, 0.0
+        points, normals = self._points(outside)
+        if self.is_damped:
+            self.looked.damping(self.x0, self.damping)
+        force = np.empty_like(self.x)
+        for number in range(1, self.substeps + 1):
+            self.looked.force_at(self.x, force)
+            middle = self._solve(force, self.x, points, normals, outside, 0.5 * h, is_first=True)
+            x_half = self.x + 0.5 * h * middle
+            self.looked.force_at(x_half, force)
+            if self.is_damped:
+                self.looked.damping(x_half, self.damping)
+            half = self._solve(force, x_half, points, normals, outside, 0.5 * h, is_first=False)
+            x_end = self.x + h * middle
+            share = number / self.substeps
+            self.x = np.where(free, x_end, self.x0 + share * (self.target - self.x0))
+            self.v = np.where(free, 2.0 * half - self.v, held)
+        if not (np.isfinite(self.x).all() and np.isfinite(self.v).all()):
+            raise SolveFailed("solve-not-finite", time=self.time + self.dt)
+
+    def _substeps(self) -> int:
+        model = self.model
+        self.looked.at(self.x0)
+        starts = [body.nodes.start for body in model.bodies]
+        frequencies = highest_frequencies(model.pattern, self.looked.tangent, model.mass, self.is_free, starts)
+        with np.errstate(invalid="ignore"):
+            needed = np.ceil(self.dt * frequencies / (2.0 * SAFE))
+        worst = int(np.argmax(needed))
+        if not needed[worst] <= MOST_SUBSTEPS:
+            raise SolveFailed(
+                "newmark-substeps", name=self.group.names[worst], time=self.time, needed=f"{needed[worst]:.0f}",
+                most=MOST_SUBSTEPS,
+            )  # fmt: skip
+        return max(1, int(needed[worst]))
+
+    def _solve(
+        self, force: Floats, x: Floats, points: Points, normals: Floats, outside: Outside, h: float, *, is_first: bool
+    ) -> Floats:
+        """Returns v with (M + h C) v = M v_n + h f for the forces of flesh at x and all others there, (n, 3)."""
+        model, pattern = self.model, self.model.pattern
+        push = np.empty_like(x)
+        push_by_gravity(model.mass, model.gravity_scale, floats(outside.gravity), h, push)
+        if outside.node_force is not None:
+            push += h * outside.node_force[self.nodes]
+        b = model.mass[:, None] * self.v + h * force + push
+        acting = self._acting(points, normals, x, h, is_first)
+        drag = model.mass * (1.0 + h * model.mass_damping)
+        if not len(acting) and not self.is_damped:
+            return np.where(self.is_free[:, None], b / drag[:, None], self.v)
+        self.values[:] = 0.0
+        if self.is_damped:
+            parts = parts_of(len(self.values))
+            run_parts(len(parts), lambda k: add_blocks(*parts[k], self.damping, h, self.values))
+        add_to_diagonal(0, len(drag), pattern.diagonal, drag, self.values)
+        add_points(
+            h, acting.tet, acting.weights, acting.stiffness, acting.damping, acting.force, model.tets,
+            pattern.corner_block, self.values, b,
+        )  # fmt: skip
+        v = self.v.copy()
+        solved = solve(
+            pattern, self.values, b, self.is_free, v, EXACT * self.settings.tolerance, self.settings.max_iterations,
+            None, None, rigid_modes(pattern, self.values, x, self.is_free),
+        )  # fmt: skip
+        self.iterations, self.residual = self.iterations + solved.iterations, max(self.residual, solved.residual)
+        return v
+
+    def _points(self, outside: Outside) -> tuple[Points, Floats]:
+        """Returns the points on tets of the group, and the normals of those that are contacts, zero for others."""
+        points, tets = outside.points, self.group.part.tets
+        place = np.minimum(np.searchsorted(tets, points.tet), max(len(tets) - 1, 0))
+        own = np.flatnonzero(tets[place] == points.tet) if len(points) else np.zeros(0, np.int64)
+        normals = np.zeros((len(points), 3))
+        if outside.contact_normals is not None:
+            normals[len(points) - outside.contact_count :] = outside.contact_normals
+        found = Points(
+            place[own].astype(np.int32), floats(points.weights[own], len(own), 4), floats(points.force[own]),
+            floats(points.stiffness[own], len(own), 3, 3), floats(points.damping[own], len(own), 3, 3),
+        )  # fmt: skip
+        return found, normals[own]
+
+    def _acting(self, points: Points, normals: Floats, x: Floats, h: float, is_first: bool) -> Points:
+        """Returns the points that act, as forces at x [m] and stiffness from there on, which counts in step 1 alone."""
+        if not len(points):
+            return points
+        tets = self.model.tets
+        moved = points.positions(x - self.x0, tets)
+        speed = points.positions(self.v, tets)
+        force = points.force - np.einsum("kij,kj->ki", points.stiffness, moved)
+        is_contact = (normals != 0.0).any(axis=1)
+        along = np.einsum("kij,ki,kj->k", points.stiffness, normals, normals)
+        damping = points.damping + (BOUNCE * self.dt * along)[:, None, None] * np.einsum("ki,kj->kij", normals, normals)
+        ahead = force - h * np.einsum("kij,kj->ki", points.stiffness, speed) if is_first else force
+        ahead = ahead - np.einsum("kij,kj->ki", damping, speed)
+        acts = ~is_contact | (np.einsum("ki,ki->k", ahead, normals) > 0.0)
+        stiffness = points.stiffness if is_first else np.zeros_like(points.stiffness)
+        found = replace(points, force=force, stiffness=stiffness, damping=damping)
+        names = ("tet", "weights", "force", "stiffness", "damping")
+        return found if acts.all() else Points(*(np.ascontiguousarray(getattr(found, name)[acts]) for name in names))
