@@ -20,7 +20,7 @@ from ...solver.scene import Body
 from .. import modifier_place
 from ..keys import name_key
 from . import input_checks
-from .input_bones import from_rest
+from .input_bones import RestPlace
 from .input_mesh import group_weights, in_metres, mesh_of, to_world, weights
 from .input_stage import Stage
 from .moments import Moment
@@ -113,10 +113,10 @@ def read_armature_bones(
 
 
 def sample_armature_bone(
-    stage: Stage, bone: ArmatureBone, rest: Floats, moment: Moment, to: TrackRecorder, unit: float
+    stage: Stage, bone: ArmatureBone, rest: RestPlace, moment: Moment, to: TrackRecorder, unit: float
 ) -> None:
-    """Adds to the tracks where a bone is at a moment; `rest` is its `place` in the rest pose."""
-    to.add(f"bone.{bone.key}.matrix", moment.time, from_rest(place(stage, bone, unit), rest), "rigid")
+    """Adds to the tracks where a bone is at a moment; `rest` is where it was in the rest pose."""
+    to.add(f"bone.{bone.key}.matrix", moment.time, rest.moved(place(stage, bone, unit)), "rigid")
 
 
 def place(stage: Stage, bone: ArmatureBone, unit: float) -> Floats:

@@ -7,6 +7,7 @@ A mesh that only its object moves gives a matrix; one that a modifier or shape k
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -27,6 +28,23 @@ STILL = {
     "ARRAY", "BEVEL", "DECIMATE", "EDGE_SPLIT", "MIRROR", "MULTIRES", "REMESH", "SCREW", "SMOOTH", "SOLIDIFY",
     "SUBSURF", "TRIANGULATE", "WEIGHTED_NORMAL", "WELD",
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RestPlace:
+    """World [m] ← the space of a bone [Blender units] in the rest pose, and the other way round, (4, 4) each."""
+
+    matrix: Floats
+    inverse: Floats
+
+    @staticmethod
+    def of(matrix: Floats) -> RestPlace:
+        """Returns the place that a matrix says."""
+        return RestPlace(matrix, np.linalg.inv(matrix))
+
+    def moved(self, now: Floats) -> Floats:
+        """Returns world now ← world in the rest pose, (4, 4): the unit matrix where nothing has moved."""
+        return np.eye(4) if np.array_equal(now, self.matrix) else now @ self.inverse
 
 
 def deforms(obj: bpy.types.Object) -> bool:
@@ -94,7 +112,13 @@ def read_bone(
 
 
 def sample_bone(
-    stage: Stage, obj: bpy.types.Object, bone: Bone, rest: Floats | None, moment: Moment, to: TrackRecorder, unit: float
+    stage: Stage,
+    obj: bpy.types.Object,
+    bone: Bone,
+    rest: RestPlace | None,
+    moment: Moment,
+    to: TrackRecorder,
+    unit: float,
 ) -> None:
     """Adds to the tracks where a bone is at a moment.
 
@@ -102,7 +126,7 @@ def sample_bone(
         stage: Evaluated then.
         obj: The bone.
         bone: What was read of it.
-        rest: World [m] ← its object space in the rest pose, (4, 4); None: it deforms.
+        rest: Where it was in the rest pose; None: it deforms.
         moment: Which one.
         to: Where tracks are written.
         unit: Metres in a Blender unit.
@@ -113,7 +137,7 @@ def sample_bone(
     matrix = in_metres(stage.matrix(obj), unit)
     input_checks.check_matrix(obj.name, matrix)
     if rest is not None:
-        to.add(f"bone.{bone.key}.matrix", moment.time, from_rest(matrix, rest), "rigid")
+        to.add(f"bone.{bone.key}.matrix", moment.time, rest.moved(matrix), "rigid")
         return
     with mesh_of(stage.evaluated(obj)) as mesh:
         points = positions(mesh)
@@ -123,11 +147,6 @@ def sample_bone(
         )
     input_checks.check_points(obj.name, points)
     to.add(f"bone.{bone.key}.vertices", moment.time, to_world(matrix, points))
-
-
-def from_rest(now: Floats, rest: Floats) -> Floats:
-    """Returns world now ← world in the rest pose, (4, 4): the unit matrix where nothing has moved."""
-    return np.eye(4) if np.array_equal(now, rest) else now @ np.linalg.inv(rest)
 
 
 def _follows_object(modifier: bpy.types.Modifier) -> bool:

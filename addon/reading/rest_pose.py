@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...solver.arrays import Floats
 from ...solver.scene import Scene
 from . import armature_bones, input_bones
+from .input_bones import RestPlace
 from .input_mesh import in_metres
 from .input_stage import Stage
 from .inputs import Inputs
@@ -15,15 +16,15 @@ from .inputs import Inputs
 
 @dataclass(frozen=True)
 class RestPose:
-    """World [m] ← object space [Blender units] in the rest pose, (4, 4), by key.
+    """Where everything is, by key.
 
     Attributes:
-        bodies: Of bodies.
+        bodies: World [m] ← object space [Blender units] of bodies, (4, 4).
         bones: Of bones that move as a whole; those that deform are left out.
     """
 
     bodies: dict[str, Floats]
-    bones: dict[str, Floats]
+    bones: dict[str, RestPlace]
 
 
 def rest_pose(stage: Stage, inputs: Inputs, scene: Scene) -> RestPose:
@@ -31,10 +32,12 @@ def rest_pose(stage: Stage, inputs: Inputs, scene: Scene) -> RestPose:
     unit = inputs.unit
     bodies = {key: in_metres(stage.matrix(obj), unit) for obj, key in inputs.bodies.items()}
     bones = {
-        key: in_metres(stage.matrix(obj), unit) for obj, key in inputs.bones.items() if not input_bones.deforms(obj)
+        key: RestPlace.of(in_metres(stage.matrix(obj), unit))
+        for obj, key in inputs.bones.items()
+        if not input_bones.deforms(obj)
     }
     used = {bone.key for bone in scene.bones}
     for bone in inputs.armature_bones:
         if bone.key in used:
-            bones[bone.key] = armature_bones.place(stage, bone, unit)
+            bones[bone.key] = RestPlace.of(armature_bones.place(stage, bone, unit))
     return RestPose(bodies, bones)
