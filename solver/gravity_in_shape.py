@@ -18,7 +18,8 @@ import numpy as np
 
 from .arrays import Bools, Floats
 from .contact.bearing import SLIDING, Bearings
-from .elements.corotational import COROTATED, WARPED, assemble, warp_tets
+from .elements.assembly import assemble
+from .elements.corotational import COROTATED, WARPED, warp_tets
 from .integrators.outside import Points
 from .linear.pcg import solve
 from .linear.points import add_points
@@ -124,10 +125,7 @@ def _sag(model: Model, is_free: Bools, points: Points, gravity: Floats, u: Float
         COROTATED, model.X, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
         model.stiffness_damping, np.zeros((0, 6)), warped,
     )  # fmt: skip
-    assemble(
-        1.0, 0.0, np.zeros(model.node_count), pattern.row_start, pattern.diagonal, pattern.corner_start,
-        pattern.corners, pattern.corner_block, warped, values, force,
-    )  # fmt: skip
+    assemble(1.0, 0.0, np.zeros(model.node_count), pattern, warped, values, force)
     b = (model.mass * model.gravity_scale)[:, None] * gravity
     none = np.zeros_like(points.stiffness)
     add_points(

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .elements.corotational import COROTATED, assemble, warp_tets
+from .elements.assembly import assemble
+from .elements.corotational import COROTATED, warp_tets
 from .integrators.implicit_euler import solve_step, step
 from .integrators.outside import Outside, Points
 from .integrators.workspace import workspace
@@ -55,10 +56,7 @@ def compile_assembly() -> None:
     pattern = model.pattern
     work = workspace(pattern)
     work.warped[:] = 0.0
-    assemble(
-        0.0, 0.0, model.mass.copy(), pattern.row_start, pattern.diagonal, pattern.corner_start, pattern.corners,
-        pattern.corner_block, work.warped, work.values, work.force,
-    )  # fmt: skip
+    assemble(0.0, 0.0, model.mass.copy(), pattern, work.warped, work.values, work.force)
 
 
 def _one_tet() -> Model:

@@ -10,6 +10,8 @@ import pytest
 
 from meshes import bar
 from scenes import Run, block, rotation
+from sinew.solver.elements.assembly import assemble
+from sinew.solver.elements.corotational import WARPED
 from sinew.solver.elements.volume_pressure import FLAT, add_pressure
 from sinew.solver.heat import TEMPERATURE, Factors, factors, plasticity_of, softened
 from sinew.solver.materials.elastic import youngs_modulus
@@ -133,10 +135,12 @@ def with_pressure(model, x, dt):
     """Returns forces (n, 3) and the dense matrix that `add_pressure` adds."""
     pattern, n = model.pattern, model.node_count
     values, force = np.zeros((pattern.block_count, 9)), np.zeros((n, 3))
+    warped = np.zeros((model.tet_count, WARPED))
     add_pressure(
         x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,
-        model.initial_strain, dt, pattern.corner_block, np.empty((4, 3)), values, force,
+        model.initial_strain, warped,
     )  # fmt: skip
+    assemble(dt * dt, dt, np.zeros(n), pattern, warped, values, force)
     dense = np.zeros((n, 3, n, 3))
     rows = np.repeat(np.arange(n), np.diff(pattern.row_start.astype(np.int64)))
     for block_number, (row, column) in enumerate(zip(rows, pattern.column, strict=True)):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from meshes import bar, lattice_bar
-from sinew.solver.elements.corotational import COROTATED, WARPED, assemble, warp_tets
+from sinew.solver.elements.assembly import assemble
+from sinew.solver.elements.corotational import COROTATED, WARPED, warp_tets
 from sinew.solver.integrators import implicit_euler
 from sinew.solver.integrators.outside import Outside
 from sinew.solver.jit import kernel, set_thread_count
@@ -52,10 +53,7 @@ def stiffness(model, mass=0.0):
         COROTATED, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
         model.initial_strain, warped,
     )  # fmt: skip
-    assemble(
-        1.0, 0.0, mass * model.mass, p.row_start, p.diagonal, p.corner_start, p.corners, p.corner_block, warped, values,
-        np.empty((model.node_count, 3)),
-    )  # fmt: skip
+    assemble(1.0, 0.0, mass * model.mass, p, warped, values, np.empty((model.node_count, 3)))
     return values
 
 

@@ -12,7 +12,8 @@ import pytest
 from meshes import bar
 from scenes import Run, block, rotation
 from sinew.solver.arrays import indices
-from sinew.solver.elements.corotational import COROTATED, assemble, warp_tets
+from sinew.solver.elements.assembly import assemble
+from sinew.solver.elements.corotational import COROTATED, warp_tets
 from sinew.solver.elements.stress import elastic_stress
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside, Points
@@ -54,10 +55,7 @@ def forces(model, x):
         COROTATED, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
         model.stiffness_damping, model.initial_strain, work.warped,
     )  # fmt: skip
-    assemble(
-        1.0, 0.0, np.zeros(model.node_count), pattern.row_start, pattern.diagonal, pattern.corner_start,
-        pattern.corners, pattern.corner_block, work.warped, work.values, work.force,
-    )  # fmt: skip
+    assemble(1.0, 0.0, np.zeros(model.node_count), pattern, work.warped, work.values, work.force)
     return work.force.copy(), work.values.copy()
 
 

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Forces, stiffness and damping of tets, against their energy, their symmetries and slow twins."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from meshes import bar
 from sinew.solver.elements import corotational
+from sinew.solver.elements.assembly import assemble
+from sinew.solver.elements.record import BULK_DAMPING, FORCE, PRESSED
+from sinew.solver.jit import set_thread_count, thread_count
 from sinew.solver.materials.elastic import corotated_strain, energy_density, lame, stress
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material
@@ -32,17 +37,13 @@ def warped(model, x, element=corotational.COROTATED):
 
 def tet_forces(model, x):
     """Forces on the corners of each tet, (m, 4, 3)."""
-    f = warped(model, x)[:, 24:33].reshape(-1, 3, 3)
-    return np.concatenate([-f.sum(axis=1, keepdims=True), f], axis=1)
+    return warped(model, x)[:, FORCE : FORCE + 12].reshape(-1, 4, 3)
 
 
 def assembled(model, x, stiff, damp, mass):
     p = model.pattern
     values, force = np.full((p.block_count, 9), np.nan), np.full((model.node_count, 3), np.nan)
-    corotational.assemble(
-        stiff, damp, mass, p.row_start, p.diagonal, p.corner_start, p.corners, p.corner_block,
-        warped(model, x), values, force,
-    )  # fmt: skip
+    assemble(stiff, damp, mass, p, warped(model, x), values, force)
     dense = np.zeros((model.node_count, 3, model.node_count, 3))
     rows = np.repeat(np.arange(model.node_count), np.diff(p.row_start))
     dense[rows, :, p.column, :] = values.reshape(-1, 3, 3)
@@ -153,8 +154,8 @@ def test_rigid_motion_makes_no_force():
 def test_linear_tets_do_feel_a_rotation():
     model = model_of()
     turned = model.X @ np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).T
-    corotated = warped(model, turned)[:, 24:33]
-    linear = warped(model, turned, corotational.LINEAR)[:, 24:33]
+    force = slice(FORCE, FORCE + 12)
+    corotated, linear = warped(model, turned)[:, force], warped(model, turned, corotational.LINEAR)[:, force]
     assert np.abs(corotated).max() < 1e-10 * np.abs(linear).max()
 
 
@@ -271,3 +272,68 @@ def test_moduli():
     # a bar pulled with free sides narrows by ν and answers with E
     strain = np.diag([0.01, -0.003, -0.003])
     assert np.allclose(stress(strain, mu, lam), np.diag([2000.0, 0.0, 0.0]), atol=1e-9)
+
+
+def test_rows_of_some_bodies_are_written_and_no_others():
+    meshes = [bar((1, 1, n), (0.5, 0.5, 0.5 * n)) for n in (1, 2, 3)]
+    model = make_model([Part(f"b{len(X)}", X, tets, np.ones(len(tets)), MATERIAL) for X, tets in meshes])
+    p, x, mass = model.pattern, crumpled(model, 0.1), np.linspace(1.0, 2.0, model.node_count)
+    whole, whole_force = np.full((p.block_count, 9), np.nan), np.full((model.node_count, 3), np.nan)
+    assemble(2.0, 3.0, mass, p, warped(model, x), whole, whole_force)
+    for nodes in (body.nodes for body in model.bodies):
+        values, force = np.full((p.block_count, 9), np.nan), np.full((model.node_count, 3), np.nan)
+        assemble(2.0, 3.0, mass, p, warped(model, x), values, force, nodes)
+        rows = slice(p.row_start[nodes.start], p.row_start[nodes.stop])
+        assert (values[rows] == whole[rows]).all() and (force[nodes] == whole_force[nodes]).all()
+        assert np.isnan(values).sum() == 9 * (p.block_count - (rows.stop - rows.start)) > 0
+        assert np.isnan(force).sum() == 3 * (model.node_count - (nodes.stop - nodes.start)) > 0
+
+
+def test_blocks_of_no_tet_are_zero():
+    model = model_of()
+    p, n = model.pattern, model.node_count
+    rows, columns = (grid.ravel() for grid in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
+    old_rows = np.repeat(np.arange(n), np.diff(p.row_start.astype(int)))
+    place = old_rows * n + p.column.astype(int)  # every node with every node
+    full = dataclasses.replace(
+        p,
+        row_start=(n * np.arange(n + 1)).astype(np.uint32),
+        column=columns.astype(np.uint32),
+        diagonal=((n + 1) * np.arange(n)).astype(np.uint32),
+        corner_block=place[p.corner_block].astype(np.uint32),
+    )
+    values, force = np.full((n * n, 9), np.nan), np.empty((n, 3))
+    expected, _ = assembled(model, model.X, 1.0, 0.5, np.ones(n))
+    assemble(1.0, 0.5, np.ones(n), full, warped(model, model.X), values, force)
+    found = np.zeros((n, 3, n, 3))
+    found[rows, :, columns, :] = values.reshape(-1, 3, 3)
+    assert (found.reshape(3 * n, -1) == expected).all() and len(rows) > len(old_rows)
+
+
+def test_the_number_of_threads_changes_no_bit():
+    model = model_of((9, 9, 9))
+    x, found = crumpled(model, 0.1), []
+    assert model.tet_count > corotational.AT_ONCE
+    before = thread_count()
+    for count in (1, 2):
+        set_thread_count(count)
+        p = model.pattern
+        values, force = np.empty((p.block_count, 9)), np.empty((model.node_count, 3))
+        assemble(1.0, 0.1, model.mass, p, warped(model, x), values, force)
+        found.append(values.tobytes() + force.tobytes())
+    set_thread_count(before)
+    assert found[0] == found[1]
+
+
+def test_what_becomes_of_a_tet_does_not_depend_on_those_worked_on_at_the_same_time():
+    model = model_of((2, 2, 3))
+    x = crumpled(model, 0.4)
+    whole, alone = warped(model, x), np.empty((model.tet_count, corotational.WARPED))
+    for tet in range(model.tet_count):
+        one = slice(tet, tet + 1)
+        corotational.warp_tets(
+            corotational.COROTATED, x, model.tets[one], model.Dm_inverse[one], model.volume[one], model.mu[one],
+            model.lam[one], model.stiffness_damping[one], model.initial_strain, alone[one],
+        )  # fmt: skip
+    written = np.r_[: FORCE + 12, PRESSED + 12 : BULK_DAMPING + 1]
+    assert (whole[:, written] == alone[:, written]).all()

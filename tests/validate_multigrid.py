@@ -13,7 +13,8 @@ import pytest
 
 from meshes import bar
 from reach_table import reach
-from sinew.solver.elements.corotational import COROTATED, WARPED, assemble, warp_tets
+from sinew.solver.elements.assembly import assemble
+from sinew.solver.elements.corotational import COROTATED, WARPED, warp_tets
 from sinew.solver.jit import set_thread_count
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
 from sinew.solver.linear.multigrid.preconditioner import EmbeddedLattices
@@ -42,10 +43,7 @@ def bent_bar(across, nu):
         COROTATED, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
         model.initial_strain, warped,
     )  # fmt: skip
-    assemble(
-        1.0, 0.0, np.zeros(model.node_count), p.row_start, p.diagonal, p.corner_start, p.corners, p.corner_block,
-        warped, values, force,
-    )  # fmt: skip
+    assemble(1.0, 0.0, np.zeros(model.node_count), p, warped, values, force)
     return model, values, force + model.mass[:, None] * [0.3, 0.2, -9.81], X[:, 2] > 1e-9
 
 

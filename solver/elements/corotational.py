@@ -13,172 +13,153 @@ symmetric, so that no torque arises; the matrix is positive semi-definite for in
 stretched, β is divided by (‖F‖² / 3)², since S grows with the stretch twice over: a tet pulled to tenfold length
 would be damped ten thousandfold, and hold the mesh in any tangle that it is in.
 
-A tet pass writes what a tet's blocks are made of, a row pass gathers them per node: no two threads write to
-the same place, and every sum has its order.
+Here every tet is worked on for itself; `assembly.py` sums up.
 
 Source: Müller and Gross 2004, section 2.3; blocks from the gradients by own derivation, see tests.
 """
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ..arrays import Floats, Indices
+from ..geometry.chunks import run_ranges
 from ..jit import kernel
-from .rotation import rotation_of
+from ..linear.threes import add, add_products, load, nothing, numbers, store, three, total
+from .record import BETA, BULK, BULK_DAMPING, FORCE, SQUARE, STRETCHED, TURNED, V_LAMBDA, V_MU, WARPED
+from .rotation_lanes import LANES, rotate
+
+__all__ = ["COROTATED", "LINEAR", "WARPED", "warp_tets"]
 
 LINEAR = 0
 COROTATED = 1
+L = LANES
 
-# What the tet pass leaves per tet: R g1, R g2, R g3, then F g1, F g2, F g3, then F Fᵀ (xx, yy, zz, xy, yz, zx),
-# then the forces f1, f2, f3 [N], then V λ, V μ [N m], and the β [s] that acts; (m, WARPED).
-WARPED = 36
+AT_ONCE = 2048  # tets that a thread works on: less costs more in waiting than it brings
 
 
-@kernel(parallel=True, contract=True)
-def warp_tets(element, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
-    """Writes the record `warped` of every tet at node positions x [m], (n, 3).
+def warp_tets(
+    element: int,
+    x: Floats,
+    tets: Indices,
+    Dm_inverse: Floats,
+    volume: Floats,
+    mu: Floats,
+    lam: Floats,
+    damping: Floats,
+    initial_strain: Floats,
+    warped: Floats,
+) -> None:
+    """Writes the records `warped` of all tets, (m, WARPED), at node positions x [m], (n, 3).
 
-    `element` is LINEAR (R = I) or COROTATED; `initial_strain` ε0 is (m, 6) or (0, 6) for none.
+    `element` is LINEAR (R = I) or COROTATED; `initial_strain` ε0 is (m, 6) or (0, 6) for none. The others are those
+    of a `Model`.
     """
-    for tet in numba.prange(len(tets)):
-        n, G, w = tets[tet], Dm_inverse[tet], warped[tet]
-        p0, p1, p2, p3 = x[np.uint32(n[0])], x[np.uint32(n[1])], x[np.uint32(n[2])], x[np.uint32(n[3])]
-        x1, y1, z1 = p1[0] - p0[0], p1[1] - p0[1], p1[2] - p0[2]
-        x2, y2, z2 = p2[0] - p0[0], p2[1] - p0[1], p2[2] - p0[2]
-        x3, y3, z3 = p3[0] - p0[0], p3[1] - p0[1], p3[2] - p0[2]
-        g1x, g1y, g1z = G[0, 0], G[0, 1], G[0, 2]
-        g2x, g2y, g2z = G[1, 0], G[1, 1], G[1, 2]
-        g3x, g3y, g3z = G[2, 0], G[2, 1], G[2, 2]
-        a, b, c = x1 * g1x + x2 * g2x + x3 * g3x, x1 * g1y + x2 * g2y + x3 * g3y, x1 * g1z + x2 * g2z + x3 * g3z
-        d, e, f = y1 * g1x + y2 * g2x + y3 * g3x, y1 * g1y + y2 * g2y + y3 * g3y, y1 * g1z + y2 * g2z + y3 * g3z
-        g, h, i = z1 * g1x + z2 * g2x + z3 * g3x, z1 * g1y + z2 * g2y + z3 * g3y, z1 * g1z + z2 * g2z + z3 * g3z
-        w[18], w[19], w[20] = a * a + b * b + c * c, d * d + e * e + f * f, g * g + h * h + i * i
-        w[21], w[22], w[23] = a * d + b * e + c * f, d * g + e * h + f * i, g * a + h * b + i * c
 
-        A, B, C, D, E, F, P, Q, R = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
+    def work(begin: int, end: int) -> None:
+        warp_range(begin, end, element, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
+
+    run_ranges(0, len(tets), AT_ONCE, work)
+
+
+@kernel(contract=True)
+def warp_range(begin, end, element, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
+    """Writes the records of the tets from `begin` to `end`; see `warp_tets`."""
+    F, R, state = np.zeros(9 * L), np.zeros(9 * L), np.empty(2 * L)
+    for k in range(0, 9 * L, 4 * L):  # the identity
+        R[k : k + L] = 1.0
+    for first in range(begin, end, L):
+        count = min(L, end - first)
+        for i in range(count):
+            deform(first + i, x, tets, Dm_inverse, F, i)
         if element == COROTATED:
-            A, B, C, D, E, F, P, Q, R = rotation_of(a, b, c, d, e, f, g, h, i)
-        exx, eyy, ezz = A * a + D * d + P * g - 1.0, B * b + E * e + Q * h - 1.0, C * c + F * f + R * i - 1.0
-        exy = 0.5 * (A * b + D * e + P * h + B * a + E * d + Q * g)
-        eyz = 0.5 * (B * c + E * f + Q * i + C * b + F * e + R * h)
-        ezx = 0.5 * (C * a + F * d + R * g + A * c + D * f + P * i)
-        if len(initial_strain) > 0:
-            s = initial_strain[tet]
-            exx, eyy, ezz, exy, eyz, ezx = exx - s[0], eyy - s[1], ezz - s[2], exy - s[3], eyz - s[4], ezx - s[5]
-
-        Vlam, Vmu = volume[tet] * lam[tet], volume[tet] * mu[tet]
-        pressure = Vlam * (exx + eyy + ezz)
-        k = 2.0 * Vmu
-        sxx, syy, szz = k * exx + pressure, k * eyy + pressure, k * ezz + pressure
-        sxy, syz, szx = k * exy, k * eyz, k * ezx
-        # f_a = −R (V σ g_a)
-        for m in range(3):
-            u, v, q = G[m, 0], G[m, 1], G[m, 2]
-            w[3 * m] = A * u + B * v + C * q
-            w[3 * m + 1] = D * u + E * v + F * q
-            w[3 * m + 2] = P * u + Q * v + R * q
-            w[9 + 3 * m] = a * u + b * v + c * q
-            w[10 + 3 * m] = d * u + e * v + f * q
-            w[11 + 3 * m] = g * u + h * v + i * q
-            u, v, q = sxx * u + sxy * v + szx * q, sxy * u + syy * v + syz * q, szx * u + syz * v + szz * q
-            w[24 + 3 * m] = -(A * u + B * v + C * q)
-            w[25 + 3 * m] = -(D * u + E * v + F * q)
-            w[26 + 3 * m] = -(P * u + Q * v + R * q)
-        ease = max(1.0, (w[18] + w[19] + w[20]) / 3.0)
-        w[33], w[34], w[35] = Vlam, Vmu, damping[tet] / (ease * ease)
+            rotate(count, F, R, state)
+        for i in range(count):
+            stretch, shear = nothing(), nothing()
+            if len(initial_strain) > 0:
+                stretch, shear = load(initial_strain, 6 * (first + i)), load(initial_strain, 6 * (first + i) + 3)
+            write_record(first + i, F, R, i, stretch, shear, Dm_inverse, volume, mu, lam, damping, warped)
 
 
-@kernel(parallel=True, contract=True)
-def assemble(
-    stiff, damp, diagonal_mass, row_start, diagonal, corner_start, corners, corner_block, warped, values, force
-):
-    """Writes the blocks of `stiff` K + `damp` C + diag(`diagonal_mass`) and the forces on the nodes.
-
-    Args:
-        stiff: Factor of the stiffness K, such as Δt².
-        damp: Factor of the damping matrix C, such as Δt.
-        diagonal_mass: Added to the diagonal of every node [kg], (n,).
-        row_start, diagonal, corner_start, corners, corner_block: Of the `BlockPattern`.
-        warped: Of `warp_tets`.
-        values: The blocks, row by row, (b, 9), out.
-        force: Elastic forces [N], (n, 3), out.
-    """
-    for node in numba.prange(len(diagonal)):
-        for block in range(row_start[node], row_start[node + 1]):
-            values[block, :] = 0.0
-        fx, fy, fz = 0.0, 0.0, 0.0
-        for place in range(corner_start[node], corner_start[node + 1]):
-            corner = corners[place]
-            a = corner & np.uint32(3)
-            w, blocks = warped[corner >> np.uint32(2)], corner_block[corner]
-            fx0, fy0, fz0 = -(w[24] + w[27] + w[30]), -(w[25] + w[28] + w[31]), -(w[26] + w[29] + w[32])
-            fx += _pick(a, fx0, w[24], w[27], w[30])
-            fy += _pick(a, fy0, w[25], w[28], w[31])
-            fz += _pick(a, fz0, w[26], w[29], w[32])
-
-            x1, y1, z1, x2, y2, z2, x3, y3, z3 = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]
-            x0, y0, z0 = -(x1 + x2 + x3), -(y1 + y2 + y3), -(z1 + z2 + z3)
-            xa, ya, za = _pick(a, x0, x1, x2, x3), _pick(a, y0, y1, y2, y3), _pick(a, z0, z1, z2, z3)
-            L, M = stiff * w[33], stiff * w[34]
-            # rotations keep g_a·g_b
-            k0, k1, k2, k3 = (
-                xa * x0 + ya * y0 + za * z0,
-                xa * x1 + ya * y1 + za * z1,
-                xa * x2 + ya * y2 + za * z2,
-                xa * x3 + ya * y3 + za * z3,
-            )
-            lx, ly, lz, mx, my, mz = L * xa, L * ya, L * za, M * xa, M * ya, M * za
-            _add_rotated(values[blocks[0]], lx, ly, lz, mx, my, mz, x0, y0, z0, M * k0)
-            _add_rotated(values[blocks[1]], lx, ly, lz, mx, my, mz, x1, y1, z1, M * k1)
-            _add_rotated(values[blocks[2]], lx, ly, lz, mx, my, mz, x2, y2, z2, M * k2)
-            _add_rotated(values[blocks[3]], lx, ly, lz, mx, my, mz, x3, y3, z3, M * k3)
-            D = damp * w[35]
-            if D != 0.0:
-                x1, y1, z1, x2, y2, z2, x3, y3, z3 = w[9], w[10], w[11], w[12], w[13], w[14], w[15], w[16], w[17]
-                x0, y0, z0 = -(x1 + x2 + x3), -(y1 + y2 + y3), -(z1 + z2 + z3)
-                xa, ya, za = _pick(a, x0, x1, x2, x3), _pick(a, y0, y1, y2, y3), _pick(a, z0, z1, z2, z3)
-                L, M = D * w[33], D * w[34]
-                lx, ly, lz, mx, my, mz = L * xa, L * ya, L * za, M * xa, M * ya, M * za
-                _add_stretched(values[blocks[0]], lx, ly, lz, mx, my, mz, x0, y0, z0, M * k0, w)
-                _add_stretched(values[blocks[1]], lx, ly, lz, mx, my, mz, x1, y1, z1, M * k1, w)
-                _add_stretched(values[blocks[2]], lx, ly, lz, mx, my, mz, x2, y2, z2, M * k2, w)
-                _add_stretched(values[blocks[3]], lx, ly, lz, mx, my, mz, x3, y3, z3, M * k3, w)
-        force[node, 0], force[node, 1], force[node, 2] = fx, fy, fz
-        on_diagonal = values[diagonal[node]]
-        on_diagonal[0] += diagonal_mass[node]
-        on_diagonal[4] += diagonal_mass[node]
-        on_diagonal[8] += diagonal_mass[node]
+@kernel(contract=True, inline=True)
+def deform(tet, x, tets, Dm_inverse, F, lane):
+    """Writes F, column by column, into a lane."""
+    origin, p = load(x, 3 * tets[tet, 0]), load(x, 3 * tets[tet, 1])
+    q, r = load(x, 3 * tets[tet, 2]), load(x, 3 * tets[tet, 3])
+    p, q, r = add(p, -1.0, origin), add(q, -1.0, origin), add(r, -1.0, origin)
+    x1, y1, z1 = numbers(load(Dm_inverse, 9 * tet))
+    x2, y2, z2 = numbers(load(Dm_inverse, 9 * tet + 3))
+    x3, y3, z3 = numbers(load(Dm_inverse, 9 * tet + 6))
+    F[lane], F[L + lane], F[2 * L + lane] = numbers(of_three(x1, p, x2, q, x3, r))
+    F[3 * L + lane], F[4 * L + lane], F[5 * L + lane] = numbers(of_three(y1, p, y2, q, y3, r))
+    F[6 * L + lane], F[7 * L + lane], F[8 * L + lane] = numbers(of_three(z1, p, z2, q, z3, r))
 
 
-@kernel()
-def _pick(a, v0, v1, v2, v3):
-    return v0 if a == 0 else v1 if a == 1 else v2 if a == 2 else v3
+@kernel(contract=True, inline=True)
+def write_record(tet, F, R, lane, stretch, shear, Dm_inverse, volume, mu, lam, damping, warped):
+    """Writes the record of a tet with F and R in a lane, and an initial strain."""
+    # without branches, at which Numba would count references
+    a, b, c = of_lane(F, lane), of_lane(F, 3 * L + lane), of_lane(F, 6 * L + lane)
+    A, B, C = of_lane(R, lane), of_lane(R, 3 * L + lane), of_lane(R, 6 * L + lane)
+    exx, eyy, ezz = dot(A, a) - 1.0, dot(B, b) - 1.0, dot(C, c) - 1.0
+    exy, eyz, ezx = 0.5 * dots(A, b, B, a), 0.5 * dots(B, c, C, b), 0.5 * dots(C, a, A, c)
+    (xx, yy, zz), (xy, yz, zx) = numbers(stretch), numbers(shear)
+    exx, eyy, ezz, exy, eyz, ezx = exx - xx, eyy - yy, ezz - zz, exy - xy, eyz - yz, ezx - zx
+    v_lam, v_mu = volume[tet] * lam[tet], volume[tet] * mu[tet]
+    pressure, k = v_lam * (exx + eyy + ezz), 2.0 * v_mu
+    # the columns of −V R σ
+    s = turned(A, B, C, three(-k * exx - pressure, -k * exy, -k * ezx))
+    t = turned(A, B, C, three(-k * exy, -k * eyy - pressure, -k * eyz))
+    u = turned(A, B, C, three(-k * ezx, -k * eyz, -k * ezz - pressure))
+    g, h, i = load(Dm_inverse, 9 * tet), load(Dm_inverse, 9 * tet + 3), load(Dm_inverse, 9 * tet + 6)
+    w = WARPED * tet  # where its record begins
+    store_four(warped, w + FORCE, turned(s, t, u, g), turned(s, t, u, h), turned(s, t, u, i))
+    store_four(warped, w + TURNED, turned(A, B, C, g), turned(A, B, C, h), turned(A, B, C, i))
+    store_four(warped, w + STRETCHED, turned(a, b, c, g), turned(a, b, c, h), turned(a, b, c, i))
+    (x1, y1, z1), (x2, y2, z2), (x3, y3, z3) = numbers(a), numbers(b), numbers(c)
+    store(warped, w + SQUARE, of_three(x1, a, x2, b, x3, c))
+    store(warped, w + SQUARE + 3, of_three(y1, a, y2, b, y3, c))
+    store(warped, w + SQUARE + 6, of_three(z1, a, z2, b, z3, c))
+    ease = max(1.0, (dot(a, a) + dot(b, b) + dot(c, c)) / 3.0)
+    warped[tet, V_LAMBDA], warped[tet, V_MU], warped[tet, BETA] = v_lam, v_mu, damping[tet] / (ease * ease)
+    warped[tet, BULK], warped[tet, BULK_DAMPING] = 0.0, 0.0
 
 
-@kernel(contract=True)
-def _add_rotated(block, lx, ly, lz, mx, my, mz, x, y, z, k):
-    """Adds λ a bᵀ + μ b aᵀ + k I to a block, with (lx, ly, lz) = λ a, (mx, my, mz) = μ a, b = (x, y, z)."""
-    block[0] += (lx + mx) * x + k
-    block[1] += lx * y + x * my
-    block[2] += lx * z + x * mz
-    block[3] += ly * x + y * mx
-    block[4] += (ly + my) * y + k
-    block[5] += ly * z + y * mz
-    block[6] += lz * x + z * mx
-    block[7] += lz * y + z * my
-    block[8] += (lz + mz) * z + k
+@kernel(inline=True)
+def of_lane(lanes, place):
+    """Returns three numbers of a lane from a place on."""
+    return three(lanes[place], lanes[place + L], lanes[place + 2 * L])
 
 
-@kernel(contract=True)
-def _add_stretched(block, lx, ly, lz, mx, my, mz, x, y, z, k, w):
-    """Adds λ a bᵀ + μ b aᵀ + k F Fᵀ, the last from a tet's record w."""
-    block[0] += (lx + mx) * x + k * w[18]
-    block[1] += lx * y + x * my + k * w[21]
-    block[2] += lx * z + x * mz + k * w[23]
-    block[3] += ly * x + y * mx + k * w[21]
-    block[4] += (ly + my) * y + k * w[19]
-    block[5] += ly * z + y * mz + k * w[22]
-    block[6] += lz * x + z * mx + k * w[23]
-    block[7] += lz * y + z * my + k * w[22]
-    block[8] += (lz + mz) * z + k * w[20]
+@kernel(contract=True, inline=True)
+def of_three(k, u, m, v, n, w):
+    """Returns k u + m v + n w."""
+    return add(add(add(nothing(), k, u), m, v), n, w)
+
+
+@kernel(contract=True, inline=True)
+def turned(a, b, c, v):
+    """Returns M v for the columns a, b, c of M."""
+    x, y, z = numbers(v)
+    return add(add(add(nothing(), x, a), y, b), z, c)
+
+
+@kernel(contract=True, inline=True)
+def dot(v, w):
+    """Returns v · w."""
+    return total(add_products(nothing(), v, w))
+
+
+@kernel(contract=True, inline=True)
+def dots(v, w, u, t):
+    """Returns v · w + u · t."""
+    return total(add_products(add_products(nothing(), v, w), u, t))
+
+
+@kernel(contract=True, inline=True)
+def store_four(array, place, first, second, third):
+    """Writes what belongs to the four nodes of a tet, whose sum is zero, for that of the last three."""
+    store(array, place, add(add(add(nothing(), -1.0, first), -1.0, second), -1.0, third))
+    store(array, place + 3, first)
+    store(array, place + 6, second)
+    store(array, place + 9, third)

@@ -16,6 +16,9 @@ from ..jit import kernel
 # Newton's iteration is taken where F is well away from flat, det F > EASY (‖F‖² / 3)^(3/2); elsewhere the
 # dearer way, which is at home in any F
 EASY = 0.02
+FAR = 0.1  # |det F − 1| from which it is scaled first
+MOST_PASSES = 12
+NO_CHANGE = 1.0e-16
 
 
 @kernel(contract=True)
@@ -25,26 +28,41 @@ def rotation_of(a, b, c, d, e, f, g, h, i):
     Source: Higham, Computing the polar decomposition, 1986: R ← ½ (R + R⁻ᵀ), after one scaling by
     det^(-1/3) which brings the singular values near 1, where every pass doubles the digits.
     """
-    det = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
-    size = (a * a + b * b + c * c + d * d + e * e + f * f + g * g + h * h + i * i) / 3.0
-    if not (det > EASY * size * math.sqrt(size) and size < 1e100 and size > 1e-100):
+    easy, det = easiness(a, b, c, d, e, f, g, h, i)
+    if easy == 0.0:
         return rotation_of_any(a, b, c, d, e, f, g, h, i)
-    if abs(det - 1.0) > 0.1:
+    if abs(det - 1.0) > FAR:
         s = det ** (-1.0 / 3.0)
         a, b, c, d, e, f, g, h, i = s * a, s * b, s * c, s * d, s * e, s * f, s * g, s * h, s * i
-    for _ in range(12):
-        p, q, r = e * i - f * h, f * g - d * i, d * h - e * g
-        t, u, v = c * h - b * i, a * i - c * g, b * g - a * h
-        w, x, y = b * f - c * e, c * d - a * f, a * e - b * d
-        k = 0.5 / (a * p + b * q + c * r)
-        p, q, r = k * p - 0.5 * a, k * q - 0.5 * b, k * r - 0.5 * c
-        t, u, v = k * t - 0.5 * d, k * u - 0.5 * e, k * v - 0.5 * f
-        w, x, y = k * w - 0.5 * g, k * x - 0.5 * h, k * y - 0.5 * i
-        a, b, c, d, e, f, g, h, i = a + p, b + q, c + r, d + t, e + u, f + v, g + w, h + x, i + y
-        # the error left is about half the square of this change
-        if p * p + q * q + r * r + t * t + u * u + v * v + w * w + x * x + y * y < 1e-16:
+    for _ in range(MOST_PASSES):
+        a, b, c, d, e, f, g, h, i, change = nearer(1.0, a, b, c, d, e, f, g, h, i)
+        if change < NO_CHANGE:
             break
     return a, b, c, d, e, f, g, h, i
+
+
+@kernel(contract=True, inline=True)
+def easiness(a, b, c, d, e, f, g, h, i):
+    """Returns 1 where F is well away from flat, else 0, and det F."""
+    det = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
+    size = (a * a + b * b + c * c + d * d + e * e + f * f + g * g + h * h + i * i) / 3.0
+    easy = (det > EASY * size * math.sqrt(size)) & (size < 1e100) & (size > 1e-100)
+    return (1.0 if easy else 0.0), det
+
+
+@kernel(contract=True, inline=True)
+def nearer(share, a, b, c, d, e, f, g, h, i):
+    """Returns R moved by `share` of the way to ½ (R + R⁻ᵀ), and the square of the change: twice the error left."""
+    p, q, r = e * i - f * h, f * g - d * i, d * h - e * g
+    t, u, v = c * h - b * i, a * i - c * g, b * g - a * h
+    w, x, y = b * f - c * e, c * d - a * f, a * e - b * d
+    o = 0.5 * share
+    k = o / (a * p + b * q + c * r)
+    p, q, r = k * p - o * a, k * q - o * b, k * r - o * c
+    t, u, v = k * t - o * d, k * u - o * e, k * v - o * f
+    w, x, y = k * w - o * g, k * x - o * h, k * y - o * i
+    change = p * p + q * q + r * r + t * t + u * u + v * v + w * w + x * x + y * y
+    return a + p, b + q, c + r, d + t, e + u, f + v, g + w, h + x, i + y, change
 
 
 @kernel()

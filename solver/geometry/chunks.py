@@ -50,6 +50,15 @@ def run_parts(count: int, work: Callable[[int], None]) -> None:
         other.result()
 
 
+def run_ranges(begin: int, end: int, at_once: int, work: Callable[[int, int], None]) -> None:
+    """Calls `work` with the begins and ends of ranges of `at_once` numbers, as `run_parts` does."""
+    if end - begin <= at_once:
+        work(begin, end)
+        return
+    firsts = range(begin, end, at_once)
+    run_parts(len(firsts), lambda part: work(firsts[part], min(firsts[part] + at_once, end)))
+
+
 @functools.cache
 def _kept_pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads)

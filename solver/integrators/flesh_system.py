@@ -17,7 +17,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..arrays import Bools, Floats, floats
-from ..elements.corotational import assemble, warp_tets
+from ..elements.assembly import assemble
+from ..elements.corotational import warp_tets
 from ..elements.volume_pressure import add_pressure
 from ..geometry.chunks import run_parts
 from ..hyperelastic.element import parts_of
@@ -185,22 +186,17 @@ class FleshSystem:
         strain = model.initial_strain
         for body in flesh.others(model):
             t, n = body.tets, body.nodes
-            rows = slice(n.start, n.stop + 1)
             warp_tets(
                 element, self.x0, model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t],
                 model.lam_by_strain[t], model.stiffness_damping[t], strain[t] if len(strain) else strain,
                 work.warped[t],
             )  # fmt: skip
-            assemble(
-                dt * dt, dt, self.drag[n], p.row_start[rows], p.diagonal[n], p.corner_start[rows], p.corners,
-                p.corner_block, work.warped, self.base, self.base_force[n],
-            )  # fmt: skip
             if len(model.pressure_modulus):
                 add_pressure(
                     self.x0, model.tets[t], model.Dm_inverse[t], model.volume[t], model.pressure_modulus[t],
-                    model.stiffness_damping[t], strain[t] if len(strain) else strain, dt,
-                    p.corner_block[4 * t.start : 4 * t.stop], np.empty((4, 3)), self.base, self.base_force,
+                    model.stiffness_damping[t], strain[t] if len(strain) else strain, work.warped[t],
                 )  # fmt: skip
+            assemble(dt * dt, dt, self.drag, p, work.warped, self.base, self.base_force, n)
 
 
 _bases: WeakKeyDictionary[BlockPattern, Floats] = WeakKeyDictionary()

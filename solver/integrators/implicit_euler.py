@@ -14,7 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..arrays import Floats, floats
-from ..elements.corotational import COROTATED, assemble, warp_tets
+from ..elements.assembly import assemble
+from ..elements.corotational import COROTATED, warp_tets
 from ..elements.inversion import count_inverted
 from ..elements.volume_pressure import add_pressure
 from ..errors import SolveFailed
@@ -100,17 +101,14 @@ def _step(
         element, state.x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam_by_strain,
         model.stiffness_damping, model.initial_strain, work.warped,
     )  # fmt: skip
-    warped = clock.perf_counter()
-    drag = model.mass * (1.0 + dt * model.mass_damping)
-    assemble(
-        dt * dt, dt, drag, pattern.row_start, pattern.diagonal, pattern.corner_start, pattern.corners,
-        pattern.corner_block, work.warped, work.values, work.force,
-    )  # fmt: skip
     if len(model.pressure_modulus):
         add_pressure(
             state.x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,
-            model.initial_strain, dt, pattern.corner_block, np.empty((4, 3)), work.values, work.force,
+            model.initial_strain, work.warped,
         )  # fmt: skip
+    warped = clock.perf_counter()
+    drag = model.mass * (1.0 + dt * model.mass_damping)
+    assemble(dt * dt, dt, drag, pattern, work.warped, work.values, work.force)
     assembled = clock.perf_counter()
 
     iterations, solves = 0, 0

@@ -69,6 +69,18 @@ def _nothing(typing: Any) -> Any:
     return THREE(), lambda context, builder, signature, arguments: _ZERO
 
 
+def _three(typing: Any, a: Any, b: Any, c: Any) -> Any:
+    """Returns three numbers in a vector."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        vector = _ZERO
+        for number, value in enumerate(arguments):
+            vector = builder.insert_element(vector, value, ir.Constant(_LANE, number))
+        return vector
+
+    return THREE(types.float64, types.float64, types.float64), generate
+
+
 def _add(typing: Any, v: Any, k: Any, w: Any) -> Any:
     """Returns v + k w for a number k."""
 
@@ -126,6 +138,7 @@ def _total(typing: Any, v: Any) -> Any:
 load: Any = intrinsic(_load)
 store: Any = intrinsic(_store)
 nothing: Any = intrinsic(_nothing)
+three: Any = intrinsic(_three)
 add: Any = intrinsic(_add)
 add_products: Any = intrinsic(_add_products)
 add_cross: Any = intrinsic(_add_cross)

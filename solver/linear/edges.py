@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The edges of a mesh in the order of their blocks, and what tets have in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from .pattern import BlockPattern, Unsigned
+
+_FIRST, _SECOND = np.array([0, 0, 0, 1, 1, 2]), np.array([1, 2, 3, 2, 3, 3])  # corners of the six edges of a tet
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeShares:
+    """The e edges of a mesh, by rising number of their block above the diagonal.
+
+    Attributes:
+        upper, lower: Blocks of the edge above and below the diagonal, (e,).
+        start: Where the shares of each edge begin in `shares`, (e + 1,).
+        shares: The tets at each edge, as 16 · tet + 4 · corner of the row of `upper` + corner of its column, (6m,).
+        others: Blocks that no tet writes to, beside those on the diagonal.
+    """
+
+    upper: Unsigned
+    lower: Unsigned
+    start: Unsigned
+    shares: Unsigned
+    others: Unsigned
+
+    def between(self, pattern: BlockPattern, nodes: slice) -> tuple[int, int]:
+        """Returns the first and behind the last of the edges of some nodes that have none with others."""
+        first, last = np.searchsorted(self.upper, pattern.row_start[[nodes.start, nodes.stop]])
+        return int(first), int(last)
+
+
+_made: WeakKeyDictionary[BlockPattern, EdgeShares] = WeakKeyDictionary()
+
+
+def edge_shares(pattern: BlockPattern) -> EdgeShares:
+    """Returns the edges of a pattern, found once for each."""
+    if pattern not in _made:
+        _made[pattern] = _edge_shares(pattern)
+    return _made[pattern]
+
+
+def _edge_shares(pattern: BlockPattern) -> EdgeShares:
+    blocks = pattern.corner_block.reshape(-1, 4, 4)
+    there, back = blocks[:, _FIRST, _SECOND], blocks[:, _SECOND, _FIRST]
+    rises = there < back  # the block above the diagonal comes first
+    upper, lower = np.where(rises, there, back).ravel(), np.where(rises, back, there).ravel()
+    corners = np.where(rises, 4 * _FIRST + _SECOND, 4 * _SECOND + _FIRST)
+    shares = (16 * np.arange(len(blocks))[:, None] + corners).ravel()
+    order = np.argsort(upper, kind="stable")
+    upper, lower = upper[order], lower[order]
+    first = np.flatnonzero(np.diff(upper.astype(np.int64), prepend=-1))
+    is_used = np.zeros(pattern.block_count, bool)
+    is_used[upper], is_used[lower], is_used[pattern.diagonal] = True, True, True
+    return EdgeShares(
+        upper=upper[first].astype(np.uint32),
+        lower=lower[first].astype(np.uint32),
+        start=np.append(first, len(order)).astype(np.uint32),
+        shares=shares[order].astype(np.uint32),
+        others=np.flatnonzero(~is_used).astype(np.uint32),
+    )
