@@ -218,7 +218,7 @@ def advance_step(
             pins.remember(state, model, targets.get(pins.key), dt)
     state.time = end
     flow(built.plastic, reshaped_model(built, state), model, state, tracks, dt, by_heat)
-    left = break_up(simulation, model, held, end)
+    left = break_up(simulation, model, held, end) if end > 0.0 else {}  # whole at the first frame
     return replace(report, splits_left=left) if left else report
 
 

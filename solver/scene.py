@@ -277,9 +277,10 @@ class Settings:
         strict: Whether a step that did not converge stops the bake.
         threads: Threads for the kernels; None: all. Never changes a byte of the result.
         preroll: Frames before the first one in which bodies move from the rest pose to that of the first frame; their
-            tracks begin so much earlier. Nothing of it is written.
+            tracks begin so much earlier. Nothing of it is written, and nothing breaks in it.
         pose_tolerance: Relative residual (`quasistatic/residual.py`) at which quasistatic flesh is at rest.
-        pose_iterations: Newton iterations that a sample of it may take; reaching that is reported, never hidden.
+        pose_iterations: Newton iterations that a try to bring a sample of it to rest may take; where the first try
+            does not arrive there is a second one. That none did is reported, never hidden.
     """
 
     frame_start: int = 1

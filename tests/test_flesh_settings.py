@@ -252,7 +252,7 @@ def test_a_pre_roll_can_be_cancelled(tmp_path: Path):
     assert CacheReader(tmp_path).is_done()
 
 
-def test_what_breaks_in_a_pre_roll_is_in_pieces_at_the_first_frame(tmp_path: Path):
+def test_nothing_breaks_in_a_pre_roll(tmp_path: Path):
     given = block((2, 2, 2), key="breaks", fracture=Fracture(breaking_stress=10.0))
     falls = dataclasses.replace(given, meshing=Meshing("robust", tet_size=0.5), tet_nodes=None, tets=None)
     scene = Scene(
@@ -261,7 +261,7 @@ def test_what_breaks_in_a_pre_roll_is_in_pieces_at_the_first_frame(tmp_path: Pat
     write_limb(tmp_path / "whole", scene)
     simulate(tmp_path / "whole", nothing)
     reader = CacheReader(tmp_path / "whole")
-    assert reader.report()[0]["bodies"]["breaks"]["pieces"] > 1
+    assert [line["bodies"]["breaks"]["pieces"] > 1 for line in reader.report()] == [False, True, True]
     assert not reader.integrity()
     write_limb(tmp_path / "parts", scene)
     frames: list[int] = []
