@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shapes import sphere
 from sinew.solver.arrays import Floats, Indices
 from sinew.solver.contact.colliders import BuiltCollider, build_collider
 from sinew.solver.contact.points import ContactPoints, contact_points, sample_surface
 from sinew.solver.embedding import bind
 from sinew.solver.geometry.surface import make_surface
-from sinew.solver.geometry.winding import winding_numbers
 from sinew.solver.hyperelastic.element import Hyperelastic, hyperelastic
 from sinew.solver.model import Model, Part, make_model
 from sinew.solver.part_model import part_model
@@ -47,7 +45,9 @@ def capsule(
     straight = 0.5 * length - radius
     arc = np.linspace(0.0, 0.5 * np.pi, max(columns // 4, 3))[1:]
     along = np.concatenate([
-        -straight - radius * np.cos(arc[:-1]), np.linspace(-straight, straight, rows), straight + radius * np.cos(arc[:-1])[::-1]
+        -straight - radius * np.cos(arc[:-1]),
+        np.linspace(-straight, straight, rows),
+        straight + radius * np.cos(arc[:-1])[::-1]
     ])  # fmt: skip
     around = np.concatenate([radius * np.sin(arc[:-1]), np.full(rows, radius), radius * np.sin(arc[:-1])[::-1]])
     angle = 2.0 * np.pi * np.arange(columns) / columns
@@ -122,7 +122,7 @@ def arm(length: float = 12.0 * RADIUS, tet_size: float = 0.25 * RADIUS, columns:
     return flesh([capsule(length, RADIUS, columns, rows)], tet_size, **settings)
 
 
-def bones(X: Floats, angle: float, radius: float = 0.35 * RADIUS, gap: float = 0.4 * RADIUS) -> Held:
+def bones(X: Floats, angle: float, radius: float = 0.2 * RADIUS, gap: float = 0.8 * RADIUS) -> Held:
     """Returns the nodes of a limb that its two bones hold, the second turned about z in the middle [rad]."""
     is_bone = (np.hypot(X[:, 1], X[:, 2]) <= radius) & (np.abs(X[:, 0]) >= gap)
     nodes = np.flatnonzero(is_bone)

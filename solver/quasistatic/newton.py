@@ -93,6 +93,7 @@ def solve(
     """
     search = Search(model, held, load, acting)
     x = search.carried(law, x, held, CARRIED)
+    search.begin()
     stages = Stages(law)
     stages.begin(search.look(stages.law, x))
     search.is_tangled = stages.is_untangling

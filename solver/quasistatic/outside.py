@@ -33,5 +33,8 @@ class Tying(Acting, Protocol):
 
     waits_for_shape: bool
 
+    def begin(self) -> None:
+        """Forgets what it knows of earlier positions: a solve begins, where held nodes are where they are held."""
+
     def ties(self) -> Ties | None:
         """Returns the part of the tangent that `add` has not added, at the last x; None: there is none."""

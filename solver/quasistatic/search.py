@@ -48,6 +48,12 @@ class Search:
         """What acts now."""
         return [a for a in self.all_acting if not (self.is_tangled and isinstance(a, Tying) and a.waits_for_shape)]
 
+    def begin(self) -> None:
+        """Lets what acts forget where nodes were before they moved to where they are held."""
+        for acting in self.all_acting:
+            if isinstance(acting, Tying):
+                acting.begin()
+
     def look(self, law: Hyperelastic, x: Floats, clamp: bool = True) -> Answer:
         """Computes forces, loads included, and tangent at x; returns how it is there, energy in the loads included."""
         self.law = law
@@ -112,6 +118,10 @@ class Search:
             Where that is, how it is there, and whether there was a way at all.
         """
         slope = self._along(d)
+        if not is_tangled and not before.below and any(isinstance(acting, Tying) for acting in self.acting):
+            # a look changes what touches what, and with it the energy that a step has to lower
+            length = lowering(before.energy, slope, lambda s: self._energy(law, x + s * d))
+            return x + length * d, self.look(law, x + length * d), length > 0.0
         answer = self.look(law, x + d)
         if is_tangled or answer.below or before.below:
             length = extrapolated(slope, self._along(d))

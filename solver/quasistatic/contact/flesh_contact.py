@@ -27,7 +27,7 @@ from .render_surface import RenderSurface
 from .rigid import sides
 from .skin import Skin, make_skin
 from .touching import Touching
-from .ways_out import ways_out
+from .ways_out import Now, ways_out, with_known
 
 STIFFNESS = 10.0  # penalty per area over Young's modulus / tet size
 
@@ -94,20 +94,26 @@ class FleshContact:
         place_points(x, self.model.tets, self.points.tet, self.points.weights, out)
         return out
 
-    def meetings(self, x: Floats) -> Meetings:
-        """Returns which points have gone through the surface of flesh when nodes are at x [m], (n, 3)."""
+    def meetings(self, x: Floats, known: Meetings | None = None) -> Meetings:
+        """Returns which points have gone through the surface of flesh.
+
+        Args:
+            x: Node positions [m], (n, 3).
+            known: Contacts of the look before, which go on (`ways_out.with_known`).
+        """
         if self.containers is None:
             return Meetings.none()
         points = self.positions(x)
         found = self.containers.holding(self.model, x, points, self.points.tet)
         found = found.some(np.isfinite(self.rest_depth[found.point]))
-        if not len(found.point):
+        if not len(found.point) and (known is None or not len(known.point)):
             return Meetings.none()
         vertices = self.skin.vertices_at(self.model, x)
         faces, at_vertices = self.skin.normals(vertices)
         corners = at_vertices[self.skin.triangles[self.triangle]]
-        facing = np.einsum("ka,kai->ki", self.weights, corners)
-        return ways_out(self.skin, self.model, vertices, points, facing, faces, found)
+        now = Now(vertices, faces, at_vertices, points, np.einsum("ka,kai->ki", self.weights, corners))
+        met = ways_out(self.skin, self.model, now, found)
+        return met if known is None else with_known(self.skin, now, met, known, self.points.tet_size)
 
 
 def make_flesh_contact(

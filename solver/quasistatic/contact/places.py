@@ -56,3 +56,10 @@ class Meetings:
     def none() -> Meetings:
         """Returns no contacts."""
         return Meetings(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0))
+
+    @staticmethod
+    def together(first: Meetings, second: Meetings) -> Meetings:
+        """Returns the contacts of both, in the order of their points."""
+        order = np.argsort(np.concatenate([first.point, second.point]), kind="stable")
+        names = ("point", "triangle", "weights", "normal", "depth")
+        return Meetings(*(np.concatenate([getattr(first, n), getattr(second, n)])[order] for n in names))

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What flesh touches at one time, as something that acts in the quasistatic solve.
 
-Contacts are looked for anew at every look and for every energy, so that a line search sees what a step runs into.
-What a point meets may still change from one look to the next by a jump: where limbs are deep in each other, two
-places of a surface may be as near. Where a solve does not arrive for that, contacts are frozen for a while: each then
-is a plane at the place it had, and their energy is convex.
+What is in colliders is looked for anew for every energy. What flesh meets flesh is looked for at every look only, and
+in between each contact is a plane at the place that it had: where limbs are deep in each other, two places of a surface
+may be as near, and an energy that jumps where one takes over from the other would hold a line search up there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,7 +50,8 @@ class Touching:
     def __init__(self, contact: FleshContact, poses: Sequence[Floats], sides: Sequence[np.ndarray]) -> None:
         self.contact, self.poses, self.sides = contact, tuple(poses), tuple(sides)
         self.factor = 1.0
-        self._frozen: Meetings | None = None
+        self._is_frozen = False
+        self._met, self._allowed = Meetings.none(), np.zeros(0)
         self._ties: Ties | None = None
 
     def energy(self, x: Floats) -> float:
@@ -59,8 +59,10 @@ class Touching:
         k, total = self.factor * self.contact.stiffness, 0.0
         for pressed in self._pressed(x):
             total += 0.5 * float(np.sum(k[pressed.point] * pressed.depth**2))
-        met, depth = self._met(x)
-        return total + 0.5 * float(np.sum(k[met.point] * depth**2))
+        if self._ties is not None:
+            depth = np.maximum(heights(self._ties, self._met.normal, x) - self._allowed, 0.0)
+            total += 0.5 * float(np.sum(k[self._met.point] * depth**2))
+        return total
 
     def add(self, x: Floats, values: Floats, force: Floats) -> float:
         """Adds forces and tangent at x; returns the energy [J]. See `outside.Acting`; `ties` has the rest."""
@@ -70,30 +72,42 @@ class Touching:
             own, which = k[pressed.point], pressed.point
             total += 0.5 * float(np.sum(own * pressed.depth**2))
             add_points(
-                4 * points.tet[which].astype(np.int64), points.weights[which], own[:, None, None] * pressed.curved,
-                (own * pressed.depth)[:, None] * pressed.normal, model.tets.ravel(), model.pattern.corner_block,
-                values, force,
+                1.0, points.tet[which], points.weights[which], own[:, None, None] * pressed.curved,
+                np.zeros_like(pressed.curved), (own * pressed.depth)[:, None] * pressed.normal, model.tets,
+                model.pattern.corner_block, values, force,
             )  # fmt: skip
-        met, depth = self._met(x)
-        own = k[met.point]
-        self._ties = tie(model, contact.skin, points, met, np.sqrt(own)) if len(own) else None
-        if self._ties is not None:
-            found = self._ties
-            push_nodes(found.start, found.nodes, found.coefficients, met.normal, own * depth, force)
+        if not self._is_frozen:
+            self._look(x)
+        if self._ties is None:
+            return total
+        found, own = self._ties, k[self._met.point]
+        depth = heights(found, self._met.normal, x) - self._allowed
+        own = np.where(depth > 0.0, own, 0.0)
+        push_nodes(found.start, found.nodes, found.coefficients, self._met.normal, own * depth, force)
+        self._ties = replace(found, push=np.sqrt(own)[:, None] * self._met.normal)
         return total + 0.5 * float(np.sum(own * depth**2))
 
     def ties(self) -> Ties | None:
         """Returns what the last look found that ties nodes of different tets; see `outside.Tying`."""
         return self._ties
 
+    def begin(self) -> None:
+        """Forgets what touched: a solve begins."""
+        if not self._is_frozen:
+            self._met, self._ties = Meetings.none(), None
+
     def freeze(self, x: Floats) -> None:
         """Keeps the contacts that there are at x [m] between pieces of flesh, as planes, and looks for no others."""
-        self._frozen = None
-        self._frozen = self._met(x)[0]
+        self._look(x)
+        self._is_frozen = True
 
     def thaw(self) -> None:
         """Looks for contacts again."""
-        self._frozen = None
+        self._is_frozen = False
+
+    def count(self, x: Floats) -> int:
+        """Returns how many points are pushed at x [m], (n, 3)."""
+        return sum(len(pressed.point) for pressed in self._pressed(x)) + len(self._looked(x)[0].point)
 
     def deepest(self, x: Floats, is_free: Bools) -> tuple[float, float]:
         """Returns how deep a point is that nodes that are free could bring out: in metres, and in tets of its body."""
@@ -102,9 +116,10 @@ class Touching:
         for pressed in self._pressed(x):
             kept = can_move[pressed.point]
             found.append(self._largest(pressed.depth[kept], pressed.point[kept]))
-        met, depth = self._met(x)
-        kept = moves(tie(contact.model, contact.skin, contact.points, met, np.ones(len(depth))), is_free)
-        found.append(self._largest(depth[kept], met.point[kept]))
+        met, allowed, ties = self._looked(x)
+        if ties is not None:
+            kept = moves(ties, is_free)
+            found.append(self._largest((met.depth - allowed)[kept], met.point[kept]))
         return max(depth for depth, _ in found), max(share for _, share in found)
 
     def _largest(self, depth: Floats, point: np.ndarray) -> tuple[float, float]:
@@ -123,14 +138,15 @@ class Touching:
                 found.append(Pressed(which, depth[which], normal[which], np.ascontiguousarray(curved[which])))
         return found
 
-    def _met(self, x: Floats) -> tuple[Meetings, Floats]:
-        """Returns the contacts between pieces of flesh, and how deep each is beyond what it is at rest [m]."""
-        if self._frozen is None:
-            met = self.contact.meetings(x)
-            depth = met.depth - self.contact.rest_depth[met.point]
-        else:
-            met = self._frozen
-            every = tie(self.contact.model, self.contact.skin, self.contact.points, met, np.ones(len(met.point)))
-            depth = heights(every, met.normal, x) - self.contact.rest_depth[met.point]
-        kept = np.flatnonzero(depth > 0.0)
-        return met.some(kept), depth[kept]
+    def _look(self, x: Floats) -> None:
+        self._met, self._allowed, self._ties = self._looked(x, self._met)
+
+    def _looked(self, x: Floats, known: Meetings | None = None) -> tuple[Meetings, Floats, Ties | None]:
+        """Returns the contacts between pieces of flesh at x [m], how deep each may be [m], and what they tie."""
+        contact = self.contact
+        met = contact.meetings(x, known)
+        met = met.some(met.depth > contact.rest_depth[met.point])
+        allowed = contact.rest_depth[met.point]
+        if not len(allowed):
+            return met, allowed, None
+        return met, allowed, tie(contact.model, contact.skin, contact.points, met)

@@ -16,8 +16,8 @@ from .skin import Skin
 MOST = 16  # nodes of a contact: of the point's tet, and of the tets of the three corners of a triangle
 
 
-def tie(model: Model, skin: Skin, points: ContactPoints, met: Meetings, root_stiffness: Floats) -> Ties:
-    """Returns the ties of some contacts, with √k of each [√(N/m)]; the point's own nodes have positive coefficients."""
+def tie(model: Model, skin: Skin, points: ContactPoints, met: Meetings) -> Ties:
+    """Returns the ties of some contacts, for k = 1 N/m; the point's own nodes have positive coefficients."""
     count = len(met.point)
     nodes, coefficients = np.empty((count, MOST), np.int32), np.empty((count, MOST))
     counts = np.empty(count, np.int64)
@@ -27,7 +27,7 @@ def tie(model: Model, skin: Skin, points: ContactPoints, met: Meetings, root_sti
     )  # fmt: skip
     is_used = np.arange(MOST) < counts[:, None]
     start = np.concatenate([[0], np.cumsum(counts)])
-    return Ties(start, nodes[is_used], coefficients[is_used], root_stiffness[:, None] * met.normal)
+    return Ties(start, nodes[is_used], coefficients[is_used], met.normal)
 
 
 @kernel()

@@ -16,10 +16,12 @@ Source: S07, section 3.10; the walk and the facing are ours.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...arrays import Floats
-from ...geometry.bvh import STACK_SIZE
+from ...arrays import Floats, Indices
+from ...geometry.bvh import STACK_SIZE, Bvh
 from ...geometry.chunks import run_in_chunks
 from ...geometry.closest import box_distance2
 from ...geometry.closest_on_triangle import closest_on_triangle
@@ -32,96 +34,159 @@ from .skin import Skin
 INSIDE = 0.5  # winding number from which a place is inside
 STEPS = 32  # of a walk over the surface at most
 TOUCHING = 1.0e-9  # depth over the size of the triangle below which the way out is along its normal
+NEARER = 0.8  # depth over that of the place before below which a new place is taken instead
+SHALLOW = 0.25  # depth in tet sizes above which a contact that is not found again is over
 PART = 64
 
 
-def ways_out(
-    skin: Skin, model: Model, vertices: Floats, points: Floats, facing: Floats, faces: Floats, found: Places
-) -> Meetings:
+@dataclass(frozen=True, eq=False)
+class Now:
+    """The skin at one look.
+
+    Attributes:
+        vertices: [m], (v, 3).
+        faces, at_vertices: Normals of triangles, of length one or zero, (t, 3), and of vertices, of any length, (v, 3).
+        points: All points [m], (p, 3).
+        facing: Where their own surface faces, of any length, (p, 3).
+    """
+
+    vertices: Floats
+    faces: Floats
+    at_vertices: Floats
+    points: Floats
+    facing: Floats
+
+
+def ways_out(skin: Skin, model: Model, now: Now, found: Places) -> Meetings:
     """Returns where points that lie in tets are pushed to; those that are not inside are left out.
 
-    Args:
-        skin: Of the bodies of `model`.
-        model: The bodies.
-        vertices: Of the skin, now [m], (v, 3).
-        points, facing: The points [m], (p, 3), and where their own surface faces, (p, 3).
-        faces: Normals of the triangles now, (t, 3).
-        found: In which tets they lie.
+    Of several places on one part of a body that a point could be pushed to, it is the nearest.
     """
     count = len(found.point)
     material = np.einsum("ca,cai->ci", found.weights, model.X[model.tets[found.tet]])
-    triangle, weights = np.full(count, -1, np.int32), np.zeros((count, 3))
-    normal, depth = np.zeros((count, 3)), np.zeros(count)
+    first = np.full(count, -1, np.int32)
     island = skin.island[found.tet]
     for number in np.unique(island):
         shell = skin.shells[number]
-        which = np.flatnonzero(island == number)
         if shell is None:
             continue
+        which = np.flatnonzero(island == number)
 
-        def work(part: slice, which: np.ndarray = which, shell=shell) -> None:  # type: ignore[no-untyped-def]
-            find_ways_out(
-                which[part], found.point, points, facing, material, *shell.arrays, shell.order, vertices,
-                skin.triangles, skin.ring_start, skin.ring, faces, triangle, weights, normal, depth,
-            )  # fmt: skip
+        def work(part: slice, which: np.ndarray = which, shell: Bvh = shell) -> None:
+            find_nearest_facing(
+                which[part], found.point, now.facing, material, *shell.arrays, shell.order, now.faces, first
+            )
 
         run_in_chunks(len(which), work, PART)
-    kept = np.flatnonzero(triangle >= 0)
-    # tets side by side hold a point on the face between them both: the same place twice
-    at = np.lexsort((triangle[kept], found.point[kept]))
-    point, to = found.point[kept][at], triangle[kept][at]
-    is_first = np.ones(len(at), np.bool_)
-    is_first[1:] = (point[1:] != point[:-1]) | (to[1:] != to[:-1])
-    kept = kept[at[is_first]]
-    return Meetings(found.point[kept], triangle[kept], weights[kept], normal[kept], depth[kept])
+    kept = np.flatnonzero(first >= 0)
+    met = settled(skin, now, found.point[kept], first[kept])
+    return _nearest_of_each(skin, met)
+
+
+def settled(skin: Skin, now: Now, point: np.ndarray, first: Indices) -> Meetings:
+    """Returns where walks over the surface from triangles `first`, (c,), end that points, (c,), take to get out."""
+    count = len(point)
+    triangle, weights = np.empty(count, np.int32), np.zeros((count, 3))
+    normal, depth = np.zeros((count, 3)), np.zeros(count)
+
+    def work(part: slice) -> None:
+        settle(
+            point[part], first[part], now.points, now.facing, now.vertices, skin.triangles, skin.ring_start, skin.ring,
+            now.faces, now.at_vertices, triangle[part], weights[part], normal[part], depth[part],
+        )  # fmt: skip
+
+    run_in_chunks(count, work, PART)
+    return Meetings(point, triangle, weights, normal, depth).some(triangle >= 0)
+
+
+def with_known(skin: Skin, now: Now, fresh: Meetings, known: Meetings, tet_size: Floats) -> Meetings:
+    """Returns the contacts of a look, with those of the look before where they go on.
+
+    What decides whether a contact is found may change from look to look, and so may the place that is nearest.
+    A contact that was there goes on until its point is out, or a place clearly nearer is found.
+
+    Args:
+        skin, now, fresh, known: The surfaces, and the contacts of this look and of the one before.
+        tet_size: Of the body of each point [m], (p,).
+    """
+    if not len(known.point):
+        return fresh
+    again = settled(skin, now, known.point, known.triangle)
+    fresh_depth = dict(zip(_keys(skin, fresh).tolist(), fresh.depth.tolist(), strict=True))
+    goes_on, replaced = np.zeros(len(again.point), np.bool_), set()
+    for i, key in enumerate(_keys(skin, again).tolist()):
+        new = fresh_depth.get(key)
+        if new is None:
+            goes_on[i] = again.depth[i] <= SHALLOW * tet_size[again.point[i]]
+        elif new >= NEARER * again.depth[i]:
+            goes_on[i] = True
+            replaced.add(key)
+    stays = np.array([key not in replaced for key in _keys(skin, fresh).tolist()], np.bool_)
+    return Meetings.together(fresh.some(stays), again.some(goes_on))
+
+
+def _nearest_of_each(skin: Skin, met: Meetings) -> Meetings:
+    """Returns the nearest place of every point on every part of a body, in the order of the points."""
+    keys = _keys(skin, met)
+    order = np.lexsort((met.depth, keys))
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = keys[order][1:] != keys[order][:-1]
+    return met.some(order[is_first])
+
+
+def _keys(skin: Skin, met: Meetings) -> np.ndarray:
+    """Returns one number for the point of a contact and the part that it meets, (c,)."""
+    return met.point * len(skin.shells) + skin.island[skin.tet[skin.triangles[met.triangle, 0]]]
 
 
 @kernel()
-def find_ways_out(
-    which, point, points, facing, material, boxes, tree, corners, moments, order, vertices, triangles, ring_start,
-    ring, faces, triangle, weights, normal, depth,
-):  # fmt: skip
-    """Writes triangle, weights, normal and depth of the way out of each place in `which`; −1 where there is none."""
+def find_nearest_facing(which, point, facing, material, boxes, tree, corners, moments, order, faces, first):
+    """Writes the triangle nearest to each place in `which` that is inside at rest; −1 stays where there is none."""
     stack = np.empty(STACK_SIZE, np.int64)
-    corner = np.empty((1, 9))
     for k in range(len(which)):
         c = which[k]
-        p = point[c]
-        X, Y, Z = material[c, 0], material[c, 1], material[c, 2]
-        if not winding_number(tree, corners, moments, X, Y, Z) > INSIDE:
-            continue
-        n = facing[p]
-        t, d2, u, v, w = closest_facing(boxes, tree, corners, order, faces, n[0], n[1], n[2], X, Y, Z, stack)
-        if t < 0:
-            continue
-        x, y, z = points[p, 0], points[p, 1], points[p, 2]
-        t, d2, u, v, w = walk(t, x, y, z, n, vertices, triangles, ring_start, ring, faces, corner)
-        put_corners(vertices, triangles, t, corner)
-        r0 = u * corner[0, 0] + v * corner[0, 3] + w * corner[0, 6] - x
-        r1 = u * corner[0, 1] + v * corner[0, 4] + w * corner[0, 7] - y
-        r2 = u * corner[0, 2] + v * corner[0, 5] + w * corner[0, 8] - z
-        out = r0 * faces[t, 0] + r1 * faces[t, 1] + r2 * faces[t, 2]
-        if not out > 0.0:
-            continue
-        d = np.sqrt(d2)
-        edge2 = (
-            (corner[0, 3] - corner[0, 0]) ** 2 + (corner[0, 4] - corner[0, 1]) ** 2 + (corner[0, 5] - corner[0, 2]) ** 2
-        )
-        triangle[c], depth[c] = t, d
-        weights[c, 0], weights[c, 1], weights[c, 2] = u, v, w
-        if d2 > TOUCHING * TOUCHING * edge2:
-            normal[c, 0], normal[c, 1], normal[c, 2] = r0 / d, r1 / d, r2 / d
-        else:
-            normal[c, 0], normal[c, 1], normal[c, 2] = faces[t, 0], faces[t, 1], faces[t, 2]
+        x, y, z = material[c, 0], material[c, 1], material[c, 2]
+        if winding_number(tree, corners, moments, x, y, z) > INSIDE:
+            first[c] = closest_facing(boxes, tree, corners, order, faces, facing[point[c]], x, y, z, stack)
 
 
 @kernel()
-def closest_facing(boxes, tree, corners, order, faces, n0, n1, n2, x, y, z, stack):
-    """Returns the triangle of the surface closest to a place at rest of those that face against n, −1 if there is none.
+def settle(
+    point, first, points, facing, vertices, triangles, ring_start, ring, faces, at_vertices, triangle, weights,
+    normal, depth,
+):  # fmt: skip
+    """Writes triangle, weights, normal and depth at which the walk of each point ends; −1 where that is no way out."""
+    corner = np.empty((1, 9))
+    for c in range(len(point)):
+        p = point[c]
+        x, y, z, n = points[p, 0], points[p, 1], points[p, 2], facing[p]
+        t, d2, u, v, w = walk(first[c], x, y, z, n, vertices, triangles, ring_start, ring, faces, corner)
+        put_corners(vertices, triangles, t, corner)
+        triangle[c], depth[c] = -1, np.sqrt(d2)
+        weights[c, 0], weights[c, 1], weights[c, 2] = u, v, w
+        out, out_there, edge2 = 0.0, 0.0, 0.0
+        for i in range(3):
+            r = u * corner[0, i] + v * corner[0, 3 + i] + w * corner[0, 6 + i] - points[p, i]
+            normal[c, i] = r
+            out += r * faces[t, i]
+            out_there += r * (
+                u * at_vertices[triangles[t, 0], i]
+                + v * at_vertices[triangles[t, 1], i]
+                + w * at_vertices[triangles[t, 2], i]
+            )
+            edge2 += (corner[0, 3 + i] - corner[0, i]) ** 2
+        if not (out > 0.0 and out_there > 0.0):
+            continue
+        triangle[c] = t
+        is_touching = d2 <= TOUCHING * TOUCHING * edge2
+        for i in range(3):
+            normal[c, i] = faces[t, i] if is_touching else normal[c, i] / depth[c]
 
-    With it, the squared distance [m²] and the weights of the closest point.
-    """
-    best, found, bu, bv, bw = np.inf, -1, 0.0, 0.0, 0.0
+
+@kernel()
+def closest_facing(boxes, tree, corners, order, faces, n, x, y, z, stack):
+    """Returns the triangle of the surface closest to a place at rest of those that face against n, −1: none does."""
+    best, found = np.inf, -1
     stack[0] = 0
     top = 1
     while top > 0:
@@ -133,18 +198,17 @@ def closest_facing(boxes, tree, corners, order, faces, n0, n1, n2, x, y, z, stac
         if second < 0:
             for s in range(tree[node, 1], tree[node, 1] + tree[node, 2]):
                 t = order[s]
-                if not faces[t, 0] * n0 + faces[t, 1] * n1 + faces[t, 2] * n2 < 0.0:
-                    continue
-                d2, u, v, w = closest_on_triangle(corners, s, x, y, z)
-                if d2 < best:
-                    best, found, bu, bv, bw = d2, np.int64(t), u, v, w
+                if faces[t, 0] * n[0] + faces[t, 1] * n[1] + faces[t, 2] * n[2] < 0.0:
+                    d2, _, _, _ = closest_on_triangle(corners, s, x, y, z)
+                    if d2 < best:
+                        best, found = d2, np.int64(t)
             continue
         near, far = node + 1, second
         if box_distance2(boxes, far, x, y, z) < box_distance2(boxes, near, x, y, z):
             near, far = far, near
         stack[top], stack[top + 1] = far, near
         top += 2
-    return found, best, bu, bv, bw
+    return found
 
 
 @kernel()
