@@ -270,7 +270,7 @@ def test_bones_are_named() -> None:
     assert "No bone meshes" in drawn(obj, "draw_held_by").lines
     for name in ("A", "B", "C", "D", "E"):
         bone(name)
-    assert "A, B, C and 2 more" in drawn(obj, "draw_held_by").lines
+    assert "Held by A, B, C and 2 more" in drawn(obj, "draw_held_by").lines
     roles.clear(obj)
     assert any("There is no flesh yet" in line for line in drawn(bpy.data.objects["A"], "draw_bone").lines)
 

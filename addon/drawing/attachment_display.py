@@ -16,7 +16,7 @@ from ..results.cracks import body_tets
 
 # from one bone's hue to the next: neighbours differ most, and no two are the same
 HUE, NEXT_HUE = 0.08, 0.381966
-CROSS = 0.12  # half the size of a node's cross, of the length of edges
+CROSS = 0.18  # half the size of a node's cross, of the length of edges
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def _held_words(bones: list[bpy.types.Object]) -> str:
         return "No bone meshes"
     names = ", ".join(bone.name for bone in bones[:FEW_BONES])
     more = len(bones) - FEW_BONES
-    return f"{names} and {more} more" if more > 0 else names
+    return f"Held by {names} and {more} more" if more > 0 else f"Held by {names}"
 
 
 def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -75,7 +75,7 @@ class FleshSettings:
         **FIXED,
     )
     attachment_group: StringProperty(
-        name="Attachment",
+        name="Paint Attachment",
         description=(
             "Vertex group or attribute: bones hold flesh only below what has a weight above one half. "
             "Empty: wherever they reach"

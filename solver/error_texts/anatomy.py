@@ -13,9 +13,9 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose euler or newmark.",
     ),
     "newmark-substeps": (
-        '"{name}" is so stiff, or so far out of shape, at {time} s that one step would need {needed} of Newmark\'s, '
-        "which takes {most} at most.",
-        "Choose Implicit Euler under Steps of Time, raise Substeps, or lower its Stiffness.",
+        '"{name}" is so stiff, or so far out of shape, at {time} s that Lively would cut one step into {needed}; '
+        "it makes {most} at most.",
+        "Choose Calm (Implicit Euler) under Steps of Time, raise Substeps, or lower its Stiffness.",
     ),
     "flesh-combined": (
         '"{name}" is flesh, which {feature} is not made for.',
@@ -50,7 +50,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "bone-masked": (
         'What is painted leaves the bone "{name}" nothing of "{body}" to hold.',
-        "Paint above 0.5 where it is to hold, or clear the Mask of the bone and the Attachment group of the flesh.",
+        "Paint above 0.5 where it is to hold, or clear the Mask of the bone and Paint Attachment of the flesh.",
     ),
     "armature-outside": (
         'None of the {count} armature bones of "{name}" holds any of it.',
