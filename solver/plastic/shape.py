@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -32,9 +33,9 @@ def with_plastic_strain(model: Model, state: State) -> Model:
     return replace(model, **rest_shapes(model, state))
 
 
-def rest_shapes(model: Model, state: State) -> dict[str, Floats]:
+def rest_shapes(model: Model, state: State) -> dict[str, Any]:
     """Returns what plastic strain makes of the fields of a model, by name."""
-    made = {}
+    made: dict[str, Any] = {}
     if FP_INVERSE in state.fields:
         made["Dm_inverse"] = np.empty_like(model.Dm_inverse)
         multiply(model.Dm_inverse, state.fields[FP_INVERSE], made["Dm_inverse"])
