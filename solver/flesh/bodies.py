@@ -30,12 +30,14 @@ class FleshPart:
         law: What their tets are made of.
         asked: What is asked of each, in the order of `part.bodies`.
         contact: What they may touch; None: nothing.
+        names: Of each, for people.
     """
 
     part: PartModel
     law: Hyperelastic
     asked: tuple[Flesh, ...]
     contact: FleshContact | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def model(self) -> Model:
@@ -102,7 +104,7 @@ def _bodies(model: Model, quasistatic: FleshPart | None, dynamic: FleshPart | No
     stepping = None
     if dynamic is not None:
         schemes = [flesh.scheme for flesh in dynamic.asked]
-        stepping = dynamic_flesh(model, dynamic.part, dynamic.law, schemes, still)
+        stepping = dynamic_flesh(model, dynamic.part, dynamic.law, schemes, still, dynamic.names)
     return FleshBodies(quasistatic, dynamic, stepping)
 
 
@@ -113,6 +115,5 @@ def _part(scene: Scene, model: Model, motion: str) -> FleshPart | None:
     part = part_model(model, list(asked))
     laws = [flesh.law for flesh in asked.values()]
     extension = EXTENSION[motion] if any(law in EXTENDED for law in laws) else None
-    return FleshPart(
-        part, hyperelastic(part.model, laws, extension, average=motion == QUASISTATIC), tuple(asked.values())
-    )
+    law = hyperelastic(part.model, laws, extension, average=motion == QUASISTATIC)
+    return FleshPart(part, law, tuple(asked.values()), names=tuple(scene.bodies[number].name for number in asked))

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..anatomy import SCHEMES
-from ..arrays import Floats
+from ..arrays import Floats, Indices
 from ..hyperelastic.damping import damping_matrix
 from ..hyperelastic.element import Answer, Hyperelastic, TetWork, energy, forces, forces_and_tangent, tet_work
 from ..linear.pattern import BlockPattern
@@ -82,14 +82,23 @@ def dynamic_flesh(
     return DynamicFlesh(groups[EULER], groups[NEWMARK], tuple(still))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Kept:
-    """Work arrays of a group, and where its last look was: the next step begins where one has ended."""
+    """Work arrays of a group, and where its last look was, since the next step begins where one has ended.
+
+    Attributes:
+        tets, tangent, force: What a look writes.
+        x: Where it was [m], (n, 3); None where the arrays have been used for something else since.
+        rest: The rest shapes then.
+        answer: What it found.
+    """
 
     tets: TetWork
     tangent: Floats
     force: Floats
-    seen: dict[str, object]
+    x: Floats | None
+    rest: tuple[Floats, Floats]
+    answer: Answer
 
 
 _kept: WeakKeyDictionary[BlockPattern, _Kept] = WeakKeyDictionary()
@@ -102,42 +111,35 @@ class Look:
         model: The group alone, in the rest shapes of the present whole model.
         tangent: Blocks of the clamped K = −∂f/∂x [N/m], (b, 9).
         force: f [N], (n, 3).
-        answer: Energy and inverted tets.
     """
 
     def __init__(self, group: FleshGroup, whole: Model) -> None:
-        part = group.part
-        self.group = group
-        self.model = replace(part.model, Dm_inverse=whole.Dm_inverse[part.tets], volume=whole.volume[part.tets])
-        pattern = part.model.pattern
+        part, pattern = group.part, group.part.model.pattern
+        self.group, self.rest = group, (whole.Dm_inverse, whole.volume)
+        Dm_inverse, volume = (_of(values, part.tets) for values in self.rest)
+        self.model = replace(part.model, Dm_inverse=Dm_inverse, volume=volume)
         if pattern not in _kept:
-            n, b = pattern.node_count, pattern.block_count
-            _kept[pattern] = _Kept(tet_work(pattern), np.empty((b, 9)), np.empty((n, 3)), {})
+            tangent, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
+            _kept[pattern] = _Kept(tet_work(pattern), tangent, force, None, self.rest, Answer(0.0, 0, 0, np.inf))
         self._work = _kept[pattern]
         self.tangent, self.force = self._work.tangent, self._work.force
-        self.answer = Answer(0.0, 0, 0, np.inf)
 
     def at(self, x: Floats) -> Answer:
         """Computes forces and tangent at x [m], (n, 3)."""
-        seen, model = self._work.seen, self.model
-        rest = (x, model.Dm_inverse, model.volume, self.group.law.mu, self.group.law.lam)
-        before = seen.get("rest")
-        if isinstance(before, tuple) and all(map(np.array_equal, rest, before)):
-            self.answer = seen["answer"]  # type: ignore[assignment]
-            return self.answer
-        seen.clear()
-        self.answer = forces_and_tangent(model, self.group.law, x, self.tangent, self.force, self._work.tets)
-        seen.update(rest=(x.copy(), *rest[1:]), answer=self.answer)
-        return self.answer
+        work, is_same = self._work, all(a is b for a, b in zip(self.rest, self._work.rest, strict=True))
+        if work.x is None or not is_same or not np.array_equal(x, work.x):
+            work.answer = forces_and_tangent(self.model, self.group.law, x, self.tangent, self.force, work.tets)
+            work.x, work.rest = x.copy(), self.rest
+        return work.answer
 
     def force_at(self, x: Floats, force: Floats) -> Answer:
         """Writes the forces at x [m] into `force` [N], (n, 3) each."""
-        self._work.seen.clear()
+        self._work.x = None
         return forces(self.model, self.group.law, x, force, self._work.tets)
 
     def energies(self, x: Floats) -> Floats:
         """Returns the energies of the group's bodies at x [m], (n, 3), in joules."""
-        self._work.seen.clear()
+        self._work.x = None
         energy(self.model, self.group.law, x, self._work.tets)
         return self.energies_seen()
 
@@ -149,3 +151,9 @@ class Look:
     def damping(self, x: Floats, values: Floats) -> None:
         """Writes the blocks of D [N s/m], (b, 9), at x [m], (n, 3)."""
         damping_matrix(self.model, x, values, self._work.tets)
+
+
+def _of(values: Floats, rows: Indices) -> Floats:
+    """Returns some rows, as they lie where they follow each other."""
+    is_run = len(rows) > 0 and rows[-1] - rows[0] + 1 == len(rows)
+    return values[rows[0] : rows[-1] + 1] if is_run else values[rows]
