@@ -316,7 +316,8 @@ def test_frames_that_did_not_converge_are_marked_and_told(tmp_path: Path) -> Non
         file.write(json.dumps({"frame": 3, **ARRIVED}) + "\n")
     assert timeline_marks.marked(scene) == [(2, 2), (5, 6)]
     ending = messages.not_converged(Tally.of([{"frame": 7, **LOST}]))
-    assert ending.startswith("Flesh did not come to rest in 1 of its poses") and "Pre-Roll" in ending and "steps" not in ending
+    assert ending.startswith("Flesh did not come to rest in 1 of its poses") and "Pre-Roll" in ending
+    assert "steps" not in ending
     assert messages.not_converged(Tally.of([{"frame": 7, **ARRIVED}])) == ""
 
 
@@ -352,3 +353,39 @@ def test_progress_tells_preroll_iterations_and_residual(monkeypatch: pytest.Monk
     after(event="solving", frame=2, newton_iterations=9, residual=0.1)
     assert job.phase == "cancelling"
     assert "Iteration" not in after(event="finishing", body="Arm", fraction=0.5)
+
+
+def test_flesh_and_bones_of_another_file_can_be_changed_on_their_overrides(tmp_path: Path) -> None:
+    fresh()
+    made_flesh, made_bone = flesh(), bone()
+    made_bone.sinew.bone_body = made_flesh
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "character.blend"))
+    scene = fresh()
+    with bpy.data.libraries.load(str(tmp_path / "character.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Arm", "Humerus"]
+    for obj in wanted.objects:
+        scene.collection.objects.link(obj)
+        with pytest.raises(BadInput):
+            roles.check_bone(obj)
+    assert roles.bodies(scene) == [] and len(roles.bones(scene)) == 1, "a linked bone holds flesh that is here"
+    made = {obj.name: obj.override_create(remap_local_usages=True) for obj in wanted.objects}
+    arm, humerus = made["Arm"].sinew, made["Humerus"].sinew
+    arm.motion, arm.preset, arm.flesh_law, arm.stiffness_group = "JIGGLE", "SKIN", "COROTATED", "Soft"
+    humerus.bone_distance, humerus.use_bone_spring, humerus.bone_body = 0.25, True, None
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    arm, humerus = (next(o for o in bpy.data.objects if o.name == n and not o.library).sinew for n in made)
+    assert (arm.motion, arm.preset, arm.flesh_law, arm.stiffness_group) == ("JIGGLE", "SKIN", "COROTATED", "Soft")
+    assert arm.youngs_modulus == pytest.approx(PRESETS["SKIN"].material.youngs_modulus)
+    assert (humerus.bone_distance, humerus.use_bone_spring, humerus.bone_body) == (0.25, True, None)
+
+
+def test_nothing_of_flesh_and_bones_can_be_keyed() -> None:
+    scene = fresh()
+    own = flesh().sinew
+    groups = [g for g in type(own).__mro__ if g.__name__ in {"FleshSettings", "BoneSettings"}]
+    names = {name for group in groups for name in group.__annotations__}
+    assert len(names) > 15 and not [name for name in names if own.bl_rna.properties[name].is_animatable]
+    for name in ("rest_frame", "preroll", "pose_tolerance", "pose_iterations"):
+        assert not scene.sinew.bl_rna.properties[name].is_animatable
+    assert all(own.bl_rna.properties[name].is_overridable for name in names)
