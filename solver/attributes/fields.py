@@ -7,9 +7,10 @@ from collections.abc import Collection
 
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import Floats, floats
 from ..elements.stress import elastic_stress, von_mises
 from ..errors import SinewError
+from ..flesh.stress import cauchy_stress
 from ..heat import plasticity_of
 from ..plastic import plastic_norm
 from ..present_model import present_model
@@ -26,7 +27,11 @@ def fields(simulation: Simulation, wanted: Collection[str]) -> dict[str, Floats]
     built, state = simulation.built, simulation.state
     found: dict[str, Floats] = {}
     if {*STRESSES} & {*wanted}:
-        stress, largest = elastic_stress(present_model(built, state), state.x)
+        model = present_model(built, state)
+        stress, largest = elastic_stress(model, state.x)
+        for part in built.flesh.parts if built.flesh else ():
+            rows, x = part.part.tets, floats(state.x[part.part.nodes])
+            stress[rows], largest[rows] = cauchy_stress(part, part.at_rest_in(model), x)
         found["stress"], found["principal_stress"] = von_mises(stress), largest
     if "plastic_strain" in wanted:
         found["plastic_strain"] = plastic_norm(built.model, state)

@@ -78,6 +78,11 @@ class FleshBodies:
         """Numbers of the quasistatic bodies in the model."""
         return self.quasistatic.part.bodies if self.quasistatic else ()
 
+    @property
+    def parts(self) -> list[FleshPart]:
+        """All flesh."""
+        return [part for part in (self.quasistatic, self.dynamic) if part is not None]
+
     def following(self, whole: Model) -> FleshBodies:
         """Returns this flesh after nodes of other bodies have split: where it is in `whole` now."""
         return _bodies(
