@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -72,6 +72,12 @@ def motions_around(weights: csr_matrix, vertices: Floats) -> Motions:
     return Motions(weights, floats(vertices), centre, floats(inverse), in_plane, normal, np.sqrt(sizes[:, 1]))
 
 
+def motion_of_all(vertices: Floats) -> Motions:
+    """Returns the least squares of one place, for which all vertices [m], (p, 3), from their middle, count alike."""
+    count = len(vertices)
+    return replace(motions_around(csr_matrix(np.full((1, count), 1.0 / count)), vertices), weights=None)
+
+
 def near_weights(points: Floats, vertices: Floats, most: int, radius: Floats | float) -> csr_matrix:
     """Returns weights of the vertices [m], (p, 3), around points [m], (k, 3), that sum to one, sparse (k, p).
 
@@ -92,3 +98,32 @@ def one_per_cell(vertices: Floats, cell: float) -> Indices:
     """Returns one of the vertices [m], (n, 3), in each cell of that side [m], rising."""
     cells = np.floor((vertices - vertices.min(axis=0)) / cell).astype(np.int64)
     return np.sort(np.unique(cells, axis=0, return_index=True)[1]).astype(np.int32)
+
+
+def turned(vectors: Floats, F: Floats) -> Floats:
+    """Returns F v for every row v; not by BLAS, whose last bit may hang on its number of threads."""
+    return np.einsum("ij,kj->ki", F, vectors)
+
+
+def inverse_of(F: Floats) -> Floats:
+    """Returns F⁻¹, (3, 3), by cofactors: for one small matrix LAPACK takes ten times as long."""
+    (a, b, c), (d, e, f), (g, h, i) = F.tolist()
+    adjugate = [
+        [e * i - f * h, c * h - b * i, b * f - c * e],
+        [f * g - d * i, a * i - c * g, c * d - a * f],
+        [d * h - e * g, b * g - a * h, a * e - b * d],
+    ]
+    determinant = a * adjugate[0][0] + b * adjugate[1][0] + c * adjugate[2][0]
+    return np.array(adjugate) / determinant
+
+
+def not_flattened(F: Floats) -> Floats:
+    """Returns F with its singular values kept above a tenth, so that it can be undone."""
+    (a, b, c), (d, e, f), (g, h, i) = F.tolist()
+    determinant = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
+    square = a * a + b * b + c * c + d * d + e * e + f * f + g * g + h * h + i * i
+    # the smallest singular value is the determinant over the two others, whose product is no more than half of ‖F‖²
+    if 2.0 * abs(determinant) > 0.1 * square:
+        return F
+    left, sizes, right = np.linalg.svd(F)
+    return F if sizes[-1] > 0.1 else left @ np.diag(np.maximum(sizes, 0.1)) @ right

@@ -26,7 +26,16 @@ from scipy.sparse.linalg import splu
 
 from .affine_targets import follow_affine
 from .arrays import Floats, Indices, floats
-from .local_motions import Motions, motions_around, near_weights, one_per_cell
+from .local_motions import (
+    Motions,
+    inverse_of,
+    motion_of_all,
+    motions_around,
+    near_weights,
+    not_flattened,
+    one_per_cell,
+    turned,
+)
 
 SPREAD_TO_HOLD = 0.15  # least extent of the vertices in two directions, in tet sizes, that tells a rotation
 SAMPLE_CELL = 0.25  # side of the cells in which one vertex stands for all, in tet sizes
@@ -73,12 +82,12 @@ class HeldRegion:
             return self._placed(y)  # parts 2 and 3 have nothing to do
         middle = targets[self.rows].mean(axis=0)
         wanted = targets[self.rows] - middle
-        F = _not_flattened(whole.fit(wanted)[0][0])
+        F = not_flattened(whole.fit(wanted)[0][0])
         # what is left of the targets after undoing the motion of the whole
-        undone = _turned(wanted, _inverse(F))
+        undone = turned(wanted, inverse_of(F))
         F_near, t_near = self.local.fit(undone[self.sampled])
         near = np.einsum("kij,kj->ki", F_near, self.rest - self.local.centre) + t_near
-        y = _turned(near, F)
+        y = turned(near, F)
         y += self.solver.solve(np.ascontiguousarray(self.weights.T @ (wanted - self.weights @ y)))
         return self._placed(y + middle)
 
@@ -137,7 +146,7 @@ def make_region(
     W = csr_matrix((weights.ravel(), places), shape=(count, len(nodes)))
     normal = (W.T @ W).tocsc()
     damped = normal + identity(len(nodes), format="csc") * (DAMPING * normal.diagonal().mean())
-    whole = replace(motions_around(csr_matrix(np.full((1, count), 1.0 / count)), vertices), weights=None)
+    whole = motion_of_all(vertices)
     sampled = one_per_cell(vertices, SAMPLE_CELL * tet_size)
     near = near_weights(rest, vertices[sampled], NEIGHBOURS, NEIGHBOUR_RADIUS * tet_size)
     local = motions_around(near, vertices[sampled])
@@ -149,32 +158,3 @@ def make_region(
     solver = splu(csc_matrix(damped))
     holders = np.unique(tet).astype(np.int32)
     return HeldRegion(nodes.astype(np.int32), rows, floats(rest), W, whole, local, sampled, solver, holders)
-
-
-def _turned(vectors: Floats, F: Floats) -> Floats:
-    """Returns F v for every row v; not by BLAS, whose last bit may hang on its number of threads."""
-    return np.einsum("ij,kj->ki", F, vectors)
-
-
-def _inverse(F: Floats) -> Floats:
-    """Returns F⁻¹, (3, 3), by cofactors: for one small matrix LAPACK takes ten times as long."""
-    (a, b, c), (d, e, f), (g, h, i) = F.tolist()
-    adjugate = [
-        [e * i - f * h, c * h - b * i, b * f - c * e],
-        [f * g - d * i, a * i - c * g, c * d - a * f],
-        [d * h - e * g, b * g - a * h, a * e - b * d],
-    ]
-    determinant = a * adjugate[0][0] + b * adjugate[1][0] + c * adjugate[2][0]
-    return np.array(adjugate) / determinant
-
-
-def _not_flattened(F: Floats) -> Floats:
-    """Returns F with its singular values kept above a tenth, so that it can be undone."""
-    (a, b, c), (d, e, f), (g, h, i) = F.tolist()
-    determinant = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
-    square = a * a + b * b + c * c + d * d + e * e + f * f + g * g + h * h + i * i
-    # the smallest singular value is the determinant over the two others, whose product is no more than half of ‖F‖²
-    if 2.0 * abs(determinant) > 0.1 * square:
-        return F
-    left, sizes, right = np.linalg.svd(F)
-    return F if sizes[-1] > 0.1 else left @ np.diag(np.maximum(sizes, 0.1)) @ right

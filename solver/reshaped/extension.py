@@ -12,18 +12,17 @@ varies from tet to tet.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from ..arrays import Floats, Indices, floats
 from ..contact.points import place_points
 from ..embedding import Binding
+from ..linear.laplacian import laplacian, place
 from ..linear.pattern import BlockPattern, block_pattern, island_starts
 from ..linear.pcg import Solved, solve
-from ..local_motions import Motions, motions_around
-from ..model import rest_shapes
+from ..local_motions import Motions, motion_of_all
 
 CLOSENESS = 100.0  # β
 TOLERANCE = 1.0e-7  # of the linear solve, relative to
@@ -104,27 +103,24 @@ def make_extension(X: Floats, tets: Indices, binding: Binding, vertices: Floats,
     """
     pattern = block_pattern(tets, len(X), island_starts(tets, len(X), [0]))
     closeness = CLOSENESS * np.maximum(area, 1e-6 * area.max()) / h
-    values = _matrix(X, tets, binding, closeness, pattern)
-    count, middle = len(vertices), vertices.mean(axis=0)
-    whole = motions_around(csr_matrix(np.full((1, count), 1.0 / count)), vertices - middle)
+    close = np.einsum("v,va,vb->vab", closeness, binding.weights, binding.weights)
+    values = laplacian(X, tets, pattern) + place(close, pattern, binding.tet)[:, None] * np.eye(3).ravel()
+    middle = vertices.mean(axis=0)
     size = float(np.ptp(vertices, axis=0).max())
     all_alike = _pulled(tets, binding, floats(closeness[:, None] * (LEAST * size * np.ones((1, 3)))), len(X))
     squares = np.add.reduceat(np.einsum("ni,ni->n", all_alike, all_alike), pattern.island_start[:-1].astype(np.int64))
     return Extension(
-        X, tets, binding, vertices, replace(whole, weights=None), middle, closeness, pattern, values, np.sqrt(squares)
+        X,
+        tets,
+        binding,
+        vertices,
+        motion_of_all(vertices - middle),
+        middle,
+        closeness,
+        pattern,
+        values,
+        np.sqrt(squares),
     )
-
-
-def _matrix(X: Floats, tets: Indices, binding: Binding, closeness: Floats, pattern: BlockPattern) -> Floats:
-    """Returns the blocks (Wᵀ β a/h W + V g_a·g_b) I [m], (b, 9)."""
-    inner, volume = rest_shapes(X, tets)
-    g = np.concatenate([-inner.sum(axis=1, keepdims=True), inner], axis=1)
-    smooth = np.einsum("m,mai,mbi->mab", volume, g, g)
-    close = np.einsum("v,va,vb->vab", closeness, binding.weights, binding.weights)
-    blocks = pattern.corner_block.reshape(-1, 4, 4)
-    place = np.concatenate([blocks.ravel(), blocks[binding.tet].ravel()])
-    sums = np.bincount(place, np.concatenate([smooth.ravel(), close.ravel()]), minlength=pattern.block_count)
-    return floats(sums[:, None] * np.eye(3).ravel())
 
 
 def _pulled(tets: Indices, binding: Binding, forces: Floats, node_count: int) -> Floats:

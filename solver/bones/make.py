@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the bones that a scene asks for to what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..arrays import floats
+from ..errors import SinewError
+from ..model import Model
+from ..pins import BodyPins
+from ..scene import Scene
+from ..tetrahedralize.tet_mesh import TetMesh
+from ..tracks import TrackReader
+from .attachment import Attachment, attach, holds
+from .bones import Bones
+from .checks import APART, check_freedom, check_outside, conflicts, never_released
+from .hold import Hold
+from .inner import surrounded
+from .motion import make_motion
+from .reach import Shape
+
+
+def make_bones(
+    scene: Scene, meshes: Sequence[TetMesh], model: Model, tracks: TrackReader, pins: Sequence[BodyPins] = ()
+) -> Bones | None:
+    """Returns what the bones of a scene hold, or None where it has none that may hold anything.
+
+    Args:
+        scene: What is asked for, found sound by `check_bones`.
+        meshes: The tets of its bodies.
+        model: All bodies.
+        tracks: Animated inputs.
+        pins: Of all bodies.
+
+    Raises:
+        BadInput: A bone reaches none of the flesh, or a body is held as a whole; the sentence names it.
+    """
+    numbers = [n for n, body in enumerate(scene.bodies) if any(holds(bone, body) for bone in scene.bones)]
+    if not numbers:
+        return None
+    shapes = [Shape(bone) for bone in scene.bones]
+    found = []
+    for number in numbers:
+        place = model.bodies[number]
+        own = model.tets[place.tets] - np.int32(place.nodes.start)
+        found.append(attach(scene.bones, shapes, scene.bodies[number], floats(model.X[place.nodes]), own))
+    check_outside(scene.bones, [scene.bodies[number] for number in numbers], found)
+    made: list[Hold] = []
+    warnings: dict[int, tuple[SinewError, ...]] = {}
+    for number, there in zip(numbers, found, strict=True):
+        size = meshes[number].report.tet_size
+        own_holds = _holds(scene, shapes, model, number, there, tracks, size)
+        made += own_holds
+        told = conflicts(scene.bones, scene.bodies[number], there, size)
+        own_pins = [one for one in pins if one.body == number]
+        warnings[number] = (*told, *_against_pins(own_holds, own_pins, model, tracks, size))
+        is_held = np.zeros(model.node_count, bool)
+        for hold in own_holds:
+            is_held[hold.nodes] |= hold.bone.stiffness is None
+        for one in never_released(own_pins, tracks):
+            is_held[one.held_nodes] = True
+        check_freedom(scene.bodies[number], is_held[model.bodies[number].nodes])
+    is_soft = tuple(bone.stiffness is not None for bone in scene.bones)
+    return Bones(tuple(bone.name for bone in scene.bones), is_soft, tuple(made), warnings)
+
+
+def _holds(
+    scene: Scene,
+    shapes: Sequence[Shape],
+    model: Model,
+    body: int,
+    found: Attachment,
+    tracks: TrackReader,
+    tet_size: float,
+) -> list[Hold]:
+    place, made = model.bodies[body], []
+    own_tets = model.tets[place.tets] - np.int32(place.nodes.start)
+    for number in found.bones:
+        own = np.flatnonzero(found.bone == number).astype(np.int32)
+        if not len(own):
+            continue
+        nodes = own + np.int32(place.nodes.start)
+        row = np.full(place.nodes.stop - place.nodes.start, -1, np.int32)
+        row[own] = np.arange(len(own), dtype=np.int32)
+        tets = row[own_tets[(row[own_tets] >= 0).all(axis=1)]]
+        inside = surrounded(own_tets, own[tets], len(row))[own]
+        motion = make_motion(shapes[number], floats(model.X[nodes]), tets, inside, tracks, tet_size)
+        rows, name = np.arange(len(own), dtype=np.int32), scene.bodies[body].name
+        made.append(Hold(number, scene.bones[number], body, name, nodes, rows, motion, tets))
+    return made
+
+
+def _against_pins(
+    made: Sequence[Hold], pins: Sequence[BodyPins], model: Model, tracks: TrackReader, tet_size: float
+) -> list[SinewError]:
+    """Returns a warning per exact bone whose nodes pins want elsewhere at the first frame."""
+    is_pinned, wanted = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
+    for one in pins:
+        if one.stiffness(tracks, 0.0) > 0.0:
+            one.hold(one.targets(tracks, 0.0), is_pinned, wanted)
+    told = []
+    for hold in made:
+        both = is_pinned[hold.nodes]
+        if hold.bone.stiffness is not None or not both.any():
+            continue
+        away = np.linalg.norm((hold.targets(tracks, 0.0) - wanted[hold.nodes])[both], axis=1)
+        count = int((away > APART * tet_size).sum())
+        if count:
+            numbers = {"count": count, "distance": f"{away.max():.3g}"}
+            told.append(SinewError("pins-against-bones", name=hold.name, bone=hold.bone.name, **numbers))
+    return told
