@@ -8,9 +8,9 @@
 2. The law itself, with its extension; without it, where no tet is flat in the beginning.
 3. Where the constant extension still has hold of tets at rest, a lower threshold, so that in the end the law holds.
 4. A body that is pressed together by more than the threshold has no equilibrium under the constant extension: tets
-   give way without end. Where the second stage does not arrive, or leaves tets flat or inverted, the first is passed
-   again, to its own equilibrium this time, and from there the law without an extension, whose energy has to fall at
-   every step.
+   give way without end. Where the second stage does not arrive, turns tets inside out, or leaves some flat, the first
+   is passed again, to its own equilibrium this time, and from there the law without an extension, whose energy has to
+   fall at every step.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ..hyperelastic.laws import COROTATED, NONE
 TANGLED = 1.0 / 2000.0  # share of inverted tets from which the first stage is passed
 UNTANGLING = 150  # iterations of the first stage at most
 PATIENCE = 100  # iterations of the second before the fourth, while the extension has hold of tets
+LOST = 0.05  # share of inverted tets from which the second leads nowhere
 SMOOTH = 1.0e-2  # residual at which the first stage ends when it is passed again
 LEAST_THRESHOLD = 0.05  # stretch below which tets count as flat
 BELOW_SMALLEST = 0.9  # the new threshold, of the smallest stretch
@@ -69,7 +70,8 @@ class Stages:
         if residual <= tolerance and min(answer.smallest, self.law.threshold) > LEAST_THRESHOLD:
             threshold = max(BELOW_SMALLEST * answer.smallest, LEAST_THRESHOLD)
             return self._enter(replace(self.law, threshold=threshold), False, iteration)
-        if self.is_second_time or (residual > tolerance and passed < PATIENCE):
+        is_lost = answer.inverted > LOST * len(self.given.law)
+        if self.is_second_time or (residual > tolerance and passed < PATIENCE and not is_lost):
             return False
         self.is_second_time = True
         return self._enter(self.untangling, True, iteration)
@@ -78,11 +80,14 @@ class Stages:
         """Skips the first stage where hardly a tet is inverted in the beginning, as `answer` says.
 
         Where none is even flat, the law has an energy and needs no extension: its own stress keeps tets from inverting.
+        A law that has an energy everywhere takes over all the same, but where tets have no volume at all, such as those
+        of a body that is pressed to a plane: nothing tells it which way out is.
         """
         if answer.smallest > LEAST_THRESHOLD:
             self._enter(replace(self.given, extension=NONE), False, 0)
-        elif self.given.extension != NONE and answer.inverted <= TANGLED * len(self.given.law):
-            self._enter(self.given, False, 0)
+        elif answer.inverted <= TANGLED * len(self.given.law):
+            if self.given.extension != NONE or answer.smallest != 0.0:
+                self._enter(self.given, False, 0)
 
     def _enter(self, law: Hyperelastic, is_untangling: bool, iteration: int) -> bool:
         self.law, self.is_untangling, self.began = law, is_untangling, iteration
