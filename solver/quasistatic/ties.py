@@ -38,6 +38,13 @@ class Ties:
     def __len__(self) -> int:
         return len(self.push)
 
+    def some(self, which: Whole) -> Ties:
+        """Returns those of these numbers."""
+        sizes = np.diff(self.start)[which]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        entry = np.repeat(self.start[which] - start[:-1], sizes) + np.arange(start[-1])
+        return Ties(start, self.nodes[entry], self.coefficients[entry], self.push[which])
+
     @staticmethod
     def together(groups: list[Ties]) -> Ties:
         """Returns the ties of all groups, in order."""

@@ -9,7 +9,7 @@ may be as near, and an energy that jumps where one takes over from the other wou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +18,7 @@ from ...arrays import Bools, Floats
 from ...linear.points import add_points
 from ..ties import Ties
 from . import rigid
-from .places import Meetings
-from .tying import heights, moves, push_nodes, tie
+from .planes import Planes, look
 
 if TYPE_CHECKING:
     from .flesh_contact import FleshContact
@@ -51,7 +50,7 @@ class Touching:
         self.contact, self.poses, self.sides = contact, tuple(poses), tuple(sides)
         self.factor = 1.0
         self._is_frozen = False
-        self._met, self._allowed = Meetings.none(), np.zeros(0)
+        self._planes: Planes | None = None
         self._ties: Ties | None = None
 
     def energy(self, x: Floats) -> float:
@@ -59,10 +58,7 @@ class Touching:
         k, total = self.factor * self.contact.stiffness, 0.0
         for pressed in self._pressed(x):
             total += 0.5 * float(np.sum(k[pressed.point] * pressed.depth**2))
-        if self._ties is not None:
-            depth = np.maximum(heights(self._ties, self._met.normal, x) - self._allowed, 0.0)
-            total += 0.5 * float(np.sum(k[self._met.point] * depth**2))
-        return total
+        return total + (0.0 if self._planes is None else self._planes.energy(k, x))
 
     def add(self, x: Floats, values: Floats, force: Floats) -> float:
         """Adds forces and tangent at x; returns the energy [J]. See `outside.Acting`; `ties` has the rest."""
@@ -77,15 +73,12 @@ class Touching:
                 model.pattern.corner_block, values, force,
             )  # fmt: skip
         if not self._is_frozen:
-            self._look(x)
-        if self._ties is None:
-            return total
-        found, own = self._ties, k[self._met.point]
-        depth = heights(found, self._met.normal, x) - self._allowed
-        own = np.where(depth > 0.0, own, 0.0)
-        push_nodes(found.start, found.nodes, found.coefficients, self._met.normal, own * depth, force)
-        self._ties = replace(found, push=np.sqrt(own)[:, None] * self._met.normal)
-        return total + 0.5 * float(np.sum(own * depth**2))
+            self._planes = look(contact, x, self._planes)
+        self._ties = None
+        if self._planes is not None:
+            energy, self._ties = self._planes.add(k, x, force)
+            total += energy
+        return total
 
     def ties(self) -> Ties | None:
         """Returns what the last look found that ties nodes of different tets; see `outside.Tying`."""
@@ -94,11 +87,11 @@ class Touching:
     def begin(self) -> None:
         """Forgets what touched: a solve begins."""
         if not self._is_frozen:
-            self._met, self._ties = Meetings.none(), None
+            self._planes = self._ties = None
 
     def freeze(self, x: Floats) -> None:
         """Keeps the contacts that there are at x [m] between pieces of flesh, as planes, and looks for no others."""
-        self._look(x)
+        self._planes = look(self.contact, x, self._planes)
         self._is_frozen = True
 
     def thaw(self) -> None:
@@ -107,7 +100,8 @@ class Touching:
 
     def count(self, x: Floats) -> int:
         """Returns how many points are pushed at x [m], (n, 3)."""
-        return sum(len(pressed.point) for pressed in self._pressed(x)) + len(self._looked(x)[0].point)
+        planes = look(self.contact, x)
+        return sum(len(pressed.point) for pressed in self._pressed(x)) + (len(planes.ties) if planes else 0)
 
     def deepest(self, x: Floats, is_free: Bools) -> tuple[float, float]:
         """Returns how deep a point is that nodes that are free could bring out: in metres, and in tets of its body."""
@@ -116,10 +110,9 @@ class Touching:
         for pressed in self._pressed(x):
             kept = can_move[pressed.point]
             found.append(self._largest(pressed.depth[kept], pressed.point[kept]))
-        met, allowed, ties = self._looked(x)
-        if ties is not None:
-            kept = moves(ties, is_free)
-            found.append(self._largest((met.depth - allowed)[kept], met.point[kept]))
+        planes = look(contact, x)
+        if planes is not None:
+            found.append(self._largest(*planes.depths(is_free)))
         return max(depth for depth, _ in found), max(share for _, share in found)
 
     def _largest(self, depth: Floats, point: np.ndarray) -> tuple[float, float]:
@@ -137,16 +130,3 @@ class Touching:
             if len(which):
                 found.append(Pressed(which, depth[which], normal[which], np.ascontiguousarray(curved[which])))
         return found
-
-    def _look(self, x: Floats) -> None:
-        self._met, self._allowed, self._ties = self._looked(x, self._met)
-
-    def _looked(self, x: Floats, known: Meetings | None = None) -> tuple[Meetings, Floats, Ties | None]:
-        """Returns the contacts between pieces of flesh at x [m], how deep each may be [m], and what they tie."""
-        contact = self.contact
-        met = contact.meetings(x, known)
-        met = met.some(met.depth > contact.rest_depth[met.point])
-        allowed = contact.rest_depth[met.point]
-        if not len(allowed):
-            return met, allowed, None
-        return met, allowed, tie(contact.model, contact.skin, contact.points, met)

@@ -30,6 +30,33 @@ def tie(model: Model, skin: Skin, points: ContactPoints, met: Meetings) -> Ties:
     return Ties(start, nodes[is_used], coefficients[is_used], met.normal)
 
 
+def beside(skin: Skin, vertices: Floats, met: Meetings) -> tuple[np.ndarray, Floats]:
+    """Returns directions in which the place that a point is pushed to stays where it is while the point moves.
+
+    ½ φ² of the distance to an edge has a second derivative along a second direction, at right angles to the edge, and
+    to a corner along all three; to a face along none but the normal. Unlike other terms of φ ∂²φ these are definite.
+
+    Returns:
+        The contact of each direction, rising, (e,), and the direction, (e, 3).
+    """
+    corner = vertices[skin.triangles[met.triangle]]
+    is_zero = met.weights == 0.0
+    at_edge, at_corner = np.flatnonzero(is_zero.sum(axis=1) == 1), np.flatnonzero(is_zero.sum(axis=1) == 2)
+    off = np.argmax(is_zero[at_edge], axis=1)
+    rows = np.arange(len(at_edge))
+    side = corner[at_edge][rows, (off + 2) % 3] - corner[at_edge][rows, (off + 1) % 3]
+    across = _unit(np.cross(side, met.normal[at_edge]))
+    n = met.normal[at_corner]
+    first = _unit(np.cross(n, np.eye(3)[np.argmin(np.abs(n), axis=1)]))
+    which = np.concatenate([at_edge, at_corner, at_corner])
+    order = np.argsort(which, kind="stable")
+    return which[order], np.concatenate([across, first, np.cross(n, first)])[order]
+
+
+def _unit(vectors: Floats) -> Floats:
+    return vectors / np.maximum(np.sqrt(np.sum(vectors**2, axis=1, keepdims=True)), 1e-300)
+
+
 @kernel()
 def fill_ties(
     tets, tet, weights, vertex_tet, vertex_weights, triangles, point, triangle, at, nodes, coefficients, counts
@@ -68,10 +95,12 @@ def push_nodes(start, nodes, coefficients, normal, size, force):
                 force[nodes[e], axis] += coefficients[e] * size[tied] * normal[tied, axis]
 
 
-def heights(ties: Ties, normal: Floats, x: Floats) -> Floats:
-    """Returns −Σ c_i n · x_i [m] of every tie, (c,): how far its point would have to go along n."""
-    along = np.einsum("ei,ei->e", x[ties.nodes], np.repeat(normal, np.diff(ties.start), axis=0))
-    return -np.add.reduceat(np.append(ties.coefficients * along, 0.0), ties.start[:-1]) if len(ties) else np.zeros(0)
+def heights(ties: Ties, x: Floats) -> Floats:
+    """Returns −Σ c_i n · x_i [m] of every tie, (c,): how far its point would have to go along n, its `push`."""
+    if not len(ties):
+        return np.zeros(0)
+    along = np.sum(x[ties.nodes] * np.repeat(ties.push, np.diff(ties.start), axis=0), axis=1)
+    return -np.add.reduceat(ties.coefficients * along, ties.start[:-1])
 
 
 def moves(ties: Ties, is_free: Indices) -> np.ndarray:
