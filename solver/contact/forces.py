@@ -106,9 +106,9 @@ def turn_planes(
 ):  # fmt: skip
     """Gives contacts whose plane does not push the plane found now, and marks what is found and not yet there.
 
-    Both ids rise. Returns how many are new.
+    Both ids rise. Returns how many are new, and how many have got another plane.
     """
-    count, c = 0, 0
+    count, turned, c = 0, 0, 0
     for f in range(len(found_id)):
         while c < len(id) and id[c] < found_id[f]:
             c += 1
@@ -116,10 +116,20 @@ def turn_planes(
         if is_new[f]:
             count += 1
         elif normal_force[c] <= 0.0:
+            turned += 1
             for axis in range(3):
                 normal[c, axis], carried[c, axis] = found_normal[f, axis], found_carried[f, axis]
             gap[c], side[c], shift[c], lift[c] = found_gap[f], found_side[f], 0.0, 0.0
-    return count
+    return count, turned
+
+
+@kernel()
+def go_on(x, v, dt, gravity_scale, gravity, drifted, fallen):
+    """Writes where nodes get by their velocities in Δt [m], (n, 3), and where by gravity as well."""
+    for i in range(len(x)):
+        for axis in range(3):
+            drifted[i, axis] = x[i, axis] + dt * v[i, axis]
+            fallen[i, axis] = drifted[i, axis] + dt * dt * gravity_scale[i] * gravity[axis]
 
 
 @kernel()

@@ -30,7 +30,7 @@ from ..integrators.outside import Points
 from ..model import Model
 from ..state import State
 from ..topology import TETS
-from .forces import find_moving, keep, measure, push, recall, settle, turn_planes
+from .forces import find_moving, go_on, keep, measure, push, recall, settle, turn_planes
 from .memory import Memory
 from .near import points_near, surroundings
 from .points import ContactPoints
@@ -78,10 +78,11 @@ class ContactStep:
         """Guesses the contacts: those remembered, and those that points reach by their velocity alone."""
         self.points, self.places, self.model, self.dt = points, places, model, dt
         self.solves, self.is_broken = 0, TETS in state.fields
+        self.measured_at: Floats | None = None
         self.memory = Memory.of(state)
         self.friction = np.array([place.collider.friction for place in places])
         self.is_sheet = np.array([place.collider.is_sheet for place in places], bool)
-        self.turns = floats([place.pose[4:7] for place in places], -1, 3, 3)
+        self.turns = np.array([place.pose[4:7] for place in places])
         self.start, self.count = floats(state.x), max(len(points), 1)
         self.known = known_contacts(len(places), self.count, self.memory)
         # points whose tets are held altogether go where they are told, through colliders too
@@ -89,19 +90,21 @@ class ContactStep:
         if is_fixed is not None:
             self.moves = np.empty(len(points), bool)
             self.all_move = bool(find_moving(is_fixed, model.tets, points.tet, self.moves))
-        drift = dt * state.v
-        self.touching = self._find(floats(state.x + drift + dt * dt * model.gravity_scale[:, None] * gravity))
+        drifted, fallen = np.empty((2, *self.start.shape))
+        go_on(self.start, floats(state.v), dt, model.gravity_scale, floats(gravity), drifted, fallen)
+        self.touching = self._find(fallen)
         self.pushing = self._new(self.touching)
         # what rests does not fall on, so gravity would reach too much; it only keeps remembered contacts in reach
-        coming = self._measure(floats(state.x + drift))[0] > 0.0
+        coming = self._measure(drifted)[0] > 0.0
         self.pushing.on = coming | (self.known_force > 0.0)
 
     def act(self) -> Points:
         """Returns the contacts as forces on points of the tets."""
         on = np.flatnonzero(self.pushing.on)
         pushing, touching, points, k = self.pushing, self.touching, self.points, len(on)
-        acting = Points(np.empty(k, np.int32), *(np.empty((k, *shape)) for shape in ((4,), (3,), (3, 3))))
-        acting.damping = np.zeros((k, 3, 3))
+        acting = Points(
+            np.empty(k, np.int32), np.empty((k, 4)), np.empty((k, 3)), np.empty((k, 3, 3)), np.zeros((k, 3, 3))
+        )
         push(
             on, touching.id, len(points), touching.normal, touching.gap, touching.carried, pushing.k, pushing.kappa,
             pushing.shear, pushing.shift, points.tet_size, self.start, self.model.tets, points.tet, points.weights,
@@ -115,8 +118,11 @@ class ContactStep:
 
     def update(self, x: Floats) -> bool:
         """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""
-        self._add(self._find(x), x)
-        normal_force, shear = self._measure(x)
+        measured = self._measure(x)
+        if self._add(self._find(x), measured[0]):
+            measured = self._measure(x)
+        self.measured_at, self.measured = x, measured
+        normal_force, shear = measured
         self.solves += 1
         # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in, but not to
         # splinters: so stiff a spring drags one to the plane in a step, and it flies off in the next
@@ -127,7 +133,8 @@ class ContactStep:
     def remember(self, state: State) -> None:
         """Keeps in the state what the next step has to know of the contacts."""
         touching, pushing = self.touching, self.pushing
-        normal_force, shear = self._measure(state.x)
+        # most often the state is what the last solve has made of it
+        normal_force, shear = self.measured if state.x is self.measured_at else self._measure(state.x)
         kept = Memory.room(len(touching))
         count = keep(
             self.count, touching.id, touching.normal, touching.side, normal_force, shear, pushing.k, pushing.mu,
@@ -167,18 +174,18 @@ class ContactStep:
         k, mu = self.points.stiffness_for(self.dt, self._points_of(touching)), self.friction[self._places_of(touching)]
         return Pushing(np.ones(count, bool), k, mu, shear, kappa, shift, lift)
 
-    def _add(self, found: Touching, x: Floats) -> None:
-        """Adds contacts that are not there yet.
+    def _add(self, found: Touching, normal_force: Floats) -> bool:
+        """Adds contacts that are not there yet, and says whether any contact is another now.
 
         Those whose plane does not push get the plane found now: in a hollow the next face is steeper.
         """
         touching, pushing, is_new = self.touching, self.pushing, np.empty(len(found), bool)
-        normal_force = self._measure(x)[0]
-        if not turn_planes(
+        new_ones, turned = turn_planes(
             found.id, found.normal, found.gap, found.carried, found.side, touching.id, touching.normal, touching.gap,
             touching.carried, touching.side, normal_force, pushing.shift, pushing.lift, is_new,
-        ):  # fmt: skip
-            return
+        )  # fmt: skip
+        if not new_ones:
+            return bool(turned)
         new = found.only(is_new)
         added = self._new(new)
         added.on[:] = False
@@ -187,6 +194,7 @@ class ContactStep:
         self.touching = self.touching.only(order)
         for name in ("on", "k", "mu", "shear", "kappa", "shift", "lift"):
             setattr(pushing, name, np.concatenate([getattr(pushing, name), getattr(added, name)])[order])
+        return True
 
     def _measure(self, x: Floats) -> tuple[Floats, Floats]:
         """Returns normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3)."""

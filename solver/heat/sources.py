@@ -70,8 +70,8 @@ class BuiltSource:
             share = np.empty(len(positions))
             fall_off(matrix[:3, 3].copy(), self.source.radius, floats(positions), share)
             return share
-        share = np.maximum(1.0 - (self._distance(matrix, positions) / self.source.radius) ** 2, 0.0) ** 2
-        return floats(share)
+        squares = np.square(self._distance(matrix, positions) / self.source.radius)
+        return np.square(np.maximum(1.0 - squares, 0.0))
 
     def _distance(self, matrix: Floats, positions: Floats) -> Floats:
         turn, bvh = self.turn, self.bvh
