@@ -111,6 +111,12 @@ def by_armature(bone: bpy.types.Object) -> None:
     bone.modifiers.new("Armature", "ARMATURE").object = bpy.data.objects["Rig"]
 
 
+def by_armature_as_parent(bone: bpy.types.Object) -> None:
+    by_armature(bone)
+    bone.modifiers.clear()
+    bone.parent, bone.parent_type = bpy.data.objects["Rig"], "ARMATURE"
+
+
 def by_shape_keys(bone: bpy.types.Object) -> None:
     bend_key(bone, (1, 9))
 

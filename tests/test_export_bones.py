@@ -18,6 +18,7 @@ from flesh_rigs import (
     bent,
     bone_mesh,
     by_armature,
+    by_armature_as_parent,
     by_bone_of_armature,
     by_constraint,
     by_driven_shape_keys,
@@ -37,7 +38,7 @@ from test_export import exported, refused
 
 
 RIGID = (by_object, by_mirrored_parent, by_bone_of_armature, by_constraint, by_driver, by_strips)
-DEFORMING = (by_armature, by_shape_keys, by_driven_shape_keys)
+DEFORMING = (by_armature, by_armature_as_parent, by_shape_keys, by_driven_shape_keys)
 
 
 @pytest.mark.parametrize("move", [*RIGID, *DEFORMING], ids=lambda move: move.__name__)

@@ -23,7 +23,7 @@ from flesh_rigs import (
     turn,
 )
 from sinew.addon import roles
-from sinew.addon.reading import moments
+from sinew.addon.reading import input_notes, moments
 from test_export import exported
 
 # the rest pose and the pre-roll
@@ -208,3 +208,14 @@ def test_no_rest_shape_where_none_is_asked_for(tmp_path: Path) -> None:
     assert exported(bpy.context.scene, tmp_path / "c.sinew")[1].has("body.Belly.rest")
     obj.shape_key_clear()
     assert not exported(bpy.context.scene, tmp_path / "d.sinew")[1].has("body.Belly.rest")
+
+
+def test_shape_keys_that_flesh_does_not_follow_are_told() -> None:
+    obj, _ = reshaped()
+    bone_mesh()
+    assert list(input_notes.notes(bpy.context.scene)) == []
+    obj.sinew.rest_from_keys = False
+    (note,) = input_notes.notes(bpy.context.scene)
+    assert note.kind == "keys-not-followed" and '"Belly"' in note.sentence
+    obj.sinew.motion, obj.sinew.youngs_modulus = "ELASTIC", 1.0e6
+    assert list(input_notes.notes(bpy.context.scene)) == []

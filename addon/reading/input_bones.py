@@ -28,6 +28,8 @@ STILL = {
     "ARRAY", "BEVEL", "DECIMATE", "EDGE_SPLIT", "MIRROR", "MULTIRES", "REMESH", "SCREW", "SMOOTH", "SOLIDIFY",
     "SUBSURF", "TRIANGULATE", "WEIGHTED_NORMAL", "WELD",
 }  # fmt: skip
+# ways to be a child that work as a modifier does
+DEFORMING_PARENTS = {"ARMATURE", "LATTICE"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class RestPlace:
 def deforms(obj: bpy.types.Object) -> bool:
     """Whether the mesh of a bone may change its shape over time."""
     keys = obj.data.shape_keys
-    if keys is not None and animated_paths(keys):
+    if obj.parent_type in DEFORMING_PARENTS or (keys is not None and animated_paths(keys)):
         return True
     animated = animated_paths(obj)
     return any(

@@ -13,6 +13,7 @@ from .. import modifier_place, roles
 from ..drawing import own_weight
 from ..results import swap
 from . import tet_file
+from .rna_values import animated_paths
 
 STANDARD_GRAVITY = 9.81
 # modifiers whose result is another one where a mesh is cut, closed or not
@@ -30,6 +31,7 @@ def notes(scene: bpy.types.Scene) -> Iterator[SinewError]:
         yield from _normals(obj)
         yield from _posed_twice(obj)
         yield from _affect(obj)
+        yield from _keys(obj)
         yield from _weight(obj, scene)
         yield from _tets(obj)
         yield from _clear(obj)
@@ -65,6 +67,13 @@ def _posed_twice(obj: bpy.types.Object) -> Iterator[SinewError]:
     for modifier in below:
         if modifier.type in modifier_place.POSING and modifier.show_render:
             yield SinewError("posed-twice", name=obj.name, modifier=modifier.name)
+
+
+def _keys(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """The shape of flesh comes from its bones: shape keys reach it through its rest shape only."""
+    keys = obj.data.shape_keys
+    if roles.is_flesh(obj) and keys is not None and animated_paths(keys) and not obj.sinew.rest_from_keys:
+        yield SinewError("keys-not-followed", name=obj.name)
 
 
 def _affect(obj: bpy.types.Object) -> Iterator[SinewError]:

@@ -80,6 +80,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'With the shape keys of frame {frame}, "{name}" has {now} instead of {first} vertices in the rest pose.',
         "Move the modifier that adds or removes vertices below Sinew's.",
     ),
+    "keys-not-followed": (
+        'The shape keys of "{name}" move, but flesh takes its shape from its bones.',
+        "Turn on Rest Shape from Shape Keys for it to follow them.",
+    ),
     "bone-holds-no-flesh": (
         'The bone "{name}" is to hold "{body}", which is no flesh of this bake.',
         "Choose another Body for it, or none.",
