@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,12 @@ from ...solver.cache import CacheReader
 from ...solver.errors import StorageFailed
 from .. import holding, roles
 from ..baking import cache_look, cache_place, present_bake
-from . import attachment_display, tet_display
+from . import attachment_display, attachment_preview, tet_display
 
 FACE_ALPHA, CROSS_ALPHA = 0.30, 0.95
+
+# name and number of a bone, corners of faces, and ends of lines
+Part = tuple[str, int, np.ndarray, np.ndarray]
 
 _handle: Any = None
 # what was drawn last of each body: (folder, key) → (signature, batches)
@@ -45,47 +50,65 @@ def draw() -> None:
 
 
 def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, bones: set[str] | None) -> list:
-    """Returns (batch, colour) pairs, made again only when the frame, the bake or what is shown has changed."""
-    key = present_bake.key_of(obj)
-    try:
-        stamp = (folder / "cache.json").stat().st_mtime_ns
-    except OSError:
+    """Returns (shader, batch, colour), made again only when the frame, the bake or what is shown has changed."""
+    key, unit = present_bake.key_of(obj), scene.unit_settings.scale_length
+    seen, chosen = cache_look.look(folder), None if bones is None else frozenset(bones)
+    make: Callable[[], Iterator[Part]]
+    if seen.head is not None and seen.last_frame is not None:
+        frame = min(max(scene.frame_current, seen.head.frame_start), seen.last_frame)
+        signature: tuple = (_stamp(folder), frame, unit, chosen)
+        make = partial(_of_bake, folder, key, frame, unit)
+    elif scene.frame_current == attachment_preview.rest_frame(scene) and obj.mode != "EDIT":
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        signature = ("preview", attachment_preview.depends(scene, obj, depsgraph), chosen)
+        make = partial(_of_preview, scene, obj, depsgraph)
+    else:
         return []
-    seen = cache_look.look(folder)
-    if seen.head is None or seen.last_frame is None:
-        return []
-    frame = min(max(scene.frame_current, seen.head.frame_start), seen.last_frame)
-    signature = (stamp, frame, scene.unit_settings.scale_length, None if bones is None else frozenset(bones))
     known = _drawn.get((str(folder), key))
     if known is None or known[0] != signature:
-        known = (signature, _make_batches(folder, key, frame, scene.unit_settings.scale_length, bones))
+        known = (signature, [batch for part in make() if bones is None or part[0] in bones for batch in _made(*part)])
         _drawn[str(folder), key] = known
     return known[1]
 
 
-def _make_batches(folder: Path, key: str, frame: int, unit: float, bones: set[str] | None) -> list:
-    import gpu
-    from gpu_extras.batch import batch_for_shader
+def _stamp(folder: Path) -> int:
+    try:
+        return (folder / "cache.json").stat().st_mtime_ns
+    except OSError:
+        return 0
 
+
+def _of_bake(folder: Path, key: str, frame: int, unit: float) -> Iterator[Part]:
+    """Yields per bone its name and number, corners of faces, and lines [Blender units], as they are in a cache."""
     try:
         display = attachment_display.load(CacheReader(folder), key, tet_display.topology_at(folder, frame))
     except StorageFailed:
-        return []
+        return
     points = display and tet_display.positions(folder, frame, display.nodes)
     if display is None or points is None:
-        return []
-    shader, batches = gpu.shader.from_builtin("UNIFORM_COLOR"), []
+        return
     for held in display.held:
-        if bones is not None and held.bone not in bones:
-            continue
-        colour = attachment_display.colour(held.number)
-        faces = points[held.faces].reshape(-1, 3)
         lines = attachment_display.crosses(points[held.nodes], display.cross)
-        for kind, corners, alpha in (("TRIS", faces, FACE_ALPHA), ("LINES", lines, CROSS_ALPHA)):
-            if len(corners):
-                values = {"pos": np.ascontiguousarray(corners / unit, np.float32)}
-                batches.append((shader, batch_for_shader(shader, kind, values), (*colour, alpha)))
-    return batches
+        yield held.bone, held.number, points[held.faces].reshape(-1, 3) / unit, lines / unit
+
+
+def _of_preview(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[Part]:
+    """Yields the same of what bones will hold, as far as that can be told before the bake."""
+    found = attachment_preview.preview(scene, obj, depsgraph)
+    for number, (name, points) in enumerate(zip(found.names, found.points, strict=True)):
+        lines = attachment_display.crosses(points, attachment_display.CROSS * found.spacing)
+        yield name, number, np.zeros((0, 3)), lines
+
+
+def _made(_name: str, number: int, faces: np.ndarray, lines: np.ndarray) -> Iterator[tuple]:
+    import gpu
+    from gpu_extras.batch import batch_for_shader
+
+    shader, colour = gpu.shader.from_builtin("UNIFORM_COLOR"), attachment_display.colour(number)
+    for kind, corners, alpha in (("TRIS", faces, FACE_ALPHA), ("LINES", lines, CROSS_ALPHA)):
+        if len(corners):
+            values = {"pos": np.ascontiguousarray(corners, np.float32)}
+            yield shader, batch_for_shader(shader, kind, values), (*colour, alpha)
 
 
 def _draw_batches(batches: list) -> None:

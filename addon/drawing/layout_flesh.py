@@ -7,6 +7,7 @@ import bpy
 
 from .. import holding, roles
 from ..baking import bake_status
+from . import attachment_preview
 from .layout_bake import draw_wrapped
 from .settings import draw_paint, draw_setting
 
@@ -15,6 +16,7 @@ FEW_BONES = 3
 NOT_HELD = "Nothing holds this flesh yet. It needs a bone inside it, the bones of its armature, or pins"
 NO_ARMATURE = "No Armature modifier poses this mesh"
 POSED_AFTER = "The Armature modifier is below Sinew's, so it poses the result a second time"
+ESTIMATED = "An estimate, until it is baked"
 FALLS = "Nothing holds this flesh: it falls"
 
 
@@ -103,7 +105,9 @@ def draw_shown(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
     column = layout.column(heading="Viewport Display")
     column.prop(obj.sinew, "show_attachment")
     if obj.sinew.show_attachment and bake_status.status(context.scene).frame is None:
-        column.label(text="Shown once it is known: Simulate", icon="INFO")
+        rest = attachment_preview.rest_frame(context.scene)
+        is_there = context.scene.frame_current == rest
+        column.label(text=ESTIMATED if is_there else f"Shown at frame {rest} until it is baked", icon="INFO")
 
 
 def _draw_springs(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, switch: str, stiffness: str) -> None:

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""About what bones will hold of flesh, before it is baked: points as close as tets, sampled where bones reach.
+
+The bake asks nodes of tets, which lie elsewhere. Where hardly a point is shown, it will hardly find a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+from mathutils.bvhtree import BVHTree
+from mathutils.geometry import intersect_point_line
+
+from ...solver.arrays import Floats
+from .. import holding
+from ..reading.armature_bones import automatic_radius
+from ..reading.input_mesh import group_weights
+from ..reading.moments import frame_range
+from . import tet_estimate
+
+MOST_POINTS = 4000  # of a bone; where there would be more, they are farther apart
+YES = 0.5  # what is painted above this says yes
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Points [Blender units], world, that bones will hold, and how far they are apart.
+
+    Attributes:
+        names: Of the bones.
+        points: Of each bone, (k, 3).
+        spacing: From one point to the next.
+    """
+
+    names: tuple[str, ...]
+    points: tuple[Floats, ...]
+    spacing: float
+
+
+@dataclass(frozen=True)
+class _Bone:
+    """A bone that is asked: how deep points are in it, and the box that it reaches to."""
+
+    name: str
+    depth: Callable[[Vector], float | None]
+    low: Floats
+    high: Floats
+    group: str = ""
+
+
+def rest_frame(scene: bpy.types.Scene) -> int:
+    """Returns the frame in whose pose flesh grows onto its bones."""
+    settings = scene.sinew
+    return settings.rest_frame if settings.use_rest_frame else frame_range(scene)[0]
+
+
+def depends(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple:
+    """Returns what the preview of `obj` depends on, as far as can be seen at once."""
+    own, found = obj.sinew, []
+    settings = (own.divisions, own.tet_size, own.sizing, own.attachment_group, own.use_armature_bones)
+    for each in (obj, *holding.bones_of(scene, obj)):
+        evaluated = each.evaluated_get(depsgraph)
+        box = [round(value, 6) for corner in evaluated.bound_box for value in corner]
+        found += [each.name, tuple(map(tuple, evaluated.matrix_world)), tuple(box), len(evaluated.data.vertices)]
+        # paint is looked at again when an artist leaves the mode in which it was done
+        found += [each.sinew.bone_distance, each.sinew.bone_mask_group, each.mode]
+    for rig in holding.armatures_of(obj) if own.use_armature_bones else ():
+        found += [own.armature_bone_radius, tuple(map(tuple, rig.matrix_world))]
+        found += [tuple(bone.head) + tuple(bone.tail) for bone in rig.pose.bones]
+    return (*settings, *found)
+
+
+def preview(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Preview:
+    """Returns about what bones will hold of `obj`, whose rest pose is that of the present frame."""
+    unit, body = scene.unit_settings.scale_length, _Solid(obj, depsgraph)
+    longest = tet_estimate.measures(obj, unit).longest
+    spacing = (tet_estimate.meshing(obj, longest, unit).tet_size or 0.0) / unit
+    bones = [*_meshes(scene, obj, depsgraph), *_armature_bones(obj, body, spacing)]
+    if not spacing > 0.0 or not bones:
+        return Preview((), (), spacing)
+    held: list[list[Vector]] = [[] for _ in bones]
+    low, high = body.box()
+    for number, bone in enumerate(bones):
+        for point in _lattice(np.maximum(low, bone.low), np.minimum(high, bone.high), spacing):
+            depth = bone.depth(point)
+            if depth is None or not body.holds(point) or not body.painted(point, obj.sinew.attachment_group):
+                continue
+            others = (other.depth(point) for other in bones if other is not bone)
+            is_leading = not bone.group or all(
+                body.weight(point, bone.group) >= body.weight(point, other.group) for other in bones if other.group
+            )
+            if is_leading and all(other is None or other >= depth for other in others):
+                held[number].append(point)
+    points = tuple(np.array(each, np.float64).reshape(-1, 3) for each in held)
+    return Preview(tuple(bone.name for bone in bones), points, spacing)
+
+
+class _Solid:
+    """An evaluated mesh that is asked about points of the world."""
+
+    def __init__(self, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> None:
+        self.evaluated = obj.evaluated_get(depsgraph)
+        self.matrix: Matrix = self.evaluated.matrix_world.copy()
+        self.inverse: Matrix = self.matrix.inverted_safe()
+        self.mesh = self.evaluated.data
+        self.groups = {group.name: group.index for group in obj.vertex_groups}
+        self.tree = BVHTree.FromObject(self.evaluated, depsgraph)
+
+    def box(self) -> tuple[Floats, Floats]:
+        corners = np.array([self.matrix @ Vector(corner) for corner in self.evaluated.bound_box])
+        return corners.min(axis=0), corners.max(axis=0)
+
+    def depth(self, point: Vector) -> float:
+        """Returns how far a point is from the surface, less than zero inside."""
+        local = self.inverse @ point
+        place, normal, _, _ = self.tree.find_nearest(local)
+        if place is None:
+            return np.inf
+        distance = (self.matrix @ place - point).length
+        return -distance if (local - place).dot(normal) < 0.0 else distance
+
+    def holds(self, point: Vector) -> bool:
+        return self.depth(point) < 0.0
+
+    def weight(self, point: Vector, group: str) -> float:
+        """Returns the mean weight of a vertex group in the face that is nearest."""
+        number = self.groups.get(group)
+        face = self.tree.find_nearest(self.inverse @ point)[2]
+        if number is None or face is None:
+            return 0.0
+        corners = self.mesh.polygons[face].vertices
+        found = (g.weight for i in corners for g in self.mesh.vertices[i].groups if g.group == number)
+        return sum(found) / len(corners)
+
+    def painted(self, point: Vector, group: str) -> bool:
+        """Whether a vertex group says yes there; of attributes that is not known here, and no group always does."""
+        return group not in self.groups or self.weight(point, group) > YES
+
+
+def _meshes(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[_Bone]:
+    for bone in holding.bones_of(scene, obj):
+        if len(bone.evaluated_get(depsgraph).data.polygons):
+            yield _mesh(_Solid(bone, depsgraph), bone)
+
+
+def _mesh(solid: _Solid, bone: bpy.types.Object) -> _Bone:
+    distance, mask = bone.sinew.bone_distance, bone.sinew.bone_mask_group
+
+    def depth(point: Vector) -> float | None:
+        found = solid.depth(point)
+        return found if found <= distance and solid.painted(point, mask) else None
+
+    low, high = solid.box()
+    return _Bone(bone.name, depth, low - distance, high + distance)
+
+
+def _armature_bones(obj: bpy.types.Object, body: _Solid, spacing: float) -> Iterator[_Bone]:
+    rigs = holding.armatures_of(obj) if obj.sinew.use_armature_bones else []
+    found = [
+        (rig, bone) for rig in rigs for bone in rig.pose.bones if bone.bone.use_deform and bone.name in body.groups
+    ]
+    if not found:
+        return
+    weights = group_weights(body.mesh, [body.groups[bone.name] for _, bone in found])
+    skin = np.array([body.matrix @ vertex.co for vertex in body.mesh.vertices])
+    strongest = weights.argmax(axis=0)
+    for number, (rig, bone) in enumerate(found):
+        ends = np.array([rig.matrix_world @ bone.head, rig.matrix_world @ bone.tail])
+        around = skin[(strongest == number) & (weights[number] > 0.0)]
+        radius = obj.sinew.armature_bone_radius or automatic_radius(ends, around, spacing)
+        yield _line(f"{rig.name}: {bone.name}", bone.name, ends, radius)
+
+
+def _line(name: str, group: str, ends: Floats, radius: float) -> _Bone:
+    head, tail = Vector(ends[0]), Vector(ends[1])
+
+    def depth(point: Vector) -> float | None:
+        along = min(max(intersect_point_line(point, head, tail)[1], 0.0), 1.0)
+        found = (head.lerp(tail, along) - point).length
+        return found if found <= radius else None
+
+    return _Bone(name, depth, ends.min(axis=0) - radius, ends.max(axis=0) + radius, group)
+
+
+def _lattice(low: Floats, high: Floats, spacing: float) -> Iterator[Vector]:
+    """Yields points of a lattice that has one at the origin of the world, within a box."""
+    sides = np.maximum(high - low, 0.0)
+    wider = max(spacing, float((sides.prod() / MOST_POINTS) ** (1.0 / 3.0)))
+    along = [np.arange(np.ceil(a / wider), np.floor(b / wider) + 1) * wider for a, b in zip(low, high, strict=True)]
+    for point in np.stack(np.meshgrid(*along, indexing="ij"), axis=-1).reshape(-1, 3):
+        yield Vector(point)
