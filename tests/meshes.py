@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from sinew.solver.arrays import Floats, Indices
@@ -63,3 +65,17 @@ def lattice_bar(cells: tuple[int, int, int], lengths: tuple[float, float, float]
     inside_out = np.linalg.det(corners[:, 1:] - corners[:, :1]) < 0
     numbered[inside_out] = numbered[inside_out][:, [0, 1, 3, 2]]
     return nodes, numbered
+
+
+def kuhn_bar(cells: tuple[int, int, int], lengths: tuple[float, float, float]) -> tuple[Floats, Indices]:
+    """Returns a box of cubes of six tets each, all around the same diagonal."""
+    grid = np.stack(np.meshgrid(*(np.arange(c + 1) for c in cells), indexing="ij"), axis=-1)
+    number = np.arange(grid[..., 0].size).reshape(grid.shape[:3])
+    tets = []
+    for order in itertools.permutations(range(3)):
+        steps = np.concatenate([np.zeros((1, 3), int), np.cumsum(np.eye(3, dtype=int)[list(order)], axis=0)])
+        corners = [number[tuple(slice(s, s + c) for s, c in zip(step, cells, strict=True))].ravel() for step in steps]
+        around = np.stack(corners, axis=1)
+        # an odd order of the axes turns the tet inside out
+        tets.append(around if np.linalg.det(np.eye(3)[list(order)]) > 0 else around[:, [0, 1, 3, 2]])
+    return grid.reshape(-1, 3) * (np.array(lengths) / cells), np.concatenate(tets).astype(np.int32)
