@@ -23,6 +23,7 @@ from ..hyperelastic.element import Answer, Hyperelastic
 from ..hyperelastic.laws import COROTATED, NONE
 
 TANGLED = 1.0 / 2000.0  # share of inverted tets from which the first stage is passed
+CROWDED = 1.0 / 50.0  # the same where the law has an energy everywhere: it leads tets back itself
 UNTANGLING = 150  # iterations of the first stage at most
 PATIENCE = 100  # iterations of the second before the fourth, while the extension has hold of tets
 LOST = 0.05  # share of inverted tets from which the second leads nowhere
@@ -85,9 +86,11 @@ class Stages:
         """
         if answer.smallest > LEAST_THRESHOLD:
             self._enter(replace(self.given, extension=NONE), False, 0)
-        elif answer.inverted <= TANGLED * len(self.given.law):
-            if self.given.extension != NONE or answer.smallest != 0.0:
+        elif self.given.extension != NONE:
+            if answer.inverted <= TANGLED * len(self.given.law):
                 self._enter(self.given, False, 0)
+        elif answer.inverted <= CROWDED * len(self.given.law) and answer.smallest != 0.0:
+            self._enter(self.given, False, 0)
 
     def _enter(self, law: Hyperelastic, is_untangling: bool, iteration: int) -> bool:
         self.law, self.is_untangling, self.began = law, is_untangling, iteration

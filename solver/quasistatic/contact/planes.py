@@ -2,8 +2,10 @@
 """The contacts of one look, as something with a convex energy until the next.
 
 Each has an energy ½ k h², where h > 0 is how far its point is from the place that it is pushed to, along the direction
-that it had at the look. Where that place is on an edge or at a corner of the surface, ½ k s² is added, along the
-directions in which the place stays where it is (`tying.beside`).
+that it had at the look. From a depth l on the force k h stays as it is, and the energy is k l (h − l / 2): points that
+are deep, as where held nodes jumped, are not shot out. The tangent is then k l / h, which is no less than the true one.
+Where the place is on an edge or at a corner of the surface, ½ k s² is added, along the directions in which the place
+stays where it is (`tying.beside`).
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from .tying import beside, heights, moves, push_nodes, tie
 if TYPE_CHECKING:
     from .flesh_contact import FleshContact
 
+LIMIT = 0.2  # depth from which the force on a point stays as it is, in tet sizes
+
 
 @dataclass(frozen=True, eq=False)
 class Planes:
@@ -32,6 +36,7 @@ class Planes:
         ties: Along the normals.
         side_of, sides: Contacts with more directions, (e,), and ties along these, e of them.
         side_share: Their k over that of the normal, (e,).
+        limit: Depth l from which the force stays as it is [m], (c,).
     """
 
     met: Meetings
@@ -40,15 +45,17 @@ class Planes:
     side_of: np.ndarray
     sides: Ties
     side_share: Floats
+    limit: Floats
 
     def energy(self, k: Floats, x: Floats) -> float:
         """Returns the energy [J] at x [m], (n, 3), for the penalty k of every point [N/m]."""
-        own, depth, aside = self._state(k, x)
-        return 0.5 * float(np.sum(own * depth**2) + np.sum(own[self.side_of] * self.side_share * aside**2))
+        k, depth, aside = self._state(k, x)
+        return self._energy(k, depth, aside)
 
     def add(self, k: Floats, x: Floats, force: Floats) -> tuple[float, Ties]:
         """Adds forces at x to `force` [N], (n, 3); returns the energy [J] and the tangent."""
-        own, depth, aside = self._state(k, x)
+        k, depth, aside = self._state(k, x)
+        own = k * np.minimum(1.0, self.limit / np.maximum(depth, 1e-300))
         beside_own = own[self.side_of] * self.side_share
         push_nodes(self.ties.start, self.ties.nodes, self.ties.coefficients, self.ties.push, own * depth, force)
         push_nodes(
@@ -56,8 +63,13 @@ class Planes:
         )
         ties = replace(self.ties, push=np.sqrt(own)[:, None] * self.ties.push)
         sides = replace(self.sides, push=np.sqrt(beside_own)[:, None] * self.sides.push)
-        energy = 0.5 * float(np.sum(own * depth**2) + np.sum(beside_own * aside**2))
-        return energy, Ties.together([ties, sides])
+        return self._energy(k, depth, aside), Ties.together([ties, sides])
+
+    def _energy(self, k: Floats, depth: Floats, aside: Floats) -> float:
+        own = k * np.minimum(1.0, self.limit / np.maximum(depth, 1e-300))
+        less = np.minimum(depth, self.limit)
+        along = k * less * (depth - 0.5 * less)
+        return float(np.sum(along) + 0.5 * np.sum(own[self.side_of] * self.side_share * aside**2))
 
     def depths(self, is_free: Bools) -> tuple[Floats, np.ndarray]:
         """Returns how deep points were at the look that free nodes can move [m], and which points these are."""
@@ -85,4 +97,5 @@ def look(contact: FleshContact, x: Floats, known: Planes | None = None) -> Plane
     ties = tie(contact.model, contact.skin, contact.points, met)
     side_of, directions = beside(contact.skin, contact.skin.vertices_at(contact.model, x), met)
     share = 1.0 - allowed / met.depth
-    return Planes(met, allowed, ties, side_of, replace(ties.some(side_of), push=directions), share[side_of])
+    limit = LIMIT * contact.points.tet_size[met.point]
+    return Planes(met, allowed, ties, side_of, replace(ties.some(side_of), push=directions), share[side_of], limit)
