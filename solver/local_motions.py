@@ -28,7 +28,7 @@ class Motions:
         extent: Standard deviation of P along the second direction [m], (k,).
     """
 
-    weights: csr_matrix | None
+    weights: csr_matrix | Chained | None
     vertices: Floats
     centre: Floats
     inverse: Floats
@@ -55,7 +55,7 @@ class Motions:
         return F + turned[:, :, None] * self.normal[:, None, :], mean
 
 
-def motions_around(weights: csr_matrix, vertices: Floats) -> Motions:
+def motions_around(weights: csr_matrix | Chained, vertices: Floats) -> Motions:
     """Returns the least squares for the weights of vertices around k places, (k, p), and the vertices at rest [m]."""
     centre = weights @ vertices
     products = weights @ (vertices[:, :, None] * vertices[:, None, :]).reshape(-1, 9)
@@ -92,6 +92,26 @@ def near_weights(points: Floats, vertices: Floats, most: int, radius: Floats | f
     weights /= weights.sum(axis=1, keepdims=True)
     rows = np.repeat(np.arange(len(points)), count)
     return csr_matrix((weights.ravel(), (rows, found.ravel())), shape=(len(points), len(vertices)))
+
+
+@dataclass(frozen=True)
+class Chained:
+    """Weights in two steps, outer @ inner, which is less work than their product: (k, c) and (c, p)."""
+
+    outer: csr_matrix
+    inner: csr_matrix
+
+    def __matmul__(self, values: Floats) -> Floats:
+        """Returns the sums of values, (p, …), for all places, (k, …)."""
+        return self.outer @ (self.inner @ values)
+
+
+def cell_means(vertices: Floats, cell: float) -> csr_matrix:
+    """Returns the weights of the means of vertices [m], (p, 3), in the cells of that side [m] that have any, (c, p)."""
+    cells = np.floor((vertices - vertices.min(axis=0)) / cell).astype(np.int64)
+    _, of, count = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    of = of.ravel()
+    return csr_matrix((1.0 / count[of], (of, np.arange(len(vertices)))), shape=(len(count), len(vertices)))
 
 
 def one_per_cell(vertices: Floats, cell: float) -> Indices:

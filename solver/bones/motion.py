@@ -22,13 +22,14 @@ from ..anatomy import Bone
 from ..arrays import Bools, Floats, Indices, floats
 from ..errors import BadInput, SolveFailed
 from ..local_motions import (
+    Chained,
     Motions,
+    cell_means,
     inverse_of,
     motion_of_all,
     motions_around,
     near_weights,
     not_flattened,
-    one_per_cell,
     turned,
 )
 from ..tracks import TrackReader
@@ -36,8 +37,8 @@ from .inner import Inner, make_inner
 from .reach import Shape
 
 NEAR = 1.5  # vertices around a node that count, in tet sizes
-NEIGHBOURS = 64  # of them at most
-CELL = 0.5  # side of the cells in which one vertex stands for all, in radii
+CELL = 0.5  # side of the cells in which vertices count alike, in radii
+NEIGHBOURS = 64  # of these cells around a node, at most
 LOST = 0.05  # extent of the vertices around a node, in radii, below which they do not tell how it turns
 SMALLEST = 1.0e-9  # share of a bone's size at rest down to which it is no plane
 
@@ -48,13 +49,11 @@ class Group:
 
     Attributes:
         rows: Among the nodes of the bone, (k,).
-        sampled: The vertices that count, (p,).
-        motions: Of these vertices around the nodes.
-        offset: From the middle of those vertices to the node at rest [m], (k, 3).
+        motions: Of the vertices around the nodes.
+        offset: From the middle of these vertices to the node at rest [m], (k, 3).
     """
 
     rows: Indices
-    sampled: Indices
     motions: Motions
     offset: Floats
 
@@ -83,7 +82,7 @@ class Deforming:
         undone = turned(wanted, inverse_of(F))
         d = np.zeros_like(self.rest)
         for group in self.groups:
-            F_near, t_near = group.motions.fit(undone[group.sampled])
+            F_near, t_near = group.motions.fit(undone)
             d[group.rows] = np.einsum("kij,kj->ki", F_near, group.offset) + t_near - self.rest[group.rows]
         if self.inner is not None:
             self.inner.fill(d)
@@ -168,11 +167,11 @@ def make_motion(
 
 def _groups(rows: Indices, rest: Floats, vertices: Floats, wide: Floats, radius: float) -> list[Group]:
     """Returns the nodes with vertices around them; those that have too few are left to the motion of the whole."""
-    sampled = one_per_cell(vertices, CELL * radius)
-    weights = near_weights(rest, vertices[sampled], NEIGHBOURS, wide)
-    motions = motions_around(weights, vertices[sampled])
+    means = cell_means(vertices, CELL * radius)
+    weights = near_weights(rest, means @ vertices, NEIGHBOURS, wide)
+    motions = motions_around(Chained(weights, means), vertices)
     found = np.flatnonzero(motions.extent > LOST * radius)
     if len(found) < len(rows):
         rows, rest = rows[found], rest[found]
-        motions = motions_around(weights[found], vertices[sampled])
-    return [Group(rows, sampled, motions, floats(rest - motions.centre))] if len(found) else []
+        motions = motions_around(Chained(weights[found], means), vertices)
+    return [Group(rows, motions, floats(rest - motions.centre))] if len(found) else []

@@ -25,4 +25,4 @@ def products(X: Floats, tets: Indices) -> Floats:
 def place(values: Floats, pattern: BlockPattern, tet: Indices) -> Floats:
     """Returns sums of values, (k, 4, 4), of the corners of some tets, (k,), per block, (b,)."""
     blocks = pattern.corner_block.reshape(-1, 4, 4)[tet]
-    return np.bincount(blocks.ravel(), values.ravel(), minlength=pattern.block_count)
+    return floats(np.bincount(blocks.ravel(), values.ravel(), minlength=pattern.block_count))

@@ -133,7 +133,7 @@ def _areas(body: Body) -> Floats:
     """Returns the area around each render vertex [m²], (v,)."""
     corners = body.vertices[body.triangles]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    return np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.vertices))
+    return floats(np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.vertices)))
 
 
 def _frame(settings: Settings, time: float) -> float:
