@@ -211,7 +211,19 @@ def nothing_in_a_bone() -> None:
     bpy.data.objects["Belly"].sinew.use_plasticity = True
 
 
+def shrunk_onto_flesh() -> None:
+    modifier = bpy.data.objects["Femur"].modifiers.new("Shrinkwrap", "SHRINKWRAP")
+    modifier.target = bpy.data.objects["Belly"]
+
+
+def hung_on_flesh() -> None:
+    bone = bpy.data.objects["Tibia"]
+    bone.parent, bone.parent_type = bpy.data.objects["Belly"], "VERTEX"
+
+
 REFUSED = (
+    (shrunk_onto_flesh, "bone-shaped-by-body", "Femur"),
+    (hung_on_flesh, "bone-shaped-by-body", "Tibia"),
     (lambda: editing("Tibia"), "in-edit-mode", "Tibia"),
     (lambda: editing("Rig"), "in-edit-mode", "Rig"),
     (without_faces, "mesh-empty", "Tibia"),

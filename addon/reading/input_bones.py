@@ -20,16 +20,7 @@ from . import input_checks
 from .input_mesh import in_metres, mesh_of, positions, to_world, triangles, weights
 from .input_stage import Stage
 from .moments import Moment
-from .rna_values import animated_paths
 from .track_recorder import TrackRecorder
-
-# modifiers that give the same shape at every frame, if nothing of theirs is animated and they follow no other object
-STILL = {
-    "ARRAY", "BEVEL", "DECIMATE", "EDGE_SPLIT", "MIRROR", "MULTIRES", "REMESH", "SCREW", "SMOOTH", "SOLIDIFY",
-    "SUBSURF", "TRIANGULATE", "WEIGHTED_NORMAL", "WELD",
-}  # fmt: skip
-# ways to be a child that work as a modifier does
-DEFORMING_PARENTS = {"ARMATURE", "LATTICE"}
 
 
 @dataclass(frozen=True)
@@ -47,20 +38,6 @@ class RestPlace:
     def moved(self, now: Floats) -> Floats:
         """Returns world now ← world in the rest pose, (4, 4): the unit matrix where nothing has moved."""
         return np.eye(4) if np.array_equal(now, self.matrix) else now @ self.inverse
-
-
-def deforms(obj: bpy.types.Object) -> bool:
-    """Whether the mesh of a bone may change its shape over time."""
-    keys = obj.data.shape_keys
-    if obj.parent_type in DEFORMING_PARENTS or (keys is not None and animated_paths(keys)):
-        return True
-    animated = animated_paths(obj)
-    return any(
-        modifier.type not in STILL
-        or any(path.startswith(f'modifiers["{modifier.name}"]') for path in animated)
-        or _follows_object(modifier)
-        for modifier in obj.modifiers
-    )
 
 
 def bones_of(scene: bpy.types.Scene, bodies: Mapping[bpy.types.Object, str]) -> list[bpy.types.Object]:
@@ -149,11 +126,3 @@ def sample_bone(
         )
     input_checks.check_points(obj.name, points)
     to.add(f"bone.{bone.key}.vertices", moment.time, to_world(matrix, points))
-
-
-def _follows_object(modifier: bpy.types.Modifier) -> bool:
-    """Whether a modifier reads another object, which may move."""
-    return any(
-        rna.type == "POINTER" and isinstance(getattr(modifier, rna.identifier), bpy.types.Object)
-        for rna in modifier.bl_rna.properties
-    )

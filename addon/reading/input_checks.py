@@ -10,6 +10,7 @@ from ...solver.arrays import Floats
 from ...solver.errors import BadInput
 from .. import modifier_place, presets, roles
 from . import tet_file
+from .bone_shape import shaped_by
 from .input_mesh import mesh_of, positions
 from .input_stage import Stage
 from .render_levels import RenderLevels, asks_for_viewport, may_differ, render_levels
@@ -39,6 +40,10 @@ def check_objects(scene: bpy.types.Scene) -> None:
             raise BadInput("not-a-heat-source", name=obj.name, type=roles.kind(obj))
         if obj.mode == "EDIT":
             raise BadInput("in-edit-mode", name=obj.name)
+    for obj in roles.bones(scene):
+        around = shaped_by(obj) & set(bodies)
+        if around:
+            raise BadInput("bone-shaped-by-body", name=obj.name, body=min(body.name for body in around))
     for obj in bodies:
         check_settings(obj)
         _check_rigs(obj)

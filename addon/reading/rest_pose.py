@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...solver.arrays import Floats
 from ...solver.scene import Scene
-from . import armature_bones, input_bones
+from . import armature_bones, bone_shape
 from .input_bones import RestPlace
 from .input_mesh import in_metres
 from .input_stage import Stage
@@ -34,7 +34,7 @@ def rest_pose(stage: Stage, inputs: Inputs, scene: Scene) -> RestPose:
     bones = {
         key: RestPlace.of(in_metres(stage.matrix(obj), unit))
         for obj, key in inputs.bones.items()
-        if not input_bones.deforms(obj)
+        if not bone_shape.deforms(obj)
     }
     used = {bone.key for bone in scene.bones}
     for bone in inputs.armature_bones:

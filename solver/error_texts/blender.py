@@ -80,6 +80,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'With the shape keys of frame {frame}, "{name}" has {now} instead of {first} vertices in the rest pose.',
         "Move the modifier that adds or removes vertices below Sinew's.",
     ),
+    "bone-shaped-by-body": (
+        'The bone "{name}" takes its shape from "{body}", which is to be simulated.',
+        "Take the modifier off that follows it, or let the armature move the bone.",
+    ),
     "keys-not-followed": (
         'The shape keys of "{name}" move, but flesh takes its shape from its bones.',
         "Turn on Rest Shape from Shape Keys for it to follow them.",
