@@ -14,6 +14,8 @@ from ..solver.scene import Fracture, Heat, Plasticity
 CUSTOM = "CUSTOM"
 # how bodies move that are no flesh
 ELASTIC = "ELASTIC"
+# and flesh that is at rest in every frame
+POSE = "POSE"
 # what flesh does not do
 NOT_OF_FLESH = ("use_plasticity", "use_heat", "use_fracture")
 # what files have instead of the name: never to be changed, and new materials get new numbers

@@ -23,6 +23,8 @@ from .arrays import Floats
 from .scene import Fracture, Heat, Material, Plasticity
 
 NEARLY_INCOMPRESSIBLE = 0.45
+# Flesh that follows a pose does not lock (`hyperelastic/node_averages.py`), and goes on to here
+INCOMPRESSIBLE_FLESH = 0.49
 SWING = 3.0
 
 

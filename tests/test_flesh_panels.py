@@ -26,7 +26,7 @@ from sinew.addon.drawing.settings import UNITS
 from sinew.solver.anatomy import FLESH_LAWS, SCHEMES
 from sinew.solver.cache.tally import Tally
 from sinew.solver.errors import BadInput
-from sinew.solver.presets import NEARLY_INCOMPRESSIBLE, PRESETS
+from sinew.solver.presets import INCOMPRESSIBLE_FLESH, NEARLY_INCOMPRESSIBLE, PRESETS
 from test_addon import context_of, drawn
 
 PARTS = ("draw_held_by", "draw_flesh", "draw_bone")
@@ -148,7 +148,21 @@ def test_materials_keep_their_numbers_in_files() -> None:
         assert (own.motion, own.preset) == ("POSE", key)
         assert own.poisson_ratio == pytest.approx(NEARLY_INCOMPRESSIBLE)
         assert PRESETS[key].source in menu[key].description
-    assert own.bl_rna.properties["poisson_ratio"].hard_max == pytest.approx(NEARLY_INCOMPRESSIBLE)
+
+
+def test_only_flesh_that_follows_a_pose_goes_near_incompressible() -> None:
+    fresh()
+    own = flesh().sinew
+    assert own.motion == "POSE"
+    for given, kept in ((0.48, 0.48), (0.6, INCOMPRESSIBLE_FLESH)):
+        own.poisson_ratio = given
+        assert own.poisson_ratio == pytest.approx(kept) and own.preset == "CUSTOM"
+    for motion in ("JIGGLE", "ELASTIC"):
+        own.motion, own.poisson_ratio = "POSE", 0.48
+        own.motion = motion
+        assert own.poisson_ratio == pytest.approx(NEARLY_INCOMPRESSIBLE)
+        own.poisson_ratio = 0.48
+        assert own.poisson_ratio == pytest.approx(NEARLY_INCOMPRESSIBLE)
 
 
 def test_flesh_does_nothing_that_flesh_does_not() -> None:

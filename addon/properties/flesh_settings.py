@@ -8,6 +8,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ..choices import FLESH_LAWS, JIGGLE_SCHEMES, MOTIONS
 from ..presets import ELASTIC, NOT_OF_FLESH
+from .material_settings import limit_volume
 from .sampling import FIXED
 
 # of springs that hold flesh to a bone, per mass [1/s²]
@@ -15,7 +16,8 @@ BONE_STIFFNESS = 30000.0
 
 
 def _motion_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    """Switches off what flesh does not do."""
+    """Switches off what flesh does not do, and what only flesh that follows a pose does."""
+    limit_volume(settings)
     for name in NOT_OF_FLESH:
         if settings.motion != ELASTIC and getattr(settings, name):
             setattr(settings, name, False)

@@ -6,9 +6,11 @@ from __future__ import annotations
 import bpy
 from bpy.props import EnumProperty, FloatProperty
 
-from ...solver.presets import NEARLY_INCOMPRESSIBLE
+from ...solver.presets import INCOMPRESSIBLE_FLESH, NEARLY_INCOMPRESSIBLE
 from .. import presets
 from .sampling import FIXED
+
+ROUNDING = 1.0e-6  # of Blender's 32 bits
 
 
 def preset_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
@@ -19,6 +21,18 @@ def preset_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context
 def material_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Turns the menu of presets to Custom where a value no longer is the preset's."""
     presets.mark_edited(settings)
+
+
+def volume_edited(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """Keeps Volume Preservation where the body's motion can take it."""
+    limit_volume(settings)
+    material_edited(settings, context)
+
+
+def limit_volume(settings: bpy.types.PropertyGroup) -> None:
+    """Lowers Volume Preservation to what bodies that do not follow a pose can take."""
+    if settings.motion != presets.POSE and settings.poisson_ratio > NEARLY_INCOMPRESSIBLE + ROUNDING:
+        settings.poisson_ratio = NEARLY_INCOMPRESSIBLE
 
 
 class MaterialSettings:
@@ -48,15 +62,15 @@ class MaterialSettings:
         name="Volume Preservation",
         description=(
             "Poisson's ratio ν: how much the sides bulge when the material is squeezed. "
-            "The slider ends where linear tets become too stiff to trust"
+            "Above 0.45 linear tets become too stiff to trust, so only Follow Pose, which can do without, goes further"
         ),
         default=presets.DEFAULT_VALUES["poisson_ratio"],
         min=0.0,
-        max=NEARLY_INCOMPRESSIBLE,
+        max=INCOMPRESSIBLE_FLESH,
         precision=3,
         step=1,
         subtype="FACTOR",
-        update=material_edited,
+        update=volume_edited,
         **FIXED,
     )
     density: FloatProperty(

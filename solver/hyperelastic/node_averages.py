@@ -70,7 +70,7 @@ _kept: WeakKeyDictionary[Model, tuple[Averaged, NodeAverages]] = WeakKeyDictiona
 def averaged(mu: Floats, lam: Floats) -> Averaged | None:
     """Returns what tets of Lamé's moduli μ, λ [Pa], (m,), leave to their nodes; None: nothing."""
     # ν = λ / (2 (λ + μ)), a little above so that 0.45 itself does not hang on round-off
-    is_averaged = lam > (1.0 + 1.0e-9) * 2.0 * HIGHEST_PLAIN * (lam + mu)
+    is_averaged = lam > (1.0 + 1.0e-6) * 2.0 * HIGHEST_PLAIN * (lam + mu)
     if not is_averaged.any():
         return None
     return Averaged(is_averaged, SHEAR_SHARE * mu * is_averaged, lam * is_averaged)
