@@ -90,14 +90,19 @@ def test_another_pose_than_the_first_takes_a_frame_at_least(tmp_path: Path) -> N
     assert moments.preroll(scene) == 0 and len(moments.moments(scene)) == 5
 
 
-def test_without_a_rest_frame_the_first_frame_is_the_rest_pose(tmp_path: Path) -> None:
+def test_without_a_rest_frame_the_first_frame_is_the_rest_pose_and_a_pre_roll_settles_in_it(tmp_path: Path) -> None:
     obj, _, _ = moving_arm()
-    scene = rolling(None, preroll=7)
+    scene = rolling(None)
     scene.sinew.rest_frame = 2
     skin = world(*evaluated(obj, 5))
-    written, tracks = exported(scene, tmp_path / "c.sinew")
+    written, tracks = exported(scene, tmp_path / "a.sinew")
     assert written.settings.preroll == 0 and first_time(tracks, "bone.Femur.matrix") == 0.0
     assert np.abs(written.bodies[0].vertices - skin).max() < 1e-6
+    scene.sinew.preroll = 7
+    written, tracks = exported(scene, tmp_path / "b.sinew")
+    assert written.settings.preroll == 7 and first_time(tracks, "bone.Femur.matrix") == -7 / 24
+    for time in (-7 / 24, -2 / 24, 0.0):
+        assert np.array_equal(tracks.sample("bone.Femur.matrix", time), np.eye(4))
 
 
 def test_what_simulates_above_is_run_up_to_the_rest_frame_and_again(tmp_path: Path) -> None:

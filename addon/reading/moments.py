@@ -31,22 +31,17 @@ def frames_per_second(scene: bpy.types.Scene) -> float:
 def rest_frame(scene: bpy.types.Scene) -> int:
     """Returns the frame whose pose is that of rest: the first one, unless another is chosen."""
     own = scene.sinew
-    return own.rest_frame if own.use_rest_frame else frame_range(scene)[0]
+    return int(own.rest_frame) if own.use_rest_frame else frame_range(scene)[0]
 
 
 def preroll(scene: bpy.types.Scene) -> int:
     """Returns how many frames lie between the rest pose and the first frame of the bake.
 
-    Those between a rest frame and the first frame after it, or else as many as are set. From another rest frame than
-    the first one, the way takes one frame at least: bodies cannot be in two poses at once.
+    Those between a rest frame and the first frame after it, or else as many as are set, in which bodies settle. From
+    another rest frame than the first one, the way takes one frame at least: bodies cannot be in two poses at once.
     """
-    own = scene.sinew
-    if not own.use_rest_frame:
-        return 0
-    start = frame_range(scene)[0]
-    if own.rest_frame < start:
-        return int(start - own.rest_frame)
-    return max(int(own.preroll), int(own.rest_frame > start))
+    start, rest = frame_range(scene)[0], rest_frame(scene)
+    return start - rest if rest < start else max(int(scene.sinew.preroll), int(rest > start))
 
 
 def moments(scene: bpy.types.Scene) -> list[Moment]:
