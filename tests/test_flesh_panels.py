@@ -321,7 +321,7 @@ def test_frames_that_did_not_converge_are_marked_and_told(tmp_path: Path) -> Non
     folder = baked(tmp_path, scene, obj, [ARRIVED, LOST, LOST, ARRIVED, LOST | {"pose_residual": 0.0125}, LOST_STEP])
     assert timeline_marks.marked(scene) == [(2, 3), (5, 6)]
     words = " ".join(drawn(obj).lines)
-    assert "Flesh did not come to rest in 3 of its poses" in words and "residual of 0.025 in frame 2" in words
+    assert "Flesh did not come to rest in 3 poses" in words and "residual of 0.025 is left in frame 2" in words
     assert "2 steps stopped at Max Iterations" in words and "0.5 in frame 6" in words
     words = " ".join(drawn(obj, "draw_solver").lines)
     assert "Largest residual of a pose 2.5e-02, in frame 2" in words and "Largest residual 5.0e-01" in words
@@ -330,7 +330,7 @@ def test_frames_that_did_not_converge_are_marked_and_told(tmp_path: Path) -> Non
         file.write(json.dumps({"frame": 3, **ARRIVED}) + "\n")
     assert timeline_marks.marked(scene) == [(2, 2), (5, 6)]
     ending = messages.not_converged(Tally.of([{"frame": 7, **LOST}]))
-    assert ending.startswith("Flesh did not come to rest in 1 of its poses") and "Pre-Roll" in ending
+    assert ending.startswith("Flesh did not come to rest in 1 poses") and "Pre-Roll" in ending
     assert "steps" not in ending
     assert messages.not_converged(Tally.of([{"frame": 7, **ARRIVED}])) == ""
 

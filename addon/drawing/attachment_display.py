@@ -80,7 +80,7 @@ def colour(number: int) -> tuple[float, float, float]:
     return colorsys.hsv_to_rgb((HUE + NEXT_HUE * number) % 1.0, 0.75, 1.0)
 
 
-def crosses(points: Floats, size: float) -> Floats:
+def crosses(points: np.ndarray, size: float) -> Floats:
     """Returns lines through points (k, 3), three along the axes through each, (6 k, 3)."""
     reach = size * np.array([axis * sign for axis in np.eye(3) for sign in (-1.0, 1.0)])
     return (points[:, None, :] + reach).reshape(-1, 3)

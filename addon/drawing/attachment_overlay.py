@@ -84,7 +84,7 @@ def _of_bake(folder: Path, key: str, frame: int, unit: float) -> Iterator[Part]:
         display = attachment_display.load(CacheReader(folder), key, tet_display.topology_at(folder, frame))
     except StorageFailed:
         return
-    points = display and tet_display.positions(folder, frame, display.nodes)
+    points = None if display is None else tet_display.positions(folder, frame, display.nodes)
     if display is None or points is None:
         return
     for held in display.held:

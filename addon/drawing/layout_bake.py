@@ -23,7 +23,7 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     column = layout.column(align=True)
     _draw_button(column, scene, status)
     if status.is_running:
-        _draw_progress(column, status)
+        _draw_progress(column, scene, status)
     elif status.frame is not None or status.problem is not None:
         _draw_baked(column, scene, status)
     unreadable = messages.text_of(status.problem) if status.problem else ""
@@ -49,14 +49,14 @@ def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Sta
     act.resume = status.can_resume and not status.outdated
 
 
-def _draw_progress(layout: bpy.types.UILayout, status: Status) -> None:
+def _draw_progress(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
     row = layout.row()
     row.progress(factor=status.fraction, type="BAR", text=_progress_words(status))
     if status.tets is not None:
-        row = layout.row()
-        row.label(text=f"{status.tets:,} tets")
-        if status.iteration is not None:
-            row.label(text=_iteration_words(*status.iteration))
+        layout.label(text=f"{status.tets:,} tets")
+    if any(map(roles.is_flesh, roles.bodies(scene))):
+        # the line stays between two frames, so that nothing jumps
+        layout.label(text=_iteration_words(*status.iteration) if status.iteration else " ")
 
 
 def _iteration_words(number: int, residual: float) -> str:

@@ -100,10 +100,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # what is said at the end of a bake
     "poses-not-converged": (
-        "Flesh did not come to rest in {count} of its poses: at worst with a residual of {residual:.2g} "
-        "in frame {frame}, above the Pose Tolerance. The timeline marks such frames.",
-        "Look there whether bones leave the flesh or come close to each other; then try more Pose Iterations, smaller "
-        "tets, Stable Neo-Hookean, or a Pre-Roll where it is the first frame.",
+        "Flesh did not come to rest in {count} poses: at worst a residual of {residual:.2g} is left in frame {frame}. "
+        "The timeline marks such frames.",
+        "Look there whether bones come close to each other or leave the flesh; else try more Pose Iterations, smaller "
+        "tets, or for the first frame a Pre-Roll.",
     ),
     # what is made flesh or bone in the window
     "armature-as-bone": (
