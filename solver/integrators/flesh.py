@@ -18,6 +18,7 @@ from ..model import BodyRange, Model
 from ..part_model import PartModel, part_model
 
 EULER, NEWMARK = SCHEMES
+ROUNDING = 1.0e-15  # of positions, and of strains that are 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +90,9 @@ class _Kept:
     Attributes:
         tets, tangent, force: What a look writes.
         x: Where it was [m], (n, 3); None where the arrays have been used for something else since.
-        rest: The rest shapes then.
+        rest, clamp: The rest shapes then, and whether the tangent was clamped.
         answer: What it found.
+        moduli: Root of the sum of squares of the tets' stiffness [N/m], and the bodies' V (2μ + λ) [J]; None: not yet.
     """
 
     tets: TetWork
@@ -99,6 +101,8 @@ class _Kept:
     x: Floats | None
     rest: tuple[Floats, Floats]
     answer: Answer
+    clamp: bool = True
+    moduli: tuple[float, Floats] | None = None
 
 
 _kept: WeakKeyDictionary[BlockPattern, _Kept] = WeakKeyDictionary()
@@ -109,7 +113,7 @@ class Look:
 
     Attributes:
         model: The group alone, in the rest shapes of the present whole model.
-        tangent: Blocks of the clamped K = −∂f/∂x [N/m], (b, 9).
+        tangent: Blocks of the K = −∂f/∂x [N/m], clamped or not, (b, 9).
         force: f [N], (n, 3).
     """
 
@@ -124,12 +128,13 @@ class Look:
         self._work = _kept[pattern]
         self.tangent, self.force = self._work.tangent, self._work.force
 
-    def at(self, x: Floats) -> Answer:
-        """Computes forces and tangent at x [m], (n, 3)."""
+    def at(self, x: Floats, clamp: bool = True) -> Answer:
+        """Computes forces and tangent at x [m], (n, 3), clamped or not."""
         work, is_same = self._work, all(a is b for a, b in zip(self.rest, self._work.rest, strict=True))
-        if work.x is None or not is_same or not np.array_equal(x, work.x):
-            work.answer = forces_and_tangent(self.model, self.group.law, x, self.tangent, self.force, work.tets)
-            work.x, work.rest = x.copy(), self.rest
+        if work.x is None or clamp != work.clamp or not is_same or not np.array_equal(x, work.x):
+            law, tets = self.group.law, work.tets
+            work.answer = forces_and_tangent(self.model, law, x, self.tangent, self.force, tets, clamp)
+            work.x, work.rest, work.clamp = x.copy(), self.rest, clamp
         return work.answer
 
     def force_at(self, x: Floats, force: Floats) -> Answer:
@@ -147,6 +152,21 @@ class Look:
         """Returns the energies of the group's bodies where tets were passed last [J]."""
         starts = [body.tets.start for body in self.model.bodies]
         return np.add.reduceat(self._work.tets.energy, starts)
+
+    def noise(self, x: Floats) -> tuple[float, Floats]:
+        """Returns what round-off alone leaves: of the sum of forces [N], and of the bodies' energies [J], (k,).
+
+        Args:
+            x: Positions as large as those that are looked at [m], (n, 3).
+        """
+        work, model = self._work, self.model
+        if work.moduli is None or work.rest[0] is not self.rest[0]:
+            g = np.sum(model.Dm_inverse**2, axis=(1, 2)) + np.sum(model.Dm_inverse.sum(axis=1) ** 2, axis=1)
+            stiff = model.volume * (2.0 * model.mu + model.lam)
+            starts = [body.tets.start for body in model.bodies]
+            work.moduli = float(np.sqrt(np.sum((stiff * g) ** 2))), np.add.reduceat(stiff, starts)
+        size = float(np.abs(x).max(initial=0.0))
+        return ROUNDING * size * work.moduli[0], ROUNDING * work.moduli[1]
 
     def damping(self, x: Floats, values: Floats) -> None:
         """Writes the blocks of D [N s/m], (b, 9), at x [m], (n, 3)."""

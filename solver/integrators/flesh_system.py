@@ -67,12 +67,15 @@ class FleshSystem:
         self.momentum = model.mass[:, None] * self.v0
         self.island_start = pattern.island_start[:-1].astype(np.int64)
         self.r, self.linear = np.zeros((2, model.node_count, 3))
-        self.scale = np.zeros(pattern.island_count)
-
-    def look(self, x: Floats, v: Floats, outside: Outside, is_free: Bools) -> None:
-        """Computes residual and matrix at an iterate x [m], v [m/s], (n, 3) each."""
+        self.scale, self.noise = np.zeros((2, pattern.island_count))
         if self.looked and self.group:
-            self.looked.at(x[self.group.part.nodes])
+            of_force, self.energy_noise = self.looked.noise(self.x0[self.group.part.nodes])
+            self.noise += dt * of_force
+
+    def look(self, x: Floats, v: Floats, outside: Outside, is_free: Bools, clamp: bool = True) -> None:
+        """Computes residual and matrix at an iterate x [m], v [m/s], (n, 3) each; `clamp` as for the tangent."""
+        if self.looked and self.group:
+            self.looked.at(x[self.group.part.nodes], clamp)
         self.see(v, outside, is_free)
 
     def see(self, v: Floats, outside: Outside, is_free: Bools) -> None:
@@ -97,10 +100,21 @@ class FleshSystem:
 
     def residual(self) -> float:
         """Returns ‖r‖ over `scale`, of the island where it is largest; infinite where it is no number."""
-        size = self._norms(self.r)
+        size = self.sizes()
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.where(size > 0.0, size / self.scale, 0.0)
         return float(np.max(found, initial=0.0)) if np.isfinite(found).all() else float("inf")
+
+    def sizes(self) -> Floats:
+        """Returns ‖r‖ of the islands [N s], (k,)."""
+        return self._norms(self.r)
+
+    def asked(self, d: Floats, is_free: Bools) -> Floats:
+        """Returns ‖r‖ as it would be if only the held nodes went along d [m/s], (n, 3), and all was linear, (k,)."""
+        held = ~is_free[:, None]
+        if not (d * held).any():
+            return self.sizes()
+        return self._norms(~held * (self.r - self._product(self.values, d * held)))
 
     def direction(
         self, x: Floats, is_free: Bools, guess: Floats, likely: Floats | None, exactness: float
@@ -135,7 +149,7 @@ class FleshSystem:
         free = is_free[:, None]
         b = self.r + free * self._product(self.values, v * free)
         least = sum(self._norms(part * free) for part in (self.momentum, pull, push))
-        return np.maximum(self._norms(b), LEAST * least)
+        return np.maximum(np.maximum(self._norms(b), LEAST * least), self.noise / self.settings.tolerance)
 
     def _norms(self, values: Floats) -> Floats:
         return np.sqrt(np.add.reduceat((values * values).sum(axis=1), self.island_start))

@@ -20,11 +20,17 @@ from ..arrays import Floats
 
 ENOUGH = 1.0e-4  # share of the slope by which Φ has to fall. Source: Nocedal and Wright 2006, section 3.1
 ROUNDING = 1.0e-10  # of the terms of Φ: what is no rise
-SHORTEST = 1.0e-4
+SHORTEST = 1.0e-8
 
 
 def lengths(
-    slope: Floats, before: Floats, after: Floats, energy: Floats, at_end: Floats, energies: Callable[[Floats], Floats]
+    slope: Floats,
+    before: Floats,
+    after: Floats,
+    energy: Floats,
+    at_end: Floats,
+    energies: Callable[[Floats], Floats],
+    noise: Floats | float = 0.0,
 ) -> Floats:
     """Returns how far each of k bodies goes along δ, 1 where that is good enough; 0 where nothing is.
 
@@ -33,13 +39,14 @@ def lengths(
         before, after: δ·(r − Δt f) at the begin and at the end of δ [J], (k,).
         energy, at_end: Ψ there [J], (k,).
         energies: Ψ [J], (k,), where the bodies have gone so far, (k,).
+        noise: What round-off may make of Ψ [J], (k,).
     """
     s, found = np.ones(len(slope)), at_end
     while True:
         linear = s * before + 0.5 * s * s * (after - before)
         change = found - energy - linear
-        noise = ROUNDING * (np.abs(energy) + np.abs(linear))
-        bad = ~(change <= -ENOUGH * s * slope + noise) & (s > 0.0)
+        no_rise = noise + ROUNDING * (np.abs(energy) + np.abs(linear))
+        bad = ~(change <= -ENOUGH * s * slope + no_rise) & (s > 0.0)
         if not bad.any():
             return s
         # the lowest point of the parabola through what is known

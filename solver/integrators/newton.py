@@ -23,6 +23,8 @@ from .right_side import move
 
 FIRST = 0.01  # share of the residual that the first solve may leave
 LOOSE = 0.1  # and others at most
+SLOW = 0.2  # share of the residual that a solve by the clamped tangent may leave
+NEAR = 0.1  # residual from which the true one is tried instead
 
 
 class NewtonStep:
@@ -55,6 +57,7 @@ class NewtonStep:
         self.target = self._target(outside)
         self.change = np.zeros_like(self.v)
         self.solves, self.iterations, self.exactness = 0, 0, FIRST
+        self.clamp, self.is_definite = True, True
         self.system.look(self.x, self.v, outside, self.is_free)
         self.residual = self.system.residual()
 
@@ -66,19 +69,45 @@ class NewtonStep:
         """
         system = self.system
         guess = np.where(self.is_free[:, None], self.guess, (self.target - self.x) / self.dt)
-        d, solved = system.direction(self.x, self.is_free, guess, self.likely, self.exactness)
-        self.iterations, self.solves = self.iterations + solved.iterations, self.solves + 1
+        d = self._direction(guess)
+        self.solves += 1
         begin = (self.x, self.v, system.r, system.linear)
+        asked = system.asked(d, self.is_free)
         energy = system.looked.energies_seen() if system.looked else np.zeros(0)
         self._go(self.v + d)
-        s = self._lengths(d, begin, energy)
-        shortened = s < 1.0
-        if shortened.any():
+        # where held nodes jump, a rise of the potential is no fault of the step, so what is left of r decides
+        jumps = self._per_body(d * ~self.is_free[:, None], d) > 0.0
+        is_wild = jumps & bool((system.sizes() > asked).any())
+        s = self._lengths(d, begin, energy, jumps)
+        if is_wild.any():  # the held nodes alone
+            alone = np.where(self._per_node(is_wild)[:, None] == 1.0, guess - d, 0.0)
+            self._go(begin[1] + self._per_node(s)[:, None] * d + alone)
+        elif (s < 1.0).any():
             self._go(begin[1] + self._per_node(s)[:, None] * d)
         self.guess, self.likely, before = np.zeros_like(d), None, self.residual
         self.residual = system.residual()
+        is_slow = self.solves > 1 and SLOW * before < self.residual <= NEAR
+        if is_slow and self.is_definite and self.residual > system.settings.tolerance:
+            self.clamp = False
+            system.look(self.x, self.v, self.outside, self.is_free, clamp=False)
         self.exactness = min(LOOSE, max(0.9 * (self.residual / before) ** 2, 1.0e-6)) if before > 0.0 else LOOSE
         return not (len(s) and (s <= 0.0).all())
+
+    def _direction(self, guess: Floats) -> Floats:
+        """Returns δ [m/s], (n, 3), by the true tangent where that is looked at and definite, else by the clamped one.
+
+        Where tets are pressed, the clamped tangent is too stiff, and a step leaves half of the residual.
+        """
+        system = self.system
+        d, solved = system.direction(self.x, self.is_free, guess, self.likely, self.exactness)
+        self.iterations += solved.iterations
+        if self.clamp or (solved.converged and (self._per_body(d, system.r) >= 0.0).all()):
+            return d
+        self.clamp, self.is_definite = True, False
+        system.look(self.x, self.v, self.outside, self.is_free)
+        d, solved = system.direction(self.x, self.is_free, guess, self.likely, self.exactness)
+        self.iterations += solved.iterations
+        return d
 
     def see(self, outside: Outside) -> None:
         """Takes other contacts, and other targets."""
@@ -95,35 +124,33 @@ class NewtonStep:
         if not move(self.state.x, v, self.state.v, self.dt, self.is_free, self.target, x, change):
             raise SolveFailed("solve-not-finite", time=self.state.time + self.dt)
         self.x, self.v, self.change = x, v, change
-        self.system.look(x, v, self.outside, self.is_free)
+        self.system.look(x, v, self.outside, self.is_free, self.clamp)
 
-    def _lengths(self, d: Floats, begin: tuple[Floats, Floats, Floats, Floats], energy: Floats) -> Floats:
+    def _lengths(self, d: Floats, begin: tuple[Floats, Floats, Floats, Floats], energy: Floats, jumps: Bools) -> Floats:
         """Returns how far each body of flesh goes along d, from the iterate before to this one, at most."""
         system, group = self.system, self.system.group
         if not system.looked or not group:
             return np.zeros(0)
         nodes, looked = group.part.nodes, system.looked
-        at_end = looked.energies_seen()
         along = [self._per_body(values, d) for values in (begin[2], begin[3], system.linear)]
-        # where held nodes jump, a rise is no fault of the step
-        jumps = self._per_body(d * ~self.is_free[:, None], d) > 0.0
-        at_end = np.where(jumps, -np.inf, at_end)
+        at_end = np.where(jumps, -np.inf, looked.energies_seen())
         x, v = self.state.x[nodes], begin[1][nodes]
 
         def energies(s: Floats) -> Floats:
             return looked.energies(x + self.dt * (v + self._per_node(s)[nodes, None] * d[nodes]))
 
-        return lengths(along[0], along[1], along[2], energy, at_end, energies)
+        return lengths(along[0], along[1], along[2], energy, at_end, energies, system.energy_noise)
 
     def _per_body(self, a: Floats, b: Floats) -> Floats:
         """Returns a·b of every body of flesh."""
         group = self.system.group
-        assert group is not None
+        if group is None:
+            return np.zeros(0)
         starts = [body.nodes.start for body in group.part.model.bodies]
         return np.add.reduceat((a * b).sum(axis=1)[group.part.nodes], starts)
 
-    def _per_node(self, s: Floats) -> Floats:
-        """Returns the lengths of all nodes: of bodies that are no flesh it is 1."""
+    def _per_node(self, s: Floats | Bools) -> Floats:
+        """Returns what belongs to bodies of flesh for all nodes: of other bodies it is 1."""
         out, group = np.ones(self.model.node_count), self.system.group
         if group:
             for number, length in zip(group.part.bodies, s, strict=True):
