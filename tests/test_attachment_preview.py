@@ -16,6 +16,8 @@ from sinew.addon.drawing import attachment_overlay, attachment_preview
 from sinew.solver.cache import CacheReader
 from test_addon import drawn
 
+IN_ULNA = 5 * 5 * 9 + 4 * 4 * 8  # nodes of a lattice, and middles of its cubes
+
 
 def flesh() -> bpy.types.Object:
     obj = add_box("Arm", divisions=8, height=2.0)
@@ -48,17 +50,17 @@ def test_points_inside_a_bone_and_within_its_distance() -> None:
     obj = flesh()
     humerus, ulna = bone("Humerus", -0.5), bone("Ulna", 0.5)
     found = previewed(obj)
-    assert len(found["Humerus"]) == 5 * 5 * 9
+    assert len(found["Humerus"]) == IN_ULNA
     assert np.allclose(box_of(found["Humerus"]), [[-0.2, -0.2, -0.9], [0.2, 0.2, -0.1]])
     assert np.allclose(box_of(found["Ulna"]), [[-0.2, -0.2, 0.1], [0.2, 0.2, 0.9]])
     humerus.sinew.bone_distance = 0.15
     found = previewed(obj)
-    assert np.allclose(box_of(found["Humerus"])[:, 0], [-0.3, 0.3]), "nearer than 0.15, and inside the arm"
+    assert np.allclose(box_of(found["Humerus"])[:, 0], [-0.35, 0.35]), "nearer than 0.15, and inside the arm"
     assert box_of(found["Humerus"])[0, 2] > -1.0
     humerus.sinew.bone_distance = 9.0
     found = previewed(obj)
-    assert np.allclose(box_of(found["Humerus"])[:, 0], [-0.4, 0.4]), "only what is inside the flesh"
-    assert len(found["Ulna"]) == 5 * 5 * 9, "what is inside a bone is deeper in it than near to another"
+    assert np.allclose(box_of(found["Humerus"])[:, 0], [-0.45, 0.45]), "only what is inside the flesh"
+    assert len(found["Ulna"]) == IN_ULNA, "what is inside a bone is deeper in it than near to another"
     ulna.sinew.bone_body = add_box("Other")
     assert list(previewed(obj)) == ["Humerus"]
 
@@ -73,7 +75,7 @@ def test_masks_and_paint() -> None:
     obj.sinew.attachment_group = ""
     humerus.sinew.bone_mask_group = "Below"
     humerus.vertex_groups.new(name="Below").add([v.index for v in humerus.data.vertices if v.co.z < 0.0], 1.0, "ADD")
-    assert len(previewed(obj)["Humerus"]) < 5 * 5 * 15 / 3
+    assert len(previewed(obj)["Humerus"]) < (5 * 5 * 15 + 4 * 4 * 14) / 3
 
 
 def test_bones_of_armatures_hold_what_their_weights_lead() -> None:
@@ -103,8 +105,7 @@ def test_the_preview_agrees_with_the_bake(tmp_path: Path) -> None:
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
     model = CacheReader(tmp_path / "arm.sinew").read_model("Arm")
     held = model["nodes"][model["attached"] == 0]
-    # nodes of two lattices within each other: a tenth of what is held is at its border
-    assert abs(len(held) / 2 - len(before)) < 0.25 * len(before)
+    assert abs(len(held) - len(before)) < 0.1 * len(before), "one has a node at the border, where the other has none"
     assert np.allclose(box_of(held), box_of(before), atol=0.1)
     assert np.allclose(held.mean(axis=0), before.mean(axis=0), atol=0.03)
 

@@ -187,9 +187,11 @@ def _line(name: str, group: str, ends: Floats, radius: float) -> _Bone:
 
 
 def _lattice(low: Floats, high: Floats, spacing: float) -> Iterator[Vector]:
-    """Yields points of a lattice that has one at the origin of the world, within a box."""
+    """Yields points within a box: those of a cubic lattice and the middles of its cubes, as tets begin with."""
     sides = np.maximum(high - low, 0.0)
-    wider = max(spacing, float((sides.prod() / MOST_POINTS) ** (1.0 / 3.0)))
-    along = [np.arange(np.ceil(a / wider), np.floor(b / wider) + 1) * wider for a, b in zip(low, high, strict=True)]
-    for point in np.stack(np.meshgrid(*along, indexing="ij"), axis=-1).reshape(-1, 3):
-        yield Vector(point)
+    wider = max(spacing, float((2.0 * sides.prod() / MOST_POINTS) ** (1.0 / 3.0)))
+    for shift in (0.0, 0.5):
+        first, last = np.ceil(low / wider - shift), np.floor(high / wider - shift)
+        along = [(np.arange(a, b + 1) + shift) * wider for a, b in zip(first, last, strict=True)]
+        for point in np.stack(np.meshgrid(*along, indexing="ij"), axis=-1).reshape(-1, 3):
+            yield Vector(point)
