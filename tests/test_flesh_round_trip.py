@@ -177,6 +177,24 @@ def test_a_pre_roll_brings_flesh_from_its_rest_pose_to_the_first_frame(motion: s
         assert np.abs(shapes["jumped"][1] - shapes["whole"][1]).max() < 1e-3
 
 
+def test_flesh_settles_in_a_pre_roll(tmp_path: Path) -> None:
+    """At the first frame it hangs already, and hardly moves any more."""
+    moved = {}
+    for frames in (0, 30):
+        obj = arm(divisions=4)
+        softly(obj, "JIGGLE")
+        obj.sinew.divisions, obj.sinew.stiffness_damping = 5, 0.1
+        bone_mesh("Spine", 0.5)
+        scene = bpy.context.scene
+        scene.frame_end, scene.sinew.preroll = 4, frames
+        rest = shown(obj, 1)
+        cache = baked(scene, tmp_path / f"{frames}.sinew")
+        assert cache.last_frame() == 4 and cache.head.frame_start == 1
+        moved[frames] = [np.abs(shown(obj, frame) - start).max() for frame, start in ((1, rest), (4, shown(obj, 1)))]
+    assert moved[0][0] < 1e-5 and moved[30][0] > 0.01
+    assert moved[30][1] < 0.1 * moved[0][1]
+
+
 def test_the_rest_shape_grows_with_its_shape_keys(tmp_path: Path) -> None:
     obj = arm("Belly", divisions=6)
     softly(obj)
