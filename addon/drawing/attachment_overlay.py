@@ -15,6 +15,7 @@ from ...solver.cache import CacheReader
 from ...solver.errors import StorageFailed
 from .. import holding, roles
 from ..baking import cache_look, cache_place, present_bake
+from ..reading.moments import rest_frame
 from . import attachment_display, attachment_preview, tet_display
 
 FACE_ALPHA, CROSS_ALPHA = 0.30, 0.95
@@ -58,7 +59,7 @@ def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, bones:
         frame = min(max(scene.frame_current, seen.head.frame_start), seen.last_frame)
         signature: tuple = (_stamp(folder), frame, unit, chosen)
         make = partial(_of_bake, folder, key, frame, unit)
-    elif scene.frame_current == attachment_preview.rest_frame(scene) and obj.mode != "EDIT":
+    elif scene.frame_current == rest_frame(scene) and obj.mode != "EDIT":
         depsgraph = bpy.context.evaluated_depsgraph_get()
         signature = ("preview", attachment_preview.depends(scene, obj, depsgraph), chosen)
         make = partial(_of_preview, scene, obj, depsgraph)

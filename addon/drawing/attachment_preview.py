@@ -19,7 +19,6 @@ from ...solver.arrays import Floats
 from .. import holding
 from ..reading.armature_bones import automatic_radius
 from ..reading.input_mesh import group_weights
-from ..reading.moments import frame_range
 from . import tet_estimate
 
 MOST_POINTS = 4000  # of a bone; where there would be more, they are farther apart
@@ -50,12 +49,6 @@ class _Bone:
     low: Floats
     high: Floats
     group: str = ""
-
-
-def rest_frame(scene: bpy.types.Scene) -> int:
-    """Returns the frame in whose pose flesh grows onto its bones."""
-    settings = scene.sinew
-    return settings.rest_frame if settings.use_rest_frame else frame_range(scene)[0]
 
 
 def depends(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple:

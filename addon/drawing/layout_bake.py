@@ -11,6 +11,7 @@ import bpy
 from .. import export, messages, roles
 from ..baking import bake_status, bakes, cache_place
 from ..baking.status import Status, duration, size
+from ..reading.moments import rest_frame
 
 # widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
 LETTER, MARGIN = 6.4, 60
@@ -140,8 +141,8 @@ def _draw_rest(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
     part = row.row()
     part.active = settings.use_rest_frame
     part.prop(settings, "rest_frame", text="")
-    before = export.frame_range(scene)[0] - settings.rest_frame
-    if settings.use_rest_frame and before > 0:
+    before = export.frame_range(scene)[0] - rest_frame(scene)
+    if before > 0:
         layout.label(text=f"{before:,} frames of pre-roll, from the Rest Frame on", icon="BLANK1")
     else:
         layout.prop(settings, "preroll")

@@ -7,7 +7,7 @@ import bpy
 
 from .. import holding, roles
 from ..baking import bake_status
-from . import attachment_preview
+from ..reading.moments import rest_frame
 from .layout_bake import draw_wrapped
 from .settings import draw_paint, draw_setting
 
@@ -105,7 +105,7 @@ def draw_shown(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
     column = layout.column(heading="Viewport Display")
     column.prop(obj.sinew, "show_attachment")
     if obj.sinew.show_attachment and bake_status.status(context.scene).frame is None:
-        rest = attachment_preview.rest_frame(context.scene)
+        rest = rest_frame(context.scene)
         is_there = context.scene.frame_current == rest
         column.label(text=ESTIMATED if is_there else f"Shown at frame {rest} until it is baked", icon="INFO")
 
