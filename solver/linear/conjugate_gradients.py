@@ -38,7 +38,7 @@ GONE_ASTRAY = 1.0e4  # the smallest ‖r‖² so far, from which on an island's 
 
 @kernel(parallel=True)
 def conjugate_gradients(
-    chunk_start, chunk_island, row_start, column, values, inverse, is_free, b, tolerance, max_iterations, vectors,
+    chunk_start, chunk_island, row_start, column, values, inverse, is_free, b, tolerance, max_iterations, p, vectors,
     has_likely, arms, product, mode_inverse, sums, known, x, alone,
 ):  # fmt: skip
     """Solves for x; returns the iterations and the largest relative residual of the islands.
@@ -47,8 +47,8 @@ def conjugate_gradients(
         chunk_start, chunk_island, row_start, column: Of the pattern.
         values, is_free, b, tolerance, max_iterations, x: As for `solve`.
         inverse: Of the blocks on the diagonal, (n, 9).
-        vectors: Work space for r, z, p, q, and d, the likely direction, zero at held nodes, (5, n, 3); the first four
-            are zero at first.
+        p: Work space for the direction of the search, (n, 3).
+        vectors: Work space for r, z, q, zero at first, and d, the likely direction, zero at held nodes, (4, n, 3).
         has_likely: Whether there is a likely direction.
         arms, product, mode_inverse: Those of `RigidModes`, or empty.
         sums: Work space, (chunks, SUMS).
@@ -60,16 +60,18 @@ def conjugate_gradients(
     while task != DONE:
         if alone:
             for chunk in range(len(sums)):
-                pass_rows(
-                    task, np.int64(chunk), chunk_start, chunk_island, row_start, column, values, inverse, is_free, b,
-                    vectors, arms, product, known, x, sums,
-                )  # fmt: skip
+                if known[chunk_island[chunk], ACTIVE] != 0.0:
+                    pass_rows(
+                        task, np.int64(chunk), chunk_start, chunk_island, row_start, column, values, inverse, is_free,
+                        b, p, vectors, arms, product, known, x, sums,
+                    )  # fmt: skip
         else:
             for chunk in numba.prange(len(sums)):
-                pass_rows(
-                    task, np.int64(chunk), chunk_start, chunk_island, row_start, column, values, inverse, is_free, b,
-                    vectors, arms, product, known, x, sums,
-                )  # fmt: skip
+                if known[chunk_island[chunk], ACTIVE] != 0.0:
+                    pass_rows(
+                        task, np.int64(chunk), chunk_start, chunk_island, row_start, column, values, inverse, is_free,
+                        b, p, vectors, arms, product, known, x, sums,
+                    )  # fmt: skip
         if task == DESCEND:
             iterations += 1
         if task == RESIDUAL:
@@ -118,45 +120,44 @@ def _conclude(task, may_go_on, is_norm, has_likely, tolerance, chunk_island, mod
         return PRODUCT
     goes_on, chunk = False, 0
     for island in range(len(known)):
-        of, start = known[island], chunk
-        first, second = 0.0, 0.0
+        start, first, second = chunk, 0.0, 0.0
         while chunk < len(sums) and chunk_island[chunk] == island:
             first += sums[chunk, 0]
             second += sums[chunk, 1]
             chunk += 1
-        if of[ACTIVE] == 0.0:
+        if known[island, ACTIVE] == 0.0:
             continue
         if len(mode_inverse) > 0 and (task == DESCEND or task == RESIDUAL):
             # c = E⁻¹ ((AZ)ᵀ z − Zᵀ r)
             for m in range(6):
-                of[SHARE + m] = 0.0
+                known[island, SHARE + m] = 0.0
             for k in range(6):
                 total = 0.0
                 for c in range(start, chunk):
                     total += sums[c, 2 + k]
                 for m in range(6):
-                    of[SHARE + m] += mode_inverse[island, m, k] * total
+                    known[island, SHARE + m] += mode_inverse[island, m, k] * total
         goes = True
         if task == LIKELY:
-            of[RZ] = first
+            known[island, RZ] = first
         elif task == CURVE:
             # conjugate gradients begin behind it, with β = 0
-            of[ALPHA] = of[RZ] / first if first > 0.0 else 0.0
-            of[RZ] = np.inf
+            known[island, ALPHA] = known[island, RZ] / first if first > 0.0 else 0.0
+            known[island, RZ] = np.inf
         elif task == PRODUCT:
             # not so where there is no way down left in this precision, or no numbers
             goes = first > 0.0
-            of[ALPHA] = of[RZ] / first
+            known[island, ALPHA] = known[island, RZ] / first
         elif is_norm:
-            of[BB] = max(of[BB], second)
+            known[island, BB] = max(known[island, BB], second)
         else:
-            of[BETA] = first / of[RZ] if task == DESCEND else 0.0
-            of[RZ], of[RR] = first, second
-            of[BEST] = second if task == RESIDUAL else min(of[BEST], second)
+            known[island, BETA] = first / known[island, RZ] if task == DESCEND else 0.0
+            known[island, RZ], known[island, RR] = first, second
+            known[island, BEST] = second if task == RESIDUAL else min(known[island, BEST], second)
             # where round-off has taken over, going on leads away: begin anew from here, a few times
-            goes_down = second < GONE_ASTRAY * of[BEST] or of[BEST] == 0.0
-            goes = second > tolerance * tolerance * of[BB] and first > 0.0 and may_go_on and goes_down
-        of[ACTIVE] = 1.0 if goes else 0.0
+            goes_down = second < GONE_ASTRAY * known[island, BEST] or known[island, BEST] == 0.0
+            goes = second > tolerance * tolerance * known[island, BB] and first > 0.0 and may_go_on and goes_down
+        known[island, ACTIVE] = 1.0 if goes else 0.0
         goes_on = goes_on or goes
     if task == LIKELY:
         return CURVE

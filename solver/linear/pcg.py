@@ -21,7 +21,7 @@ from .block_jacobi import invert_diagonal
 from .conjugate_gradients import conjugate_gradients
 from .pattern import BlockPattern
 from .rigid_modes import RigidModes, balance, make_orthogonal
-from .row_passes import BB, KNOWN, SUMS
+from .row_passes import BB, KNOWN, SUMS, D
 from .small_islands import solve_small_islands
 
 # systems of fewer blocks are solved on one thread: a pass over them is over before the others have begun
@@ -100,14 +100,14 @@ def solve(
     solve_small_islands(pattern.island_start, pattern.row_start, pattern.column, values, is_free, b, x)
     inverse = np.empty((pattern.node_count, 9))
     invert_diagonal(pattern.diagonal, is_free, values, inverse)
-    vectors = np.zeros((5, *b.shape))
+    p, vectors = np.empty_like(b), np.zeros((4, *b.shape))
     if likely is not None:
-        np.multiply(likely, is_free[:, None], out=vectors[4])
+        np.multiply(likely, is_free[:, None], out=vectors[D])
     if modes is None:
         modes = NO_MODES
     else:
         balance(modes, pattern, b, x)
-        make_orthogonal(modes, pattern, vectors[4])
+        make_orthogonal(modes, pattern, vectors[D])
     # small systems on one thread, and then every island in one chunk, whose sums go through
     alone = pattern.block_count < BLOCKS_PER_THREAD
     chunk_start, chunk_island = pattern.chunk_start, pattern.chunk_island
@@ -121,7 +121,7 @@ def solve(
         known[:, BB] = np.square(least)
     iterations, residual = conjugate_gradients(
         chunk_start, chunk_island, pattern.row_start, pattern.column, values, inverse, is_free, b, float(tolerance),
-        int(first), vectors, likely is not None, modes.arms, modes.product, modes.inverse,
+        int(first), p, vectors, likely is not None, modes.arms, modes.product, modes.inverse,
         np.zeros((len(chunk_island), SUMS)), known, x, alone,
     )  # fmt: skip
     if preconditioner is not None and residual > tolerance and iterations < max_iterations:
