@@ -11,7 +11,9 @@ from sinew.solver.arrays import Floats, Indices
 from sinew.solver.contact.colliders import BuiltCollider, build_collider
 from sinew.solver.contact.points import ContactPoints, contact_points, sample_surface
 from sinew.solver.embedding import bind
+from sinew.solver.geometry.bvh import build_bvh
 from sinew.solver.geometry.surface import make_surface
+from sinew.solver.geometry.winding import winding_numbers
 from sinew.solver.hyperelastic.element import Hyperelastic, hyperelastic
 from sinew.solver.model import Model, Part, make_model
 from sinew.solver.part_model import part_model
@@ -131,3 +133,29 @@ def bones(X: Floats, angle: float, radius: float = 0.2 * RADIUS, gap: float = 0.
     x, y = positions[turned, 0].copy(), positions[turned, 1].copy()
     positions[turned, 0], positions[turned, 1] = c * x - s * y, s * x + c * y
     return Held(nodes.astype(np.int32), positions)
+
+
+def passed_through(scene: Scene, x: Floats, least: float, most: float) -> float:
+    """Returns how far surfaces have gone through each other at most, found without anything of the solver's contact.
+
+    A little below every vertex, against its normal, it has to be inside once: the winding number of all surfaces as
+    they are now says so. Where it is inside twice, one goes on against the normal until it is not.
+
+    Args:
+        scene: The bodies.
+        x: Node positions [m], (n, 3).
+        least, most: Depths below the surface to look at [m].
+    """
+    skin = scene.contact.skin
+    vertices = skin.vertices_at(scene.model, x)
+    normals = skin.normals(vertices)[1]
+    used = np.unique(skin.triangles)
+    normals = normals[used] / np.linalg.norm(normals[used], axis=1, keepdims=True)
+    bvh = build_bvh(vertices, skin.triangles)
+    deepest, left = 0.0, np.arange(len(used))
+    for depth in np.linspace(least, most, 60):
+        left = left[winding_numbers(bvh, vertices[used[left]] - depth * normals[left]) > 1.5]
+        if not len(left):
+            break
+        deepest = float(depth)
+    return deepest

@@ -13,6 +13,7 @@ from collections.abc import Callable
 FARTHEST = 4.0
 ENOUGH = 1.0e-4  # share of the slope by which energy has to fall. Source: Nocedal and Wright 2006, section 3.1
 ROUNDING = 1.0e-12  # of the energy: what is no rise
+PUSHES_BACK = 0.5
 SHORTEST = 1.0e-6
 
 
@@ -21,6 +22,19 @@ def extrapolated(slope: float, beyond: float) -> float:
     if not beyond < slope:  # they do not fall, or are no numbers
         return FARTHEST if beyond >= slope else 1.0
     return min(max(slope / (slope - beyond), 1.0), FARTHEST)
+
+
+def interpolated(slope: float, beyond: float) -> float:
+    """Returns the part of a step that is kept: less than 1 where forces at its end push back by as much as forward.
+
+    Contacts that are looked for anew at the end of a step may push back harder than those before it told. Two such
+    steps end where they began.
+
+    Args:
+        slope: f·d at the beginning [J].
+        beyond: f·d at the end [J].
+    """
+    return slope / (slope - beyond) if beyond < -PUSHES_BACK * slope and slope > 0.0 else 1.0
 
 
 def lowering(energy: float, slope: float, at: Callable[[float], float]) -> float:
