@@ -3,7 +3,9 @@
 
 Written in LLVM's vectors, since Numba's loops over three numbers stay loops over single ones: with them a product takes
 half as long. The three rows of a block are multiplied with the vector's three numbers lane by lane, and lanes are
-summed once at the end of the row, always in the same order. Processors without such vectors get what LLVM makes of it.
+summed once at the end of the row, always in the same order. In the fourth lane is what comes behind in memory; only
+the last block of a row, behind which nothing need be, is read to its end alone. Processors without such vectors get
+what LLVM makes of it.
 """
 
 from __future__ import annotations
@@ -52,14 +54,22 @@ def _generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: An
     sums = [cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * 4)) for _ in range(3)]
     load_type = ir.FunctionType(vector, [vector.as_pointer(), _LANE, ir.VectorType(ir.IntType(1), 4), vector])
     load = cgutils.get_or_insert_function(builder.module, load_type, f"llvm.masked.load.{name}.p0"), kind_of_number
-    with cgutils.for_range_slice(builder, start, end, ir.Constant(whole, 1)) as (k, _):
+
+    def add_block(k: Any, is_last: bool) -> None:
         node = builder.zext(builder.load(builder.gep(column, [k])), whole)
         y = _three(builder, load, p, builder.mul(node, ir.Constant(whole, 3)))
         block = builder.mul(k, ir.Constant(whole, 9))
         for row, total in enumerate(sums):
-            a = _three(builder, load, values, builder.add(block, ir.Constant(whole, 3 * row)))
+            place = builder.add(block, ir.Constant(whole, 3 * row))
+            a = _three(builder, load, values, place) if is_last else _four(builder, kind_of_number, values, place)
             product = builder.fmul(a, y, flags=("contract",))
             builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
+
+    last = builder.sub(end, ir.Constant(whole, 1))
+    with cgutils.for_range_slice(builder, start, last, ir.Constant(whole, 1)) as (k, _):
+        add_block(k, False)
+    with builder.if_then(builder.icmp_signed("<", start, end)):
+        add_block(last, True)
     return context.make_tuple(builder, signature.return_type, [_across(builder, builder.load(t)) for t in sums])
 
 
@@ -68,6 +78,12 @@ def _three(builder: ir.IRBuilder, load: Any, array: Any, place: Any) -> Any:
     function, (vector, _, size) = load
     pointer = builder.bitcast(builder.gep(array, [place]), vector.as_pointer())
     return builder.call(function, [pointer, ir.Constant(_LANE, size), _MASK, ir.Constant(vector, [0.0] * 4)])
+
+
+def _four(builder: ir.IRBuilder, kind_of_number: Any, array: Any, place: Any) -> Any:
+    """Returns four numbers from `place` on."""
+    vector, _, size = kind_of_number
+    return builder.load(builder.bitcast(builder.gep(array, [place]), vector.as_pointer()), align=size)
 
 
 def _across(builder: ir.IRBuilder, vector: Any) -> Any:
