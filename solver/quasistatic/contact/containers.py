@@ -2,9 +2,10 @@
 """Which tets of the present shape points lie in, other than their own.
 
 Inverted tets are negative space and hold nothing; those that are nearly flat hold nothing either: where a point would
-be in their material depends on its last digits. A tet that shares a node with the point's own does not count: that is
-the point's own material. Tets with a face that no other tet has hold what is a little above that face too, since the
-surface that one sees may reach out of the tets; the surface at rest says whether that is inside.
+be in their material depends on its last digits. Neither does the point's own tet, nor one that shares a node with it
+where the point would be in its material about where it is: that is the point's own material. Tets with a face that no
+other tet has hold what is a little above that face too, since the surface that one sees may reach out of the tets; the
+surface at rest says whether that is inside.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Floats, Indices
+from ...contact.points import ContactPoints
 from ...geometry.box_tree import LEAF_SIZE, build_box_tree
 from ...geometry.chunks import run_in_chunks
 from ...jit import kernel
@@ -21,6 +23,7 @@ from ...model import Model
 from .places import Places
 
 FLATTEST = 0.02  # volume over rest volume below which a tet holds nothing
+OWN = 0.25  # how far that may be, in tet sizes
 REACH = 0.25  # by how much of its height a tet reaches out of an outer face
 MOST = 6  # tets per point that are looked at
 STACK = 128
@@ -47,16 +50,17 @@ class Containers:
     group: Indices
     touches_itself: np.ndarray
 
-    def holding(self, model: Model, x: Floats, points: Floats, own: Indices) -> Places:
-        """Returns where points [m], (k, 3), of the tets `own`, (k,), lie in other tets when nodes are at x."""
+    def holding(self, model: Model, x: Floats, points: Floats, rest: Floats, of: ContactPoints) -> Places:
+        """Returns where points, now and at rest [m], (k, 3) each, lie in other tets than theirs when nodes are at x."""
         refit(x, model.tets, self.reach, self.order, self.lower, self.upper)
         counts = np.empty(len(points), np.int64)
         tet, weights = np.empty((len(points), MOST), np.int32), np.empty((len(points), MOST, 4))
 
         def work(part: slice) -> None:
             find_containers(
-                x, model.tets, self.least, self.reach, self.group, self.touches_itself, self.lower, self.upper,
-                self.order, points[part], own[part], counts[part], tet[part], weights[part],
+                x, model.X, model.tets, self.least, self.reach, self.group, self.touches_itself, self.lower,
+                self.upper, self.order, points[part], rest[part], of.tet[part], of.tet_size[part], counts[part],
+                tet[part], weights[part],
             )  # fmt: skip
 
         run_in_chunks(len(points), work, PART)
@@ -115,14 +119,16 @@ def refit(x, tets, reach, order, lower, upper):
 
 @kernel()
 def find_containers(
-    x, tets, least, reach, group, touches_itself, lower, upper, order, points, own, counts, tet, weights
+    x, X, tets, least, reach, group, touches_itself, lower, upper, order, points, rest, own, tet_size, counts, tet,
+    weights,
 ):  # fmt: skip
     """Writes the tets that hold each point, at most `MOST` of them, in the order of the tree, and the weights there.
 
     Args:
-        x, tets: Node positions [m], (n, 3), and tets, (m, 4).
+        x, X, tets: Node positions, now and at rest [m], (n, 3) each, and tets, (m, 4).
         least, reach, group, touches_itself, lower, upper, order: See `Containers`.
-        points, own: The points [m], (k, 3), and their own tets, (k,).
+        points, rest, own, tet_size: The points, now and at rest [m], (k, 3) each, their own tets and the sizes of the
+            tets of their bodies [m], (k,) each.
         counts, tet, weights: Out, (k,), (k, MOST), (k, MOST, 4).
     """
     leaves = len(lower) // 2
@@ -147,14 +153,29 @@ def find_containers(
             first = (node - leaves) * LEAF_SIZE
             for slot in range(first, min(first + LEAF_SIZE, len(order))):
                 t = order[slot]
-                if count == MOST or shares_node(tets, t, mine):
+                if count == MOST or t == mine:
                     continue
                 if group[t] == group[mine] and not touches_itself[group[t]]:
                     continue
-                if holds(p0, p1, p2, x, tets, t, least[t], reach, weights[i, count]):
-                    tet[i, count] = t
-                    count += 1
+                if not holds(p0, p1, p2, x, tets, t, least[t], reach, weights[i, count]):
+                    continue
+                if shares_node(tets, t, mine) and is_at(weights[i, count], X, tets, t, rest[i], OWN * tet_size[i]):
+                    continue
+                tet[i, count] = t
+                count += 1
         counts[i] = count
+
+
+@kernel()
+def is_at(weights, X, tets, t, place, distance):
+    """Returns whether the place with these weights in a tet at rest is as near to another as a distance [m]."""
+    squared = 0.0
+    for axis in range(3):
+        there = -place[axis]
+        for a in range(4):
+            there += weights[a] * X[tets[t, a], axis]
+        squared += there * there
+    return squared <= distance * distance
 
 
 @kernel()

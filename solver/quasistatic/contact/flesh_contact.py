@@ -31,6 +31,8 @@ from .ways_out import Now, ways_out, with_known
 
 STIFFNESS = 10.0  # penalty per area over Young's modulus / tet size
 
+NEIGHBOUR = 0.5  # distance at rest along a sheet below which it does not touch itself, in tet sizes
+
 
 @dataclass(frozen=True, eq=False)
 class FleshContact:
@@ -44,6 +46,8 @@ class FleshContact:
         skin: The surfaces of the bodies.
         containers: Their tets; None where nothing may meet other flesh.
         triangle, weights: The place of the surface that each point is, (k,) and (k, 3).
+        rest: Where the points are at rest [m], (k, 3).
+        rest_facing: Where their surface faces at rest, of any length, (k, 3).
         rest_depth: How deep each is in other flesh at rest [m], infinite for points that meet nothing, (k,).
     """
 
@@ -55,6 +59,8 @@ class FleshContact:
     containers: Containers | None
     triangle: Indices
     weights: Floats
+    rest: Floats
+    rest_facing: Floats
     rest_depth: Floats
 
     def at(
@@ -94,6 +100,19 @@ class FleshContact:
         place_points(x, self.model.tets, self.points.tet, self.points.weights, out)
         return out
 
+    def shares(self, met: Meetings) -> Floats:
+        """Returns how much of its penalty a contact has, 0 to 1: less for places that are neighbours on one sheet.
+
+        At the bottom of a fold a surface is as near to itself as it is at rest, and only what is farther along it
+        can be told from what is beside it.
+        """
+        corners = self.skin.rest[self.skin.triangles[met.triangle]]
+        there = np.sum(met.weights[:, :, None] * corners, axis=1)
+        apart = np.sqrt(np.sum((there - self.rest[met.point]) ** 2, axis=1)) / self.points.tet_size[met.point]
+        faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        is_one_sheet = np.sum(faces * self.rest_facing[met.point], axis=1) > 0.0
+        return np.where(is_one_sheet, np.clip((apart - NEIGHBOUR) / NEIGHBOUR, 0.0, 1.0), 1.0)
+
     def meetings(self, x: Floats, known: Meetings | None = None) -> Meetings:
         """Returns which points have gone through the surface of flesh.
 
@@ -104,14 +123,14 @@ class FleshContact:
         if self.containers is None:
             return Meetings.none()
         points = self.positions(x)
-        found = self.containers.holding(self.model, x, points, self.points.tet)
+        found = self.containers.holding(self.model, x, points, self.rest, self.points)
         found = found.some(np.isfinite(self.rest_depth[found.point]))
         if not len(found.point) and (known is None or not len(known.point)):
             return Meetings.none()
         vertices = self.skin.vertices_at(self.model, x)
         faces, at_vertices = self.skin.normals(vertices)
-        corners = at_vertices[self.skin.triangles[self.triangle]]
-        now = Now(vertices, faces, at_vertices, points, np.einsum("ka,kai->ki", self.weights, corners))
+        facing = _at_places(at_vertices, self.skin, self.triangle, self.weights)
+        now = Now(vertices, faces, at_vertices, points, facing)
         met = ways_out(self.skin, self.model, now, found)
         return met if known is None else with_known(self.skin, now, met, known, self.points.tet_size)
 
@@ -136,7 +155,10 @@ def make_flesh_contact(
     skin = make_skin(model, surfaces)
     lever = np.maximum(np.abs(own.weights).max(axis=1, initial=0.0), 1.0) ** 2
     E = youngs_modulus(model.mu[own.tet], model.lam[own.tet])
-    triangle, weights = _places_on(skin, model, own)
+    rest = np.empty((len(own), 3))
+    place_points(model.X, model.tets, own.tet, own.weights, rest)
+    triangle, weights = _places_on(skin, own, rest)
+    at_vertices = skin.normals(skin.rest)[1]
     contact = FleshContact(
         model=model,
         points=own,
@@ -146,6 +168,8 @@ def make_flesh_contact(
         containers=make_containers(model, tuple(self_contact)) if any(self_contact) or len(surfaces) > 1 else None,
         triangle=triangle,
         weights=weights,
+        rest=rest,
+        rest_facing=_at_places(at_vertices, skin, triangle, weights),
         rest_depth=np.where(skin.is_outer[triangle], 0.0, np.inf),
     )
     at_rest, depth = contact.meetings(model.X), contact.rest_depth
@@ -164,15 +188,19 @@ def _own_points(part: PartModel, points: ContactPoints) -> ContactPoints:
     )
 
 
-def _places_on(skin: Skin, model: Model, points: ContactPoints) -> tuple[Indices, Floats]:
+def _at_places(at_vertices: Floats, skin: Skin, triangle: Indices, weights: Floats) -> Floats:
+    """Returns what is known at vertices, (v, 3), at places on triangles, (k, 3)."""
+    corners = at_vertices[skin.triangles[triangle]]
+    return weights[:, :1] * corners[:, 0] + weights[:, 1:2] * corners[:, 1] + weights[:, 2:] * corners[:, 2]
+
+
+def _places_on(skin: Skin, points: ContactPoints, rest: Floats) -> tuple[Indices, Floats]:
     """Returns the triangle nearest to each point at rest, and the weights of its corners there, (k,) and (k, 3)."""
-    X = np.empty((len(points), 3))
-    place_points(model.X, model.tets, points.tet, points.weights, X)
     triangle, weights = np.zeros(len(points), np.int32), np.zeros((len(points), 3))
     island = skin.island[points.tet]
     for number in np.unique(island):
         shell, which = skin.shells[number], np.flatnonzero(island == number)
         if shell is not None:
-            nearest = closest_points(shell, X[which])
+            nearest = closest_points(shell, rest[which])
             triangle[which], weights[which] = nearest.triangle, nearest.weights
     return triangle, weights

@@ -36,6 +36,7 @@ class Planes:
         ties: Along the normals.
         side_of, sides: Contacts with more directions, (e,), and ties along these, e of them.
         side_share: Their k over that of the normal, (e,).
+        share: Part of the penalty that each has (`FleshContact.shares`), (c,).
         limit: Depth l from which the force stays as it is [m], (c,).
     """
 
@@ -45,6 +46,7 @@ class Planes:
     side_of: np.ndarray
     sides: Ties
     side_share: Floats
+    share: Floats
     limit: Floats
 
     def energy(self, k: Floats, x: Floats) -> float:
@@ -78,7 +80,7 @@ class Planes:
 
     def _state(self, k: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
         depth = heights(self.ties, x) - self.allowed
-        return np.where(depth > 0.0, k[self.met.point], 0.0), depth, heights(self.sides, x)
+        return np.where(depth > 0.0, k[self.met.point] * self.share, 0.0), depth, heights(self.sides, x)
 
 
 def look(contact: FleshContact, x: Floats, known: Planes | None = None) -> Planes | None:
@@ -91,11 +93,14 @@ def look(contact: FleshContact, x: Floats, known: Planes | None = None) -> Plane
     """
     met = contact.meetings(x, None if known is None else known.met)
     met = met.some(met.depth > contact.rest_depth[met.point])
+    shares = contact.shares(met)
+    met, shares = met.some(shares > 0.0), shares[shares > 0.0]
     if not len(met.point):
         return None
     allowed = contact.rest_depth[met.point]
     ties = tie(contact.model, contact.skin, contact.points, met)
     side_of, directions = beside(contact.skin, contact.skin.vertices_at(contact.model, x), met)
-    share = 1.0 - allowed / met.depth
+    deeper = 1.0 - allowed / met.depth
     limit = LIMIT * contact.points.tet_size[met.point]
-    return Planes(met, allowed, ties, side_of, replace(ties.some(side_of), push=directions), share[side_of], limit)
+    sides = replace(ties.some(side_of), push=directions)
+    return Planes(met, allowed, ties, side_of, sides, deeper[side_of], shares, limit)

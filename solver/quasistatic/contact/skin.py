@@ -14,6 +14,8 @@ from scipy.sparse.csgraph import connected_components
 from ...arrays import Floats, Indices, floats, indices
 from ...contact.points import place_points
 from ...geometry.bvh import Bvh, build_bvh
+from ...geometry.surface import Surface
+from ...geometry.welding import weld
 from ...geometry.winding import winding_numbers
 from ...jit import kernel
 from ...model import Model
@@ -27,7 +29,8 @@ class Skin:
     """v vertices and t triangles.
 
     Attributes:
-        tet, weights: Binding of the vertices in the model, (v,) and (v, 4).
+        rest: Vertices at rest [m], (v, 3).
+        tet, weights: Their binding in the model, (v,) and (v, 4).
         triangles: (t, 3).
         ring_start, ring: The triangles at each vertex, (v + 1,) and (3t,).
         island: Number of the connected part of the model that each tet belongs to, (m,).
@@ -35,6 +38,7 @@ class Skin:
         is_outer: Whether what lies above a triangle at rest is outside, (t,). Where shells cross, some are not.
     """
 
+    rest: Floats
     tet: Indices
     weights: Floats
     triangles: Indices
@@ -64,8 +68,10 @@ def make_skin(model: Model, surfaces: Sequence[RenderSurface]) -> Skin:
         np.concatenate([s.tet + np.int32(body.tets.start) for s, body in zip(surfaces, model.bodies, strict=True)])
     )
     vertices = floats(np.concatenate([surface.vertices for surface in surfaces]), -1, 3)
+    # one number for vertices at one place of a body: what is next to what is seen across seams too
+    welded = [_welded(surface) for surface in surfaces]
     triangles = indices(
-        np.concatenate([s.triangles + np.int32(first) for s, first in zip(surfaces, starts[:-1], strict=True)]), -1, 3
+        np.concatenate([faces + np.int32(first) for faces, first in zip(welded, starts[:-1], strict=True)]), -1, 3
     )
     order = np.argsort(triangles.ravel(), kind="stable")
     rows, columns = np.repeat(model.tets[:, 0], 3), model.tets[:, 1:].ravel()
@@ -84,6 +90,7 @@ def make_skin(model: Model, surfaces: Sequence[RenderSurface]) -> Skin:
         is_outer[which] = ~_is_covered(shell, vertices[triangles[which]])
         shells.append(Bvh(shell.boxes, shell.tree, shell.corners, indices(which[shell.order]), shell.moments))
     return Skin(
+        rest=vertices,
         tet=tet,
         weights=floats(np.concatenate([surface.weights for surface in surfaces]), -1, 4),
         triangles=triangles,
@@ -93,6 +100,15 @@ def make_skin(model: Model, surfaces: Sequence[RenderSurface]) -> Skin:
         shells=tuple(shells),
         is_outer=is_outer,
     )
+
+
+def _welded(surface: RenderSurface) -> Indices:
+    """Returns the triangles of a surface with the first of all vertices at one place, (t, 3)."""
+    welded = weld(Surface(surface.vertices, surface.triangles))
+    numbers, first = np.unique(welded, return_index=True)
+    vertex = np.zeros(int(numbers[-1]) + 1, np.int32)
+    vertex[numbers] = surface.triangles.ravel()[first]
+    return vertex[welded]
 
 
 def _is_covered(shell: Bvh, corners: Floats) -> npt.NDArray[np.bool_]:
