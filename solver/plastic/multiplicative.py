@@ -78,9 +78,10 @@ def flow_multiplicative(
         if not norm > threshold:
             continue
         left = max(norm * math.exp(-rate[k] * dt), (threshold + h * norm) / (1.0 + h))
-        # how much of the strain goes over, and by what the stretches change
+        # how much of the strain goes over, and by what the stretches change, whose product stays
         share = 1.0 - max(left, norm - MOST_IN_A_STEP) / norm
-        a, b, c = math.exp(-share * a), math.exp(-share * b), math.exp(-share * c)
+        a, b = math.exp(-share * a), math.exp(-share * b)
+        c = 1.0 / (a * b)
         new = volume_kept(product(old, function_of(C, u, v, w, a, b, c, -0.5 * share * b / v)))
         amount, most = share * norm, min(maximum[k], LARGEST)
         # a shape is never further off than all the strain that made it

@@ -60,9 +60,8 @@ def shear_of(u, v, w):
 
     For C = FᵀF that is the logarithmic strain without the change of size, and how large it is.
     """
-    a, b, c = 0.5 * math.log(u), 0.5 * math.log(v), 0.5 * math.log(w)
-    mean = (a + b + c) / 3.0
-    a, b, c = a - mean, b - mean, c - mean
+    first, second = math.log(u / v) / 6.0, math.log(v / w) / 6.0
+    a, b, c = 2.0 * first + second, second - first, -first - 2.0 * second
     return a, b, c, math.sqrt(a * a + b * b + c * c)
 
 
