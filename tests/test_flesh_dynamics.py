@@ -132,7 +132,7 @@ def test_states_are_right_in_first_order_of_the_step():
     """Against the mesh's own lowest mode at 0.7 of its period."""
     for damping in (0.0, 0.01):
         model = model_of((1, 1, 4), (0.25, 0.25, 1.0), Material(1.0e5, 0.4, 1000.0, 0.0, damping))
-        errors, steps = errors_of_mode(model, "euler", 0.9, (40, 80, 160), 1.0e-4)
+        errors, steps = errors_of_mode(model, "euler", 0.9, (40, 80, 160), 1e-4)
         orders = slopes(errors, steps)
         assert errors[-1] < 0.1 and (np.abs(orders - 1.0) < 0.15).all() and abs(orders[-1] - 1.0) < 0.08
 

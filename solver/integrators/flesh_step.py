@@ -66,7 +66,10 @@ def flesh_step(
             has_way = newton.solve()
         is_new = False
         changed = respond(*_end(newmark, newton, state, outside, dt)) if respond else None
-        settled = settled if respond is None else changed is None
+        # contacts do not pull in substeps, so those that open need not be looked for
+        if changed is not None and newton is None and changes > 0 and changed.contact_count <= outside.contact_count:
+            changed = None
+        settled = changed is None if respond else settled
         if changed is not None and changes + 1 < max_solves:
             changes, has_way, outside, is_new = changes + 1, True, changed, newton is None
             if newmark:

@@ -51,7 +51,9 @@ class NewmarkStep:
         iterations, residual: Of the linear solves of the last `run`: all of them, and the worst.
     """
 
-    def __init__(self, group: FleshGroup, model: Model, state: State, outside: Outside, dt: float, settings: Settings):
+    def __init__(
+        self, group: FleshGroup, model: Model, state: State, outside: Outside, dt: float, settings: Settings
+    ) -> None:
         """Finds the number of substeps.
 
         Raises:
@@ -68,7 +70,7 @@ class NewmarkStep:
             self.target[~self.is_free] = outside.fixed_target[self.nodes][~self.is_free]
         self.base, self.values, self.damping = np.zeros((3, self.model.pattern.block_count, 9))
         self.is_damped = bool(self.model.stiffness_damping.any())
-        self.substeps = self._substeps()
+        self.substeps = self._substeps(Points(), np.zeros((0, 3)))
         self.x, self.v, self.iterations, self.residual = self.x0, self.v0, 0, 0.0
 
     def run(self, outside: Outside) -> None:
@@ -78,6 +80,8 @@ class NewmarkStep:
         self.x, self.v = self.x0.copy(), np.where(free, self.v0, held)
         self.iterations, self.residual = 0, 0.0
         points, normals = self._points(outside)
+        if outside.contact_count:
+            self.substeps = self._substeps(points, normals)
         if self.is_damped:
             self.looked.damping(self.x0, self.damping)
         force = np.empty_like(self.x)
@@ -96,11 +100,18 @@ class NewmarkStep:
         if not (np.isfinite(self.x).all() and np.isfinite(self.v).all()):
             raise SolveFailed("solve-not-finite", time=self.time + self.dt)
 
-    def _substeps(self) -> int:
-        model = self.model
+    def _substeps(self, points: Points, normals: Floats) -> int:
+        """Returns into how many parts the step is cut: contacts come and go, so these have to be resolved as well."""
+        model, values = self.model, self.values
         self.looked.at(self.x0)
+        np.copyto(values, self.looked.tangent)
+        contacts = _some(points, (normals != 0.0).any(axis=1))
+        add_points(
+            1.0, contacts.tet, contacts.weights, contacts.stiffness, np.zeros_like(contacts.stiffness), contacts.force,
+            model.tets, model.pattern.corner_block, values, np.zeros_like(self.x0),
+        )  # fmt: skip
         starts = [body.nodes.start for body in model.bodies]
-        frequencies = highest_frequencies(model.pattern, self.looked.tangent, model.mass, self.is_free, starts)
+        frequencies = highest_frequencies(model.pattern, values, model.mass, self.is_free, starts)
         with np.errstate(invalid="ignore"):
             needed = np.ceil(self.dt * frequencies / (2.0 * SAFE))
         worst = int(np.argmax(needed))
@@ -171,6 +182,9 @@ class NewmarkStep:
         ahead = ahead - np.einsum("kij,kj->ki", damping, speed)
         acts = ~is_contact | (np.einsum("ki,ki->k", ahead, normals) > 0.0)
         stiffness = points.stiffness if is_first else np.zeros_like(points.stiffness)
-        found = replace(points, force=force, stiffness=stiffness, damping=damping)
-        names = ("tet", "weights", "force", "stiffness", "damping")
-        return found if acts.all() else Points(*(np.ascontiguousarray(getattr(found, name)[acts]) for name in names))
+        return _some(replace(points, force=force, stiffness=stiffness, damping=damping), acts)
+
+
+def _some(points: Points, which: Bools) -> Points:
+    names = ("tet", "weights", "force", "stiffness", "damping")
+    return points if which.all() else Points(*(np.ascontiguousarray(getattr(points, name)[which]) for name in names))
