@@ -52,7 +52,8 @@ def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Sta
 
 def _draw_progress(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
     row = layout.row()
-    row.progress(factor=status.fraction, type="BAR", text=_progress_words(status))
+    factor = status.fraction if status.prerolled is None else status.prerolled
+    row.progress(factor=factor, type="BAR", text=_progress_words(status))
     if status.tets is not None:
         layout.label(text=f"{status.tets:,} tets")
     if any(map(roles.is_flesh, roles.bodies(scene))):
