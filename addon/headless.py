@@ -195,6 +195,6 @@ def _say(event: Mapping[str, Any]) -> None:
         case "frame":
             words = f"frame {event['frame']} of {event['frame_end']}, residual {event['residual']:.1e}"
             print(
-                words + (f", {event['not_converged']} steps not converged" if event["not_converged"] else ""),
+                words + (f", {event['not_converged']} steps or poses not converged" if event["not_converged"] else ""),
                 flush=True,
             )

@@ -61,5 +61,5 @@ def _say(found: dict[str, Any]) -> None:
     say_results(found["results"])
     print(f"frames: {last} of {found['frame_start']} to {found['frame_end']} at {found['fps']:g} per second")
     print(f"resumes from: {found['resume_frame']}   size: {found['bytes'] / 1e6:.1f} MB")
-    print(f"steps not converged: {found['not_converged']}   with contacts not settled: {found['unsettled']}")
+    print(f"steps or poses not converged: {found['not_converged']}   with contacts not settled: {found['unsettled']}")
     print(f"largest residual: {found['residual']:.2g}   most inverted tets: {found['inverted_tets']}")

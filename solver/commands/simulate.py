@@ -86,5 +86,5 @@ def say_results(results: Sequence[Mapping[str, Any]]) -> None:
 
 def _what_is_left(event: Mapping[str, Any]) -> str:
     """Returns what of a frame's or a bake's steps did not come out as asked for, or ""."""
-    words = f", {event['not_converged']} steps not converged" if event["not_converged"] else ""
+    words = f", {event['not_converged']} steps or poses not converged" if event["not_converged"] else ""
     return words + (f", {event['unsettled']} steps with contacts not settled" if event["unsettled"] else "")
