@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compiles the kernels of a step, on one tet: half of all compiling, which a second process does meanwhile."""
+"""Compiles the kernels of a step, on one tet: half of all compiling, which another process does meanwhile."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def _one_tet() -> Model:
     return make_model([Part("warm", NODES, TETS, np.ones(1), Material())])
 
 
-def compile_step_elsewhere() -> subprocess.Popen | None:
-    """Starts another process that does `compile_step`; None where it would be for nothing.
+def compile_elsewhere(what: str) -> subprocess.Popen | None:
+    """Starts another process that does `sinew warm-up --WHAT`; None where it would be for nothing.
 
     It ends when it is done or its standard input closes, so it never outlives this one for long.
     """
@@ -79,7 +79,7 @@ def compile_step_elsewhere() -> subprocess.Popen | None:
     if os.name == "nt":
         options["creationflags"] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
     try:
-        return subprocess.Popen([*command, "warm-up", "--steps", "--child"], **options)
+        return subprocess.Popen([*command, "warm-up", f"--{what}", "--child"], **options)
     except OSError:
         return None  # then all is compiled here
 

@@ -41,7 +41,7 @@ LAYERS = [
     "attributes",
     "finish",
     "taken",
-    "warm_step",
+    "warm_step warm_flesh warm_scene",
     "bake resume warm_up",
     "simulate drop",
     "commands",

@@ -19,7 +19,7 @@ from sinew.solver.present_model import present_model
 from sinew.solver.scene import Collider, Plasticity, Scene
 from sinew.solver.simulate import simulate
 from sinew.solver.state import State
-from sinew.solver.warm_up import features, small
+from sinew.solver.warm_scene import features, small
 from test_plastic_motion import CLAY, FLOWS, PULL, clay_block
 from tiny_bakes import baked, tiny_scene, write_scene
 

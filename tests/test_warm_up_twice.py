@@ -14,7 +14,7 @@ from sinew.solver import warm_step
 from sinew.solver.linear import pcg
 found = []
 warm_step.subprocess.Popen = lambda command, **_: found.append(command)
-warm_step.compile_step_elsewhere()
+warm_step.compile_elsewhere("steps")
 assert found[0][found[0].index("--package-dir") + 1] == sys.argv[1], found
 print(pcg.__file__)
 """

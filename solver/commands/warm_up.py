@@ -14,6 +14,8 @@ def add_parser(subparsers: Any) -> None:
     """Says the options."""
     parser = subparsers.add_parser("warm-up", help="compile the kernels now, once per machine")
     parser.add_argument("--steps", action="store_true", help="only those of the simulation's steps")
+    parser.add_argument("--flesh", action="store_true", help="only those of flesh")
+    parser.add_argument("--averaged-flesh", action="store_true", help="only those of nearly incompressible flesh")
     parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
     parser.add_argument("--child", action="store_true", help="end when standard input closes")
     parser.set_defaults(run=run)
@@ -28,8 +30,13 @@ def run(options: argparse.Namespace) -> int:
         from ..warm_step import compile_step
 
         compile_step()
+    elif options.flesh or options.averaged_flesh:
+        from ..warm_flesh import compile_flesh
+
+        compile_flesh(options.averaged_flesh)
     else:
-        from ..warm_up import everything, warm_up
+        from ..warm_scene import everything
+        from ..warm_up import warm_up
 
         warm_up(everything(), options.emit)
     seconds = clock.perf_counter() - began

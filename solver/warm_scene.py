@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scenes of a few tets that run the kernels of larger ones: which features a scene has, and a small one with them."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+
+import numpy as np
+
+from .anatomy import DYNAMIC, QUASISTATIC, SCHEMES, Bone, Flesh
+from .arrays import Floats
+from .attributes.fields import STRESSES
+from .heat import plasticity_of
+from .hyperelastic.node_averages import HIGHEST_PLAIN
+from .scene import LAWS, Body, Collider, Fracture, Heat, HeatSource, Material, Meshing, Plasticity, Scene, Settings
+
+SPACING = 3.0  # between the small cubes, whose side is 1
+GAP = 0.05  # between two cubes of a body
+MOLTEN = Heat(temperature=100.0, melting_point=60.0)
+SQUASHY = Material(poisson_ratio=0.49)
+
+
+def everything() -> Scene:
+    """Returns a scene with every feature that has kernels of its own."""
+    vertices, triangles = box(np.zeros(3), 1)
+    pinned, weights = np.arange(2, dtype=np.int32), np.array([1.0, 0.5])
+    plain = Body("", "", vertices, triangles, pinned=pinned, pin_weights=weights, gravity_in_shape=True)
+    methods = ("smooth", "robust", "given")
+    laws = (None, *(Plasticity(law) for law in LAWS))
+    bodies = tuple(
+        dataclasses.replace(plain, key=method, meshing=Meshing(method), plasticity=law, attributes=STRESSES)
+        for method, law in zip(methods, laws, strict=True)
+    )
+    breaking = dataclasses.replace(plain, key="breaking", fracture=Fracture(), heat=MOLTEN)
+    flesh = [
+        dataclasses.replace(plain, key=f"flesh-{number}", flesh=kind, gravity_in_shape=False, material=material)
+        for number, (kind, material) in enumerate(
+            [
+                (Flesh(), Material()),
+                (Flesh(), SQUASHY),
+                *((Flesh(DYNAMIC, scheme=scheme), Material()) for scheme in SCHEMES),
+            ]
+        )
+    ]
+    bones = (Bone("m", "m", vertices, triangles), Bone("l", "l", vertices[:2], triangles[:0], stiffness=100.0))
+    colliders = (Collider("p", "p", "plane"), Collider("m", "m", "mesh"))
+    return Scene((*bodies, breaking, *flesh), colliders, heat_sources=(_source(True),), bones=bones)
+
+
+def features(scene: Scene) -> str:
+    """Returns what decides which kernels a scene runs."""
+    found = {f"{b.meshing.method} {b.meshing.interior_size}" for b in scene.bodies}
+    weights = _all_weights(scene)
+    found |= {"held"} if (weights >= 1.0).any() else set()
+    found |= {"springs"} if (weights < 1.0).any() else set()
+    found |= {"sag" for b in scene.bodies if b.gravity_in_shape}
+    found |= {f"collider {c.shape}" for c in scene.colliders}
+    found |= {f"plastic {law}" for law in map(_law, scene.bodies) if law}
+    found |= {"fracture" for b in scene.bodies if b.fracture is not None}
+    found |= {"heat" for b in scene.bodies if b.heat is not None}
+    found |= {"heat source mesh" if len(source.triangles) else "heat source" for source in scene.heat_sources}
+    found |= {_flesh_words(b) for b in scene.bodies if b.flesh is not None}
+    found |= {f"bone {_bone_words(bone)}" for bone in scene.bones}
+    found |= {"stress" for b in scene.bodies if {*STRESSES} & {*b.attributes}}
+    return ", ".join(sorted(found)) + f", Python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+def small(scene: Scene) -> Scene:
+    """Returns a scene of a few tets with the same features, every body resting on every collider."""
+    kinds = {_kind(b): b for b in reversed(scene.bodies)}
+    bodies = []
+    for number, kind in enumerate(sorted(kinds)):
+        vertices, triangles = _twoboxes(np.array([SPACING * number, 0.0, 1.0e-4]))
+        meshing = dataclasses.replace(kinds[kind].meshing, tet_size=0.25, memory_limit=None)
+        nodes, tets = one_tet(vertices) if kind[0] == "given" else (None, None)
+        body = Body(f"b{number}", "warm-up", vertices, triangles, meshing=meshing, tet_nodes=nodes, tets=tets)
+        plasticity = Plasticity(kind[2], yield_strain=0.0) if kind[2] else None
+        attributes = STRESSES if any({*STRESSES} & {*b.attributes} for b in scene.bodies) else ()
+        fracture, heat = Fracture() if kind[3] else None, MOLTEN if kind[4] else None
+        body = dataclasses.replace(body, plasticity=plasticity, fracture=fracture, heat=heat, attributes=attributes)
+        bodies.append(_as_flesh(_pinned(body, scene), kinds[kind]))
+    colliders = [_collider(shape, len(bodies)) for shape in sorted({c.shape for c in scene.colliders})]
+    sources = tuple(_source(is_mesh) for is_mesh in sorted({len(s.triangles) > 0 for s in scene.heat_sources}))
+    bones = tuple(_bone(words, bodies) for words in sorted({_bone_words(bone) for bone in scene.bones}))
+    return Scene(tuple(bodies), tuple(colliders), Settings(frame_end=3, substeps=2), sources, bones)
+
+
+def _kind(body: Body) -> tuple[str, int, str, bool, bool, str]:
+    """Returns what decides which kernels a body needs of its own."""
+    has = body.fracture is not None, body.heat is not None
+    return body.meshing.method, body.meshing.interior_size, _law(body), *has, _flesh_words(body)
+
+
+def _flesh_words(body: Body) -> str:
+    """Returns what decides which kernels flesh needs, or "" for a body that is none."""
+    flesh = body.flesh
+    if flesh is None:
+        return ""
+    how = f"{flesh.motion} {flesh.scheme if flesh.motion == DYNAMIC else flesh.self_contact}"
+    return f"flesh {how} {'averaged' if is_averaged(body) else 'plain'}"
+
+
+def is_averaged(body: Body) -> bool:
+    """Whether quasistatic flesh is nearly incompressible."""
+    return is_resting(body) and body.material.poisson_ratio > HIGHEST_PLAIN
+
+
+def is_resting(body: Body) -> bool:
+    """Whether a body takes no steps."""
+    return body.flesh is not None and body.flesh.motion == QUASISTATIC
+
+
+def _as_flesh(body: Body, asked: Body) -> Body:
+    """Returns the body as flesh of the kind that another is; quasistatic flesh is pinned, so that it has a place."""
+    if asked.flesh is None:
+        return body
+    flesh = Flesh(asked.flesh.motion, scheme=asked.flesh.scheme, self_contact=asked.flesh.self_contact)
+    body = dataclasses.replace(body, flesh=flesh, gravity_in_shape=False)
+    if is_averaged(asked):
+        body = dataclasses.replace(body, material=Material(poisson_ratio=asked.material.poisson_ratio))
+    if len(body.pinned) or not is_resting(body):
+        return body
+    top = np.flatnonzero(body.vertices[:, 2] > 1.0).astype(np.int32)
+    return dataclasses.replace(body, pinned=top, pin_weights=np.ones(len(top)))
+
+
+def _bone_words(bone: Bone) -> str:
+    kind = "mesh" if len(bone.triangles) else "line"
+    return f"{kind} {'exact' if bone.stiffness is None else 'soft'}"
+
+
+def _bone(words: str, bodies: list[Body]) -> Bone:
+    """Returns a bone of a kind that reaches into all bodies."""
+    kind, how = words.split()
+    long = SPACING * len(bodies)
+    vertices, triangles = box(np.zeros(3), 1)
+    vertices = vertices * [long, 0.3, 0.2] - [0.5, 0.5, -0.9]
+    if kind == "line":
+        vertices, triangles = np.array([[-0.5, 0.5, 1.0], [long, 0.5, 1.0]]), np.zeros((0, 3), np.int32)
+    return Bone(words.replace(" ", "-"), "warm-up", vertices, triangles, 0.3, None if how == "exact" else 100.0)
+
+
+def _source(is_mesh: bool) -> HeatSource:
+    vertices, triangles = box(np.zeros(3), 1) if is_mesh else (np.zeros((0, 3)), np.zeros((0, 3), np.int32))
+    return HeatSource("heat", "warm-up", vertices=vertices, triangles=triangles, radius=1.0)
+
+
+def _law(body: Body) -> str:
+    """Returns the law by which a body flows, or "" where it does not."""
+    asked = plasticity_of(body)
+    return asked.law if asked else ""
+
+
+def _pinned(body: Body, scene: Scene) -> Body:
+    top = np.flatnonzero(body.vertices[:, 2] > 1.0).astype(np.int32)
+    weights = _all_weights(scene)
+    kinds = [value for value, is_used in ((1.0, (weights >= 1.0).any()), (0.5, (weights < 1.0).any())) if is_used]
+    sags = any(b.gravity_in_shape for b in scene.bodies)
+    if not kinds:
+        return dataclasses.replace(body, gravity_in_shape=sags)
+    return dataclasses.replace(
+        body, pinned=top, pin_weights=np.resize(np.array(kinds), len(top)), gravity_in_shape=sags
+    )
+
+
+def _all_weights(scene: Scene) -> Floats:
+    return np.concatenate([w for b in scene.bodies for w in (b.pin_weights, b.attached_weights)])
+
+
+def _collider(shape: str, bodies: int) -> Collider:
+    if shape != "mesh":
+        return Collider(shape, "warm-up", shape)
+    vertices, triangles = box(np.zeros(3), 2)
+    vertices = (vertices - [0.0, 0.0, 1.0]) * [SPACING * bodies + 1.0, 2.0, 1.0] - [1.0, 0.5, 0.0]
+    return Collider(shape, "warm-up", shape, vertices, triangles)
+
+
+def box(corner: np.ndarray, divisions: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns a closed unit cube at `corner`, its sides cut into squares."""
+    count = divisions + 1
+    u, v = (grid.ravel() / divisions for grid in np.meshgrid(np.arange(count), np.arange(count), indexing="ij"))
+    first = np.array([i * count + j for i in range(divisions) for j in range(divisions)])
+    square = np.concatenate([first[:, None] + [0, count, count + 1], first[:, None] + [0, count + 1, 1]])
+    vertices: list[np.ndarray] = []
+    triangles: list[np.ndarray] = []
+    for axis in range(3):
+        for side in (0.0, 1.0):
+            sheet = np.empty((count * count, 3))
+            sheet[:, axis], sheet[:, (axis + 1) % 3], sheet[:, (axis + 2) % 3] = side, u, v
+            triangles.append((square if side else square[:, ::-1]) + len(vertices) * count * count)
+            vertices.append(sheet)
+    points, inverse = np.unique(np.concatenate(vertices).round(9), axis=0, return_inverse=True)
+    return points + corner, inverse.ravel()[np.concatenate(triangles)].astype(np.int32)
+
+
+def _twoboxes(corner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns two cubes so close together that tets join them."""
+    first, triangles = box(corner, 4)
+    second, _ = box(corner + [0.0, 1.0 + GAP, 0.0], 4)
+    return np.concatenate([first, second]), np.concatenate([triangles, triangles + len(first)])
+
+
+def one_tet(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns a tet around a cube that stands on its lowest face."""
+    low = vertices.min(axis=0)
+    nodes = low + np.array([[-1.0, -1.0, 0.0], [5.0, -1.0, 0.0], [-1.0, 5.0, 0.0], [-1.0, -1.0, 6.0]])
+    return nodes, np.array([[0, 1, 2, 3]], np.int32)
