@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import bpy
 import numpy as np
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 Colour = tuple[float, float, float]
 
@@ -51,6 +51,30 @@ def make_body(obj: bpy.types.Object, preset: str, divisions: int = 0, tet_size: 
         obj.sinew.divisions = divisions
     else:
         obj.sinew.sizing, obj.sinew.tet_size = "SIZE", tet_size
+
+
+def make_flesh(obj: bpy.types.Object, motion: str, preset: str = "FLESH", tet_size: float = 0.0) -> None:
+    """Makes `obj` flesh, as the button does: "POSE" follows its bones, "JIGGLE" has inertia; of a tet size [m]."""
+    select(obj)
+    bpy.ops.sinew.make_flesh()
+    obj.sinew.motion, obj.sinew.preset = motion, preset
+    obj.sinew.sizing, obj.sinew.tet_size = "SIZE", tet_size
+
+
+def make_bone(obj: bpy.types.Object, distance: float) -> None:
+    """Makes `obj` a bone, as the button does, that holds what is within a distance [m]."""
+    select(obj)
+    bpy.ops.sinew.make_bone()
+    obj.sinew.bone_distance = distance
+
+
+def ride(obj: bpy.types.Object, rig: bpy.types.Object, bone: str) -> None:
+    """Makes `obj` follow a bone of an armature from where it is now."""
+    obj.parent, obj.parent_type, obj.parent_bone = rig, "BONE", bone
+    bpy.context.view_layer.update()
+    # what hangs on a bone is placed from its tail
+    at = rig.matrix_world @ rig.pose.bones[bone].matrix @ Matrix.Translation((0.0, rig.pose.bones[bone].length, 0.0))
+    obj.matrix_parent_inverse = at.inverted()
 
 
 def of_table_1(obj: bpy.types.Object, youngs_modulus: float) -> None:
