@@ -17,7 +17,7 @@ ELASTIC = "ELASTIC"
 # and flesh that is at rest in every frame
 POSE = "POSE"
 # what flesh does not do
-NOT_OF_FLESH = ("use_plasticity", "use_heat", "use_fracture")
+NOT_OF_FLESH = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape")
 # what files have instead of the name: never to be changed, and new materials get new numbers
 NUMBERS = {
     "JELLY": 0,

@@ -21,7 +21,7 @@ from sinew.addon.baking import bake_status, cache_look
 from sinew.addon.baking.bake_job import Job, advance
 from sinew.addon.baking.happenings import ChildSaid
 from sinew.addon.baking.status import Status
-from sinew.addon.drawing import layout_flesh, layout_materials, panels, timeline_marks
+from sinew.addon.drawing import layout_flesh, layout_materials, layouts, panels, timeline_marks
 from sinew.addon.drawing.settings import UNITS
 from sinew.solver.anatomy import FLESH_LAWS, SCHEMES
 from sinew.solver.cache.tally import Tally
@@ -171,7 +171,7 @@ def test_flesh_does_nothing_that_flesh_does_not() -> None:
     roles.make_body(obj)
     own = obj.sinew
     own.preset = "CLAY"
-    own.use_fracture = own.use_heat = True
+    own.use_fracture = own.use_heat = own.gravity_in_shape = True
     own.motion = "JIGGLE"
     assert not any(getattr(own, name) for name in presets.NOT_OF_FLESH)
     own.preset = "WAX"
@@ -188,12 +188,16 @@ def test_what_flesh_does_not_do_is_grey_with_the_reason() -> None:
         ("draw_plasticity", "yield_strain", "use_plasticity"),
         ("draw_heat", "conductivity", "use_heat"),
         ("draw_fracture", "breaking_stress", "use_fracture"),
+        ("draw_motion", "gravity_in_shape", ""),
     ):
         for motion in ("POSE", "JIGGLE", "ELASTIC"):
             obj.sinew.motion = motion
             layout = drawn(obj, part)
             assert layout.enabled_of(setting) == (motion == "ELASTIC"), part
-            assert (layout_materials.NOT_FLESH in " ".join(layout.lines)) == (motion != "ELASTIC")
+            reason = layout_materials.NOT_FLESH if switch else layouts.NO_GRAVITY_IN_SHAPE
+            assert (reason in " ".join(layout.lines)) == (motion != "ELASTIC")
+            if not switch:
+                continue
             panel = next(p for p in panels.CLASSES if getattr(p, "bl_label", "").lower() == switch[4:])
             header = FakeLayout()
             panel.draw_header(SimpleNamespace(layout=header), context_of(obj))

@@ -9,7 +9,7 @@ from .. import roles
 from ..baking import bake_status
 from ..reading import tet_file
 from . import own_weight, tet_estimate
-from .layout_bake import draw_cache, draw_simulate, draw_solver
+from .layout_bake import draw_cache, draw_simulate, draw_solver, draw_wrapped
 from .layout_flesh import draw_bone, draw_flesh, draw_held_by, draw_offers_to_hold
 from .layout_materials import draw_attributes, draw_defects, draw_fracture, draw_heat, draw_heat_source, draw_plasticity
 from .settings import draw_paint, draw_setting
@@ -35,6 +35,7 @@ __all__ = [
 
 
 ICONS = {"BODY": "MOD_SOFT", "COLLIDER": "MOD_PHYSICS", "HEAT": "OUTLINER_OB_FORCE_FIELD", "BONE": "BONE_DATA"}
+NO_GRAVITY_IN_SHAPE = "Flesh sags from the shape that it has: model it as it would be without weight, or stiffen it"
 FLESH_ICON = "MOD_MESHDEFORM"
 
 
@@ -204,7 +205,12 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     part = row.row()
     part.enabled = settings.use_simulated_size
     part.prop(settings, "simulated_size", text="")
-    layout.prop(settings, "gravity_in_shape")
+    row = layout.row()
+    # what is on can be switched off, also where it should never have been on
+    row.enabled = settings.gravity_in_shape or not roles.is_flesh(context.object)
+    row.prop(settings, "gravity_in_shape")
+    if roles.is_flesh(context.object):
+        draw_wrapped(layout, NO_GRAVITY_IN_SHAPE, "INFO", context)
     column = layout.column()
     column.active = settings.motion != "POSE"
     column.prop(settings, "initial_velocity")
