@@ -71,7 +71,7 @@ class Bake:
     frame: int
     topology: int = 0
     at_limit: set[str] = dataclasses.field(default_factory=set)
-    crushed: set[tuple[str, str]] = dataclasses.field(default_factory=set)
+    crushed: set[tuple[str, str, str]] = dataclasses.field(default_factory=set)
 
     @property
     def resume_interval(self) -> int:
@@ -143,17 +143,23 @@ class Bake:
         return warnings
 
     def _crushed(self) -> list[dict[str, Any]]:
-        """Returns a warning for every bone that has just begun to turn flesh inside out."""
-        simulation, warnings = self.simulation, []
-        if not simulation.built.bones:
+        """Returns a warning for every bone, or two of them, that have just begun to turn flesh inside out."""
+        simulation = self.simulation
+        bones, built = simulation.built.bones, simulation.built
+        if not bones:
             return []
         time = simulation.scene.settings.time(self.frame)
-        for number, bone, count in simulation.built.bones.turned_inside_out(simulation.tracks, time):
-            body = simulation.built.bodies[number]
-            if (body.key, bone) not in self.crushed:
-                self.crushed.add((body.key, bone))
-                names = {"bone": bone, "name": body.name}
-                warnings.append(_warning(SinewError("flesh-crushed", frame=self.frame, count=count, **names)))
+        alone = bones.turned_inside_out(simulation.tracks, time)
+        told = [("flesh-crushed", body, (bone, ""), count) for body, bone, count in alone]
+        between = bones.crushed_between(built.model, simulation.state.x)
+        told += [("flesh-crushed-between", body, (bone, other), count) for body, bone, other, count in between]
+        warnings = []
+        for kind, number, names, count in told:
+            body = built.bodies[number]
+            if (body.key, *names) not in self.crushed:
+                self.crushed.add((body.key, *names))
+                details = {"frame": self.frame, "name": body.name, "bone": names[0], "other": names[1]}
+                warnings.append(_warning(SinewError(kind, count=count, **details)))
         return warnings
 
     def _taken(self, frame: int) -> Taken:

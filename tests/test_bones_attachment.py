@@ -90,6 +90,27 @@ def test_where_the_leading_armature_bone_does_not_reach_no_other_does(tmp_path):
     assert (number == 0).any() and not (number == 1).any()
 
 
+def test_towards_a_joint_an_armature_bone_holds_less_around_its_line(tmp_path):
+    """On a cone, so that the joint can bend by 130°; the other ends hold all that they reach, and so do soft bones."""
+    body = limb((32, 8, 8))
+    weight = np.clip(body.vertices[:, 0] - 1.5, 0.0, 1.0)
+    bones = [
+        line([0.3, 0.5, 0.5], [2.0, 0.5, 0.5], key="upper", distance=0.4, bodies=("limb",), weights=1.0 - weight),
+        line([2.0, 0.5, 0.5], [3.7, 0.5, 0.5], key="lower", distance=0.4, bodies=("limb",), weights=weight),
+    ]
+    _, number, X = attached(tmp_path / "exact", body, *bones)
+    across, along = np.linalg.norm(X[:, 1:] - 0.5, axis=1), np.abs(X[:, 0] - 2.0)
+    held, slope = number >= 0, np.tan(np.radians(25.0))
+    assert (across[held] <= slope * along[held] + 1e-9).all()
+    inside = (across < 0.39) & (across < slope * along - 1e-9) & (along < 1.7) & (along > 0.2)
+    assert held[inside].all()
+    capped = (np.linalg.norm(X - [0.3, 0.5, 0.5], axis=1) < 0.39) & (X[:, 0] < 0.3)
+    assert capped.sum() > 3 and held[capped].all()
+    soft = [replace(one, stiffness=10.0) for one in bones]
+    _, number, X = attached(tmp_path / "soft", body, *soft)
+    assert (number[(across < 0.39) & (along < 0.3)] >= 0).all()
+
+
 def test_of_two_mesh_bones_a_node_follows_that_in_which_it_lies_deepest(tmp_path):
     soft = {"stiffness": 100.0}  # springs keep no gap
     two = (bone("left", rod(0.3, 2.3), **soft), bone("right", rod(1.7, 3.7), **soft))

@@ -2,7 +2,8 @@
 """Which nodes of a body follow which bone.
 
 1. A bone reaches a node inside its closed mesh, or within its distance; masks and the attachment paint take away.
-2. Of armature bones, only the one with the largest weight at the nearest point of the body's surface does.
+2. Of armature bones, only the one with the largest weight at the nearest point of the body's surface does, and
+   towards a joint less and less around its line (`joints.py`).
 3. Of several bones that reach a node, it follows the nearest; inside several meshes, that in which it lies deepest.
 4. Between two bones that hold exactly, material stays free, so that a joint can bend without tets being crushed: no
    tet is held by both. Nodes are given away one by one, those deepest in their bone or nearest to it first, and one
@@ -21,6 +22,7 @@ from ..arrays import Bools, Floats, Indices
 from ..geometry.bvh import build_bvh
 from ..geometry.closest import Closest, closest_points
 from ..scene import Body
+from .joints import clears, joints
 from .reach import Reach, Shape, interpolated, painted
 
 NONE = -1
@@ -62,10 +64,12 @@ def attach(bones: Sequence[Bone], shapes: Sequence[Shape], body: Body, nodes: Fl
     best, chosen = np.full(len(nodes), np.inf), np.full(len(nodes), NONE, np.int32)
     distance = np.full((len(numbers), len(nodes)), np.inf)
     nearest, masked = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
+    shared = joints([bones[number] for number in numbers])
     for row, number in enumerate(numbers):
         found: Reach = shapes[number].reach(nodes)
         is_reached = np.isfinite(found.distance)
         allowed = is_reached & may & (leader == row if len(bones[number].weights) else True)
+        allowed[allowed] = clears(bones[number], shared[row], nodes[allowed])
         distance[row, allowed], nearest[row] = found.distance[allowed], found.nearest
         masked[row] = found.masked + int(is_reached.sum() - allowed.sum())
         nearer = distance[row] < best

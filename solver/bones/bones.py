@@ -19,7 +19,7 @@ from ..model import Model
 from ..state import State
 from ..tracks import TrackReader
 from .hold import Hold, Springs
-from .turned import refuse_most
+from .turned import crushed_between, refuse_most
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +117,20 @@ class Bones:
         exact = [hold for hold in self.holds if hold.bone.stiffness is None and hold.motion.deforming]
         counts = [(hold, hold.turned(hold.motion.targets(tracks, time))) for hold in exact]
         return [(hold.body, hold.bone.name, count) for hold, count in counts if count]
+
+    def crushed_between(self, model: Model, x: Floats) -> list[tuple[int, str, str, int]]:
+        """Returns number of the body, names of two bones and number of tets that are inside out between them.
+
+        Node positions x are in metres, (n, 3).
+        """
+        exact = [hold for hold in self.holds if hold.bone.stiffness is None]
+        number, found = np.full(len(x), -1, np.int32), []
+        for hold in exact:
+            number[hold.nodes] = hold.number
+        for body in sorted({hold.body for hold in exact}):
+            pairs = crushed_between(x, model.tets[model.bodies[body].tets], number)
+            found += [(body, self.names[a], self.names[b], count) for (a, b), count in pairs.items()]
+        return found
 
     def following(self, whole: Model, tets: Indices) -> Bones:
         """Returns these bones after nodes of other bodies have split: tets have the nodes `tets`, (m, 4), now."""

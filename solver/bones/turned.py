@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tets that a bone alone turns inside out: it holds all their nodes, so no solve can help.
+"""Tets that bones turn inside out.
 
-They pull at held nodes only, so the rest of the flesh is at rest as it should be, and only what is drawn there is
-crumpled. A few of them are therefore told; where it is most of what a bone holds, its animation is broken.
+Where one bone holds all nodes of a tet, no solve can help. Such tets pull at held nodes only, so the rest of the flesh
+is at rest as it should be, and only what is drawn there is crumpled. A few of them are therefore told; where it is most
+of what a bone holds, its animation is broken. Where two bones run into each other, what lies between them has no
+place left.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from ..arrays import Floats, Indices
 from ..errors import SolveFailed
 
 MOST = 0.5  # share of the tets that a bone holds
+LEAST, LEAST_SHARE = 4, 0.001  # tets between two bones, and of all of a body's, from which on they are told
 
 
 def count_turned(places: Floats, tets: Indices) -> int:
@@ -26,3 +29,33 @@ def refuse_most(count: int, all_tets: int, bone: str, name: str, time: float) ->
     """Raises SolveFailed where a bone turns most of the tets that it holds of the flesh `name` at a time [s]."""
     if count > MOST * all_tets:
         raise SolveFailed("bone-crushes", bone=bone, name=name, count=count, all=all_tets, time=round(time, 3))
+
+
+def crushed_between(x: Floats, tets: Indices, bone: Indices) -> dict[tuple[int, int], int]:
+    """Returns how many tets are inside out where two bones are near: numbers of the bones → tets.
+
+    Args:
+        x: Node positions [m], (n, 3).
+        tets: Tets of one body, (m, 4).
+        bone: Number of the bone that holds each node exactly, −1 for none, (n,).
+    """
+    corners = x[tets]
+    a, b, c = (corners[:, k] - corners[:, 0] for k in (1, 2, 3))
+    turned = tets[np.einsum("ti,ti->t", a, np.cross(b, c)) <= 0.0]
+    if len(turned) < max(LEAST, LEAST_SHARE * len(tets)):
+        return {}
+    is_near = np.zeros(len(x), bool)
+    is_near[turned] = True
+    around = tets[is_near[tets].any(axis=1)]
+    # lowest and highest bone of a tet, of the tets at a node, and of the nodes of a tet
+    none = int(bone.max()) + 1
+    lowest, highest = np.full(len(x), none), np.full(len(x), -1)
+    held = bone[around]
+    np.minimum.at(lowest, around, np.where(held < 0, none, held).min(axis=1)[:, None])
+    np.maximum.at(highest, around, held.max(axis=1)[:, None])
+    pairs = np.stack([lowest[turned].min(axis=1), highest[turned].max(axis=1)], axis=1)
+    found, counts = np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0, return_counts=True)
+    enough = counts >= max(LEAST, LEAST_SHARE * len(tets))
+    return {
+        (int(one), int(other)): int(count) for (one, other), count in zip(found[enough], counts[enough], strict=True)
+    }

@@ -98,6 +98,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'In frame {frame} the bone "{bone}" alone turns {count} tets of "{name}" inside out.',
         "Lower its Distance, paint its mask, or deform it less.",
     ),
+    "flesh-crushed-between": (
+        'In frame {frame} {count} tets of "{name}" are crushed between the bones "{bone}" and "{other}".',
+        "Make the bones thinner towards their joint, leave a gap between them, or paint their masks there.",
+    ),
     # what is said at the end of a bake
     "poses-not-converged": (
         "Flesh did not come to rest in {count} poses: at worst a residual of {residual:.2g} is left in frame {frame}. "
