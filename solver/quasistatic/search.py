@@ -17,7 +17,7 @@ from ..model import Model
 from .held import Held
 from .outside import Acting, Tying
 from .residual import least_scale, residual_of
-from .step_length import ENOUGH, ROUNDING, extrapolated, interpolated, lowering
+from .step_length import ENOUGH, ROUNDING, Bracket, extrapolated, lowering
 from .ties import Ties, Widening
 
 CG_ITERATIONS = 2000
@@ -121,10 +121,10 @@ class Search:
         if not is_tangled and not before.below and any(isinstance(acting, Tying) for acting in self.acting):
             # a look changes what touches what, and with it the energy that a step has to lower
             length = lowering(before.energy, slope, lambda s: self._energy(law, x + s * d))
-            answer = self.look(law, x + length * d)
-            shorter = length * interpolated(slope, self._along(d))
-            if shorter < length:
-                length, answer = shorter, self.look(law, x + shorter * d)
+            answer, bracket = self.look(law, x + length * d), Bracket(slope, length)
+            while bracket.narrow(self._along(d)):
+                answer = self.look(law, x + bracket.length * d)
+            length = bracket.length
             return x + length * d, answer, length > 0.0
         answer = self.look(law, x + d)
         if is_tangled or answer.below or before.below:

@@ -14,6 +14,7 @@ FARTHEST = 4.0
 ENOUGH = 1.0e-4  # share of the slope by which energy has to fall. Source: Nocedal and Wright 2006, section 3.1
 ROUNDING = 1.0e-12  # of the energy: what is no rise
 PUSHES_BACK = 0.5
+LOOKS = 5
 SHORTEST = 1.0e-6
 
 
@@ -24,17 +25,36 @@ def extrapolated(slope: float, beyond: float) -> float:
     return min(max(slope / (slope - beyond), 1.0), FARTHEST)
 
 
-def interpolated(slope: float, beyond: float) -> float:
-    """Returns the part of a step that is kept: less than 1 where forces at its end push back by as much as forward.
+class Bracket:
+    """Shortens a step until forces at its end hardly push back.
 
-    Contacts that are looked for anew at the end of a step may push back harder than those before it told. Two such
-    steps end where they began.
+    Contacts that are looked for anew at the end of a step may push back harder than those before it told, as where
+    a point has slid from one side of a crease to the other; two such steps end where they began.
 
-    Args:
-        slope: f·d at the beginning [J].
-        beyond: f·d at the end [J].
+    Attributes:
+        length: Of the step now.
     """
-    return slope / (slope - beyond) if beyond < -PUSHES_BACK * slope and slope > 0.0 else 1.0
+
+    def __init__(self, slope: float, length: float) -> None:
+        """`slope`: f·d at the beginning [J]."""
+        self.slope, self.length = slope, length
+        self.low, self.high = (0.0, slope), (length, 0.0)
+        self.looks = 0
+
+    def narrow(self, beyond: float) -> bool:
+        """Takes f·d at the end of the step [J] and sets a new length; returns whether it is another."""
+        if not beyond < -PUSHES_BACK * self.slope and not (self.looks and beyond > PUSHES_BACK * self.slope):
+            return False
+        if self.looks == LOOKS or not self.slope > 0.0:
+            return False
+        if beyond < 0.0:
+            self.high = (self.length, beyond)
+        else:
+            self.low = (self.length, beyond)
+        (a, f), (b, g) = self.low, self.high
+        self.length = a + (b - a) * min(max(f / (f - g), 0.1), 0.9)
+        self.looks += 1
+        return True
 
 
 def lowering(energy: float, slope: float, at: Callable[[float], float]) -> float:

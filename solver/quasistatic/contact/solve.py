@@ -23,6 +23,7 @@ from .touching import Touching
 DEEP = 0.05  # depth that is left, in sizes of a tet of the point's body
 HARDER = 5.0  # by what the penalty is raised each time
 STAGES = 3  # how often
+FEWEST = 30  # iterations of a solve that are not halved
 ROUNDS = 6  # of freezing and looking again
 
 
@@ -56,7 +57,8 @@ class _Solves:
         def told(progress: Progress) -> None:
             self.on_iteration(replace(progress, newton_iterations=before + progress.newton_iterations))
 
-        found = self.begin(x=x, max_iterations=self.left, on_iteration=told)
+        most = max(self.left // 2, min(self.left, FEWEST))  # the rest is for contacts that have to be frozen
+        found = self.begin(x=x, max_iterations=most, on_iteration=told)
         self.newton_iterations += found.newton_iterations
         self.cg_iterations += found.cg_iterations
         self.left = max(self.left - found.newton_iterations, 0)

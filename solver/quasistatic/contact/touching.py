@@ -18,7 +18,7 @@ from ...arrays import Bools, Floats
 from ...linear.points import add_points
 from ..ties import Ties
 from . import rigid
-from .planes import Planes, look
+from .planes import LIMIT, Planes, look
 
 if TYPE_CHECKING:
     from .flesh_contact import FleshContact
@@ -37,7 +37,7 @@ class Pressed:
 
 
 class Touching:
-    """The penalty ½ k φ² of all points that are inside something.
+    """The penalty ½ k φ² of all points that are inside something; its force stays from a depth of `LIMIT` on.
 
     Attributes:
         waits_for_shape: It does not act while tets that are inside out are led back: nothing is inside them.
@@ -57,7 +57,7 @@ class Touching:
         """Returns the energy at x [m], (n, 3), in joules."""
         k, total = self.factor * self.contact.stiffness, 0.0
         for pressed in self._pressed(x):
-            total += 0.5 * float(np.sum(k[pressed.point] * pressed.depth**2))
+            total += self._work(k, pressed)
         return total + (0.0 if self._planes is None else self._planes.energy(k, x))
 
     def add(self, x: Floats, values: Floats, force: Floats) -> float:
@@ -65,8 +65,8 @@ class Touching:
         contact, k, total = self.contact, self.factor * self.contact.stiffness, 0.0
         model, points = contact.model, contact.points
         for pressed in self._pressed(x):
-            own, which = k[pressed.point], pressed.point
-            total += 0.5 * float(np.sum(own * pressed.depth**2))
+            which, total = pressed.point, total + self._work(k, pressed)
+            own = k[which] * np.minimum(1.0, self._limit[which] / pressed.depth)
             add_points(
                 1.0, points.tet[which], points.weights[which], own[:, None, None] * pressed.curved,
                 np.zeros_like(pressed.curved), (own * pressed.depth)[:, None] * pressed.normal, model.tets,
@@ -79,6 +79,14 @@ class Touching:
             energy, self._ties = self._planes.add(k, x, force)
             total += energy
         return total
+
+    @property
+    def _limit(self) -> Floats:
+        return LIMIT * self.contact.points.tet_size
+
+    def _work(self, k: Floats, pressed: Pressed) -> float:
+        less = np.minimum(pressed.depth, self._limit[pressed.point])
+        return float(np.sum(k[pressed.point] * less * (pressed.depth - 0.5 * less)))
 
     def ties(self) -> Ties | None:
         """Returns what the last look found that ties nodes of different tets; see `outside.Tying`."""
