@@ -149,6 +149,19 @@ def test_a_deforming_bone_may_turn_a_few_tets_and_not_most_of_them(tmp_path):
     assert told.value.kind == "bone-crushes" and "Bone" in told.value.sentence and "Limb" in told.value.sentence
 
 
+def test_two_bones_that_run_into_each_other_are_told_by_name(tmp_path):
+    two = (bone(rod(0.3, 1.7), key="left"), bone(rod(2.3, 3.7), key="right"))
+    track = (*over_time(np.eye(4), pose(None, [-1.1, 0.0, 0.0])), "rigid")
+    body = limb((16, 4, 4), flesh=Flesh(self_contact=False))
+    names = [replace(one, name=one.key.capitalize()) for one in two]
+    settings = Settings(frame_end=25, gravity=(0.0, 0.0, 0.0))
+    run = Run(tmp_path, Scene((body,), settings=settings, bones=tuple(names)), bone__right__matrix=track)
+    assert run.built.bones.crushed_between(run.built.model, run.state.x) == []
+    run.advance(24)
+    ((number, one, other, count),) = run.built.bones.crushed_between(run.built.model, run.state.x)
+    assert (number, one, other) == (0, "Left", "Right") and 4 <= count <= run.reports[-1].inverted_tets
+
+
 @pytest.mark.parametrize("scale", [[-1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
 def test_a_mirrored_or_flat_bone_is_told(tmp_path, scale):
     tracks = {"bone__bone__matrix": (*over_time(np.eye(4), pose(np.diag(scale))), "step")}

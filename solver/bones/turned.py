@@ -15,6 +15,7 @@ from ..arrays import Floats, Indices
 from ..errors import SolveFailed
 
 MOST = 0.5  # share of the tets that a bone holds
+RINGS = 3  # of tets around one that is inside out, in which both bones have to be
 LEAST, LEAST_SHARE = 4, 0.001  # tets between two bones, and of all of a body's, from which on they are told
 
 
@@ -44,18 +45,15 @@ def crushed_between(x: Floats, tets: Indices, bone: Indices) -> dict[tuple[int, 
     turned = tets[np.einsum("ti,ti->t", a, np.cross(b, c)) <= 0.0]
     if len(turned) < max(LEAST, LEAST_SHARE * len(tets)):
         return {}
-    is_near = np.zeros(len(x), bool)
-    is_near[turned] = True
-    around = tets[is_near[tets].any(axis=1)]
-    # lowest and highest bone of a tet, of the tets at a node, and of the nodes of a tet
+    # lowest and highest number of the bones that are no farther than some rings of tets from a node
     none = int(bone.max()) + 1
-    lowest, highest = np.full(len(x), none), np.full(len(x), -1)
-    held = bone[around]
-    np.minimum.at(lowest, around, np.where(held < 0, none, held).min(axis=1)[:, None])
-    np.maximum.at(highest, around, held.max(axis=1)[:, None])
+    lowest, highest = np.where(bone < 0, none, bone), bone.copy()
+    for _ in range(RINGS):
+        low, high = lowest[tets].min(axis=1), highest[tets].max(axis=1)
+        for corner in range(4):
+            np.minimum.at(lowest, tets[:, corner], low)
+            np.maximum.at(highest, tets[:, corner], high)
     pairs = np.stack([lowest[turned].min(axis=1), highest[turned].max(axis=1)], axis=1)
     found, counts = np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0, return_counts=True)
-    enough = counts >= max(LEAST, LEAST_SHARE * len(tets))
-    return {
-        (int(one), int(other)): int(count) for (one, other), count in zip(found[enough], counts[enough], strict=True)
-    }
+    told = zip(found.tolist(), counts.tolist(), strict=True)
+    return {(one, other): count for (one, other), count in told if count >= max(LEAST, LEAST_SHARE * len(tets))}
