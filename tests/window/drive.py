@@ -249,6 +249,8 @@ def make_limb() -> Steps:
         pivot.keyframe_insert("rotation_euler", frame=frame)
     bpy.context.scene.frame_end = FLESH_FRAMES
     cube.sinew.show_attachment = True
+    area.spaces.active.region_3d.view_distance = 2.5
+    yield 1.0
     yield from picture("13-what-bones-will-hold")
 
 
