@@ -138,7 +138,9 @@ def _bone(words: str, bodies: list[Body]) -> Bone:
     vertices = vertices * [long, 0.3, 0.2] - [0.5, 0.5, -0.9]
     if kind == "line":
         vertices, triangles = np.array([[-0.5, 0.5, 1.0], [long, 0.5, 1.0]]), np.zeros((0, 3), np.int32)
-    return Bone(words.replace(" ", "-"), "warm-up", vertices, triangles, 0.3, None if how == "exact" else 100.0)
+    # one tet around a cube has its nodes farther away
+    distance = 0.3 if any(body.meshing.method != "given" for body in bodies) else 1.2
+    return Bone(words.replace(" ", "-"), "warm-up", vertices, triangles, distance, None if how == "exact" else 100.0)
 
 
 def _source(is_mesh: bool) -> HeatSource:
