@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bones and changing rest shapes through a whole bake: what the cache holds, what is told, what a resumed one gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bone_scenes import ball, limb, rod
+from scenes import pose, rotation
+from sinew.solver.anatomy import Bone, Flesh
+from sinew.solver.cache import CacheReader
+from sinew.solver.errors import BadInput, Cancelled
+from sinew.solver.scene import Scene, Settings
+from sinew.solver.simulate import simulate
+from sinew.solver.tracks import TrackWriter
+from tiny_bakes import baked
+
+
+def an_arm(motion: str = "quasistatic") -> tuple[Scene, dict]:
+    """Returns a limb on a deforming and a turning bone, one of them soft, whose rest shape swells."""
+    body = limb((8, 3, 3), flesh=Flesh(motion=motion, self_contact=False))
+    upper, lower = rod(0.3, 1.7, 0.4), rod(2.3, 3.7, 0.4)
+    bones = (Bone("upper", "Upper", *upper), Bone("lower", "Lower", *lower, stiffness=2000.0))
+    joint = [2.0, 0.5, 0.5]
+    bent = pose(None, joint) @ pose(rotation([0, 1, 0], -0.8)) @ pose(None, np.negative(joint))
+    swollen = body.vertices.copy()
+    swollen[:, 2] += 0.2 * np.exp(-((swollen[:, 0] - 1.0) ** 2)) * (swollen[:, 2] - 0.5)
+    times = np.array([0.0, 0.5])
+    tracks = {
+        "bone.upper.vertices": (times, np.stack([upper[0], upper[0] + 0.1 * upper[0][:, :1] ** 2])),
+        "bone.lower.matrix": (times, np.stack([np.eye(4), bent]), "rigid"),
+        "body.limb.rest": (times, np.stack([body.vertices, swollen])),
+    }
+    return Scene((body,), settings=Settings(frame_end=13, substeps=2), bones=bones), tracks
+
+
+def exported(cache: Path, scene: Scene, tracks: dict) -> Path:
+    scene.save(cache / "scene")
+    writer = TrackWriter(cache / "scene")
+    for name, samples in tracks.items():
+        writer.append(name, *samples)
+    writer.close()
+    return cache
+
+
+@pytest.mark.parametrize("motion", ["quasistatic", "dynamic"])
+def test_the_same_bytes_after_a_stop(tmp_path: Path, motion: str):
+    through, stopped = (exported(tmp_path / name, *an_arm(motion)) for name in ("through", "stopped"))
+    simulate(through, lambda event: None)
+    frames = []
+    with pytest.raises(Cancelled):
+        simulate(
+            stopped,
+            lambda event: frames.append(event.get("frame")) if event["event"] == "frame" else None,
+            lambda: len(frames) >= 6,
+        )
+    simulate(stopped, lambda event: None, resume=True)
+    assert baked(through).keys() == baked(stopped).keys()
+    different = [name for name, data in baked(through).items() if baked(stopped)[name] != data]
+    assert not [name for name in different if not name.startswith("resume")], different
+    moved = CacheReader(through).read_frame(13).x - CacheReader(through).read_frame(1).x
+    assert np.abs(moved).max() > 0.5
+
+
+def test_the_cache_says_which_bone_every_node_follows(tmp_path: Path):
+    scene, tracks = an_arm()
+    cache = exported(tmp_path, scene, tracks)
+    simulate(cache, lambda event: None)
+    model = CacheReader(cache).read_model("limb")
+    assert model["bones"].tolist() == ["Upper", "Lower"] and model["bone_is_soft"].tolist() == [False, True]
+    number, nodes = model["attached"], model["nodes"]
+    assert (number == 0).any() and nodes[number == 0][:, 0].max() < 2.0 < nodes[number == 1][:, 0].min()
+    assert (np.linalg.norm(nodes[number >= 0][:, 1:] - 0.5, axis=1) < 0.41).all()
+
+
+def test_a_cache_without_bones_says_nothing_of_them(tmp_path: Path):
+    scene = Scene((limb((4, 2, 2), flesh=None),), settings=Settings(frame_end=2))
+    simulate(exported(tmp_path, scene, {}), lambda event: None)
+    assert not {"attached", "bones"} & set(CacheReader(tmp_path).read_model("limb"))
+
+
+def test_what_bones_crush_is_told_once_with_its_frame(tmp_path: Path):
+    rest, triangles = ball([2.0, 0.5, 0.5], 0.45, 12)
+    dented = rest.copy()
+    dented[rest[:, 2] > 0.85, 2] -= 0.5
+    scene = Scene(
+        (limb((24, 8, 8), flesh=Flesh(self_contact=False)),),
+        settings=Settings(frame_end=4, substeps=1),
+        bones=(Bone("upper", "Upper", rest, triangles),),
+    )
+    times = np.array([0.0, 1.0 / 24.0, 2.0 / 24.0])
+    tracks = {"bone.upper.vertices": (times, np.stack([rest, rest, dented]))}
+    cache, told = exported(tmp_path, scene, tracks), []
+    simulate(cache, lambda event: told.append(event) if event["event"] == "warning" else None)
+    crushed = [event for event in told if event["kind"] == "flesh-crushed"]
+    assert len(crushed) == 1 and '"Upper"' in crushed[0]["sentence"] and '"Limb"' in crushed[0]["sentence"]
+    assert "frame 3" in crushed[0]["sentence"]
+
+
+def test_bad_bones_stop_a_bake_before_anything_is_written(tmp_path: Path):
+    scene, tracks = an_arm()
+    away = ball([2.0, 0.5, 9.0], 0.3)
+    scene = replace(scene, bones=(*scene.bones, Bone("skull", "Skull", *away)))
+    with pytest.raises(BadInput) as told:
+        simulate(exported(tmp_path, scene, tracks), lambda event: None)
+    assert told.value.kind == "bone-outside" and "Skull" in told.value.sentence
+    assert not (tmp_path / "frames").exists()
