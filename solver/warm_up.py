@@ -25,12 +25,14 @@ from .cutting.cut import check_covered
 from .cutting.ears import cut_ears
 from .fracture.splits import plane_normals
 from .jit import PACKAGE, cache_root, is_cached
+from .linear.pcg import solve
+from .model import Model
 from .present_topology import broken_up
 from .scene import Scene
 from .simulation import Simulation
 from .tracks import TrackReader
 from .warm_scene import box, features, is_averaged, is_resting, one_tet, small
-from .warm_step import compile_assembly, compile_elsewhere, wait_for
+from .warm_step import compile_elsewhere, wait_for
 
 SECONDS_EXPECTED = 10
 
@@ -76,8 +78,6 @@ def _run(scene: Scene, before_steps: Callable[[], None]) -> None:
         tracks = TrackReader(Path(folder), wait=0.0)
         built = build(scene, tracks, on_stage)
         _compile_contacts(built, tracks)
-        if not all(is_resting(body) for body in scene.bodies):
-            compile_assembly()
         before_steps()
         simulation = Simulation(scene, tracks, built, built.initial)
         begin_frame(simulation)
@@ -121,8 +121,15 @@ def _compile_breaking(simulation: Simulation) -> None:
     whole = built.whole or built
     if whole.fracture is not None:
         plane_normals(built.model, state.x, np.zeros(1, np.int32))
-        broken_up(whole, whole.fracture.neighbours.tet >= 0)
+        model = broken_up(whole, whole.fracture.neighbours.tet >= 0).built.model
+        _compile_crumbs(model)
         _compile_cutting()
+
+
+def _compile_crumbs(model: Model) -> None:
+    """Compiles what solves the systems of pieces of a few nodes."""
+    pattern, b = model.pattern, np.zeros((model.node_count, 3))
+    solve(pattern, np.zeros((pattern.block_count, 9)), b, np.ones(len(b), bool), b.copy(), 1.0, 1)
 
 
 def _compile_cutting() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from ..jit import kernel
+from ..linear.threes import add, add_products, load, nothing, numbers, store, three, total
 
 PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
 RAISE = 0.05  # share of the depth that moves into the shift in one step
@@ -27,17 +28,20 @@ def measure(
     """
     for c in range(len(id)):
         point = id[c] % count
-        x, y, z = -carried[c, 0], -carried[c, 1], -carried[c, 2]
-        for a in range(4):
-            node, share = tets[tet[point], a], weights[point, a]
-            x, y, z = x + share * nodes[node, 0], y + share * nodes[node, 1], z + share * nodes[node, 2]
-        nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
-        along = nx * x + ny * y + nz * z
+        n, moved = load(normal, 3 * c), moved_from(carried, c, point, nodes, tets, tet, weights)
+        along = total(add_products(nothing(), n, moved))
         depth = max(gap[c], -PUSH_OUT * tet_size[point]) - shift[c]
         normal_force[c] = -k[c] * (depth + along)
-        sheared[c, 0] = shear[c, 0] + x - along * nx
-        sheared[c, 1] = shear[c, 1] + y - along * ny
-        sheared[c, 2] = shear[c, 2] + z - along * nz
+        store(sheared, 3 * c, add(add(load(shear, 3 * c), 1.0, moved), -along, n))
+
+
+@kernel(inline=True)
+def moved_from(carried, c, point, nodes, tets, tet, weights):
+    """Returns the motion r of a contact's point relative to the collider [m], three numbers, in a step to `nodes`."""
+    moved = add(nothing(), -1.0, load(carried, 3 * c))
+    for a in range(4):
+        moved = add(moved, weights[point, a], load(nodes, 3 * tets[tet[point], a]))
+    return moved
 
 
 @kernel()
@@ -53,24 +57,18 @@ def push(
         i = which[c]
         point = id[i] % count
         tet_out[c] = tet[point]
-        n0, n1, n2, n3 = tets[tet[point]]
         for a in range(4):
             weights_out[c, a] = weights[point, a]
+        # with r at no motion: f = −k n (depth + n·r) − κ (s0 + r − n (n·r))
+        n, moved = load(normal, 3 * i), moved_from(carried, i, point, nodes, tets, tet, weights)
+        along, rest = total(add_products(nothing(), n, moved)), k[i] - kappa[i]
         depth = max(gap[i], -PUSH_OUT * tet_size[point]) - shift[i]
-        for row in range(3):
-            total = -k[i] * depth * normal[i, row] - kappa[i] * shear[i, row]
-            for col in range(3):
-                outer = normal[i, row] * normal[i, col]
-                entry = k[i] * outer + kappa[i] * ((1.0 if row == col else 0.0) - outer)
-                stiffness[c, row, col] = entry
-                at = (
-                    weights[point, 0] * nodes[n0, col]
-                    + weights[point, 1] * nodes[n1, col]
-                    + weights[point, 2] * nodes[n2, col]
-                    + weights[point, 3] * nodes[n3, col]
-                )
-                total += entry * (carried[i, col] - at)
-            force[c, row] = total
+        push_back = add(nothing(), -k[i] * depth - rest * along, n)
+        store(force, 3 * c, add(add(push_back, -kappa[i], load(shear, 3 * i)), -kappa[i], moved))
+        x, y, z = numbers(n)
+        store(stiffness, 9 * c, add(three(kappa[i], 0.0, 0.0), rest * x, n))
+        store(stiffness, 9 * c + 3, add(three(0.0, kappa[i], 0.0), rest * y, n))
+        store(stiffness, 9 * c + 6, add(three(0.0, 0.0, kappa[i]), rest * z, n))
 
 
 @kernel()

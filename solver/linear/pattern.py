@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,6 +62,11 @@ class BlockPattern:
     def island_count(self) -> int:
         """Number of islands k."""
         return len(self.island_start) - 1
+
+    @functools.cached_property
+    def smallest_island(self) -> int:
+        """Fewest rows of an island."""
+        return int(np.diff(self.island_start).min(initial=self.node_count))
 
     @property
     def block_count(self) -> int:

@@ -22,7 +22,7 @@ from .conjugate_gradients import conjugate_gradients
 from .pattern import BlockPattern
 from .rigid_modes import RigidModes, balance, make_orthogonal
 from .row_passes import BB, KNOWN, SUMS, D
-from .small_islands import solve_small_islands
+from .small_islands import MOST_NODES, solve_small_islands
 
 # systems of fewer blocks are solved on one thread: a pass over them is over before the others have begun
 BLOCKS_PER_THREAD = 8000
@@ -97,7 +97,8 @@ def solve(
     """
     if x.shape != b.shape or x.shape != (pattern.node_count, 3) or values.shape != (pattern.block_count, 9):
         raise ValueError(f"x {x.shape}, b {b.shape}, values {values.shape} do not fit {pattern.node_count} nodes")
-    solve_small_islands(pattern.island_start, pattern.row_start, pattern.column, values, is_free, b, x)
+    if pattern.smallest_island <= MOST_NODES:
+        solve_small_islands(pattern.island_start, pattern.row_start, pattern.column, values, is_free, b, x)
     inverse = np.empty((pattern.node_count, 9))
     invert_diagonal(pattern.diagonal, is_free, values, inverse)
     p, vectors = np.empty_like(b), np.zeros((4, *b.shape))
