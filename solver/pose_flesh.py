@@ -10,7 +10,7 @@ import numpy as np
 
 from .arrays import Bools, Floats, floats
 from .build import Built
-from .errors import BadInput
+from .errors import BadInput, SolveFailed
 from .flesh import FleshPart
 from .flesh.follow_pose import Followed, Pose, follow_pose
 from .gravity import gravity_at
@@ -65,7 +65,7 @@ def pose_flesh(
         on_progress: Called before every Newton iteration; what it raises goes through, and nothing is changed then.
 
     Raises:
-        BadInput: "flesh-loose": a piece is held by nothing at that time.
+        BadInput, SolveFailed: "flesh-loose": a piece is held by nothing, at the beginning or later.
     """
     built, state = simulation.built, simulation.state
     flesh = built.flesh.quasistatic if built.flesh else None
@@ -107,7 +107,8 @@ def _pose(
     pulling = _in_part(built, flesh, Points.together(*springs))
     loose = flesh.pieces.loose(model, held, pulling)
     if len(loose):
-        raise BadInput("flesh-loose", name=_name_of(built, flesh, int(loose[0])), count=len(loose), time=round(time, 3))
+        problem = BadInput if time <= scene.settings.begin else SolveFailed  # what was baked before it is let go stays
+        raise problem("flesh-loose", name=_name_of(built, flesh, int(loose[0])), count=len(loose), time=round(time, 3))
     load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
     contact = flesh.contact
     touching = (lambda start: contact.at(tracks, time, start, before)) if contact is not None else None

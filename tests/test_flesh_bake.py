@@ -73,6 +73,26 @@ def test_velocities_are_what_nodes_moved_in_a_sample(tmp_path: Path):
     np.testing.assert_allclose(run.state.v, (run.state.x - before) * run.scene.settings.fps, rtol=1e-12)
 
 
+@pytest.mark.parametrize("law", ["neo-hookean", "stable-neo-hookean"])
+@pytest.mark.parametrize("squash", [-1.0, 0.0, 0.01])
+def test_tets_that_are_crushed_by_what_holds_them_spoil_nothing(tmp_path: Path, law: str, squash: float):
+    """The end of a limb is held turned inside out, or flat: the rest comes to rest, and it is told."""
+    body = limb(flesh=Flesh(law=law))
+    targets = np.array([bent(body, 0.0)] * 3)
+    far = body.vertices[body.pinned][:, 0] > 1.75
+    targets[1:, far, 1] = 0.25 + squash * (targets[1:, far, 1] - 0.25)
+    run = Run(tmp_path, Scene((body,), (), STILL), body__limb__targets=(np.arange(3) / 24.0, targets))
+    model, pins = run.built.model, run.built.pins[0]
+    begin_frame(run.simulation)
+    run.advance(2)
+    is_held = np.zeros(model.node_count, bool)
+    is_held[pins.held_nodes] = True
+    turned = np.linalg.det(run.state.x[model.tets[:, 1:]] - run.state.x[model.tets[:, :1]]) <= 1e-12
+    assert run.reports[-1].converged and run.reports[-1].newton_iterations < 60
+    if squash < 0.0:
+        assert turned.any() and run.reports[-1].inverted_tets >= turned.sum()
+
+
 def test_weak_pins_are_springs(tmp_path: Path):
     """A block on springs sinks by its weight over their stiffness, and where forces are zero energy is least."""
     body = block((2, 2, 2), key="limb", material=dataclasses.replace(JELLY, youngs_modulus=1e7), flesh=Flesh())

@@ -22,6 +22,7 @@ from ..quasistatic.springs import Springs
 from ..quasistatic.starts import moved_as
 from ..scene import Settings
 from .bodies import FleshPart
+from .crushed import without_crushed
 
 Touch = Callable[[Floats], Touching]
 
@@ -113,6 +114,7 @@ def follow_pose(
         on_iteration: Called before every Newton iteration; what it raises goes through.
     """
 
+    model, is_crushed = without_crushed(model, pose.held)
     springs = [Springs(model, pose.springs, x)] if len(pose.springs) else []
     given = (settings.pose_tolerance, settings.pose_iterations, pose.load, on_iteration, springs)
 
@@ -128,13 +130,14 @@ def follow_pose(
         tries.append(tried(rest_moved_along(model, pose, x)))
     best = min(tries, key=lambda each: each.rank)
     found = best.equilibrium
+    is_inverted = _inverted(model, found.x)
     return Followed(
         x=found.x,
         residual=found.residual,
         residuals=found.residuals,
         converged=found.converged,
-        is_lost=_lost(model, found, settings.pose_tolerance),
-        inverted_tets=found.inverted_tets,
+        is_lost=_lost(model, found, is_inverted & ~is_crushed, settings.pose_tolerance),
+        inverted_tets=int(np.count_nonzero(is_inverted)),
         newton_iterations=sum(each.equilibrium.newton_iterations for each in tries),
         cg_iterations=sum(each.equilibrium.cg_iterations for each in tries),
         contacts=best.contacts,
@@ -169,10 +172,14 @@ def _within(numbers: Indices, places: slice) -> Bools:
     return (numbers >= places.start) & (numbers < places.stop)
 
 
-def _lost(model: Model, found: Equilibrium, tolerance: float) -> Bools:
-    """Returns which bodies are not at rest or have tets inside out, (b,)."""
-    edges = found.x[model.tets[:, 1:]] - found.x[model.tets[:, :1]]
-    is_inverted = ~(np.linalg.det(edges) > 0.0)
+def _inverted(model: Model, x: Floats) -> Bools:
+    """Returns which tets are inside out, (m,)."""
+    edges = x[model.tets[:, 1:]] - x[model.tets[:, :1]]
+    return ~(np.einsum("mi,mi->m", edges[:, 0], np.cross(edges[:, 1], edges[:, 2])) > 0.0)
+
+
+def _lost(model: Model, found: Equilibrium, is_inverted: Bools, tolerance: float) -> Bools:
+    """Returns which bodies are not at rest, or have tets of those that are inverted, (b,)."""
     return np.array(
         [
             not residual <= tolerance or bool(is_inverted[body.tets].any())
