@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 FARTHEST = 4.0
 ENOUGH = 1.0e-4  # share of the slope by which energy has to fall. Source: Nocedal and Wright 2006, section 3.1
 ROUNDING = 1.0e-12  # of the energy: what is no rise
-PUSHES_BACK = 0.5
+PUSHES_BACK, PUSHES_ON = 0.5, 0.7  # forces at the end of a step, in those at its beginning, that change its length
 LOOKS = 5
+LONGEST = 16.0
 SHORTEST = 1.0e-6
 
 
@@ -26,10 +29,11 @@ def extrapolated(slope: float, beyond: float) -> float:
 
 
 class Bracket:
-    """Shortens a step until forces at its end hardly push back.
+    """Finds the end of a step at which forces hardly push on, nor back.
 
     Contacts that are looked for anew at the end of a step may push back harder than those before it told, as where
-    a point has slid from one side of a crease to the other; two such steps end where they began.
+    a point has slid from one side of a crease to the other; two such steps end where they began. And where a fold
+    forms, forces push on as if no step had been made: the clamped tangent is much stiffer than the body.
 
     Attributes:
         length: Of the step now.
@@ -38,21 +42,21 @@ class Bracket:
     def __init__(self, slope: float, length: float) -> None:
         """`slope`: f·d at the beginning [J]."""
         self.slope, self.length = slope, length
-        self.low, self.high = (0.0, slope), (length, 0.0)
+        self.low, self.high = (0.0, slope), (np.inf, 0.0)
         self.looks = 0
 
     def narrow(self, beyond: float) -> bool:
         """Takes f·d at the end of the step [J] and sets a new length; returns whether it is another."""
-        if not beyond < -PUSHES_BACK * self.slope and not (self.looks and beyond > PUSHES_BACK * self.slope):
-            return False
         if self.looks == LOOKS or not self.slope > 0.0:
             return False
-        if beyond < 0.0:
+        if beyond < -PUSHES_BACK * self.slope:
             self.high = (self.length, beyond)
-        else:
+        elif beyond > PUSHES_ON * self.slope and self.length < LONGEST:
             self.low = (self.length, beyond)
+        else:
+            return False
         (a, f), (b, g) = self.low, self.high
-        self.length = a + (b - a) * min(max(f / (f - g), 0.1), 0.9)
+        self.length = 2.0 * self.length if b == np.inf else a + (b - a) * min(max(f / (f - g), 0.1), 0.9)
         self.looks += 1
         return True
 

@@ -29,7 +29,7 @@ from .skin import Skin, make_skin
 from .touching import Touching
 from .ways_out import Now, ways_out, with_known
 
-STIFFNESS = 10.0  # penalty per area over Young's modulus / tet size
+STIFFNESS = 30.0  # penalty per area over Young's modulus / tet size
 
 NEIGHBOUR = 0.5  # distance at rest along a sheet below which it does not touch itself, in tet sizes
 

@@ -24,6 +24,7 @@ DEEP = 0.05  # depth that is left, in sizes of a tet of the point's body
 HARDER = 5.0  # by what the penalty is raised each time
 STAGES = 3  # how often
 FEWEST = 30  # iterations of a solve that are not halved
+FROZEN = 10  # iterations with contacts frozen
 ROUNDS = 6  # of freezing and looking again
 
 
@@ -51,13 +52,14 @@ class _Solves:
         self.begin, self.left, self.on_iteration = begin, most, on_iteration
         self.newton_iterations = self.cg_iterations = 0
 
-    def go_on(self, x: Floats) -> Equilibrium:
+    def go_on(self, x: Floats, most: int = 0) -> Equilibrium:
         before = self.newton_iterations
 
         def told(progress: Progress) -> None:
             self.on_iteration(replace(progress, newton_iterations=before + progress.newton_iterations))
 
-        most = max(self.left // 2, min(self.left, FEWEST))  # the rest is for contacts that have to be frozen
+        # half of them is kept for contacts that have to be frozen
+        most = min(most or max(self.left // 2, FEWEST), self.left)
         found = self.begin(x=x, max_iterations=most, on_iteration=told)
         self.newton_iterations += found.newton_iterations
         self.cg_iterations += found.cg_iterations
@@ -96,7 +98,7 @@ def solve_in_contact(
                 break
             freezes += 1
             touching.freeze(found.x)
-            frozen = solves.go_on(found.x)
+            frozen = solves.go_on(found.x, FROZEN)
             touching.thaw()
             found = solves.go_on(frozen.x)
         x = found.x
