@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import bpy
 
-from . import modifier_place, roles
+from ..solver.errors import BadInput
+from . import modifier_place, presets, roles
 
 
 def bones_of(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
@@ -32,3 +33,14 @@ def is_held(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
     own = obj.sinew
     by_armature = own.use_armature_bones and bool(armatures_of(obj))
     return bool(bones_of(scene, obj) or by_armature or own.pin_group or own.affect_group)
+
+
+def check_held(scene: bpy.types.Scene) -> None:
+    """Makes sure that all flesh of a scene that is to follow a pose has one.
+
+    Raises:
+        BadInput: Nothing holds one of them.
+    """
+    for obj in roles.bodies(scene):
+        if obj.sinew.motion == presets.POSE and not is_held(scene, obj):
+            raise BadInput("flesh-not-held", name=obj.name)

@@ -268,6 +268,18 @@ def test_flesh_that_nothing_holds_gets_an_offer() -> None:
     assert offers() != set()
 
 
+def test_flesh_that_nothing_holds_is_refused_at_once() -> None:
+    scene = fresh()
+    obj = flesh()
+    with pytest.raises(RuntimeError, match='Nothing holds the flesh of "Arm"'):
+        bpy.ops.sinew.simulate()
+    obj.sinew.motion = "JIGGLE"
+    holding.check_held(scene)
+    obj.sinew.motion = "POSE"
+    bone()
+    holding.check_held(scene)
+
+
 def test_a_new_bone_lies_along_the_flesh() -> None:
     scene = fresh()
     obj = flesh()

@@ -19,7 +19,7 @@ import bpy
 
 from ...solver.cache import delete_cache, is_cache, layout
 from ...solver.errors import BadInput, StorageFailed
-from .. import export, messages, modifier_place, playback, preferences, roles
+from .. import export, holding, messages, modifier_place, playback, preferences, roles
 from ..reading import input_checks, input_notes
 from ..reading.input_history import follows_rigid_bodies
 from ..results import present
@@ -139,6 +139,7 @@ def check(scene: bpy.types.Scene, folder: Path) -> None:
             raise BadInput("linked-without-override", name=linked.name)
         raise BadInput("no-bodies", name=scene.name)
     input_checks.check_objects(scene)
+    holding.check_held(scene)
     first, last = export.frame_range(scene)
     if last < first:
         raise BadInput("frame-range-empty", start=first, end=last)

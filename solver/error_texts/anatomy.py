@@ -110,6 +110,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "tets, or for the first frame a Pre-Roll.",
     ),
     # what is made flesh or bone in the window
+    "flesh-not-held": (
+        'Nothing holds the flesh of "{name}", so it has no pose to follow.',
+        "Press Make Bone on a mesh inside it, turn on Armature Bones, pin it, or choose Jiggle under Motion.",
+    ),
     "armature-as-bone": (
         '"{name}" is an armature, and bones are meshes.',
         "Turn on Armature Bones in the flesh that it poses, or select a mesh that it moves.",
