@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from .state import State
 
 def reshaped_model(built: Built, state: State) -> Model:
     """Returns the model with the rest shapes that hold at `state`, before anything has flowed."""
-    changed = rest_shapes(built.reshaped, built.model, state)
+    changed: dict[str, Any] = dict(rest_shapes(built.reshaped, built.model, state))
     return replace(built.model, **changed) if changed else built.model
 
 

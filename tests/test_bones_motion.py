@@ -107,6 +107,58 @@ def test_a_bent_rod_bends_the_flesh_along(tmp_path, radius, sides):
     assert found.turned_inside_out(read, 1.0) == []
 
 
+def skeleton(*shapes):
+    """Returns several closed meshes as one."""
+    starts = np.cumsum([0, *(len(vertices) for vertices, _ in shapes)])
+    triangles = [faces + start for (_, faces), start in zip(shapes, starts[:-1], strict=True)]
+    return np.concatenate([vertices for vertices, _ in shapes]), np.concatenate(triangles).astype(np.int32)
+
+
+def test_the_bones_of_a_skeleton_in_one_mesh_move_each_in_its_own_way(tmp_path):
+    """As an armature deforms it: each is followed to round-off, and no tet is held by two."""
+    vertices, triangles = skeleton(rod(0.2, 1.95), rod(2.05, 3.8))
+    joint = [2.0, 0.5, 0.5]
+    matrix = pose(None, joint) @ pose(rotation([0, 1, 0], -1.2)) @ pose(None, np.negative(joint))
+    bent_vertices = np.where(vertices[:, :1] > 2.0, moved(matrix, vertices), vertices)
+    body = limb((24, 8, 8))
+    found, built, read = held_by(
+        tmp_path, body, bone((vertices, triangles)), bone__bone__vertices=over_time(vertices, bent_vertices)
+    )
+    fixed, there = targets(found, built, read, 1.0)
+    X, tets = built.model.X, built.model.tets
+    wanted = np.where(X[:, :1] > 2.0, moved(matrix, X), X)
+    assert fixed.sum() > 50 and np.abs(there - wanted)[fixed].max() < 1e-9
+    assert len(found.holds) == 2 and set(found.attached(len(X)).tolist()) == {-1, 0}
+    left = (fixed & (X[:, 0] < 2.0))[tets].any(axis=1)
+    assert not (left & (fixed & (X[:, 0] > 2.0))[tets].any(axis=1)).any()
+    assert found.turned_inside_out(read, 1.0) == [] and found.warnings[0] == ()
+
+
+def test_what_lies_in_a_bone_is_part_of_it(tmp_path):
+    """A skull stays hollow."""
+    outer, inner = ball([2.0, 0.5, 0.5], 0.49, 12), ball([2.0, 0.5, 0.5], 0.25, 12)
+    shape = skeleton(outer, (inner[0], inner[1][:, ::-1]))
+    found, built, _ = held_by(tmp_path, limb((24, 8, 8)), bone(shape), bone__bone__vertices=over_time(shape[0]))
+    (hold,) = found.holds
+    away = np.linalg.norm(built.model.X[hold.nodes] - [2.0, 0.5, 0.5], axis=1)
+    assert len(away) > 20 and away.min() > 0.24
+
+
+def test_a_bone_that_moves_rigidly_stays_whole(tmp_path):
+    shape = skeleton(rod(0.2, 1.95), rod(2.05, 3.8))
+    found, _, _ = held_by(tmp_path, limb(), bone(shape), bone__bone__matrix=(*over_time(np.eye(4)), "rigid"))
+    assert len(found.holds) == 1
+
+
+def test_vertices_without_faces_say_nothing_of_a_bone(tmp_path):
+    vertices, triangles = rod(0.5, 3.5)
+    stray = np.vstack([vertices, [[50.0, 0.0, 0.0], [0.0, 80.0, 0.0]]])
+    tracks = over_time(stray, np.vstack([moved(TURN, vertices), stray[-2:] * 3.0]))
+    found, built, read = held_by(tmp_path, limb(), bone((stray, triangles)), bone__bone__vertices=tracks)
+    fixed, there = targets(found, built, read, 1.0)
+    assert np.abs(there - moved(TURN, built.model.X))[fixed].max() < 1e-9
+
+
 def test_inner_nodes_lie_as_a_harmonic_function_does():
     """Against the dense solve of the same least squares."""
     from meshes import bar

@@ -8,6 +8,8 @@
 4. Between two bones that hold exactly, material stays free, so that a joint can bend without tets being crushed: no
    tet is held by both. Nodes are given away one by one, those deepest in their bone or nearest to it first, and one
    that shares a tet with a node of another exact bone stays free. Bones that hold by springs need no such gap.
+
+Pieces of a mesh that deforms count as bones of their own (`pieces.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from ..geometry.bvh import build_bvh
 from ..geometry.closest import Closest, closest_points
 from ..scene import Body
 from .joints import clears, joints
-from .reach import Reach, Shape, interpolated, painted
+from .pieces import Piece
+from .reach import Shape, interpolated, painted
 
 NONE = -1
 
@@ -33,20 +36,18 @@ class Attachment:
     """What holds a body.
 
     Attributes:
-        bone: Number of the bone that each node follows, −1 for none, (n,).
-        wanted: The same, had no joint been kept free.
-        distance: How far each of `bones` is from the nodes that it could have held [m], inf from others, (b, n).
-        bones: Numbers of the bones that may hold the body, rising, (b,).
-        nearest: How far each of them is from the nearest node [m], zero where it reaches one, (b,).
+        piece: Number of the piece of bone that each node follows, −1 for none, (n,).
+        pieces: Numbers of the pieces that may hold the body, rising, (b,).
+        nodes: Those that each of these could have held, rising.
+        distance: How far these are from it [m].
         masked: How many nodes masks and paint kept from each, (b,).
     """
 
-    bone: Indices
-    wanted: Indices
-    distance: Floats
-    bones: tuple[int, ...]
-    nearest: Floats
-    masked: Indices
+    piece: Indices
+    pieces: tuple[int, ...]
+    nodes: tuple[Indices, ...]
+    distance: tuple[Floats, ...]
+    masked: tuple[int, ...]
 
 
 def holds(bone: Bone, body: Body) -> bool:
@@ -54,28 +55,29 @@ def holds(bone: Bone, body: Body) -> bool:
     return body.key in bone.bodies if bone.bodies else body.flesh is not None
 
 
-def attach(bones: Sequence[Bone], shapes: Sequence[Shape], body: Body, nodes: Floats, tets: Indices) -> Attachment:
+def attach(pieces: Sequence[Piece], shapes: Sequence[Shape], body: Body, nodes: Floats, tets: Indices) -> Attachment:
     """Returns what holds a body with nodes at rest [m], (n, 3), and tets of its own, (m, 4)."""
-    numbers = tuple(number for number, bone in enumerate(bones) if holds(bone, body))
+    numbers = tuple(number for number, piece in enumerate(pieces) if holds(piece.bone, body))
+    bones = [pieces[number].bone for number in numbers]
     surface = closest_points(build_bvh(body.vertices, body.triangles), nodes)
     paint = body.flesh.attachment_paint if body.flesh is not None else np.zeros(0)
-    may = painted(paint, body.triangles, surface)
-    leader = _leaders([bones[number] for number in numbers], body, surface)
+    may, leader, shared = painted(paint, body.triangles, surface), _leaders(bones, body, surface), joints(bones)
     best, chosen = np.full(len(nodes), np.inf), np.full(len(nodes), NONE, np.int32)
-    distance = np.full((len(numbers), len(nodes)), np.inf)
-    nearest, masked = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
-    shared = joints([bones[number] for number in numbers])
-    for row, number in enumerate(numbers):
-        found: Reach = shapes[number].reach(nodes)
+    reached, distance, masked = [], [], []
+    for row, (number, bone) in enumerate(zip(numbers, bones, strict=True)):
+        found = shapes[number].reach(nodes)
         is_reached = np.isfinite(found.distance)
-        allowed = is_reached & may & (leader == row if len(bones[number].weights) else True)
-        allowed[allowed] = clears(bones[number], shared[row], nodes[allowed])
-        distance[row, allowed], nearest[row] = found.distance[allowed], found.nearest
-        masked[row] = found.masked + int(is_reached.sum() - allowed.sum())
-        nearer = distance[row] < best
-        best[nearer], chosen[nearer] = distance[row, nearer], number
-    is_exact = np.array([bone.stiffness is None for bone in bones])
-    return Attachment(_with_free_joints(chosen, best, is_exact, tets), chosen, distance, numbers, nearest, masked)
+        allowed = is_reached & may & (leader == row if len(bone.weights) else True)
+        allowed[allowed] = clears(bone, shared[row], nodes[allowed])
+        own = np.flatnonzero(allowed).astype(np.int32)
+        reached.append(own)
+        distance.append(found.distance[own])
+        masked.append(found.masked + int(is_reached.sum()) - len(own))
+        nearer = own[found.distance[own] < best[own]]
+        best[nearer], chosen[nearer] = found.distance[nearer], number
+    is_exact = np.array([piece.bone.stiffness is None for piece in pieces])
+    chosen = _with_free_joints(chosen, best, is_exact, tets)
+    return Attachment(chosen, numbers, tuple(reached), tuple(distance), tuple(masked))
 
 
 def _leaders(bones: Sequence[Bone], body: Body, surface: Closest) -> Indices:

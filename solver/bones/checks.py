@@ -17,6 +17,8 @@ from ..pins import BodyPins
 from ..scene import Body, Scene
 from ..tracks import TrackReader
 from .attachment import Attachment
+from .pieces import Piece
+from .reach import Shape
 
 CONFLICT = 0.25  # share of what the smaller of two bones reaches that both may want alike
 ALIKE = 0.1  # difference of their distances up to which they do, in tet sizes
@@ -68,51 +70,64 @@ def _check_paint(bone: Bone, setting: str, paint: Floats, count: int) -> None:
         raise BadInput("paint-without-vertices", name=bone.name, setting=setting)
 
 
-def check_outside(bones: Sequence[Bone], bodies: Sequence[Body], found: Sequence[Attachment]) -> None:
-    """Looks for bones that reach none of the flesh that they may hold.
+def check_outside(
+    pieces: Sequence[Piece], shapes: Sequence[Shape], bodies: Sequence[tuple[Body, Floats]], found: Sequence[Attachment]
+) -> None:
+    """Looks for bones that reach none of the flesh that they may hold; bodies come with their nodes at rest [m].
 
     Raises:
         BadInput: There is one; the sentence says how far away it is. Of armature bones, which an artist does not choose
             one by one, it is enough that one of them holds its body.
     """
-    for body, there in zip(bodies, found, strict=True):
-        lines = [row for row, number in enumerate(there.bones) if len(bones[number].weights)]
-        if lines and not np.isfinite(there.distance[lines]).any():
+    for (body, _), there in zip(bodies, found, strict=True):
+        lines = [own for own, number in zip(there.nodes, there.pieces, strict=True) if len(pieces[number].bone.weights)]
+        if lines and not any(map(len, lines)):
             raise BadInput("armature-outside", name=body.name, count=len(lines))
-    for number, bone in enumerate(bones):
-        rows = [
-            (there.bones.index(number), there, body)
+    for bone in sorted({piece.number for piece in pieces}):
+        places = [
+            (number, row, there, body)
             for body, there in zip(bodies, found, strict=True)
-            if number in there.bones
+            for row, number in enumerate(there.pieces)
+            if pieces[number].number == bone
         ]
-        if not rows or len(bone.weights) or any(np.isfinite(there.distance[row]).any() for row, there, _ in rows):
+        asked = next(piece.bone for piece in pieces if piece.number == bone)
+        if not places or len(asked.weights) or any(len(there.nodes[row]) for _, row, there, _ in places):
             continue
-        masked = next((body for row, there, body in rows if there.masked[row]), None)
-        if masked is not None:
-            raise BadInput("bone-masked", name=bone.name, body=masked.name)
-        row, there, body = min(rows, key=lambda one: one[1].nearest[one[0]])
-        away = float(there.nearest[row])
-        numbers = {"distance": f"{bone.distance:.4g}", "away": f"{away:.4g}", "wanted": f"{1.01 * away:.4g}"}
-        raise BadInput("bone-outside", name=bone.name, body=body.name, **numbers)
+        for _, row, there, (body, _) in places:
+            if there.masked[row]:
+                raise BadInput("bone-masked", name=asked.name, body=body.name)
+        ways = [(float(shapes[number].away(nodes).min()), body.name) for number, _, _, (body, nodes) in places]
+        away, name = min(ways)
+        numbers = {"distance": f"{asked.distance:.4g}", "away": f"{away:.4g}", "wanted": f"{1.01 * away:.4g}"}
+        raise BadInput("bone-outside", name=asked.name, body=name, **numbers)
 
 
-def conflicts(bones: Sequence[Bone], body: Body, found: Attachment, tet_size: float) -> list[SinewError]:
+def conflicts(pieces: Sequence[Piece], body: Body, found: Attachment, tet_size: float) -> list[SinewError]:
     """Returns what an artist should know: bones that want the same flesh, and such as others leave nothing to."""
-    told = []
-    exact = [row for row, number in enumerate(found.bones) if bones[number].stiffness is None]
-    for one, other in itertools.combinations(exact, 2):
-        a, b = found.distance[one], found.distance[other]
-        both = np.isfinite(a) & np.isfinite(b)
-        alike = both.copy()
-        alike[both] = ((a < 0.0) & (b < 0.0))[both] | (np.abs(a[both] - b[both]) <= ALIKE * tet_size)
-        count = int(alike.sum())
-        if count > CONFLICT * max(1, min(np.isfinite(a).sum(), np.isfinite(b).sum())):
-            names = {"bone": bones[found.bones[one]].name, "other": bones[found.bones[other]].name}
-            told.append(SinewError("bones-want-the-same", name=body.name, count=count, **names))
-    for row, number in enumerate(found.bones):
-        bone = bones[number]
-        if np.isfinite(found.distance[row]).any() and not (found.bone == number).any():
-            told.append(SinewError("bone-crowded-out", name=bone.name, body=body.name))
+    told = [
+        SinewError("bones-want-the-same", name=body.name, count=count, bone=one, other=other)
+        for (one, other), count in _contested(pieces, found, tet_size).items()
+    ]
+    kept = {pieces[number].number for number in np.unique(found.piece[found.piece >= 0]).tolist()}
+    reaching = {pieces[n].number: pieces[n].bone for n, own in zip(found.pieces, found.nodes, strict=True) if len(own)}
+    crowded = [bone for number, bone in reaching.items() if number not in kept]
+    return told + [SinewError("bone-crowded-out", name=bone.name, body=body.name) for bone in crowded]
+
+
+def _contested(pieces: Sequence[Piece], found: Attachment, tet_size: float) -> dict[tuple[str, str], int]:
+    """Returns names of bones that want many nodes alike, and how many."""
+    told: dict[tuple[str, str], int] = {}
+    rows = [row for row, number in enumerate(found.pieces) if pieces[number].bone.stiffness is None]
+    for one, other in itertools.combinations(rows, 2):
+        first, second = pieces[found.pieces[one]], pieces[found.pieces[other]]
+        if first.number == second.number or (len(first.bone.weights) and len(second.bone.weights)):
+            continue  # weights have decided
+        _, i, j = np.intersect1d(found.nodes[one], found.nodes[other], assume_unique=True, return_indices=True)
+        a, b = found.distance[one][i], found.distance[other][j]
+        count = int((((a < 0.0) & (b < 0.0)) | (np.abs(a - b) <= ALIKE * tet_size)).sum())
+        if count > CONFLICT * max(1, min(len(found.nodes[one]), len(found.nodes[other]))):
+            names = first.bone.name, second.bone.name
+            told[names] = told.get(names, 0) + count
     return told
 
 

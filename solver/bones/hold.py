@@ -31,11 +31,11 @@ class Springs:
 
 @dataclass(frozen=True, eq=False)
 class Hold:
-    """What one bone holds of one body.
+    """What one bone, or one piece of a bone that deforms, holds of one body.
 
     Attributes:
         number: Of the bone, in the order of the scene.
-        bone: As in the scene.
+        bone: As in the scene, with the triangles of that piece.
         body, name: Number of the body, and its name for people.
         nodes: Nodes of the model, rising, (k,).
         rows: Which place of `motion` each of them has, (k,).

@@ -20,6 +20,7 @@ from .checks import APART, check_freedom, check_outside, conflicts, never_releas
 from .hold import Hold
 from .inner import surrounded
 from .motion import make_motion
+from .pieces import Piece, pieces_of
 from .reach import Shape
 
 
@@ -41,20 +42,21 @@ def make_bones(
     numbers = [n for n, body in enumerate(scene.bodies) if any(holds(bone, body) for bone in scene.bones)]
     if not numbers:
         return None
-    shapes = [Shape(bone) for bone in scene.bones]
-    found = []
+    pieces = pieces_of(scene.bones, tracks)
+    shapes = [Shape(piece.bone) for piece in pieces]
+    bodies, found = [], []
     for number in numbers:
         place = model.bodies[number]
-        own = model.tets[place.tets] - np.int32(place.nodes.start)
-        found.append(attach(scene.bones, shapes, scene.bodies[number], floats(model.X[place.nodes]), own))
-    check_outside(scene.bones, [scene.bodies[number] for number in numbers], found)
+        bodies.append((scene.bodies[number], floats(model.X[place.nodes])))
+        found.append(attach(pieces, shapes, *bodies[-1], model.tets[place.tets] - np.int32(place.nodes.start)))
+    check_outside(pieces, shapes, bodies, found)
     made: list[Hold] = []
     warnings: dict[int, tuple[SinewError, ...]] = {}
     for number, there in zip(numbers, found, strict=True):
         size = meshes[number].report.tet_size
-        own_holds = _holds(scene, shapes, model, number, there, tracks, size)
+        own_holds = _holds(scene, pieces, shapes, model, number, there, tracks, size)
         made += own_holds
-        told = conflicts(scene.bones, scene.bodies[number], there, size)
+        told = conflicts(pieces, scene.bodies[number], there, size)
         own_pins = [one for one in pins if one.body == number]
         warnings[number] = (*told, *_against_pins(own_holds, own_pins, model, tracks, size))
         is_held = np.zeros(model.node_count, bool)
@@ -69,6 +71,7 @@ def make_bones(
 
 def _holds(
     scene: Scene,
+    pieces: Sequence[Piece],
     shapes: Sequence[Shape],
     model: Model,
     body: int,
@@ -78,8 +81,8 @@ def _holds(
 ) -> list[Hold]:
     place, made = model.bodies[body], []
     own_tets = model.tets[place.tets] - np.int32(place.nodes.start)
-    for number in found.bones:
-        own = np.flatnonzero(found.bone == number).astype(np.int32)
+    for number in found.pieces:
+        own = np.flatnonzero(found.piece == number).astype(np.int32)
         if not len(own):
             continue
         nodes = own + np.int32(place.nodes.start)
@@ -89,7 +92,8 @@ def _holds(
         inside = surrounded(own_tets, own[tets], len(row))[own]
         motion = make_motion(shapes[number], floats(model.X[nodes]), tets, inside, tracks, tet_size)
         rows, name = np.arange(len(own), dtype=np.int32), scene.bodies[body].name
-        made.append(Hold(number, scene.bones[number], body, name, nodes, rows, motion, tets))
+        piece = pieces[number]
+        made.append(Hold(piece.number, piece.bone, body, name, nodes, rows, motion, tets))
     return made
 
 

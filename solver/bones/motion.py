@@ -65,17 +65,20 @@ class Deforming:
     Attributes:
         groups: Nodes near the surface.
         inner: The others; None: there are none.
-        whole: The motion of all vertices.
+        used: Vertices of its faces, (n,).
+        whole: The motion of all of these.
         rest: All nodes at rest from the middle of the vertices [m], (k, 3).
     """
 
     groups: tuple[Group, ...]
     inner: Inner | None
+    used: Indices
     whole: Motions
     rest: Floats
 
     def targets(self, vertices: Floats) -> Floats:
-        """Returns where the nodes are [m], (k, 3), for the vertices now [m], (n, 3)."""
+        """Returns where the nodes are [m], (k, 3), for all vertices now [m], (v, 3)."""
+        vertices = vertices[self.used]
         middle = vertices.mean(axis=0)
         wanted = vertices - middle
         F = not_flattened(self.whole.fit(wanted)[0][0])
@@ -148,12 +151,13 @@ def make_motion(
     """
     if not tracks.has(f"bone.{shape.bone.key}.vertices"):
         return Motion(shape.bone, rest, None)
-    vertices = floats(shape.bone.vertices, -1, 3)
+    used = np.unique(shape.triangles).astype(np.int32)
+    vertices = floats(floats(shape.bone.vertices, -1, 3)[used])
     middle = vertices.mean(axis=0)
     own, whole = rest - middle, motion_of_all(vertices - middle)
     if not whole.extent.all():
         raise BadInput("bone-on-a-line", name=shape.bone.name)
-    away, near = shape.nearest(rest)[0], NEAR * tet_size
+    away, near = shape.away(rest), NEAR * tet_size
     is_inner = is_surrounded & (away > near)
     # by powers of two, so that few sets of vertices do
     level = np.maximum(np.ceil(np.log2(np.maximum(away, 1e-12 * near) / near)), 0.0).astype(int)
@@ -162,7 +166,7 @@ def make_motion(
     for one in np.unique(level[~is_inner]).tolist():
         rows = np.flatnonzero(level == one).astype(np.int32)
         groups += _groups(rows, own[rows], vertices - middle, np.maximum(away[rows], near), near * 2.0**one)
-    return Motion(shape.bone, rest, Deforming(tuple(groups), make_inner(rest, tets, is_inner), whole, own))
+    return Motion(shape.bone, rest, Deforming(tuple(groups), make_inner(rest, tets, is_inner), used, whole, own))
 
 
 def _groups(rows: Indices, rest: Floats, vertices: Floats, wide: Floats, radius: float) -> list[Group]:

@@ -27,12 +27,10 @@ class Reach:
     Attributes:
         distance: How far each is from the bone [m], less than zero inside a closed mesh, inf where the bone does not
             reach or its mask says no, (n,).
-        nearest: How near the nearest of all points is [m], zero where one is inside.
         masked: How many points the mask kept from the bone.
     """
 
     distance: Floats
-    nearest: float
     masked: int
 
 
@@ -59,15 +57,11 @@ class Shape:
         reached = is_inside | (found.distance <= self.bone.distance)
         allowed = reached & self._allows(found)
         distance[near[allowed]] = np.where(is_inside, -found.distance, found.distance)[allowed]
-        if reached.any():
-            return Reach(distance, 0.0, int(reached.sum() - allowed.sum()))
-        return Reach(distance, float(closest_points(self.bvh, points).distance.min(initial=np.inf)), 0)
+        return Reach(distance, int(reached.sum() - allowed.sum()))
 
-    def nearest(self, points: Floats) -> tuple[Floats, Floats]:
-        """Returns distances [m] from the surface or the line, (n,), and its points that are nearest [m], (n, 3)."""
-        found = closest_points(self.bvh, points)
-        corners = floats(self.bone.vertices, -1, 3)[self.triangles[found.triangle]]
-        return found.distance, np.einsum("ka,kai->ki", found.weights, corners)
+    def away(self, points: Floats) -> Floats:
+        """Returns how far points [m], (n, 3), are from the surface or the line [m], (n,)."""
+        return closest_points(self.bvh, points).distance
 
     def _is_in_box(self, points: Floats, margin: float) -> Bools:
         box = self.bvh.boxes[0]
