@@ -131,8 +131,9 @@ def follow_pose(
     best = min(tries, key=lambda each: each.rank)
     found = best.equilibrium
     is_inverted = _inverted(model, found.x)
+    is_finite = bool(np.isfinite(found.x).all())  # the next sample has to begin somewhere
     return Followed(
-        x=found.x,
+        x=found.x if is_finite else rest_moved_along(model, pose, x),
         residual=found.residual,
         residuals=found.residuals,
         converged=found.converged,
