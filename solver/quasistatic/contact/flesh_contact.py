@@ -47,7 +47,7 @@ class FleshContact:
         containers: Their tets; None where nothing may meet other flesh.
         triangle, weights: The place of the surface that each point is, (k,) and (k, 3).
         rest: Where the points are at rest [m], (k, 3).
-        rest_facing: Where their surface faces at rest, of any length, (k, 3).
+        rest_facing: Where their surface faces at rest, of length one, (k, 3).
         rest_depth: How deep each is in other flesh at rest [m], infinite for points that meet nothing, (k,).
     """
 
@@ -129,7 +129,7 @@ class FleshContact:
             return Meetings.none()
         vertices = self.skin.vertices_at(self.model, x)
         faces, at_vertices = self.skin.normals(vertices)
-        facing = _at_places(at_vertices, self.skin, self.triangle, self.weights)
+        facing = _facing(at_vertices, self.skin, self.triangle, self.weights)
         now = Now(vertices, faces, at_vertices, points, facing)
         met = ways_out(self.skin, self.model, now, found)
         return met if known is None else with_known(self.skin, now, met, known, self.points.tet_size)
@@ -169,7 +169,7 @@ def make_flesh_contact(
         triangle=triangle,
         weights=weights,
         rest=rest,
-        rest_facing=_at_places(at_vertices, skin, triangle, weights),
+        rest_facing=_facing(at_vertices, skin, triangle, weights),
         rest_depth=np.where(skin.is_outer[triangle], 0.0, np.inf),
     )
     at_rest, depth = contact.meetings(model.X), contact.rest_depth
@@ -188,10 +188,11 @@ def _own_points(part: PartModel, points: ContactPoints) -> ContactPoints:
     )
 
 
-def _at_places(at_vertices: Floats, skin: Skin, triangle: Indices, weights: Floats) -> Floats:
-    """Returns what is known at vertices, (v, 3), at places on triangles, (k, 3)."""
+def _facing(at_vertices: Floats, skin: Skin, triangle: Indices, weights: Floats) -> Floats:
+    """Returns unit normals at places on triangles, (k, 3), for normals at vertices of any length, (v, 3)."""
     corners = at_vertices[skin.triangles[triangle]]
-    return weights[:, :1] * corners[:, 0] + weights[:, 1:2] * corners[:, 1] + weights[:, 2:] * corners[:, 2]
+    normals = weights[:, :1] * corners[:, 0] + weights[:, 1:2] * corners[:, 1] + weights[:, 2:] * corners[:, 2]
+    return normals / np.maximum(np.sqrt(np.sum(normals**2, axis=1, keepdims=True)), 1e-300)
 
 
 def _places_on(skin: Skin, points: ContactPoints, rest: Floats) -> tuple[Indices, Floats]:

@@ -80,7 +80,8 @@ def make_skin(model: Model, surfaces: Sequence[RenderSurface]) -> Skin:
     )
     island = indices(part[model.tets[:, 0]])
     own = island[tet[triangles[:, 0]]]
-    shells, is_outer = [], np.zeros(len(triangles), np.bool_)
+    shells: list[Bvh | None] = []
+    is_outer = np.zeros(len(triangles), np.bool_)
     for number in range(count):
         which = np.flatnonzero(own == number)
         if not len(which):

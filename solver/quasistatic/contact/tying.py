@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import Floats, Indices
+from ...arrays import Bools, Floats
 from ...contact.points import ContactPoints
 from ...jit import kernel
 from ...model import Model
@@ -103,7 +103,7 @@ def heights(ties: Ties, x: Floats) -> Floats:
     return -np.add.reduceat(ties.coefficients * along, ties.start[:-1])
 
 
-def moves(ties: Ties, is_free: Indices) -> np.ndarray:
+def moves(ties: Ties, is_free: Bools) -> np.ndarray:
     """Returns which ties have a node that is free, (c,)."""
     if not len(ties):
         return np.zeros(0, np.bool_)

@@ -32,6 +32,7 @@ from .places import Meetings, Places
 from .skin import Skin
 
 INSIDE = 0.5  # winding number from which a place is inside
+AGAINST = -0.1  # cosine between two normals from which they face each other
 STEPS = 32  # of a walk over the surface at most
 TOUCHING = 1.0e-9  # depth over the size of the triangle below which the way out is along its normal
 NEARER = 0.8  # depth over that of the place before below which a new place is taken instead
@@ -47,7 +48,7 @@ class Now:
         vertices: [m], (v, 3).
         faces, at_vertices: Normals of triangles, of length one or zero, (t, 3), and of vertices, of any length, (v, 3).
         points: All points [m], (p, 3).
-        facing: Where their own surface faces, of any length, (p, 3).
+        facing: Where their own surface faces, of length one, (p, 3).
     """
 
     vertices: Floats
@@ -186,7 +187,7 @@ def settle(
 @kernel()
 def closest_facing(boxes, tree, corners, order, faces, n, x, y, z, stack):
     """Returns the triangle of the surface closest to a place at rest of those that face against n, −1: none does."""
-    best, found = np.inf, -1
+    best, found = np.inf, np.int64(-1)
     stack[0] = 0
     top = 1
     while top > 0:
@@ -198,7 +199,7 @@ def closest_facing(boxes, tree, corners, order, faces, n, x, y, z, stack):
         if second < 0:
             for s in range(tree[node, 1], tree[node, 1] + tree[node, 2]):
                 t = order[s]
-                if faces[t, 0] * n[0] + faces[t, 1] * n[1] + faces[t, 2] * n[2] < 0.0:
+                if faces[t, 0] * n[0] + faces[t, 1] * n[1] + faces[t, 2] * n[2] < AGAINST:
                     d2, _, _, _ = closest_on_triangle(corners, s, x, y, z)
                     if d2 < best:
                         best, found = d2, np.int64(t)
@@ -222,7 +223,7 @@ def walk(t, x, y, z, n, vertices, triangles, ring_start, ring, faces, corner):
             vertex = triangles[here, k]
             for at in range(ring_start[vertex], ring_start[vertex + 1]):
                 s = ring[at]
-                if s == here or not faces[s, 0] * n[0] + faces[s, 1] * n[1] + faces[s, 2] * n[2] < 0.0:
+                if s == here or not faces[s, 0] * n[0] + faces[s, 1] * n[1] + faces[s, 2] * n[2] < AGAINST:
                     continue
                 put_corners(vertices, triangles, s, corner)
                 d2, u, v, w = closest_on_triangle(corner, 0, x, y, z)
