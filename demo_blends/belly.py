@@ -11,23 +11,16 @@ import fused
 import stage
 
 FRAMES = 60
+PREROLL = 20  # frames in which the belly comes to hang before the first
 VOXEL = 0.026
 NAVEL = np.array([0.215, 0.0, 0.43])  # he looks along x
 SKIN, HAIR, BELT = (0.66, 0.40, 0.29), (0.025, 0.02, 0.02), (0.10, 0.07, 0.22)
-# frame → height of the hips over where they stand [m]
+# frame → height of the hips over where they stand [m]; the feet stay on the floor when it is below
 HOPS = (
-    (1, 0.0),
-    (5, 0.0),
-    (9, -0.05),
-    (14, 0.17),
-    (19, -0.05),
-    (22, 0.0),
-    (26, -0.05),
-    (31, 0.17),
-    (36, -0.05),
-    (40, 0.0),
-)
-BREATH = ((1, 0.0), (42, 0.0), (53, 1.0))
+    (1, 0.0), (5, 0.0), (9, -0.05), (11, 0.0), (15, 0.16), (19, 0.0), (21, -0.05), (24, -0.01),
+    (27, -0.05), (29, 0.0), (33, 0.16), (37, 0.0), (39, -0.05), (43, 0.0),
+)  # fmt: skip
+BREATH = ((1, 0.0), (44, 0.0), (55, 1.0))
 
 
 def build() -> None:
@@ -41,14 +34,16 @@ def build() -> None:
     follow.object = rig
     stage.make_flesh(body, "JIGGLE", "FAT", tet_size=0.045)
     settings = body.sinew
-    settings.youngs_modulus = 6.0e3
+    settings.youngs_modulus = 5.0e3
     settings.affect_group = "Belly"
     settings.use_armature_bones = True
     settings.rest_from_keys = True
+    bpy.context.scene.sinew.preroll = PREROLL
     rounder = body.modifiers.new("Subdivision", "SUBSURF")
     rounder.levels, rounder.render_levels = 1, 1
     _hop(rig)
-    stage.light_and_camera((2.3, -1.5, 0.85), (0.02, 0.0, 0.60), lens=48.0)
+    _floor()
+    stage.light_and_camera((2.45, -1.75, 0.75), (0.02, 0.0, 0.545), lens=49.0)
 
 
 def _body() -> bpy.types.Object:
@@ -109,16 +104,25 @@ def _breathe(body: bpy.types.Object) -> None:
         full.keyframe_insert("value", frame=frame)
 
 
+def _floor() -> None:
+    """Adds a floor that is only seen: the feet are held by bones."""
+    bpy.ops.mesh.primitive_plane_add(size=60.0)
+    bpy.context.object.name = "Floor"
+    stage.paint(bpy.context.object, stage.FLOOR_COLOUR)
+
+
 def _rig() -> bpy.types.Object:
-    """Returns an armature with hips and a spine."""
+    """Returns an armature with hips, a spine, and feet that go ways of their own."""
     rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
     bpy.context.scene.collection.objects.link(rig)
     stage.select(rig)
     bpy.ops.object.mode_set(mode="EDIT")
-    hips, spine = rig.data.edit_bones.new("Hips"), rig.data.edit_bones.new("Spine")
-    hips.head, hips.tail = (-0.04, 0.0, 0.22), (-0.04, 0.0, 0.40)
-    spine.head, spine.tail = hips.tail, (-0.02, 0.0, 0.88)
-    spine.parent, spine.use_connect = hips, True
+    ends = {"Hips": ((-0.04, 0.0, 0.22), (-0.04, 0.0, 0.40)), "Spine": ((-0.04, 0.0, 0.40), (-0.02, 0.0, 0.88))}
+    ends.update({f"Foot.{side}": ((0.0, y, 0.03), (0.0, y, 0.14)) for side, y in (("L", 0.15), ("R", -0.15))})
+    for name, (head, tail) in ends.items():
+        bone = rig.data.edit_bones.new(name)
+        bone.head, bone.tail = head, tail
+    rig.data.edit_bones["Spine"].parent = rig.data.edit_bones["Hips"]
     bpy.ops.object.mode_set(mode="OBJECT")
     rig.hide_render = True
     return rig
@@ -126,25 +130,31 @@ def _rig() -> bpy.types.Object:
 
 def _weigh(body: bpy.types.Object) -> None:
     """Gives the vertices to the bones by height, and the belly to the simulation."""
-    hips, spine = body.vertex_groups.new(name="Hips"), body.vertex_groups.new(name="Spine")
-    belly = body.vertex_groups.new(name="Belly")
     points = _points(body)
-    soft = np.clip(1.5 * _belly(points), 0.0, 1.0)
+    _, y, z = points.T
     # hands are lower than the spine begins, and hang on it all the same
-    share = np.where(np.abs(points[:, 1]) > 0.225, points[:, 2] > 0.3, np.clip((points[:, 2] - 0.33) / 0.16, 0.0, 1.0))
-    for i in range(len(points)):
-        hips.add([i], 1.0 - float(share[i]), "REPLACE")
-        spine.add([i], float(share[i]), "REPLACE")
-        if soft[i] > 0.02:
-            belly.add([i], float(soft[i]), "REPLACE")
+    upper = np.where(np.abs(y) > 0.225, z > 0.3, np.clip((z - 0.33) / 0.16, 0.0, 1.0))
+    lower = np.where(upper > 0, 0.0, np.clip((0.24 - z) / 0.16, 0.0, 1.0))
+    shares = {
+        "Hips": 1.0 - upper - lower,
+        "Spine": upper,
+        "Foot.L": np.where(y > 0, lower, 0.0),
+        "Foot.R": np.where(y > 0, 0.0, lower),
+        "Belly": np.clip(1.5 * _belly(points), 0.0, 1.0),
+    }
+    for name, share in shares.items():
+        group = body.vertex_groups.new(name=name)
+        for i in np.flatnonzero(share > 0.02).tolist():
+            group.add([i], float(share[i]), "REPLACE")
 
 
 def _hop(rig: bpy.types.Object) -> None:
-    """Keys two hops of the whole body, with a bow of the back when it lands."""
-    hips, spine = rig.pose.bones["Hips"], rig.pose.bones["Spine"]
-    spine.rotation_mode = "XYZ"
+    """Keys two hops of the whole body, with bent knees and back before and after."""
+    bones = rig.pose.bones
+    bones["Spine"].rotation_mode = "XYZ"
     for frame, height in HOPS:
-        hips.location = (0.0, height, 0.0)  # the bone points upwards
-        hips.keyframe_insert("location", frame=frame)
-        spine.rotation_euler = (0.0, 0.0, min(0.0, height) * 3.0)
-        spine.keyframe_insert("rotation_euler", frame=frame)
+        for name, up in (("Hips", height), ("Foot.L", max(0.0, height)), ("Foot.R", max(0.0, height))):
+            bones[name].location = (0.0, up, 0.0)  # the bones point upwards
+            bones[name].keyframe_insert("location", frame=frame)
+        bones["Spine"].rotation_euler = (0.0, 0.0, min(0.0, height) * 3.0)
+        bones["Spine"].keyframe_insert("rotation_euler", frame=frame)

@@ -6,18 +6,20 @@ from __future__ import annotations
 import math
 
 import bpy
+import numpy as np
 from mathutils import Matrix
 
 import fused
 import stage
 
 FRAMES = 60
-VOXEL = 0.006
-TRIANGLES = 9_000
+VOXEL = 0.005
+TRIANGLES = 11_000
+TET_SIZE = 0.020
 ELBOW = 0.30  # from the shoulder [m]
 WRIST = 0.56
 AXIS = -0.010  # height of the joint and of the bones: nearer to the elbow than to its hollow
-GAP = 0.035  # between the joint and the end of a bone, so that the bones do not meet
+GAP = 0.06  # between the joint and the end of a bone, so that flesh has room between two bent bones
 BEND = 140.0
 SKIN, BONE = (0.62, 0.36, 0.27), (0.85, 0.80, 0.68)
 
@@ -27,40 +29,56 @@ def build() -> None:
     stage.empty_scene(FRAMES)
     arm = _arm()
     rig = _rig()
-    for name, bone in (("Humerus", "Upper"), ("Forearm bones", "Lower")):
-        stage.ride(_bone(name), rig, bone)
-    stage.make_flesh(arm, "POSE", tet_size=0.017)
+    stage.ride(_humerus(), rig, "Upper")
+    stage.ride(_radius(), rig, "Lower")
+    stage.make_flesh(arm, "POSE", tet_size=TET_SIZE)
     _bend(rig)
-    stage.light_and_camera((0.30, -1.35, 0.42), (0.30, 0.0, 0.10), lens=50.0)
+    stage.light_and_camera((0.72, -1.22, 0.48), (0.28, 0.0, 0.13), lens=56.0)
 
 
 def _arm() -> bpy.types.Object:
     """Returns an arm along x with a fist, its hollow of the elbow upwards."""
     limb = fused.tube(
-        [(0.0, 0, 0), (0.07, 0, 0.006), (0.15, 0, 0.012), (0.24, 0, 0.002), (ELBOW, 0, -0.004), (0.36, 0, 0.004),
-         (0.44, 0, 0.002), (0.50, 0, 0), (WRIST, 0, 0)],
-        [0.058, 0.058, 0.056, 0.043, 0.036, 0.044, 0.042, 0.034, 0.028],
+        [(0.0, 0, 0.002), (0.07, 0, 0.008), (0.15, 0, 0.012), (0.24, 0, 0.002), (ELBOW, 0, -0.004), (0.36, 0, 0.004),
+         (0.44, 0, 0.002), (0.50, 0, 0), (WRIST, 0, 0), (0.59, 0, 0)],
+        [0.056, 0.058, 0.057, 0.043, 0.036, 0.045, 0.043, 0.034, 0.027, 0.027],
     )  # fmt: skip
-    fist = [
-        fused.ball((0.615, 0, 0.0), (0.052, 0.034, 0.044)),
-        fused.ball((0.625, -0.024, 0.028), (0.034, 0.016, 0.016), (0, 0.5, 0.5)),
-        *(fused.ball((0.648, y, 0.024), (0.020, 0.011, 0.018)) for y in (-0.030, -0.010, 0.010, 0.030)),
-    ]
-    shoulder = fused.ball((0.0, 0, 0.0), (0.055, 0.066, 0.066))
-    arm = fused.fuse("Arm", [limb, shoulder, *fist], VOXEL, TRIANGLES, 6)
+    round_end = fused.ball((0.0, 0, 0.002), (0.03, 0.057, 0.057))
+    arm = fused.fuse("Arm", [limb, round_end, *_fist()], VOXEL, TRIANGLES, 6)
     stage.paint(arm, SKIN, 0.45)
     return arm
 
 
-def _bone(name: str) -> bpy.types.Object:
-    """Returns a bone of the arm, which lies along x as the arm does."""
-    begin, end = (-0.02, ELBOW - GAP) if name == "Humerus" else (ELBOW + GAP, 0.64)
-    points = [(begin + (end - begin) * i / 4, 0.0, AXIS) for i in range(5)]
-    thick = [0.011, 0.009, 0.009, 0.009, 0.011]
-    bone = fused.fuse(name, [fused.tube(points, thick)], 0.004, 600, 2)
-    stage.paint(bone, BONE, 0.6)
+def _fist() -> list[bpy.types.Object]:
+    """Returns a palm, four fingers rolled up onto it, and a thumb over them."""
+    fingers = [
+        fused.tube([(0.60, y, -0.020), (0.646, y, -0.014), (0.654, y, 0.018), (0.618, y, 0.030)], [0.0125] * 4)
+        for y in (-0.034, -0.0113, 0.0113, 0.034)
+    ]
+    thumb = fused.tube([(0.585, -0.036, 0.006), (0.615, -0.044, 0.034), (0.642, -0.018, 0.044)], [0.015, 0.014, 0.012])
+    return [fused.ball((0.608, 0, 0.0), (0.044, 0.046, 0.030)), *fingers, thumb]
+
+
+def _humerus() -> bpy.types.Object:
+    """Returns the bone of the upper arm, which looks out of the flesh at the shoulder."""
+    shaft = [
+        fused.tube([(-0.085 + 0.08 * i, 0, AXIS * min(i, 1)) for i in range(4)] + [(ELBOW - GAP, 0, AXIS)], [0.012] * 5)
+    ]
+    knobs = fused.mirrored([fused.ball((-0.09, 0.016, 0.0), (0.021, 0.021, 0.021))])
+    return _bone("Humerus", [*shaft, *knobs])
+
+
+def _radius() -> bpy.types.Object:
+    """Returns the one bone of the forearm, as far as into the fist."""
+    points = [(x, 0.0, AXIS) for x in np.linspace(ELBOW + GAP, 0.63, 5)]
+    return _bone("Radius", [fused.tube(points, [0.011, 0.009, 0.009, 0.009, 0.011])])
+
+
+def _bone(name: str, parts: list[bpy.types.Object]) -> bpy.types.Object:
+    """Returns a bone that holds the flesh around it."""
+    bone = fused.fuse(name, parts, 0.004, 1_200, 3)
+    stage.paint(bone, BONE, 0.5)
     stage.make_bone(bone, 0.004)
-    bone.hide_render = True
     return bone
 
 

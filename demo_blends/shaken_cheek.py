@@ -12,11 +12,12 @@ import fused
 import stage
 
 FRAMES = 60
+PREROLL = 20  # frames in which cheeks and ears come to hang before the first
 VOXEL = 0.009
 TRIANGLES = 12_000
 FUR, MUZZLE, DARK, BONE = (0.45, 0.25, 0.12), (0.72, 0.60, 0.48), (0.03, 0.025, 0.025), (0.85, 0.80, 0.68)
 # frame → how far the head is turned [degrees] about the axis of the neck
-SHAKE = ((1, 0), (8, 0), (12, 38), (17, -40), (22, 40), (27, -40), (32, 36), (37, -20), (42, 0), (60, 0))
+SHAKE = ((1, 0), (4, 0), (8, 38), (13, -40), (18, 40), (23, -40), (28, 36), (33, -20), (38, 0), (60, 0))
 
 
 def build() -> None:
@@ -31,8 +32,9 @@ def build() -> None:
     stage.make_bone(skull, 0.006)
     stage.make_flesh(head, "JIGGLE", tet_size=0.030)
     head.sinew.youngs_modulus = 8.0e3
+    bpy.context.scene.sinew.preroll = PREROLL
     _shake(neck)
-    stage.light_and_camera((1.15, -0.62, 0.20), (0.02, 0.0, -0.03), lens=58.0)
+    stage.light_and_camera((1.15, -0.62, 0.20), (0.02, 0.0, -0.03), lens=55.0)
 
 
 def _head() -> bpy.types.Object:
