@@ -87,12 +87,12 @@ class NewmarkStep:
         force = np.empty_like(self.x)
         for number in range(1, self.substeps + 1):
             self.looked.force_at(self.x, force)
-            middle = self._solve(force, self.x, points, normals, outside, 0.5 * h, is_first=True)
+            middle = self._solve(force, self.x, points, normals, outside, 0.5 * h, self.v, is_first=True)
             x_half = self.x + 0.5 * h * middle
             self.looked.force_at(x_half, force)
             if self.is_damped:
                 self.looked.damping(x_half, self.damping)
-            half = self._solve(force, x_half, points, normals, outside, 0.5 * h, is_first=False)
+            half = self._solve(force, x_half, points, normals, outside, 0.5 * h, middle, is_first=False)
             x_end = self.x + h * middle
             share = number / self.substeps
             self.x = np.where(free, x_end, self.x0 + share * (self.target - self.x0))
@@ -123,7 +123,16 @@ class NewmarkStep:
         return max(1, int(needed[worst]))
 
     def _solve(
-        self, force: Floats, x: Floats, points: Points, normals: Floats, outside: Outside, h: float, *, is_first: bool
+        self,
+        force: Floats,
+        x: Floats,
+        points: Points,
+        normals: Floats,
+        outside: Outside,
+        h: float,
+        guess: Floats,
+        *,
+        is_first: bool,
     ) -> Floats:
         """Returns v with (M + h C) v = M v_n + h f for the forces of flesh at x and all others there, (n, 3)."""
         model, pattern = self.model, self.model.pattern
@@ -145,7 +154,7 @@ class NewmarkStep:
             h, acting.tet, acting.weights, acting.stiffness, acting.damping, acting.force, model.tets,
             pattern.corner_block, self.values, b,
         )  # fmt: skip
-        v = self.v.copy()
+        v = guess.copy()
         solved = solve(
             pattern, self.values, b, self.is_free, v, EXACT * self.settings.tolerance, self.settings.max_iterations,
             None, None, rigid_modes(pattern, self.values, x, self.is_free),
