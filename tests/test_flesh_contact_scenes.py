@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Flesh at rest that touches itself, other flesh, and rigid things: small versions of `validate_flesh_contact.py`."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from flesh_contact_scenes import (
+    RADIUS,
+    arm,
+    asymmetry,
+    bent,
+    bones,
+    fists,
+    passed_through,
+    pressed_together,
+    squeezed,
+    squeezed_limb,
+)
+from sinew.solver.jit import at_most_threads
+from sinew.solver.quasistatic.contact import solve_in_contact
+from sinew.solver.quasistatic.held import Held
+from sinew.solver.quasistatic.newton import solve
+from sinew.solver.quasistatic.starts import scattered
+
+DIAMETER = 2.0 * RADIUS
+
+
+@functools.cache
+def limb():
+    """A coarse arm."""
+    return arm(tet_size=0.5 * RADIUS, columns=20)
+
+
+def depth_of(scene, found):
+    """Returns the deepest penetration as the solver tells it and as found without it, as shares of the diameter."""
+    seen = passed_through(scene, found.equilibrium.x, 0.002 * DIAMETER, 0.2 * DIAMETER)
+    return found.deepest / DIAMETER, seen / DIAMETER
+
+
+def test_an_elbow_folds_in_one_go_and_does_not_pass_through_itself():
+    scene = limb()
+    found = bent(scene, 140.0, scene.X)
+    assert found.equilibrium.converged and found.equilibrium.residual <= 1e-3
+    assert max(depth_of(scene, found)) < 0.02
+    plain = solve(scene.model, scene.law, bones(scene.X, np.radians(140.0)), scene.X, 1e-3)
+    assert passed_through(scene, plain.x, 0.002 * DIAMETER, 0.2 * DIAMETER) > 0.1 * DIAMETER
+
+
+def test_the_frame_after_a_bad_frame_recovers():
+    scene = limb()
+    good = bent(scene, 110.0, scene.X).equilibrium
+    held = bones(scene.X, np.radians(300.0))
+    wild = Held(held.nodes, held.positions * [2.5, 0.3, 1.0])
+    bad = solve_in_contact(scene.model, scene.law, wild, good.x, scene.contact.among([]), 1e-3, 10)
+    found = bent(scene, 110.0, bad.equilibrium.x)
+    assert found.equilibrium.converged and max(depth_of(scene, found)) < 0.02
+    assert found.equilibrium.energy == pytest.approx(good.energy, rel=0.02)
+
+
+def test_a_scattered_start_ends_without_passing_through():
+    scene = limb()
+    found = bent(scene, 110.0, scattered(scene.X, bones(scene.X, np.radians(110.0)), 2.0, 1))
+    assert found.equilibrium.converged and max(depth_of(scene, found)) < 0.02
+
+
+def test_fists_stay_each_others_image_and_apart():
+    scene = fists(0.5 * RADIUS)
+    found = pressed_together(scene, 0.3, scene.X)
+    assert found.equilibrium.converged and max(depth_of(scene, found)) < 0.02
+    assert asymmetry(scene, found.equilibrium.x) < 0.1
+    tips = scene.contact.skin.vertices_at(scene.model, found.equilibrium.x)
+    half = len(tips) // 2
+    assert tips[:half, 0].max() < 0.05 * RADIUS * 4 and tips[half:, 0].min() > -0.05 * RADIUS * 4
+
+
+def test_cylinders_squeeze_a_limb():
+    scene = squeezed_limb(0.5 * RADIUS)
+    found = squeezed(scene, 0.5, scene.X)
+    assert found.equilibrium.converged and found.equilibrium.inverted_tets == 0
+    assert found.deepest < 0.02 * DIAMETER
+    middle = scene.contact.skin.vertices_at(scene.model, found.equilibrium.x)
+    waist = middle[np.abs(middle[:, 0]) < 0.1 * RADIUS]
+    assert np.abs(waist[:, 1]).max() < 0.56 * RADIUS  # pressed in from both sides
+    assert np.abs(waist[:, 2]).max() > 1.1 * RADIUS  # and out at the others
+
+
+def test_the_same_bytes_with_one_thread_and_again():
+    scene = limb()
+    first = bent(scene, 100.0, scene.X).equilibrium
+    with at_most_threads(1):
+        second = bent(scene, 100.0, scene.X).equilibrium
+    assert first.x.tobytes() == second.x.tobytes()
+
+
+def test_iterations_are_kept_to_and_what_has_not_arrived_says_so():
+    scene = limb()
+    told = []
+    held = bones(scene.X, np.radians(140.0))
+    found = solve_in_contact(
+        scene.model, scene.law, held, scene.X, scene.contact.among([]), 1e-9, 12, on_iteration=told.append
+    )
+    assert not found.equilibrium.converged and found.equilibrium.newton_iterations <= 12
+    assert [progress.newton_iterations for progress in told] == sorted(progress.newton_iterations for progress in told)
