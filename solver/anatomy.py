@@ -45,6 +45,10 @@ class Flesh:
 class Bone:
     """Something that flesh is grown onto: a mesh, or the line of an armature's bone.
 
+    What it holds is found in the rest pose (`bones/attachment.py`): a node follows the bone that it lies deepest in or
+    nearest to, and in joints of bones that hold exactly it is left free. Parts of a mesh that deforms and do not hang
+    together count as bones of their own.
+
     Tracks, one of them, sampled from the rest pose on:
         "bone.KEY.matrix" (4, 4): world now ← world in the rest pose, for what moves rigidly.
         "bone.KEY.vertices" (n, 3): `vertices` now [m], world, for what deforms.
