@@ -17,13 +17,21 @@ from sinew.solver.geometry.winding import winding_numbers
 from sinew.solver.hyperelastic.element import Hyperelastic, hyperelastic
 from sinew.solver.model import Model, Part, make_model
 from sinew.solver.part_model import part_model
-from sinew.solver.quasistatic.contact import FleshContact, RenderSurface, make_flesh_contact
+from sinew.solver.quasistatic.contact import (
+    FleshContact,
+    InContact,
+    RenderSurface,
+    make_flesh_contact,
+    solve_in_contact,
+)
 from sinew.solver.quasistatic.held import Held
 from sinew.solver.scene import Collider, Material, Meshing
 from sinew.solver.tetrahedralize import tetrahedralize
 
 FLESH = Material(youngs_modulus=2.0e4, poisson_ratio=0.4, density=1000.0)
 RADIUS = 0.05  # of a limb [m]
+CYLINDER = 0.6 * RADIUS  # radius of a rigid one
+TOLERANCE = 1.0e-3  # of solves
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,3 +167,46 @@ def passed_through(scene: Scene, x: Floats, least: float, most: float) -> float:
             break
         deepest = float(depth)
     return deepest
+
+
+def bent(scene: Scene, degrees: float, x: Floats, max_iterations: int = 300) -> InContact:
+    """Returns a limb at rest with its elbow bent, beginning at x [m], (n, 3)."""
+    held = bones(scene.X, np.radians(degrees))
+    return solve_in_contact(scene.model, scene.law, held, x, scene.contact.among([]), TOLERANCE, max_iterations)
+
+
+def fists(tet_size: float) -> Scene:
+    """Returns two round ends of flesh a little apart along x, one the mirror image of the other."""
+    length, gap = 4.0 * RADIUS, 0.1 * RADIUS
+    vertices, triangles = capsule(length, RADIUS, 32, 14, centre=(-0.5 * (length + gap), 0.0, 0.0))
+    return flesh([(vertices, triangles), (vertices * [-1.0, 1.0, 1.0], triangles[:, ::-1].copy())], tet_size)
+
+
+def pressed_together(scene: Scene, by: float, x: Floats) -> InContact:
+    """Returns fists at rest whose held ends are moved towards each other by a share of the radius each."""
+    ends = np.flatnonzero(np.abs(scene.X[:, 0]) > 1.3 * RADIUS)
+    positions = scene.X[ends] - [by * RADIUS, 0.0, 0.0] * np.sign(scene.X[ends])
+    held = Held(ends.astype(np.int32), positions)
+    return solve_in_contact(scene.model, scene.law, held, x, scene.contact.among([]), TOLERANCE)
+
+
+def squeezed_limb(tet_size: float) -> Scene:
+    """Returns a limb along x and two rigid cylinders."""
+    colliders = tuple(cylinder_collider(key, CYLINDER, 4.0 * RADIUS) for key in ("above", "below"))
+    return flesh([capsule(8.0 * RADIUS, RADIUS, 32, 36)], tet_size, colliders)
+
+
+def squeezed(scene: Scene, by: float, x: Floats) -> InContact:
+    """Returns the limb at rest, its ends held, and both cylinders gone across into it by a share of its radius."""
+    ends = np.flatnonzero(np.abs(scene.X[:, 0]) > 3.3 * RADIUS)
+    turn, away = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]), RADIUS * (1.0 - by) + CYLINDER
+    poses = [np.vstack([turn, [[0.0, side * away, 0.0]]]) for side in (1.0, -1.0)]
+    held = Held(ends.astype(np.int32), scene.X[ends])
+    return solve_in_contact(scene.model, scene.law, held, x, scene.contact.among(poses), TOLERANCE)
+
+
+def asymmetry(scene: Scene, x: Floats) -> float:
+    """Returns how far fists are from each other's mirror images, as a share of their diameter."""
+    vertices = scene.contact.skin.vertices_at(scene.model, x)
+    half = len(vertices) // 2
+    return float(np.abs(vertices[:half] - vertices[half:] * [-1.0, 1.0, 1.0]).max() / (2.0 * RADIUS))

@@ -62,7 +62,8 @@ class Stages:
         passed = iteration - self.began
         if self.is_untangling:
             is_smooth = residual <= SMOOTH or not self.is_second_time
-            if residual > tolerance and passed < UNTANGLING and not (answer.inverted == 0 and is_smooth):
+            few = 0.0 if self.given.extension != NONE or self.is_second_time else CROWDED * len(self.given.law)
+            if residual > tolerance and passed < UNTANGLING and not (answer.inverted <= few and is_smooth):
                 return False
             extension = NONE if self.is_second_time and answer.inverted == 0 else self.given.extension
             return self._enter(replace(self.given, extension=extension), False, iteration)

@@ -23,8 +23,7 @@ from .touching import Touching
 DEEP = 0.05  # depth that is left, in sizes of a tet of the point's body
 HARDER = 5.0  # by what the penalty is raised each time
 STAGES = 3  # how often
-FEWEST = 30  # iterations of a solve that are not halved
-FROZEN = 10  # iterations with contacts frozen
+FROZEN = 5  # iterations with contacts frozen
 ROUNDS = 6  # of freezing and looking again
 
 
@@ -58,8 +57,7 @@ class _Solves:
         def told(progress: Progress) -> None:
             self.on_iteration(replace(progress, newton_iterations=before + progress.newton_iterations))
 
-        # half of them is kept for contacts that have to be frozen
-        most = min(most or max(self.left // 2, FEWEST), self.left)
+        most = min(most or self.left, self.left)
         found = self.begin(x=x, max_iterations=most, on_iteration=told)
         self.newton_iterations += found.newton_iterations
         self.cg_iterations += found.cg_iterations
