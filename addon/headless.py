@@ -15,6 +15,7 @@ import bpy
 
 from ..solver.cache import CacheReader, is_cache
 from ..solver.errors import BadInput, Cancelled
+from ..solver.event_stream import residual_words
 from . import messages, modifier_place, roles
 from .baking import bakes, cache_place, present_bake
 from .reading import input_checks, input_notes
@@ -193,7 +194,7 @@ def _say(event: Mapping[str, Any]) -> None:
         case "warning":
             print(f"warning: {event['sentence']} {event['next_step']}", flush=True)
         case "frame":
-            words = f"frame {event['frame']} of {event['frame_end']}, residual {event['residual']:.1e}"
+            words = f"frame {event['frame']} of {event['frame_end']}, {residual_words(event)}"
             print(
                 words + (f", {event['not_converged']} steps or poses not converged" if event["not_converged"] else ""),
                 flush=True,

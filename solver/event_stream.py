@@ -56,3 +56,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def residual_words(event: Mapping[str, Any]) -> str:
+    """Returns what a `frame` event says of the residuals of its steps and poses, for people."""
+    steps, newton, pose = event["residual"], event.get("newton_iterations", 0), event.get("pose_residual", 0.0)
+    words = [f"residual {_number(steps)}"] if event.get("solves", 1) or not newton else []
+    if pose != 0.0:
+        words.append(f"{newton} Newton iterations, pose residual {_number(pose)}")
+    return ", ".join(words) or "nothing to do"
+
+
+def _number(value: float | None) -> str:
+    return "infinite" if value is None else f"{value:.1e}"

@@ -18,6 +18,7 @@ from sinew.solver.anatomy import FLESH_LAWS, Flesh
 from sinew.solver.cache import CacheReader
 from sinew.solver.checks import check_scene
 from sinew.solver.errors import BadInput, Cancelled, SolveFailed
+from sinew.solver.event_stream import residual_words
 from sinew.solver.materials.elastic import lame
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Collider, Fracture, Heat, Material, Meshing, Plasticity, Scene, Settings
@@ -285,3 +286,13 @@ def test_elastic_bodies_alone_can_be_rolled_too(tmp_path: Path):
     simulate(tmp_path, nothing)
     fallen = 10.0 - CacheReader(tmp_path).read_frame(1).x[:, 2].min()
     assert fallen == pytest.approx(0.5 * 9.81 * 1.0**2, rel=0.05)
+
+
+def test_residuals_are_said_of_what_there_was():
+    """Steps, poses, both, or none where nothing had to be solved."""
+    of_steps = {"residual": 2e-5, "solves": 4, "newton_iterations": 0, "pose_residual": 0.0}
+    of_poses = {"residual": 0.0, "solves": 0, "newton_iterations": 3, "pose_residual": 5e-4}
+    assert residual_words(of_steps) == "residual 2.0e-05"
+    assert residual_words(of_poses) == "3 Newton iterations, pose residual 5.0e-04"
+    both = residual_words({**of_steps, "newton_iterations": 3, "pose_residual": None})
+    assert both == "residual 2.0e-05, 3 Newton iterations, pose residual infinite"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Cancelled
+from ..event_stream import residual_words
 from ..stop_request import StopRequest
 
 
@@ -65,7 +66,7 @@ def say(event: Mapping[str, Any]) -> None:
                 print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)
         case "frame":
             words = f"frame {event['frame']} of {event['frame_end']}: {event['seconds']:.3f} s"
-            words += f", {event['iterations']} iterations, residual {event['residual']:.1e}"
+            words += f", {event['iterations']} iterations, {residual_words(event)}"
             print(words + _what_is_left(event), flush=True)
         case "finishing" if event["fraction"] == 0.0:
             print(f"finishing {event['body']}", flush=True)
