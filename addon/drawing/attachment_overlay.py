@@ -60,7 +60,10 @@ def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, bones:
         signature: tuple = (_stamp(folder), frame, unit, chosen)
         make = partial(_of_bake, folder, key, frame, unit)
     elif scene.frame_current == rest_frame(scene) and obj.mode != "EDIT":
-        depsgraph = bpy.context.evaluated_depsgraph_get()
+        # evaluating here would take from Blender what it is about to draw
+        depsgraph = bpy.context.view_layer.depsgraph
+        if depsgraph is None:
+            return []
         signature = ("preview", attachment_preview.depends(scene, obj, depsgraph), chosen)
         make = partial(_of_preview, scene, obj, depsgraph)
     else:

@@ -74,7 +74,10 @@ def draw() -> None:
     import gpu
     from gpu_extras.batch import batch_for_shader
 
-    depsgraph = context.evaluated_depsgraph_get()
+    # evaluating here would take from Blender what it is about to draw
+    depsgraph = context.view_layer.depsgraph
+    if depsgraph is None:
+        return
     lines = np.concatenate([reach(o, o.evaluated_get(depsgraph)) for o in shown])
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     batch = batch_for_shader(shader, "LINES", {"pos": np.ascontiguousarray(lines.reshape(-1, 3), np.float32)})
