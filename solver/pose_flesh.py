@@ -77,7 +77,9 @@ def pose_flesh(
     model = flesh.at_rest_in(present_model(built, state)) if resting else flesh.model
     x = floats(state.x[nodes])
     pose, targets = _pose(simulation, flesh, model, x, before, time)
-    was_lost = bool(state.fields.get(LOST, np.zeros(1)).any())
+    was_lost = state.fields.get(LOST)
+    if was_lost is None or len(was_lost) != len(model.bodies):  # a bake may go on with more flesh than it began with
+        was_lost = np.zeros(len(model.bodies), bool)
     found = follow_pose(flesh, model, pose, x, was_lost, simulation.scene.settings, on_progress)
     state.x[nodes] = found.x
     state.v[nodes] = (found.x - x) / (time - before) if time > before else 0.0

@@ -211,3 +211,20 @@ def test_the_same_bytes_with_any_number_of_threads_and_after_a_stop(tmp_path: Pa
         )
     simulate(tmp_path / "parts", nothing, resume=True, threads=threads)
     assert baked(tmp_path / "whole") == baked(tmp_path / "parts")
+
+
+def test_only_what_is_lost_is_begun_anew(tmp_path: Path):
+    """A bad frame of one limb changes nothing of another in the same scene."""
+    settings = dataclasses.replace(STILL, pose_tolerance=1e-6)
+    one, other = limb("one"), limb("other", (0.0, 3.0, 0.0))
+    targets = {f"body__{body.key}__targets": bending(body, settings, 60.0) for body in (one, other)}
+    run, good = (Run(tmp_path / name, Scene((one, other), (), settings), **targets) for name in ("bad", "good"))
+    for each in (run, good):
+        begin_frame(each.simulation)
+        each.advance()
+    own = run.built.model.bodies[0].nodes
+    run.state.x[own] += np.random.default_rng(2).normal(0.0, 0.5, run.state.x[own].shape)
+    run.state.fields[LOST][:] = [True, False]
+    run.advance(), good.advance()
+    assert run.reports[-1].converged and not run.state.fields[LOST].any()
+    np.testing.assert_allclose(run.state.x, good.state.x, atol=1e-5)

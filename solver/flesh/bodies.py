@@ -120,5 +120,5 @@ def _part(scene: Scene, model: Model, motion: str) -> FleshPart | None:
     part = part_model(model, list(asked))
     laws = [flesh.law for flesh in asked.values()]
     extension = EXTENSION[motion] if any(law in EXTENDED for law in laws) else None
-    law = hyperelastic(part.model, laws, extension, average=motion == QUASISTATIC)
+    law = hyperelastic(part.model, laws, extension, average=True)
     return FleshPart(part, law, tuple(asked.values()), names=tuple(scene.bodies[number].name for number in asked))

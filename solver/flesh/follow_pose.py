@@ -2,7 +2,8 @@
 """Flesh that follows a pose: at rest under what holds it, found from where it was in the sample before.
 
 Where that start does not arrive, and where the sample before did not, the rest shape moved along with what holds it is
-another start: what was lost in one frame must not stay lost. Of two equilibria the one of lower energy is taken.
+another start for the bodies concerned: what was lost in one frame must not stay lost. Of two equilibria the one of
+clearly lower energy is taken; of those that are as good, the one near the sample before, so that nothing flickers.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from .bodies import FleshPart
 from .crushed import without_crushed
 
 Touch = Callable[[Floats], Touching]
+CLEARLY = 1.0e-3  # share of an energy or residual by which another one has to be lower
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,17 +82,18 @@ class _Try:
     contacts: int = 0
     deepest: float = 0.0
 
-    @property
-    def has_arrived(self) -> bool:
-        """Whether it is at rest, with no tet inside out."""
-        return self.equilibrium.converged and not self.equilibrium.inverted_tets
-
-    @property
-    def rank(self) -> tuple[bool, int, float]:
-        """What is smaller for what is better."""
-        found = self.equilibrium
-        measure = found.energy if found.converged else found.residual
-        return not found.converged, found.inverted_tets, measure if np.isfinite(measure) else np.inf
+    def is_clearly_better(self, other: _Try) -> bool:
+        """Whether it came farther than another start, or ended in another equilibrium of lower energy."""
+        found, before = self.equilibrium, other.equilibrium
+        if found.converged != before.converged:
+            return found.converged
+        if min(found.inverted_tets, before.inverted_tets) < 0.5 * max(found.inverted_tets, before.inverted_tets):
+            return found.inverted_tets < before.inverted_tets
+        name = "energy" if found.converged else "residual"
+        here, there = getattr(found, name), getattr(before, name)
+        if not np.isfinite(here) or not np.isfinite(there):
+            return bool(np.isfinite(here))
+        return bool(here < there - CLEARLY * max(abs(here), abs(there)))
 
 
 def follow_pose(
@@ -98,7 +101,7 @@ def follow_pose(
     model: Model,
     pose: Pose,
     x: Floats,
-    was_lost: bool,
+    was_lost: Bools,
     settings: Settings,
     on_iteration: Callable[[Progress], None] = lambda progress: None,
 ) -> Followed:
@@ -109,11 +112,10 @@ def follow_pose(
         model: Their model, with the rest shapes that hold now.
         pose: What is asked of them.
         x: Where they were in the sample before [m], (n, 3).
-        was_lost: Whether one of them was not at rest there, or inside out.
+        was_lost: Which of them were not at rest there, or inside out, (b,).
         settings: Its `pose_tolerance` and `pose_iterations` are read.
         on_iteration: Called before every Newton iteration; what it raises goes through.
     """
-
     model, is_crushed = without_crushed(model, pose.held)
     springs = [Springs(model, pose.springs, x)] if len(pose.springs) else []
     given = (settings.pose_tolerance, settings.pose_iterations, pose.load, on_iteration, springs)
@@ -125,19 +127,23 @@ def follow_pose(
         found = solve_in_contact(model, flesh.law, pose.held, start, touching, *given)
         return _Try(found.equilibrium, touching.count(found.equilibrium.x), found.deepest)
 
-    tries = [tried(x)]
-    if was_lost or not tries[0].has_arrived:
-        tries.append(tried(rest_moved_along(model, pose, x)))
-    best = min(tries, key=lambda each: each.rank)
+    best = tried(x)
+    tries, tolerance = [best], settings.pose_tolerance
+    again = was_lost | _lost(model, best.equilibrium, _inverted(model, best.equilibrium.x) & ~is_crushed, tolerance)
+    targets = _targets(model, pose.springs, x)
+    if again.any():
+        near = best.equilibrium.x if np.isfinite(best.equilibrium.x).all() else x
+        tries.append(tried(rest_moved_along(model, pose, targets, near, again)))
+        best = tries[1] if tries[1].is_clearly_better(best) else best
     found = best.equilibrium
     is_inverted = _inverted(model, found.x)
     is_finite = bool(np.isfinite(found.x).all())  # the next sample has to begin somewhere
     return Followed(
-        x=found.x if is_finite else rest_moved_along(model, pose, x),
+        x=found.x if is_finite else rest_moved_along(model, pose, targets, x, np.ones_like(again)),
         residual=found.residual,
         residuals=found.residuals,
         converged=found.converged,
-        is_lost=_lost(model, found, is_inverted & ~is_crushed, settings.pose_tolerance),
+        is_lost=_lost(model, found, is_inverted & ~is_crushed, tolerance),
         inverted_tets=int(np.count_nonzero(is_inverted)),
         newton_iterations=sum(each.equilibrium.newton_iterations for each in tries),
         cg_iterations=sum(each.equilibrium.cg_iterations for each in tries),
@@ -146,14 +152,21 @@ def follow_pose(
     )
 
 
-def rest_moved_along(model: Model, pose: Pose, x: Floats) -> Floats:
-    """Returns the rest shape of every body, moved rigidly as what holds it is on the whole [m], (n, 3).
+def rest_moved_along(model: Model, pose: Pose, targets: Floats, x: Floats, which: Bools) -> Floats:
+    """Returns x [m], (n, 3), with the rest shape of some bodies, moved rigidly as what holds them is on the whole.
 
-    Springs count where they would rest. A body that nothing holds stays at x [m], (n, 3).
+    Springs count where they would rest. A body that nothing holds stays where it is.
+
+    Args:
+        model, pose: Of the solve.
+        targets: Where its springs would rest [m], (k, 3).
+        x: Where all nodes are.
+        which: The bodies, (b,).
     """
-    rest_points, targets = pose.springs.positions(model.X, model.tets), _targets(model, pose.springs, x)
+    rest_points = pose.springs.positions(model.X, model.tets)
     moved = x.copy()
-    for body in model.bodies:
+    for number in np.flatnonzero(which):
+        body = model.bodies[number]
         own = _within(pose.held.nodes, body.nodes)
         pulled = _within(pose.springs.tet, body.tets)
         rest = np.concatenate([model.X[pose.held.nodes[own]], rest_points[pulled]])
