@@ -33,17 +33,17 @@ def model_of(cells=(2, 2, 4), lengths=(0.4, 0.4, 0.8), material=FLESH, mesh=bar,
     return make_model([Part(f"bar{k}", moved[k], tets, np.ones(len(tets)), material) for k in range(bodies)])
 
 
-def flesh_of(model: Model, scheme="euler", law="stable-neo-hookean", bodies=None) -> DynamicFlesh:
+def flesh_of(model: Model, scheme="euler", law="stable-neo-hookean", bodies=None, average=False) -> DynamicFlesh:
     """Returns some bodies of a model, or all, as dynamic flesh."""
     numbers = list(range(len(model.bodies))) if bodies is None else bodies
     part = part_model(model, numbers)
     schemes = [scheme] * len(numbers) if isinstance(scheme, str) else scheme
-    return dynamic_flesh(model, part, hyperelastic(part.model, law, "smooth"), schemes)
+    return dynamic_flesh(model, part, hyperelastic(part.model, law, "smooth", average=average), schemes)
 
 
-def law_of(model: Model, law="stable-neo-hookean") -> Hyperelastic:
+def law_of(model: Model, law="stable-neo-hookean", average=False) -> Hyperelastic:
     """Returns the law of `flesh_of` for the whole model."""
-    return hyperelastic(model, law, "smooth")
+    return hyperelastic(model, law, "smooth", average=average)
 
 
 def at_rest(model: Model) -> State:
@@ -75,11 +75,10 @@ def spin(model, state) -> Floats:
     return (model.mass[:, None] * np.cross(state.x, state.v)).sum(axis=0)
 
 
-def energy_of(model, state, law="stable-neo-hookean", gravity=None) -> float:
-    """Returns kinetic, elastic and potential energy [J]."""
-    found = energy(model, law_of(model, law), state.x, tet_work(model.pattern)).energy
-    found += 0.5 * float((model.mass[:, None] * state.v**2).sum())
-    return found - (0.0 if gravity is None else float((model.mass[:, None] * state.x * gravity).sum()))
+def energy_of(model, state, law="stable-neo-hookean", average=False) -> float:
+    """Returns kinetic and elastic energy [J]."""
+    found = energy(model, law_of(model, law, average), state.x, tet_work(model.pattern)).energy
+    return found + 0.5 * float((model.mass[:, None] * state.v**2).sum())
 
 
 def force_at(model, x, law="stable-neo-hookean") -> Floats:

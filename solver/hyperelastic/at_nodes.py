@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import Floats, Indices
 from ..geometry.chunks import run_parts
 from ..linear.pattern import BlockPattern
 from ..linear.second_ring import second_ring
@@ -76,6 +76,12 @@ def pass_over_nodes(
 
         run_parts(len(rows), run_forces)
     return kept
+
+
+def energies_of_nodes(model: Model, law: Hyperelastic, work: TetWork) -> tuple[Indices, Floats]:
+    """Returns the nodes at which averages are, (k,), and their energies at the last pass [J], (k,)."""
+    averages, kept = _averages_and_work(model, law, work)
+    return averages.nodes, kept.energy
 
 
 def widened(model: Model, law: Hyperelastic, values: Floats, work: TetWork) -> tuple[BlockPattern, Floats]:

@@ -25,22 +25,26 @@ from ..geometry.chunks import run_parts
 from ..jit import kernel
 from ..model import Model
 from .edge_pass import PAIRS
-from .element import TetWork, gather, parts_of
+from .element import TetWork, gather
+from .node_averages import Averaged
+from .parts import parts_of
 
 UPPER = np.array(PAIRS)
 FORCES = 9  # numbers before the blocks in a tet's record
 
 
-def damping_matrix(model: Model, x: Floats, values: Floats, work: TetWork) -> None:
+def damping_matrix(model: Model, x: Floats, values: Floats, work: TetWork, left: Averaged | None = None) -> None:
     """Writes the blocks of D [N s/m], (b, 9), at node positions x [m], (n, 3); the damping force is −D v.
 
-    The stiffness at rest is that of `model.mu` and `model.lam`. `work.record` is overwritten.
+    The stiffness at rest is that of `model.mu` and `model.lam`; of tets that average at their nodes, without λ, which
+    would lock their motion as it would lock their shape. `work.record` is overwritten.
     """
+    lam = model.lam if left is None else np.where(left.is_averaged, 0.0, model.lam)
     parts = parts_of(model.tet_count)
 
     def run(part: int) -> None:
         damping_tets(
-            *parts[part], x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
+            *parts[part], x, model.tets, model.Dm_inverse, model.volume, model.mu, lam, model.stiffness_damping,
             UPPER, np.empty((4, 3)), np.empty((4, 3)), work.record,
         )  # fmt: skip
 

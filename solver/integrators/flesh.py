@@ -11,8 +11,19 @@ import numpy as np
 
 from ..anatomy import SCHEMES
 from ..arrays import Floats, Indices
+from ..hyperelastic.at_nodes import energies_of_nodes
 from ..hyperelastic.damping import damping_matrix
-from ..hyperelastic.element import Answer, Hyperelastic, TetWork, energy, forces, forces_and_tangent, tet_work
+from ..hyperelastic.element import (
+    Answer,
+    Hyperelastic,
+    TetWork,
+    energy,
+    forces,
+    forces_and_tangent,
+    tet_work,
+    whole_tangent,
+)
+from ..hyperelastic.node_averages import Averaged
 from ..linear.pattern import BlockPattern
 from ..model import BodyRange, Model
 from ..part_model import PartModel, part_model
@@ -78,9 +89,17 @@ def dynamic_flesh(
         elif own:
             some = part_model(whole, [part.bodies[k] for k in own])
             rows = np.searchsorted(part.tets, some.tets)
-            arrays = {name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "share")}
-            groups[scheme] = FleshGroup(some, replace(law, **arrays), tuple(called[k] for k in own))
+            groups[scheme] = FleshGroup(some, _rows_of(law, rows), tuple(called[k] for k in own))
     return DynamicFlesh(groups[EULER], groups[NEWMARK], tuple(still))
+
+
+def _rows_of(law: Hyperelastic, rows: Indices) -> Hyperelastic:
+    """Returns the law of some tets."""
+    left = law.left
+    if left is not None:
+        left = Averaged(left.is_averaged[rows], left.mu[rows], left.lam[rows])
+        left = left if left.is_averaged.any() else None
+    return replace(law, left=left, **{name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "share")})
 
 
 @dataclass(eq=False)
@@ -88,24 +107,26 @@ class _Kept:
     """Work arrays of a group, and where its last look was, since the next step begins where one has ended.
 
     Attributes:
+        model, rest: The group alone, and the arrays of the whole that its rest shapes are of.
         tets, tangent, force: What a look writes.
         x: Where it was [m], (n, 3); None where the arrays have been used for something else since.
-        rest, clamp: The rest shapes then, and whether the tangent was clamped.
+        clamp: Whether the tangent was clamped.
         answer: What it found.
         moduli: Root of the sum of squares of the tets' stiffness [N/m], and the bodies' V (2μ + λ) [J]; None: not yet.
     """
 
+    model: Model
+    rest: tuple[Floats, Floats]
     tets: TetWork
     tangent: Floats
     force: Floats
-    x: Floats | None
-    rest: tuple[Floats, Floats]
-    answer: Answer
+    x: Floats | None = None
     clamp: bool = True
+    answer: Answer | None = None
     moduli: tuple[float, Floats] | None = None
 
 
-_kept: WeakKeyDictionary[BlockPattern, _Kept] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[FleshGroup, _Kept] = WeakKeyDictionary()
 
 
 class Look:
@@ -120,22 +141,30 @@ class Look:
     def __init__(self, group: FleshGroup, whole: Model) -> None:
         part, pattern = group.part, group.part.model.pattern
         self.group, self.rest = group, (whole.Dm_inverse, whole.volume)
-        Dm_inverse, volume = (_of(values, part.tets) for values in self.rest)
-        self.model = replace(part.model, Dm_inverse=Dm_inverse, volume=volume)
-        if pattern not in _kept:
-            tangent, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
-            _kept[pattern] = _Kept(tet_work(pattern), tangent, force, None, self.rest, Answer(0.0, 0, 0, np.inf))
-        self._work = _kept[pattern]
+        kept = _kept.get(group)
+        if kept is None or any(a is not b for a, b in zip(self.rest, kept.rest, strict=True)):
+            Dm_inverse, volume = (_of(values, part.tets) for values in self.rest)
+            model = replace(part.model, Dm_inverse=Dm_inverse, volume=volume)
+            if kept is None:
+                tangent, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
+                kept = _Kept(model, self.rest, tet_work(pattern), tangent, force)
+                _kept[group] = kept
+            kept.model, kept.rest, kept.x, kept.moduli = model, self.rest, None, None
+        self._work, self.model = kept, kept.model
         self.tangent, self.force = self._work.tangent, self._work.force
 
     def at(self, x: Floats, clamp: bool = True) -> Answer:
         """Computes forces and tangent at x [m], (n, 3), clamped or not."""
-        work, is_same = self._work, all(a is b for a, b in zip(self.rest, self._work.rest, strict=True))
-        if work.x is None or clamp != work.clamp or not is_same or not np.array_equal(x, work.x):
+        work = self._work
+        if work.answer is None or work.x is None or clamp != work.clamp or not np.array_equal(x, work.x):
             law, tets = self.group.law, work.tets
             work.answer = forces_and_tangent(self.model, law, x, self.tangent, self.force, tets, clamp)
-            work.x, work.rest, work.clamp = x.copy(), self.rest, clamp
+            work.x, work.clamp = x.copy(), clamp
         return work.answer
+
+    def whole_tangent(self, values: Floats) -> tuple[BlockPattern, Floats]:
+        """Returns blocks of the group with those of averages at nodes at the last look, and their pattern."""
+        return whole_tangent(self.model, self.group.law, values, self._work.tets)
 
     def force_at(self, x: Floats, force: Floats) -> Answer:
         """Writes the forces at x [m] into `force` [N], (n, 3) each."""
@@ -150,8 +179,13 @@ class Look:
 
     def energies_seen(self) -> Floats:
         """Returns the energies of the group's bodies where tets were passed last [J]."""
-        starts = [body.tets.start for body in self.model.bodies]
-        return np.add.reduceat(self._work.tets.energy, starts)
+        bodies, law, tets = self.model.bodies, self.group.law, self._work.tets
+        found = np.add.reduceat(tets.energy, [body.tets.start for body in bodies])
+        if law.left is not None:
+            nodes, of_nodes = energies_of_nodes(self.model, law, tets)
+            body = np.searchsorted([body.nodes.start for body in bodies], nodes, side="right") - 1
+            found = found + np.bincount(body, of_nodes, len(bodies))
+        return found
 
     def noise(self, x: Floats) -> tuple[float, Floats]:
         """Returns what round-off alone leaves: of the sum of forces [N], and of the bodies' energies [J], (k,).
@@ -160,7 +194,7 @@ class Look:
             x: Positions as large as those that are looked at [m], (n, 3).
         """
         work, model = self._work, self.model
-        if work.moduli is None or work.rest[0] is not self.rest[0]:
+        if work.moduli is None:
             g = np.sum(model.Dm_inverse**2, axis=(1, 2)) + np.sum(model.Dm_inverse.sum(axis=1) ** 2, axis=1)
             stiff = model.volume * (2.0 * model.mu + model.lam)
             starts = [body.tets.start for body in model.bodies]
@@ -170,7 +204,7 @@ class Look:
 
     def damping(self, x: Floats, values: Floats) -> None:
         """Writes the blocks of D [N s/m], (b, 9), at x [m], (n, 3)."""
-        damping_matrix(self.model, x, values, self._work.tets)
+        damping_matrix(self.model, x, values, self._work.tets, self.group.law.left)
 
 
 def _of(values: Floats, rows: Indices) -> Floats:

@@ -10,7 +10,7 @@ have rows without meaning.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,7 +23,7 @@ from ..elements.volume_pressure import add_pressure
 from ..geometry.chunks import run_parts
 from ..hyperelastic.element import parts_of
 from ..linear.multigrid.preconditioner import EmbeddedLattices
-from ..linear.pattern import BlockPattern, Unsigned
+from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved, solve
 from ..linear.points import add_points
 from ..linear.rigid_modes import rigid_modes
@@ -34,7 +34,8 @@ from .conventions import LEAST, TIGHT
 from .flesh import DynamicFlesh, FleshGroup, Look
 from .outside import Outside
 from .right_side import push_by_gravity
-from .rows import add_blocks, add_to_diagonal, multiply_rows
+from .rows import add_blocks, add_to_diagonal
+from .wide_tangent import WideTangent, blocks_of, product, runs
 from .workspace import workspace
 
 ENOUGH = 0.5  # share of the tolerance to which linear solves go, so that the residual is within it afterwards
@@ -58,6 +59,7 @@ class FleshSystem:
         self.x0, self.v0 = floats(state.x), floats(state.v)
         self.group: FleshGroup | None = flesh.euler
         self.looked = Look(flesh.euler, model) if flesh.euler else None
+        self.wide = WideTangent(flesh.euler, model) if flesh.euler and flesh.euler.law.left is not None else None
         pattern, work = model.pattern, workspace(model.pattern)
         self.values, self.base, self.base_force = work.values, _base(pattern), work.force
         self.base_force[:] = 0.0
@@ -84,7 +86,7 @@ class FleshSystem:
         np.copyto(self.values, self.base)
         pull = dt * self.base_force
         if self.looked and self.group:
-            for whole, own in self._runs(self.group):
+            for whole, own in runs(self.group, self.model):
                 _over(add_blocks, self.looked.tangent[own[1]], dt * dt, self.values[whole[1]])
                 pull[whole[0]] = dt * self.looked.force[own[0]]
         push = np.empty_like(self.r)
@@ -92,9 +94,10 @@ class FleshSystem:
         if outside.node_force is not None:
             push += dt * outside.node_force
         drawn = self._add_points(v, outside, push)
-        product = self._product(self.base, v)
-        r = self.momentum + pull + push - drawn - product
+        r = self.momentum + pull + push - drawn - product(self.model.pattern, self.base, v)
         r[~is_free] = 0.0
+        if self.wide and self.looked:
+            self.wide.see(self.looked, self.values, dt)
         self.r, self.linear = r, r - is_free[:, None] * (pull - dt * self.base_force)
         self.scale = self._scale(v, is_free, pull, push)
 
@@ -114,7 +117,7 @@ class FleshSystem:
         held = ~is_free[:, None]
         if not (d * held).any():
             return self.sizes()
-        return self._norms(~held * (self.r - self._product(self.values, d * held)))
+        return self._norms(~held * (self.r - self._times(d * held)))
 
     def direction(
         self, x: Floats, is_free: Bools, guess: Floats, likely: Floats | None, exactness: float
@@ -128,26 +131,49 @@ class FleshSystem:
             likely: From there, a direction in which δ is likely to lie, (n, 3).
             exactness: Share of ‖r‖ that may be left; no more than the tolerance asks for is solved.
         """
-        d, settings = guess.copy(), self.settings
-        modes = rigid_modes(self.model.pattern, self.values, x, is_free)
-        lattices = EmbeddedLattices(self.model.X, at_once=False) if settings.tolerance <= TIGHT else None
-        least = ENOUGH * settings.tolerance / exactness * self.scale
-        solved = solve(
-            self.model.pattern, self.values, self.r, is_free, d, exactness, settings.max_iterations, least, likely,
-            modes, lattices,
+        d = guess.copy()
+        least = ENOUGH * self.settings.tolerance / exactness * self.scale
+        if self.wide is None:
+            return d, self._solve(self.model.pattern, self.values, self.r, is_free, d, x, exactness, least, likely)
+        own, wide = self.wide.nodes, self.wide
+        of_own = None if likely is None else floats(likely[own])
+        part = floats(d[own])
+        found = self._solve(
+            wide.pattern, wide.values, floats(self.r[own]), is_free[own], part, floats(x[own]), exactness,
+            least[wide.islands], of_own,
         )  # fmt: skip
-        return d, solved
+        d[own] = part
+        others = is_free & ~wide.is_own
+        if not others.any():
+            return d, found
+        r = self.r * others[:, None]
+        rest = self._solve(self.model.pattern, self.values, r, others, d, x, exactness, least, likely)
+        return d, Solved(
+            found.iterations + rest.iterations, max(found.residual, rest.residual), found.converged and rest.converged
+        )
 
-    def _product(self, values: Floats, v: Floats) -> Floats:
-        p, out = self.model.pattern, np.empty_like(v)
-        parts = parts_of(p.node_count)
-        run_parts(len(parts), lambda k: multiply_rows(*parts[k], p.row_start, p.column, values, v, out))
+    def _solve(
+        self, pattern: BlockPattern, values: Floats, b: Floats, is_free: Bools, d: Floats, x: Floats, exactness: float,
+        least: Floats, likely: Floats | None,
+    ) -> Solved:  # fmt: skip
+        """Solves A δ = b from what `d` holds, for the nodes of a pattern."""
+        settings = self.settings
+        X = self.model.X[self.wide.nodes] if self.wide and pattern is self.wide.pattern else self.model.X
+        lattices = EmbeddedLattices(X, at_once=False) if settings.tolerance <= TIGHT else None
+        modes = rigid_modes(pattern, values, x, is_free)
+        return solve(pattern, values, b, is_free, d, exactness, settings.max_iterations, least, likely, modes, lattices)
+
+    def _times(self, v: Floats) -> Floats:
+        """Returns A v, (n, 3)."""
+        out = product(self.model.pattern, self.values, v)
+        if self.wide:
+            self.wide.multiply(v, out)
         return out
 
     def _scale(self, v: Floats, is_free: Bools, pull: Floats, push: Floats) -> Floats:
         """Returns ‖b‖ of the linear system at the iterate, as `linear/pcg.py` counts it."""
         free = is_free[:, None]
-        b = self.r + free * self._product(self.values, v * free)
+        b = self.r + free * self._times(v * free)
         least = sum(self._norms(part * free) for part in (self.momentum, pull, push))
         return np.maximum(np.maximum(self._norms(b), LEAST * least), self.noise / self.settings.tolerance)
 
@@ -169,26 +195,19 @@ class FleshSystem:
         add_points(dt, points.tet, points.weights, none, none, floats(lost), tets, blocks, self.values, drawn)
         return drawn
 
-    def _runs(self, group: FleshGroup) -> Iterator[tuple[tuple[slice, slice], tuple[slice, slice]]]:
-        """Yields (nodes, blocks) in the whole and in the group, for every body of it."""
-        whole_start, own_start = self.model.pattern.row_start, group.part.model.pattern.row_start
-        for number, own in zip(group.part.bodies, group.part.model.bodies, strict=True):
-            nodes = self.model.bodies[number].nodes
-            yield (nodes, _blocks(whole_start, nodes)), (own.nodes, _blocks(own_start, own.nodes))
-
     def _assemble_flesh(self, flesh: DynamicFlesh) -> None:
         """Writes mass and damping of flesh; bodies that do not move by implicit Euler have their mass alone."""
         model, pattern = self.model, self.model.pattern
         others = [*flesh.still, *(flesh.newmark.part.bodies if flesh.newmark else ())]
         for number in others:
-            self.base[_blocks(pattern.row_start, model.bodies[number].nodes)] = 0.0
+            self.base[blocks_of(pattern.row_start, model.bodies[number].nodes)] = 0.0
         numbers = list(others)
         if self.looked and self.group:
             numbers += self.group.part.bodies
             D = np.zeros_like(self.looked.tangent)
             if model.stiffness_damping[self.group.part.tets].any():
                 self.looked.damping(self.x0[self.group.part.nodes], D)
-            for whole, own in self._runs(self.group):
+            for whole, own in runs(self.group, self.model):
                 np.multiply(D[own[1]], self.dt, out=self.base[whole[1]])
         for number in numbers:
             nodes = model.bodies[number].nodes
@@ -221,10 +240,6 @@ def _base(pattern: BlockPattern) -> Floats:
     if pattern not in _bases:
         _bases[pattern] = np.zeros((pattern.block_count, 9))
     return _bases[pattern]
-
-
-def _blocks(row_start: Unsigned, nodes: slice) -> slice:
-    return slice(int(row_start[nodes.start]), int(row_start[nodes.stop]))
 
 
 def _over(work: Callable[..., None], rows: Floats, *more: Any) -> None:

@@ -111,7 +111,8 @@ class NewmarkStep:
             model.tets, model.pattern.corner_block, values, np.zeros_like(self.x0),
         )  # fmt: skip
         starts = [body.nodes.start for body in model.bodies]
-        frequencies = highest_frequencies(model.pattern, values, model.mass, self.is_free, starts)
+        pattern, values = self.looked.whole_tangent(values)
+        frequencies = highest_frequencies(pattern, values, model.mass, self.is_free, starts)
         with np.errstate(invalid="ignore"):
             needed = np.ceil(self.dt * frequencies / (2.0 * SAFE))
         worst = int(np.argmax(needed))

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The system of flesh that averages at its nodes: its matrix has blocks that the pattern of the whole lacks.
+
+No block joins two bodies, so this flesh is solved for by itself, and all other bodies as if there were none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..arrays import Bools, Floats, floats
+from ..geometry.chunks import run_parts
+from ..hyperelastic.parts import parts_of
+from ..linear.pattern import BlockPattern, Unsigned
+from ..model import Model
+from .flesh import FleshGroup, Look
+from .rows import multiply_rows
+
+
+class WideTangent:
+    """What is solved for by itself.
+
+    Attributes:
+        nodes: Of the group, in the whole.
+        islands: Its islands among those of the whole.
+        pattern, values: Its matrix, with the terms of averages.
+    """
+
+    def __init__(self, group: FleshGroup, model: Model) -> None:
+        self.group, self.model, self.nodes = group, model, group.part.nodes
+        own = group.part.model.pattern
+        first = self.nodes[own.island_start[:-1].astype(np.int64)]
+        self.islands = np.searchsorted(model.pattern.island_start, first, side="right") - 1
+        self.pattern, self.values = own, np.empty((own.block_count, 9))
+        self.is_own: Bools = np.zeros(model.node_count, bool)
+        self.is_own[self.nodes] = True
+
+    def see(self, looked: Look, values: Floats, dt: float) -> None:
+        """Takes blocks of the whole, (b, 9), and adds Δt² times what averages give at the last look."""
+        narrow = np.empty((self.group.part.model.pattern.block_count, 9))
+        for whole, own in runs(self.group, self.model):
+            np.divide(values[whole[1]], dt * dt, out=narrow[own[1]])
+        self.pattern, self.values = looked.whole_tangent(narrow)
+        self.values *= dt * dt
+
+    def multiply(self, v: Floats, out: Floats) -> None:
+        """Writes the rows of A v of the group's nodes, (n, 3)."""
+        out[self.nodes] = product(self.pattern, self.values, floats(v[self.nodes]))
+
+
+def product(pattern: BlockPattern, values: Floats, v: Floats) -> Floats:
+    """Returns A v, (n, 3)."""
+    out, parts = np.empty_like(v), parts_of(pattern.node_count)
+    run_parts(len(parts), lambda k: multiply_rows(*parts[k], pattern.row_start, pattern.column, values, v, out))
+    return out
+
+
+def runs(group: FleshGroup, model: Model) -> Iterator[tuple[tuple[slice, slice], tuple[slice, slice]]]:
+    """Yields (nodes, blocks) in the whole and in the group, for every body of it."""
+    whole_start, own_start = model.pattern.row_start, group.part.model.pattern.row_start
+    for number, own in zip(group.part.bodies, group.part.model.bodies, strict=True):
+        nodes = model.bodies[number].nodes
+        yield (nodes, blocks_of(whole_start, nodes)), (own.nodes, blocks_of(own_start, own.nodes))
+
+
+def blocks_of(row_start: Unsigned, nodes: slice) -> slice:
+    """Returns the blocks of some rows."""
+    return slice(int(row_start[nodes.start]), int(row_start[nodes.stop]))
