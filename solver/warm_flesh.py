@@ -12,6 +12,7 @@ from .model import Model, Part, make_model
 from .quasistatic.held import Held
 from .quasistatic.newton import solve
 from .scene import Material
+from .warm_scene import grid_of_tets
 
 CELLS = 5  # along each side of the cube: as few as make lattices on two levels
 
@@ -38,13 +39,5 @@ def compile_flesh(is_averaged: bool) -> None:
 
 
 def _cube(poisson_ratio: float) -> Model:
-    count = CELLS + 1
-    grid = np.stack(np.meshgrid(*[np.arange(count)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    first = grid[(grid < CELLS).all(axis=1)] @ [count * count, count, 1]
-    steps = np.array([[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
-    along = np.cumsum(np.array([count * count, count, 1])[steps], axis=1)
-    tets = np.concatenate([first[:, None] + [0, *walk] for walk in along])
-    tets[len(first) : 3 * len(first)] = tets[len(first) : 3 * len(first), [0, 2, 1, 3]]
-    tets[5 * len(first) :] = tets[5 * len(first) :, [0, 2, 1, 3]]
-    material = Material(poisson_ratio=poisson_ratio)
-    return make_model([Part("warm", grid.astype(float), tets.astype(np.int32), np.ones(len(tets)), material)])
+    nodes, tets = grid_of_tets((CELLS, CELLS, CELLS))
+    return make_model([Part("warm", nodes, tets, np.ones(len(tets)), Material(poisson_ratio=poisson_ratio))])

@@ -73,7 +73,7 @@ def small(scene: Scene) -> Scene:
     for number, kind in enumerate(sorted(kinds)):
         vertices, triangles = _twoboxes(np.array([SPACING * number, 0.0, 1.0e-4]))
         meshing = dataclasses.replace(kinds[kind].meshing, tet_size=0.25, memory_limit=None)
-        nodes, tets = one_tet(vertices) if kind[0] == "given" else (None, None)
+        nodes, tets = given_for(kind[0], vertices, bool(kind[5]))
         body = Body(f"b{number}", "warm-up", vertices, triangles, meshing=meshing, tet_nodes=nodes, tets=tets)
         plasticity = Plasticity(kind[2], yield_strain=0.0) if kind[2] else None
         attributes = STRESSES if any({*STRESSES} & {*b.attributes} for b in scene.bodies) else ()
@@ -102,8 +102,8 @@ def _flesh_words(body: Body) -> str:
 
 
 def is_averaged(body: Body) -> bool:
-    """Whether quasistatic flesh is nearly incompressible."""
-    return is_resting(body) and body.material.poisson_ratio > HIGHEST_PLAIN
+    """Whether a body is nearly incompressible flesh."""
+    return body.flesh is not None and body.material.poisson_ratio > HIGHEST_PLAIN
 
 
 def is_resting(body: Body) -> bool:
@@ -208,3 +208,28 @@ def one_tet(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     low = vertices.min(axis=0)
     nodes = low + np.array([[-1.0, -1.0, 0.0], [5.0, -1.0, 0.0], [-1.0, 5.0, 0.0], [-1.0, -1.0, 6.0]])
     return nodes, np.array([[0, 1, 2, 3]], np.int32)
+
+
+def grid_of_tets(cells: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Returns nodes, one unit apart, and tets, six a cell, of a grid of so many cells along each axis."""
+    counts = np.array(cells) + 1
+    grid = np.stack(np.meshgrid(*(np.arange(count) for count in counts), indexing="ij"), axis=-1).reshape(-1, 3)
+    steps = np.array([counts[1] * counts[2], counts[2], 1])
+    first = grid[(grid < cells).all(axis=1)] @ steps
+    walks = [
+        np.cumsum(steps[list(order)]) for order in ([0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 2], [2, 1, 0])
+    ]
+    tets = np.concatenate([first[:, None] + [0, *walk] for walk in walks])
+    mirrored = tets[3 * len(first) :, [0, 2, 1, 3]]
+    return grid.astype(np.float64), np.concatenate([tets[: 3 * len(first)], mirrored]).astype(np.int32)
+
+
+def given_for(kind: str, vertices: np.ndarray, is_flesh: bool) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Returns the nodes and tets of a body whose meshing is `kind`: one around it, or of flesh a grid in its place."""
+    if kind != "given":
+        return None, None
+    if not is_flesh:
+        return one_tet(vertices)
+    cells, low = (3, 6, 3), vertices.min(axis=0)
+    nodes, tets = grid_of_tets(cells)
+    return low + nodes * (np.ptp(vertices, axis=0) / cells), tets

@@ -13,8 +13,9 @@ import pytest
 
 from flesh_scenes import CELLS, LONG, bent, limb, write_limb
 from scenes import Run, block
+from sinew.solver import warm_up
 from sinew.solver.advance import begin_frame
-from sinew.solver.anatomy import FLESH_LAWS, Flesh
+from sinew.solver.anatomy import FLESH_LAWS, Bone, Flesh
 from sinew.solver.cache import CacheReader
 from sinew.solver.checks import check_scene
 from sinew.solver.errors import BadInput, Cancelled, SolveFailed
@@ -23,6 +24,7 @@ from sinew.solver.materials.elastic import lame
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Collider, Fracture, Heat, Material, Meshing, Plasticity, Scene, Settings
 from sinew.solver.simulate import simulate
+from sinew.solver.warm_scene import everything, features, small
 from tiny_bakes import baked
 
 STILL = Settings(frame_end=4, substeps=1, gravity=(0.0, 0.0, 0.0))
@@ -296,3 +298,44 @@ def test_residuals_are_said_of_what_there_was():
     assert residual_words(of_poses) == "3 Newton iterations, pose residual 5.0e-04"
     both = residual_words({**of_steps, "newton_iterations": 3, "pose_residual": None})
     assert both == "residual 2.0e-05, 3 Newton iterations, pose residual infinite"
+
+
+def bone(number: int, triangles: bool, stiffness: float | None) -> Bone:
+    """Returns a bone in the middle of a limb: a triangle or a line."""
+    vertices = np.array([[0.8, 0.2, 0.2], [1.2, 0.3, 0.2], [1.0, 0.2, 0.3]])
+    faces = np.array([[0, 1, 2]] if triangles else np.zeros((0, 3)), np.int32).reshape(-1, 3)
+    return Bone(f"b{number}", f"B{number}", vertices if triangles else vertices[:2], faces, 0.1, stiffness)
+
+
+FLESH_KINDS = [
+    Flesh(),
+    Flesh(self_contact=False),
+    Flesh(motion="dynamic"),
+    Flesh(motion="dynamic", scheme="newmark"),
+]
+
+
+def test_kernels_of_flesh_are_compiled_ahead_only_where_they_are_used():
+    plain = Scene((limb(flesh=None),))
+    assert "flesh" not in features(plain) and all(body.flesh is None for body in small(plain).bodies)
+    told = set()
+    for flesh in FLESH_KINDS:
+        for nu in (0.3, 0.49):
+            bones = (bone(0, True, None), bone(1, False, 10.0))
+            material = dataclasses.replace(limb().material, poisson_ratio=nu)
+            scene = Scene((limb(flesh=flesh, material=material),), bones=bones)
+            told.add(features(scene))
+            assert features(small(scene)) == features(scene)
+            check_scene(small(scene))
+    assert len(told) == 2 * len(FLESH_KINDS)
+    assert "flesh quasistatic" in features(everything()) and "flesh dynamic" in features(everything())
+
+
+@pytest.mark.parametrize("stiffness", [None, 10.0])
+@pytest.mark.parametrize("is_mesh", [True, False])
+def test_the_small_scene_of_flesh_runs(is_mesh: bool, stiffness: float | None):
+    """What it raises is printed and not told, so that a bake goes on; so here it has to be seen."""
+    scene = Scene((limb(),), bones=(bone(0, is_mesh, stiffness),))
+    waited: list[int] = []
+    warm_up._run(small(scene), lambda: waited.append(0))
+    assert waited
