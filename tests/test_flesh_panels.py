@@ -309,7 +309,9 @@ def test_the_rest_frame_says_its_preroll() -> None:
     scene = fresh()
     obj, settings = flesh(), scene.sinew
     settings.use_rest_frame, settings.rest_frame = True, -19
-    assert "20 frames of pre-roll, from the Rest Frame on" in drawn(obj, "draw_solver").lines
+    assert "20 frames of pre-roll" in drawn(obj, "draw_solver").lines
+    settings.rest_frame = 0
+    assert "1 frame of pre-roll" in drawn(obj, "draw_solver").lines
     settings.rest_frame = 5
     assert "Pre-Roll" in drawn(obj, "draw_solver").lines
 

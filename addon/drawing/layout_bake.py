@@ -121,9 +121,10 @@ def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     _draw_rest(column, scene)
     column.prop(settings, "substeps")
     column.prop(settings, "samples_per_frame")
+    poses = [obj.sinew.motion == "POSE" for obj in roles.bodies(scene)]
     for names, is_active in (
-        (("tolerance", "max_iterations"), True),
-        (("pose_tolerance", "pose_iterations"), any(obj.sinew.motion == "POSE" for obj in roles.bodies(scene))),
+        (("tolerance", "max_iterations"), not poses or not all(poses)),
+        (("pose_tolerance", "pose_iterations"), any(poses)),
     ):
         part = column.column(align=True)
         part.active = is_active
@@ -144,7 +145,7 @@ def _draw_rest(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
     part.prop(settings, "rest_frame", text="")
     before = export.frame_range(scene)[0] - rest_frame(scene)
     if before > 0:
-        layout.label(text=f"{before:,} frames of pre-roll, from the Rest Frame on", icon="BLANK1")
+        layout.label(text=f"{before:,} frames of pre-roll" if before > 1 else "1 frame of pre-roll", icon="BLANK1")
     else:
         layout.prop(settings, "preroll")
 
