@@ -14,7 +14,7 @@ import stage
 
 FRAMES = 60
 VOXEL = 0.005
-TRIANGLES = 11_000
+TRIANGLES = 8_000
 TET_SIZE = 0.020
 ELBOW = 0.30  # from the shoulder [m]
 WRIST = 0.56
@@ -76,7 +76,7 @@ def _radius() -> bpy.types.Object:
 
 def _bone(name: str, parts: list[bpy.types.Object]) -> bpy.types.Object:
     """Returns a bone that holds the flesh around it."""
-    bone = fused.fuse(name, parts, 0.004, 1_200, 3)
+    bone = fused.fuse(name, parts, 0.004, 700, 3)
     stage.paint(bone, BONE, 0.5)
     stage.make_bone(bone, 0.004)
     return bone

@@ -30,6 +30,9 @@ SCENES = (
     "clay_head",
     "chocolate_bar",
     "glass_swan",
+    "bending_arm",
+    "belly",
+    "shaken_cheek",
 )
 SHEET_PICTURES = 9
 

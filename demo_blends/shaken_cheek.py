@@ -14,7 +14,7 @@ import stage
 FRAMES = 60
 PREROLL = 20  # frames in which cheeks and ears come to hang before the first
 VOXEL = 0.009
-TRIANGLES = 12_000
+TRIANGLES = 8_500
 FUR, MUZZLE, DARK, BONE = (0.45, 0.25, 0.12), (0.72, 0.60, 0.48), (0.03, 0.025, 0.025), (0.85, 0.80, 0.68)
 # frame → how far the head is turned [degrees] about the axis of the neck
 SHAKE = ((1, 0), (4, 0), (8, 38), (13, -40), (18, 40), (23, -40), (28, 36), (33, -20), (38, 0), (60, 0))
@@ -64,7 +64,7 @@ def _skull() -> bpy.types.Object:
         fused.ball((0.12, 0, 0.005), (0.065, 0.055, 0.042)),
         fused.ball((0.11, 0, -0.07), (0.060, 0.042, 0.022)),
     ]
-    skull = fused.fuse("Skull", parts, 0.012, 1_500, 3)
+    skull = fused.fuse("Skull", parts, 0.012, 800, 3)
     stage.paint(skull, BONE, 0.6)
     skull.hide_render = True
     return skull

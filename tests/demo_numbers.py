@@ -15,6 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo_blends"))
 
+import demo_flesh
 import make_demo
 from sinew.solver.cache import CacheReader
 
@@ -62,8 +63,12 @@ def main() -> None:
     baked = make_demo.bake(blend, folder)
     cache = CacheReader(baked.with_suffix(".sinew"))
     report = cache.report()
+    bodies = measure(cache)
+    if name in demo_flesh.MEASURES:
+        body, flesh = demo_flesh.MEASURES[name]
+        bodies[body].update(flesh(cache))
     numbers = {
-        "bodies": measure(cache),
+        "bodies": bodies,
         "frames": cache.last_frame(),
         "not_converged": sum(line["not_converged"] for line in report),
         "inverted": max(line["inverted_tets"] for line in report),
