@@ -73,10 +73,10 @@ class Planes:
         along = k * less * (depth - 0.5 * less)
         return float(np.sum(along) + 0.5 * np.sum(own[self.side_of] * self.side_share * aside**2))
 
-    def depths(self, is_free: Bools) -> tuple[Floats, np.ndarray]:
-        """Returns how deep points were at the look that free nodes can move [m], and which points these are."""
+    def depths(self, is_free: Bools) -> tuple[Floats, np.ndarray, Floats]:
+        """Returns how deep points were at the look that free nodes can move [m], which these are, and their shares."""
         kept = moves(self.ties, is_free)
-        return (self.met.depth - self.allowed)[kept], self.met.point[kept]
+        return (self.met.depth - self.allowed)[kept], self.met.point[kept], self.share[kept]
 
     def _state(self, k: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
         depth = heights(self.ties, x) - self.allowed

@@ -2,9 +2,9 @@
 """Newton's method for flesh that touches things: the penalty grows until nothing is deep in anything.
 
 A finite penalty leaves a depth that the pressure asks for. Where that is more than `DEEP`, the penalty is raised and
-the solve goes on from where it was. Where a solve with contacts that come and go does not arrive, it goes on with
-contacts frozen, looks again, and so on: at the end what there is at a fresh look counts, and a solve that has not
-arrived by then says so.
+the solve goes on from where it was; where that does not arrive, what was at rest under the softer one stays. Where a
+solve with contacts that come and go finds no way on, it goes on with contacts frozen, looks again, and so on: at the
+end what there is at a fresh look counts, and a solve that has not arrived by then says so.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from ..outside import Acting
 from .touching import Touching
 
 DEEP = 0.05  # depth that is left, in sizes of a tet of the point's body
-HARDER = 5.0  # by what the penalty is raised each time
-STAGES = 3  # how often
+HARDER = 4.0  # by what the penalty is raised each time
+STAGES = 2  # how often
+PATIENCE = 60  # iterations under a harder penalty
 FROZEN = 5  # iterations with contacts frozen
 ROUNDS = 6  # of freezing and looking again
 
@@ -51,13 +52,13 @@ class _Solves:
         self.begin, self.left, self.on_iteration = begin, most, on_iteration
         self.newton_iterations = self.cg_iterations = 0
 
-    def go_on(self, x: Floats, most: int = 0) -> Equilibrium:
+    def go_on(self, x: Floats, most: int | None = None) -> Equilibrium:
         before = self.newton_iterations
 
         def told(progress: Progress) -> None:
             self.on_iteration(replace(progress, newton_iterations=before + progress.newton_iterations))
 
-        most = min(most or self.left, self.left)
+        most = self.left if most is None else min(most, self.left)
         found = self.begin(x=x, max_iterations=most, on_iteration=told)
         self.newton_iterations += found.newton_iterations
         self.cg_iterations += found.cg_iterations
@@ -88,10 +89,12 @@ def solve_in_contact(
     def begin(x: Floats, max_iterations: int, on_iteration: Callable[[Progress], None]) -> Equilibrium:
         return solve(model, law, held, x, tolerance, max_iterations, load, on_iteration, [*acting, touching])
 
-    is_free, solves, freezes = held.is_free(model.node_count), _Solves(begin, max_iterations, on_iteration), 0
+    solves, freezes = _Solves(begin, max_iterations, on_iteration), 0
+    is_free, best = held.is_free(model.node_count), None
     for stage in range(STAGES + 1):
-        found = solves.go_on(x)
-        for _round in range(ROUNDS):
+        limit = solves.left if best is None else min(solves.left, PATIENCE)
+        found = solves.go_on(x, limit)
+        for _round in range(ROUNDS if best is None else 0):
             if found.converged or not solves.left:
                 break
             freezes += 1
@@ -99,9 +102,12 @@ def solve_in_contact(
             frozen = solves.go_on(found.x, FROZEN)
             touching.thaw()
             found = solves.go_on(frozen.x)
-        x = found.x
-        depth, share = touching.deepest(x, is_free)
-        if share <= DEEP or not found.converged or stage == STAGES:
+        if best is not None and not found.converged:
+            break
+        x, best = found.x, InContact(found, touching.deepest(found.x, is_free)[0], stage, freezes)
+        if not found.converged or not solves.left or touching.deepest(x, is_free)[1] <= DEEP:
             break
         touching.factor *= HARDER
-    return InContact(found, depth, stage, freezes)
+    assert best is not None
+    counted = replace(best.equilibrium, newton_iterations=solves.newton_iterations, cg_iterations=solves.cg_iterations)
+    return replace(best, equilibrium=counted)

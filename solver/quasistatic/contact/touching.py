@@ -112,20 +112,25 @@ class Touching:
         return sum(len(pressed.point) for pressed in self._pressed(x)) + (len(planes.ties) if planes else 0)
 
     def deepest(self, x: Floats, is_free: Bools) -> tuple[float, float]:
-        """Returns how deep a point is that nodes that are free could bring out: in metres, and in tets of its body."""
+        """Returns how deep a point is that nodes that are free could bring out.
+
+        Returns:
+            The depth [m], and in tets of the point's body, there only as far as the penalty is the full one: at the
+            bottom of a fold a harder one changes little.
+        """
         contact, found = self.contact, [(0.0, 0.0)]
         can_move = is_free[contact.model.tets[contact.points.tet]].any(axis=1)
         for pressed in self._pressed(x):
             kept = can_move[pressed.point]
-            found.append(self._largest(pressed.depth[kept], pressed.point[kept]))
+            found.append(self._largest(pressed.depth[kept], pressed.point[kept], np.ones(int(kept.sum()))))
         planes = look(contact, x)
         if planes is not None:
             found.append(self._largest(*planes.depths(is_free)))
         return max(depth for depth, _ in found), max(share for _, share in found)
 
-    def _largest(self, depth: Floats, point: np.ndarray) -> tuple[float, float]:
+    def _largest(self, depth: Floats, point: np.ndarray, share: Floats) -> tuple[float, float]:
         sizes = self.contact.points.tet_size[point]
-        return float(depth.max(initial=0.0)), float((depth / sizes).max(initial=0.0))
+        return float(depth.max(initial=0.0)), float((depth / sizes)[share >= 1.0].max(initial=0.0))
 
     def _pressed(self, x: Floats) -> list[Pressed]:
         if not self.poses:
