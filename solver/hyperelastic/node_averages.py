@@ -56,6 +56,56 @@ class NodeAverages:
 
     nodes: Indices
     place: Indices
+    gradient: Floats
+    volume: Floats
+    law: np.ndarray
+    mu: Floats
+    lam: Floats
+    share: Floats
+
+
+_kept: WeakKeyDictionary[Model, tuple[Averaged, NodeAverages]] = WeakKeyDictionary()
+
+
+def averaged(mu: Floats, lam: Floats) -> Averaged | None:
+    """Returns what tets of Lamé's moduli μ, λ [Pa], (m,), leave to their nodes; None: nothing."""
+    # ν = λ / (2 (λ + μ)), a little above so that 0.45 itself does not hang on round-off
+    is_averaged = lam > (1.0 + 1.0e-6) * 2.0 * HIGHEST_PLAIN * (lam + mu)
+    if not is_averaged.any():
+        return None
+    return Averaged(is_averaged, SHEAR_SHARE * mu * is_averaged, lam * is_averaged)
+
+
+def node_averages(model: Model, law: np.ndarray, share: Floats, left: Averaged) -> NodeAverages:
+    """Returns where deformation gradients are averaged, for rest shapes as they are in `model`; kept with it.
+
+    Args:
+        model: All bodies.
+        law, share: Of tets, as in `Hyperelastic`, (m,).
+        left: What tets leave to their nodes.
+    """
+    kept = _kept.get(model)
+    if kept is None or kept[0] is not left:
+        kept = left, _averages(model, law, share, left)
+        _kept[model] = kept
+    return kept[1]
+
+
+def _averages(model: Model, law: np.ndarray, share: Floats, left: Averaged) -> NodeAverages:
+    tets, corners = model.tets, model.tets.ravel()
+    quarter = 0.25 * model.volume * left.is_averaged
+    whole = np.bincount(corners, np.repeat(quarter, 4), model.node_count).astype(np.float64)
+    nodes = np.flatnonzero(whole > 0.0).astype(np.int32)
+    place = np.full(model.node_count, -1, np.int32)
+    place[nodes] = np.arange(len(nodes))
+
+    def mean(values: Floats) -> Floats:
+        return np.asarray(np.bincount(corners, np.repeat(quarter * values, 4), model.node_count)[nodes] / whole[nodes])
+
+    g = np.concatenate([-model.Dm_inverse.sum(axis=1, keepdims=True), model.Dm_inverse], axis=1)
+    over = np.divide(1.0, whole, out=np.zeros_like(whole), where=whole > 0.0)
+    weight = quarter[:, None] * over[tets]  # of each tet in the averages of its corners
+    blocks = model.pattern.corner_block.reshape(-1)
     gradient = np.empty((model.pattern.block_count, 3))
     for axis in range(3):
         shares = (weight[:, :, None] * g[:, None, :, axis]).ravel()
