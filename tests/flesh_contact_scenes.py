@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shapes import cube
 from sinew.solver.arrays import Floats, Indices
 from sinew.solver.contact.colliders import BuiltCollider, build_collider
 from sinew.solver.contact.points import ContactPoints, contact_points, sample_surface
@@ -77,6 +78,12 @@ def capsule(
     corners = vertices[triangles]
     volume = np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
     return vertices + np.asarray(centre), (triangles if volume > 0.0 else triangles[:, ::-1]).astype(np.int32)
+
+
+def box(at, size: float = 1.0, n: int = 4) -> tuple[Floats, Indices]:
+    """Returns a closed box with its lowest corner at `at` [m]: vertices and triangles."""
+    vertices, triangles = cube(n, size)
+    return vertices + 0.5 * size + np.asarray(at, float), triangles
 
 
 def flesh(

@@ -6,25 +6,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flesh_contact_scenes import RADIUS, arm, flesh, passed_through
+from flesh_contact_scenes import RADIUS, arm, box, flesh, passed_through
 from scenes import block
-from shapes import cube
-from sinew.solver.contact.colliders import build_collider
 from sinew.solver.jit import at_most_threads
 from sinew.solver.linear import pcg
 from sinew.solver.quasistatic.contact.planes import LIMIT, look
 from sinew.solver.quasistatic.step_length import Bracket
 from sinew.solver.quasistatic.ties import Ties, Widening
-from sinew.solver.scene import Collider
 
 RNG = np.random.default_rng(5)
-HERE = np.vstack([np.eye(3), np.zeros(3)])
-
-
-def box(at, size=1.0, n=4):
-    """A closed box with its lowest corner at `at`: vertices and triangles."""
-    vertices, triangles = cube(n, size)
-    return vertices + 0.5 * size + np.asarray(at, float), triangles
 
 
 def two_boxes(overlap=0.0, **settings):
@@ -208,70 +198,6 @@ def test_the_wider_matrix_is_solved_as_its_dense_twin():
     pcg.solve(pattern, wide, b, np.ones(n, bool), d, 1e-10, 200)
     np.testing.assert_allclose(d.ravel(), np.linalg.solve(K, b.ravel()), rtol=1e-6, atol=1e-9)
     assert widening.widened(values, ties)[0] is pattern  # the same nodes: not joined anew
-
-
-class NoTracks:
-    """Nothing is animated."""
-
-    def has(self, name: str) -> bool:
-        """Returns False."""
-        return False
-
-
-def ball(thickness=0.0):
-    from shapes import sphere
-
-    vertices, triangles = sphere(6, 0.6)
-    return build_collider(Collider("ball", "Ball", "mesh", vertices, triangles, 0.0, thickness), NoTracks())
-
-
-def sheet():
-    vertices = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], float)
-    return build_collider(
-        Collider("sheet", "Sheet", "mesh", vertices, np.array([[0, 1, 2], [0, 2, 3]], np.int32), 0.0, 0.0), NoTracks()
-    )
-
-
-def plane(thickness=0.0):
-    return build_collider(
-        Collider("plane", "Plane", "plane", np.zeros((0, 3)), np.zeros((0, 3), np.int32), 0.0, thickness), NoTracks()
-    )
-
-
-@pytest.mark.parametrize("collider", [plane(0.05), ball(), ball(0.05), sheet()], ids=["plane", "ball", "skin", "sheet"])
-def test_forces_of_colliders_are_those_of_their_energy(collider):
-    scene = flesh([box((-0.31, -0.27, -0.05))], 0.25, colliders=(collider,), self_contact=False)
-    x = scene.X + 0.003 * RNG.standard_normal(scene.X.shape)
-    side = np.ones(len(scene.contact.points), np.int8)
-    touching = scene.contact.among([HERE], [side])
-    values, force = np.zeros((scene.model.pattern.block_count, 9)), np.zeros_like(x)
-    energy = touching.add(x, values, force)
-    assert energy == touching.energy(x) > 0.0
-    assert touching.deepest(x, np.ones(len(x), bool))[0] > 0.0
-    d, h = RNG.standard_normal(x.shape), 1e-7
-    slope = (touching.energy(x + h * d) - touching.energy(x - h * d)) / (2 * h)
-    assert slope == pytest.approx(-float(np.sum(force * d)), rel=1e-4)
-    K = np.zeros((3 * len(x), 3 * len(x)))
-    pattern = scene.model.pattern
-    for row in range(len(x)):
-        for b in range(pattern.row_start[row], pattern.row_start[row + 1]):
-            column = pattern.column[b]
-            K[3 * row : 3 * row + 3, 3 * column : 3 * column + 3] = values[b].reshape(3, 3)
-    np.testing.assert_allclose(K, K.T, atol=1e-9 * np.abs(K).max())
-    assert np.linalg.eigvalsh(K)[0] >= -1e-9 * np.abs(K).max()
-
-
-def test_points_stay_on_the_side_of_a_sheet_that_they_came_from():
-    scene = flesh([box((-0.5, -0.5, 0.02))], 0.25, colliders=(sheet(),), self_contact=False)
-    touching = scene.contact.among([HERE])
-    x = scene.X - [0.0, 0.0, 0.1]
-    force = np.zeros_like(x)
-    touching.add(x, np.zeros((scene.model.pattern.block_count, 9)), force)
-    assert force[:, 2].sum() > 0.0 and touching.count(x) > 10
-    below = flesh([box((-0.5, -0.5, -1.02))], 0.25, colliders=(sheet(),), self_contact=False)
-    touching, force = below.contact.among([HERE]), np.zeros_like(below.X)
-    touching.add(below.X + [0.0, 0.0, 0.1], np.zeros((below.model.pattern.block_count, 9)), force)
-    assert force[:, 2].sum() < 0.0
 
 
 def test_contacts_do_not_depend_on_the_number_of_threads():
