@@ -75,7 +75,8 @@ def fuse(
     stage.select(parts[0])
     for part in parts:
         part.select_set(True)
-    bpy.ops.object.join()
+    if len(parts) > 1:
+        bpy.ops.object.join()
     rough = bpy.context.object
     remesh = rough.modifiers.new("Remesh", "REMESH")
     remesh.mode, remesh.voxel_size = "VOXEL", voxel
