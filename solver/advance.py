@@ -197,8 +197,11 @@ def advance_step(
     stepping = built.flesh.stepping if built.flesh else None
 
     def outside() -> Outside:
+        lively = stepping.newmark if stepping else None
+        if contacts and lively:
+            contacts.let_push(lively.part.tets)
         act = contacts.act() if contacts else Points()
-        normals = contacts.normals() if contacts and stepping and stepping.newmark else None
+        normals = contacts.normals() if contacts and lively else None
         points = Points.together(*springs, act)
         return Outside(gravity, held, fixed_target, None, points, len(act), normals)
 

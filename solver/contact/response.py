@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Bools, Floats, floats
+from ..arrays import Bools, Floats, Indices, floats
 from ..integrators.outside import Points
 from ..model import Model
 from ..state import State
@@ -115,6 +115,11 @@ class ContactStep:
     def normals(self) -> Floats:
         """Returns which way the contacts of `act` push, (k, 3)."""
         return self.touching.normal[self.pushing.on]
+
+    def let_push(self, tets: Indices) -> None:
+        """Takes all contacts of points in some tets, rising, whose steps find out themselves when each pushes."""
+        tet = self.points.tet[self._points_of(self.touching)]
+        self.pushing.on |= tets[np.minimum(np.searchsorted(tets, tet), len(tets) - 1)] == tet
 
     def update(self, x: Floats) -> bool:
         """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""

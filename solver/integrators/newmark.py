@@ -8,7 +8,7 @@
 
 Springs and contacts are linear in positions, too, and are taken at x½ = x + h/2 v½ in the first solve (6.8), so they
 set no limit to the step. That of elasticity is found at the start of the step (`step_limit.py`). A contact pushes
-only where and while its point is in it, and does not pull; going out it is damped, so that points do not rattle.
+only where and while its point is in it, is damped, so that points do not rattle, and does not pull.
 Damping (`hyperelastic/damping.py`) is that of x½, and of the x½ before in the first solve: the order stays two.
 
 Source: S07, section 6.3.3, with its steps numbered as there.
@@ -39,7 +39,7 @@ from .step_limit import highest_frequencies
 SAFE = 0.9  # of the longest step
 MOST_SUBSTEPS = 200  # in a step; beyond, implicit Euler is the better scheme
 EXACT = 0.1  # share of the settings' tolerance to which the linear solves go
-BOUNCE = 0.3  # damping of contacts over √(k m), with m such that k = 10 m / Δt² (`contact/points.py`)
+BOUNCE = 1.0  # damping of contacts over k h, which within the limit is at most about the critical one
 
 
 class NewmarkStep:
@@ -187,10 +187,13 @@ class NewmarkStep:
         force = points.force - np.einsum("kij,kj->ki", points.stiffness, moved)
         is_contact = (normals != 0.0).any(axis=1)
         along = np.einsum("kij,ki,kj->k", points.stiffness, normals, normals)
-        damping = points.damping + (BOUNCE * self.dt * along)[:, None, None] * np.einsum("ki,kj->kij", normals, normals)
+        damping = points.damping + (BOUNCE * self.dt / self.substeps * along)[:, None, None] * np.einsum(
+            "ki,kj->kij", normals, normals
+        )
         ahead = force - h * np.einsum("kij,kj->ki", points.stiffness, speed) if is_first else force
-        ahead = ahead - np.einsum("kij,kj->ki", damping, speed)
-        acts = ~is_contact | (np.einsum("ki,ki->k", ahead, normals) > 0.0)
+        pressed = np.einsum("ki,ki->k", ahead, normals)
+        slowed = np.einsum("kij,ki,kj->k", damping, normals, speed)
+        acts = ~is_contact | ((pressed > 0.0) & (pressed > slowed))
         stiffness = points.stiffness if is_first else np.zeros_like(points.stiffness)
         return _some(replace(points, force=force, stiffness=stiffness, damping=damping), acts)
 
