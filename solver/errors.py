@@ -24,12 +24,26 @@ class SinewError(Exception):
     exit_code = 3
 
     def __init__(self, kind: str, **details: Any) -> None:
-        sentence, next_step = TEXTS[kind]
         self.kind = kind
         self.details = details
-        self.sentence = sentence.format(**details)
-        self.next_step = next_step.format(**details)
+        self._say(f"{details['time']:.3g} s" if "time" in details else "")
         super().__init__(self.text)
+
+    def _say(self, when: str) -> None:
+        words = {**self.details, "time": when}
+        self.sentence, self.next_step = (text.format(**words) for text in TEXTS[self.kind])
+
+    def on_timeline(self, first: int, fps: float) -> None:
+        """Says the frame as well, where the sentence says at what time something happened.
+
+        Args:
+            first: Frame at which times are zero.
+            fps: Frames per second.
+        """
+        if "time" in self.details:
+            time = self.details["time"]
+            self._say(f"frame {round(first + time * fps, 2):g} ({time:.3g} s)")
+            self.args = (self.text,)
 
     @property
     def text(self) -> str:

@@ -8,10 +8,11 @@ in the cache, so it never depends on meshing again.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time as clock
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from .jit import set_thread_count
 from .pose_flesh import check_flesh
 from .present_topology import with_topology
 from .resume import ResumePoint, begun, find
-from .scene import Scene
+from .scene import Scene, Settings
 from .simulation import Simulation
 from .stored_mesh import to_arrays
 from .tracks import TrackReader
@@ -71,31 +72,42 @@ def simulate(
     started = clock.perf_counter()
     with CacheWriter(folder) as writer:
         scene = _with(Scene.load(folder / SCENE_FOLDER), frame_end=frame_end, threads=threads, strict=strict)
-        tracks = TrackReader(folder / SCENE_FOLDER)
-        last = scene.settings.time(scene.settings.frame_end)
-        head = CacheHead.of(scene, tracks.final_digest(last), settings=_noted_settings(folder))
-        point = find(folder, scene, tracks, head, from_frame, accept_changes) if resume else None
-        set_thread_count(scene.settings.threads)
-        if point is not None and from_frame is None and _is_there(folder, scene):
-            if not is_finished(CacheReader(folder), scene):
-                _finish(folder, scene, on_event, should_stop)
-            on_event(_done(folder, scene, started))
-            return
-        check_scene(scene)  # before a person waits for compiling
-        warm_up(scene, on_event)
-        bake = _make(writer, head, scene, tracks, point, on_event, should_stop)
-        try:
-            bake.run(on_event, should_stop)
-        except (Cancelled, SolveFailed) as problem:
-            on_stopped()
+        with _told_in_frames(scene.settings):
+            tracks = TrackReader(folder / SCENE_FOLDER)
+            last = scene.settings.time(scene.settings.frame_end)
+            head = CacheHead.of(scene, tracks.final_digest(last), settings=_noted_settings(folder))
+            point = find(folder, scene, tracks, head, from_frame, accept_changes) if resume else None
+            set_thread_count(scene.settings.threads)
+            if point is not None and from_frame is None and _is_there(folder, scene):
+                if not is_finished(CacheReader(folder), scene):
+                    _finish(folder, scene, on_event, should_stop)
+                on_event(_done(folder, scene, started))
+                return
+            check_scene(scene)  # before a person waits for compiling
+            warm_up(scene, on_event)
+            bake = _make(writer, head, scene, tracks, point, on_event, should_stop)
             try:
-                _finish(folder, scene, on_event, should_stop)
-            except Exception as another:  # what stopped the bake is what a person has to know
-                if not isinstance(another, SinewError):
-                    traceback.print_exc()
-            raise problem
-        _finish(folder, scene, on_event, should_stop)
-        on_event(_done(folder, scene, started))
+                bake.run(on_event, should_stop)
+            except (Cancelled, SolveFailed) as problem:
+                on_stopped()
+                try:
+                    _finish(folder, scene, on_event, should_stop)
+                except Exception as another:  # what stopped the bake is what a person has to know
+                    if not isinstance(another, SinewError):
+                        traceback.print_exc()
+                raise problem
+            _finish(folder, scene, on_event, should_stop)
+            on_event(_done(folder, scene, started))
+
+
+@contextlib.contextmanager
+def _told_in_frames(settings: Settings) -> Iterator[None]:
+    """Lets failures say at which frame they happened."""
+    try:
+        yield
+    except SinewError as problem:
+        problem.on_timeline(settings.frame_start, settings.fps)
+        raise
 
 
 def _finish(folder: Path, scene: Scene, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:

@@ -83,3 +83,14 @@ def test_an_error_tells_its_sentence_and_its_exit_code():
     event = json.loads(json.dumps(problem.as_event()))
     assert event["exit_code"] == 2 and event["kind"] == "mesh-empty" and event["details"] == {"name": "Cube"}
     assert (errors.SolveFailed.exit_code, errors.StorageFailed.exit_code, errors.Cancelled().exit_code) == (3, 3, 130)
+
+
+def test_an_error_says_at_which_frame_it_happened():
+    problem = errors.SolveFailed("bone-mirrored", name="Femur", time=0.0833)
+    assert problem.sentence.startswith('At 0.0833 s the bone "Femur"')
+    problem.on_timeline(3, 24.0)
+    assert problem.sentence.startswith('At frame 5 (0.0833 s) the bone "Femur"')
+    assert str(problem) == problem.text and problem.as_event()["details"] == {"name": "Femur", "time": 0.0833}
+    unchanged = errors.BadInput("mesh-empty", name="Cube")
+    unchanged.on_timeline(3, 24.0)
+    assert unchanged.sentence == '"Cube" has no faces.'

@@ -13,7 +13,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose euler or newmark.",
     ),
     "newmark-substeps": (
-        '"{name}" is so stiff, or so far out of shape, at {time} s that Lively would cut one step into {needed}; '
+        '"{name}" is so stiff, or so far out of shape, at {time} that Lively would cut one step into {needed}; '
         "it makes {most} at most.",
         "Choose Calm (Implicit Euler) under Steps of Time, raise Substeps, or lower its Stiffness.",
     ),
@@ -22,7 +22,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Turn {feature} off for it, or choose Soft Body under Motion.",
     ),
     "flesh-loose": (
-        'Nothing holds "{name}", or a part of it with {count} nodes, at {time} s, so it has no place to rest.',
+        'Nothing holds "{name}", or a part of it with {count} nodes, at {time}, so it has no place to rest.',
         "Give it a Bone or pins there, delete the loose part, or choose Jiggle under Motion.",
     ),
     "pose-not-converged": (
@@ -79,7 +79,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Take these vertices out of the Pin Group, or paint the mask of the bone.",
     ),
     "bone-not-finite": (
-        'The animation of the bone "{name}" gives coordinates at {time} s that are not numbers.',
+        'The animation of the bone "{name}" gives coordinates at {time} that are not numbers.',
         "Look at its keyframes, constraints and modifiers at that time.",
     ),
     "bone-vertices": (
@@ -87,11 +87,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Take modifiers off it that change how many it has.",
     ),
     "bone-mirrored": (
-        'At {time} s the bone "{name}" has a scale of zero or is mirrored, which turns the flesh around it inside out.',
+        'At {time} the bone "{name}" has a scale of zero or is mirrored, which turns the flesh around it inside out.',
         "Give it a positive scale at that time.",
     ),
     "bone-crushes": (
-        'At {time} s the bone "{bone}" turns most of the tets of "{name}" that it holds inside out ({count} of {all}).',
+        'At {time} the bone "{bone}" turns most of the tets of "{name}" that it holds inside out ({count} of {all}).',
         "Look at its modifiers and shape keys at that time, lower its Distance, or use larger tets.",
     ),
     "flesh-crushed": (

@@ -23,7 +23,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Give it a scale.",
     ),
     "collider-changes-size": (
-        'The collider "{name}" changes its scale or shear at {time} s, but colliders can only move and turn.',
+        'The collider "{name}" changes its scale or shear at {time}, but colliders can only move and turn.',
         "Take the animation off its scale.",
     ),
     "body-in-collider": (
@@ -63,7 +63,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Pin it, or let it touch a collider at the first frame.",
     ),
     "targets-not-finite": (
-        'The animation of the pins of "{name}" gives coordinates at {time} s that are not numbers.',
+        'The animation of the pins of "{name}" gives coordinates at {time} that are not numbers.',
         "Look at its modifiers and shape keys at that time.",
     ),
     "step-not-converged": (
@@ -90,7 +90,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Let Sinew make the tets, or repair them.",
     ),
     "solve-not-finite": (
-        "The simulation broke down at {time:.3f} s: positions are no longer numbers.",
+        "The simulation broke down at {time}: positions are no longer numbers.",
         "Use more substeps per frame, or softer pins and slower colliders.",
     ),
 }

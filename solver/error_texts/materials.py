@@ -21,7 +21,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose another vertex group, or clear the field.",
     ),
     "plastic-not-finite": (
-        'The animation of {setting} of "{name}" gives a value at {time} s that is not a number.',
+        'The animation of {setting} of "{name}" gives a value at {time} that is not a number.',
         "Look at its keyframes or driver at that time.",
     ),
     # heat and melting
@@ -37,15 +37,15 @@ TEXTS: dict[str, tuple[str, str]] = {
     "heat-source-idle": ('The heat source "{name}" has no body to heat.', "Turn Heat on for one."),
     "heat-source-flat": ('The heat source "{name}" has a scale of zero along one axis.', "Give it a scale."),
     "heat-source-not-finite": (
-        'The animation of the heat source "{name}" gives a place or temperature at {time} s that is not a number.',
+        'The animation of the heat source "{name}" gives a place or temperature at {time} that is not a number.',
         "Look at its animation and its parents at that time.",
     ),
     "air-not-finite": (
-        "The animation of Air Temperature gives a value at {time} s that is not a number.",
+        "The animation of Air Temperature gives a value at {time} that is not a number.",
         "Look at its keyframes or driver at that time.",
     ),
     "heat-not-finite": (
-        'The temperatures of "{name}" at {time} s are no longer numbers.',
+        'The temperatures of "{name}" at {time} are no longer numbers.',
         "Look at its Conductivity and Heat Capacity, and at the heat sources near it.",
     ),
     "softening-not-rising": ('The Softening Factors of "{name}" do not rise in temperature.', "Sort the rows."),

@@ -9,7 +9,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "scene-format": ("The scene at {path} has format {found}; this Sinew reads {wanted}.", "Bake it again."),
     "scene-unreadable": ("The scene at {path} cannot be read: {problem}.", "Bake it again."),
     "track-missing": ('The animated input "{name}" cannot be read: {problem}.', "Bake it again."),
-    "track-late": ('The animated input "{name}" was not written up to {time} s.', "Bake it again."),
+    "track-late": ('The animated input "{name}" was not written up to {time}.', "Bake it again."),
     # the command line
     "no-such-preset": ('There is no preset "{name}".', "Choose one of {known}."),
     # the child process
