@@ -31,7 +31,7 @@ from .ways_out import Now, ways_out, with_known
 
 STIFFNESS = 30.0  # penalty per area over Young's modulus / tet size
 
-NEIGHBOUR = 0.5  # distance at rest along a sheet below which it does not touch itself, in tet sizes
+NEIGHBOUR = 0.4  # distance at rest along a sheet below which it does not touch itself, in tet sizes
 
 
 @dataclass(frozen=True, eq=False)
