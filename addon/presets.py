@@ -13,9 +13,9 @@ from ..solver.scene import Fracture, Heat, Plasticity
 
 CUSTOM = "CUSTOM"
 # how bodies move that are no flesh
-ELASTIC = "ELASTIC"
+ELASTIC, POSE = "ELASTIC", "POSE"
 # and flesh that is at rest in every frame
-POSE = "POSE"
+ELASTIC, POSE = "ELASTIC", "POSE"
 # what flesh does not do
 NOT_OF_FLESH = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape")
 # what files have instead of the name: never to be changed, and new materials get new numbers

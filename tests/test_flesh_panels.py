@@ -150,16 +150,17 @@ def test_materials_keep_their_numbers_in_files() -> None:
         assert PRESETS[key].source in menu[key].description
 
 
-def test_only_flesh_that_follows_a_pose_goes_near_incompressible() -> None:
+def test_only_flesh_goes_near_incompressible() -> None:
     fresh()
     own = flesh().sinew
     assert own.motion == "POSE"
-    for given, kept in ((0.48, 0.48), (0.6, INCOMPRESSIBLE_FLESH)):
-        own.poisson_ratio = given
-        assert own.poisson_ratio == pytest.approx(kept) and own.preset == "CUSTOM"
-    for motion in ("JIGGLE", "ELASTIC"):
-        own.motion, own.poisson_ratio = "POSE", 0.48
+    for motion in ("POSE", "JIGGLE"):
         own.motion = motion
+        for given, kept in ((0.48, 0.48), (0.6, INCOMPRESSIBLE_FLESH)):
+            own.poisson_ratio = given
+            assert own.poisson_ratio == pytest.approx(kept) and own.preset == "CUSTOM"
+    for _ in range(2):
+        own.motion = "ELASTIC"
         assert own.poisson_ratio == pytest.approx(NEARLY_INCOMPRESSIBLE)
         own.poisson_ratio = 0.48
         assert own.poisson_ratio == pytest.approx(NEARLY_INCOMPRESSIBLE)

@@ -30,8 +30,8 @@ def volume_edited(settings: bpy.types.PropertyGroup, context: bpy.types.Context)
 
 
 def limit_volume(settings: bpy.types.PropertyGroup) -> None:
-    """Lowers Volume Preservation to what bodies that do not follow a pose can take."""
-    if settings.motion != presets.POSE and settings.poisson_ratio > NEARLY_INCOMPRESSIBLE + ROUNDING:
+    """Lowers Volume Preservation to what a body that is no flesh can take."""
+    if settings.motion == presets.ELASTIC and settings.poisson_ratio > NEARLY_INCOMPRESSIBLE + ROUNDING:
         settings.poisson_ratio = NEARLY_INCOMPRESSIBLE
 
 
@@ -62,7 +62,7 @@ class MaterialSettings:
         name="Volume Preservation",
         description=(
             "Poisson's ratio ν: how much the sides bulge when the material is squeezed. "
-            "Above 0.45 linear tets become too stiff to trust, so only Follow Pose, which can do without, goes further"
+            "Above 0.45 the tets of a Soft Body become too stiff to trust, so only flesh goes further"
         ),
         default=presets.DEFAULT_VALUES["poisson_ratio"],
         min=0.0,
