@@ -12,9 +12,7 @@ from ..solver.presets import DEFAULT, PRESETS, Preset
 from ..solver.scene import Fracture, Heat, Plasticity
 
 CUSTOM = "CUSTOM"
-# how bodies move that are no flesh
-ELASTIC, POSE = "ELASTIC", "POSE"
-# and flesh that is at rest in every frame
+# how bodies move that are no flesh, and flesh that is at rest in every frame
 ELASTIC, POSE = "ELASTIC", "POSE"
 # what flesh does not do
 NOT_OF_FLESH = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape")
