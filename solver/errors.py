@@ -42,7 +42,7 @@ class SinewError(Exception):
         """
         if "time" in self.details:
             time = self.details["time"]
-            self._say(f"frame {round(first + time * fps, 2):g} ({time:.3g} s)")
+            self._say(f"frame {round(first + time * fps, 1):g} ({time:.3g} s)")
             self.args = (self.text,)
 
     @property
