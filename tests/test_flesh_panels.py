@@ -298,10 +298,19 @@ def test_a_new_bone_lies_along_the_flesh() -> None:
 def test_bones_are_named() -> None:
     fresh()
     obj = flesh()
-    assert "No bone meshes" in drawn(obj, "draw_held_by").lines
-    for name in ("A", "B", "C", "D", "E"):
+    assert "No bones yet" in drawn(obj, "draw_held_by").lines
+    bone("A")
+    # a bone anywhere in the scene is named, also one that is out of reach
+    assert "Bones: A" in drawn(obj, "draw_held_by").lines
+    for name in ("B", "C", "D", "E"):
         bone(name)
-    assert "Held by A, B, C and 2 more" in drawn(obj, "draw_held_by").lines
+    assert "Bones: A, B, C and 2 more" in drawn(obj, "draw_held_by").lines
+    add_rig(obj)
+    select(obj)
+    bpy.ops.sinew.move_below_armature()
+    assert "Bones: A, B, C and 2 more" in drawn(obj, "draw_held_by").lines
+    obj.sinew.use_armature_bones = True
+    assert "Bones: those of Rig, A, B and 3 more" in drawn(obj, "draw_held_by").lines
     roles.clear(obj)
     assert any("There is no flesh yet" in line for line in drawn(bpy.data.objects["A"], "draw_bone").lines)
 

@@ -43,10 +43,11 @@ def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     """Draws what holds the flesh."""
     obj, own, scene = context.object, context.object.sinew, context.scene
     bones = holding.bones_of(scene, obj)
-    layout.label(text=_held_words(bones), icon="BONE_DATA")
+    armatures = holding.armatures_of(obj)
+    layout.label(text=_held_words(bones, armatures if own.use_armature_bones else []), icon="BONE_DATA")
     column = layout.column()
     column.enabled = not bake_status.status(scene).is_locked
-    has_armature = bool(holding.armatures_of(obj))
+    has_armature = bool(armatures)
     row = column.row()
     row.active = has_armature
     row.prop(own, "use_armature_bones")
@@ -61,12 +62,15 @@ def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     draw_shown(layout, context, obj)
 
 
-def _held_words(bones: list[bpy.types.Object]) -> str:
-    if not bones:
-        return "No bone meshes"
-    names = ", ".join(bone.name for bone in bones[:FEW_BONES])
-    more = len(bones) - FEW_BONES
-    return f"Held by {names} and {more} more" if more > 0 else f"Held by {names}"
+def _held_words(bones: list[bpy.types.Object], armatures: list[bpy.types.Object]) -> str:
+    """Returns which bones may hold flesh; which of them are in reach, the bake finds out."""
+    of_armatures = [f"those of {armature.name}" for armature in dict.fromkeys(armatures)]
+    names = [*of_armatures, *(bone.name for bone in bones)]
+    if not names:
+        return "No bones yet"
+    more = len(names) - FEW_BONES
+    few = ", ".join(names[:FEW_BONES])
+    return f"Bones: {few} and {more} more" if more > 0 else f"Bones: {few}"
 
 
 def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
