@@ -40,8 +40,9 @@ class BoneSettings:
     bone_stiffness: FloatProperty(
         name="Spring Stiffness",
         description=(
-            "Stiffness of the springs per mass [1/s²]: under the weight of what they hold, they give way by "
-            "a centimetre with 1000, by a third of a millimetre with 30,000"
+            "Stiffness of the springs per mass [1/s²]: under its own weight, what they hold gives way by "
+            "a centimetre with 1000, by a third of a millimetre with 30,000. "
+            "A thin bone from which much flesh hangs needs more"
         ),
         default=BONE_STIFFNESS,
         min=0.0,
