@@ -247,6 +247,19 @@ def test_a_twisted_equilibrium_is_told_from_the_right_one():
     assert outcome.judge(model, law, held, replace(back, x=model.X), True, 1e-6).ended == "at rest"
 
 
+@pytest.mark.parametrize("law", scenes.LAWS)
+def test_tets_that_are_held_flat_are_told(law: str):
+    """A law that has no energy without volume has no stress there that could tell."""
+    model = scenes.bar_model((4, 1, 1))
+    nodes = np.flatnonzero(model.X[:, 0] < 1e-9).astype(np.int32)
+    held = Held(nodes, np.zeros((len(nodes), 3)))
+    flesh = scenes.law_of(model, law)
+    flat = np.isin(model.tets, nodes).sum(axis=1) >= 2
+    found = solve(model, flesh, held, model.X)
+    assert flat.any() and found.inverted_tets >= np.count_nonzero(flat)
+    assert outcome.judge(model, flesh, held, found, False, 1e-6).ended in (outcome.INSIDE_OUT, outcome.NOT_CONVERGED)
+
+
 def test_threads_change_no_bit():
     model = scenes.bar_model((10, 5, 5), (2.0, 1.0, 1.0))
     held = scenes.ends(model.X)

@@ -22,7 +22,7 @@ EXTENDED = ("neo-hookean", "mooney-rivlin")
 TOLD = {
     "at rest": "at rest",
     "elsewhere": "at rest in another shape than from the rest shape: twisted or folded",
-    "inside out": "at rest, but with tets inside out",
+    "inside out": "at rest, but with tets inside out or flat",
     "not converged": "not at rest: the tolerance was not reached",
 }
 
@@ -170,6 +170,6 @@ def _say(report: dict[str, Any], path: Path) -> None:
         f"residual {report['residual']:.2g} after {report['newton_iterations']} Newton iterations and "
         f"{report['cg_iterations']} of conjugate gradients, {report['seconds']:.2f} s"
     )
-    print(f"{report['inverted_tets']} of {report['tets']} tets inside out")
+    print(f"{report['inverted_tets']} of {report['tets']} tets inside out or flat")
     if report["extended_tets"]:
         print(f"{report['extended_tets']} tets are pressed flatter than their law goes")

@@ -31,6 +31,8 @@ from .node_averages import Averaged, averaged
 from .parts import parts_of
 from .tet_pass import RECORD, SCRATCH, hyperelastic_tets
 
+FLATTEST = 1.0e-12  # σ3 below which a tet has no volume
+
 
 @dataclass(frozen=True, eq=False)
 class Hyperelastic:
@@ -76,12 +78,14 @@ class Answer:
         energy: Ψ [J]; infinite where a law without an extension has none.
         below: Number of tets, and of averages, that the constant extension has hold of. Where zero, f = −∂Ψ/∂x.
         inverted: Number of tets with J < 0.
+        flat: Number of tets with J = 0 up to round-off.
         smallest: The smallest σ3 of all.
     """
 
     energy: float
     below: int
     inverted: int
+    flat: int
     smallest: float
 
 
@@ -211,5 +215,6 @@ def _answer(law: Hyperelastic, work: TetWork, nodes: NodeWork | None) -> Answer:
         energy=total,
         below=int(np.count_nonzero(~(smallest >= law.threshold))) if law.extension == CONSTANT else 0,
         inverted=int(np.count_nonzero(~(work.smallest >= 0.0))),
+        flat=int(np.count_nonzero((work.smallest >= 0.0) & (work.smallest < FLATTEST))),
         smallest=float(smallest.min()) if len(smallest) else np.inf,
     )

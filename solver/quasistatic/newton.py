@@ -39,7 +39,7 @@ class Equilibrium:
         converged: Whether `residual` is within the tolerance.
         residual: Of `residual.py`.
         energy: Energy of the tets and in the loads [J]; infinite where the law has none.
-        inverted_tets: Number of tets inside out.
+        inverted_tets: Number of tets inside out, or without any volume, where laws may have no stress to tell it.
         extended_tets: Number of tets that the constant extension has hold of, whose stress is not the law's.
         newton_iterations: Newton iterations.
         cg_iterations: Iterations of conjugate gradients in all of them.
@@ -126,7 +126,7 @@ def solve(
         converged=residual <= tolerance,
         residual=residual,
         energy=answer.energy,
-        inverted_tets=answer.inverted,
+        inverted_tets=answer.inverted + answer.flat,
         extended_tets=answer.below,
         newton_iterations=iterations,
         cg_iterations=search.cg_iterations,
