@@ -384,7 +384,7 @@ def test_progress_tells_preroll_iterations_and_residual(monkeypatch: pytest.Monk
 
     assert "1,234 tets" in after(event="compiling")
     words = after(event="solving", frame=-4, newton_iterations=3, residual=0.125)
-    assert "Iteration 3, residual 1.2e-01" in words
+    assert "Iteration 3, residual 0.12 → 0.001" in words
     assert "Pre-roll 25 %" in after(event="preroll", fraction=0.25)
     words = after(event="frame", frame=1, not_converged=0, residual=0.0)
     assert "Frame 1 of 50" in words and "Pre-roll" not in words and "Iteration" not in words

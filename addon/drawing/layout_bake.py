@@ -58,12 +58,14 @@ def _draw_progress(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: S
         layout.label(text=f"{status.tets:,} tets")
     if any(map(roles.is_flesh, roles.bodies(scene))):
         # the line stays between two frames, so that nothing jumps
-        layout.label(text=_iteration_words(*status.iteration) if status.iteration else " ")
+        goal = scene.sinew.pose_tolerance
+        layout.label(text=_iteration_words(*status.iteration, goal) if status.iteration else " ")
 
 
-def _iteration_words(number: int, residual: float) -> str:
-    """Returns where the search for rest is: the residual goes down to the Pose Tolerance, or not."""
-    return f"Iteration {number}, residual {residual:.1e}" if math.isfinite(residual) else f"Iteration {number}"
+def _iteration_words(number: int, residual: float, goal: float) -> str:
+    """Returns where the search for rest is: the residual goes down to the goal, the Pose Tolerance, or not."""
+    line = f"Iteration {number}"
+    return f"{line}, residual {residual:.2g} → {goal:.2g}" if math.isfinite(residual) else line
 
 
 def _progress_words(status: Status) -> str:
