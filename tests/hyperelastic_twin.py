@@ -11,7 +11,7 @@ import numpy as np
 from sinew.solver.arrays import Floats
 from sinew.solver.hyperelastic.edge_pass import PAIRS
 from sinew.solver.hyperelastic.laws import EXTENSIONS, LAWS, SECOND_SHARE, THRESHOLD
-from sinew.solver.hyperelastic.tet_pass import RECORD, SCRATCH, hyperelastic_tets
+from sinew.solver.hyperelastic.tet_pass import RECORD, SCRATCH, TANGENT, hyperelastic_tets
 
 MU, LAM = 3.0e3, 7.0e3  # [Pa]
 KINDS = ("near rest", "random", "flat", "inverted")
@@ -70,7 +70,7 @@ def found(
     x[:, 1:] = np.swapaxes(F, 1, 2)
     energy, smallest, record = np.empty(k), np.empty(k), np.empty((k, RECORD))
     hyperelastic_tets(
-        0, k, True, clamped, np.full(k, LAWS[law], np.int8), np.full(k, mu), np.full(k, lam),
+        0, k, TANGENT, clamped, np.full(k, LAWS[law], np.int8), np.full(k, mu), np.full(k, lam),
         np.full(k, SECOND_SHARE), EXTENSIONS[extension], threshold, x.reshape(-1, 3),
         np.arange(4 * k, dtype=np.int32).reshape(k, 4), np.tile(np.eye(3), (k, 1, 1)), np.ones(k),
         np.empty(SCRATCH), energy, smallest, record,

@@ -15,6 +15,8 @@ import numpy as np
 from ..arrays import Indices
 from ..jit import kernel
 from ..linear.pattern import BlockPattern, Unsigned
+from ..linear.threes import add, load, nothing, numbers, store, three
+from .tet_pass import BLOCKS, RECORD
 
 PAIRS = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))  # order of the blocks of a tet
 
@@ -71,43 +73,56 @@ def _edges(pattern: BlockPattern) -> Edges:
 def gather_edges(begin, end, upper, lower, start, shares, record, values):
     """Writes the blocks of the edges from `begin` to `end` [N/m], (b, 9)."""
     for edge in range(begin, end):
-        a, b, c, d, e, f, g, h, i = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        # what tets have the one way round, and what the other
+        a, b, c, u, v, w = nothing(), nothing(), nothing(), nothing(), nothing(), nothing()
         for place in range(start[edge], start[edge + 1]):
             share = shares[place]
-            w = record[share >> np.uint32(4)]
-            # the block as it is, or transposed: steps to the next row and column
-            o = np.uint32(9) + np.uint32(9) * ((share >> np.uint32(1)) & np.uint32(7))
-            r = np.uint32(3) - np.uint32(2) * (share & np.uint32(1))
-            k = np.uint32(4) - r
-            a, b, c = a + w[o], b + w[o + k], c + w[o + k + k]
-            d, e, f = d + w[o + r], e + w[o + np.uint32(4)], f + w[o + np.uint32(4) + k]
-            g, h, i = g + w[o + r + r], h + w[o + np.uint32(4) + r], i + w[o + np.uint32(8)]
-        u, v = values[upper[edge]], values[lower[edge]]
-        u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8] = a, b, c, d, e, f, g, h, i
-        v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8] = a, d, g, b, e, h, c, f, i
+            there = 1.0 if share & np.uint32(1) == 0 else 0.0
+            back = 1.0 - there
+            block = RECORD * (share >> np.uint32(4)) + BLOCKS + 9 * ((share >> np.uint32(1)) & np.uint32(7))
+            row = load(record, block)
+            a, u = add(a, there, row), add(u, back, row)
+            row = load(record, block + 3)
+            b, v = add(b, there, row), add(v, back, row)
+            row = load(record, block + 6)
+            c, w = add(c, there, row), add(w, back, row)
+        (a1, a2, a3), (b1, b2, b3), (c1, c2, c3) = numbers(a), numbers(b), numbers(c)
+        (u1, u2, u3), (v1, v2, v3), (w1, w2, w3) = numbers(u), numbers(v), numbers(w)
+        k = 9 * upper[edge]
+        store(values, k, add(a, 1.0, three(u1, v1, w1)))
+        store(values, k + 3, add(b, 1.0, three(u2, v2, w2)))
+        store(values, k + 6, add(c, 1.0, three(u3, v3, w3)))
+        k = 9 * lower[edge]
+        store(values, k, add(u, 1.0, three(a1, b1, c1)))
+        store(values, k + 3, add(v, 1.0, three(a2, b2, c2)))
+        store(values, k + 6, add(w, 1.0, three(a3, b3, c3)))
 
 
 @kernel(contract=True)
 def gather_nodes(begin, end, wanted, row_start, diagonal, corner_start, corners, record, values, force):
     """Writes the forces on the nodes from `begin` to `end` [N], (n, 3), and, where wanted, the diagonal blocks."""
     for node in range(begin, end):
-        fx, fy, fz = 0.0, 0.0, 0.0
+        pull = nothing()
         for place in range(corner_start[node], corner_start[node + 1]):
-            a, w = corners[place] & np.uint32(3), record[corners[place] >> np.uint32(2)]
-            if a == 0:
-                fx, fy, fz = fx - (w[0] + w[3] + w[6]), fy - (w[1] + w[4] + w[7]), fz - (w[2] + w[5] + w[8])
+            corner, w = corners[place] & np.uint32(3), RECORD * (corners[place] >> np.uint32(2))
+            if corner == 0:
+                pull = add(pull, -1.0, load(record, w))
+                pull = add(pull, -1.0, load(record, w + 3))
+                pull = add(pull, -1.0, load(record, w + 6))
             else:
-                b = np.uint32(3) * (a - np.uint32(1))
-                fx, fy, fz = fx + w[b], fy + w[b + np.uint32(1)], fz + w[b + np.uint32(2)]
-        force[node, 0], force[node, 1], force[node, 2] = fx, fy, fz
+                pull = add(pull, 1.0, load(record, w + 3 * corner - 3))
+        store(force, 3 * node, pull)
         if wanted:
-            a, b, c, d, e, f, g, h, i = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-            own = diagonal[node]
+            first, second, third, own = nothing(), nothing(), nothing(), 9 * diagonal[node]
+            for row in range(own, own + 9, 3):
+                store(values, row, nothing())
             for k in range(row_start[node], row_start[node + 1]):
-                if k != own:
-                    v = values[k]
-                    a, b, c, d, e = a - v[0], b - v[1], c - v[2], d - v[3], e - v[4]
-                    f, g, h, i = f - v[5], g - v[6], h - v[7], i - v[8]
+                first = add(first, -1.0, load(values, 9 * k))
+                second = add(second, -1.0, load(values, 9 * k + 3))
+                third = add(third, -1.0, load(values, 9 * k + 6))
+            (a, b, c), (d, e, f), (g, h, i) = numbers(first), numbers(second), numbers(third)
             # symmetric but for round-off, which is shared
-            b, c, f, v = 0.5 * (b + d), 0.5 * (c + g), 0.5 * (f + h), values[own]
-            v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8] = a, b, c, b, e, f, c, f, i
+            b, c, f = 0.5 * (b + d), 0.5 * (c + g), 0.5 * (f + h)
+            store(values, own, three(a, b, c))
+            store(values, own + 3, three(b, e, f))
+            store(values, own + 6, three(c, f, i))

@@ -29,7 +29,7 @@ from .edge_pass import Edges, edges_of, gather_edges, gather_nodes
 from .laws import CONSTANT, EXTENSIONS, LAWS, SECOND_SHARE, THRESHOLD
 from .node_averages import Averaged, averaged
 from .parts import parts_of
-from .tet_pass import RECORD, SCRATCH, hyperelastic_tets
+from .tet_pass import FORCES, NOTHING, RECORD, SCRATCH, TANGENT, hyperelastic_tets
 
 FLATTEST = 1.0e-12  # σ3 below which a tet has no volume
 
@@ -146,13 +146,13 @@ def tet_work(pattern: BlockPattern) -> TetWork:
 
 def energy(model: Model, law: Hyperelastic, x: Floats, work: TetWork) -> Answer:
     """Returns Ψ(x) and what else is known of node positions x [m], (n, 3)."""
-    _tets(model, law, x, work, False, False)
+    _tets(model, law, x, work, NOTHING, False)
     return _answer(law, work, pass_over_nodes(model, law, x, work, False, False))
 
 
 def forces(model: Model, law: Hyperelastic, x: Floats, force: Floats, work: TetWork) -> Answer:
     """Writes the elastic forces [N] at positions x [m] into `force`, (n, 3) each."""
-    _tets(model, law, x, work, True, False)
+    _tets(model, law, x, work, FORCES, False)
     gather(model, work, False, np.empty((0, 9)), force)
     return _answer(law, work, pass_over_nodes(model, law, x, work, True, False, force))
 
@@ -161,7 +161,7 @@ def forces_and_tangent(
     model: Model, law: Hyperelastic, x: Floats, values: Floats, force: Floats, work: TetWork, clamp: bool = True
 ) -> Answer:
     """Writes forces f [N], (n, 3), and the blocks of K = −∂f/∂x [N/m], (b, 9), at positions x [m], (n, 3)."""
-    _tets(model, law, x, work, True, clamp)
+    _tets(model, law, x, work, TANGENT, clamp)
     gather(model, work, True, values, force)
     return _answer(law, work, pass_over_nodes(model, law, x, work, True, clamp, force))
 
@@ -176,7 +176,7 @@ def whole_tangent(model: Model, law: Hyperelastic, values: Floats, work: TetWork
     return (model.pattern, values) if law.left is None else widened(model, law, values, work)
 
 
-def _tets(model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: bool, clamp: bool) -> None:
+def _tets(model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: int, clamp: bool) -> None:
     parts = parts_of(model.tet_count)
 
     def run(part: int) -> None:

@@ -32,7 +32,9 @@ L = LANES
 SCRATCH = ROWS * L
 # What the tet pass leaves per tet: the forces f1, f2, f3 [N], then the blocks K01, K02, K03, K12, K13, K23 [N/m], row
 # by row, (m, RECORD). All else follows, as forces and rows of blocks have the sum zero.
-RECORD = 63
+RECORD, BLOCKS = 63, 9  # numbers, and where the blocks begin
+# What is wanted of the tet pass beside energies and stretches.
+NOTHING, FORCES, TANGENT = 0, 1, 2
 
 
 @kernel(contract=True)
@@ -44,7 +46,7 @@ def hyperelastic_tets(
 
     Args:
         begin, end: First tet and the one after the last; `begin` is a multiple of `LANES`.
-        wanted: Whether `record` is written; else it may be empty.
+        wanted: TANGENT: the whole `record` is written; FORCES: only those; NOTHING: it may be empty.
         clamped: Whether the tangent is made positive semi-definite.
         law, mu, lam, share, extension, threshold: Of `Hyperelastic`.
         x, tets, Dm_inverse, volume: Positions [m], and of the model.
@@ -66,15 +68,17 @@ def hyperelastic_tets(
         find_stress(extension, threshold, D, M, C, T)
         for i in range(count):
             energy[first + i], smallest[first + i] = C[4 * L + i], D[11 * L + i]
-        if wanted:
-            if clamped:
-                bad = set_apart(C, W, T)
-                if bad > 0:
-                    find_axes(bad, W)
-                    put_back(bad, C, W, T)
-            scale(M, T)
-            for a in range(0, 9 * L, 3 * L):
-                turned(D, T, G[a : a + 3 * L], H[a : a + 3 * L], R[a : a + 3 * L])
+        if wanted == NOTHING:
+            continue
+        if wanted == TANGENT and clamped:
+            bad = set_apart(C, W, T)
+            if bad > 0:
+                find_axes(bad, W)
+                put_back(bad, C, W, T)
+        scale(M, T)
+        for a in range(0, 9 * L, 3 * L):
+            turned(D, T, G[a : a + 3 * L], H[a : a + 3 * L], R[a : a + 3 * L])
+        if wanted == TANGENT:
             # K11, K22, K33 into S, K12, K13, K23 behind the place of the first three
             place = 36 * L
             for a in range(0, 9 * L, 3 * L):
@@ -83,9 +87,9 @@ def hyperelastic_tets(
                     blocks(D, T, H[a : a + 3 * L], H[b : b + 3 * L], R[place : place + 9 * L])
                     place += 9 * L
             blocks_of_first(S, R[36 * L :], R[9 * L : 36 * L])
-            for i in range(count):
-                for k in range(RECORD):
-                    record[first + i, k] = R[k * L + i]
+        for i in range(count):
+            for k in range(RECORD if wanted == TANGENT else BLOCKS):
+                record[first + i, k] = R[k * L + i]
 
 
 @kernel(contract=True)

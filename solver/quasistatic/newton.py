@@ -95,7 +95,7 @@ def solve(
     x = search.carried(law, x, held, CARRIED)
     search.begin()
     stages = Stages(law)
-    stages.begin(search.look(stages.law, x))
+    stages.begin(search.feel(stages.law, x))
     search.is_tangled = stages.is_untangling
     answer = search.look(stages.law, x)
     iterations, before, has_way = search.systems, np.inf, True
@@ -114,7 +114,7 @@ def solve(
         if residual <= NEAR and not tangled and answer.below == 0:
             d = search.true_direction(stages.law, x, exact)
         if d is None:
-            d = search.direction(exact)
+            d = search.direction(stages.law, x, exact)
         x, answer, has_way = search.step(stages.law, x, answer, d, tangled)
         iterations, before = iterations + 1, residual
     if stages.is_untangling:  # told is what holds under the law that was asked for

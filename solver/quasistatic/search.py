@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Bools, Floats
-from ..hyperelastic.element import Answer, Hyperelastic, energy, forces_and_tangent, tet_work, whole_tangent
+from ..hyperelastic.element import Answer, Hyperelastic, energy, forces, forces_and_tangent, tet_work, whole_tangent
 from ..linear import pcg
 from ..linear.multigrid.preconditioner import EmbeddedLattices
 from ..linear.pattern import BlockPattern
@@ -42,6 +42,7 @@ class Search:
         self.cg_iterations = 0
         self.systems = 0
         self.is_definite = True  # whether the true tangent may still be asked
+        self.is_true = False  # whether that is what the last look has left
 
     @property
     def acting(self) -> list[Acting]:
@@ -56,12 +57,13 @@ class Search:
 
     def look(self, law: Hyperelastic, x: Floats, clamp: bool = True) -> Answer:
         """Computes forces, loads included, and tangent at x; returns how it is there, energy in the loads included."""
-        self.law = law
-        answer = forces_and_tangent(self.model, law, x, self.values, self.force, self.work, clamp)
-        if self.load is not None:
-            self.force += self.load
-        added = sum(acting.add(x, self.values, self.force) for acting in self.acting)
-        return self._with_load(answer, x, added)
+        self.law, self.is_true = law, not clamp
+        return self._acted_on(forces_and_tangent(self.model, law, x, self.values, self.force, self.work, clamp), x)
+
+    def feel(self, law: Hyperelastic, x: Floats) -> Answer:
+        """Does what `look` does, but for the tangent, which is none until the next look."""
+        self.law = None
+        return self._acted_on(forces(self.model, law, x, self.force, self.work), x)
 
     def residual(self) -> float:
         """Returns the residual at the last look, of the body that is farthest from rest."""
@@ -71,24 +73,26 @@ class Search:
         """Returns the residual of every body at the last look."""
         return [residual_of(self.force[nodes], self.is_free[nodes], least) for nodes, least in self.bodies]
 
-    def direction(self, tolerance: float) -> Floats:
-        """Returns d with K d = f for the clamped tangent K, to a relative residual, and zero at held nodes."""
+    def direction(self, law: Hyperelastic, x: Floats, tolerance: float) -> Floats:
+        """Returns d with K d = f for the clamped tangent K at x, to a relative residual, and zero at held nodes."""
+        if self.is_true:
+            self.look(law, x)
         return self._solve(tolerance)[0]
 
     def true_direction(self, law: Hyperelastic, x: Floats, tolerance: float) -> Floats | None:
-        """Returns d for the true tangent at x, or None where that leads nowhere; the clamped one is there again then.
+        """Returns d for the true tangent at x, or None where that leads nowhere.
 
         Where tets are pressed, the clamped tangent is too stiff, and a step leaves half of the residual. Near a stable
         equilibrium the true tangent is definite, though that of single tets is not.
         """
         if not self.is_definite:
             return None
-        self.look(law, x, clamp=False)
+        if not self.is_true:  # else the step to x has left it
+            self.look(law, x, clamp=False)
         d, has_solved = self._solve(tolerance)
         if has_solved and self._along(d) > 0.0:
             return d
         self.is_definite = False
-        self.look(law, x)
         return None
 
     def carried(self, law: Hyperelastic, x: Floats, held: Held, tolerance: float) -> Floats:
@@ -103,7 +107,7 @@ class Search:
             return jumped
         d, b = jumped - x, np.where(self.is_free[:, None], self.force, 0.0)
         self._solve_for(d, b, tolerance)
-        if self.look(law, x + d).inverted > self.look(law, jumped).inverted:
+        if self._energy_of_tets(law, x + d).inverted > self._energy_of_tets(law, jumped).inverted:
             return jumped
         x = x + d
         x[held.nodes] = held.positions
@@ -121,13 +125,17 @@ class Search:
         if not is_tangled and not before.below and any(isinstance(acting, Tying) for acting in self.acting):
             # a look changes what touches what, and with it the energy that a step has to lower
             length = lowering(before.energy, slope, lambda s: self._energy(law, x + s * d))
-            answer, bracket = self.look(law, x + length * d), Bracket(slope, length)
+            answer, bracket = self._look_on(law, x + length * d), Bracket(slope, length)
             while bracket.narrow(self._along(d)):
-                answer = self.look(law, x + bracket.length * d)
+                answer = self._look_on(law, x + bracket.length * d)
             length = bracket.length
             return x + length * d, answer, length > 0.0
-        answer = self.look(law, x + d)
-        if is_tangled or answer.below or before.below:
+        if is_tangled or before.below:
+            answer = self.feel(law, x + d)
+            length = extrapolated(slope, self._along(d))
+            return x + length * d, self.look(law, x + length * d), True
+        answer = self._look_on(law, x + d)
+        if answer.below:
             length = extrapolated(slope, self._along(d))
         elif answer.energy <= before.energy - ENOUGH * slope + ROUNDING * abs(before.energy):
             length = 1.0
@@ -135,7 +143,11 @@ class Search:
             length = lowering(before.energy, slope, lambda s: self._energy(law, x + s * d))
         if length == 1.0:
             return x + d, answer, True
-        return x + length * d, self.look(law, x + length * d), length > 0.0
+        return x + length * d, self._look_on(law, x + length * d), length > 0.0
+
+    def _look_on(self, law: Hyperelastic, x: Floats) -> Answer:
+        """Looks at x for the kind of tangent that has led there: it is likely to be the one that leads on."""
+        return self.look(law, x, clamp=not self.is_true)
 
     def _solve(self, tolerance: float) -> tuple[Floats, bool]:
         d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], self.force, 0.0)
@@ -164,10 +176,18 @@ class Search:
         return float(np.sum(self.force * d))  # np.dot's sum depends on the number of threads
 
     def _energy(self, law: Hyperelastic, x: Floats) -> float:
-        found = self._with_load(
-            energy(self.model, law, x, self.work), x, sum(acting.energy(x) for acting in self.acting)
-        )
+        found = self._with_load(self._energy_of_tets(law, x), x, sum(acting.energy(x) for acting in self.acting))
         return found.energy if found.below == 0 else np.inf
+
+    def _energy_of_tets(self, law: Hyperelastic, x: Floats) -> Answer:
+        return energy(self.model, law, x, self.work)
+
+    def _acted_on(self, answer: Answer, x: Floats) -> Answer:
+        """Adds what acts at x to the forces and the tangent of tets."""
+        if self.load is not None:
+            self.force += self.load
+        added = sum(acting.add(x, self.values, self.force) for acting in self.acting)
+        return self._with_load(answer, x, added)
 
     def _with_load(self, answer: Answer, x: Floats, added: float) -> Answer:
         if self.load is not None:
