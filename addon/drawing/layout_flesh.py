@@ -14,6 +14,7 @@ from .settings import draw_paint, draw_setting
 # so many bones are named
 FEW_BONES = 3
 NOT_HELD = "Nothing holds this flesh yet. It needs a bone inside it, the bones of its armature, or pins"
+AUTOMATIC_RADIUS = "Automatic: a third of the way to the skin"
 NO_ARMATURE = "No Armature modifier poses this mesh"
 POSED_AFTER = "The Armature modifier is below Sinew's, so it poses the result a second time"
 ESTIMATED = "An estimate, until it is baked"
@@ -57,6 +58,8 @@ def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
         part = column.column(align=True)
         part.active = has_armature
         part.prop(own, "armature_bone_radius")
+        if own.armature_bone_radius == 0.0:
+            draw_wrapped(part, AUTOMATIC_RADIUS, "INFO", context)
         _draw_springs(part, own, "use_armature_bone_spring", "armature_bone_stiffness")
     draw_paint(column, obj, "attachment_group")
     draw_shown(layout, context, obj)

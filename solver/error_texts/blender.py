@@ -117,7 +117,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Make it single-user first: Object > Relations > Make Single User > Object & Data.",
     ),
     "no-vertices-selected": ('No vertex of "{name}" is selected.', "Select some in Edit Mode first."),
-    "no-bodies": ('The scene "{name}" has no bodies.', "Select a mesh and press Make Body."),
+    "no-bodies": ('The scene "{name}" has no bodies.', "Select a mesh and press Make Body or Make Flesh."),
     "no-such-object": ('There is no object "{name}" in the scene "{scene}".', "Check the name."),
     "no-such-scene": ('There is no scene "{name}" in {path}.', "Check the name."),
     "not-a-body": ('"{name}" is not a body.', "Make it one first, with Make Body."),
