@@ -91,7 +91,7 @@ _TABLE = (
     Preset(
         "SKIN",
         "Skin",
-        "Thin and tough: holds together what is softer below it",
+        "Tough as skin is: stretches little, and hardly jiggles",
         "Forearm under suction: E 129 kPa (Diridollou et al., Skin Res. Technol. 6, 2000); about 1100 kg/m³ (Duck, "
         "Physical Properties of Tissue, 1990); tan δ about 0.3",
         _material(1.3e5, NEARLY_INCOMPRESSIBLE, 1100.0, 0.3),
@@ -100,8 +100,8 @@ _TABLE = (
         "MUSCLE",
         "Muscle at Rest",
         "Firm, as muscles are simulated: bulges more than it wobbles",
-        "Mooney-Rivlin muscle of Sifakis (thesis, 2007, section 2.5): shear modulus 2 (30 + 10) kPa; 1060 kg/m³ "
-        "(Mendez and Keys, 1960); tan δ 0.3",
+        "Stiffness as in Sifakis (thesis, 2007, section 2.5), whose muscle obeys Mooney-Rivlin: choose that under Law for "
+        "the same; shear modulus 2 (30 + 10) kPa; 1060 kg/m³ (Mendez and Keys, 1960); tan δ 0.3",
         _material(2.3e5, NEARLY_INCOMPRESSIBLE, 1060.0, 0.3),
     ),
     Preset(
