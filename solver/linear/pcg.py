@@ -38,11 +38,13 @@ class Solved:
         residual: ‖b − A x‖ / ‖b‖ over the free nodes of an island, the largest of all islands, computed anew at
             the end. What held nodes add to the right-hand side counts as b.
         converged: Whether it is within the tolerance.
+        taken_over: Whether block Jacobi alone did not do.
     """
 
     iterations: int
     residual: float
     converged: bool
+    taken_over: bool = False
 
 
 class Preconditioner(Protocol):
@@ -125,7 +127,8 @@ def solve(
         int(first), p, vectors, likely is not None, modes.arms, modes.product, modes.inverse,
         np.zeros((len(chunk_island), SUMS)), known, x, alone,
     )  # fmt: skip
-    if preconditioner is not None and residual > tolerance and iterations < max_iterations:
+    is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations
+    if preconditioner is not None and is_hard:
         more, residual = preconditioner.search(
             pattern, values, b, is_free, x, tolerance, max_iterations - iterations, least, modes
         )
@@ -134,5 +137,5 @@ def solve(
         if residual > tolerance and left > 0:
             # lost in a matrix that is not quite positive, or in round-off: block Jacobi bears more of both
             rest = solve(pattern, values, b, is_free, x, tolerance, left, least, None, modes)
-            return Solved(int(iterations) + rest.iterations, rest.residual, rest.converged)
-    return Solved(int(iterations), float(residual), bool(residual <= tolerance))
+            return Solved(int(iterations) + rest.iterations, rest.residual, rest.converged, True)
+    return Solved(int(iterations), float(residual), bool(residual <= tolerance), bool(is_hard))

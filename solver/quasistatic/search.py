@@ -38,6 +38,7 @@ class Search:
         self.law: Hyperelastic | None = None  # of the last look
         self.lattices = EmbeddedLattices(model.X)
         self.lattices_of_mesh = EmbeddedLattices(model.X, mesh=model.pattern)
+        self.is_hard = False  # whether the last system was, for block Jacobi
         self.widening: Widening | None = None
         self.cg_iterations = 0
         self.systems = 0
@@ -155,7 +156,9 @@ class Search:
 
     def _solve_for(self, d: Floats, b: Floats, tolerance: float) -> bool:
         pattern, values, lattices = self._system()
+        lattices = replace(lattices, is_hard=self.is_hard)
         solved = pcg.solve(pattern, values, b, self.is_free, d, tolerance, CG_ITERATIONS, preconditioner=lattices)
+        self.is_hard = solved.taken_over
         self.cg_iterations += solved.iterations
         self.systems += 1
         return solved.converged

@@ -16,6 +16,9 @@ from .search import search
 TIGHT = 1.0e-5
 # Else where block Jacobi has not arrived after so many iterations: to set up multigrid takes about as long
 PATIENCE = 50
+# The same where a matrix like this one was too hard for block Jacobi; without these few, which take away what is rough,
+# two of four tangles of 50,000 tets ended twisted
+PATIENCE_IF_HARD = 10
 # In smaller systems in any case after more: an iteration of block Jacobi costs next to nothing there
 LEAST_NODES = 300
 PATIENCE_IF_SMALL = 300
@@ -30,17 +33,21 @@ class EmbeddedLattices:
         at_once: Whether a small residual is reason enough; False where masses make most systems easy: only what block
             Jacobi has not solved in `PATIENCE` iterations is hard then.
         mesh: The pattern whose blocks are the edges of the mesh, where matrices have more; None: the matrix's own.
+        is_hard: Whether block Jacobi alone did not do for a matrix like the one at hand.
     """
 
     X: Floats
     at_once: bool = True
     mesh: BlockPattern | None = None
+    is_hard: bool = False
 
     def patience(self, pattern: BlockPattern, tolerance: float) -> int:
         """Returns how many iterations of block Jacobi come first."""
         if pattern.node_count < LEAST_NODES:
             return PATIENCE_IF_SMALL
-        return 0 if self.at_once and tolerance <= TIGHT else PATIENCE
+        if self.at_once and tolerance <= TIGHT:
+            return 0
+        return PATIENCE_IF_HARD if self.is_hard else PATIENCE
 
     def search(
         self,

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Floats
-from ...geometry.chunks import run_in_chunks
+from ...geometry.chunks import run_ranges
 from ...jit import kernel
 from ..pattern import Unsigned
+
+FINE_ROWS, COARSE_ROWS = 1024, 64  # that a thread takes at a time: rows of the coarse matrix have many more terms
 
 
 @dataclass(frozen=True)
@@ -117,13 +119,13 @@ def blocks_times_weights(
 ) -> None:
     """Writes the blocks of C = A B, (c, 9), for blocks of A, (a, 9), and scalars of B, (b,)."""
 
-    def work(rows: slice) -> None:
+    def work(first: int, last: int) -> None:
         multiply_right(
-            rows.start, rows.stop, a_start, a_column, blocks, b_start, weight, structure.start, structure.slot_start,
+            first, last, a_start, a_column, blocks, b_start, weight, structure.start, structure.slot_start,
             structure.slot, out,
         )  # fmt: skip
 
-    run_in_chunks(len(a_start) - 1, work)
+    run_ranges(0, len(a_start) - 1, FINE_ROWS, work)
 
 
 def weights_times_blocks(
@@ -137,10 +139,10 @@ def weights_times_blocks(
 ) -> None:
     """Writes the blocks of C = A B, (c, 9), for scalars of A, (a,), and blocks of B, (b, 9)."""
 
-    def work(rows: slice) -> None:
+    def work(first: int, last: int) -> None:
         multiply_left(
-            rows.start, rows.stop, a_start, weight, a_column, b_start, blocks, structure.start, structure.slot_start,
+            first, last, a_start, weight, a_column, b_start, blocks, structure.start, structure.slot_start,
             structure.slot, out,
         )  # fmt: skip
 
-    run_in_chunks(len(a_start) - 1, work, 64)
+    run_ranges(0, len(a_start) - 1, COARSE_ROWS, work)

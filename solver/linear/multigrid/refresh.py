@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from ...arrays import Bools, Floats
 from ...chance import draw
-from ...geometry.chunks import run_in_chunks
+from ...geometry.chunks import run_ranges
 from ...jit import kernel
 from ..pattern import BlockPattern
 from .cycle import DENSE, GATHER, POWER, SPREAD, START, STEP, run_passes
 from .dense import factor
 from .hierarchy import Hierarchy
-from .product import blocks_times_weights, weights_times_blocks
+from .product import FINE_ROWS, blocks_times_weights, weights_times_blocks
 
 Singles = npt.NDArray[np.float32]
 
@@ -186,10 +186,10 @@ def narrow(
 ) -> None:  # fmt: skip
     """Does `narrow_rows` for all rows."""
 
-    def work(rows: slice) -> None:
-        narrow_rows(rows.start, rows.stop, row_start, diagonal, blocks, is_free, scale, values, inverse)
+    def work(first: int, last: int) -> None:
+        narrow_rows(first, last, row_start, diagonal, blocks, is_free, scale, values, inverse)
 
-    run_in_chunks(len(diagonal), work)
+    run_ranges(0, len(diagonal), FINE_ROWS, work)
 
 
 def _scale(pattern: BlockPattern, values: Floats, is_free: Bools) -> Floats:
