@@ -13,6 +13,7 @@ from .build import Built
 from .errors import BadInput, SolveFailed
 from .flesh import FleshPart
 from .flesh.follow_pose import Followed, Pose, follow_pose
+from .flesh.same_again import LOST, as_before, remember
 from .gravity import gravity_at
 from .integrators.outside import Points
 from .model import Model
@@ -21,8 +22,6 @@ from .quasistatic.held import Held
 from .quasistatic.newton import Progress
 from .reshaped import follow_rest
 from .simulation import Simulation
-
-LOST = "flesh.lost"  # field of the state: which quasistatic bodies were not at rest, or inside out, (b,)
 
 OnProgress = Callable[[Progress], None]
 
@@ -77,15 +76,48 @@ def pose_flesh(
     model = flesh.at_rest_in(present_model(built, state)) if resting else flesh.model
     x = floats(state.x[nodes])
     pose, targets = _pose(simulation, flesh, model, x, before, time)
-    was_lost = state.fields.get(LOST)
-    if was_lost is None or len(was_lost) != len(model.bodies):  # a bake may go on with more flesh than it began with
-        was_lost = np.zeros(len(model.bodies), bool)
-    found = follow_pose(flesh, model, pose, x, was_lost, simulation.scene.settings, on_progress)
+    asked = _asked(simulation, flesh, model, pose, targets, time)
+    # a pre-roll is there to come to rest
+    is_preroll = time <= simulation.scene.settings.time(simulation.scene.settings.frame_start)
+    found = as_before(state, asked, x, may_go_on=is_preroll)
+    if found is None:
+        found = _follow(simulation, flesh, model, pose, x, on_progress)
     state.x[nodes] = found.x
     state.v[nodes] = (found.x - x) / (time - before) if time > before else 0.0
-    state.fields[LOST] = found.is_lost
+    remember(state, asked, found)
     _remember_pins(simulation, flesh, targets, time - before)
     return _report(found, model)
+
+
+def _follow(
+    simulation: Simulation, flesh: FleshPart, model: Model, pose: Pose, x: Floats, on_progress: OnProgress
+) -> Followed:
+    was_lost = simulation.state.fields.get(LOST)
+    if was_lost is None or len(was_lost) != len(model.bodies):  # a bake may go on with more flesh than it began with
+        was_lost = np.zeros(len(model.bodies), bool)
+    return follow_pose(flesh, model, pose, x, was_lost, simulation.scene.settings, on_progress)
+
+
+def _asked(
+    simulation: Simulation, flesh: FleshPart, model: Model, pose: Pose, targets: dict[str, Floats], time: float
+) -> list[np.ndarray]:
+    """Returns all that decides where flesh is at rest at a time, but for where it begins."""
+    scene, tracks, bones = simulation.scene, simulation.tracks, simulation.built.bones
+    settings, springs = scene.settings, pose.springs
+    laws = " ".join(f"{body.key} {asked.law}" for body, asked in zip(model.bodies, flesh.asked, strict=True))
+    asked = [
+        np.frombuffer(laws.encode(), np.uint8),
+        np.array([settings.pose_tolerance, settings.pose_iterations]),
+        *(model.tets, model.X, model.Dm_inverse, model.volume, model.mu, model.lam),
+        *(pose.held.nodes, pose.held.positions, pose.load),
+        *(springs.tet, springs.weights, springs.stiffness),  # their force depends on where flesh is
+        *targets.values(),
+    ]
+    if bones:
+        asked.append(bones.of(flesh.part.bodies).springs(tracks, simulation.built.model, time).targets)
+    if flesh.contact is not None:
+        asked += [np.asarray(collider.pose(tracks, time)) for collider in flesh.contact.colliders]
+    return asked
 
 
 def _pose(

@@ -23,6 +23,7 @@ from sinew.solver.quasistatic.held import Held
 from sinew.solver.quasistatic.newton import solve
 from sinew.solver.scene import Collider, Fracture, Scene, Settings
 from sinew.solver.simulate import simulate
+from sinew.solver.tracks import TrackWriter
 from tiny_bakes import baked
 
 STILL = Settings(frame_end=6, substeps=2, gravity=(0.0, 0.0, 0.0))
@@ -228,3 +229,109 @@ def test_only_what_is_lost_is_begun_anew(tmp_path: Path):
     run.advance(), good.advance()
     assert run.reports[-1].converged and not run.state.fields[LOST].any()
     np.testing.assert_allclose(run.state.x, good.state.x, atol=1e-5)
+
+
+def halting(body: Any, settings: Settings, moving: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns times [s] and targets [m] of a limb that bends, and stays bent from so many frames on."""
+    times, targets = bending(body, settings, 150.0)
+    targets[moving:] = targets[moving]
+    return times, targets
+
+
+def test_a_pose_that_did_not_come_to_rest_is_not_tried_again_while_nothing_moves(tmp_path: Path):
+    settings = dataclasses.replace(STILL, pose_iterations=3, pose_tolerance=1e-9)
+    body = limb()
+    times, targets = halting(body, settings, 2)
+    targets[5] += [0.0, 0.0, 0.01]
+    run = Run(tmp_path, Scene((body,), (), settings), body__limb__targets=(times, targets))
+    begin_frame(run.simulation)
+    run.advance(2)
+    first, stopped = run.reports[-1], run.state.x.copy()
+    assert not first.converged and first.newton_iterations >= 6  # both tries
+    run.advance(2)
+    for told in run.reports[-2:]:
+        assert not told.converged and told.not_converged == 1 and told.newton_iterations == 0
+        assert told.pose_residual == first.pose_residual and told.inverted_tets == first.inverted_tets
+    np.testing.assert_array_equal(run.state.x, stopped)
+    assert not run.state.v.any() and run.state.fields[LOST].all()
+    run.advance()  # it is held elsewhere
+    assert run.reports[-1].newton_iterations > 0 and np.abs(run.state.x - stopped).max() > 1e-3
+
+
+def test_a_pre_roll_goes_on_where_nothing_moves(tmp_path: Path):
+    settings = dataclasses.replace(STILL, pose_iterations=2, pose_tolerance=1e-6, preroll=12)
+    body = limb()
+    times, targets = halting(body, settings, 1)
+    run = Run(tmp_path, Scene((body,), (), settings), body__limb__targets=(times, targets))
+    begin_frame(run.simulation)
+    told = [advance_frame(run.simulation, settings.frame_start - 12 + k, None) for k in range(1, 13)]
+    assert not told[0].converged and told[1].newton_iterations > 0
+    assert told[-1].pose_residual < told[0].pose_residual
+
+
+def change_gravity(run: Run) -> None:
+    run.simulation.scene = dataclasses.replace(
+        run.scene, settings=dataclasses.replace(run.scene.settings, gravity=(0.0, 0.0, -9.81))
+    )
+
+
+def change_place(run: Run) -> None:
+    run.state.x[len(run.state.x) // 2] += 1e-3
+
+
+def change_patience(run: Run) -> None:
+    run.simulation.scene = dataclasses.replace(
+        run.scene, settings=dataclasses.replace(run.scene.settings, pose_iterations=100)
+    )
+
+
+@pytest.mark.parametrize("change", [change_gravity, change_place, change_patience])
+def test_what_changes_without_a_target_is_followed(tmp_path: Path, change: Any):
+    settings = dataclasses.replace(STILL, pose_iterations=3, pose_tolerance=1e-9)
+    body = limb()
+    run = Run(tmp_path, Scene((body,), (), settings), body__limb__targets=halting(body, settings, 1))
+    begin_frame(run.simulation)
+    run.advance(2)
+    assert run.reports[-1].newton_iterations == 0
+    change(run)
+    run.advance()
+    assert run.reports[-1].newton_iterations > 0
+
+
+def test_springs_that_stay_are_not_tried_again(tmp_path: Path):
+    """Their force depends on where the flesh is; what counts is where they pull it."""
+    settings = dataclasses.replace(STILL, pose_iterations=3, pose_tolerance=1e-9)
+    body = limb()
+    body = dataclasses.replace(body, pin_weights=np.full(len(body.pinned), 0.5))
+    times, targets = halting(body, settings, 2)
+    targets[5] += [0.0, 0.0, 0.01]
+    run = Run(tmp_path, Scene((body,), (), settings), body__limb__targets=(times, targets))
+    begin_frame(run.simulation)
+    run.advance(5)
+    assert [told.newton_iterations > 0 for told in run.reports] == [True, True, False, False, True]
+    assert not run.reports[-2].converged
+
+
+def test_a_pose_that_stays_has_the_same_bytes_after_a_stop(tmp_path: Path):
+    body = limb()
+    scene = Scene((body,), (), dataclasses.replace(STILL, pose_iterations=3, pose_tolerance=1e-9))
+
+    def write(cache: Path) -> None:
+        scene.save(cache / "scene")
+        tracks = TrackWriter(cache / "scene")
+        tracks.append("body.limb.targets", *halting(body, scene.settings, 2))
+        tracks.close()
+
+    told: list[dict[str, Any]] = []
+    write(tmp_path / "whole"), write(tmp_path / "parts")
+    simulate(tmp_path / "whole", told.append)
+    with pytest.raises(Cancelled):
+        seen: list[int] = []
+        simulate(
+            tmp_path / "parts",
+            lambda event: seen.append(event.get("frame", 0)),
+            lambda: max(seen, default=0) >= 4,
+        )
+    simulate(tmp_path / "parts", nothing, resume=True)
+    assert [e["newton_iterations"] > 0 for e in told if e["event"] == "frame"][2:] == [True, False, False, False]
+    assert baked(tmp_path / "whole") == baked(tmp_path / "parts")
