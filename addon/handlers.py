@@ -10,7 +10,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import messages, overrides, roles
-from .baking import bake_status, bakes, cache_look, cache_place, present_bake, pulse, saving
+from .baking import bake_status, bakes, cache_look, cache_place, present_bake, pulse, refusals, saving
 from .drawing import attachment_overlay, overlay
 from .results.result_objects import results_of
 
@@ -39,6 +39,7 @@ def undone(*_: object) -> None:
     """Undo and redo change what the file says about a bake, but not the bake: it is attached again."""
     bake_status.forget()
     cache_look.forget()
+    refusals.forget()
     bakes.show_again()
     for scene in bpy.data.scenes:
         present_bake.attach(scene)

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import bpy
 
 from ..solver.cache.tally import Tally
-from ..solver.errors import SinewError
+from ..solver.errors import BadInput, SinewError
+from .baking import refusals
 from .baking.bake_job import Job
 
 # Next steps that are shorter where there are buttons than on a command line; all else comes from
@@ -21,8 +24,26 @@ NEXT_STEPS = {
     "scene-unreadable": "Press Simulate again",
 }
 
+
+@dataclass(frozen=True)
+class Failure:
+    """What went wrong last in a scene.
+
+    Attributes:
+        line: What a person reads.
+        kind: Its kind in solver/error_texts, or "".
+        name: Of the object that it is about, or "".
+        stamp: Of what was refused before anything was solved: another one, and it may be right now. None: it stays.
+    """
+
+    line: str
+    kind: str = ""
+    name: str = ""
+    stamp: str | None = None
+
+
 # the last failure of each scene, as the panel shows it
-_last: dict[int, str] = {}
+_last: dict[int, Failure] = {}
 
 
 def text(kind: str, sentence: str, next_step: str) -> str:
@@ -73,7 +94,16 @@ def steps(tally: Tally) -> list[str]:
 
 def remember(scene: bpy.types.Scene, line: str) -> None:
     """Keeps a failure for the panel until the next success."""
-    _last[scene.session_uid] = line
+    _last[scene.session_uid] = Failure(line)
+
+
+def remember_error(scene: bpy.types.Scene, error: Mapping[str, Any]) -> None:
+    """Keeps a failure, as the event stream tells it; bad input only until what is read has changed."""
+    line = text(error["kind"], error["sentence"], error["next_step"])
+    is_refusal = error.get("exit_code") == BadInput.exit_code
+    name = str(error.get("details", {}).get("name", ""))
+    refusals.forget()
+    _last[scene.session_uid] = Failure(line, error["kind"], name, refusals.stamp(scene) if is_refusal else None)
 
 
 def forget(scene: bpy.types.Scene) -> None:
@@ -82,8 +112,25 @@ def forget(scene: bpy.types.Scene) -> None:
 
 
 def last(scene: bpy.types.Scene) -> str:
-    """Returns the failure to show in the panel, or ""."""
-    return _last.get(scene.session_uid, "")
+    """Returns the last failure, or ""."""
+    failure = _last.get(scene.session_uid)
+    return "" if failure is None else failure.line
+
+
+def to_show(scene: bpy.types.Scene, offered: Mapping[str, str]) -> str:
+    """Returns the failure to show in the panel, or "": a refusal is forgotten once what it was about has changed.
+
+    Args:
+        scene: The scene.
+        offered: Kinds of failures that a box above already says, with the name of the object.
+    """
+    failure = _last.get(scene.session_uid)
+    if failure is None:
+        return ""
+    if failure.stamp is not None and refusals.has_changed(scene, failure.stamp):
+        forget(scene)
+        return ""
+    return "" if failure.kind and offered.get(failure.kind) == failure.name else failure.line
 
 
 def forget_all() -> None:
@@ -99,9 +146,8 @@ def told(act: Callable[..., set[str]]) -> Callable[..., set[str]]:
         try:
             return act(operator, context, *event)
         except SinewError as problem:
-            line = text_of(problem)
-            remember(context.scene, line)
-            operator.report({"ERROR"}, line)
+            remember_error(context.scene, problem.as_event())
+            operator.report({"ERROR"}, text_of(problem))
             return {"CANCELLED"}
 
     # Blender counts the arguments

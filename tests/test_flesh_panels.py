@@ -17,7 +17,7 @@ bpy = pytest.importorskip("bpy")
 from blender_scenes import add_box, add_mesh, add_rig, fresh, write_cache
 from fake_layout import FakeLayout
 from sinew.addon import export, holding, messages, presets, roles
-from sinew.addon.baking import bake_status, cache_look
+from sinew.addon.baking import bake_status, cache_look, refusals
 from sinew.addon.baking.bake_job import Job, advance
 from sinew.addon.baking.happenings import ChildSaid
 from sinew.addon.baking.status import Status
@@ -25,7 +25,7 @@ from sinew.addon.drawing import layout_flesh, layout_materials, layouts, panels,
 from sinew.addon.drawing.settings import UNITS
 from sinew.solver.anatomy import FLESH_LAWS, SCHEMES
 from sinew.solver.cache.tally import Tally
-from sinew.solver.errors import BadInput
+from sinew.solver.errors import BadInput, SolveFailed, StorageFailed
 from sinew.solver.presets import INCOMPRESSIBLE_FLESH, NEARLY_INCOMPRESSIBLE, PRESETS
 from test_addon import context_of, drawn
 
@@ -279,6 +279,50 @@ def test_flesh_that_nothing_holds_is_refused_at_once() -> None:
     obj.sinew.motion = "POSE"
     bone()
     holding.check_held(scene)
+
+
+def told_in_panel(obj: bpy.types.Object, words: str) -> bool:
+    refusals.forget()
+    return words in " ".join(drawn(obj).lines)
+
+
+def test_a_refusal_leaves_the_panel_when_its_cause_is_gone() -> None:
+    scene = fresh()
+    obj = flesh()
+    other = add_box("Other")
+    with pytest.raises(RuntimeError):
+        bpy.ops.sinew.simulate()
+    words = 'Nothing holds the flesh of "Arm"'
+    assert told_in_panel(other, words) and told_in_panel(other, words), "as long as nothing has changed"
+    assert not told_in_panel(obj, words) and layout_flesh.NOT_HELD in " ".join(drawn(obj).lines), "the box says it"
+    scene.frame_set(7)
+    assert told_in_panel(other, words), "the playhead changes nothing"
+    obj.sinew.motion = "JIGGLE"
+    assert not told_in_panel(other, words)
+    obj.sinew.motion = "POSE"
+    assert not told_in_panel(other, words), "forgotten"
+
+
+def test_a_protected_bake_is_said_until_it_is_not() -> None:
+    scene = fresh()
+    obj = flesh()
+    scene.sinew.protect = True
+    messages.remember_error(scene, BadInput("bake-protected", name=scene.name).as_event())
+    assert told_in_panel(obj, "protected")
+    scene.sinew.protect = False
+    assert not told_in_panel(obj, "protected")
+
+
+def test_what_a_solve_or_the_disk_said_stays() -> None:
+    scene = fresh()
+    obj = flesh()
+    for failed in (
+        SolveFailed("child-crashed", place="x", code="9"),
+        StorageFailed("disk-failed", path="x", problem="y"),
+    ):
+        messages.remember_error(scene, failed.as_event())
+        obj.sinew.motion = "POSE" if obj.sinew.motion == "JIGGLE" else "JIGGLE"
+        assert told_in_panel(obj, failed.sentence)
 
 
 def test_a_new_bone_lies_along_the_flesh() -> None:

@@ -235,8 +235,7 @@ def show_again() -> None:
 
 def _tell_end(scene: bpy.types.Scene, job: bake_job.Job) -> None:
     if job.error is not None:
-        line = messages.text(job.error["kind"], job.error["sentence"], job.error["next_step"])
-        messages.remember(scene, line)
+        messages.remember_error(scene, job.error)
 
 
 def _warning_lines(job: bake_job.Job) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Mapping
 
 import bpy
 
@@ -17,8 +18,14 @@ from ..reading.moments import rest_frame
 LETTER, MARGIN = 6.4, 60
 
 
-def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draws the one big button, whose label is the state, and what goes with the state."""
+def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offered: Mapping[str, str]) -> None:
+    """Draws the one big button, whose label is the state, and what goes with the state.
+
+    Args:
+        layout: Where.
+        context: Blender's.
+        offered: Kinds of failures that a box above already says, with the name of the object.
+    """
     scene = context.scene
     status = bake_status.status(scene)
     column = layout.column(align=True)
@@ -28,7 +35,7 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     elif status.frame is not None or status.problem is not None:
         _draw_baked(column, scene, status)
     unreadable = messages.text_of(status.problem) if status.problem else ""
-    for problem in (messages.last(scene), unreadable, messages.not_converged(status.tally)):
+    for problem in (messages.to_show(scene, offered), unreadable, messages.not_converged(status.tally)):
         if problem:
             draw_wrapped(layout, problem, "ERROR", context)
     _draw_notes(layout, bakes.warnings(scene), context)

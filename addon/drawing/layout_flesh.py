@@ -21,23 +21,24 @@ ESTIMATED = "An estimate, until it is baked"
 FALLS = "Nothing holds this flesh: it falls"
 
 
-def draw_offers_to_hold(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
-    """Draws what is missing where nothing holds flesh, and the shortest ways to it."""
+def draw_offers_to_hold(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
+    """Draws what is missing where nothing holds flesh, and the shortest ways to it; returns whether nothing does."""
     if not roles.is_flesh(obj):
-        return
+        return False
     if holding.armatures_below(obj):
         box = layout.box().column(align=True)
         box.enabled = not bake_status.status(context.scene).is_locked
         draw_wrapped(box, POSED_AFTER, "INFO", context)
         box.operator("sinew.move_below_armature", icon="TRIA_DOWN_BAR")
     if holding.is_held(context.scene, obj):
-        return
+        return False
     box = layout.box().column(align=True)
     box.enabled = not bake_status.status(context.scene).is_locked
     draw_wrapped(box, NOT_HELD if obj.sinew.motion == "POSE" else FALLS, "INFO", context)
     if holding.armatures_of(obj):
         box.prop(obj.sinew, "use_armature_bones", text="Use Armature Bones", icon="ARMATURE_DATA", toggle=1)
     box.operator("sinew.add_bone", icon="BONE_DATA")
+    return True
 
 
 def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

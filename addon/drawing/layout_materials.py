@@ -154,12 +154,13 @@ def _draw_what_broke(layout: bpy.types.UILayout, context: bpy.types.Context, obj
         draw_wrapped(column, words, "ERROR", context)
 
 
-def draw_defects(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
-    """Draws why the mesh cannot break into closed pieces, and the button that makes a copy which can."""
+def draw_defects(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
+    """Draws why the mesh cannot break into closed pieces, and what makes a copy which can; returns whether it did."""
     found = mesh_defects.defects(obj)
     if found is not None:
         draw_wrapped(layout, f"{found.words}: pieces of this mesh could not be closed", "ERROR", context)
         layout.operator("sinew.remesh_closed", icon="MOD_REMESH")
+    return found is not None
 
 
 def draw_attributes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

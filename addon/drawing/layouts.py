@@ -42,18 +42,21 @@ FLESH_ICON = "MOD_MESHDEFORM"
 def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what the object is, and the one big button."""
     obj = context.object
+    offered: dict[str, str] = {}
     _draw_role(layout, context, obj)
     if obj is not None and obj.type == "MESH" and obj.sinew.role == "BODY":
         row = layout.row()
         row.enabled = not bake_status.status(context.scene).is_locked
         row.prop(obj.sinew, "motion")
-        draw_offers_to_hold(layout, context, obj)
+        if draw_offers_to_hold(layout, context, obj):
+            offered["flesh-not-held"] = obj.name
         _draw_offer_to_subdivide(layout, obj)
         if obj.sinew.use_fracture and bake_status.status(context.scene).frame is None:
             # here too: presets switch Fracture on while its panel is closed
-            draw_defects(layout, context, obj)
+            if draw_defects(layout, context, obj):
+                offered["breaks-open"] = obj.name
     if roles.bodies(context.scene):
-        draw_simulate(layout, context)
+        draw_simulate(layout, context, offered)
 
 
 def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object | None) -> None:
