@@ -298,4 +298,7 @@ def test_flesh_on_bones_does_not_stand_on_its_foot() -> None:
     bpy.context.view_layer.update()
     assert [note.kind for note in input_notes.notes(bpy.context.scene)] == ["collapses"]
     bone_mesh()
-    assert list(input_notes.notes(bpy.context.scene)) == []
+    assert [note.kind for note in input_notes.notes(bpy.context.scene)] == ["hangs-far"], "metres thick"
+    obj.scale = (0.3, 0.3, 3.0)
+    bpy.context.view_layer.update()
+    assert list(input_notes.notes(bpy.context.scene)) == [], "as high, and no thicker than an arm"

@@ -8,6 +8,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from blender_scenes import fresh
+from test_addon import context_of
 
 
 @pytest.fixture
@@ -79,3 +80,53 @@ def test_without_gravity_nothing_collapses(cube):
     cube.sinew.preset = "JELLY"
     bpy.context.scene.use_gravity = False
     assert not own_weight.collapses(cube, bpy.context.scene)
+
+
+def belly(high: float):
+    """Returns a ball of fat that a bone holds."""
+    from sinew.addon import roles
+
+    fresh()
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=32, ring_count=16, radius=high / 2.0)
+    ball = bpy.context.object
+    bpy.ops.sinew.make_flesh()
+    ball.sinew.preset = "FAT"
+    bpy.ops.mesh.primitive_cube_add(size=0.1)
+    roles.make_bone(bpy.context.object)
+    bpy.context.view_layer.objects.active = ball
+    bpy.context.view_layer.update()
+    return ball
+
+
+def test_a_belly_of_fat_that_hangs_far_is_told_and_stiffened():
+    from fake_layout import FakeLayout
+    from sinew.addon.drawing import layouts, own_weight
+    from sinew.addon.reading import input_notes
+
+    ball, scene = belly(0.7), bpy.context.scene
+    density, modulus = ball.sinew.density, ball.sinew.youngs_modulus
+    assert own_weight.strain_at_foot(ball, scene) == pytest.approx(density * 9.81 * 0.7 / modulus, rel=0.02)
+    assert own_weight.hangs_far(ball, scene) and not own_weight.collapses(ball, scene)
+    (note,) = input_notes.notes(scene)
+    assert note.kind == "hangs-far" and '"Sphere"' in note.sentence and "Pa" in note.next_step
+    layout = FakeLayout()
+    context = context_of(ball)
+    layouts.draw_material(layout, context)
+    wanted = own_weight.stiffness_that_stands(ball, scene)
+    assert f"Stiffen to {wanted:,.0f} Pa" in layout.lines and "sinew.stand_up" not in {name for _, name in layout.drawn}
+    assert layouts.HANGS_FAR in " ".join(layout.lines)
+    bpy.ops.sinew.stiffen()
+    assert own_weight.strain_at_foot(ball, scene) == pytest.approx(own_weight.HANGS, rel=0.06)
+    assert not own_weight.hangs_far(ball, scene) and list(input_notes.notes(scene)) == []
+
+
+def test_thin_held_flesh_is_as_soft_as_it_is_thick_however_high():
+    from sinew.addon.drawing import own_weight
+
+    ball, scene = belly(0.2), bpy.context.scene
+    assert not own_weight.hangs_far(ball, scene)
+    ball.scale.z = 10.0
+    bpy.context.view_layer.update()
+    assert own_weight.strain_at_foot(ball, scene) < own_weight.HANGS_FAR
+    ball.sinew.motion = "ELASTIC"
+    assert own_weight.collapses(ball, scene), "on its foot it stands 2 m high"

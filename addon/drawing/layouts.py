@@ -36,6 +36,7 @@ __all__ = [
 
 ICONS = {"BODY": "MOD_SOFT", "COLLIDER": "MOD_PHYSICS", "HEAT": "OUTLINER_OB_FORCE_FIELD", "BONE": "BONE_DATA"}
 NO_GRAVITY_IN_SHAPE = "Flesh sags from the shape that it has: model it as it would be without weight, or stiffen it"
+HANGS_FAR = "So soft that it may hang far off its bones or pins: stiffen it, or let bones hold more of it"
 FLESH_ICON = "MOD_MESHDEFORM"
 
 
@@ -120,6 +121,8 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     draw_setting(column, settings, "mass_damping")
     if own_weight.collapses(context.object, context.scene):
         _draw_offers_to_stand(layout.box().column(align=True), context.object, context.scene)
+    elif own_weight.hangs_far(context.object, context.scene):
+        _draw_offer_to_hang(layout.box().column(align=True), context)
 
 
 def _draw_offers_to_stand(layout: bpy.types.UILayout, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
@@ -128,6 +131,12 @@ def _draw_offers_to_stand(layout: bpy.types.UILayout, obj: bpy.types.Object, sce
     layout.operator("sinew.stiffen", text=f"Stiffen to {stiffness:,.0f} Pa", icon="MOD_THICKNESS")
     size = length(own_weight.size_that_stands(obj, scene), scene)
     layout.operator("sinew.stand_up", text=f"Simulate as if {size} Long", icon="FULLSCREEN_EXIT")
+
+
+def _draw_offer_to_hang(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    draw_wrapped(layout, HANGS_FAR, "INFO", context)
+    stiffness = own_weight.stiffness_that_stands(context.object, context.scene)
+    layout.operator("sinew.stiffen", text=f"Stiffen to {stiffness:,.0f} Pa", icon="MOD_THICKNESS")
 
 
 def length(units: float, scene: bpy.types.Scene) -> str:

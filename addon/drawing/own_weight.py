@@ -5,6 +5,9 @@ The foot of a body of height H carries the stress ρ g H, so its strain there is
 shape up to some tenths; beyond that they are squeezed flat, as the real thing would be. A larger E lets the body
 stand and fall as large things do, with slow wobbles. Simulated Size s scales the strain by s: the body then moves as
 its small likeness does, whose fall and wobbles are over within a few frames.
+
+Flesh that something holds does not stand on its foot. It hangs from what is inside it, at most as far as it is thick:
+for H stands 6 V / A, the diameter of a ball of the same volume V and area A, where that is less than its height.
 """
 
 from __future__ import annotations
@@ -18,17 +21,19 @@ from . import tet_estimate
 
 COLLAPSES = 0.4  # strain at the foot from which on a body is squeezed flat
 STANDS = 0.1  # strain at the foot of a body that sags visibly and keeps its shape
+HANGS_FAR = 1.0  # ρ g H / E of held flesh from which on it may hang so far that a pose is hardly found
+HANGS = 0.3  # of held flesh that sags visibly and stays on its bones
 
 
 def strain_at_foot(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """Returns ρ g H / E of the body, with its Simulated Size; 0 without gravity, stiffness or size."""
+    """Returns ρ g H / E of the body, of held flesh as it hangs, with Simulated Size; 0 without gravity or size."""
     own, unit = obj.sinew, scene.unit_settings.scale_length
     found = tet_estimate.measures(obj, unit)
     if not scene.use_gravity or own.youngs_modulus <= 0.0 or found.longest <= 0.0:
         return 0.0
     scale = own.simulated_size * unit / found.longest if own.use_simulated_size else 1.0
     gravity = scene.gravity.length * unit
-    return float(own.density * gravity * found.lengths[2] * scale / own.youngs_modulus)
+    return float(own.density * gravity * _height(obj, scene, found) * scale / own.youngs_modulus)
 
 
 def size_that_stands(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
@@ -40,14 +45,31 @@ def size_that_stands(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 
 def stiffness_that_stands(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """Returns the Young's modulus [Pa] at which the strain at the foot is `STANDS`, to two digits."""
-    return _two_digits(obj.sinew.youngs_modulus * strain_at_foot(obj, scene) / STANDS)
+    """Returns the Young's modulus [Pa] at which the strain is `STANDS`, or of held flesh `HANGS`, to two digits."""
+    wanted = HANGS if _is_held_flesh(obj, scene) else STANDS
+    return _two_digits(obj.sinew.youngs_modulus * strain_at_foot(obj, scene) / wanted)
 
 
 def collapses(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether the body is squeezed flat by its own weight wherever it stands; flesh hangs on its bones instead."""
-    hangs = roles.is_flesh(obj) and holding.is_held(scene, obj)
-    return not hangs and strain_at_foot(obj, scene) > COLLAPSES
+    return not _is_held_flesh(obj, scene) and strain_at_foot(obj, scene) > COLLAPSES
+
+
+def hangs_far(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Whether held flesh is so soft for its thickness that it may hang far off what holds it."""
+    return _is_held_flesh(obj, scene) and strain_at_foot(obj, scene) > HANGS_FAR
+
+
+def _is_held_flesh(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    return roles.is_flesh(obj) and holding.is_held(scene, obj)
+
+
+def _height(obj: bpy.types.Object, scene: bpy.types.Scene, found: tet_estimate.Measures) -> float:
+    """Returns H [m], from foot to top, or of held flesh how far it may hang."""
+    height = float(found.lengths[2])
+    if not _is_held_flesh(obj, scene) or found.area <= 0.0:
+        return height
+    return min(height, 6.0 * found.volume / found.area)
 
 
 def _two_digits(value: float) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Let a body that is too soft for its size stand."""
+"""Let a body that is too soft for its size stand, or hang on its bones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SINEW_OT_stand_up(bpy.types.Operator):
 
 
 class SINEW_OT_stiffen(bpy.types.Operator):
-    """Raise Stiffness until the body stands: it sags a little and wobbles slowly, as large things do"""
+    """Raise Stiffness until the body stands, or stays on its bones: it sags a little and wobbles slowly"""
 
     bl_idname = "sinew.stiffen"
     bl_label = "Stiffen Until It Stands"
@@ -38,7 +38,7 @@ class SINEW_OT_stiffen(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Sets the Stiffness of the active body."""
         obj = active_mesh(context)
-        if own_weight.collapses(obj, context.scene):
+        if own_weight.collapses(obj, context.scene) or own_weight.hangs_far(obj, context.scene):
             obj.sinew.youngs_modulus = own_weight.stiffness_that_stands(obj, context.scene)
         return {"FINISHED"}
 

@@ -92,6 +92,10 @@ def _weight(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewErro
             "stiffness": f"{own_weight.stiffness_that_stands(obj, scene):,.0f}",
         }
         yield SinewError("collapses", name=obj.name, times=f"{times:.2g}", **stands)
+    elif own_weight.hangs_far(obj, scene):
+        times = own_weight.strain_at_foot(obj, scene)
+        stiffness = f"{own_weight.stiffness_that_stands(obj, scene):,.0f}"
+        yield SinewError("hangs-far", name=obj.name, times=f"{times:.2g}", stiffness=stiffness)
 
 
 def _tets(obj: bpy.types.Object) -> Iterator[SinewError]:

@@ -43,6 +43,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is too soft for its size: its weight presses on its foot with {times} times its stiffness.',
         "Raise Stiffness to {stiffness} Pa, or set Simulated Size to {size}.",
     ),
+    "hangs-far": (
+        '"{name}" is so soft that it may hang far off its bones or pins, and its poses may not be found: '
+        "where it is thickest, its weight is {times} times its stiffness.",
+        "Raise Stiffness to {stiffness} Pa, or let bones hold more of it: a larger Radius or Distance.",
+    ),
     "normals-free": (
         'The custom normals of "{name}" are free vectors, which no modifier turns.',
         "Store them again with the node Set Mesh Normal in Tangent Space, or clear them.",
