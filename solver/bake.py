@@ -152,7 +152,10 @@ class Bake:
         alone = bones.turned_inside_out(simulation.tracks, time)
         told = [("flesh-crushed", body, (bone, ""), count) for body, bone, count in alone]
         between = bones.crushed_between(built.model, simulation.state.x)
-        told += [("flesh-crushed-between", body, (bone, other), count) for body, bone, other, count in between]
+        armature = {bone.name for bone in simulation.scene.bones if not len(bone.triangles)}
+        kinds = ("flesh-crushed-between", "flesh-crushed-between-both", "flesh-crushed-between-armature")
+        for number, one, other, count in between:
+            told.append((kinds[len(armature & {one, other})], number, (one, other), count))
         warnings = []
         for kind, number, names, count in told:
             body = built.bodies[number]

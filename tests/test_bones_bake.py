@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bone_scenes import ball, limb, rod
+from bone_scenes import ball, limb, line, rod
 from scenes import pose, rotation
 from sinew.solver.anatomy import Bone, Flesh
 from sinew.solver.cache import CacheReader
@@ -109,3 +109,25 @@ def test_bad_bones_stop_a_bake_before_anything_is_written(tmp_path: Path):
         simulate(exported(tmp_path, scene, tracks), lambda event: None)
     assert told.value.kind == "bone-outside" and "Skull" in told.value.sentence
     assert not (tmp_path / "frames").exists()
+
+
+@pytest.mark.parametrize("shape", ["mesh", "armature", "both"])
+def test_what_two_bones_crush_is_told_with_what_helps(tmp_path: Path, shape: str):
+    def made(key: str, start: float, end: float, is_line: bool) -> Bone:
+        if is_line:
+            return line([start, 0.5, 0.5], [end, 0.5, 0.5], key=key, name=key, distance=0.3)
+        return Bone(key, key, *rod(start, end))
+
+    bones = (made("One", 0.3, 1.7, shape != "mesh"), made("Two", 2.3, 3.7, shape == "armature"))
+    settings = Settings(frame_end=3, substeps=1, gravity=(0.0, 0.0, 0.0), pose_iterations=20)
+    scene = Scene((limb((16, 4, 4), flesh=Flesh(self_contact=False)),), settings=settings, bones=bones)
+    there = np.eye(4)
+    there[0, 3] = -1.1
+    tracks = {"bone.Two.matrix": (np.array([0.0, 1.0 / 24.0]), np.stack([np.eye(4), there]), "rigid")}
+    cache, told = exported(tmp_path, scene, tracks), []
+    simulate(cache, lambda event: told.append(event) if event["event"] == "warning" else None)
+    (told_once,) = (event for event in told if event["kind"].startswith("flesh-crushed-between"))
+    assert told_once["sentence"].startswith("In frame 2, ") and '"One" and "Two"' in told_once["sentence"]
+    step = told_once["next_step"]
+    assert ("Radius" in step) == ("Paint Attachment" in step) == (shape != "mesh")
+    assert ("mask" in step) == (shape == "mesh")

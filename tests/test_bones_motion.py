@@ -214,6 +214,22 @@ def test_two_bones_that_run_into_each_other_are_told_by_name(tmp_path):
     assert (number, one, other) == (0, "Left", "Right") and 4 <= count <= run.reports[-1].inverted_tets
 
 
+@pytest.mark.parametrize("bend", [0.0, 20.0])
+def test_bones_that_move_as_one_crush_nothing_between_them(tmp_path, bend):
+    """Whatever else turns the flesh between them inside out: two rigid children of one bone cannot."""
+    two = [replace(bone(rod(a, b), key=key), name=key) for key, a, b in (("One", 0.3, 1.7), ("Two", 2.3, 3.7))]
+    found, built, read = held_by(tmp_path, limb(), *two)
+    model = built.model
+    turn, own = rotation([1.0, 2.0, 3.0], 0.8), rotation([0.0, 1.0, 0.0], np.radians(bend))
+    x, held = model.X.copy(), found.attached(model.node_count)
+    x[held == 1] = (x[held == 1] - [2.0, 0.5, 0.5]) @ own.T + [2.0, 0.5, 0.5]
+    x = x @ turn.T + [0.3, 0.1, 5.0]
+    between = (held < 0) & (np.abs(model.X[:, 0] - 2.0) < 0.6)
+    x[between] = np.random.default_rng(3).permutation(x[between])
+    told = found.crushed_between(model, x)
+    assert [names for _, *names, _ in told] == ([["One", "Two"]] if bend else [])
+
+
 @pytest.mark.parametrize("scale", [[-1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
 def test_a_mirrored_or_flat_bone_is_told(tmp_path, scale):
     tracks = {"bone__bone__matrix": (*over_time(np.eye(4), pose(np.diag(scale))), "step")}

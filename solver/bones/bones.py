@@ -19,7 +19,7 @@ from ..model import Model
 from ..state import State
 from ..tracks import TrackReader
 from .hold import Hold, Springs
-from .turned import crushed_between, refuse_most
+from .turned import crushed_between, have_moved_apart, refuse_most
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +121,17 @@ class Bones:
     def crushed_between(self, model: Model, x: Floats) -> list[tuple[int, str, str, int]]:
         """Returns number of the body, names of two bones and number of tets that are inside out between them.
 
-        Node positions x are in metres, (n, 3).
+        Bones that are to each other as at rest crush nothing. Node positions x are in metres, (n, 3).
         """
         exact = [hold for hold in self.holds if hold.bone.stiffness is None]
         number, found = np.full(len(x), -1, np.int32), []
         for hold in exact:
             number[hold.nodes] = hold.number
         for body in sorted({hold.body for hold in exact}):
-            pairs = crushed_between(x, model.tets[model.bodies[body].tets], number)
-            found += [(body, self.names[a], self.names[b], count) for (a, b), count in pairs.items()]
+            tets = model.tets[model.bodies[body].tets]
+            for (a, b), count in crushed_between(x, tets, number).items():
+                if have_moved_apart(model.X, x, tets, number, a, b):
+                    found.append((body, self.names[a], self.names[b], count))
         return found
 
     def following(self, whole: Model, tets: Indices) -> Bones:

@@ -13,9 +13,11 @@ import numpy as np
 
 from ..arrays import Floats, Indices
 from ..errors import SolveFailed
+from ..quasistatic.starts import moved_as
 
 MOST = 0.5  # share of the tets that a bone holds
 RINGS = 3  # of tets around one that is inside out, in which both bones have to be
+APART = 0.05  # of a tet's size: by how much nodes of two bones have to be off from one rigid motion of both
 LEAST, LEAST_SHARE = 4, 0.001  # tets between two bones, and of all of a body's, from which on they are told
 
 
@@ -57,3 +59,19 @@ def crushed_between(x: Floats, tets: Indices, bone: Indices) -> dict[tuple[int, 
     found, counts = np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0, return_counts=True)
     told = zip(found.tolist(), counts.tolist(), strict=True)
     return {(one, other): count for (one, other), count in told if count >= max(LEAST, LEAST_SHARE * len(tets))}
+
+
+def have_moved_apart(X: Floats, x: Floats, tets: Indices, bone: Indices, one: int, other: int) -> bool:
+    """Whether what two bones hold of a body has not moved as one rigid thing since the rest pose.
+
+    Args:
+        X, x: Node positions at rest and now [m], (n, 3).
+        tets: Tets of the body, (m, 4).
+        bone: Number of the bone that holds each node exactly, −1 for none, (n,).
+        one, other: The bones.
+    """
+    nodes = np.unique(tets)
+    nodes = nodes[(bone[nodes] == one) | (bone[nodes] == other)]
+    off = np.linalg.norm(moved_as(X[nodes], X[nodes], x[nodes]) - x[nodes], axis=1)
+    size = np.linalg.norm(X[tets[:, 1]] - X[tets[:, 0]], axis=1).mean()
+    return bool(off.max(initial=0.0) > APART * size)

@@ -95,12 +95,21 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Look at its modifiers and shape keys at that time, lower its Distance, or use larger tets.",
     ),
     "flesh-crushed": (
-        'In frame {frame} the bone "{bone}" alone turns {count} tets of "{name}" inside out.',
+        'In frame {frame}, the bone "{bone}" alone turns {count} tets of "{name}" inside out.',
         "Lower its Distance, paint its mask, or deform it less.",
     ),
     "flesh-crushed-between": (
-        'In frame {frame} {count} tets of "{name}" are crushed between the bones "{bone}" and "{other}".',
+        'In frame {frame}, {count} tets of "{name}" are crushed between the bones "{bone}" and "{other}".',
         "Make the bones thinner towards their joint, leave a gap between them, or paint their masks there.",
+    ),
+    "flesh-crushed-between-armature": (
+        'In frame {frame}, {count} tets of "{name}" are crushed between the armature bones "{bone}" and "{other}".',
+        "Lower the Radius of its armature bones, or take the flesh at that joint out of Paint Attachment.",
+    ),
+    "flesh-crushed-between-both": (
+        'In frame {frame}, {count} tets of "{name}" are crushed between "{bone}" and "{other}".',
+        "Lower the Radius of its armature bones, make the mesh thinner there, or take the flesh between them out of "
+        "Paint Attachment.",
     ),
     # what is said at the end of a bake
     "poses-not-converged": (
