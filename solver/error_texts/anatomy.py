@@ -116,7 +116,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Flesh did not come to rest in {count} poses: at worst a residual of {residual:.2g} is left in frame {frame}. "
         "The timeline marks such frames.",
         "Look there whether bones come close to each other or leave the flesh. Where it folds, lower the Radius or "
-        "Distance of its bones, or bend it less; else raise Pose Iterations, or for the first frame set a Pre-Roll.",
+        "Distance of its bones, or bend it less; where it hangs far off them, raise its Stiffness. Else raise Pose "
+        "Iterations, or for the first frame set a Pre-Roll.",
     ),
     # what is made flesh or bone in the window
     "flesh-not-held": (
