@@ -254,6 +254,50 @@ def test_a_bone_that_others_crowd_out_is_told(tmp_path):
     assert "Bead" in kinds["bone-crowded-out"].sentence
 
 
+def test_all_bones_that_others_crowd_out_are_told_in_one_note(tmp_path):
+    beads = [bone(key, ball([x, 0.5, 0.5], 0.1)) for key, x in (("one", 1.25), ("two", 2.5))]
+    found, _, _ = held_by(tmp_path, limb(), bone("rod", rod(0.3, 3.7)), *beads)
+    told = [note for note in found.warnings[0] if note.kind == "bone-crowded-out"]
+    assert len(told) == 1 and '"One", "Two"' in told[0].sentence
+
+
+def test_bones_that_hold_too_few_points_are_told_in_one_note(tmp_path):
+    """With the distance that the note says, they hold enough."""
+    beads = [bone(key, ball([x, 0.5, 0.5], 0.2)) for key, x in (("one", 0.6), ("two", 2.1), ("three", 3.4))]
+    found, _, _ = held_by(tmp_path / "few", limb(), *beads)
+    (told,) = found.warnings[0]
+    assert told.kind == "bones-hold-few" and told.details["setting"] == "Distance"
+    held = found.attached(10000)
+    for number, name in enumerate(("One", "Two", "Three")):
+        assert f'"{name}" has {np.count_nonzero(held == number)}' in told.sentence
+    wider = [replace(one, distance=float(told.details["distance"])) for one in beads]
+    assert held_by(tmp_path / "wider", limb(), *wider)[0].warnings[0] == ()
+    assert held_by(tmp_path / "finer", limb((48, 12, 12)), *beads)[0].warnings[0] == ()
+
+
+def test_armature_bones_that_hold_too_few_points_are_told_with_a_radius(tmp_path):
+    body = limb()
+    left = (body.vertices[:, 0] < 2.0).astype(float)
+    lines = [
+        line([a, 0.4, 0.4], [b, 0.4, 0.4], key=key, name=key, bodies=("limb",), weights=weights, distance=0.05)
+        for key, a, b, weights in (("Left", 0.3, 1.2, left), ("Right", 2.8, 3.7, 1.0 - left))
+    ]
+    lines[1] = replace(lines[1], distance=0.3)
+    (told,) = held_by(tmp_path / "few", body, *lines)[0].warnings[0]
+    assert told.kind == "bones-hold-few" and told.details["setting"] == "Radius"
+    assert '"Left" has none' in told.sentence and "Right" not in told.sentence
+    wider = [replace(one, distance=float(told.details["distance"])) for one in lines]
+    assert held_by(tmp_path / "wider", body, *wider)[0].warnings[0] == ()
+
+
+def test_points_on_one_line_are_told(tmp_path):
+    thin = bone("thin", rod(0.1, 3.9, radius=0.1))
+    (told,) = held_by(tmp_path, limb((16, 4, 4)), thin)[0].warnings[0]
+    assert "on one line" in told.sentence and told.kind == "bones-hold-few"
+    wider = replace(thin, distance=float(told.details["distance"]))
+    assert held_by(tmp_path / "wider", limb((16, 4, 4)), wider)[0].warnings[0] == ()
+
+
 def test_pins_that_want_nodes_elsewhere_are_told(tmp_path):
     body = limb()
     end = np.flatnonzero(body.vertices[:, 0] < 0.3).astype(np.int32)

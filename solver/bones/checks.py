@@ -111,7 +111,11 @@ def conflicts(pieces: Sequence[Piece], body: Body, found: Attachment, tet_size: 
     kept = {pieces[number].number for number in np.unique(found.piece[found.piece >= 0]).tolist()}
     reaching = {pieces[n].number: pieces[n].bone for n, own in zip(found.pieces, found.nodes, strict=True) if len(own)}
     crowded = [bone for number, bone in reaching.items() if number not in kept]
-    return told + [SinewError("bone-crowded-out", name=bone.name, body=body.name) for bone in crowded]
+    for kind, is_line in (("bone-crowded-out", False), ("armature-crowded-out", True)):
+        names = [f'"{bone.name}"' for bone in crowded if is_line is not bool(len(bone.triangles))]
+        if names:
+            told.append(SinewError(kind, body=body.name, bones=", ".join(names)))
+    return told
 
 
 def _contested(pieces: Sequence[Piece], found: Attachment, tet_size: float) -> dict[tuple[str, str], int]:

@@ -17,6 +17,7 @@ from ..tracks import TrackReader
 from .attachment import Attachment, attach, holds
 from .bones import Bones
 from .checks import APART, check_freedom, check_outside, conflicts, never_released
+from .few import few_held
 from .hold import Hold
 from .inner import surrounded
 from .motion import make_motion
@@ -57,6 +58,9 @@ def make_bones(
         own_holds = _holds(scene, pieces, shapes, model, number, there, tracks, size)
         made += own_holds
         told = conflicts(pieces, scene.bodies[number], there, size)
+        place = model.bodies[number]
+        own_tets = model.tets[place.tets] - np.int32(place.nodes.start)
+        told += few_held(pieces, shapes, scene.bodies[number], floats(model.X[place.nodes]), own_tets, there, size)
         own_pins = [one for one in pins if one.body == number]
         warnings[number] = (*told, *_against_pins(own_holds, own_pins, model, tracks, size))
         is_held = np.zeros(model.node_count, bool)

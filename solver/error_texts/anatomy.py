@@ -70,8 +70,20 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Where that is wrong, move the bones apart, paint their masks, or lower their Distance.",
     ),
     "bone-crowded-out": (
-        'The bone "{name}" holds nothing of "{body}": others hold all that it reaches.',
+        'Nothing of "{body}" follows {bones}: other bones hold all within reach.',
         "Choose a smaller tet size, or paint the masks of the bones beside it.",
+    ),
+    "armature-crowded-out": (
+        'Nothing of "{body}" follows {bones}: other bones hold all within reach.',
+        "Choose a smaller tet size, or lower the Radius of its armature bones.",
+    ),
+    "bones-hold-few": (
+        'Too few points of "{name}" follow bones to turn the flesh along: {bones}.',
+        "Choose a smaller tet size, or give them a {setting} of {distance} m or more.",
+    ),
+    "bones-hold-few-at-all": (
+        'Too few points of "{name}" follow bones to turn the flesh along: {bones}.',
+        "Choose a smaller tet size, {tet_size} m to begin with.",
     ),
     "pins-against-bones": (
         'Pins and the bone "{bone}" want {count} nodes of "{name}" in different places at the first frame, up to '
