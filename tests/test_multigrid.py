@@ -18,7 +18,7 @@ from sinew.solver.linear.block_row import multiply_row
 from sinew.solver.linear.multigrid.dense import factor, solve_dense
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
 from sinew.solver.linear.multigrid.lattice import MOST_DENSE, _hang
-from sinew.solver.linear.multigrid.preconditioner import PATIENCE, EmbeddedLattices
+from sinew.solver.linear.multigrid.preconditioner import PATIENCE, PATIENCE_IF_HARD, EmbeddedLattices
 from sinew.solver.linear.multigrid.product import product
 from sinew.solver.linear.multigrid.refresh import REACH, apply, chebyshev, refresh
 from sinew.solver.linear.pattern import block_pattern
@@ -367,6 +367,10 @@ def test_it_takes_over_where_block_jacobi_takes_long():
     alone = solve(model.pattern, values, b, is_free, x.copy(), 0.01, 5000)
     solved = solve(model.pattern, values, b, is_free, x, 0.01, 5000, preconditioner=EmbeddedLattices(model.X))
     assert solved.converged and PATIENCE < solved.iterations < alone.iterations / 2
+    assert solved.taken_over and not alone.taken_over
+    again = EmbeddedLattices(model.X, is_hard=True)
+    sooner = solve(model.pattern, values, b, is_free, np.zeros_like(b), 0.01, 5000, preconditioner=again)
+    assert sooner.converged and PATIENCE_IF_HARD < sooner.iterations < PATIENCE
 
 
 def test_an_end_of_iterations_is_told():
