@@ -3,13 +3,15 @@
 
 Linear tets whose volume hardly changes can hardly bend: every one of them is a condition on its nodes, and there are
 five times as many tets as nodes. So tets of a Poisson's ratio above `HIGHEST_PLAIN` keep but half of their shear
-modulus and none of λ. The rest is borne at nodes, by the same law, of the volume-weighted mean F̄_a of the tets there:
+modulus, and as much of λ as a body of ν = 0.375 has with it. The rest is borne at nodes, by the same law, of the
+volume-weighted mean F̄_a of the tets there:
 
-    Ψ = Σ_t V_t ψ(F_t; μ/2, 0) + Σ_a V_a ψ(F̄_a; μ/2, λ),   F̄_a = Σ_t∋a (V_t / 4) F_t / V_a = Σ_b x_b ⊗ g_ab
+    Ψ = Σ_t V_t ψ(F_t; μ/2, 3μ/2) + Σ_a V_a ψ(F̄_a; μ/2, λ − 3μ/2),   F̄_a = Σ_t∋a (V_t / 4) F_t / V_a = Σ_b x_b ⊗ g_ab
 
 Where F is the same in all tets, this is the law itself. F̄ is linear in the positions, so its tangent is the sum of
 V_a G_aᵀ T_a G_a, symmetric, and positive semi-definite where T is clamped; inversion is met as in tets. What tets keep
-holds down the checkerboards that averages do not see.
+holds down the checkerboards that averages do not see. Without their part of λ, single tets turned inside out where limbs
+bend sharply; with more of it, beams are stiffer than at ν = 0.3 (validate_locking_remedy).
 
 Source: Puso and Solberg 2006, A stabilized nodally integrated tetrahedral.
 """
@@ -26,6 +28,7 @@ from ..model import Model
 
 HIGHEST_PLAIN = 0.45  # Poisson's ratio up to which tets bear all
 SHEAR_SHARE = 0.5  # of the shear modulus that nodes bear: with it beams of all fillings bend as well as at ν = 0.3
+KEPT_RATIO = 3.0  # λ / μ of what tets keep
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +76,8 @@ def averaged(mu: Floats, lam: Floats) -> Averaged | None:
     is_averaged = lam > (1.0 + 1.0e-6) * 2.0 * HIGHEST_PLAIN * (lam + mu)
     if not is_averaged.any():
         return None
-    return Averaged(is_averaged, SHEAR_SHARE * mu * is_averaged, lam * is_averaged)
+    kept = (1.0 - SHEAR_SHARE) * mu
+    return Averaged(is_averaged, SHEAR_SHARE * mu * is_averaged, (lam - KEPT_RATIO * kept) * is_averaged)
 
 
 def node_averages(model: Model, law: np.ndarray, share: Floats, left: Averaged) -> NodeAverages:
