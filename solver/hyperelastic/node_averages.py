@@ -77,7 +77,8 @@ def averaged(mu: Floats, lam: Floats) -> Averaged | None:
     if not is_averaged.any():
         return None
     kept = (1.0 - SHEAR_SHARE) * mu
-    return Averaged(is_averaged, SHEAR_SHARE * mu * is_averaged, (lam - KEPT_RATIO * kept) * is_averaged)
+    given = np.where(is_averaged, lam - KEPT_RATIO * kept, 0.0)
+    return Averaged(is_averaged, SHEAR_SHARE * mu * is_averaged, given)
 
 
 def node_averages(model: Model, law: np.ndarray, share: Floats, left: Averaged) -> NodeAverages:
