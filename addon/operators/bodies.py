@@ -7,7 +7,7 @@ import bpy
 
 from .. import roles
 from ..messages import told
-from .chosen import selected, selected_meshes
+from .chosen import meshes_to_simulate, selected
 
 
 class SINEW_OT_make_body(bpy.types.Operator):
@@ -20,10 +20,7 @@ class SINEW_OT_make_body(bpy.types.Operator):
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes every selected mesh a body, or none."""
-        meshes = selected_meshes(context)
-        others = [o for o in roles.bodies(context.scene) if o not in meshes]
-        roles.check_unshared([*others, *meshes])
-        for obj in meshes:
+        for obj in meshes_to_simulate(context):
             roles.make_body(obj)
         return {"FINISHED"}
 

@@ -34,6 +34,17 @@ def selected_meshes(context: bpy.types.Context) -> list[bpy.types.Object]:
     return meshes
 
 
+def meshes_to_simulate(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """Returns the selected meshes, none of which shares its mesh with another body.
+
+    Raises:
+        BadInput: One cannot take part, or two would use one mesh; they are named.
+    """
+    meshes = selected_meshes(context)
+    roles.check_unshared([*(o for o in roles.bodies(context.scene) if o not in meshes), *meshes])
+    return meshes
+
+
 def active_mesh(context: bpy.types.Context) -> bpy.types.Object:
     """Returns the active object.
 

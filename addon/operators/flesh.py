@@ -7,7 +7,7 @@ import bpy
 
 from .. import modifier_place, roles
 from ..messages import told
-from .chosen import active_mesh, selected_meshes
+from .chosen import active_mesh, meshes_to_simulate
 
 
 class SINEW_OT_make_flesh(bpy.types.Operator):
@@ -20,10 +20,7 @@ class SINEW_OT_make_flesh(bpy.types.Operator):
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes every selected mesh flesh, or none."""
-        meshes = selected_meshes(context)
-        others = [o for o in roles.bodies(context.scene) if o not in meshes]
-        roles.check_unshared([*others, *meshes])
-        for obj in meshes:
+        for obj in meshes_to_simulate(context):
             roles.make_flesh(obj)
         return {"FINISHED"}
 
