@@ -22,6 +22,8 @@ import numpy as np
 
 from .anatomy import Bone, Flesh
 from .arrays import Floats, Indices, digest
+from .collision import Collider as Collider
+from .collision import Collision
 from .errors import StorageFailed
 from .stored_tree import from_tree, to_tree
 
@@ -190,6 +192,7 @@ class Body:
             its own. Only read where the body may break.
         attributes: What is written per render vertex and frame for shaders, of `ATTRIBUTES`.
         flesh: Where it is hyperelastic; None: a corotated body with inertia. Flesh neither flows, heats nor breaks.
+        collision: How it meets other bodies and itself.
     """
 
     key: str
@@ -213,6 +216,7 @@ class Body:
     face_of_triangle: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
     attributes: tuple[str, ...] = ()
     flesh: Flesh | None = None
+    collision: Collision = field(default_factory=Collision)
 
 
 @dataclass(frozen=True)
@@ -236,29 +240,6 @@ class HeatSource:
     exchange: float = 5.0e4
     vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
     triangles: Indices = field(default_factory=lambda: np.zeros((0, 3), np.int32))
-
-
-@dataclass(frozen=True)
-class Collider:
-    """Something that bodies bump into, standing still or moving rigidly.
-
-    Track: "collider.KEY.matrix" (4, 4): world [m] ← the space of `vertices`, rigid up to a constant
-    scale or shear (interpolated as rotation and translation).
-
-    Attributes:
-        shape: "plane" (the half-space below local z = 0; no vertices) or "mesh".
-        vertices, triangles: The mesh in its own space [m], (n, 3) and (t, 3).
-        friction: Coulomb's μ ≥ 0.
-        thickness: Bodies keep this distance [m].
-    """
-
-    key: str
-    name: str
-    shape: str = "plane"
-    vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
-    triangles: Indices = field(default_factory=lambda: np.zeros((0, 3), np.int32))
-    friction: float = 0.5
-    thickness: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -315,13 +296,18 @@ class Settings:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that one simulation is asked to do; all bodies move in the same world."""
+    """Everything that one simulation is asked to do; all bodies move in the same world.
+
+    Attributes:
+        ignored_pairs: Pairs of keys of bodies, or of a body and a collider, that pass through each other.
+    """
 
     bodies: tuple[Body, ...] = ()
     colliders: tuple[Collider, ...] = ()
     settings: Settings = field(default_factory=Settings)
     heat_sources: tuple[HeatSource, ...] = ()
     bones: tuple[Bone, ...] = ()
+    ignored_pairs: tuple[tuple[str, str], ...] = ()
 
     def save(self, folder: Path) -> None:
         """Writes the scene into `folder`, complete or not at all."""

@@ -19,7 +19,7 @@ LAYERS = [
     "errors",
     "arrays jit",
     "disk memory event_stream stop_request chance",
-    "anatomy stored_tree",
+    "anatomy collision stored_tree",
     "scene tracks",
     "presets state pc2 object_space gravity",
     "cache geometry",
@@ -28,6 +28,7 @@ LAYERS = [
     "model stored_mesh topology painted",
     "elements hyperelastic part_model",
     "mesh_files pin_regions integrators rest_stress",
+    "skins",
     "contact heat",
     "pins checks plastic fracture reshaped spin quasistatic",
     "bones",
@@ -53,6 +54,7 @@ RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts.split(
 # what Blender may load: nothing that loads Numba or SciPy
 ADDON_MAY_IMPORT = {
     "anatomy",
+    "collision",
     "scene",
     "tracks",
     "cache",

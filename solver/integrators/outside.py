@@ -54,6 +54,32 @@ class Points:
 
 
 @dataclass
+class Pairs:
+    """Forces between points of tets, linear in their motion relative to each other during the step.
+
+    The point p at `weights` of a tet feels f = force − stiffness r, r = (p⁺ − p) − (q⁺ − q), and the point q at
+    `other_weights` of another tet, which may be one of another body, feels −f. Stiffness has to be symmetric positive
+    semi-definite.
+
+    Attributes:
+        tet, other: The tets, (k,).
+        weights, other_weights: (k, 4).
+        force: On p where nothing moves [N], (k, 3).
+        stiffness: [N/m], (k, 3, 3).
+    """
+
+    tet: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    weights: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    other: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    other_weights: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    force: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+    stiffness: Floats = field(default_factory=lambda: np.zeros((0, 3, 3)))
+
+    def __len__(self) -> int:
+        return len(self.tet)
+
+
+@dataclass
 class Outside:
     """All that acts from outside in one step of n nodes.
 
@@ -64,6 +90,7 @@ class Outside:
             they go on with their velocity.
         node_force: Further constant forces on nodes [N], (n, 3); None: none.
         points: Springs and contacts.
+        pairs: Contacts between bodies, and of bodies with themselves.
         contact_count: How many of the points are contacts, the last ones.
         contact_normals: Which way these push, (contact_count, 3); only flesh by Newmark's scheme reads them, which
             without them takes contacts for springs that also pull.
@@ -74,5 +101,6 @@ class Outside:
     fixed_target: Floats | None = None
     node_force: Floats | None = None
     points: Points = field(default_factory=Points)
+    pairs: Pairs = field(default_factory=Pairs)
     contact_count: int = 0
     contact_normals: Floats | None = None

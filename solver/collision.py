@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How bodies meet others, themselves and colliders, as a scene asks for it: in metres."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .arrays import Floats, Indices
+
+# which sides of a collider's faces bodies are kept on (`Collider.sides`)
+AUTO, FRONT, BOTH = "auto", "front", "both"
+SIDES = (AUTO, FRONT, BOTH)
+
+
+@dataclass(frozen=True)
+class Collision:
+    """How a body meets other bodies and itself.
+
+    Attributes:
+        friction: Coulomb's μ ≥ 0 against other bodies, where √(μ_a μ_b) holds. Against a collider its friction holds.
+        thickness: Others keep this distance [m]; against a collider its thickness is added.
+        self_contact: Whether the body does not go through itself. Pieces of one that broke never do. Flesh that follows
+            a pose reads `Flesh.self_contact` instead.
+    """
+
+    friction: float = 0.5
+    thickness: float = 0.0
+    self_contact: bool = False
+
+
+@dataclass(frozen=True)
+class Collider:
+    """Something that bodies bump into: standing still, moving rigidly, or deforming.
+
+    Tracks: one of
+        "collider.KEY.matrix" (4, 4): world [m] ← the space of `vertices`, rigid up to a constant scale or shear
+            (interpolated as rotation and translation);
+        "collider.KEY.vertices" (n, 3): `vertices` now [m], world, for what deforms.
+    "collider.KEY.active" (): above ½ while bodies feel it, at the sample before as well as at the one after.
+
+    Attributes:
+        shape: "plane" (the half-space below local z = 0; no vertices) or "mesh".
+        vertices, triangles: The mesh in its own space, or in the world at the first sample where it deforms [m],
+            (n, 3) and (t, 3).
+        friction: Coulomb's μ ≥ 0.
+        thickness: Bodies keep this distance [m].
+        sides: Of `SIDES`: "auto" (closed meshes have an inside, open ones two sides), "front" (bodies are kept
+            where the normals point, also by an open mesh), "both" (nothing passes, whichever side it comes from).
+    """
+
+    key: str
+    name: str
+    shape: str = "plane"
+    vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+    triangles: Indices = field(default_factory=lambda: np.zeros((0, 3), np.int32))
+    friction: float = 0.5
+    thickness: float = 0.0
+    sides: str = AUTO
