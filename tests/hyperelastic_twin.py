@@ -75,6 +75,12 @@ def found(
         np.arange(4 * k, dtype=np.int32).reshape(k, 4), np.tile(np.eye(3), (k, 1, 1)), np.ones(k),
         np.empty(SCRATCH), energy, smallest, record,
     )  # fmt: skip
+    return read(energy, record)
+
+
+def read(energy: Floats, record: Floats) -> Found:
+    """Returns ψ, P and ∂P/∂F of what the tet pass leaves of k tets with Dm = I, per unit of their volume."""
+    k = len(record)
     K = np.zeros((k, 4, 4, 3, 3))
     for number, (a, b) in enumerate(PAIRS):
         K[:, a, b] = record[:, 9 + 9 * number : 18 + 9 * number].reshape(k, 3, 3)

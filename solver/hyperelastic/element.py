@@ -24,6 +24,7 @@ from ..errors import BadInput
 from ..geometry.chunks import run_parts
 from ..linear.pattern import BlockPattern
 from ..model import Model
+from .added import AddedTerm, add_term
 from .at_nodes import NodeWork, pass_over_nodes, widened
 from .edge_pass import Edges, edges_of, gather_edges, gather_nodes
 from .laws import CONSTANT, EXTENSIONS, LAWS, SECOND_SHARE, THRESHOLD
@@ -45,6 +46,7 @@ class Hyperelastic:
         extension: Number of the extension below the threshold (`laws.py`).
         threshold: Stretch t below which it holds; t³ of the volume ratio.
         left: What nearly incompressible tets leave to averages at their nodes, beside μ and λ; None: nothing.
+        added: A term with directions, such as fibres (`added.py`); None: isotropic.
     """
 
     law: npt.NDArray[np.int8]
@@ -54,6 +56,7 @@ class Hyperelastic:
     extension: int
     threshold: float
     left: Averaged | None = None
+    added: AddedTerm | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +189,8 @@ def _tets(model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: int
         )  # fmt: skip
 
     run_parts(len(parts), run)
+    if law.added is not None:
+        add_term(model, law, x, work, wanted, clamp)
 
 
 def gather(model: Model, work: TetWork, wanted: bool, values: Floats, force: Floats) -> None:

@@ -99,7 +99,8 @@ def _rows_of(law: Hyperelastic, rows: Indices) -> Hyperelastic:
     if left is not None:
         left = Averaged(left.is_averaged[rows], left.mu[rows], left.lam[rows])
         left = left if left.is_averaged.any() else None
-    return replace(law, left=left, **{name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "share")})
+    added = law.added.of_tets(rows) if law.added is not None else None
+    return replace(law, left=left, added=added, **{name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "share")})
 
 
 @dataclass(eq=False)

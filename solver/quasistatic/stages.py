@@ -43,7 +43,7 @@ class Stages:
     def __init__(self, law: Hyperelastic) -> None:
         self.given = law
         self.untangling = replace(
-            law, law=np.full_like(law.law, COROTATED), lam=np.zeros_like(law.lam), extension=NONE, left=None
+            law, law=np.full_like(law.law, COROTATED), lam=np.zeros_like(law.lam), extension=NONE, left=None, added=None
         )
         self.law = self.untangling
         self.is_untangling = True
