@@ -8,6 +8,7 @@ two continuous derivatives. Sources: S07, sections 2.5 and A.2.3; the tensors by
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -116,6 +117,7 @@ def found_with(term: Fibres | None, law: str, extension: str | None, F: Floats, 
     return read(work.energy * 6.0, work.record * 6.0)
 
 
+@functools.cache
 def single_tets(count: int) -> Model:
     """Returns so many tets with Dm = I, each for itself."""
     nodes = np.tile(np.vstack([np.zeros(3), np.eye(3)]), (count, 1))

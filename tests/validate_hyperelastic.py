@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+from fibre_twin import fibres, found_with
 from hyperelastic_twin import KINDS, MU, clamp, differences, found, gradients, rotations, size
 from meshes import bar
 from reach_table import reach
@@ -44,6 +45,25 @@ def test_derivatives(law):
             samples += COUNT
     reach(SECTION, f"{law}: stress against differences of the energy, {samples} F", stress, 1e-6, stress < 1e-6)
     reach(SECTION, f"{law}: Hessian against differences of the stress", differential, 1e-6, differential < 1e-6)
+
+
+def test_fibres():
+    stress, tangent, lowest, samples = 0.0, 0.0, 0.0, 0
+    for law in LAWS:
+        for number, kind in enumerate(KINDS):
+            F, term = gradients(kind, COUNT, seed=104), fibres(COUNT, 0.25 * (1 + number))
+            here = found_with(term, law, "linear", F)
+            P = differences(lambda G, a=term, b=law: found_with(a, b, "linear", G).psi, F)
+            T = differences(lambda G, a=term, b=law: found_with(a, b, "linear", G).P, F)
+            stress = max(stress, worst(size(here.P - P) / np.maximum(size(P), MU)))
+            tangent = max(tangent, worst(size(here.T - T) / size(T)))
+            clamped = found_with(term, law, "linear", F, clamped=True).T
+            values = np.linalg.eigvalsh(clamped.reshape(-1, 9, 9))[:, 0]
+            lowest = min(lowest, float(np.min(values / np.maximum(size(clamped), 1e-9 * MU))))
+            samples += COUNT
+    name, off = "fibres with activation beside every law", max(stress, tangent)
+    reach(SECTION, f"{name}: worst of stress and tangent against differences, {samples} F", off, 1e-6, off < 1e-6)
+    reach(SECTION, f"{name}: lowest eigenvalue of the clamped whole over its norm", lowest, -1e-9, lowest >= -1e-9)
 
 
 @pytest.mark.parametrize("law", LAWS)

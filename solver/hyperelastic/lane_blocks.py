@@ -8,8 +8,7 @@ leaves of it
     K̂_ab[i, i] = V (A_ii h_a[i] h_b[i] + Σ_j≠i α_ij h_a[j] h_b[j])
     K̂_ab[i, k] = V (A_ik h_a[i] h_b[k] + β_ik h_a[k] h_b[i]),   i ≠ k
 
-A law with directions adds the whole sum with a T of its own to K̂, and a full P̂ to the stress: `turned` and `blocks`
-are all that changes.
+Tets with a term along directions have a full T and P̂, and the whole sum: `write_records` of `added_pass.py`.
 """
 
 from __future__ import annotations

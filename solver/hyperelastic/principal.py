@@ -14,8 +14,8 @@ In terms of the invariants (`invariants.py`) none of these differs two large num
 
 Only the last term has no bound, and only for the corotated law: there P itself jumps where σ_i + σ_j = 0.
 
-Terms along a direction, such as fibres with a = Vᵀ f, add to P̂ a full 3×3 matrix and to T a full 9×9 one
-(`tet_pass.py` says where). Source: S07, section 3.8; divided forms by own derivation.
+Terms along a direction, such as fibres with a = Vᵀ f, add to P̂ a full 3×3 matrix and to T a full 9×9 one (`added.py`).
+Source: S07, section 3.8; divided forms by own derivation.
 """
 
 from __future__ import annotations

@@ -100,7 +100,8 @@ def _rows_of(law: Hyperelastic, rows: Indices) -> Hyperelastic:
         left = Averaged(left.is_averaged[rows], left.mu[rows], left.lam[rows])
         left = left if left.is_averaged.any() else None
     added = law.added.of_tets(rows) if law.added is not None else None
-    return replace(law, left=left, added=added, **{name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "share")})
+    own = {name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "share")}
+    return replace(law, left=left, added=added, **own)
 
 
 @dataclass(eq=False)
