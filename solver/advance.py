@@ -203,7 +203,9 @@ def advance_step(
         act = contacts.act() if contacts else Points()
         normals = contacts.normals() if contacts and lively else None
         points = Points.together(*springs, act)
-        return Outside(gravity, held, fixed_target, None, points, len(act), normals)
+        return Outside(
+            gravity, held, fixed_target, None, points, contact_count=len(act), contact_normals=normals
+        )  # fmt: skip
 
     def respond(x: Floats, v: Floats) -> Outside | None:
         return outside() if contacts and contacts.update(x) else None
