@@ -13,8 +13,8 @@ from .arrays import Floats
 from .break_up import break_up
 from .break_up import extremes as broken
 from .build import Built
+from .contact.places import places_of
 from .contact.response import ContactStep
-from .contact.touching import Place
 from .embedding import interpolate
 from .errors import SolveFailed
 from .gravity import gravity_at
@@ -191,7 +191,7 @@ def advance_step(
     if built.flesh and built.flesh.quasistatic:  # it stays where it is until the next sample
         resting_nodes = built.flesh.quasistatic.part.nodes
         is_fixed[resting_nodes], fixed_target[resting_nodes] = True, state.x[resting_nodes]
-    places = [Place(c, np.vstack([c.pose(tracks, begin), c.pose(tracks, end)])) for c in built.colliders]
+    places = places_of(built.colliders, tracks, begin, end)
     held = is_fixed if is_fixed.any() else None
     contacts = ContactStep(built.contact_points, places, model, state, held, gravity, dt) if places else None
     stepping = built.flesh.stepping if built.flesh else None

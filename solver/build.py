@@ -14,7 +14,7 @@ from .bones import check_bones, make_bones
 from .built import Built, BuiltBody
 from .checks import check_scene
 from .contact.bearing import find_bearings
-from .contact.colliders import build_collider
+from .contact.colliders import BuiltCollider, build_collider
 from .contact.overlap import check_overlap
 from .contact.points import ContactPoints, contact_points, sample_surface
 from .embedding import Binding, bind
@@ -34,6 +34,7 @@ from .plastic import make_plastic
 from .quasistatic.contact import RenderSurface
 from .reshaped import make_reshaped
 from .scene import Body, Scene
+from .skins.deforming import DeformingCollider, build_deforming, deforms
 from .state import State
 from .tetrahedralize.given import given_tets
 from .tetrahedralize.pieces_apart import pieces_too_many
@@ -66,7 +67,7 @@ def build(
     """
     check_scene(scene)
     check_bones(scene)
-    colliders = tuple(build_collider(collider, tracks) for collider in scene.colliders)
+    colliders, deforming = _colliders(scene, tracks)
     surfaces, meshes = [], []
     for body in scene.bodies:
         surfaces.append(make_surface(body.vertices, body.triangles, body.name))
@@ -113,9 +114,20 @@ def build(
     flesh = with_contact(make_flesh(scene, model), drawn, points_together, colliders)
     built = replace(built, flesh=flesh, bones=make_bones(scene, meshes, model, tracks, pins))
     reshaped = make_reshaped(scene, meshes, [body.binding for body in bodies], model, tracks)
-    built = _with_warnings_of_bones(replace(built, reshaped=reshaped))
+    built = _with_warnings_of_bones(replace(built, reshaped=reshaped, deforming=deforming))
     _check_colliders(built, surfaces, tracks, scene.settings.begin)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
+
+
+def _colliders(scene: Scene, tracks: TrackReader) -> tuple[tuple[BuiltCollider, ...], tuple[DeformingCollider, ...]]:
+    """Returns the colliders that only turn and move, and those that deform."""
+    changing = [collider for collider in scene.colliders if deforms(collider.key, tracks)]
+    rigid = [collider for collider in scene.colliders if not deforms(collider.key, tracks)]
+    settings = scene.settings
+    return (
+        tuple(build_collider(collider, tracks, settings) for collider in rigid),
+        tuple(build_deforming(collider, tracks, settings) for collider in changing),
+    )
 
 
 def _with_warnings_of_bones(built: Built) -> Built:

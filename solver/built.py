@@ -20,6 +20,7 @@ from .model import BodyRange, Model
 from .pins import BodyPins
 from .plastic import PlasticBody
 from .reshaped import ReshapedBody
+from .skins.deforming import DeformingCollider
 from .state import State
 from .tetrahedralize.tet_mesh import TetMesh
 
@@ -53,7 +54,7 @@ class Built:
         bodies: One by one.
         pins: Of the bodies that have any.
         contact_points: Of all bodies.
-        colliders: What they may touch.
+        colliders: What they may touch, but for what deforms.
         initial: The first frame.
         heat: Of the bodies that have a temperature; None where none has.
         plastic: The bodies that take a new shape for good.
@@ -63,6 +64,7 @@ class Built:
         flesh: Of the bodies that are flesh; None where none is.
         bones: What holds bodies; None where no bone may.
         reshaped: The bodies whose rest shape changes.
+        deforming: Colliders that change their shape.
     """
 
     model: Model
@@ -79,3 +81,4 @@ class Built:
     flesh: FleshBodies | None = None
     bones: Bones | None = None
     reshaped: tuple[ReshapedBody, ...] = ()
+    deforming: tuple[DeformingCollider, ...] = ()

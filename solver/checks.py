@@ -9,6 +9,7 @@ import numpy as np
 
 from .anatomy import FLESH_LAWS, MOTIONS, SCHEMES
 from .arrays import Floats, Indices
+from .collision import SHAPES, SIDES, Collider
 from .errors import BadInput
 from .scene import LAWS, Body, Fracture, HeatSource, Scene, Settings
 
@@ -28,8 +29,15 @@ def check_scene(scene: Scene) -> None:
         check_body(body)
         _check_heat(body)
         _check_flesh(body)
+        _check_collision(body)
     for source in scene.heat_sources:
         _check_heat_source(source)
+    for collider in scene.colliders:
+        _check_collider(collider)
+    known = {thing.key for thing in (*scene.bodies, *scene.colliders)}
+    for pair in scene.ignored_pairs:
+        for key in sorted(set(pair) - known):
+            raise BadInput("ignored-pair-unknown", name=key)
 
 
 def check_settings(settings: Settings) -> None:
@@ -86,6 +94,27 @@ def check_body(body: Body) -> None:
     _check_pins(body, body.pinned, body.pin_weights)
     _check_pins(body, body.attached, body.attached_weights)
     _check_plasticity(body)
+
+
+def _check_collision(body: Body) -> None:
+    asked = body.collision
+    _ranges(
+        body.name,
+        ("Friction", asked.friction, "0 or more", asked.friction >= 0.0),
+        ("Thickness", asked.thickness, "0 m or more", asked.thickness >= 0.0),
+    )
+
+
+def _check_collider(collider: Collider) -> None:
+    _ranges(
+        collider.name,
+        ("Friction", collider.friction, "0 or more", collider.friction >= 0.0),
+        ("Thickness", collider.thickness, "0 m or more", collider.thickness >= 0.0),
+    )
+    if collider.sides not in SIDES:
+        raise BadInput("collider-sides", name=collider.name, sides=collider.sides, known=", ".join(SIDES))
+    if collider.shape not in SHAPES:
+        raise BadInput("collider-shape", name=collider.name, shape=collider.shape, known=", ".join(SHAPES))
 
 
 def _check_fracture(name: str, fracture: Fracture) -> None:

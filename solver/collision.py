@@ -12,6 +12,8 @@ from .arrays import Floats, Indices
 # which sides of a collider's faces bodies are kept on (`Collider.sides`)
 AUTO, FRONT, BOTH = "auto", "front", "both"
 SIDES = (AUTO, FRONT, BOTH)
+# what a collider may be (`Collider.shape`)
+SHAPES = ("plane", "mesh")
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Collision:
 class Collider:
     """Something that bodies bump into: standing still, moving rigidly, or deforming.
 
-    Tracks: one of
+    Tracks: one of these, where it does not stand still,
         "collider.KEY.matrix" (4, 4): world [m] ← the space of `vertices`, rigid up to a constant scale or shear
             (interpolated as rotation and translation);
         "collider.KEY.vertices" (n, 3): `vertices` now [m], world, for what deforms.

@@ -101,6 +101,22 @@ class TrackReader:
         s = (time - t0) / (t1 - t0)
         return _between(track.kind, track.values[after - 1], track.values[after], float(s))
 
+    def around(self, name: str, begin: float, end: float) -> tuple[Floats, Floats, int]:
+        """Returns samples around a span of time [s], as they are, without anything between them.
+
+        Returns:
+            Times, rising, (k,); values, (k, …); and which of them is the last one at or before `begin` (0 where there
+            is none). They go up to the second one at or after `end`, and begin with the one before `begin`'s.
+
+        Raises:
+            StorageFailed: As `sample`.
+        """
+        track = self._up_to(name, end)
+        before = max(int(np.searchsorted(track.times, begin + SAME_TIME, side="right")) - 1, 0)
+        after = int(np.searchsorted(track.times, end - SAME_TIME, side="left"))
+        first, last = max(before - 1, 0), min(after + 2, len(track.times))
+        return track.times[first:last], track.values[first:last], before - first
+
     def digest(self, until: float = np.inf) -> str:
         """Returns 64 hex digits of what the tracks say up to a time [s], however they were cut into chunks.
 

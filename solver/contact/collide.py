@@ -19,6 +19,9 @@ from ..jit import kernel
 from .crossing import first_crossing
 
 FACING = 0.7  # |n · d| / |d| from which a point counts as lying over a triangle of an open sheet, and not beside it
+# what a mesh is: an open sheet with two sides, one whose back meets nothing, or something with an inside
+SHEET, SOLID, FRONT_ONLY = 0, 1, 2
+BARELY = 1.0e-3  # depth behind a front from which a point that nothing is known of counts as before it, in reaches
 ON_SURFACE = 1.0e-7  # distance below which the direction to the surface is taken from the triangle, in collider sizes
 
 
@@ -64,7 +67,7 @@ def collide_mesh(
     tree,
     corners,
     moments,
-    is_closed,
+    kind,
     start,
     end,
     reach,
@@ -79,12 +82,13 @@ def collide_mesh(
 ):
     """Finds the points that would be inside a mesh, or behind a sheet, at the end of the step.
 
-    Closed meshes have an inside (winding number over ½ in size). Open sheets have two sides; a point belongs to
-    the one that it came from, kept in `side` while it is in contact.
+    Solid meshes have an inside (winding number over ½ in size). Open sheets have two sides; a point belongs to
+    the one that it came from, kept in `side` while it is in contact. Of sheets that only have a front, what comes
+    from behind goes through.
 
     Args:
         boxes, tree, corners, moments: See `Bvh`; in the collider's space.
-        is_closed: Whether the mesh has an inside.
+        kind: SHEET, FRONT_ONLY or SOLID.
         start, end: The points at both ends of the step [m], (n, 3).
         reach: Depth from which a point is still pushed out [m], (n,).
         side: 1 or -1, the side of an open sheet that a point belongs to, 0 where that is to be seen, (n,).
@@ -105,6 +109,7 @@ def collide_mesh(
         size = max(size, boxes[0, 3 + i] - boxes[0, i])
     tiny = ON_SURFACE * size
     count = 0
+    is_closed = kind == SOLID
     for k in range(start.shape[0]):
         far = False
         way2 = 0.0
@@ -142,6 +147,8 @@ def collide_mesh(
                     n[i] = (q - a[i]) / d
         else:
             own = side[k]
+            if kind == FRONT_ONLY and own == 0 and 0.0 > height >= -BARELY * reach[k]:
+                own = 1
             if own == 0 or (abs(height) < FACING * d and d > tiny):
                 own = 1 if height >= 0.0 else -1
             elif own * height < 0.0:
@@ -158,6 +165,8 @@ def collide_mesh(
                 for i in range(3):
                     level += n[i] * (a[i] - corners[hit, i])
                 if level < 0.0:
+                    if kind == FRONT_ONLY:
+                        continue
                     own = -1
                     level = -level
                     for i in range(3):
@@ -166,7 +175,7 @@ def collide_mesh(
                     own = 1
             elif thickness > 0.0:
                 d2, t, u, v, w = closest_point(boxes, tree, corners, b[0], b[1], b[2], thickness * thickness, stack)
-                if t < 0 or d2 == 0.0:
+                if t < 0 or d2 == 0.0 or (kind == FRONT_ONLY and own < 0):
                     continue
                 level = 0.0
                 for i in range(3):

@@ -9,14 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Floats, floats, indices
+from ..collision import AUTO, BOTH, FRONT, Collider
 from ..errors import BadInput
 from ..geometry.bvh import Bvh, build_bvh
 from ..geometry.enclosure import has_inside, signed_volume
 from ..geometry.surface import make_surface
-from ..scene import Collider
+from ..scene import Settings
+from ..skins.deforming import frame_at
 from ..tracks import TrackReader, turn_and_stretch
+from .collide import FRONT_ONLY, SHEET, SOLID
 
 STILL = np.eye(4)
+DEFAULT = Settings()
 STRETCH_CHANGE = 1.0e-3  # relative change of scale or shear that is no rigid motion any more
 
 
@@ -29,8 +33,11 @@ class BuiltCollider:
         friction, thickness: μ and [m].
         stretch: The constant scale and shear that brought the shape into its rigid space, (3, 3).
         normal: Of a plane through the origin, (3,); not read for meshes.
-        bvh: The triangles of a mesh, outward where it is closed; None for planes.
-        is_closed: Whether a mesh has an inside.
+        bvh: The triangles of a mesh, outward where it is solid; None for planes.
+        kind: What a mesh is: SHEET, SOLID or FRONT_ONLY; not read for planes.
+        middle: Of the box around a mesh, in its own space [m], (3,).
+        size: Diameter of that box in the world [m]; inf for planes.
+        settings: Of the scene.
     """
 
     key: str
@@ -40,12 +47,20 @@ class BuiltCollider:
     stretch: Floats
     normal: Floats
     bvh: Bvh | None
-    is_closed: bool
+    kind: int
+    middle: Floats
+    size: float
+    settings: Settings
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is a mesh with an inside that bodies are kept out of."""
+        return self.bvh is not None and self.kind == SOLID
 
     @property
     def is_sheet(self) -> bool:
-        """Whether it is a mesh without an inside."""
-        return self.bvh is not None and not self.is_closed
+        """Whether it is a mesh without such an inside."""
+        return self.bvh is not None and self.kind != SOLID
 
     def pose(self, tracks: TrackReader, time: float) -> Floats:
         """Returns rotation and translation [m] at a time [s] as rows R | t, (4, 3).
@@ -53,53 +68,94 @@ class BuiltCollider:
         Raises:
             BadInput: The collider changes its scale or shear.
         """
-        matrix = _matrix(self.key, tracks, time)
+        return self.rows(_matrix(self.key, tracks, time), time)
+
+    def rows(self, matrix: Floats, time: float) -> Floats:
+        """Returns R | t, (4, 3), of a matrix (4, 4) that its track has at a time [s]; raises as `pose`."""
         pose = _known_pose(np.ascontiguousarray(matrix).tobytes(), self.stretch.tobytes())
         if pose is None:
-            raise BadInput("collider-changes-size", name=self.name, time=round(time, 3))
+            kind = "collider-changes-size" if np.isfinite(matrix).all() else "collider-not-finite"
+            raise BadInput(kind, name=self.name, frame=frame_at(self.settings, time))
         return pose
 
+    def moved(self, a: Floats, b: Floats) -> float:
+        """Returns how far it moves as a whole from one matrix of its track to another [m]."""
+        return float(np.linalg.norm(b[:3, 3] - a[:3, 3] + (b[:3, :3] - a[:3, :3]) @ self.middle))
 
-def build_collider(collider: Collider, tracks: TrackReader) -> BuiltCollider:
-    """Returns a collider of the scene ready for use.
+
+def build_collider(collider: Collider, tracks: TrackReader, settings: Settings = DEFAULT) -> BuiltCollider:
+    """Returns a rigid collider of the scene ready for use.
 
     Raises:
-        BadInput: It has no faces, coordinates that are no numbers, a scale of zero, or settings out of range.
+        BadInput: It has no faces, coordinates that are no numbers, or a scale of zero.
     """
-    for setting, value in (("Friction", collider.friction), ("Thickness", collider.thickness)):
-        if not value >= 0.0 or not np.isfinite(value):
-            raise BadInput("setting-out-of-range", setting=setting, name=collider.name, value=value, range="0 or more")
-    matrix = _matrix(collider.key, tracks, 0.0)[:3, :3]
+    matrix = _matrix(collider.key, tracks, settings.begin)[:3, :3]
     if not np.isfinite(matrix).all() or np.linalg.cond(matrix) > 1e8:
         raise BadInput("collider-flat", name=collider.name)
     turn, stretch = turn_and_stretch(matrix)
     if collider.shape == "plane":
         normal = turn.T @ np.linalg.inv(matrix).T[:, 2]
-        return _built(collider, stretch, normal / np.linalg.norm(normal), None, False)
+        return _built(collider, stretch, normal / np.linalg.norm(normal), settings)
     surface = make_surface(collider.vertices, collider.triangles, collider.name)
     vertices, triangles = floats(np.einsum("ij,kj->ki", stretch, surface.vertices)), surface.triangles
-    is_closed = has_inside(vertices, triangles)
-    if is_closed and signed_volume(vertices, triangles) < 0.0:
+    if np.linalg.det(stretch) < 0.0:  # mirrored: faces look where they did when they are turned round
         triangles = indices(triangles[:, ::-1])
-    return _built(collider, stretch, np.zeros(3), build_bvh(vertices, triangles), is_closed)
+    kind, is_closed = _kind(collider.sides), has_inside(vertices, triangles)
+    if is_closed and collider.sides != BOTH:
+        is_outward = signed_volume(vertices, triangles) >= 0.0
+        if collider.sides == AUTO and not is_outward:
+            triangles, is_outward = indices(triangles[:, ::-1]), True
+        kind = SOLID if is_outward else kind  # what faces inwards holds bodies in
+    return _built(collider, stretch, np.zeros(3), settings, build_bvh(vertices, triangles), kind, surface.bounds)
+
+
+def _kind(sides: str) -> int:
+    return FRONT_ONLY if sides == FRONT else SHEET
 
 
 def _matrix(key: str, tracks: TrackReader, time: float) -> Floats:
-    name = f"collider.{key}.matrix"
+    name = track_of(key)
     return tracks.sample(name, time) if tracks.has(name) else STILL
+
+
+def track_of(key: str) -> str:
+    """Returns the name of the track that says where a rigid collider is."""
+    return f"collider.{key}.matrix"
 
 
 @functools.lru_cache(maxsize=256)
 def _known_pose(matrix: bytes, stretch: bytes) -> Floats | None:
     """Returns R | t of a matrix (4, 4), None where its stretch is another; most colliders stand still."""
     world, usual = np.frombuffer(matrix).reshape(4, 4), np.frombuffer(stretch).reshape(3, 3)
+    if not np.isfinite(world).all():
+        return None
     turn, now = turn_and_stretch(world[:3, :3])
     if np.abs(now - usual).max() > STRETCH_CHANGE * np.abs(usual).max():
         return None
     return np.vstack([turn, world[:3, 3]])
 
 
-def _built(collider: Collider, stretch: Floats, normal: Floats, bvh: Bvh | None, is_closed: bool) -> BuiltCollider:
+def _built(
+    collider: Collider,
+    stretch: Floats,
+    normal: Floats,
+    settings: Settings,
+    bvh: Bvh | None = None,
+    kind: int = SOLID,
+    bounds: tuple[Floats, Floats] | None = None,
+) -> BuiltCollider:
+    low, high = bounds if bounds is not None else (np.zeros(3), np.zeros(3))
+    size = np.inf if bvh is None else float(np.linalg.norm(np.ptp(bvh.boxes[0].reshape(2, 3), axis=0)))
     return BuiltCollider(
-        collider.key, collider.name, collider.friction, collider.thickness, stretch, normal, bvh, is_closed
+        key=collider.key,
+        name=collider.name,
+        friction=collider.friction,
+        thickness=collider.thickness,
+        stretch=stretch,
+        normal=normal,
+        bvh=bvh,
+        kind=kind,
+        middle=0.5 * (low + high),
+        size=size,
+        settings=settings,
     )

@@ -90,7 +90,7 @@ def find_touching(
         side, sides, reach = np.zeros(k, np.int8), np.zeros(k, np.int8), PUSH_OUT_REACH * points.tet_size[which]
         sides[np.searchsorted(which, known.id - first_id)] = known.side
         hits = collide_mesh(
-            *collider.bvh.arrays, collider.is_closed, start, end, reach, sides, place.pose, collider.thickness,
+            *collider.bvh.arrays, collider.kind, start, end, reach, sides, place.pose, collider.thickness,
             index, normal, gap, carried, side,
         )  # fmt: skip
     id = np.add(which[index[:hits]], first_id, dtype=np.int64)

@@ -4,7 +4,7 @@
 Sentences name the object in quotes. A file per subject, in it a group per part that raises them; keep the groups.
 """
 
-from . import anatomy, blender, bodies, materials, meshes, running
+from . import anatomy, blender, bodies, contact, materials, meshes, running
 
 __all__ = ["TEXTS"]
 
@@ -12,6 +12,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     **meshes.TEXTS,
     **blender.TEXTS,
     **bodies.TEXTS,
+    **contact.TEXTS,
     **materials.TEXTS,
     **anatomy.TEXTS,
     **running.TEXTS,

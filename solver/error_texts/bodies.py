@@ -23,8 +23,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Give it a scale.",
     ),
     "collider-changes-size": (
-        'The collider "{name}" changes its scale or shear at {time}, but colliders can only move and turn.',
-        "Take the animation off its scale.",
+        'The collider "{name}" changes its scale or shear at frame {frame}, though it was read as one that does not.',
+        "Bake it again; it is then read as one that changes its shape.",
     ),
     "body-in-collider": (
         '"{name}" starts {depth} m deep inside the collider "{collider}".',

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where rigid colliders are during a step, and which of them are felt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Floats
+from ..skins.deforming import is_active
+from ..skins.jumps import ends_of_step
+from ..tracks import TrackReader
+from .colliders import STILL, BuiltCollider, track_of
+from .touching import Place
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def places_of(colliders: Sequence[BuiltCollider], tracks: TrackReader, begin: float, end: float) -> list[Place]:
+    """Returns where all colliders are at both ends of a step [s], in their order.
+
+    What is switched off has its place too, since contacts are numbered by it, but as a plane out of reach. What
+    jumps stays at one place for a step, and does not hit what lies between.
+
+    Raises:
+        BadInput: A collider changes its scale or shear, or is at no place that is a number.
+    """
+    return [_place(collider, tracks, begin, end) for collider in colliders]
+
+
+def _place(collider: BuiltCollider, tracks: TrackReader, begin: float, end: float) -> Place:
+    first, last = _ends(collider, tracks, begin, end)
+    pose = np.vstack([collider.rows(first, begin), collider.rows(last, end)])
+    return Place(collider if is_active(collider.key, tracks, begin, end) else _out_of_reach(collider), pose)
+
+
+def _ends(collider: BuiltCollider, tracks: TrackReader, begin: float, end: float) -> tuple[Floats, Floats]:
+    name = track_of(collider.key)
+    if not tracks.has(name):
+        return STILL, STILL
+    frame = 1.0 / collider.settings.fps
+    return ends_of_step(tracks, name, begin, end, frame, collider.size, collider.moved)
+
+
+def _out_of_reach(collider: BuiltCollider) -> BuiltCollider:
+    return replace(collider, bvh=None, normal=UP, thickness=-np.inf)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Colliders that deform: surfaces of which a track tells where every vertex is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Floats, Indices, indices
+from ..collision import BOTH, FRONT, Collider
+from ..errors import BadInput
+from ..geometry.enclosure import has_inside, signed_volume
+from ..geometry.surface import make_surface
+from ..scene import Settings
+from ..tracks import TrackReader
+from .jumps import ends_of_step
+
+FELT = 0.5  # a track of what is switched on and off is on above this
+
+
+@dataclass(frozen=True, eq=False)
+class DeformingCollider:
+    """A collider that changes its shape, ready for use.
+
+    Attributes:
+        key, name: As in the scene.
+        friction, thickness: μ and [m].
+        vertices: At the start of the simulation [m], world, (n, 3).
+        triangles: Outward where the mesh is closed and has no front of its own, (t, 3).
+        is_one_sided: Whether only what comes from the front of its triangles meets it.
+        size: Diameter of what holds all vertices [m].
+        settings: Of the scene.
+    """
+
+    key: str
+    name: str
+    friction: float
+    thickness: float
+    vertices: Floats
+    triangles: Indices
+    is_one_sided: bool
+    size: float
+    settings: Settings
+
+    def at(self, tracks: TrackReader, time: float) -> Floats:
+        """Returns where its vertices are at a time [m], (n, 3).
+
+        Raises:
+            BadInput: A coordinate is not a number.
+        """
+        return self._checked(tracks.sample(_track(self.key), time), time)
+
+    def ends(self, tracks: TrackReader, begin: float, end: float) -> tuple[Floats, Floats]:
+        """Returns where its vertices are at both ends of a step [m], (n, 3) each, twice the same where it jumps.
+
+        Raises:
+            BadInput: A coordinate is not a number.
+        """
+        frame = 1.0 / self.settings.fps
+        first, last = ends_of_step(tracks, _track(self.key), begin, end, frame, self.size, _moved)
+        return self._checked(first, begin), self._checked(last, end)
+
+    def is_active(self, tracks: TrackReader, begin: float, end: float) -> bool:
+        """Whether bodies feel it during a step."""
+        return is_active(self.key, tracks, begin, end)
+
+    def _checked(self, vertices: Floats, time: float) -> Floats:
+        if not np.isfinite(vertices).all():
+            raise BadInput("collider-not-finite", name=self.name, frame=frame_at(self.settings, time))
+        return vertices
+
+
+def deforms(key: str, tracks: TrackReader) -> bool:
+    """Whether a collider has a track of vertices."""
+    return tracks.has(_track(key))
+
+
+def build_deforming(collider: Collider, tracks: TrackReader, settings: Settings) -> DeformingCollider:
+    """Returns a deforming collider of the scene ready for use.
+
+    Raises:
+        BadInput: It has no faces, is a plane, or its track is one of another mesh.
+    """
+    if collider.shape != "mesh":
+        raise BadInput("collider-plane-deforms", name=collider.name)
+    vertices = tracks.sample(_track(collider.key), settings.begin)
+    if vertices.shape != collider.vertices.shape:
+        raise BadInput("collider-of-another-mesh", name=collider.name)
+    if not np.isfinite(vertices).all():
+        raise BadInput("collider-not-finite", name=collider.name, frame=frame_at(settings, settings.begin))
+    surface = make_surface(vertices, collider.triangles, collider.name)
+    triangles, is_closed = surface.triangles, has_inside(vertices, surface.triangles)
+    if is_closed and collider.sides != FRONT and signed_volume(vertices, triangles) < 0.0:
+        triangles = indices(triangles[:, ::-1])
+    return DeformingCollider(
+        key=collider.key,
+        name=collider.name,
+        friction=collider.friction,
+        thickness=collider.thickness,
+        vertices=surface.vertices,
+        triangles=triangles,
+        is_one_sided=collider.sides == FRONT or (is_closed and collider.sides != BOTH),
+        size=float(np.linalg.norm(np.ptp(vertices, axis=0))),
+        settings=settings,
+    )
+
+
+def is_active(key: str, tracks: TrackReader, begin: float, end: float) -> bool:
+    """Whether bodies feel a collider from one time to another [s]: it is on at the samples before and after."""
+    name = f"collider.{key}.active"
+    if not tracks.has(name):
+        return True
+    times, values, at = tracks.around(name, begin, end)
+    after = min(int(np.searchsorted(times, end - 1e-9)), len(times) - 1)
+    return bool((values[at : max(after, at) + 1] > FELT).all())
+
+
+def frame_at(settings: Settings, time: float) -> str:
+    """Returns the frame at a time [s], in words."""
+    return f"{round(settings.frame_start + time * settings.fps, 3):g}"
+
+
+def followed(vertices: Floats, corners: Indices, weights: Floats) -> Floats:
+    """Returns points on faces and edges of a moving mesh [m], (k, 3).
+
+    Args:
+        vertices: Of the mesh, now [m], (n, 3).
+        corners: The vertices that each point lies between, (k, 3).
+        weights: Its barycentric weights there, (k, 3).
+    """
+    return np.einsum("kc,kci->ki", weights, vertices[corners])
+
+
+def _track(key: str) -> str:
+    return f"collider.{key}.vertices"
+
+
+def _moved(a: Floats, b: Floats) -> float:
+    """Returns how far vertices move as a whole [m]."""
+    return float(np.linalg.norm((b - a).mean(axis=0)))
