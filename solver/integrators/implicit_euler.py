@@ -31,6 +31,7 @@ from .conventions import CHANGE, LEAST, TIGHT
 from .flesh import DynamicFlesh
 from .flesh_step import OnIteration, flesh_step
 from .outside import Outside
+from .paired import with_pairs
 from .report import StepReport
 from .right_side import move, push_by_gravity, sum_up, velocities_to
 from .workspace import workspace
@@ -165,6 +166,7 @@ def solve_step(
         dt, points.tet, points.weights, points.stiffness, points.damping, points.force, model.tets,
         pattern.corner_block, work.values, impulse,
     )  # fmt: skip
+    matrix, values = with_pairs(model, outside.pairs, dt, work.values, impulse)
 
     x0, v0 = floats(state.x), floats(state.v)
     likely = state.fields.get(CHANGE) if before is None else None
@@ -177,10 +179,12 @@ def solve_step(
     sum_up(
         model.mass, v0, work.force, impulse, dt, is_free, pattern.island_start, LEAST, b, least,
     )  # fmt: skip
-    modes = rigid_modes(pattern, work.values, x0, is_free)
-    lattices = EmbeddedLattices(model.X, at_once=False) if settings.tolerance <= TIGHT else None
+    modes = rigid_modes(matrix, values, x0, is_free)
+    lattices = None
+    if settings.tolerance <= TIGHT and matrix.coupling is None:
+        lattices = EmbeddedLattices(model.X, at_once=False, mesh=pattern)
     solved = solve(
-        pattern, work.values, b, is_free, v, settings.tolerance, settings.max_iterations, least, likely, modes, lattices
+        matrix, values, b, is_free, v, settings.tolerance, settings.max_iterations, least, likely, modes, lattices
     )
     put_back(count, work.places, work.kept, work.is_kept, work.values)
 

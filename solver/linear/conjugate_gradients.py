@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The loop of conjugate gradients: passes over the rows, and what follows from their sums for every island."""
+"""The loop of conjugate gradients: passes over the rows, and what follows from their sums for every island.
+
+Islands that are coupled search together, with the same coefficients, until the residual of each is small enough: a
+light body is solved as well beside a heavy one that it touches as alone.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +25,18 @@ from .row_passes import (
     DESCEND,
     DIRECTION,
     DONE,
+    FIRST,
     GIVEN,
+    LACKING,
     LIKELY,
     PRODUCT,
     RESIDUAL,
     RR,
     RZ,
+    SECOND,
     SHARE,
+    SHARED,
+    SUMS,
     pass_rows,
 )
 
@@ -38,13 +47,14 @@ GONE_ASTRAY = 1.0e4  # the smallest ‖r‖² so far, from which on an island's 
 
 @kernel(parallel=True)
 def conjugate_gradients(
-    chunk_start, chunk_island, row_start, column, values, inverse, is_free, b, tolerance, max_iterations, p, vectors,
-    has_likely, arms, product, mode_inverse, sums, known, x, alone,
+    chunk_start, chunk_island, cluster_start, members, row_start, column, values, inverse, is_free, b, tolerance,
+    max_iterations, p, vectors, has_likely, arms, product, mode_inverse, sums, known, x, alone,
 ):  # fmt: skip
     """Solves for x; returns the iterations and the largest relative residual of the islands.
 
     Args:
         chunk_start, chunk_island, row_start, column: Of the pattern.
+        cluster_start, members: Its `clusters`.
         values, is_free, b, tolerance, max_iterations, x: As for `solve`.
         inverse: Of the blocks on the diagonal, (n, 9).
         p: Work space for the direction of the search, (n, 3).
@@ -80,7 +90,8 @@ def conjugate_gradients(
             has_likely = False
         may_go_on = iterations < max_iterations and restarts <= RESTARTS
         task = _conclude(
-            task, may_go_on, restarts == 0, has_likely, tolerance, chunk_island, mode_inverse, sums, known
+            task, may_go_on, restarts == 0, has_likely, tolerance, chunk_island, cluster_start, members, mode_inverse,
+            sums, known,
         )  # fmt: skip
     return iterations, _largest_residual(known)
 
@@ -110,54 +121,61 @@ def _largest_residual(known):
 
 
 @kernel()
-def _conclude(task, may_go_on, is_norm, has_likely, tolerance, chunk_island, mode_inverse, sums, known):
-    """Draws the consequences of a pass for every island, and returns the next task."""
+def _conclude(
+    task, may_go_on, is_norm, has_likely, tolerance, chunk_island, cluster_start, members, mode_inverse, sums, known
+):  # fmt: skip
+    """Draws the consequences of a pass for every cluster of islands, and returns the next task."""
     if task == GIVEN or task == ALL:
         return APPLY
     if task == APPLY:
         return RESIDUAL
     if task == DIRECTION:
         return PRODUCT
-    goes_on, chunk = False, 0
-    for island in range(len(known)):
-        start, first, second = chunk, 0.0, 0.0
-        while chunk < len(sums) and chunk_island[chunk] == island:
-            first += sums[chunk, 0]
-            second += sums[chunk, 1]
-            chunk += 1
-        if known[island, ACTIVE] == 0.0:
+    has_modes = len(mode_inverse) > 0 and (task == DESCEND or task == RESIDUAL)
+    _sum_chunks(has_modes, chunk_island, sums, known)
+    if has_modes:
+        _share_modes(mode_inverse, known)
+    goes_on = False
+    for cluster in range(len(cluster_start) - 1):
+        begin, end = cluster_start[cluster], cluster_start[cluster + 1]
+        of = known[members[begin]]
+        if of[ACTIVE] == 0.0:
             continue
-        if len(mode_inverse) > 0 and (task == DESCEND or task == RESIDUAL):
-            # c = E⁻¹ ((AZ)ᵀ z − Zᵀ r)
-            for m in range(6):
-                known[island, SHARE + m] = 0.0
-            for k in range(6):
-                total = 0.0
-                for c in range(start, chunk):
-                    total += sums[c, 2 + k]
-                for m in range(6):
-                    known[island, SHARE + m] += mode_inverse[island, m, k] * total
+        first, second = of[FIRST], of[SECOND]
+        for member in range(begin + 1, end):
+            first += known[members[member], FIRST]
+            second += known[members[member], SECOND]
         goes = True
         if task == LIKELY:
-            known[island, RZ] = first
+            of[RZ] = first
         elif task == CURVE:
             # conjugate gradients begin behind it, with β = 0
-            known[island, ALPHA] = known[island, RZ] / first if first > 0.0 else 0.0
-            known[island, RZ] = np.inf
+            of[ALPHA] = of[RZ] / first if first > 0.0 else 0.0
+            of[RZ] = np.inf
         elif task == PRODUCT:
             # not so where there is no way down left in this precision, or no numbers
             goes = first > 0.0
-            known[island, ALPHA] = known[island, RZ] / first
+            of[ALPHA] = of[RZ] / first
         elif is_norm:
-            known[island, BB] = max(known[island, BB], second)
+            for member in range(begin, end):
+                own = known[members[member]]
+                own[BB] = max(own[BB], own[SECOND])
         else:
-            known[island, BETA] = first / known[island, RZ] if task == DESCEND else 0.0
-            known[island, RZ], known[island, RR] = first, second
-            known[island, BEST] = second if task == RESIDUAL else min(known[island, BEST], second)
+            of[BETA] = first / of[RZ] if task == DESCEND else 0.0
+            of[RZ] = first
+            of[BEST] = second if task == RESIDUAL else min(of[BEST], second)
             # where round-off has taken over, going on leads away: begin anew from here, a few times
-            goes_down = second < GONE_ASTRAY * known[island, BEST] or known[island, BEST] == 0.0
-            goes = second > tolerance * tolerance * known[island, BB] and first > 0.0 and may_go_on and goes_down
-        known[island, ACTIVE] = 1.0 if goes else 0.0
+            goes_down = second < GONE_ASTRAY * of[BEST] or of[BEST] == 0.0
+            is_left = False
+            for member in range(begin, end):
+                own = known[members[member]]
+                own[RR] = own[SECOND]
+                is_left = is_left or own[RR] > tolerance * tolerance * own[BB]
+            goes = is_left and first > 0.0 and may_go_on and goes_down
+        of[ACTIVE] = 1.0 if goes else 0.0
+        for member in range(begin + 1, end):
+            for column in range(SHARED):
+                known[members[member], column] = of[column]
         goes_on = goes_on or goes
     if task == LIKELY:
         return CURVE
@@ -171,3 +189,31 @@ def _conclude(task, may_go_on, is_norm, has_likely, tolerance, chunk_island, mod
     for island in range(len(known)):
         known[island, ACTIVE] = 1.0
     return ALL
+
+
+@kernel()
+def _sum_chunks(has_modes, chunk_island, sums, known):
+    """Adds up what a pass has left of every island, chunk by chunk."""
+    count = SUMS if has_modes else 2
+    for island in range(len(known)):
+        known[island, FIRST], known[island, SECOND] = 0.0, 0.0
+        for k in range(2, count):
+            known[island, LACKING + k - 2] = 0.0
+    for chunk in range(len(sums)):
+        own = known[chunk_island[chunk]]
+        own[FIRST] += sums[chunk, 0]
+        own[SECOND] += sums[chunk, 1]
+        for k in range(2, count):
+            own[LACKING + k - 2] += sums[chunk, k]
+
+
+@kernel()
+def _share_modes(mode_inverse, known):
+    """Writes c = E⁻¹ ((AZ)ᵀ z − Zᵀ r) of every island."""
+    for island in range(len(known)):
+        own = known[island]
+        for m in range(6):
+            own[SHARE + m] = 0.0
+        for k in range(6):
+            for m in range(6):
+                own[SHARE + m] += mode_inverse[island, m, k] * own[LACKING + k]

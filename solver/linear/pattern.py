@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Indices
+from .coupling import Coupling, Whole
 
 # kernels index with unsigned numbers: with signed ones Numba adds a wrap-around to every access
 Unsigned = npt.NDArray[np.uint32]
@@ -35,7 +36,8 @@ class BlockPattern:
         corner_block: Corner a of a tet, 4 · tet + a → the blocks of node a with the four nodes, (4m, 4).
         chunk_start: Where the chunks of rows begin, (c + 1,).
         chunk_island: Island of each chunk, (c,).
-        island_start: Where the islands of rows begin, (k + 1,). No block joins two of them.
+        island_start: Where the islands of rows begin, (k + 1,). No block joins two of them but by `coupling`.
+        coupling: Which islands further blocks join; None: none.
     """
 
     row_start: Unsigned
@@ -47,6 +49,7 @@ class BlockPattern:
     chunk_start: Unsigned
     chunk_island: Unsigned
     island_start: Unsigned
+    coupling: Coupling | None = None
 
     @property
     def node_count(self) -> int:
@@ -67,6 +70,18 @@ class BlockPattern:
     def smallest_island(self) -> int:
         """Fewest rows of an island."""
         return int(np.diff(self.island_start).min(initial=self.node_count))
+
+    @functools.cached_property
+    def island_of_row(self) -> Unsigned:
+        """Island of every row, (n,)."""
+        return np.repeat(np.arange(self.island_count, dtype=np.uint32), np.diff(self.island_start.astype(np.int64)))
+
+    @functools.cached_property
+    def clusters(self) -> tuple[Whole, Whole]:
+        """`start` and `members` of the `coupling`; without one every island is alone."""
+        if self.coupling is not None:
+            return self.coupling.start, self.coupling.members
+        return np.arange(self.island_count + 1), np.arange(self.island_count)
 
     @property
     def block_count(self) -> int:

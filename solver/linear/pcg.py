@@ -2,7 +2,8 @@
 """Conjugate gradients, preconditioned per node, with some nodes held.
 
 Islands of rows that no block joins, such as the bodies of a scene, are solved side by side, each with its own
-coefficients and its own end: a light body is solved as well beside a heavy one as alone, to the same bits.
+coefficients and its own end: a light body is solved as well beside a heavy one as alone, to the same bits. Those that
+are coupled search together.
 
 Held nodes are filtered: their rows are not solved, and what they do to the others enters through the
 residual. Sums are taken per chunk of rows and then over the chunks in order, so the number of threads
@@ -99,7 +100,7 @@ def solve(
     """
     if x.shape != b.shape or x.shape != (pattern.node_count, 3) or values.shape != (pattern.block_count, 9):
         raise ValueError(f"x {x.shape}, b {b.shape}, values {values.shape} do not fit {pattern.node_count} nodes")
-    if pattern.smallest_island <= MOST_NODES:
+    if pattern.smallest_island <= MOST_NODES and pattern.coupling is None:
         solve_small_islands(pattern.island_start, pattern.row_start, pattern.column, values, is_free, b, x)
     inverse = np.empty((pattern.node_count, 9))
     invert_diagonal(pattern.diagonal, is_free, values, inverse)
@@ -123,8 +124,8 @@ def solve(
     if least is not None:
         known[:, BB] = np.square(least)
     iterations, residual = conjugate_gradients(
-        chunk_start, chunk_island, pattern.row_start, pattern.column, values, inverse, is_free, b, float(tolerance),
-        int(first), p, vectors, likely is not None, modes.arms, modes.product, modes.inverse,
+        chunk_start, chunk_island, *pattern.clusters, pattern.row_start, pattern.column, values, inverse, is_free, b,
+        float(tolerance), int(first), p, vectors, likely is not None, modes.arms, modes.product, modes.inverse,
         np.zeros((len(chunk_island), SUMS)), known, x, alone,
     )  # fmt: skip
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations

@@ -191,6 +191,8 @@ def rigid_modes(pattern: BlockPattern, values: Floats, positions: Floats, is_fre
 
     None where every island is held somewhere.
     """
+    if pattern.coupling is not None:
+        is_free = is_free & ~pattern.coupling.is_coupled()[pattern.island_of_row]
     if not is_any_free(pattern.island_start, is_free):
         return None
     arms, product = np.empty((pattern.node_count, 3)), np.empty((pattern.node_count, 18))

@@ -12,9 +12,12 @@ from .threes import add, add_cross, add_products, load, nothing, numbers, store,
 # there, and on from DIRECTION where that is not enough.
 DONE, GIVEN, ALL, APPLY, RESIDUAL, LIKELY, CURVE, DIRECTION, PRODUCT, DESCEND = range(10)
 
-# What is known of an island, column by column; the last six are the share c of its modes in z.
-ACTIVE, ALPHA, BETA, RZ, RR, BB, BEST, SHARE = range(8)
-KNOWN = SHARE + 6
+# What is known of an island, column by column: first what it shares with those that it is coupled to, and what it has
+# of its own, then the sums of the last pass, the share c of its modes in z, and the six sums that it follows from.
+ACTIVE, ALPHA, BETA, RZ, BEST, RR, BB, FIRST, SECOND, SHARE = range(10)
+SHARED = RR  # columns
+LACKING = SHARE + 6
+KNOWN = LACKING + 6
 
 SUMS = 8  # that a pass leaves per chunk: two of its task, six for the modes
 

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Adding what acts between points of two tets to a matrix, whose pattern is widened by the blocks between the tets.
+
+The wide pattern is kept while the same tets act on each other, or fewer: blocks of zeros change no sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import Indices
+from ..jit import kernel
+from .coupling import Whole, coupling_of
+from .pattern import BlockPattern
+from .widening import Widened, widen
+
+MOST_UNUSED = 2  # tets that no longer act on each other are kept up to so many times those that do
+
+
+@dataclass(frozen=True, eq=False)
+class Across:
+    """Blocks between the tets of some pairs.
+
+    Attributes:
+        pattern: With these blocks, and coupled by them.
+        widened: The same without `coupling`, and what has become of the first pattern's blocks.
+        place: Which 32 of `widened.added` are those of each pair, (k,): the blocks of nodes a of the first tet with
+            nodes c of the other, then those of c with a.
+    """
+
+    pattern: BlockPattern
+    widened: Widened
+    place: Whole
+
+
+class PairPattern:
+    """Wide patterns of one pattern and its tets, (m, 4)."""
+
+    def __init__(self, pattern: BlockPattern, tets: Indices) -> None:
+        self.pattern, self.tets = pattern, tets
+        self.keys = np.zeros(0, np.int64)  # of pairs of tets, rising
+        self.widened: Widened | None = None
+        self.last: BlockPattern | None = None
+        self.wide = np.zeros((0, 9))
+
+    def across(self, tet: Indices, other: Indices) -> Across:
+        """Returns the blocks of pairs of tets, (k,) each."""
+        count = len(self.tets)
+        wanted = tet.astype(np.int64) * count + other
+        place = np.searchsorted(self.keys, wanted)
+        if self.widened is None or not np.array_equal(self.keys[np.minimum(place, len(self.keys) - 1)], wanted):
+            new = np.unique(wanted)
+            if len(self.keys) <= MOST_UNUSED * len(new):
+                new = np.union1d(self.keys, new)
+            self.keys, place = new, np.searchsorted(new, wanted)
+            rows, columns = np.empty((2, 32 * len(new)), np.int32)
+            fill_blocks(self.tets, new // count, new % count, rows, columns)
+            self.widened, self.last = widen(self.pattern, rows, columns), None
+            self.wide = np.empty((self.widened.pattern.block_count, 9))
+        return Across(self._coupled(self.widened, tet, other), self.widened, place)
+
+    def _coupled(self, widened: Widened, tet: Indices, other: Indices) -> BlockPattern:
+        """Returns the wide pattern with the islands coupled that the pairs join."""
+        islands, first = self.pattern.island_of_row, self.tets[:, 0]
+        coupling = coupling_of(islands[first[tet]], islands[first[other]], self.pattern.island_count)
+        if coupling is None:
+            return widened.pattern
+        if self.last is None or not coupling.is_same(self.last.coupling):
+            self.last = replace(widened.pattern, coupling=coupling)
+        return self.last
+
+
+_kept: WeakKeyDictionary[BlockPattern, PairPattern] = WeakKeyDictionary()
+
+
+def pair_pattern(pattern: BlockPattern, tets: Indices) -> PairPattern:
+    """Returns the wide patterns of a pattern, kept with it."""
+    if pattern not in _kept:
+        _kept[pattern] = PairPattern(pattern, tets)
+    return _kept[pattern]
+
+
+@kernel()
+def fill_blocks(tets, first, second, rows, columns):
+    """Writes rows and columns of the 32 blocks between the nodes of every pair of tets, as in `Across.place`."""
+    for pair in range(len(first)):
+        for a in range(4):
+            for c in range(4):
+                i, j = tets[first[pair], a], tets[second[pair], c]
+                there, back = 32 * pair + 4 * a + c, 32 * pair + 16 + 4 * c + a
+                rows[there], columns[there] = i, j
+                rows[back], columns[back] = j, i
+
+
+@kernel()
+def add_pairs(
+    dt, tet, weights, other, other_weights, stiffness, force, place, tets, corner_block, added, values, b
+):  # fmt: skip
+    """Adds Δt² Wᵀ K W to the blocks and Δt Wᵀ f to the right-hand side, with W of p less that of q.
+
+    Args:
+        dt: Δt.
+        tet, weights, other, other_weights, stiffness, force: Of `integrators.outside.Pairs`.
+        place: Of `Across`.
+        tets: Nodes of the tets, (m, 4).
+        corner_block, added: Of the wide pattern.
+        values: Blocks, (b', 9), changed; none: only the right-hand side is.
+        b: Right-hand side, (n, 3), changed.
+    """
+    for pair in range(len(tet)):
+        t, u = tet[pair], other[pair]
+        for a in range(4):
+            w, v = dt * weights[pair, a], dt * other_weights[pair, a]
+            for i in range(3):
+                b[tets[t, a], i] += w * force[pair, i]
+                b[tets[u, a], i] -= v * force[pair, i]
+        if len(values) == 0:
+            continue
+        between = 32 * place[pair]
+        for a in range(4):
+            w, v = dt * dt * weights[pair, a], dt * dt * other_weights[pair, a]
+            for c in range(4):
+                there, back = added[between + 4 * a + c], added[between + 16 + 4 * a + c]
+                own, others = corner_block[4 * t + a, c], corner_block[4 * u + a, c]
+                for i in range(3):
+                    for j in range(3):
+                        k = stiffness[pair, i, j]
+                        values[own, 3 * i + j] += w * weights[pair, c] * k
+                        values[others, 3 * i + j] += v * other_weights[pair, c] * k
+                        values[there, 3 * i + j] -= w * other_weights[pair, c] * k
+                        values[back, 3 * i + j] -= v * weights[pair, c] * k
