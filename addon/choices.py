@@ -6,7 +6,7 @@ from __future__ import annotations
 ROLES = (
     ("NONE", "None", "Sinew leaves this object alone"),
     ("BODY", "Body", "A soft body: filled with tets, simulated and baked"),
-    ("COLLIDER", "Collider", "Bodies bump into this object, which stands still or moves rigidly"),
+    ("COLLIDER", "Collider", "Bodies bump into this object, which stands still, moves or deforms"),
     ("HEAT", "Heat Source", "Warms or cools what is near it: an empty, or the surface of a mesh"),
     ("BONE", "Bone", "Flesh grows on this mesh and follows it, whatever moves it"),
 )
@@ -67,6 +67,23 @@ JIGGLE_SCHEMES = (
 COLLIDER_SHAPES = (
     ("MESH", "Mesh", "The object's evaluated mesh"),
     ("PLANE", "Ground", "An endless plane: everything below the object's local Z = 0 is solid"),
+)
+COLLIDER_SIDES = (
+    (
+        "AUTO",
+        "Automatic",
+        "What is closed is solid: bodies stay outside, and come out where they begin inside. "
+        "What is open, such as a sheet or a bowl of one layer, holds bodies on the side from which they come",
+        0,
+    ),
+    (
+        "FRONT",
+        "Front",
+        "Bodies are kept on the side to which the faces look (their normals), also by an open mesh; "
+        "from behind they pass",
+        1,
+    ),
+    ("BOTH", "Both", "Nothing passes, whichever side it comes from; bodies may be outside and inside", 2),
 )
 METHODS = (
     ("SMOOTH", "Smooth", "Tets follow the surface (isosurface stuffing): the best for rendering and contact"),

@@ -68,6 +68,7 @@ def test_a_part_that_cannot_be_registered_leaves_nothing(monkeypatch: pytest.Mon
 
 # settings that have a track, and can be keyframed therefore
 SAMPLED = {
+    "use_collision",
     "pin_stiffness",
     "yield_strain",
     "flow",

@@ -11,7 +11,7 @@ from .chosen import selected_meshes
 
 
 class SINEW_OT_make_collider(bpy.types.Operator):
-    """Make the selected meshes colliders: bodies bump into them, they stand still or move rigidly"""
+    """Make the selected meshes colliders: bodies bump into them; they may move and deform"""
 
     bl_idname = "sinew.make_collider"
     bl_label = "Make Collider"

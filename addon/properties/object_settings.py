@@ -9,7 +9,7 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from ..choices import ROLES
 from .body_settings import BodySettings
 from .bone_settings import BoneSettings
-from .collider_settings import ColliderSettings
+from .collider_settings import ColliderSettings, CollisionSettings
 from .flesh_settings import FleshSettings
 from .fracture_settings import FractureSettings, ResultSettings
 from .heat_settings import HeatSettings, HeatSourceSettings
@@ -29,6 +29,7 @@ class SinewObject(
     ResultSettings,
     ResultNotes,
     ColliderSettings,
+    CollisionSettings,
     HeatSourceSettings,
     BoneSettings,
     bpy.types.PropertyGroup,

@@ -164,6 +164,16 @@ class SinewScene(bpy.types.PropertyGroup):
         **FIXED,
     )
 
+    show_contacts: BoolProperty(
+        name="Contacts",
+        description=(
+            "Draw in the viewport where bodies touch at this frame, as the bake has it: a dot and the normal at each "
+            "contact, and an arrow for the force that the body feels there. The longest arrow is the largest force"
+        ),
+        default=False,
+        **FIXED,
+    )
+
     # where the present bake lies: written by cache_place.py only
     baked_path: StringProperty(options={"HIDDEN", "PATH_SUPPORTS_BLEND_RELATIVE"}, subtype="DIR_PATH")
     baked_for: StringProperty(options={"HIDDEN"})

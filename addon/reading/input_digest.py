@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ...solver.arrays import digest
-from .. import modifier_place
+from .. import collision_filter, modifier_place
 from ..keys import body_key
 from . import tet_file
 from .input_bones import bones_of
@@ -55,6 +55,7 @@ def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
     chosen = [o for o in scene.objects if o.sinew.role != "NONE"]
     has_heat = any(o.sinew.role == "BODY" and o.sinew.use_heat for o in chosen)
     keys = {o: body_key(o) for o in chosen if o.sinew.role == "BODY"}
+    pairs = sorted(repr(sorted(keys.get(o, o.name) for o in pair)) for pair in collision_filter.passing(scene))
     holding = set(bones_of(scene, keys))
     chosen = [o for o in chosen if {"HEAT": has_heat, "BONE": o in holding}.get(o.sinew.role, True)]
     seen: set[bpy.types.ID] = {scene}
@@ -79,7 +80,7 @@ def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
             seen.add(item)
             found.append(digest([item.name, *_id_parts(item, waiting)]))
     # in no order, since that of the objects changes with their names
-    return [*_scene_parts(scene), *sorted(found)], seen
+    return [*_scene_parts(scene), *sorted(found), *pairs], seen
 
 
 def _scene_parts(scene: bpy.types.Scene) -> Parts:

@@ -11,7 +11,8 @@ from .rna_values import Parts
 # settings that only say where a bake lies or how it looks; hidden ones are not read either
 NOT_PHYSICS = {
     "take", "cache_path", "protect", "show_tets", "show_joined", "preset", "use_scene_range", "frame_end",
-    "broken_material", "separate_pieces", "show_attachment",
+    "broken_material", "separate_pieces", "show_attachment", "show_contacts", "friction_preset",
+    "collision_collection",  # who passes through whom is taken instead
 }  # fmt: skip
 
 # settings that name a vertex group or an attribute
@@ -21,7 +22,7 @@ GROUP_FIELDS = (
 )  # fmt: skip
 # what other objects than bodies are read of
 OF_ROLE = {
-    "COLLIDER": {"collider_shape", "friction", "thickness"},
+    "COLLIDER": {"collider_shape", "collider_sides", "use_collision", "friction", "thickness"},
     "HEAT": {"source_temperature", "source_radius", "source_exchange"},
     "BONE": {"bone_distance", "use_bone_spring", "bone_stiffness", "bone_mask_group"},
 }
@@ -31,7 +32,7 @@ OF_FLESH = {
     "flesh_law", "jiggle_scheme", "self_contact", "stiffness_group", "volume_group", "density_group",
     "attachment_group", "rest_from_keys", "use_armature_bones", *ARMATURE_BONES,
 }  # fmt: skip
-NOT_OF_MOTION = {"ELASTIC": OF_FLESH, "POSE": {"jiggle_scheme"}, "JIGGLE": {"self_contact"}}
+NOT_OF_MOTION = {"ELASTIC": OF_FLESH, "POSE": {"jiggle_scheme", "self_collision"}, "JIGGLE": {"self_contact"}}
 # settings that are not read while their switch is off
 OF_SWITCH = {
     "use_plasticity": {

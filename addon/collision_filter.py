@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who touches whom: two do when each is in the collection that the other collides with, empty being everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import bpy
+
+from . import roles
+
+
+def passing(scene: bpy.types.Scene) -> Iterator[tuple[bpy.types.Object, bpy.types.Object]]:
+    """Yields the bodies with the other bodies and the colliders that they pass through, each pair once."""
+    bodies = roles.bodies(scene)
+    members = _members([*bodies, *roles.colliders(scene)])
+    for number, body in enumerate(bodies):
+        for other in [*bodies[number + 1 :], *roles.colliders(scene)]:
+            if not (other in members.get(body, (other,)) and body in members.get(other, (body,))):
+                yield body, other
+
+
+def ignored_pairs(scene: bpy.types.Scene, keys: Mapping[bpy.types.Object, str]) -> tuple[tuple[str, str], ...]:
+    """Returns `Scene.ignored_pairs` of the solver; `keys` are those of the bodies and colliders that are read."""
+    return tuple((keys[body], keys[other]) for body, other in passing(scene) if body in keys and other in keys)
+
+
+def touched(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Returns the bodies and colliders that a body or a collider touches, itself left out."""
+    others = roles.bodies(scene)
+    if obj.sinew.role == "BODY":
+        others = [*others, *roles.colliders(scene)]
+    through = {pair for pair in passing(scene) if obj in pair}
+    return [other for other in others if other != obj and not {(obj, other), (other, obj)} & through]
+
+
+def _members(objects: Iterable[bpy.types.Object]) -> dict[bpy.types.Object, set[bpy.types.Object]]:
+    """Returns the objects of the collection that each one collides with, of those that have one."""
+    chosen = {obj: obj.sinew.collision_collection for obj in objects}
+    return {obj: set(found.all_objects) for obj, found in chosen.items() if found is not None}
