@@ -4,5 +4,5 @@
     equilibrium = solve(model, law, Held(nodes, positions), x)
 
 `newton.py` is the solver, `residual.py` says when it is done, `step_length.py` how far it goes along a direction,
-`starts.py` where it begins, `outcome.py` what it has come to.
+`starts.py` and `forgetting.py` where it begins, `outcome.py` what it has come to.
 """

@@ -2,8 +2,9 @@
 """Newton's method for f(x) + load = 0 with the clamped tangent K = −∂f/∂x, from any start.
 
 Every iteration solves K d = f + load by conjugate gradients, as exactly as it pays, and goes along d as far as
-`step_length.py` says, under the law that `stages.py` says. The first solves of a tangle are more exact than later
-ones: what is left of the disorder decides whether a limb ends twisted.
+`step_length.py` says, under the law that `stages.py` says. A start that says nothing of the shape is forgotten first
+(`forgetting.py`). The first solves of a tangle are more exact than later ones: what is left of the disorder decides
+whether a limb ends twisted.
 
 Source: S07, chapter 3; tolerances of the linear solves: Eisenstat and Walker 1996, second choice.
 """
@@ -18,6 +19,7 @@ import numpy as np
 from ..arrays import Floats
 from ..hyperelastic.element import Hyperelastic
 from ..model import Model
+from .forgetting import FLAT, forgotten
 from .held import Held
 from .outside import Acting
 from .search import Search
@@ -95,7 +97,12 @@ def solve(
     x = search.carried(law, x, held, CARRIED)
     search.begin()
     stages = Stages(law)
-    stages.begin(search.feel(stages.law, x))
+    answer = search.feel(stages.law, x)
+    fresh = forgotten(search, x) if answer.smallest <= FLAT else None
+    if fresh is None:
+        stages.begin(answer)
+    else:
+        x, stages.is_fresh = fresh, True
     search.is_tangled = stages.is_untangling
     answer = search.look(stages.law, x)
     iterations, before, has_way = search.systems, np.inf, True
