@@ -20,7 +20,7 @@ from .errors import SolveFailed
 from .gravity import gravity_at
 from .heat import advance_heat, extremes, factors
 from .integrators.implicit_euler import step
-from .integrators.outside import Outside, Points
+from .integrators.outside import Outside, Pairs, Points
 from .integrators.report import StepReport
 from .plastic import flow, largest_plastic_strain
 from .pose_flesh import OnProgress, PoseReport, pose_flesh
@@ -200,11 +200,11 @@ def advance_step(
         lively = stepping.newmark if stepping else None
         if contacts and lively:
             contacts.let_push(lively.part.tets)
-        act = contacts.act() if contacts else Points()
-        normals = contacts.normals() if contacts and lively else None
+        act, pairs = contacts.act() if contacts else (Points(), Pairs())
+        normals = contacts.normals()[0] if contacts and lively else None
         points = Points.together(*springs, act)
         return Outside(
-            gravity, held, fixed_target, None, points, contact_count=len(act), contact_normals=normals
+            gravity, held, fixed_target, None, points, pairs, contact_count=len(act), contact_normals=normals
         )  # fmt: skip
 
     def respond(x: Floats, v: Floats) -> Outside | None:

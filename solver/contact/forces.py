@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The sums over contacts that a step needs several times, one pass each: see `response.py` for the formulas.
 
-Contacts are those of a `Touching` with their `Pushing`, k of them; `count` is the number of contact points, and the
-point of a contact is its id modulo that.
+Contacts are those of a `Touching` with their `Pushing`, k of them. The first `rigid` of them are of `count` contact
+points with rigid colliders: the point is the id modulo that, the collider the id divided by it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 
 from ..jit import kernel
 from ..linear.threes import add, add_products, load, nothing, numbers, store, three, total
+from .points import INERTIA
 
 PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
 RAISE = 0.05  # share of the depth that moves into the shift in one step
@@ -19,34 +20,34 @@ UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is
 
 
 @kernel()
-def measure(
-    id, count, normal, gap, carried, k, shear, shift, tet_size, nodes, tets, tet, weights, normal_force, sheared
-):
+def measure(normal, gap, carried, k, shear, shift, size, nodes, tets, ends, weights, normal_force, sheared):
     """Writes normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3).
 
     The points are where the tets hold them that have their `nodes` there [m], (n, 3).
     """
-    for c in range(len(id)):
-        point = id[c] % count
-        n, moved = load(normal, 3 * c), moved_from(carried, c, point, nodes, tets, tet, weights)
+    for c in range(len(k)):
+        n, moved = load(normal, 3 * c), moved_from(carried, c, nodes, tets, ends, weights)
         along = total(add_products(nothing(), n, moved))
-        depth = max(gap[c], -PUSH_OUT * tet_size[point]) - shift[c]
+        depth = max(gap[c], -PUSH_OUT * size[c]) - shift[c]
         normal_force[c] = -k[c] * (depth + along)
         store(sheared, 3 * c, add(add(load(shear, 3 * c), 1.0, moved), -along, n))
 
 
 @kernel(inline=True)
-def moved_from(carried, c, point, nodes, tets, tet, weights):
-    """Returns the motion r of a contact's point relative to the collider [m], three numbers, in a step to `nodes`."""
+def moved_from(carried, c, nodes, tets, ends, weights):
+    """Returns the motion r of a contact's point relative to the other side [m], three numbers, in a step to `nodes`."""
     moved = add(nothing(), -1.0, load(carried, 3 * c))
     for a in range(4):
-        moved = add(moved, weights[point, a], load(nodes, 3 * tets[tet[point], a]))
+        moved = add(moved, weights[c, a], load(nodes, 3 * tets[ends[c, 0], a]))
+    if ends[c, 1] >= 0:
+        for a in range(4):
+            moved = add(moved, -weights[c, 4 + a], load(nodes, 3 * tets[ends[c, 1], a]))
     return moved
 
 
 @kernel()
 def push(
-    which, id, count, normal, gap, carried, k, kappa, shear, shift, tet_size, nodes, tets, tet, weights,
+    which, normal, gap, carried, k, kappa, shear, shift, size, nodes, tets, ends, weights,
     tet_out, weights_out, force, stiffness,
 ):  # fmt: skip
     """Writes the contacts `which` as springs on points of tets: tet, weights, force [N] and stiffness [N/m] of each.
@@ -55,20 +56,48 @@ def push(
     """
     for c in range(len(which)):
         i = which[c]
-        point = id[i] % count
-        tet_out[c] = tet[point]
+        tet_out[c] = ends[i, 0]
         for a in range(4):
-            weights_out[c, a] = weights[point, a]
+            weights_out[c, a] = weights[i, a]
         # with r at no motion: f = −k n (depth + n·r) − κ (s0 + r − n (n·r))
-        n, moved = load(normal, 3 * i), moved_from(carried, i, point, nodes, tets, tet, weights)
+        n, moved = load(normal, 3 * i), moved_from(carried, i, nodes, tets, ends, weights)
         along, rest = total(add_products(nothing(), n, moved)), k[i] - kappa[i]
-        depth = max(gap[i], -PUSH_OUT * tet_size[point]) - shift[i]
+        depth = max(gap[i], -PUSH_OUT * size[i]) - shift[i]
         push_back = add(nothing(), -k[i] * depth - rest * along, n)
         store(force, 3 * c, add(add(push_back, -kappa[i], load(shear, 3 * i)), -kappa[i], moved))
         x, y, z = numbers(n)
         store(stiffness, 9 * c, add(three(kappa[i], 0.0, 0.0), rest * x, n))
         store(stiffness, 9 * c + 3, add(three(0.0, kappa[i], 0.0), rest * y, n))
         store(stiffness, 9 * c + 6, add(three(0.0, 0.0, kappa[i]), rest * z, n))
+
+
+@kernel()
+def take_other(which, ends, weights, tet_out, weights_out):
+    """Writes tet and weights of the other side of the contacts `which`, (c,) and (c, 4)."""
+    for c in range(len(which)):
+        tet_out[c] = ends[which[c], 1]
+        for a in range(4):
+            weights_out[c, a] = weights[which[c], 4 + a]
+
+
+@kernel()
+def tie_points(id, count, dt, friction, tet, point_weights, stiffness, mass, tet_size, ends, weights, size, k, mu):
+    """Writes what contacts of points with rigid colliders are tied to, and how stiffly they push and rub.
+
+    Args:
+        id, count: The contacts, (k,), and the number of points.
+        dt: Δt [s].
+        friction: μ of every collider, (c,).
+        tet, point_weights, stiffness, mass, tet_size: Of the `ContactPoints`.
+        ends, weights, size, k, mu: Out, see `Pushing`.
+    """
+    for c in range(len(id)):
+        point = id[c] % count
+        ends[c, 0], ends[c, 1] = tet[point], -1
+        for a in range(4):
+            weights[c, a], weights[c, 4 + a] = point_weights[point, a], 0.0
+        size[c], mu[c] = tet_size[point], friction[id[c] // count]
+        k[c] = max(stiffness[point], INERTIA * mass[point] / dt**2)
 
 
 @kernel()
@@ -131,14 +160,15 @@ def go_on(x, v, dt, gravity_scale, gravity, drifted, fallen):
 
 
 @kernel()
-def recall(known_id, known_force, known_shear, known_shift, known_lift, known_kappa, id, count, normal, turns,
-           force, shear, shift, lift, kappa):  # fmt: skip
+def recall(known_id, known_force, known_shear, known_shift, known_lift, known_kappa, id, count, rigid, normal, turns,
+           frames, force, shear, shift, lift, kappa):  # fmt: skip
     """Writes what is remembered of contacts `id`, zero where nothing is; both ids rise.
 
     Args:
         known_id, known_force, known_shear, known_shift, known_lift, known_kappa: Of the `Memory`.
-        id, count, normal: The contacts, the number of points, and normals, (k, 3).
-        turns: Rotation of every collider, (c, 3, 3).
+        id, count, rigid, normal: The contacts, see above, and normals, (k, 3).
+        turns: Rotation of every rigid collider, (c, 3, 3).
+        frames: Of the other side of all other contacts, (k − rigid, 3, 3).
         force, shear, shift, lift, kappa: Out; shears are turned with the collider and along its surface now.
     """
     m = 0
@@ -150,7 +180,7 @@ def recall(known_id, known_force, known_shear, known_shift, known_lift, known_ka
         if m == len(known_id) or known_id[m] != id[c]:
             continue
         force[c], shift[c], lift[c], kappa[c] = known_force[m], known_shift[m], known_lift[m], known_kappa[m]
-        R, along = turns[id[c] // count], 0.0
+        R, along = turns[id[c] // count] if c < rigid else frames[c - rigid], 0.0
         for i in range(3):
             for j in range(3):
                 shear[c, i] += R[i, j] * known_shear[m, j]
@@ -161,20 +191,20 @@ def recall(known_id, known_force, known_shear, known_shift, known_lift, known_ka
 
 @kernel()
 def keep(
-    count, id, normal, side, normal_force, shear, k, mu, shift, lift, kappa, is_sheet, turns,
+    count, rigid, id, normal, side, normal_force, shear, k, mu, shift, lift, kappa, is_sheet, turns, frames,
     kept_id, kept_force, kept_shear, kept_side, kept_shift, kept_lift, kept_kappa, kept_normal,
 ):  # fmt: skip
     """Writes what is remembered of contacts at the end of a step, and returns of how many: see `Memory`.
 
-    `is_sheet`, (c,), and `turns`, (c, 3, 3), are of the colliders.
+    `is_sheet`, (c,), and `turns`, (c, 3, 3), are of the rigid colliders, `frames` as for `recall`.
     """
     kept = 0
     for c in range(len(id)):
-        collider, force = id[c] // count, max(normal_force[c], 0.0)
-        # at a sheet, points that just do not push still have to know their side
-        if not (force > 0.0 or is_sheet[collider]):
+        force = max(normal_force[c], 0.0)
+        # at a sheet or a skin, points that just do not push still have to know their side
+        if not (force > 0.0 or c >= rigid or is_sheet[id[c] // count]):
             continue
-        s, R = shear[c], turns[collider]
+        s, R = shear[c], turns[id[c] // count] if c < rigid else frames[c - rigid]
         length = math.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
         cut = min(1.0, mu[c] * force / k[c] / max(length, 1e-300))
         for i in range(3):

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Floats
+from ..arrays import Floats, Indices
 from ..state import State
 
 PREFIX = "contact."
+TRIANGLE = PREFIX + "triangle"
 NAMES = ("id", "force", "shear", "side", "shift", "lift", "kappa", "normal")
 
 
@@ -26,6 +27,7 @@ class Memory:
         side: Side of an open sheet, (k,) int8.
         shift, lift, kappa: See `Pushing` [m], [m], [N/m], (k,).
         normal: n in the collider's space, (k, 3).
+        triangle: Of the skin, −1 of rigid colliders, (k,); None where there are no skins.
     """
 
     id: npt.NDArray[np.int64]
@@ -36,25 +38,29 @@ class Memory:
     lift: Floats
     kappa: Floats
     normal: Floats
+    triangle: Indices | None = None
 
     @staticmethod
     def of(state: State) -> Memory:
         """Returns what a state remembers."""
         if PREFIX + "id" not in state.fields:
             return Memory.empty()
-        return Memory(*(state.fields[PREFIX + name] for name in NAMES))
+        return Memory(*[*(state.fields[PREFIX + name] for name in NAMES), state.fields.get(TRIANGLE)])
 
     def keep(self, state: State) -> None:
         """Writes it into a state."""
         for name in NAMES:
             state.fields[PREFIX + name] = getattr(self, name)
+        if self.triangle is not None:
+            state.fields[TRIANGLE] = self.triangle
 
     @staticmethod
-    def room(count: int) -> Memory:
+    def room(count: int, with_skins: bool = False) -> Memory:
         """Returns a memory to be written, of `count` contacts."""
         rows, numbers = np.empty((2, count, 3)), np.empty((4, count))
         id, side = np.empty(count, np.int64), np.empty(count, np.int8)
-        return Memory(id, numbers[0], rows[0], side, numbers[1], numbers[2], numbers[3], rows[1])
+        triangle = np.full(count, -1, np.int32) if with_skins else None
+        return Memory(id, numbers[0], rows[0], side, numbers[1], numbers[2], numbers[3], rows[1], triangle)
 
     @staticmethod
     def empty() -> Memory:
@@ -63,7 +69,12 @@ class Memory:
 
     def only(self, which: slice) -> Memory:
         """Returns some of the contacts."""
-        return Memory(*(getattr(self, name)[which] for name in NAMES))
+        triangle = self.triangle[which] if self.triangle is not None else None
+        return Memory(*[*(getattr(self, name)[which] for name in NAMES), triangle])
+
+    def numbered(self, id: npt.NDArray[np.int64]) -> Memory:
+        """Returns it with other ids, (k,)."""
+        return replace(self, id=id)
 
     def look_up(self, ids: npt.NDArray[np.int64]) -> Memory:
         """Returns what is remembered of contacts, zero where nothing is."""

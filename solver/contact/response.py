@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contacts push and rub: which of them act, how strongly, and what they remember.
 
-With r = p − c the motion of a point relative to the collider in the step, a contact gives the point
+With r the motion of a point in the step relative to what it touches, p − c of a collider that carries it to c, or
+(p⁺ − p) − (q⁺ − q) of a place q of another tet, a contact gives the point
 
     f = −k n (gap + n·r) − κ s,   s = s0 + (I − n nᵀ) r,
 
-a spring against what it goes in, linear in the end of the step and only while it pushes. s is how far the
-contact is sheared. It sticks with κ = k as long as k ‖s‖ ≤ μ N, N the normal force. Else it slides with
+and q gets −f. It is a spring against what it goes in, linear in the end of the step and only while it pushes. s is
+how far the contact is sheared. It sticks with κ = k as long as k ‖s‖ ≤ μ N, N the normal force. Else it slides with
 κ = μ N / ‖s‖, which makes the friction μ N against the sliding at the end of the step and keeps the matrix
 symmetric; N and ‖s‖ come from the solve before. Which contacts push and which slide is found by solving
 again, a bounded number of times. What a sliding contact remembers of s is cut to μ N / k, so that it neither
@@ -26,16 +27,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices, floats
-from ..integrators.outside import Points
+from ..integrators.outside import Pairs, Points
 from ..model import Model
 from ..state import State
 from ..topology import TETS
-from .forces import find_moving, go_on, keep, measure, push, recall, settle, turn_planes
+from .forces import find_moving, go_on, keep, measure, push, recall, settle, take_other, tie_points, turn_planes
 from .memory import Memory
 from .near import points_near, surroundings
 from .points import ContactPoints
+from .skin_contacts import NO_FRAMES, SkinContacts
+from .skin_ties import Tie
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, known_contacts
 
+NO_PAIRS = Pairs()
 ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
 
 
@@ -45,6 +49,9 @@ class Pushing:
 
     Attributes:
         on: Whether it pushes, (k,).
+        ends: Tet of the point and of the place on the other side, −1 where that is told, (k, 2).
+        weights: Their weights in these, (k, 8).
+        size: Edge length of the tets, of the smaller ones of two bodies [m], (k,).
         k: Normal and sticking stiffness [N/m], (k,).
         mu: Coefficient of friction, (k,).
         shear: s0 [m], (k, 3).
@@ -54,12 +61,33 @@ class Pushing:
     """
 
     on: Bools
+    ends: Indices
+    weights: Floats
+    size: Floats
     k: Floats
     mu: Floats
     shear: Floats
     kappa: Floats
     shift: Floats
     lift: Floats
+
+    @staticmethod
+    def room(count: int) -> Pushing:
+        """Returns what is to be written, of `count` contacts."""
+        numbers, rows = np.empty((6, count)), np.empty((count, 8))
+        ends, shear = np.empty((count, 2), np.int32), np.empty((count, 3))
+        size, k, mu, kappa, shift, lift = numbers
+        return Pushing(np.ones(count, bool), ends, rows, size, k, mu, shear, kappa, shift, lift)
+
+    def tie(self, tie: Tie, which: np.ndarray) -> None:
+        """Ties some contacts."""
+        self.ends[which], self.weights[which] = tie.ends, tie.weights
+        self.size[which], self.k[which], self.mu[which] = tie.numbers
+
+    def add(self, others: Pushing, order: np.ndarray) -> None:
+        """Takes other contacts in, and then all in an order, (k,)."""
+        for name, values in vars(others).items():
+            setattr(self, name, np.concatenate([getattr(self, name), values])[order])
 
 
 class ContactStep:
@@ -74,22 +102,26 @@ class ContactStep:
         is_fixed: Bools | None,
         gravity: Floats,
         dt: float,
+        skins: SkinContacts | None = None,
     ) -> None:
         """Guesses the contacts: those remembered, and those that points reach by their velocity alone."""
-        self.points, self.places, self.model, self.dt = points, places, model, dt
+        self.points, self.places, self.model, self.dt, self.skins = points, places, model, dt, skins
         self.solves, self.is_broken = 0, TETS in state.fields
         self.measured_at: Floats | None = None
-        self.memory = Memory.of(state)
         self.friction = np.array([place.collider.friction for place in places])
         self.is_sheet = np.array([place.collider.is_sheet for place in places], bool)
-        self.turns = np.array([place.pose[4:7] for place in places])
+        self.turns = np.array([place.pose[4:7] for place in places]).reshape(-1, 3, 3)
         self.start, self.count = floats(state.x), max(len(points), 1)
+        self.first_of_skins = len(places) * self.count
+        self.memory = Memory.of(state)
         self.known = known_contacts(len(places), self.count, self.memory)
         # points whose tets are held altogether go where they are told, through colliders too
         self.moves, self.all_move = np.zeros(0, bool), is_fixed is None
         if is_fixed is not None:
             self.moves = np.empty(len(points), bool)
             self.all_move = bool(find_moving(is_fixed, model.tets, points.tet, self.moves))
+        if skins:
+            skins.begin(self.start, is_fixed, self.memory, self.first_of_skins)
         drifted, fallen = np.empty((2, *self.start.shape))
         go_on(self.start, floats(state.v), dt, model.gravity_scale, floats(gravity), drifted, fallen)
         self.touching = self._find(fallen)
@@ -98,28 +130,28 @@ class ContactStep:
         coming = self._measure(drifted)[0] > 0.0
         self.pushing.on = coming | (self.known_force > 0.0)
 
-    def act(self) -> Points:
-        """Returns the contacts as forces on points of the tets."""
+    def act(self) -> tuple[Points, Pairs]:
+        """Returns the contacts as forces on points of the tets, and those between tets."""
         on = np.flatnonzero(self.pushing.on)
-        pushing, touching, points, k = self.pushing, self.touching, self.points, len(on)
-        acting = Points(
-            np.empty(k, np.int32), np.empty((k, 4)), np.empty((k, 3)), np.empty((k, 3, 3)), np.zeros((k, 3, 3))
-        )
-        push(
-            on, touching.id, len(points), touching.normal, touching.gap, touching.carried, pushing.k, pushing.kappa,
-            pushing.shear, pushing.shift, points.tet_size, self.start, self.model.tets, points.tet, points.weights,
-            acting.tet, acting.weights, acting.force, acting.stiffness,
-        )  # fmt: skip
-        return acting
+        if not self.skins:
+            return self._push(on), NO_PAIRS
+        is_pair = self.pushing.ends[on, 1] >= 0
+        two = on[is_pair]
+        one = self._push(two)
+        other, weights = np.empty(len(two), np.int32), np.empty((len(two), 4))
+        take_other(two, self.pushing.ends, self.pushing.weights, other, weights)
+        pairs = Pairs(one.tet, one.weights, other, weights, one.force, one.stiffness)
+        return self._push(on[~is_pair]), pairs
 
-    def normals(self) -> Floats:
-        """Returns which way the contacts of `act` push, (k, 3)."""
-        return self.touching.normal[self.pushing.on]
+    def normals(self) -> tuple[Floats, Floats]:
+        """Returns which way the points of `act` are pushed, and those of its pairs, (k, 3) each."""
+        on, is_pair = self.pushing.on, self.pushing.ends[:, 1] >= 0
+        return self.touching.normal[on & ~is_pair], self.touching.normal[on & is_pair]
 
     def let_push(self, tets: Indices) -> None:
         """Takes all contacts of points in some tets, rising, whose steps find out themselves when each pushes."""
-        tet = self.points.tet[self._points_of(self.touching)]
-        self.pushing.on |= tets[np.minimum(np.searchsorted(tets, tet), len(tets) - 1)] == tet
+        ends = self.pushing.ends
+        self.pushing.on |= (tets[np.minimum(np.searchsorted(tets, ends), len(tets) - 1)] == ends).any(axis=1)
 
     def update(self, x: Floats) -> bool:
         """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""
@@ -140,25 +172,48 @@ class ContactStep:
         touching, pushing = self.touching, self.pushing
         # most often the state is what the last solve has made of it
         normal_force, shear = self.measured if state.x is self.measured_at else self._measure(state.x)
-        kept = Memory.room(len(touching))
+        kept = Memory.room(len(touching), self.skins is not None)
+        rigid = self._rigid(touching)
         count = keep(
-            self.count, touching.id, touching.normal, touching.side, normal_force, shear, pushing.k, pushing.mu,
-            pushing.shift, pushing.lift, pushing.kappa, self.is_sheet, self.turns, kept.id, kept.force, kept.shear,
-            kept.side, kept.shift, kept.lift, kept.kappa, kept.normal,
+            self.count, rigid, touching.id, touching.normal, touching.side, normal_force, shear, pushing.k, pushing.mu,
+            pushing.shift, pushing.lift, pushing.kappa, self.is_sheet, self.turns, self._frames(touching, rigid),
+            kept.id, kept.force, kept.shear, kept.side, kept.shift, kept.lift, kept.kappa, kept.normal,
         )  # fmt: skip
+        if kept.triangle is not None and touching.triangle is not None:
+            kept.triangle[:count] = touching.triangle[np.searchsorted(touching.id, kept.id[:count])]
         kept.only(slice(count)).keep(state)
 
-    def _points_of(self, touching: Touching) -> np.ndarray:
-        return touching.id % self.count
+    def _push(self, which: np.ndarray) -> Points:
+        """Returns some contacts as forces on the points alone."""
+        pushing, touching, k = self.pushing, self.touching, len(which)
+        acting = Points(
+            np.empty(k, np.int32), np.empty((k, 4)), np.empty((k, 3)), np.empty((k, 3, 3)), np.zeros((k, 3, 3))
+        )
+        push(
+            which, touching.normal, touching.gap, touching.carried, pushing.k, pushing.kappa, pushing.shear,
+            pushing.shift, pushing.size, self.start, self.model.tets, pushing.ends, pushing.weights,
+            acting.tet, acting.weights, acting.force, acting.stiffness,
+        )  # fmt: skip
+        return acting
 
-    def _places_of(self, touching: Touching) -> np.ndarray:
-        return touching.id // self.count
+    def _rigid(self, touching: Touching) -> int:
+        """Returns how many contacts are with rigid colliders: the first ones."""
+        return int(np.searchsorted(touching.id, self.first_of_skins)) if self.skins else len(touching)
+
+    def _frames(self, touching: Touching, rigid: int) -> Floats:
+        """Returns how the other side of contacts with skins is turned, (k − rigid, 3, 3)."""
+        if not self.skins or touching.triangle is None:
+            return NO_FRAMES
+        return self.skins.frames(touching.triangle[rigid:])
 
     def _find(self, end: Floats) -> Touching:
         """Returns the contacts of all points whose nodes go to `end` [m], (n, 3)."""
         found = [self._find_with(number, place, end) for number, place in enumerate(self.places)]
-        touching = Touching.together(found)
-        return touching if self.all_move else touching.only(self.moves[self._points_of(touching)])
+        if not self.all_move:
+            found = [each.only(self.moves[each.id % self.count]) for each in found]
+        if self.skins:
+            found.append(self.skins.find(end))
+        return Touching.together(found)
 
     def _find_with(self, number: int, place: Place, end: Floats) -> Touching:
         points, known = self.points, self.known[number]
@@ -168,16 +223,21 @@ class ContactStep:
 
     def _new(self, touching: Touching) -> Pushing:
         """Returns what is known of contacts at the start of the step."""
-        memory, count = self.memory, len(touching)
-        force, shift, lift, kappa = np.empty((4, count))
-        shear = np.empty((count, 3))
+        memory, points, rigid, pushing = self.memory, self.points, self._rigid(touching), Pushing.room(len(touching))
+        self.known_force = np.empty(len(touching))
         recall(
-            memory.id, memory.force, memory.shear, memory.shift, memory.lift, memory.kappa,
-            touching.id, self.count, touching.normal, self.turns, force, shear, shift, lift, kappa,
+            memory.id, memory.force, memory.shear, memory.shift, memory.lift, memory.kappa, touching.id, self.count,
+            rigid, touching.normal, self.turns, self._frames(touching, rigid), self.known_force, pushing.shear,
+            pushing.shift, pushing.lift, pushing.kappa,
         )  # fmt: skip
-        self.known_force = force
-        k, mu = self.points.stiffness_for(self.dt, self._points_of(touching)), self.friction[self._places_of(touching)]
-        return Pushing(np.ones(count, bool), k, mu, shear, kappa, shift, lift)
+        tie_points(
+            touching.id[:rigid], self.count, self.dt, self.friction, points.tet, points.weights, points.stiffness,
+            points.mass, points.tet_size, pushing.ends, pushing.weights, pushing.size, pushing.k, pushing.mu,
+        )  # fmt: skip
+        if self.skins:
+            which = np.arange(rigid, len(touching))
+            pushing.tie(self.skins.tie(touching, which), which)
+        return pushing
 
     def _add(self, found: Touching, normal_force: Floats) -> bool:
         """Adds contacts that are not there yet, and says whether any contact is another now.
@@ -189,26 +249,38 @@ class ContactStep:
             found.id, found.normal, found.gap, found.carried, found.side, touching.id, touching.normal, touching.gap,
             touching.carried, touching.side, normal_force, pushing.shift, pushing.lift, is_new,
         )  # fmt: skip
+        if self.skins and turned:
+            self._tie_again(found, normal_force)
         if not new_ones:
             return bool(turned)
         new = found.only(is_new)
         added = self._new(new)
         added.on[:] = False
-        self.touching = Touching.together([self.touching, new])
-        order = np.argsort(self.touching.id, kind="stable")
-        self.touching = self.touching.only(order)
-        for name in ("on", "k", "mu", "shear", "kappa", "shift", "lift"):
-            setattr(pushing, name, np.concatenate([getattr(pushing, name), getattr(added, name)])[order])
+        both = Touching.together([self.touching, new])
+        order = np.argsort(both.id, kind="stable")
+        self.touching = both.only(order)
+        pushing.add(added, order)
         return True
+
+    def _tie_again(self, found: Touching, normal_force: Floats) -> None:
+        """Ties contacts that have got another plane to what they are above now."""
+        touching = self.touching
+        at = np.minimum(np.searchsorted(found.id, touching.id), len(found) - 1)
+        turned = (found.id[at] == touching.id) & (normal_force <= 0.0) & (touching.id >= self.first_of_skins)
+        which = np.flatnonzero(turned)
+        if touching.triangle is None or touching.place is None or found.triangle is None or found.place is None:
+            return
+        touching.triangle[which], touching.place[which] = found.triangle[at[which]], found.place[at[which]]
+        if self.skins:
+            self.pushing.tie(self.skins.tie(touching, which), which)
 
     def _measure(self, x: Floats) -> tuple[Floats, Floats]:
         """Returns normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3)."""
         touching, pushing = self.touching, self.pushing
         normal_force, shear = np.empty(len(touching)), np.empty((len(touching), 3))
         measure(
-            touching.id, self.count, touching.normal, touching.gap, touching.carried, pushing.k, pushing.shear,
-            pushing.shift, self.points.tet_size, x, self.model.tets, self.points.tet, self.points.weights,
-            normal_force, shear,
+            touching.normal, touching.gap, touching.carried, pushing.k, pushing.shear, pushing.shift, pushing.size, x,
+            self.model.tets, pushing.ends, pushing.weights, normal_force, shear,
         )  # fmt: skip
         return normal_force, shear
 

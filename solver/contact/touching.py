@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds the contacts of points with a collider in one step."""
+"""Contacts of points in one step, and how those with a rigid collider are found."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,19 +15,23 @@ from .colliders import BuiltCollider
 from .memory import Memory
 from .points import ContactPoints
 
+NAMES = ("id", "normal", "gap", "carried", "side")
 PUSH_OUT_REACH = 2.0  # depth inside a mesh from which a point is still pushed out, in tet sizes
 
 
 @dataclass
 class Touching:
-    """Contacts: point, collider and plane. See `collide.py` for the formula of the gap.
+    """Contacts: point, other side and plane. See `collide.py` for the formula of the gap.
 
     Attributes:
-        id: collider · (number of points) + point, rising, (k,) int64.
-        normal: n at the end of the step, away from the collider, (k, 3).
-        gap: Distance of the point carried along with the collider [m], (k,).
-        carried: c, where it would be then [m], (k, 3).
+        id: collider · (number of points) + point, rising, (k,) int64; after all of these those with skins, of which
+            it is what `Met` has, larger by (number of rigid colliders) · (number of points).
+        normal: n at the end of the step, away from the other side, (k, 3).
+        gap: Distance of the point carried along with the other side [m], (k,).
+        carried: c, where it would be then; between tets p − q at the start [m], (k, 3).
         side: Side of an open sheet, (k,) int8.
+        triangle, place: Of skins, −1 with rigid colliders, and the weights of q in it, (k,) and (k, 3); None where
+            nothing has a skin.
     """
 
     id: npt.NDArray[np.int64]
@@ -35,24 +39,36 @@ class Touching:
     gap: Floats
     carried: Floats
     side: npt.NDArray[np.int8]
+    triangle: Indices | None = None
+    place: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.id)
 
     def only(self, which: npt.NDArray) -> Touching:
         """Returns some of the contacts, by mask or index."""
-        return Touching(self.id[which], self.normal[which], self.gap[which], self.carried[which], self.side[which])
+        id, normal, gap = self.id[which], self.normal[which], self.gap[which]
+        if self.triangle is None or self.place is None:
+            return Touching(id, normal, gap, self.carried[which], self.side[which])
+        skins = self.triangle[which], self.place[which]
+        return Touching(id, normal, gap, self.carried[which], self.side[which], *skins)
 
     @staticmethod
     def together(groups: list[Touching]) -> Touching:
         """Returns the contacts of all groups, in order."""
         if len(groups) == 1:
             return groups[0]
-        names = ("id", "normal", "gap", "carried", "side")
-        empty = (np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int8))
-        return Touching(
-            *(np.concatenate([e, *(getattr(g, n) for g in groups)]) for n, e in zip(names, empty, strict=True))
-        )
+        none = Touching(np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int8))
+        names: tuple[str, ...] = NAMES
+        groups = [none, *groups]
+        if any(group.triangle is not None for group in groups):
+            groups = [group if group.triangle is not None else _without_skins(group) for group in groups]
+            names = (*NAMES, "triangle", "place")
+        return Touching(*(np.concatenate([getattr(group, name) for group in groups]) for name in names))
+
+
+def _without_skins(touching: Touching) -> Touching:
+    return replace(touching, triangle=np.full(len(touching), -1, np.int32), place=np.zeros((len(touching), 3)))
 
 
 @dataclass(frozen=True)
@@ -99,7 +115,7 @@ def find_touching(
 
 def known_contacts(colliders: int, count: int, memory: Memory) -> list[Memory]:
     """Returns the contacts remembered with each collider, for `count` points."""
-    if colliders == 1:
+    if colliders == 1 and memory.triangle is None:
         return [memory]
     ends = np.searchsorted(memory.id, np.arange(colliders + 1) * count).tolist()
     return [memory.only(slice(first, last)) for first, last in itertools.pairwise(ends)]

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What contacts of skins are tied to: tets, weights, stiffness, and how their surfaces are turned."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Floats, Indices
+from ..jit import kernel
+
+EPSILON = 1.0e-30
+
+
+@dataclass(frozen=True)
+class Tie:
+    """What k contacts hang on; see `Pushing` for each.
+
+    Attributes:
+        ends, weights: (k, 2) and (k, 8).
+        numbers: size, k and μ, (3, k).
+    """
+
+    ends: Indices
+    weights: Floats
+    numbers: Floats
+
+
+@kernel()
+def tie_skins(
+    id, triangle, place, x, told_start, told_end, X, tets, tet, tet_weights, triangles, rest, skin, friction,
+    stiffness, mass, tet_size, inertia, ends, weights, numbers, carried,
+):  # fmt: skip
+    """Writes what contacts of skins are tied to.
+
+    Two stiffnesses act one after the other, so the soft one counts; the bound that inertia sets is that of the lighter
+    side. What is told is stiff and heavy without bound.
+
+    Args:
+        id, triangle, place: The contacts: see `Met`, (k,), (k,), (k, 3).
+        x: Nodes at the start of the step [m], (n, 3).
+        told_start, told_end: Vertices of colliders at both ends of it [m], (v, 3).
+        X, tets: Nodes at rest [m], and the tets.
+        tet, tet_weights, triangles, rest: Of the `Skins`.
+        skin: Of the point of each contact, (k,).
+        friction, stiffness, mass, tet_size: Of the `SkinSurfaces`.
+        inertia: Stiffness per mass that a contact has at least [1/s²].
+        ends, weights, numbers: Out, see `Tie`.
+        carried: Out, see `Touching`, (k, 3).
+    """
+    count = len(rest)
+    q = np.empty(3)
+    q_weights = np.empty(4)
+    for c in range(len(id)):
+        point, t = id[c] % count, triangle[c]
+        nearest = 0
+        for a in range(1, 3):
+            if place[c, a] > place[c, nearest]:
+                nearest = a
+        corner = triangles[t, nearest]
+        is_told, is_carried = tet[point] < 0, tet[corner] < 0
+        for i in range(3):
+            q[i] = 0.0
+            for a in range(3):
+                q[i] += place[c, a] * rest[triangles[t, a], i]
+        if not is_carried:
+            weigh(q, X, tets[tet[corner]], q_weights)
+        ends[c, 0] = tet[corner] if is_told else tet[point]
+        ends[c, 1] = -1 if is_told else tet[corner]
+        for a in range(4):
+            weights[c, a] = q_weights[a] if is_told else tet_weights[point, a]
+            weights[c, 4 + a] = 0.0 if is_told or is_carried else q_weights[a]
+        for i in range(3):
+            at = 0.0
+            for a in range(4):
+                at += weights[c, a] * x[tets[ends[c, 0], a], i]
+                if ends[c, 1] >= 0:
+                    at -= weights[c, 4 + a] * x[tets[ends[c, 1], a], i]
+            if is_told:
+                at += told_end[point, i] - told_start[point, i]
+            elif is_carried:
+                for a in range(3):
+                    v = triangles[t, a]
+                    at += place[c, a] * (told_end[v, i] - told_start[v, i])
+            carried[c, i] = at
+        numbers[0, c] = min(tet_size[point], tet_size[corner])
+        # 1/∞ is 0: what is told adds nothing
+        soft = 1.0 / (1.0 / stiffness[point] + 1.0 / stiffness[corner])
+        numbers[1, c] = max(soft, inertia * min(mass[point], mass[corner]))
+        mine, other = friction[skin[c]], friction[id[c] // count]
+        numbers[2, c] = mine if is_told else other if is_carried else math.sqrt(mine * other)
+
+
+@kernel()
+def weigh(q, X, nodes, weights):
+    """Writes the barycentric weights of a point q [m], (3,), in a tet with `nodes`, (4,), of X [m], outside it too."""
+    o = X[nodes[3]]
+    ax, ay, az = X[nodes[0], 0] - o[0], X[nodes[0], 1] - o[1], X[nodes[0], 2] - o[2]
+    bx, by, bz = X[nodes[1], 0] - o[0], X[nodes[1], 1] - o[1], X[nodes[1], 2] - o[2]
+    cx, cy, cz = X[nodes[2], 0] - o[0], X[nodes[2], 1] - o[1], X[nodes[2], 2] - o[2]
+    x, y, z = q[0] - o[0], q[1] - o[1], q[2] - o[2]
+    volume = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+    weights[0] = (x * (by * cz - bz * cy) + y * (bz * cx - bx * cz) + z * (bx * cy - by * cx)) / volume
+    weights[1] = (ax * (y * cz - z * cy) + ay * (z * cx - x * cz) + az * (x * cy - y * cx)) / volume
+    weights[2] = (ax * (by * z - bz * y) + ay * (bz * x - bx * z) + az * (bx * y - by * x)) / volume
+    weights[3] = 1.0 - weights[0] - weights[1] - weights[2]
+
+
+def turned_since(rest: Floats, now: Floats) -> Floats:
+    """Returns the rotations of triangles, (k, 3, 3), from corners at rest to those now [m], (k, 3, 3) each."""
+    return np.einsum("kai,kaj->kij", _frames(now), _frames(rest))
+
+
+def _frames(corners: Floats) -> Floats:
+    """Returns an edge, the direction across it and the normal of triangles as rows, (k, 3, 3)."""
+    first = corners[:, 1] - corners[:, 0]
+    normal = np.cross(first, corners[:, 2] - corners[:, 0])
+    first = first / np.maximum(np.linalg.norm(first, axis=1), EPSILON)[:, None]
+    normal = normal / np.maximum(np.linalg.norm(normal, axis=1), EPSILON)[:, None]
+    return np.stack([first, np.cross(normal, first), normal], axis=1)
