@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes the skins of a scene, and says which of them may meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..anatomy import QUASISTATIC
+from ..arrays import Bools, Floats, Indices, floats, indices
+from ..embedding import Binding
+from ..geometry.enclosure import has_inside, signed_volume
+from ..geometry.surface import Surface, make_surface
+from ..model import Model
+from ..scene import Body, Collider, Scene
+from ..tetrahedralize.tet_mesh import TetMesh
+from ..tracks import TrackReader
+from .deforming import DeformingCollider
+from .sharp import sharp_points
+from .skin import Skins
+from .surfaces import Part, body_surface, collider_part, collider_surface
+
+EDGE = np.radians(30.0)  # turn from which an edge of a collider is sharp
+BLADE = np.radians(100.0)  # the same where nothing else in the scene needs skins: no box, but blades and spikes
+
+
+def make_skins(
+    scene: Scene,
+    meshes: Sequence[TetMesh],
+    bindings: Sequence[Binding],
+    model: Model,
+    deforming: Sequence[DeformingCollider],
+    tracks: TrackReader,
+) -> Skins | None:
+    """Returns the skins of a scene, None where nothing can ever meet: one body, no self-contact, no fracture, and no
+    collider that deforms or is sharp.
+
+    Guaranteed: skin b is that of body b of the scene; then come the colliders with a skin, in their order. Vertices
+    of render meshes keep the binding that they are drawn with. No edge of a body's triangles is longer than its tets.
+    Bodies that follow a pose meet those that do not; among themselves they do not meet (`quasistatic/contact`).
+
+    Args:
+        scene: What is asked for.
+        meshes, bindings: Of the bodies: tets, and render vertices in these.
+        model: Of all bodies.
+        deforming: The colliders that deform.
+        tracks: Of the scene.
+    """
+    size = min(mesh.report.tet_size for mesh in meshes)
+    by_key = {collider.key: collider for collider in deforming}
+    told = [number for number, collider in enumerate(scene.colliders) if collider.key in by_key]
+    between = _meets(scene, told, [])
+    needs_skins = bool(between.any()) or any(body.fracture is not None for body in scene.bodies)
+    parts = [collider_surface(by_key[scene.colliders[number].key], size) for number in told] if between.any() else []
+    told = told if between.any() else []
+    sharp = []
+    for number, collider in enumerate(scene.colliders):
+        part = None if collider.key in by_key else _sharp(collider, size, EDGE if needs_skins else BLADE, tracks)
+        if part is not None and len(part.rest):
+            sharp.append(number)
+            parts.append(part)
+    meets = _meets(scene, told, sharp)
+    if not needs_skins and not meets.any():
+        return None
+    own = [_body(*of) for of in zip(scene.bodies, meshes, bindings, strict=True)]
+    return _together(scene, model, meshes, own, parts, [*told, *sharp], meets, by_key)
+
+
+def _meets(scene: Scene, told: Sequence[int], sharp: Sequence[int]) -> Bools:
+    """Returns whether points of one skin meet triangles of another, (s, s): bodies, colliders told, sharp ones."""
+    bodies, colliders = scene.bodies, [*told, *sharp]
+    keys = [body.key for body in bodies] + [scene.colliders[number].key for number in colliders]
+    ignored = {frozenset(pair) for pair in scene.ignored_pairs}
+    meets = np.zeros((len(keys), len(keys)), bool)
+    for a, body in enumerate(bodies):
+        meets[a, a] = body.collision.self_contact and not _follows_pose(body)
+        for b in range(a + 1, len(keys)):
+            is_body = b < len(bodies)
+            moves = not _follows_pose(body) or (is_body and not _follows_pose(bodies[b]))
+            may = moves and frozenset((keys[a], keys[b])) not in ignored
+            meets[b, a] = may
+            meets[a, b] = may and b < len(bodies) + len(told)
+    return meets
+
+
+def _follows_pose(body: Body) -> bool:
+    return body.flesh is not None and body.flesh.motion == QUASISTATIC
+
+
+def _body(body: Body, mesh: TetMesh, binding: Binding) -> Part:
+    return body_surface(make_surface(body.vertices, body.triangles, body.name), mesh, binding)
+
+
+def _sharp(collider: Collider, spacing: float, turn: float, tracks: TrackReader) -> Part | None:
+    """Returns the points of a rigid collider's sharp edges, in its own space."""
+    if collider.shape != "mesh" or not len(collider.triangles):
+        return None
+    name = f"collider.{collider.key}.matrix"
+    stretch = tracks.sample(name, 0.0)[:3, :3] if tracks.has(name) else np.eye(3)
+    vertices = floats(collider.vertices @ stretch.T, -1, 3)
+    triangles = indices(collider.triangles, -1, 3)
+    if has_inside(vertices, triangles) and signed_volume(vertices, triangles) < 0.0:
+        triangles = indices(triangles[:, ::-1])
+    corners, shares = sharp_points(vertices, triangles, spacing, turn)
+    rest = np.einsum("kc,kci->ki", shares, collider.vertices[corners])
+    none = np.zeros((0, 3), np.int32)
+    return collider_part(floats(rest, -1, 3), none, np.full(len(rest), spacing**2), corners, shares)
+
+
+def _together(
+    scene: Scene,
+    model: Model,
+    meshes: Sequence[TetMesh],
+    bodies: Sequence[Part],
+    colliders: Sequence[Part],
+    numbers: Sequence[int],
+    meets: Bools,
+    deforming: dict[str, DeformingCollider],
+) -> Skins:
+    parts = [*bodies, *colliders]
+    asked = [scene.colliders[number] for number in numbers]
+    vertex_start = np.cumsum([0, *(len(part.rest) for part in parts)])
+    triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)])
+    tet = np.concatenate([part.tet for part in parts])
+    for number, body in enumerate(model.bodies):
+        tet[vertex_start[number] : vertex_start[number + 1]] += np.int32(body.tets.start)
+    sizes = [mesh.report.tet_size for mesh in meshes]
+    sizes += [min(sizes)] * len(colliders)
+    one_sided = [c.key not in deforming or deforming[c.key].is_one_sided for c in asked]
+    return Skins(
+        names=(*(body.key for body in scene.bodies), *(collider.key for collider in asked)),
+        vertex_start=vertex_start.astype(np.int64),
+        triangle_start=triangle_start.astype(np.int64),
+        body=indices([*range(len(bodies)), *(-1 for _ in colliders)]),
+        collider=indices([*(-1 for _ in bodies), *numbers]),
+        rest=floats(np.concatenate([part.rest for part in parts]), -1, 3),
+        tet=indices(tet),
+        weights=floats(np.concatenate([part.weights for part in parts]), -1, 4),
+        nodes=nodes_of(tet, model.tets),
+        corners=indices(np.concatenate([part.corners for part in parts]), -1, 3),
+        shares=floats(np.concatenate([part.shares for part in parts]), -1, 3),
+        triangles=indices(
+            np.concatenate([part.triangles + first for part, first in zip(parts, vertex_start[:-1], strict=True)]),
+            -1,
+            3,
+        ),
+        area=floats(np.concatenate([part.area for part in parts])),
+        size=floats(np.repeat(sizes, np.diff(vertex_start))),
+        is_one_sided=np.array([*(True for _ in bodies), *one_sided], bool),
+        thickness=floats([*(body.collision.thickness for body in scene.bodies), *(c.thickness for c in asked)]),
+        meets=meets,
+        vertex_key=np.concatenate([np.arange(len(part.rest)) for part in parts]).astype(np.int64),
+        triangle_key=np.concatenate([np.arange(len(part.triangles)) for part in parts]).astype(np.int64),
+    )
+
+
+def nodes_of(tet: Indices, tets: Indices) -> Indices:
+    """Returns the nodes of the tets of vertices, −1 where they have none, (v, 4)."""
+    return indices(np.where(tet[:, None] >= 0, tets[np.maximum(tet, 0)], -1), -1, 4)
+
+
+def surface_of(skins: Skins, skin: int) -> Surface:
+    """Returns a skin at rest [m]."""
+    own = skins.vertices_of(skin)
+    return Surface(skins.rest[own], skins.triangles[skins.triangles_of(skin)] - np.int32(own.start))
+
+
+def areas_of(skins: Skins) -> Floats:
+    """Returns the areas of all triangles at rest [m²], (t,)."""
+    a, b, c = (skins.rest[skins.triangles[:, k]] for k in range(3))
+    return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
