@@ -34,7 +34,7 @@ from .plastic import make_plastic
 from .quasistatic.contact import RenderSurface
 from .reshaped import make_reshaped
 from .scene import Body, Scene
-from .skins.deforming import DeformingCollider, build_deforming, deforms
+from .skins.deforming import DeformingCollider, build_deforming, deforms, is_active
 from .state import State
 from .tetrahedralize.given import given_tets
 from .tetrahedralize.pieces_apart import pieces_too_many
@@ -244,6 +244,8 @@ def _check_colliders(built: Built, surfaces: list[Surface], tracks: TrackReader,
     moves = ~is_held[built.model.tets[points.tet]].any(axis=1)
     start = np.einsum("ka,kai->ki", points.weights, built.model.X[built.model.tets[points.tet]])
     for collider in built.colliders:
+        if not is_active(collider.key, tracks, time, time):
+            continue
         pose = collider.pose(tracks, time)
         for body, surface in zip(built.bodies, surfaces, strict=True):
             own = (points.tet >= body.range.tets.start) & (points.tet < body.range.tets.stop)

@@ -98,6 +98,8 @@ class TrackReader:
         if after == len(track.times) or track.kind == "step":
             return track.values[after - 1]
         t0, t1 = track.times[after - 1], track.times[after]
+        if time == t0:  # what comes next may not be numbers
+            return track.values[after - 1]
         s = (time - t0) / (t1 - t0)
         return _between(track.kind, track.values[after - 1], track.values[after], float(s))
 

@@ -103,6 +103,7 @@ def collide_mesh(
     stack = np.empty(STACK_SIZE, np.int64)
     a = np.empty(3)
     b = np.empty(3)
+    c = np.empty(3)
     n = np.empty(3)
     size = 0.0
     for i in range(3):
@@ -151,20 +152,24 @@ def collide_mesh(
                 own = 1
             if own == 0 or (abs(height) < FACING * d and d > tiny):
                 own = 1 if height >= 0.0 else -1
-            elif own * height < 0.0:
-                depth = -own * height
+            elif own * height <= tiny:
+                depth = max(-own * height, 0.0)
                 for i in range(3):
                     n[i] *= own
+        # sheets have to know the side of what arrives next to them, before rounding decides it
+        ahead = 0.0 if is_closed else BARELY * reach[k]
         if depth >= 0.0:
             level = -depth
         else:
-            s, hit = first_crossing(boxes, tree, corners, a, b, stack)
+            for i in range(3):
+                c[i] = b[i] + ahead * (b[i] - a[i]) / max(math.sqrt(way2), 1e-300)
+            s, hit = first_crossing(boxes, tree, corners, a, c, stack)
             if hit >= 0:
                 triangle_normal(corners, hit, n)
                 level = 0.0
                 for i in range(3):
                     level += n[i] * (a[i] - corners[hit, i])
-                if level < 0.0:
+                if level < (-tiny if side[k] > 0 else 0.0):
                     if kind == FRONT_ONLY:
                         continue
                     own = -1
@@ -185,10 +190,10 @@ def collide_mesh(
             else:
                 continue
         level -= thickness
-        ahead = level
+        last = level
         for i in range(3):
-            ahead += n[i] * (b[i] - a[i])
-        if ahead < 0.0:
+            last += n[i] * (b[i] - a[i])
+        if last < ahead:
             index[count] = k
             gap[count] = level
             contact_side[count] = own

@@ -32,16 +32,17 @@ def places_of(colliders: Sequence[BuiltCollider], tracks: TrackReader, begin: fl
 
 def _place(collider: BuiltCollider, tracks: TrackReader, begin: float, end: float) -> Place:
     first, last = _ends(collider, tracks, begin, end)
-    pose = np.vstack([collider.rows(first, begin), collider.rows(last, end)])
-    return Place(collider if is_active(collider.key, tracks, begin, end) else _out_of_reach(collider), pose)
+    at_end = collider.rows(last, end)
+    at_start = at_end if first is last else collider.rows(first, begin)
+    felt = collider if is_active(collider.key, tracks, begin, end) else _out_of_reach(collider)
+    return Place(felt, np.concatenate([at_start, at_end]))
 
 
 def _ends(collider: BuiltCollider, tracks: TrackReader, begin: float, end: float) -> tuple[Floats, Floats]:
     name = track_of(collider.key)
     if not tracks.has(name):
         return STILL, STILL
-    frame = 1.0 / collider.settings.fps
-    return ends_of_step(tracks, name, begin, end, frame, collider.size, collider.moved)
+    return ends_of_step(tracks, name, begin, end, 1.0 / collider.settings.fps, collider.size, collider.moved)
 
 
 def _out_of_reach(collider: BuiltCollider) -> BuiltCollider:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,9 +117,9 @@ def is_active(key: str, tracks: TrackReader, begin: float, end: float) -> bool:
     return bool((values[at : max(after, at) + 1] > FELT).all())
 
 
-def frame_at(settings: Settings, time: float) -> str:
-    """Returns the frame at a time [s], in words."""
-    return f"{round(settings.frame_start + time * settings.fps, 3):g}"
+def frame_at(settings: Settings, time: float) -> int:
+    """Returns the frame at a time [s], or the next one where it lies between two."""
+    return math.ceil(settings.frame_start + time * settings.fps - 1e-6)
 
 
 def followed(vertices: Floats, corners: Indices, weights: Floats) -> Floats:

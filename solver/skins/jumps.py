@@ -21,7 +21,7 @@ Distance = Callable[[Floats, Floats], float]
 def ends_of_step(
     tracks: TrackReader, name: str, begin: float, end: float, span: float, size: float, distance: Distance
 ) -> tuple[Floats, Floats]:
-    """Returns the values of a track at both ends of a step, the same twice where it jumps.
+    """Returns the values of a track at both ends of a step, the same twice where it stands still or jumps.
 
     Args:
         tracks, name: The track.
@@ -31,6 +31,8 @@ def ends_of_step(
         distance: How far it moves from one value to another [m].
     """
     first, last = tracks.sample(name, begin), tracks.sample(name, end)
+    if first.tobytes() == last.tobytes():
+        return last, last
     if not distance(first, last) * span > size * (end - begin):
         return first, last
     times, values, before = tracks.around(name, begin, end)
