@@ -14,6 +14,7 @@ from ..linear.threes import add, add_products, load, nothing, numbers, store, th
 from .points import INERTIA
 
 PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
+LET_OUT = 0.1  # time in which a depth at the start falls to 1/e [s]
 RAISE = 0.05  # share of the depth that moves into the shift in one step
 UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
 UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
@@ -28,9 +29,15 @@ def measure(normal, gap, carried, k, shear, shift, size, nodes, tets, ends, weig
     for c in range(len(k)):
         n, moved = load(normal, 3 * c), moved_from(carried, c, nodes, tets, ends, weights)
         along = total(add_products(nothing(), n, moved))
-        depth = max(gap[c], -PUSH_OUT * size[c]) - shift[c]
+        depth = depth_of(gap[c], shift[c], size[c])
         normal_force[c] = -k[c] * (depth + along)
         store(sheared, 3 * c, add(add(load(shear, 3 * c), 1.0, moved), -along, n))
+
+
+@kernel(inline=True)
+def depth_of(gap, shift, size):
+    """Returns the gap from which a contact pushes at no motion [m]; a shift below zero is a depth that it may keep."""
+    return max(gap - min(shift, 0.0), -PUSH_OUT * size) - max(shift, 0.0)
 
 
 @kernel(inline=True)
@@ -62,7 +69,7 @@ def push(
         # with r at no motion: f = −k n (depth + n·r) − κ (s0 + r − n (n·r))
         n, moved = load(normal, 3 * i), moved_from(carried, i, nodes, tets, ends, weights)
         along, rest = total(add_products(nothing(), n, moved)), k[i] - kappa[i]
-        depth = max(gap[i], -PUSH_OUT * size[i]) - shift[i]
+        depth = depth_of(gap[i], shift[i], size[i])
         push_back = add(nothing(), -k[i] * depth - rest * along, n)
         store(force, 3 * c, add(add(push_back, -kappa[i], load(shear, 3 * i)), -kappa[i], moved))
         x, y, z = numbers(n)
@@ -146,7 +153,7 @@ def turn_planes(
             turned += 1
             for axis in range(3):
                 normal[c, axis], carried[c, axis] = found_normal[f, axis], found_carried[f, axis]
-            gap[c], side[c], shift[c], lift[c] = found_gap[f], found_side[f], 0.0, 0.0
+            gap[c], side[c], shift[c], lift[c] = found_gap[f], found_side[f], min(shift[c], 0.0), min(lift[c], 0.0)
     return count, turned
 
 
@@ -191,7 +198,7 @@ def recall(known_id, known_force, known_shear, known_shift, known_lift, known_ka
 
 @kernel()
 def keep(
-    count, rigid, id, normal, side, normal_force, shear, k, mu, shift, lift, kappa, is_sheet, turns, frames,
+    count, rigid, dt, id, normal, side, normal_force, shear, k, mu, shift, lift, kappa, is_sheet, turns, frames,
     kept_id, kept_force, kept_shear, kept_side, kept_shift, kept_lift, kept_kappa, kept_normal,
 ):  # fmt: skip
     """Writes what is remembered of contacts at the end of a step, and returns of how many: see `Memory`.
@@ -210,8 +217,12 @@ def keep(
         for i in range(3):
             kept_shear[kept, i] = cut * (R[0, i] * s[0] + R[1, i] * s[1] + R[2, i] * s[2])
             kept_normal[kept, i] = R[0, i] * normal[c, 0] + R[1, i] * normal[c, 1] + R[2, i] * normal[c, 2]
-        kept_id[kept], kept_side[kept], kept_force[kept], kept_lift[kept] = id[c], side[c], force, lift[c]
-        kept_shift[kept] = shift[c] + RAISE * (force / k[c] - shift[c] + lift[c]) if force > 0.0 else 0.0
+        allowed = lift[c]
+        if allowed < 0.0:  # a depth at the start shrinks, at once where the point is less deep by now
+            allowed = max(allowed * (1.0 - dt / LET_OUT), min(shift[c] - normal_force[c] / k[c], 0.0))
+        kept_id[kept], kept_side[kept], kept_force[kept], kept_lift[kept] = id[c], side[c], force, allowed
+        raised = shift[c] + RAISE * (force / k[c] - shift[c] + allowed)
+        kept_shift[kept] = min(allowed, 0.0) if force <= 0.0 else max(raised, allowed) if allowed < 0.0 else raised
         kept_kappa[kept] = kappa[c]
         kept += 1
     return kept

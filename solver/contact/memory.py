@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +46,7 @@ class Memory:
         """Returns what a state remembers."""
         if PREFIX + "id" not in state.fields:
             return Memory.empty()
-        return Memory(*[*(state.fields[PREFIX + name] for name in NAMES), state.fields.get(TRIANGLE)])
+        return _memory([*(state.fields[PREFIX + name] for name in NAMES), state.fields.get(TRIANGLE)])
 
     def keep(self, state: State) -> None:
         """Writes it into a state."""
@@ -70,7 +71,7 @@ class Memory:
     def only(self, which: slice) -> Memory:
         """Returns some of the contacts."""
         triangle = self.triangle[which] if self.triangle is not None else None
-        return Memory(*[*(getattr(self, name)[which] for name in NAMES), triangle])
+        return _memory([*(getattr(self, name)[which] for name in NAMES), triangle])
 
     def numbered(self, id: npt.NDArray[np.int64]) -> Memory:
         """Returns it with other ids, (k,)."""
@@ -92,6 +93,10 @@ class Memory:
             np.where(known, self.kappa[place], 0.0),
             np.where(known[:, None], self.normal[place], 0.0),
         )
+
+
+def _memory(values: list[Any]) -> Memory:
+    return Memory(*values)
 
 
 def _nothing(ids: npt.NDArray[np.int64]) -> Memory:

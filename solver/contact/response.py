@@ -58,6 +58,7 @@ class Pushing:
         kappa: κ [N/m], (k,).
         shift: Gap at which it begins to push [m], (k,).
         lift: Gap that it keeps while it lasts [m]: bodies in balance at the first frame need not touch quite, (k,).
+            Below zero, with a shift as low, it is a depth from which what overlaps at the start is let out gently.
     """
 
     on: Bools
@@ -175,9 +176,10 @@ class ContactStep:
         kept = Memory.room(len(touching), self.skins is not None)
         rigid = self._rigid(touching)
         count = keep(
-            self.count, rigid, touching.id, touching.normal, touching.side, normal_force, shear, pushing.k, pushing.mu,
-            pushing.shift, pushing.lift, pushing.kappa, self.is_sheet, self.turns, self._frames(touching, rigid),
-            kept.id, kept.force, kept.shear, kept.side, kept.shift, kept.lift, kept.kappa, kept.normal,
+            self.count, rigid, self.dt, touching.id, touching.normal, touching.side, normal_force, shear, pushing.k,
+            pushing.mu, pushing.shift, pushing.lift, pushing.kappa, self.is_sheet, self.turns,
+            self._frames(touching, rigid), kept.id, kept.force, kept.shear, kept.side, kept.shift, kept.lift,
+            kept.kappa, kept.normal,
         )  # fmt: skip
         if kept.triangle is not None and touching.triangle is not None:
             kept.triangle[:count] = touching.triangle[np.searchsorted(touching.id, kept.id[:count])]
