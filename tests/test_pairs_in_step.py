@@ -147,7 +147,7 @@ def test_pairs_neither_make_nor_take_momentum_however_roughly_the_rest_is_solved
     before = (model.mass[:, None] * state.v).sum(axis=0)
     step(model, state, outside, DT, Settings(tolerance=1.0e-4))
     after = (model.mass[:, None] * state.v).sum(axis=0)
-    assert np.abs(after - before).max() < 1e-5 * np.abs(model.mass[:, None] * state.v).sum()
+    assert np.abs(after - before).max() < 1e-12 * np.abs(model.mass[:, None] * state.v).sum()
 
 
 def test_what_is_reused_between_solves_changes_nothing():

@@ -13,6 +13,8 @@ import numba
 import numpy as np
 
 from ..jit import kernel
+from .coarse_factor import solve_rows
+from .coupled_modes import add_across
 from .row_passes import (
     ACTIVE,
     ALL,
@@ -37,6 +39,7 @@ from .row_passes import (
     SHARE,
     SHARED,
     SUMS,
+    Z,
     pass_rows,
 )
 
@@ -48,7 +51,8 @@ GONE_ASTRAY = 1.0e4  # the smallest ‖r‖² so far, from which on an island's 
 @kernel(parallel=True)
 def conjugate_gradients(
     chunk_start, chunk_island, cluster_start, members, row_start, column, values, inverse, is_free, b, tolerance,
-    max_iterations, p, vectors, has_likely, arms, product, mode_inverse, sums, known, x, alone,
+    max_iterations, p, vectors, has_likely, arms, product, mode_inverse, place, across_row, across_other,
+    across, factor_start, factor_first, factor, motion, sums, known, x, alone,
 ):  # fmt: skip
     """Solves for x; returns the iterations and the largest relative residual of the islands.
 
@@ -61,6 +65,8 @@ def conjugate_gradients(
         vectors: Work space for r, z, q, zero at first, and d, the likely direction, zero at held nodes, (4, n, 3).
         has_likely: Whether there is a likely direction.
         arms, product, mode_inverse: Those of `RigidModes`, or empty.
+        place, across_row, across_other, across, factor_start, factor_first, factor, motion: Of `CoupledModes`, or
+            empty.
         sums: Work space, (chunks, SUMS).
         known: Of islands, (k, KNOWN), zero at first; only BB is what ‖b‖² counts for at least.
         alone: Whether one thread does all: starting several costs more than such small systems do.
@@ -89,10 +95,16 @@ def conjugate_gradients(
         if task == LIKELY:
             has_likely = False
         may_go_on = iterations < max_iterations and restarts <= RESTARTS
-        task = _conclude(
-            task, may_go_on, restarts == 0, has_likely, tolerance, chunk_island, cluster_start, members, mode_inverse,
-            sums, known,
-        )  # fmt: skip
+        if task >= RESIDUAL and task != DIRECTION:
+            has_modes = len(mode_inverse) > 0 and (task == DESCEND or task == RESIDUAL)
+            _sum_chunks(has_modes, chunk_island, sums, known)
+            if has_modes:
+                _share_modes(mode_inverse, known)
+            if has_modes and len(motion) > 0:
+                _share_coupled(
+                    place, across_row, across_other, across, factor_start, factor_first, factor, motion, vectors, known
+                )
+        task = _conclude(task, may_go_on, restarts == 0, has_likely, tolerance, cluster_start, members, known)
     return iterations, _largest_residual(known)
 
 
@@ -121,9 +133,7 @@ def _largest_residual(known):
 
 
 @kernel()
-def _conclude(
-    task, may_go_on, is_norm, has_likely, tolerance, chunk_island, cluster_start, members, mode_inverse, sums, known
-):  # fmt: skip
+def _conclude(task, may_go_on, is_norm, has_likely, tolerance, cluster_start, members, known):
     """Draws the consequences of a pass for every cluster of islands, and returns the next task."""
     if task == GIVEN or task == ALL:
         return APPLY
@@ -131,10 +141,6 @@ def _conclude(
         return RESIDUAL
     if task == DIRECTION:
         return PRODUCT
-    has_modes = len(mode_inverse) > 0 and (task == DESCEND or task == RESIDUAL)
-    _sum_chunks(has_modes, chunk_island, sums, known)
-    if has_modes:
-        _share_modes(mode_inverse, known)
     goes_on = False
     for cluster in range(len(cluster_start) - 1):
         begin, end = cluster_start[cluster], cluster_start[cluster + 1]
@@ -217,3 +223,20 @@ def _share_modes(mode_inverse, known):
         for k in range(6):
             for m in range(6):
                 own[SHARE + m] += mode_inverse[island, m, k] * own[LACKING + k]
+
+
+@kernel()
+def _share_coupled(
+    place, across_row, across_other, across, factor_start, factor_first, factor, motion, vectors, known
+):  # fmt: skip
+    """Does the same for the coupled islands, all at once."""
+    for island in range(len(known)):
+        if place[island] >= 0:
+            for m in range(6):
+                motion[6 * place[island] + m] = known[island, LACKING + m]
+    add_across(1.0, across_row, across_other, across, vectors[Z], motion)
+    solve_rows(factor_start, factor_first, factor, motion)
+    for island in range(len(known)):
+        if place[island] >= 0:
+            for m in range(6):
+                known[island, SHARE + m] = motion[6 * place[island] + m]

@@ -38,6 +38,7 @@ class BlockPattern:
         chunk_island: Island of each chunk, (c,).
         island_start: Where the islands of rows begin, (k + 1,). No block joins two of them but by `coupling`.
         coupling: Which islands further blocks join; None: none.
+        first_count: Blocks before it was widened; None: it was not.
     """
 
     row_start: Unsigned
@@ -50,6 +51,7 @@ class BlockPattern:
     chunk_island: Unsigned
     island_start: Unsigned
     coupling: Coupling | None = None
+    first_count: int | None = None
 
     @property
     def node_count(self) -> int:

@@ -113,7 +113,7 @@ def solve(
         balance(modes, pattern, b, x)
         make_orthogonal(modes, pattern, vectors[D])
     # small systems on one thread, and then every island in one chunk, whose sums go through
-    alone = pattern.block_count < BLOCKS_PER_THREAD
+    alone = (pattern.first_count or pattern.block_count) < BLOCKS_PER_THREAD
     chunk_start, chunk_island = pattern.chunk_start, pattern.chunk_island
     if alone:
         chunk_start, chunk_island = pattern.island_start, np.arange(pattern.island_count, dtype=np.uint32)
@@ -123,9 +123,11 @@ def solve(
     known = np.zeros((pattern.island_count, KNOWN))
     if least is not None:
         known[:, BB] = np.square(least)
+    of = modes.coupled
     iterations, residual = conjugate_gradients(
         chunk_start, chunk_island, *pattern.clusters, pattern.row_start, pattern.column, values, inverse, is_free, b,
         float(tolerance), int(first), p, vectors, likely is not None, modes.arms, modes.product, modes.inverse,
+        of.place, of.row, of.other, of.product, of.start, of.first, of.factor, of.motion,
         np.zeros((len(chunk_island), SUMS)), known, x, alone,
     )  # fmt: skip
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations

@@ -21,6 +21,7 @@ import numpy as np
 from ..arrays import Bools, Floats, floats
 from ..geometry.chunks import run_in_chunks
 from ..jit import kernel
+from .coupled_modes import NOT_COUPLED, CoupledModes, balance_coupled, coupled_modes
 from .pattern import BlockPattern
 from .threes import add, add_cross, load, nothing, numbers, store
 
@@ -34,12 +35,14 @@ class RigidModes:
     Attributes:
         arms: From the centre of its island to each node, in units of the island's radius, (n, 3).
         product: A Z of each node's island, row by row, (n, 18).
-        inverse: E⁻¹ per island, zero where nodes are held, (k, 6, 6).
+        inverse: E⁻¹ per island, zero where nodes are held or `coupled` has it, (k, 6, 6).
+        coupled: Of islands that are coupled.
     """
 
     arms: Floats
     product: Floats
     inverse: Floats
+    coupled: CoupledModes = NOT_COUPLED
 
 
 @kernel(contract=True)
@@ -191,8 +194,6 @@ def rigid_modes(pattern: BlockPattern, values: Floats, positions: Floats, is_fre
 
     None where every island is held somewhere.
     """
-    if pattern.coupling is not None:
-        is_free = is_free & ~pattern.coupling.is_coupled()[pattern.island_of_row]
     if not is_any_free(pattern.island_start, is_free):
         return None
     arms, product = np.empty((pattern.node_count, 3)), np.empty((pattern.node_count, 18))
@@ -202,17 +203,31 @@ def rigid_modes(pattern: BlockPattern, values: Floats, positions: Floats, is_fre
         multiply_rigid(pattern.row_start, pattern.column, values, arms, rows.start, rows.stop, product)
 
     run_in_chunks(pattern.node_count, work)
+    coupled = coupled_modes(pattern, values, is_free, arms, product)
     matrices, inverse = np.empty((2, pattern.island_count, 6, 6))
     coarse_matrices(pattern.island_start, arms, product, matrices)
     invert_coarse(pattern.island_start, is_free, matrices, inverse)
-    return RigidModes(arms, product, inverse)
+    if pattern.coupling is None:
+        return RigidModes(arms, product, inverse)
+    inverse[pattern.coupling.is_coupled()] = 0.0
+    return RigidModes(arms, product, inverse, coupled or NOT_COUPLED)
 
 
 def balance(modes: RigidModes, pattern: BlockPattern, b: Floats, x: Floats) -> None:
     """Moves x, (n, 3), by rigid modes to Zᵀ(b − A x) = 0 in every island without held nodes."""
     balance_islands(pattern.island_start, modes.arms, modes.product, modes.inverse, b, x)
+    if len(modes.coupled.motion):
+        _balance_coupled(modes, pattern, b, x)
 
 
 def make_orthogonal(modes: RigidModes, pattern: BlockPattern, d: Floats) -> None:
     """Takes from a direction d, (n, 3), what is not A-orthogonal to the modes."""
-    balance_islands(pattern.island_start, modes.arms, modes.product, modes.inverse, np.zeros((0, 3)), d)
+    balance(modes, pattern, np.zeros((0, 3)), d)
+
+
+def _balance_coupled(modes: RigidModes, pattern: BlockPattern, b: Floats, x: Floats) -> None:
+    of = modes.coupled
+    balance_coupled(
+        pattern.island_start, of.place, modes.arms, modes.product, of.row, of.other, of.product, of.start, of.first,
+        of.factor, of.motion, b, x,
+    )  # fmt: skip

@@ -46,8 +46,9 @@ def widen(pattern: BlockPattern, rows: Indices, columns: Indices) -> Widened:
         added,
     )  # fmt: skip
     wide = replace(
-        pattern, row_start=start, column=column[:count].copy(), diagonal=diagonal[:n], corner_block=corner_block
-    )
+        pattern, row_start=start, column=column[:count].copy(), diagonal=diagonal[:n], corner_block=corner_block,
+        first_count=pattern.first_count or b,
+    )  # fmt: skip
     return Widened(wide, places, added)
 
 
@@ -99,7 +100,7 @@ def merge_rows(
                     i -= 1
                 fresh[i] = other
                 count += 1
-        k, i = np.int64(begin), 0
+        k, i = int(begin), 0
         while k < behind or i < count:
             if i == count or (k < behind and column[k] < fresh[i]):
                 wide_column[end] = column[k]

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The motions of bodies that touch, as `rigid_modes.py` has them for bodies that do not.
+
+E = ZᵀAZ then has blocks between the motions of bodies that touch, and A Z has rows in other bodies. So all bodies of a
+stack are moved at once to where the forces between them balance: otherwise a push from below climbs a body, or a
+layer of nodes, in every iteration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Bools, Floats, Indices
+from ..jit import kernel
+from .coarse_factor import Whole, envelope, factor_rows, narrow_order, solve_rows
+from .pattern import BlockPattern
+from .threes import add, add_cross, load, nothing, numbers, store
+
+
+@dataclass(frozen=True, eq=False)
+class CoupledModes:
+    """What coupled bodies without held nodes have beside their own `RigidModes`, g of them.
+
+    Attributes:
+        place: Of each island in the matrix E, or −1, (k,).
+        row, other, product: Rows of A Z beside those in the island itself: the row, the place of the island whose
+            motions these are, and A Z there, three rows of six, (e,), (e,), (e, 18).
+        start, first, factor: Of E, see `coarse_factor.py`.
+        motion: Work space, (6g,).
+    """
+
+    place: Whole
+    row: Indices
+    other: Indices
+    product: Floats
+    start: Whole
+    first: Whole
+    factor: Floats
+    motion: Floats
+
+
+NOT_COUPLED = CoupledModes(
+    np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 18)), np.zeros(1, np.int64),
+    np.zeros(0, np.int64), np.zeros(0), np.zeros(0),
+)  # fmt: skip
+
+
+def coupled_modes(
+    pattern: BlockPattern, values: Floats, is_free: Bools, arms: Floats, product: Floats
+) -> CoupledModes | None:
+    """Returns the modes of coupled islands, and takes from `product`, (n, 18), what belongs to other islands.
+
+    None where every island that others touch is held somewhere.
+    """
+    coupling = pattern.coupling
+    if coupling is None:
+        return None
+    is_own = coupling.is_coupled()
+    is_own &= np.logical_and.reduceat(is_free, pattern.island_start[:-1].astype(np.int64))
+    islands = np.flatnonzero(is_own)
+    place = np.full(pattern.island_count, -1)
+    place[islands] = np.arange(len(islands))
+    touch = is_own[coupling.first] & is_own[coupling.second]
+    first, second = place[coupling.first[touch]], place[coupling.second[touch]]
+    order = np.empty_like(islands)
+    order[narrow_order(first, second, len(islands))] = np.arange(len(islands))
+    place[islands] = order
+    cluster = np.empty(pattern.island_count, np.int64)
+    cluster[coupling.members] = np.repeat(np.arange(len(coupling.start) - 1), np.diff(coupling.start))
+    most = count_across(pattern.row_start, pattern.column, pattern.island_start)
+    row, other, there = np.empty(most, np.int32), np.empty(most, np.int32), np.empty((most, 18))
+    count = multiply_across(
+        pattern.row_start, pattern.column, values, pattern.island_start, pattern.island_of_row, cluster, place, arms,
+        product, row, other, there,
+    )  # fmt: skip
+    if not len(islands):
+        return None
+    start, columns = envelope(order[first], order[second], len(islands))
+    factor = np.zeros(start[-1])
+    modes = CoupledModes(
+        place, row[:count], other[:count], there[:count], start, columns, factor, np.empty(6 * len(islands))
+    )
+    fill_coarse(
+        pattern.island_start, pattern.island_of_row, place, arms, product, modes.row, modes.other, modes.product, start,
+        columns, factor,
+    )  # fmt: skip
+    factor_rows(start, columns, factor)
+    return modes
+
+
+@kernel()
+def count_across(row_start, column, island_start):
+    """Returns how many blocks are not on an island of their own."""
+    count = 0
+    for island in range(len(island_start) - 1):
+        begin, end = island_start[island], island_start[island + 1]
+        for i in range(begin, end):
+            if column[row_start[i]] < begin or column[row_start[i + 1] - 1] >= end:
+                for k in range(row_start[i], row_start[i + 1]):
+                    count += column[k] < begin or column[k] >= end
+    return count
+
+
+@kernel(contract=True)
+def multiply_across(
+    row_start, column, values, island_start, island_of_row, cluster, place, arms, product, row, other, there
+):
+    """Writes A Z of rows that reach to other islands anew: own motions to `product`, others as in `CoupledModes`.
+
+    Returns how many of the latter there are. Islands of another cluster have blocks of zeros there, if any.
+    """
+    count = 0
+    for i in range(len(island_of_row)):
+        island = island_of_row[i]
+        begin, end = island_start[island], island_start[island + 1]
+        if column[row_start[i]] >= begin and column[row_start[i + 1] - 1] < end:
+            continue
+        of_row = count
+        # own motions to the same bits as in rows that have no blocks of zeros
+        p, q, r, d, e, f = nothing(), nothing(), nothing(), nothing(), nothing(), nothing()
+        for k in range(row_start[i], row_start[i + 1]):
+            j = column[k]
+            if j >= begin and j < end:
+                arm, block = load(arms, 3 * j), 9 * k
+                s, t, u = load(values, block), load(values, block + 3), load(values, block + 6)
+                p, q, r = add(p, 1.0, s), add(q, 1.0, t), add(r, 1.0, u)
+                d, e, f = add_cross(d, arm, s), add_cross(e, arm, t), add_cross(f, arm, u)
+                continue
+            number = island_of_row[j]
+            to = place[number]
+            if to < 0 or cluster[number] != cluster[island]:
+                continue
+            at = of_row
+            while at < count and other[at] != to:
+                at += 1
+            if at == count:
+                row[at], other[at] = i, to
+                there[at] = 0.0
+                count += 1
+            add_motion(values[k], arms[j], there[at])
+        row_of = 18 * i
+        store(product, row_of, p)
+        store(product, row_of + 3, d)
+        store(product, row_of + 6, q)
+        store(product, row_of + 9, e)
+        store(product, row_of + 12, r)
+        store(product, row_of + 15, f)
+    return count
+
+
+@kernel(inline=True)
+def add_motion(block, arm, out):
+    """Adds a block times what six motions do at an arm: three rows of six."""
+    for axis in range(3):
+        a, b, c = block[3 * axis], block[3 * axis + 1], block[3 * axis + 2]
+        out[6 * axis] += a
+        out[6 * axis + 1] += b
+        out[6 * axis + 2] += c
+        out[6 * axis + 3] += arm[1] * c - arm[2] * b
+        out[6 * axis + 4] += arm[2] * a - arm[0] * c
+        out[6 * axis + 5] += arm[0] * b - arm[1] * a
+
+
+@kernel()
+def fill_coarse(
+    island_start, island_of_row, place, arms, product, row, other, there, start, first, factor
+):  # fmt: skip
+    """Writes the lower half of E into its envelope, zero at first."""
+    for island in range(len(island_start) - 1):
+        own = place[island]
+        if own >= 0:
+            for i in range(island_start[island], island_start[island + 1]):
+                _add_motions(own, own, arms[i], product[i], start, first, factor)
+    for e in range(len(row)):
+        own = place[island_of_row[row[e]]]
+        if own > other[e]:
+            _add_motions(own, other[e], arms[row[e]], there[e], start, first, factor)
+
+
+@kernel(inline=True)
+def _add_motions(own, other, arm, rows, start, first, factor):
+    for m in range(6):
+        to = start[6 * own + m] - first[6 * own + m] + 6 * other
+        for k in range(m + 1 if own == other else 6):
+            a, b, c = rows[k], rows[6 + k], rows[12 + k]
+            if m < 3:
+                factor[to + k] += rows[6 * m + k]
+            elif m == 3:
+                factor[to + k] += arm[1] * c - arm[2] * b
+            elif m == 4:
+                factor[to + k] += arm[2] * a - arm[0] * c
+            else:
+                factor[to + k] += arm[0] * b - arm[1] * a
+
+
+@kernel(contract=True)
+def add_across(sign, row, other, there, x, motion):
+    """Adds `sign` times what rows of A Z in other islands make of x, (n, 3), to `motion`, (6g,)."""
+    for e in range(len(row)):
+        s, t, u = sign * x[row[e], 0], sign * x[row[e], 1], sign * x[row[e], 2]
+        for m in range(6):
+            motion[6 * other[e] + m] += there[e, m] * s + there[e, 6 + m] * t + there[e, 12 + m] * u
+
+
+@kernel(contract=True)
+def balance_coupled(island_start, place, arms, product, row, other, there, start, first, factor, motion, b, x):
+    """Adds Z E⁻¹ Zᵀ(b − A x) to x, (n, 3), over all coupled islands, for b (n, 3) or, where that is empty, for zero."""
+    motion[:] = 0.0
+    for island in range(len(place)):
+        if place[island] < 0:
+            continue
+        push, twist = nothing(), nothing()
+        for i in range(island_start[island], island_start[island + 1]):
+            at, (s, t, u) = 18 * i, numbers(load(x, 3 * i))
+            push = add(add(add(push, -s, load(product, at)), -t, load(product, at + 6)), -u, load(product, at + 12))
+            twist = add(add(twist, -s, load(product, at + 3)), -t, load(product, at + 9))
+            twist = add(twist, -u, load(product, at + 15))
+            if len(b) > 0:
+                push = add(push, 1.0, load(b, 3 * i))
+                twist = add_cross(twist, load(arms, 3 * i), load(b, 3 * i))
+        store(motion, 6 * place[island], push)
+        store(motion, 6 * place[island] + 3, twist)
+    add_across(-1.0, row, other, there, x, motion)
+    solve_rows(start, first, factor, motion)
+    for island in range(len(place)):
+        if place[island] < 0:
+            continue
+        move, turn = load(motion, 6 * place[island]), load(motion, 6 * place[island] + 3)
+        for i in range(island_start[island], island_start[island + 1]):
+            store(x, 3 * i, add_cross(add(load(x, 3 * i), 1.0, move), turn, load(arms, 3 * i)))
