@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ten mixed bodies dropped into a bowl: `make validate`, or
+
+python -m pytest -s tests/validate_contact_bowl.py
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from contact_measures import DeepestEver, depths, energy
+from contact_scenes import bowl_mesh, dropped
+from reach_table import reach
+from scenes import Run
+from sinew.solver import advance
+
+SECTION = "Contact"
+
+
+def test_ten_bodies_in_a_bowl(tmp_path, shared, monkeypatch):
+    spent = {"contact": 0.0, "all": 0.0}
+    plain = advance.advance_step
+
+    def counted(*args, **more):
+        report = plain(*args, **more)
+        for name in spent:
+            spent[name] += report.milliseconds[name]
+        return report
+
+    monkeypatch.setattr(advance, "advance_step", counted)
+    run = Run(tmp_path, dropped(shared / "testdata/surface"))
+    ever, energies, into_bowl = DeepestEver(run), [energy(run)], 0.0
+    inner, triangles = bowl_mesh(0.42, 0.05)
+    for frame in range(run.scene.settings.frame_end - 1):
+        if frame == 4:  # compiled by now
+            spent.update(dict.fromkeys(spent, 0.0))
+        run.advance()
+        ever.look(run)
+        energies.append(energy(run))
+        into_bowl = max(into_bowl, *(float(depths(points, inner, triangles).max()) for points in run.render.values()))
+    fell = energies[0] - energies[-1]
+    grew = float(np.diff(energies).max()) / fell
+    speeds = {b.key: float(np.sqrt((run.state.v[b.nodes] ** 2).sum(axis=1).mean())) for b in run.built.model.bodies}
+    slowest = max(speeds, key=speeds.get)
+    tets, vertices = run.built.model.tet_count, sum(len(body.vertices) for body in run.scene.bodies)
+    name = f"ten bodies in a bowl, {tets} tets, {vertices} vertices, E 2e4 to 2e6 Pa"
+    reach(SECTION, f"{name}: deepest vertex in another body, of its size", ever, "1 %", ever.depth < 0.01)
+    reach(SECTION, f"{name}: deepest vertex in the bowl", f"{1e3 * into_bowl:.2f} mm", "2 mm", into_bowl < 2e-3)
+    line = f"{name}: most that energy grew in a frame, of what gravity gave ({fell:.0f} J)"
+    reach(SECTION, line, f"{grew:.3%}", "0.1 %", grew < 1e-3)
+    value = f"{1e3 * speeds[slowest]:.2f} mm/s ({slowest})"
+    reach(SECTION, f"{name}: fastest body after five seconds", value, "5 mm/s", speeds[slowest] < 5e-3)
+    share = spent["contact"] / (spent["all"] - spent["contact"])
+    steps = len(run.reports) * run.scene.settings.substeps
+    unsettled = sum(report.unsettled for report in run.reports)
+    missed = sum(report.not_converged for report in run.reports)
+    value = f"{share:.0%} (load {os.getloadavg()[0]:.1f})"
+    reach(SECTION, f"{name}: time for contact against the rest of the step", value, "100 %", share <= 1.0)
+    value = f"{missed}, {unsettled} unsettled, of {steps}"
+    reach(SECTION, f"{name}: steps that did not converge", value, "1 %", missed <= 0.01 * steps)
