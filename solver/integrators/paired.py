@@ -25,7 +25,7 @@ def with_pairs(model: Model, pairs: Pairs, dt: float, values: Floats, b: Floats)
     patterns = pair_pattern(model.pattern, model.tets)
     across = patterns.across(pairs.tet, pairs.other)
     wide = patterns.wide
-    across.widened.widened(values, wide)
+    across.widened.spread(values, wide)
     add_pairs(
         dt, pairs.tet, pairs.weights, pairs.other, pairs.other_weights, pairs.stiffness, pairs.force, across.place,
         model.tets, across.pattern.corner_block, across.widened.added, wide, b,

@@ -29,7 +29,7 @@ class Widened:
     places: Unsigned
     added: Unsigned
 
-    def widened(self, values: Floats, wide: Floats) -> None:
+    def spread(self, values: Floats, wide: Floats) -> None:
         """Writes blocks of the first pattern, (b, 9), to their places in `wide`, and zeros to all others, (b', 9)."""
         spread_blocks(self.places, values, wide)
 

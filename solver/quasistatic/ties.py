@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..arrays import Floats, Indices
 from ..jit import kernel
 from ..linear.pattern import BlockPattern, chunks_of
+from ..linear.widening import Widened, widen
 
 Whole = npt.NDArray[np.int64]
 
@@ -64,11 +65,8 @@ class Widening:
 
     def __init__(self, pattern: BlockPattern) -> None:
         self.pattern = pattern
-        rows = np.repeat(np.arange(pattern.node_count, dtype=np.int64), np.diff(pattern.row_start.astype(np.int64)))
-        self.keys = rows * pattern.node_count + pattern.column
         self.known: tuple[bytes, bytes] | None = None
-        self.wide = pattern
-        self.places = self.tie_places = np.zeros(0, np.int64)
+        self.wide = Widened(pattern, np.zeros(0, np.uint32), np.zeros(0, np.uint32))
 
     def widened(self, values: Floats, ties: Ties) -> tuple[BlockPattern, Floats]:
         """Returns the pattern and the blocks of the matrix `values`, (b, 9), with the ties added, (b', 9)."""
@@ -76,41 +74,30 @@ class Widening:
         if wanted != self.known:
             self._join(ties)
             self.known = wanted
-        wide = np.zeros((self.wide.block_count, 9))
-        wide[self.places] = values
-        add_ties(ties.start, ties.coefficients, ties.push, self.tie_places, wide)
-        return self.wide, wide
+        wide = np.empty((self.wide.pattern.block_count, 9))
+        self.wide.spread(values, wide)
+        add_ties(ties.start, ties.coefficients, ties.push, self.wide.added, wide)
+        return self.wide.pattern, wide
 
     def _join(self, ties: Ties) -> None:
-        count = self.pattern.node_count
-        keys = np.empty(int((np.diff(ties.start) ** 2).sum()), np.int64)
-        fill_keys(ties.start, ties.nodes, count, keys)
-        new = np.unique(keys)
-        at = np.minimum(np.searchsorted(self.keys, new), len(self.keys) - 1)
-        every = np.sort(np.concatenate([self.keys, new[self.keys[at] != new]]), kind="stable")
-        self.places, self.tie_places = np.searchsorted(every, self.keys), np.searchsorted(every, keys)
-        rows, columns = np.divmod(every, count)
-        chunk_start, chunk_island, island_start = chunks_of(count, [0])
-        self.wide = replace(
-            self.pattern,
-            row_start=np.searchsorted(rows, np.arange(count + 1)).astype(np.uint32),
-            column=columns.astype(np.uint32),
-            diagonal=np.flatnonzero(rows == columns).astype(np.uint32),
-            corner_block=self.places[self.pattern.corner_block].astype(np.uint32),
-            chunk_start=chunk_start,
-            chunk_island=chunk_island,
-            island_start=island_start,
-        )
+        rows, columns = np.empty((2, int((np.diff(ties.start) ** 2).sum())), np.int32)
+        fill_blocks(ties.start, ties.nodes, rows, columns)
+        found = widen(self.pattern, rows, columns)
+        chunk_start, chunk_island, island_start = chunks_of(self.pattern.node_count, [0])
+        whole = replace(
+            found.pattern, chunk_start=chunk_start, chunk_island=chunk_island, island_start=island_start
+        )  # fmt: skip
+        self.wide = replace(found, pattern=whole)
 
 
 @kernel()
-def fill_keys(start, nodes, count, keys):
-    """Writes row · count + column of every pair of nodes of every tie."""
+def fill_blocks(start, nodes, rows, columns):
+    """Writes row and column of every pair of nodes of every tie."""
     at = 0
     for tie in range(len(start) - 1):
         for i in range(start[tie], start[tie + 1]):
             for j in range(start[tie], start[tie + 1]):
-                keys[at] = np.int64(nodes[i]) * count + np.int64(nodes[j])
+                rows[at], columns[at] = nodes[i], nodes[j]
                 at += 1
 
 
