@@ -5,7 +5,18 @@ import numpy as np
 import pytest
 
 from sinew.solver.jit import kernel
-from sinew.solver.linear.threes import add, add_cross, add_products, load, nothing, numbers, store, total
+from sinew.solver.linear.threes import (
+    add,
+    add_cross,
+    add_products,
+    load,
+    load_four,
+    nothing,
+    numbers,
+    store,
+    store_four,
+    total,
+)
 
 FIRST, SECOND, THIRD = np.random.default_rng(0).normal(size=(3, 3))
 
@@ -40,3 +51,15 @@ def test_nothing_beside_the_three_numbers_is_read_or_written():
     row[:3] = THIRD
     everything(np.array([FIRST, SECOND, row[:3]]), np.inf, out)
     assert out[5, 1:4] == pytest.approx(THIRD)
+
+
+@kernel()
+def move_four(a, out):
+    """Writes four numbers of a from the second on into `out`, from its third on."""
+    store_four(out, 2, load_four(a, 1))
+
+
+def test_four_numbers_go_in_one_piece():
+    out = np.full(7, 9.0)
+    move_four(np.arange(6.0), out)
+    assert out.tolist() == [9.0, 9.0, 1.0, 2.0, 3.0, 4.0, 9.0]

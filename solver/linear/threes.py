@@ -64,6 +64,27 @@ def _store(typing: Any, array: Any, place: Any, v: Any) -> Any:
     return types.void(array, types.int64, THREE), generate
 
 
+def _load_four(typing: Any, array: Any, place: Any) -> Any:
+    """Returns the four numbers of an array from number `place` on: all that `store_four` has written."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        pointer = builder.bitcast(_at(context, builder, signature, arguments), VECTOR.as_pointer())
+        return builder.load(pointer, align=8)
+
+    return THREE(array, types.int64), generate
+
+
+def _store_four(typing: Any, array: Any, place: Any, v: Any) -> Any:
+    """Writes v and its fourth lane to an array: in one piece, so that it can be loaded again at once."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        pointer = builder.bitcast(_at(context, builder, signature, arguments), VECTOR.as_pointer())
+        builder.store(arguments[2], pointer, align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, THREE), generate
+
+
 def _nothing(typing: Any) -> Any:
     """Returns three zeros."""
     return THREE(), lambda context, builder, signature, arguments: _ZERO
@@ -137,6 +158,8 @@ def _total(typing: Any, v: Any) -> Any:
 # what kernels call: without the first argument
 load: Any = intrinsic(_load)
 store: Any = intrinsic(_store)
+load_four: Any = intrinsic(_load_four)
+store_four: Any = intrinsic(_store_four)
 nothing: Any = intrinsic(_nothing)
 three: Any = intrinsic(_three)
 add: Any = intrinsic(_add)

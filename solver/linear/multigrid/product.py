@@ -16,6 +16,7 @@ from ...arrays import Floats
 from ...geometry.chunks import run_ranges
 from ...jit import kernel
 from ..pattern import Unsigned
+from ..threes import add, load, load_four, nothing, store, store_four
 
 FINE_ROWS, COARSE_ROWS = 1024, 64  # that a thread takes at a time: rows of the coarse matrix have many more terms
 
@@ -30,12 +31,14 @@ class Product:
         slot: For every entry (i, j) of A in order and every entry (j, k) of B in order, the place of (i, k) in row i
             of C, (t,).
         slot_start: Where the terms of each row begin in `slot`, (n + 1,).
+        widest: Most entries of a row of C.
     """
 
     start: Unsigned
     column: Unsigned
     slot: Unsigned
     slot_start: Unsigned
+    widest: int
 
 
 def product(a_start: Unsigned, a_column: Unsigned, b_start: Unsigned, b_column: Unsigned, width: int) -> Product:
@@ -46,7 +49,7 @@ def product(a_start: Unsigned, a_column: Unsigned, b_start: Unsigned, b_column: 
     column, slot = np.empty((2, before[-1]), np.uint32)
     start = np.zeros(len(a_start), np.uint32)
     find_product(a_start, a_column, b_start, b_column, np.zeros(width, np.int64), start, column, slot)
-    return Product(start, column[: start[-1]].copy(), slot, slot_start)
+    return Product(start, column[: start[-1]].copy(), slot, slot_start, int(np.diff(start).max(initial=0)))
 
 
 @kernel()
@@ -70,42 +73,63 @@ def find_product(a_start, a_column, b_start, b_column, seen, start, column, slot
 
 
 @kernel(contract=True)
-def multiply_right(first, last, a_start, a_column, blocks, b_start, weight, start, slot_start, slot, out):
-    """Writes rows `first` to `last` of C = A B, (c, 9), for blocks of A, (a, 9), and scalars of B, (b,)."""
+def multiply_right(first, last, a_start, a_column, blocks, b_start, weight, start, slot_start, slot, row, out):
+    """Writes rows `first` to `last` of C = A B, (c, 9), for blocks of A, (a, 9), and scalars of B, (b,).
+
+    `row` is work space for a row of C, (widest, 12): three times four numbers, which are written and read in one piece.
+    """
     for i in range(first, last):
-        begin = start[i]
-        for c in range(begin, start[i + 1]):
-            out[c, :] = 0.0
+        clear(start[i + 1] - start[i], row)
         term = slot_start[i]
         for a in range(a_start[i], a_start[i + 1]):
-            A, j = blocks[a], a_column[a]
+            j = a_column[a]
+            p, q, r = load(blocks, 9 * a), load(blocks, 9 * a + 3), load(blocks, 9 * a + 6)
             for b in range(b_start[j], b_start[j + 1]):
-                _add(out[begin + slot[term]], weight[b], A)
+                add_block(weight[b], p, q, r, 12 * slot[term], row)
                 term += np.uint32(1)
+        copy_row(start[i], start[i + 1], row, out)
 
 
 @kernel(contract=True)
-def multiply_left(first, last, a_start, weight, a_column, b_start, blocks, start, slot_start, slot, out):
-    """Writes rows `first` to `last` of C = A B, (c, 9), for scalars of A, (a,), and blocks of B, (b, 9)."""
+def multiply_left(first, last, a_start, weight, a_column, b_start, blocks, start, slot_start, slot, row, out):
+    """Writes rows `first` to `last` of C = A B, (c, 9), for scalars of A, (a,), and blocks of B, (b, 9).
+
+    `row` is work space as for `multiply_right`.
+    """
     for i in range(first, last):
-        begin = start[i]
-        for c in range(begin, start[i + 1]):
-            out[c, :] = 0.0
+        clear(start[i + 1] - start[i], row)
         term = slot_start[i]
         for a in range(a_start[i], a_start[i + 1]):
             w, j = weight[a], a_column[a]
             for b in range(b_start[j], b_start[j + 1]):
-                _add(out[begin + slot[term]], w, blocks[b])
+                p, q, r = load(blocks, 9 * b), load(blocks, 9 * b + 3), load(blocks, 9 * b + 6)
+                add_block(w, p, q, r, 12 * slot[term], row)
                 term += np.uint32(1)
+        copy_row(start[i], start[i + 1], row, out)
 
 
-@kernel(contract=True)
-def _add(out, w, A):
-    """Adds w A to a block; all is read before anything is written, so that it goes in vectors."""
-    a, b, c = out[0] + w * A[0], out[1] + w * A[1], out[2] + w * A[2]
-    d, e, f = out[3] + w * A[3], out[4] + w * A[4], out[5] + w * A[5]
-    g, h, i = out[6] + w * A[6], out[7] + w * A[7], out[8] + w * A[8]
-    out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7], out[8] = a, b, c, d, e, f, g, h, i
+@kernel(inline=True)
+def clear(count, row):
+    """Makes the first blocks of a row zero."""
+    for c in range(0, 12 * count, 4):
+        store_four(row, c, nothing())
+
+
+@kernel(contract=True, inline=True)
+def add_block(w, p, q, r, place, row):
+    """Adds w times a block of rows p, q, r."""
+    store_four(row, place, add(load_four(row, place), w, p))
+    store_four(row, place + 4, add(load_four(row, place + 4), w, q))
+    store_four(row, place + 8, add(load_four(row, place + 8), w, r))
+
+
+@kernel(inline=True)
+def copy_row(first, last, row, out):
+    """Writes a row to the blocks from `first` to `last` of a matrix, (c, 9)."""
+    place = 0
+    for c in range(9 * first, 9 * last, 3):
+        store(out, c, load_four(row, place))
+        place += 4
 
 
 def blocks_times_weights(
@@ -122,7 +146,7 @@ def blocks_times_weights(
     def work(first: int, last: int) -> None:
         multiply_right(
             first, last, a_start, a_column, blocks, b_start, weight, structure.start, structure.slot_start,
-            structure.slot, out,
+            structure.slot, np.empty((structure.widest, 12)), out,
         )  # fmt: skip
 
     run_ranges(0, len(a_start) - 1, FINE_ROWS, work)
@@ -142,7 +166,7 @@ def weights_times_blocks(
     def work(first: int, last: int) -> None:
         multiply_left(
             first, last, a_start, weight, a_column, b_start, blocks, structure.start, structure.slot_start,
-            structure.slot, out,
+            structure.slot, np.empty((structure.widest, 12)), out,
         )  # fmt: skip
 
     run_ranges(0, len(a_start) - 1, COARSE_ROWS, work)
