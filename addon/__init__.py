@@ -16,6 +16,7 @@ PARTS = (
     "drawing.overlay",
     "drawing.heat_overlay",
     "drawing.attachment_overlay",
+    "drawing.contact_overlay",
     "drawing.timeline_marks",
     "handlers",
     "commands",

@@ -12,10 +12,12 @@ from . import roles
 
 def passing(scene: bpy.types.Scene) -> Iterator[tuple[bpy.types.Object, bpy.types.Object]]:
     """Yields the bodies with the other bodies and the colliders that they pass through, each pair once."""
-    bodies = roles.bodies(scene)
-    members = _members([*bodies, *roles.colliders(scene)])
+    bodies, colliders = roles.bodies(scene), roles.colliders(scene)
+    members = _members([*bodies, *colliders])
+    if not members:
+        return
     for number, body in enumerate(bodies):
-        for other in [*bodies[number + 1 :], *roles.colliders(scene)]:
+        for other in [*bodies[number + 1 :], *colliders]:
             if not (other in members.get(body, (other,)) and body in members.get(other, (body,))):
                 yield body, other
 
@@ -23,6 +25,11 @@ def passing(scene: bpy.types.Scene) -> Iterator[tuple[bpy.types.Object, bpy.type
 def ignored_pairs(scene: bpy.types.Scene, keys: Mapping[bpy.types.Object, str]) -> tuple[tuple[str, str], ...]:
     """Returns `Scene.ignored_pairs` of the solver; `keys` are those of the bodies and colliders that are read."""
     return tuple((keys[body], keys[other]) for body, other in passing(scene) if body in keys and other in keys)
+
+
+def is_used(scene: bpy.types.Scene) -> bool:
+    """Whether any body or collider of a scene does not collide with everything."""
+    return bool(_members([*roles.bodies(scene), *roles.colliders(scene)]))
 
 
 def touched(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:

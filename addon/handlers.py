@@ -11,7 +11,7 @@ from bpy.app.handlers import persistent
 
 from . import messages, overrides, roles
 from .baking import bake_status, bakes, cache_look, cache_place, present_bake, pulse, refusals, saving
-from .drawing import attachment_overlay, overlay
+from .drawing import attachment_overlay, contact_overlay, overlay
 from .results.result_objects import results_of
 
 
@@ -29,6 +29,7 @@ def load_post(*_: object) -> None:
     bake_status.forget()
     overlay.forget()
     attachment_overlay.forget()
+    contact_overlay.forget()
     for scene in bpy.data.scenes:
         present_bake.mend(scene)
         present_bake.attach(scene, lost_ones=False)

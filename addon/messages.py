@@ -64,6 +64,8 @@ def ending(job: Job) -> tuple[str, str]:
         kept = "" if job.frame is None else f" at frame {job.frame}; what is baked so far stays"
         return "INFO", f"Cancelled{kept}"
     line = f"Baked frames {job.frame_start} to {job.frame}"
+    if job.tally.contacts:
+        line += f", up to {job.tally.contacts:,} contacts at once"
     unsolved = not_converged(job.tally)
     return ("WARNING", f"{line}. {unsolved}") if unsolved else ("INFO", line)
 
@@ -85,6 +87,8 @@ def steps(tally: Tally) -> list[str]:
     lines = [f"Largest residual {tally.residual:.1e}"] if tally.residual or not tally.pose_residual else []
     if tally.pose_residual:
         lines.append(f"Largest residual of a pose {tally.pose_residual:.1e}, in frame {tally.worst_pose_frame}")
+    if tally.contacts:
+        lines.append(f"Most contacts at once: {tally.contacts:,}, in frame {tally.busiest_frame}")
     if tally.unsettled:
         lines.append(text_of(SinewError("contacts-unsettled", count=tally.unsettled)))
     if tally.inverted_tets:

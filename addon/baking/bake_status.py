@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import bpy
 
@@ -76,10 +78,17 @@ def _status_of(job: bake_job.Job) -> Status:
         seconds_left=job.seconds_left(clock.monotonic()),
         tets=job.tets,
         tally=job.tally,
+        contacts=_contacts_of(job.last),
         prerolled=job.prerolled,
         iteration=iteration_of(job.solving),
         stage=f'{stage}: "{job.body}"' if job.body else stage,
     )
+
+
+def _contacts_of(event: Mapping[str, Any] | None) -> int | None:
+    """Returns how many contacts a `frame` event tells of, or None."""
+    told = None if event is None else event.get("contacts")
+    return told if isinstance(told, int) else None
 
 
 def is_outdated(scene: bpy.types.Scene, seen: cache_look.CacheLook) -> bool:

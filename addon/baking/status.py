@@ -46,6 +46,7 @@ class Status:
         prerolled: How much of the pre-roll is done, 0 to 1, or None outside it.
         iteration: Of Newton's method, for the flesh that is being solved, and the residual there; or None.
         tally: How the steps of the running bake, or of the frames that are there, went.
+        contacts: Of the last frame of the running bake, or None.
         problem: Why the bake that is there cannot be read, or None.
         busy_elsewhere: Whether another process holds the cache's lock.
     """
@@ -64,6 +65,7 @@ class Status:
     prerolled: float | None = None
     iteration: tuple[int, float] | None = None
     tally: Tally = Tally()
+    contacts: int | None = None
     problem: SinewError | None = None
     busy_elsewhere: bool = False
 

@@ -62,7 +62,8 @@ def _draw_progress(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: S
     factor = status.fraction if status.prerolled is None else status.prerolled
     row.progress(factor=factor, type="BAR", text=_progress_words(status))
     if status.tets is not None:
-        layout.label(text=f"{status.tets:,} tets")
+        touching = f", {counted(status.contacts, 'contact')}" if status.contacts else ""
+        layout.label(text=f"{status.tets:,} tets{touching}")
     if any(map(roles.is_flesh, roles.bodies(scene))):
         # the line stays between two frames, so that nothing jumps
         goal = scene.sinew.pose_tolerance
@@ -89,6 +90,11 @@ def _progress_words(status: Status) -> str:
     left = "" if status.seconds_left is None else f", {duration(status.seconds_left)} left"
     frame = status.frame_start if status.frame is None else status.frame
     return f"Frame {frame} of {status.frame_end}{left}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Returns a number of things in words: "1 contact", "1,234 contacts"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:

@@ -10,6 +10,7 @@ from ..baking import bake_status
 from ..reading import tet_file
 from . import own_weight, tet_estimate
 from .layout_bake import draw_cache, draw_simulate, draw_solver, draw_wrapped
+from .layout_collision import draw_collider, draw_collision
 from .layout_flesh import draw_bone, draw_flesh, draw_held_by, draw_offers_to_hold
 from .layout_materials import draw_attributes, draw_defects, draw_fracture, draw_heat, draw_heat_source, draw_plasticity
 from .settings import draw_paint, draw_setting
@@ -19,6 +20,7 @@ __all__ = [
     "draw_bone",
     "draw_cache",
     "draw_collider",
+    "draw_collision",
     "draw_flesh",
     "draw_fracture",
     "draw_heat",
@@ -226,12 +228,3 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column = layout.column()
     column.active = settings.motion != "POSE"
     column.prop(settings, "initial_velocity")
-
-
-def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draws how bodies meet the collider."""
-    settings = context.object.sinew
-    layout.enabled = not bake_status.status(context.scene).is_locked
-    layout.prop(settings, "collider_shape")
-    layout.prop(settings, "friction")
-    layout.prop(settings, "thickness")

@@ -87,6 +87,7 @@ TABLE = (
     ("fracture", "Fracture", layouts.draw_fracture, {"BODY"}, True),
     ("tets", "Tets", layouts.draw_tets, {"BODY"}, False),
     ("pins", "Pins", layouts.draw_pins, {"BODY"}, False),
+    ("collision", "Collision", layouts.draw_collision, {"BODY"}, True),
     ("motion", "Size and Start", layouts.draw_motion, {"BODY"}, True),
     ("attributes", "Attributes", layouts.draw_attributes, {"BODY"}, True),
     ("bone", "Bone", layouts.draw_bone, {"BONE"}, False),

@@ -12,7 +12,7 @@ from ...solver.errors import BadInput, SinewError
 from .. import modifier_place, roles
 from ..drawing import own_weight
 from ..results import swap
-from . import tet_file
+from . import contact_notes, tet_file
 from .rna_values import animated_paths
 
 STANDARD_GRAVITY = 9.81
@@ -27,6 +27,7 @@ def notes(scene: bpy.types.Scene) -> Iterator[SinewError]:
     """Yields what the artist should know about the scene and its bodies."""
     yield from _gravity(scene)
     yield from _idle_bones(scene)
+    yield from contact_notes.notes(scene)
     for obj in roles.bodies(scene):
         yield from _normals(obj)
         yield from _posed_twice(obj)

@@ -24,9 +24,11 @@ PLAY_FOLDER = "play"
 TOPOLOGY_FOLDER = "topology"
 RESULT_FOLDER = "result"
 ATTRIBUTE_FOLDER = "attributes"
+CONTACT_FOLDER = "contacts"
 # what a bake makes, and an earlier one leaves
 BAKED_FOLDERS = (
     ATTRIBUTE_FOLDER,
+    CONTACT_FOLDER,
     RESULT_FOLDER,
     PLAY_FOLDER,
     RESUME_FOLDER,
@@ -102,7 +104,7 @@ def is_ours(relative: Path) -> bool:
     if folder[:2] == (SCENE_FOLDER, "tracks") and len(folder) == 3:
         stem = name.removesuffix(".npz")
         return name == "track.json" or stem.isdigit()
-    if folder in ((FRAME_FOLDER,), (RESUME_FOLDER,), (TOPOLOGY_FOLDER,)):
+    if folder in ((FRAME_FOLDER,), (RESUME_FOLDER,), (TOPOLOGY_FOLDER,), (CONTACT_FOLDER,)):
         return _NUMBERED.fullmatch(name) is not None
     if folder[:1] == (ATTRIBUTE_FOLDER,) and len(folder) == 2:
         return is_key(folder[1]) and _ATTRIBUTES.fullmatch(name) is not None

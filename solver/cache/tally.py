@@ -21,6 +21,8 @@ class Tally:
         pose_residual: The largest residual that a pose of flesh ended with.
         worst_pose_frame: The frame in which it did, or None.
         poses_not_converged: How many of `not_converged` are poses.
+        contacts: Most contacts at the end of a frame.
+        busiest_frame: The frame that had them, or None.
     """
 
     residual: float = 0.0
@@ -31,6 +33,8 @@ class Tally:
     pose_residual: float = 0.0
     worst_pose_frame: int | None = None
     poses_not_converged: int = 0
+    contacts: int = 0
+    busiest_frame: int | None = None
 
     @staticmethod
     def of(lines: Iterable[Mapping[str, Any]]) -> Tally:
@@ -43,6 +47,7 @@ class Tally:
     def and_frame(self, line: Mapping[str, Any]) -> Tally:
         """Returns the tally with one more frame, of which a line of the report tells."""
         residual, pose_residual = _number(line, "residual"), _number(line, "pose_residual")
+        contacts = int(line.get("contacts", 0))
         is_worse, is_worse_pose = residual > self.residual, pose_residual > self.pose_residual
         return Tally(
             residual if is_worse else self.residual,
@@ -53,6 +58,8 @@ class Tally:
             pose_residual if is_worse_pose else self.pose_residual,
             line.get("frame") if is_worse_pose else self.worst_pose_frame,
             self.poses_not_converged + int(line.get("poses_not_converged", 0)),
+            max(contacts, self.contacts),
+            line.get("frame") if contacts > self.contacts else self.busiest_frame,
         )
 
     def as_event(self) -> dict[str, Any]:
@@ -66,6 +73,8 @@ class Tally:
             "pose_residual": self.pose_residual,
             "worst_pose_frame": self.worst_pose_frame,
             "poses_not_converged": self.poses_not_converged,
+            "contacts": self.contacts,
+            "busiest_frame": self.busiest_frame,
         }
 
 

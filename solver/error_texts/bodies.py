@@ -75,10 +75,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{residual:.2g} in frame {frame}.",
         "Raise Max Iterations, lower Volume Preservation, or use more substeps per frame.",
     ),
-    "contacts-unsettled": (
-        "{count} steps went on before their contacts had settled.",
-        "Use more substeps per frame if bodies sink in or tremble.",
-    ),
     "inverted-after-steps": (
         "Up to {count} tets were inside out after a step.",
         "Use more substeps per frame or a stiffer material if the shape looks wrong.",

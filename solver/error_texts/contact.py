@@ -28,4 +28,25 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is to pass through what the scene does not have.',
         "Bake it again.",
     ),
+    # addon/messages.py
+    "contacts-unsettled": (
+        "In {count} steps, points that touch were still changing between holding, sliding and letting go when the "
+        "step had to end.",
+        "If bodies tremble or sink in a little, use more Substeps per Frame, or a Thickness.",
+    ),
+    # addon/reading/contact_notes.py
+    "scales-differ": (
+        '"{name}" and "{other}" touch, but their Simulated Sizes are not the same part of their true sizes: beside the '
+        "other, the first one moves as if it were {times} times smaller, so it falls faster and presses harder.",
+        "Give both the same part of their true size, or let them pass through each other with Collides With.",
+    ),
+    "thin-for-tets": (
+        'The tets of "{name}" are {tet_size} m long and it is about {thickness} m thick: with less than one tet '
+        "through it, it dents and folds coarsely where others touch it.",
+        "Choose a Tet Size of {wanted} m or less, or more Resolution Divisions.",
+    ),
+    "filter-empty": (
+        '"{name}" touches nothing: nothing that takes part is in "{collection}", or its own filter leaves it out.',
+        "Put bodies or colliders in that collection, or clear Collides With.",
+    ),
 }

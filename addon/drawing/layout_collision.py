@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the panels about who touches whom, and how."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import collision_filter
+from ..baking import bake_status
+from . import contact_overlay
+from .layout_bake import counted, draw_wrapped
+from .settings import draw_setting, quantity
+
+# so many of what is touched are named
+FEW_TOUCHED = 3
+POSE_TOUCHES_ITSELF = "Follow Pose has a switch of its own for this: Self Contact, in the panel Flesh"
+PIECES_COLLIDE = "Pieces of what breaks collide in any case, from the moment that they part"
+GROUND_HAS_FRONT = "A ground is solid below, without end"
+TOUCHES_NOTHING = "Touches nothing: no body or collider is in this collection whose own one has this object in it"
+
+
+def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how a body meets others and itself."""
+    obj, own = context.object, context.object.sinew
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked
+    column.prop(own, "friction_preset")
+    column.prop(own, "body_friction")
+    column.prop(own, "body_thickness")
+    follows = own.motion == "POSE"
+    row = column.row()
+    row.enabled = not follows
+    row.prop(own, "self_collision")
+    if follows:
+        draw_wrapped(column, POSE_TOUCHES_ITSELF, "INFO", context)
+    elif own.use_fracture:
+        draw_wrapped(column, PIECES_COLLIDE, "INFO", context)
+    _draw_filter(column, context, obj)
+    draw_contacts(layout, context)
+
+
+def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how bodies meet a collider."""
+    obj, own = context.object, context.object.sinew
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked
+    draw_setting(column, own, "use_collision")
+    column.prop(own, "collider_shape")
+    is_ground = own.collider_shape == "PLANE"
+    row = column.row()
+    row.enabled = not is_ground
+    row.prop(own, "collider_sides")
+    if is_ground:
+        draw_wrapped(column, GROUND_HAS_FRONT, "INFO", context)
+    column.prop(own, "friction_preset")
+    column.prop(own, "friction")
+    column.prop(own, "thickness")
+    _draw_filter(column, context, obj)
+    draw_contacts(layout, context)
+
+
+def _draw_filter(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    """Draws what an object collides with, in names where that is not everything."""
+    layout.prop(obj.sinew, "collision_collection")
+    if not collision_filter.is_used(context.scene):
+        return
+    touched = [other.name for other in collision_filter.touched(context.scene, obj)]
+    if not touched:
+        draw_wrapped(layout, TOUCHES_NOTHING, "ERROR", context)
+        return
+    more = len(touched) - FEW_TOUCHED
+    few = ", ".join(touched[:FEW_TOUCHED])
+    draw_wrapped(layout, f"Touches {few} and {more} more" if more > 0 else f"Touches {few}", "LINKED", context)
+
+
+def draw_contacts(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws the switch of the contacts in the viewport, and what they come to at this frame."""
+    scene = context.scene
+    column = layout.column(heading="Viewport Display")
+    column.prop(scene.sinew, "show_contacts")
+    if scene.sinew.show_contacts:
+        column.label(text=_contact_words(scene), icon="INFO")
+
+
+def _contact_words(scene: bpy.types.Scene) -> str:
+    if bake_status.status(scene).frame is None:
+        return "Shown once there is a bake: Simulate"
+    found = contact_overlay.contacts(scene)
+    if not len(found):
+        return "Nothing touches at this frame"
+    return f"{counted(len(found), 'contact')}, up to {quantity(found.largest, 'N')} each"

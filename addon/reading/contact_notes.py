@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an artist should know, when a bake begins, about bodies that will touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+
+from ...solver.errors import SinewError
+from .. import collision_filter, roles
+from ..drawing import tet_estimate
+
+# Simulated Sizes are the same part of true sizes up to here
+ALIKE = 1.1
+
+
+def notes(scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """Yields what bodies that touch others make of that."""
+    yield from _scales(scene)
+    for obj in roles.bodies(scene):
+        others = collision_filter.touched(scene, obj)
+        if obj.sinew.self_collision or any(other.sinew.role == "BODY" for other in others):
+            yield from _thin(obj, scene)
+    for obj in [*roles.bodies(scene), *roles.colliders(scene)]:
+        yield from _filter(obj, scene)
+
+
+def scale(obj: bpy.types.Object) -> float:
+    """Returns by how much a body moves as if it were larger than it is: Simulated Size / true size."""
+    longest = max(obj.dimensions)
+    return obj.sinew.simulated_size / longest if obj.sinew.use_simulated_size and longest > 0.0 else 1.0
+
+
+def _scales(scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """Of two bodies that touch, as one thing in one world, Simulated Size makes two worlds.
+
+    A body that moves as if it were s times as large has gravity g / s and stiffness E / s², and its own mass.
+    """
+    pairs = [
+        (scale(other) / scale(obj), obj, other)
+        for obj in roles.bodies(scene)
+        for other in collision_filter.touched(scene, obj)
+        if other.sinew.role == "BODY" and scale(obj) > 0.0
+    ]
+    # of all pairs the one that differs most
+    ratio, smaller, larger = max(pairs, key=lambda pair: pair[0], default=(1.0, None, None))
+    if ratio > ALIKE and smaller is not None and larger is not None:
+        yield SinewError("scales-differ", name=smaller.name, other=larger.name, times=f"{ratio:.2g}")
+
+
+def _thin(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """Less than a tet through a body; its thickness is that of a plate of the same volume and surface."""
+    if obj.sinew.method == "GIVEN":
+        return
+    unit = scene.unit_settings.scale_length
+    measures = tet_estimate.measures(obj, unit)
+    if not (measures.longest > 0.0 and measures.volume > 0.0):
+        return
+    size = tet_estimate.meshing(obj, measures.longest, unit).tet_size or 0.0
+    thickness = 2.0 * measures.volume / measures.area
+    if thickness < size:
+        yield SinewError(
+            "thin-for-tets",
+            name=obj.name,
+            tet_size=f"{size:.2g}",
+            thickness=f"{thickness:.2g}",
+            wanted=f"{thickness / 2.0:.2g}",
+        )
+
+
+def _filter(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """A filter that leaves nothing, which is hardly meant."""
+    chosen = obj.sinew.collision_collection
+    if chosen is not None and not collision_filter.touched(scene, obj):
+        yield SinewError("filter-empty", name=obj.name, collection=chosen.name)
