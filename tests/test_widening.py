@@ -76,13 +76,13 @@ def test_the_pattern_is_kept_while_no_other_tets_touch():
     pattern, count = block_pattern(both, 2 * n, [0, n]), len(tets)
     patterns = pair_pattern(pattern, both)
     tet, other = np.array([3, 9, 3], np.int32), np.array([count, count + 5, count], np.int32)
-    first = patterns.across(tet, other)
-    assert first.pattern.coupling is not None and patterns.across(tet, other).pattern is first.pattern
-    fewer = patterns.across(tet[1:2], other[1:2])
+    first = patterns.across(pattern, tet, other)
+    assert first.pattern.coupling is not None and patterns.across(pattern, tet, other).pattern is first.pattern
+    fewer = patterns.across(pattern, tet[1:2], other[1:2])
     assert fewer.pattern is first.pattern
-    alone = patterns.across(tet, tet[::-1])
+    alone = patterns.across(pattern, tet, tet[::-1])
     assert alone.pattern.coupling is None and alone.pattern is not first.pattern
-    again = patterns.across(tet[1:2], other[1:2])
+    again = patterns.across(pattern, tet[1:2], other[1:2])
     for place, (t, o) in ((first.place, (tet, other)), (again.place, (tet[1:2], other[1:2]))):
         of = first if place is first.place else again
         blocks = of.widened.added[32 * place[:, None] + np.arange(32)].reshape(-1, 2, 4, 4)
@@ -105,7 +105,7 @@ def test_it_is_fast_enough_for_every_step():
         patterns = pair_pattern(pattern, both)
         patterns.widened, patterns.keys = None, np.zeros(0, np.int64)
         begun = time.perf_counter()
-        patterns.across(tet, other + np.int32(len(tets)))
+        patterns.across(pattern, tet, other + np.int32(len(tets)))
         times.append(time.perf_counter() - begun)
     assert min(times) < 0.05
     print(f"{2 * n} nodes: {1e3 * min(times):.2f} ms")

@@ -33,6 +33,7 @@ from ..state import State
 from .conventions import LEAST, TIGHT
 from .flesh import DynamicFlesh, FleshGroup, Look
 from .outside import Outside
+from .paired import lost_by, with_pairs
 from .right_side import push_by_gravity
 from .rows import add_blocks, add_to_diagonal
 from .wide_tangent import WideTangent, blocks_of, product, runs
@@ -47,6 +48,7 @@ class FleshSystem:
     Attributes:
         r: The residual, zero at held nodes [N s], (n, 3).
         linear: The same without Δt f of flesh.
+        pattern, matrix: A, but for what `is_apart`: flesh that averages at its nodes, where no pairs act.
         scale: What ‖r‖ is compared with, per island [N s], (k,).
         looked: Forces and tangent of flesh; None where no body moves by implicit Euler.
     """
@@ -62,6 +64,7 @@ class FleshSystem:
         self.wide = WideTangent(flesh.euler, model) if flesh.euler and flesh.euler.law.left is not None else None
         pattern, work = model.pattern, workspace(model.pattern)
         self.values, self.base, self.base_force = work.values, _base(pattern), work.force
+        self.pattern, self.matrix, self.is_apart = pattern, self.values, self.wide is not None
         self.base_force[:] = 0.0
         self.drag = model.mass * (1.0 + dt * model.mass_damping)
         self._assemble_corotated(flesh, element)
@@ -93,11 +96,16 @@ class FleshSystem:
         push_by_gravity(model.mass, model.gravity_scale, floats(outside.gravity), dt, push)
         if outside.node_force is not None:
             push += dt * outside.node_force
-        drawn = self._add_points(v, outside, push)
-        r = self.momentum + pull + push - drawn - product(self.model.pattern, self.base, v)
-        r[~is_free] = 0.0
+        drawn = self._add_points(v, outside, push) + lost_by(model, outside.pairs, dt, v)
+        self.pattern, self.matrix, self.is_apart = model.pattern, self.values, self.wide is not None
         if self.wide and self.looked:
             self.wide.see(self.looked, self.values, dt)
+            if len(outside.pairs):
+                self.pattern, self.matrix = self.wide.joined(self.values)
+                self.is_apart = False
+        self.pattern, self.matrix = with_pairs(model, self.pattern, outside.pairs, dt, self.matrix, push)
+        r = self.momentum + pull + push - drawn - product(self.model.pattern, self.base, v)
+        r[~is_free] = 0.0
         self.r, self.linear = r, r - is_free[:, None] * (pull - dt * self.base_force)
         self.scale = self._scale(v, is_free, pull, push)
 
@@ -133,8 +141,8 @@ class FleshSystem:
         """
         d = guess.copy()
         least = ENOUGH * self.settings.tolerance / exactness * self.scale
-        if self.wide is None:
-            return d, self._solve(self.model.pattern, self.values, self.r, is_free, d, x, exactness, least, likely)
+        if self.wide is None or not self.is_apart:
+            return d, self._solve(self.pattern, self.matrix, self.r, is_free, d, x, exactness, least, likely)
         own, wide = self.wide.nodes, self.wide
         of_own = None if likely is None else floats(likely[own])
         part = floats(d[own])
@@ -159,14 +167,17 @@ class FleshSystem:
         """Solves A δ = b from what `d` holds, for the nodes of a pattern."""
         settings = self.settings
         X = self.model.X[self.wide.nodes] if self.wide and pattern is self.wide.pattern else self.model.X
-        lattices = EmbeddedLattices(X, at_once=False) if settings.tolerance <= TIGHT else None
+        lattices = None
+        if settings.tolerance <= TIGHT and pattern.coupling is None:
+            mesh = self.model.pattern if pattern is self.pattern else None
+            lattices = EmbeddedLattices(X, at_once=False, mesh=mesh)
         modes = rigid_modes(pattern, values, x, is_free)
         return solve(pattern, values, b, is_free, d, exactness, settings.max_iterations, least, likely, modes, lattices)
 
     def _times(self, v: Floats) -> Floats:
         """Returns A v, (n, 3)."""
-        out = product(self.model.pattern, self.values, v)
-        if self.wide:
+        out = product(self.pattern, self.matrix, v)
+        if self.wide and self.is_apart:
             self.wide.multiply(v, out)
         return out
 

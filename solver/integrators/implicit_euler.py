@@ -166,7 +166,7 @@ def solve_step(
         dt, points.tet, points.weights, points.stiffness, points.damping, points.force, model.tets,
         pattern.corner_block, work.values, impulse,
     )  # fmt: skip
-    matrix, values = with_pairs(model, outside.pairs, dt, work.values, impulse)
+    matrix, values = with_pairs(model, pattern, outside.pairs, dt, work.values, impulse)
 
     x0, v0 = floats(state.x), floats(state.v)
     likely = state.fields.get(CHANGE) if before is None else None

@@ -7,7 +7,8 @@ With the velocities v at the end of a step, x = x0 + Δt v, bodies seek the mini
 
 whose gradient is −r, with r the residual of the step's equation. r − Δt f, without the forces of flesh, is linear in
 v. So its values at the two ends of a step δ say how the quadratic part of Φ changes along all of δ, and only Ψ is
-looked up between. Bodies do not know each other: each goes as far as it does alone.
+looked up between. Bodies do not know each other: each goes as far as it does alone. Those that touch each other have
+one potential, and go equally far (`alike.py`).
 """
 
 from __future__ import annotations

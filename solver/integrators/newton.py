@@ -14,6 +14,7 @@ from ..errors import SolveFailed
 from ..model import Model
 from ..scene import Settings
 from ..state import State
+from .alike import Alike
 from .conventions import CHANGE
 from .flesh import DynamicFlesh
 from .flesh_system import FleshSystem
@@ -50,6 +51,7 @@ class NewtonStep:
         """Looks at the first iterate."""
         self.model, self.state, self.outside, self.dt = model, state, outside, dt
         self.system = FleshSystem(model, state, dt, settings, flesh, element)
+        self.alike = Alike(model, self.system.group, outside.pairs)
         self.is_free: Bools = np.ones(model.node_count, bool) if outside.is_fixed is None else ~outside.is_fixed
         # x = x0 + Δt v, so v is zero where the step begins; the first solve guesses the velocities there
         self.x, self.v = floats(state.x), np.zeros((model.node_count, 3))
@@ -76,14 +78,14 @@ class NewtonStep:
         energy = system.looked.energies_seen() if system.looked else np.zeros(0)
         self._go(self.v + d)
         # where held nodes jump, a rise of the potential is no fault of the step, so what is left of r decides
-        jumps = self._per_body(d * ~self.is_free[:, None], d) > 0.0
+        jumps = self.alike.products(d * ~self.is_free[:, None], d) > 0.0
         is_wild = jumps & bool((system.sizes() > asked).any())
         s = self._lengths(d, begin, energy, jumps)
         if is_wild.any():  # the held nodes alone
-            alone = np.where(self._per_node(is_wild)[:, None] == 1.0, guess - d, 0.0)
-            self._go(begin[1] + self._per_node(s)[:, None] * d + alone)
+            alone = np.where(self.alike.of_nodes(is_wild)[:, None] == 1.0, guess - d, 0.0)
+            self._go(begin[1] + self.alike.of_nodes(s)[:, None] * d + alone)
         elif (s < 1.0).any():
-            self._go(begin[1] + self._per_node(s)[:, None] * d)
+            self._go(begin[1] + self.alike.of_nodes(s)[:, None] * d)
         self.guess, self.likely, before = np.zeros_like(d), None, self.residual
         self.residual = system.residual()
         is_slow = self.solves > 1 and SLOW * before < self.residual <= NEAR
@@ -101,7 +103,7 @@ class NewtonStep:
         system = self.system
         d, solved = system.direction(self.x, self.is_free, guess, self.likely, self.exactness)
         self.iterations += solved.iterations
-        if self.clamp or (solved.converged and (self._per_body(d, system.r) >= 0.0).all()):
+        if self.clamp or (solved.converged and (self.alike.products(d, system.r) >= 0.0).all()):
             return d
         self.clamp, self.is_definite = True, False
         system.look(self.x, self.v, self.outside, self.is_free)
@@ -112,6 +114,7 @@ class NewtonStep:
     def see(self, outside: Outside) -> None:
         """Takes other contacts, and other targets."""
         self.outside, self.target = outside, self._target(outside)
+        self.alike = Alike(self.model, self.system.group, outside.pairs)
         self.system.see(self.v, outside, self.is_free)
         self.residual = self.system.residual()
 
@@ -127,32 +130,17 @@ class NewtonStep:
         self.system.look(x, v, self.outside, self.is_free, self.clamp)
 
     def _lengths(self, d: Floats, begin: tuple[Floats, Floats, Floats, Floats], energy: Floats, jumps: Bools) -> Floats:
-        """Returns how far each body of flesh goes along d, from the iterate before to this one, at most."""
+        """Returns how far what goes alike goes along d, from the iterate before to this one, at most."""
         system, group = self.system, self.system.group
         if not system.looked or not group:
             return np.zeros(0)
-        nodes, looked = group.part.nodes, system.looked
-        along = [self._per_body(values, d) for values in (begin[2], begin[3], system.linear)]
-        at_end = np.where(jumps, -np.inf, looked.energies_seen())
+        nodes, looked, alike = group.part.nodes, system.looked, self.alike
+        along = [alike.products(values, d) for values in (begin[2], begin[3], system.linear)]
+        at_end = np.where(jumps, -np.inf, alike.sums(looked.energies_seen()))
         x, v = self.state.x[nodes], begin[1][nodes]
 
         def energies(s: Floats) -> Floats:
-            return looked.energies(x + self.dt * (v + self._per_node(s)[nodes, None] * d[nodes]))
+            return alike.sums(looked.energies(x + self.dt * (v + alike.of_nodes(s)[nodes, None] * d[nodes])))
 
-        return lengths(along[0], along[1], along[2], energy, at_end, energies, system.energy_noise)
-
-    def _per_body(self, a: Floats, b: Floats) -> Floats:
-        """Returns a·b of every body of flesh."""
-        group = self.system.group
-        if group is None:
-            return np.zeros(0)
-        starts = [body.nodes.start for body in group.part.model.bodies]
-        return np.add.reduceat((a * b).sum(axis=1)[group.part.nodes], starts)
-
-    def _per_node(self, s: Floats | Bools) -> Floats:
-        """Returns what belongs to bodies of flesh for all nodes: of other bodies it is 1."""
-        out, group = np.ones(self.model.node_count), self.system.group
-        if group:
-            for number, length in zip(group.part.bodies, s, strict=True):
-                out[self.model.bodies[number].nodes] = length
-        return out
+        noise = alike.sums(system.energy_noise)
+        return lengths(along[0], along[1], along[2], alike.sums(energy), at_end, energies, noise)

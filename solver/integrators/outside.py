@@ -78,6 +78,14 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.tet)
 
+    def relative(self, x: Floats, tets: Indices) -> Floats:
+        """Returns where p is from q [m], (k, 3), for node positions or velocities x, (n, 3)."""
+        here, there = (
+            np.einsum("ka,kai->ki", weights, x[tets[tet]])
+            for weights, tet in ((self.weights, self.tet), (self.other_weights, self.other))
+        )
+        return here - there
+
 
 @dataclass
 class Outside:

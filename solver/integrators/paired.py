@@ -3,27 +3,31 @@
 
 from __future__ import annotations
 
-from ..arrays import Floats
+import numpy as np
+
+from ..arrays import Floats, floats
 from ..linear.pairs import add_pairs, pair_pattern
 from ..linear.pattern import BlockPattern
 from ..model import Model
 from .outside import Pairs
 
 
-def with_pairs(model: Model, pairs: Pairs, dt: float, values: Floats, b: Floats) -> tuple[BlockPattern, Floats]:
-    """Returns pattern and blocks of the matrix of `values`, (b, 9), with pairs; without any just these.
+def with_pairs(
+    model: Model, pattern: BlockPattern, pairs: Pairs, dt: float, values: Floats, b: Floats
+) -> tuple[BlockPattern, Floats]:
+    """Returns pattern and blocks of a matrix with pairs; without any just those that it has.
 
     Args:
         model: The bodies.
+        pattern, values: Of the matrix, not changed, (b, 9).
         pairs: What acts between two tets.
         dt: Δt [s].
-        values: Blocks in the model's pattern, not changed.
         b: Right-hand side [N s], (n, 3), to which Δt f is added.
     """
     if not len(pairs):
-        return model.pattern, values
-    patterns = pair_pattern(model.pattern, model.tets)
-    across = patterns.across(pairs.tet, pairs.other)
+        return pattern, values
+    patterns = pair_pattern(pattern, model.tets)
+    across = patterns.across(pattern, pairs.tet, pairs.other)
     wide = patterns.wide
     across.widened.spread(values, wide)
     add_pairs(
@@ -31,3 +35,16 @@ def with_pairs(model: Model, pairs: Pairs, dt: float, values: Floats, b: Floats)
         model.tets, across.pattern.corner_block, across.widened.added, wide, b,
     )  # fmt: skip
     return across.pattern, wide
+
+
+def lost_by(model: Model, pairs: Pairs, dt: float, v: Floats) -> Floats:
+    """Returns Δt times what pairs lose by velocities v [m/s], of nodes [N s], (n, 3) each."""
+    lost = np.zeros_like(v)
+    if len(pairs):
+        forces = floats(np.einsum("kij,kj->ki", dt * pairs.stiffness, pairs.relative(v, model.tets)))
+        none, blocks = np.zeros((0, 9)), np.zeros((0, 4), np.uint32)
+        add_pairs(
+            dt, pairs.tet, pairs.weights, pairs.other, pairs.other_weights, pairs.stiffness, forces,
+            np.zeros(0, np.int64), model.tets, blocks, np.zeros(0, np.uint32), none, lost,
+        )  # fmt: skip
+    return lost

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The system of flesh that averages at its nodes: its matrix has blocks that the pattern of the whole lacks.
 
-No block joins two bodies, so this flesh is solved for by itself, and all other bodies as if there were none.
+Where no block joins two bodies, this flesh is solved for by itself, and all other bodies as if there were none. Where
+bodies touch each other, all are solved for together, in a pattern that has all blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..arrays import Bools, Floats, floats
+from ..arrays import Bools, Floats, Indices, floats, indices
 from ..geometry.chunks import run_parts
 from ..hyperelastic.parts import parts_of
 from ..linear.pattern import BlockPattern, Unsigned
+from ..linear.widening import Widened, widen
 from ..model import Model
 from .flesh import FleshGroup, Look
 from .rows import multiply_rows
@@ -45,9 +48,30 @@ class WideTangent:
         self.pattern, self.values = looked.whole_tangent(narrow)
         self.values *= dt * dt
 
+    def joined(self, values: Floats) -> tuple[BlockPattern, Floats]:
+        """Returns the blocks of the whole, (b, 9), with those of this flesh as last seen, and their pattern."""
+        union = _union(self.model.pattern, self.pattern, self.nodes)
+        found = np.empty((union.pattern.block_count, 9))
+        union.spread(values, found)
+        found[union.added] = self.values
+        return union.pattern, found
+
     def multiply(self, v: Floats, out: Floats) -> None:
         """Writes the rows of A v of the group's nodes, (n, 3)."""
         out[self.nodes] = product(self.pattern, self.values, floats(v[self.nodes]))
+
+
+_unions: WeakKeyDictionary[BlockPattern, tuple[BlockPattern, Widened]] = WeakKeyDictionary()
+
+
+def _union(whole: BlockPattern, part: BlockPattern, nodes: Indices) -> Widened:
+    """Returns the pattern of the whole with the blocks of a part's, whose rows are `nodes`; kept with the part's."""
+    kept = _unions.get(part)
+    if kept is None or kept[0] is not whole:
+        counts = np.diff(part.row_start.astype(np.int64))
+        kept = whole, widen(whole, indices(np.repeat(nodes, counts)), indices(nodes[part.column]))
+        _unions[part] = kept
+    return kept[1]
 
 
 def product(pattern: BlockPattern, values: Floats, v: Floats) -> Floats:

@@ -37,16 +37,16 @@ class Across:
 
 
 class PairPattern:
-    """Wide patterns of one pattern and its tets, (m, 4)."""
+    """The wide pattern of a pattern and its tets, (m, 4)."""
 
-    def __init__(self, pattern: BlockPattern, tets: Indices) -> None:
-        self.pattern, self.tets = pattern, tets
+    def __init__(self, tets: Indices) -> None:
+        self.tets = tets  # and not the pattern, with which this is dropped
         self.keys = np.zeros(0, np.int64)  # of pairs of tets, rising
         self.widened: Widened | None = None
         self.last: BlockPattern | None = None
         self.wide = np.zeros((0, 9))
 
-    def across(self, tet: Indices, other: Indices) -> Across:
+    def across(self, pattern: BlockPattern, tet: Indices, other: Indices) -> Across:
         """Returns the blocks of pairs of tets, (k,) each."""
         count = len(self.tets)
         wanted = tet.astype(np.int64) * count + other
@@ -58,14 +58,14 @@ class PairPattern:
             self.keys, place = new, np.searchsorted(new, wanted)
             rows, columns = np.empty((2, 32 * len(new)), np.int32)
             fill_blocks(self.tets, new // count, new % count, rows, columns)
-            self.widened, self.last = widen(self.pattern, rows, columns), None
+            self.widened, self.last = widen(pattern, rows, columns), None
             self.wide = np.empty((self.widened.pattern.block_count, 9))
-        return Across(self._coupled(self.widened, tet, other), self.widened, place)
+        return Across(self._coupled(pattern, self.widened, tet, other), self.widened, place)
 
-    def _coupled(self, widened: Widened, tet: Indices, other: Indices) -> BlockPattern:
+    def _coupled(self, pattern: BlockPattern, widened: Widened, tet: Indices, other: Indices) -> BlockPattern:
         """Returns the wide pattern with the islands coupled that the pairs join."""
-        islands, first = self.pattern.island_of_row, self.tets[:, 0]
-        coupling = coupling_of(islands[first[tet]], islands[first[other]], self.pattern.island_count)
+        islands, first = pattern.island_of_row, self.tets[:, 0]
+        coupling = coupling_of(islands[first[tet]], islands[first[other]], pattern.island_count)
         if coupling is None:
             return widened.pattern
         if self.last is None or not coupling.is_same(self.last.coupling):
@@ -77,9 +77,9 @@ _kept: WeakKeyDictionary[BlockPattern, PairPattern] = WeakKeyDictionary()
 
 
 def pair_pattern(pattern: BlockPattern, tets: Indices) -> PairPattern:
-    """Returns the wide patterns of a pattern, kept with it."""
+    """Returns the wide pattern of a pattern, kept with it."""
     if pattern not in _kept:
-        _kept[pattern] = PairPattern(pattern, tets)
+        _kept[pattern] = PairPattern(tets)
     return _kept[pattern]
 
 
