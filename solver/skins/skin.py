@@ -80,6 +80,11 @@ class Skins:
         return np.repeat(np.arange(len(self.names), dtype=np.int32), np.diff(self.vertex_start))
 
     @functools.cached_property
+    def skin_of_triangle(self) -> Indices:
+        """The skin of every triangle, (t,)."""
+        return np.repeat(np.arange(len(self.names), dtype=np.int32), np.diff(self.triangle_start))
+
+    @functools.cached_property
     def trees(self) -> SkinTrees:
         """Which triangles are near each other, made of their positions at rest."""
         return make_trees(self.rest, self.triangles, self.triangle_start)

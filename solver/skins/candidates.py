@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which points come near which triangles during a step: boxes of skins, then a tree per skin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..geometry.box_tree import LEAF_SIZE
+from ..jit import kernel
+
+STACK = 128
+
+
+@kernel()
+def find_bounds(vertex_start, start, end, more, boxes):
+    """Writes the boxes that hold the vertices of skins at both ends of a step and `more` [m], (s,), around them.
+
+    Args:
+        vertex_start: See `Skins`.
+        start, end: Vertices [m], (v, 3).
+        more: (s,).
+        boxes: Out, least and greatest corner [m], (s, 6).
+    """
+    for skin in range(len(vertex_start) - 1):
+        for axis in range(3):
+            low, high = np.inf, -np.inf
+            for i in range(vertex_start[skin], vertex_start[skin + 1]):
+                a, b = start[i, axis], end[i, axis]
+                low, high = min(low, min(a, b)), max(high, max(a, b))
+            boxes[skin, axis], boxes[skin, 3 + axis] = low - more[skin], high + more[skin]
+
+
+@kernel()
+def find_way(vertex_start, start, end, way):
+    """Writes how far the vertices of each skin are from one place to another at most, along an axis [m], (s,)."""
+    for skin in range(len(vertex_start) - 1):
+        most = 0.0
+        for i in range(vertex_start[skin], vertex_start[skin + 1]):
+            for axis in range(3):
+                most = max(most, abs(end[i, axis] - start[i, axis]))
+        way[skin] = most
+
+
+@kernel()
+def find_pairs(
+    first, last, start, end, skin_of, nodes, may, reach, bounds, triangles, triangle_start, tree_start, order, boxes,
+    point_out, triangle_out,
+):  # fmt: skip
+    """Writes pairs of points and triangles whose boxes touch, by rising point; returns how many there are.
+
+    Triangles that share a node of a tet with the point's tet do not count.
+
+    Args:
+        first, last: The points from `first` to before `last` are looked at.
+        start, end: Vertices at both ends of the step [m], (v, 3).
+        skin_of, nodes, triangles, triangle_start: See `Skins`.
+        may: Which skins meet which, (s, s).
+        reach: How much larger than the way of a point its box is, per skin [m], (s,).
+        bounds: Of the skins, larger by their own reach [m], (s, 6).
+        tree_start, order, boxes: See `SkinTrees` and `fit_boxes`.
+        point_out, triangle_out: Out, (c,) each; only as many as there is room for.
+    """
+    stack = np.empty(STACK, np.int64)
+    count, room, skins = 0, len(point_out), len(may)
+    for i in range(first, last):
+        own = skin_of[i]
+        more = reach[own]
+        x0, x1 = min(start[i, 0], end[i, 0]) - more, max(start[i, 0], end[i, 0]) + more
+        y0, y1 = min(start[i, 1], end[i, 1]) - more, max(start[i, 1], end[i, 1]) + more
+        z0, z1 = min(start[i, 2], end[i, 2]) - more, max(start[i, 2], end[i, 2]) + more
+        for skin in range(skins):
+            if not may[own, skin] or apart(bounds[skin], x0, x1, y0, y1, z0, z1):
+                continue
+            root = tree_start[skin]
+            leaves = (tree_start[skin + 1] - root) // 2
+            stack[0] = 1
+            top = 1
+            while top > 0:
+                top -= 1
+                node = stack[top]
+                if apart(boxes[root + node], x0, x1, y0, y1, z0, z1):
+                    continue
+                if node < leaves:
+                    stack[top], stack[top + 1] = 2 * node + 1, 2 * node
+                    top += 2
+                    continue
+                begin = triangle_start[skin] + (node - leaves) * LEAF_SIZE
+                for slot in range(begin, min(begin + LEAF_SIZE, triangle_start[skin + 1])):
+                    t = order[slot]
+                    if is_apart(start, end, triangles, t, reach[skin], x0, x1, y0, y1, z0, z1):
+                        continue
+                    if own == skin and shares_node(nodes, i, triangles, t):
+                        continue
+                    if count < room:
+                        point_out[count], triangle_out[count] = i, t
+                    count += 1
+    return count
+
+
+@kernel(inline=True)
+def apart(box, x0, x1, y0, y1, z0, z1):
+    """Whether a box and another one do not touch."""
+    return box[0] > x1 or box[3] < x0 or box[1] > y1 or box[4] < y0 or box[2] > z1 or box[5] < z0
+
+
+@kernel(inline=True)
+def is_apart(start, end, triangles, t, more, x0, x1, y0, y1, z0, z1):
+    """Whether the box of a triangle's way, `more` larger [m], and another one do not touch."""
+    i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+    for axis in range(3):
+        low = min(min(start[i, axis], start[j, axis]), start[k, axis])
+        low = min(low, min(min(end[i, axis], end[j, axis]), end[k, axis])) - more
+        high = max(max(start[i, axis], start[j, axis]), start[k, axis])
+        high = max(high, max(max(end[i, axis], end[j, axis]), end[k, axis])) + more
+        if axis == 0 and (low > x1 or high < x0):
+            return True
+        if axis == 1 and (low > y1 or high < y0):
+            return True
+        if axis == 2 and (low > z1 or high < z0):
+            return True
+    return False
+
+
+@kernel(inline=True)
+def shares_node(nodes, i, triangles, t):
+    """Whether the tet of vertex i has a node in common with the tets of a triangle's corners."""
+    for corner in range(3):
+        other = triangles[t, corner]
+        for a in range(4):
+            for b in range(4):
+                if nodes[i, a] == nodes[other, b]:
+                    return True
+    return False

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which points go through which triangles in a step, or come nearer than they may, among pairs that were gathered."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..jit import kernel
+from .nearest import SAME_WAY, SMALL, above, frame_of, to_triangle
+from .time_of_impact import LEVEL, NEVER, impact
+
+NO_HELD = -1
+
+
+@kernel()
+def find_planes(
+    point, triangle, place, local, thickness, start, end, triangles, normal, gap, ahead
+):  # fmt: skip
+    """Writes the planes of k contacts for one end of the step.
+
+    Args:
+        point, triangle, place, local: See `Held`.
+        thickness: Distance that is kept [m], (k,).
+        start, end: Vertices at both ends of the step [m], (v, 3).
+        triangles: See `Skins`.
+        normal, gap: Out, see `Met`, (k, 3) and (k,).
+        ahead: Out, the gap at the end of the step [m], (k,).
+    """
+    frame = np.empty((3, 3))
+    for c in range(len(point)):
+        t, p = triangle[c], point[c]
+        frame_of(end, triangles, t, frame)
+        gap[c], ahead[c] = -thickness[c], -thickness[c]
+        for axis in range(3):
+            n = local[c, 0] * frame[0, axis] + local[c, 1] * frame[1, axis] + local[c, 2] * frame[2, axis]
+            before, after = start[p, axis], end[p, axis]
+            for i in range(3):
+                before -= place[c, i] * start[triangles[t, i], axis]
+                after -= place[c, i] * end[triangles[t, i], axis]
+            normal[c, axis] = n
+            gap[c] += n * before
+            ahead[c] += n * after
+
+
+@kernel()
+def find_crossings(
+    pair_point, pair_triangle, start, end, rest, size, triangles, skin_of, skin_of_triangle, is_one_sided, thickness,
+    facing, held_key, held_triangle, held_normal, held_pushes,
+    point_out, skin_out, held_out, triangle_out, place_out, local_out, side_out,
+):  # fmt: skip
+    """Writes the first place where each point goes into each skin; returns how many there are.
+
+    Args:
+        pair_point, pair_triangle: Pairs that are looked at, by rising point, (c,) each.
+        start, end, rest: Vertices at both ends of the step and at rest [m], (v, 3).
+        size, triangles, is_one_sided, thickness: See `Skins`.
+        skin_of, skin_of_triangle: The skin of each vertex and triangle, (v,), (t,).
+        facing: Which way vertices look, of any length, (v, 3), or (0, 3): tells the side of what lies on a sheet.
+        held_key: point · s + skin of contacts that there are, rising, (k,).
+        held_triangle, held_normal, held_pushes: Where they are, n at the end of the step, and whether the end is
+            behind the plane, (k,), (k, 3), (k,).
+        point_out, skin_out: Out, what met, (r,) each: one row per point and skin at most, and per contact held.
+        held_out: Out, the contact held whose place is another now, −1 where it is a new one.
+        triangle_out, place_out, local_out, side_out: Out, see `Held`.
+    """
+    corners, weights, frame = np.empty((1, 9)), np.empty(3), np.empty((3, 3))
+    skins = len(is_one_sided)
+    count, begin = 0, 0
+    while begin < len(pair_point):
+        p, skin = pair_point[begin], skin_of_triangle[pair_triangle[begin]]
+        stop = begin
+        while stop < len(pair_point) and pair_point[stop] == p and skin_of_triangle[pair_triangle[stop]] == skin:
+            stop += 1
+        key = np.int64(p) * skins + skin
+        first_held = np.searchsorted(held_key, key)
+        last_held = first_held
+        while last_held < len(held_key) and held_key[last_held] == key:
+            last_held += 1
+        best, found = NEVER, False
+        for c in range(begin, stop):
+            t = np.int64(pair_triangle[c])
+            i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+            for attempt in range(2):
+                side = 1 if attempt == 0 else -1
+                if not is_one_sided[skin] and side != start_side(start, facing, p, t, triangles, LEVEL * size[p]):
+                    continue
+                if is_one_sided[skin] and side < 0:
+                    continue
+                when = impact(start, end, p, i, j, k, side, size[p], corners, weights)
+                if not when < best:
+                    continue
+                frame_of(end, triangles, t, frame)
+                held = covering(t, side, frame, triangles, first_held, last_held, held_triangle, held_normal)
+                if held >= 0 and held_pushes[held]:
+                    continue
+                best, found = when, True
+                write(
+                    count, p, skin, held, t, weights, side, point_out, skin_out, held_out, triangle_out, place_out,
+                    side_out,
+                )  # fmt: skip
+                local_out[count, 0], local_out[count, 1], local_out[count, 2] = 0.0, 0.0, side
+        keeps = thickness[skin] + thickness[skin_of[p]]
+        if not found and keeps > 0.0:
+            best = keeps
+            for c in range(begin, stop):
+                t = np.int64(pair_triangle[c])
+                near = math.sqrt(to_triangle(p, t, end, triangles, corners, weights))
+                if not near < best or (skin_of[p] == skin and near >= apart_at_rest(rest, p, t, triangles, weights)):
+                    continue
+                side = 1 if is_one_sided[skin] else start_side(start, facing, p, t, triangles, LEVEL * size[p])
+                flat = frame_of(end, triangles, t, frame)
+                if flat or not side * above(p, t, end, triangles, frame) > 0.0:
+                    continue
+                held = covering(t, side, frame, triangles, first_held, last_held, held_triangle, held_normal)
+                if held >= 0 and held_pushes[held]:
+                    continue
+                best, found = near, True
+                write(
+                    count, p, skin, held, t, weights, side, point_out, skin_out, held_out, triangle_out, place_out,
+                    side_out,
+                )  # fmt: skip
+                look_away(p, t, end, triangles, weights, frame, side, near, SMALL * size[p], local_out[count])
+        if found:
+            count += 1
+        begin = stop
+    return count
+
+
+@kernel(inline=True)
+def write(
+    count, p, skin, held, t, weights, side, point_out, skin_out, held_out, triangle_out, place_out, side_out
+):  # fmt: skip
+    """Writes one row; see `find_crossings`."""
+    point_out[count], skin_out[count], held_out[count] = p, skin, held
+    triangle_out[count], side_out[count] = t, side
+    for i in range(3):
+        place_out[count, i] = weights[i]
+
+
+@kernel()
+def start_side(positions, facing, p, t, triangles, level):
+    """Returns on which side of a sheet a point is, 1 or −1; one that lies on it touches with the side it looks to."""
+    i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+    ex, ey, ez = positions[j, 0] - positions[i, 0], positions[j, 1] - positions[i, 1], positions[j, 2] - positions[i, 2]
+    fx, fy, fz = positions[k, 0] - positions[i, 0], positions[k, 1] - positions[i, 1], positions[k, 2] - positions[i, 2]
+    nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    height = (
+        nx * (positions[p, 0] - positions[i, 0])
+        + ny * (positions[p, 1] - positions[i, 1])
+        + nz * (positions[p, 2] - positions[i, 2])
+    )
+    if len(facing) > 0 and abs(height) <= level * math.sqrt(nx * nx + ny * ny + nz * nz):
+        return -1 if nx * facing[p, 0] + ny * facing[p, 1] + nz * facing[p, 2] > 0.0 else 1
+    return 1 if height >= 0.0 else -1
+
+
+@kernel()
+def covering(t, side, frame, triangles, first, last, held_triangle, held_normal):
+    """Returns the contact held that a triangle is a part of, −1 for none: its own or a neighbour's that looks alike."""
+    for held in range(first, last):
+        cosine = 0.0
+        for axis in range(3):
+            cosine += side * frame[2, axis] * held_normal[held, axis]
+        if cosine <= SAME_WAY:
+            continue
+        other = held_triangle[held]
+        for i in range(3):
+            for j in range(3):
+                if triangles[t, i] == triangles[other, j]:
+                    return held
+    return NO_HELD
+
+
+@kernel()
+def look_away(p, t, positions, triangles, weights, frame, side, length, small, local):
+    """Writes the direction from the nearest place to a point, in the frame of the triangle."""
+    for row in range(3):
+        local[row] = 0.0
+    if length <= small:
+        local[2] = side
+        return
+    for axis in range(3):
+        away = positions[p, axis]
+        for i in range(3):
+            away -= weights[i] * positions[triangles[t, i], axis]
+        for row in range(3):
+            local[row] += away / length * frame[row, axis]
+
+
+@kernel()
+def apart_at_rest(rest, p, t, triangles, weights):
+    """Returns how far a point and a place are from each other at rest [m]."""
+    squared = 0.0
+    for axis in range(3):
+        away = rest[p, axis]
+        for i in range(3):
+            away -= weights[i] * rest[triangles[t, i], axis]
+        squared += away * away
+    return math.sqrt(squared)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finds where skins meet during one step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Bools, Floats, Indices, floats
+from ..geometry.chunks import run_parts
+from ..jit import kernel
+from .candidates import find_bounds, find_pairs, find_way
+from .crossings import find_crossings, find_planes
+from .held import Held, held_of, no_held, with_thickness
+from .skin import Known, Met, Skins
+from .time_of_impact import ASIDE
+from .tree import fit_boxes
+
+PART = 2048  # points that are looked at in one go
+SPARE = 0.1  # how much farther than told points and triangles are looked for, in sizes of tets,
+SPARE_OF_WAY = 0.1  # and in ways of their skin
+ROOM = 8  # pairs per point for which there is room at first
+FORGET = 0.01  # gap beyond its shift at which a contact that was known is over, in sizes of tets
+
+
+class SkinSearch:
+    """Where skins meet in one step that begins with their vertices at `start`.
+
+    Guaranteed:
+    - A point whose way from `start` to the `end` of a look goes through a triangle from a side that counts is met, and
+      the first such place per point and skin is. The last positions of a step have to be the first of the next one, to
+      the last bit: then nothing passes between steps either. Start and end are joined by straight lines.
+    - In front of a triangle is what is no more than `time_of_impact.LEVEL` tet sizes behind it: what touches at rest
+      is met when it goes in, what overlaps is not.
+    - Contacts known are met at the place that is nearest by then, as long as their gap at the end is below their
+      shift, or hardly above it. Those found in earlier looks of the step are met again like them.
+    - A point that is kept by a contact and goes through a triangle beside it, which looks the same way, meets nothing
+      new; where the contact does not keep it, its plane turns into that of the triangle.
+    - The number of threads and what else is in the scene change nothing.
+    """
+
+    def __init__(self, skins: Skins, start: Floats, known: Known | None = None, is_active: Bools | None = None) -> None:
+        """Makes ready for a step.
+
+        Args:
+            skins: All of them.
+            start: Vertices at its start [m], (v, 3).
+            known: Contacts that it begins with.
+            is_active: Which skins are felt in it, (s,); None: all.
+        """
+        self.skins, self.start = skins, floats(start, -1, 3)
+        self.meets = skins.meets if is_active is None else skins.meets & is_active[:, None] & is_active[None, :]
+        self.held = held_of(skins, known, self.start, self.meets) if known is not None else no_held()
+        self.pairs: list[tuple[Indices, Indices]] = []
+        self.looked_at: Floats | None = None
+        self.spare = np.zeros(len(skins))
+        self.facing = np.zeros((0, 3))
+        if not skins.is_one_sided[self.meets.any(axis=0)].all():
+            self.facing = np.zeros_like(self.start)
+            look(self.start, skins.triangles, self.facing)
+
+    def find(self, end: Floats) -> Met:
+        """Returns what meets when vertices go to `end` [m], (v, 3); further looks of a step cost less."""
+        skins, end = self.skins, floats(end, -1, 3)
+        if not self.meets.any():
+            return _met(skins, no_held(), np.zeros((0, 3)), np.zeros(0))
+        if self.looked_at is None or self._has_left(end):
+            self._gather(end)
+        normal, gap, ahead = self._planes(self.held, end)
+        found, instead = self._crossings(end, normal, ahead < self.held.shift)
+        if len(found):
+            old, new = instead >= 0, instead < 0
+            self._replace(instead[old], found.only(old))
+            self.held = self.held.and_also(found.only(new), len(skins))
+            normal, gap, ahead = self._planes(self.held, end)
+        is_near = ahead < self.held.shift + FORGET * skins.size[self.held.point]
+        return _met(skins, self.held.only(is_near), normal[is_near], gap[is_near])
+
+    def _has_left(self, end: Floats) -> bool:
+        """Whether a vertex is farther from where it was looked for than there was to spare."""
+        way = np.empty(len(self.skins))
+        assert self.looked_at is not None
+        find_way(self.skins.vertex_start, self.looked_at, end, way)
+        return bool((way > self.spare).any())
+
+    def _gather(self, end: Floats) -> None:
+        """Gathers pairs of points and triangles that may meet when vertices end near `end` [m], (v, 3)."""
+        skins, trees = self.skins, self.skins.trees
+        self.looked_at, way, bounds = end.copy(), np.empty(len(skins)), np.empty((len(skins), 6))
+        find_way(skins.vertex_start, self.start, end, way)
+        sizes = skins.size[skins.vertex_start[:-1]]
+        self.spare = SPARE * sizes + SPARE_OF_WAY * way
+        reach = self.spare + skins.thickness + ASIDE * sizes.max()
+        find_bounds(skins.vertex_start, self.start, end, reach, bounds)
+        may = self.meets & _touch(bounds)
+        boxes = np.empty((int(trees.start[-1]), 6))
+        fitted = np.flatnonzero(may.any(axis=0))
+
+        def fit(number: int) -> None:
+            skin = fitted[number]
+            fit_boxes(
+                skin, self.start, end, reach[skin], skins.triangles, skins.triangle_start, trees.start, trees.order,
+                boxes,
+            )  # fmt: skip
+
+        run_parts(len(fitted), fit)
+        count = -(-skins.vertex_count // PART)
+        self.pairs = [(np.zeros(0, np.int32), np.zeros(0, np.int32))] * count
+
+        def gather(part: int) -> None:
+            first, last = part * PART, min((part + 1) * PART, skins.vertex_count)
+            room = ROOM * (last - first)
+            while True:
+                point, triangle = np.empty(room, np.int32), np.empty(room, np.int32)
+                found = find_pairs(
+                    first, last, self.start, end, skins.skin_of, skins.nodes, may, reach, bounds, skins.triangles,
+                    skins.triangle_start, trees.start, trees.order, boxes, point, triangle,
+                )  # fmt: skip
+                if found <= room:
+                    self.pairs[part] = point[:found], triangle[:found]
+                    return
+                room = found
+
+        if len(fitted):
+            run_parts(count, gather)
+
+    def _planes(self, held: Held, end: Floats) -> tuple[Floats, Floats, Floats]:
+        """Returns normals, gaps and the gaps at the end of contacts [m], (k, 3), (k,) and (k,)."""
+        normal, gap, ahead = np.empty((len(held), 3)), np.empty(len(held)), np.empty(len(held))
+        find_planes(
+            held.point, held.triangle, held.place, held.local, held.thickness, self.start, end, self.skins.triangles,
+            normal, gap, ahead,
+        )  # fmt: skip
+        return normal, gap, ahead
+
+    def _crossings(self, end: Floats, normal: Floats, pushes: Bools) -> tuple[Held, Indices]:
+        """Returns what goes in and is not held yet, and the contacts held that it is instead of, −1 for none, (k,)."""
+        skins, held = self.skins, self.held
+        of_triangle, key = skins.skin_of_triangle, held.key(len(skins))
+        rows: list[tuple[np.ndarray, ...]] = [()] * len(self.pairs)
+
+        def look_at(part: int) -> None:
+            point, triangle = self.pairs[part]
+            room = len(point)
+            whole, numbers = np.empty((4, room), np.int32), np.empty((2, room, 3))
+            side = np.empty(room, np.int8)
+            count = find_crossings(
+                point, triangle, self.start, end, skins.rest, skins.size, skins.triangles, skins.skin_of, of_triangle,
+                skins.is_one_sided, skins.thickness, self.facing, key, held.triangle, normal, pushes,
+                whole[0], whole[1], whole[2], whole[3], numbers[0], numbers[1], side,
+            )  # fmt: skip
+            rows[part] = (*whole[:, :count], *numbers[:, :count], side[:count])
+
+        some = [part for part, pair in enumerate(self.pairs) if len(pair[0])]
+        if not some:
+            return no_held(), np.zeros(0, np.int32)
+        run_parts(len(some), lambda number: look_at(some[number]))
+        point, skin, instead, triangle, place, local, side = (
+            np.concatenate(of) for of in zip(*(rows[part] for part in some), strict=True)
+        )
+        slot, shift = np.zeros(len(point), np.int32), np.zeros(len(point))
+        found = Held(point, skin, slot, triangle, place, local, side, shift, shift)
+        return with_thickness(skins, found), instead
+
+    def _replace(self, which: Indices, others: Held) -> None:
+        """Puts contacts at other places, k of each."""
+        if not len(which):
+            return
+        values = {name: getattr(self.held, name).copy() for name in ("triangle", "place", "local", "side", "thickness")}
+        for name, array in values.items():
+            array[which] = getattr(others, name)
+        self.held = replace(self.held, **values)
+
+
+def _touch(bounds: Floats) -> Bools:
+    """Returns whether boxes touch each other, (s, s)."""
+    low, high = bounds[:, None, :3], bounds[None, :, 3:]
+    one = (low <= high).all(axis=2)
+    return one & one.T
+
+
+def _met(skins: Skins, held: Held, normal: Floats, gap: Floats) -> Met:
+    id = held.id(len(skins), skins.vertex_count)
+    order = np.argsort(id, kind="stable")
+    held = held.only(order)
+    return Met(id[order], held.point, held.skin, held.triangle, held.place, normal[order], gap[order], held.side)
+
+
+@kernel()
+def look(positions, triangles, facing):
+    """Adds to `facing` which way vertices look: the sum of their triangles' normals by area, (v, 3)."""
+    for t in range(len(triangles)):
+        i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        for axis in range(3):
+            b, c = (axis + 1) % 3, (axis + 2) % 3
+            e, f = positions[j, b] - positions[i, b], positions[j, c] - positions[i, c]
+            g, h = positions[k, b] - positions[i, b], positions[k, c] - positions[i, c]
+            n = e * h - f * g
+            facing[i, axis] += n
+            facing[j, axis] += n
+            facing[k, axis] += n
