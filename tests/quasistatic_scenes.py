@@ -75,6 +75,14 @@ def three_regions(X: Floats, share: float = 0.1) -> Held:
     return Held(nodes.astype(np.int32), X[nodes])
 
 
+def any_regions(X: Floats, count: int, seed: int, share: float = 0.1) -> Held:
+    """Returns what lies within a share of the longest side of some nodes anywhere."""
+    points = np.random.default_rng(seed).choice(len(X), count, replace=False)
+    near = np.linalg.norm(X[:, None] - X[points], axis=2).min(axis=1) <= share * float(np.ptp(X, axis=0).max())
+    nodes = np.flatnonzero(near)
+    return Held(nodes.astype(np.int32), X[nodes])
+
+
 def by_felupe(model: Model, held: Held, steps: int = 1) -> Floats:
     """Returns felupe's equilibrium [m], (n, 3), of a neo-Hookean body whose ends are moved in so many steps."""
     felupe = pytest.importorskip("felupe")

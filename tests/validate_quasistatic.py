@@ -40,6 +40,7 @@ FILES = (
     "vega_helix_selfintersecting.veg",
 )
 SEEDS = 10
+REGIONS = 20  # sets of regions that are held
 
 
 def solved(model: Model, held: Held, x: Floats, tolerance: float = 1.0e-6) -> tuple[Equilibrium, float]:
@@ -145,8 +146,8 @@ def test_a_random_scatter_comes_back(shared: Path, reach: Callable[..., bool], n
         SECTION,
         f"{label} back at rest to 1e-4, residual 1e-6",
         f"{sum(back)} of {SEEDS}",
-        f"{SEEDS - 2}",
-        sum(back) >= SEEDS - 2,
+        f"{SEEDS}",
+        all(back),
     )
     reach(SECTION, f"{label} ends elsewhere without saying so", honest.count(False), 0, all(honest))
     iterations = float(np.median([found.newton_iterations for found in runs]))
@@ -159,8 +160,8 @@ def test_seconds_from_a_random_scatter(shared: Path, reach: Callable[..., bool],
     model = body(shared, name)
     held = scenes.three_regions(model.X)
     strewn = [starts.scattered(model.X, held, 10.0, seed) for seed in range(SEEDS)]
-    # every seed by the faster of two runs: other programs take their share of the machine
-    seconds = float(np.median([min(solved(model, held, x)[1] for _ in range(2)) for x in strewn]))
+    solved(model, held, strewn[0])  # compiles
+    seconds = float(np.median([solved(model, held, x)[1] for x in strewn]))
     reach(SECTION, f"{name} from a scatter: seconds, median of {SEEDS}", seconds, bound, seconds <= bound)
 
 
@@ -187,18 +188,54 @@ def test_what_is_heaped_flat_or_mirrored_comes_back(shared: Path, reach: Callabl
         "a plane": starts.flattened(model.X, held),
         "a mirror image": starts.mirrored(model.X, held),
     }
-    law = scenes.law_of(model, "neo-hookean")
-    off, silent = {}, 0
+    off = {}
     for label, x in begun.items():
         found, _ = solved(model, held, x)
-        off[label] = np.inf if not found.converged else float(np.abs(found.x - model.X).max() / size)
-        silent += off[label] > 1e-4 and outcome.judge(model, law, held, found, True, 1e-6).ended == "at rest"
-    if "dinosaur" in name:  # a limb that is turned inside out may turn back as a twist, which has to be told
-        reach(SECTION, "dinosaur from a mirror image: ends elsewhere without saying so", silent, 0, silent == 0)
-        del off["a mirror image"]
+        is_sound = found.converged and found.inverted_tets == 0
+        off[label] = float(np.abs(found.x - model.X).max() / size) if is_sound else np.inf
     worst = max(off, key=lambda label: off[label])
     line = f"{name.split('.')[0].removeprefix('polyfem_')} from {', '.join(off)}; farthest from rest"
     reach(SECTION, line, f"{off[worst]:.1e} ({worst})", "1e-4", off[worst] <= 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("polyfem_bunny.msh", "bunny"),
+        ("polyfem_dinosaur.msh", "dinosaur"),
+        ("suzanne", "lattice Suzanne"),
+    ],
+)
+def test_a_mirror_image_comes_back_wherever_it_is_held(shared: Path, reach: Callable[..., bool], name: str, label: str):
+    """Starts of one body that are forgotten all end alike, so that other regions say more than other seeds."""
+    model = body(shared, name)
+    size, back, iterations = float(np.ptp(model.X, axis=0).max()), 0, []
+    for seed in range(REGIONS):
+        held = scenes.any_regions(model.X, 1 + seed % 4, seed)
+        found, _ = solved(model, held, starts.mirrored(model.X, held))
+        back += found.converged and not found.inverted_tets and np.abs(found.x - model.X).max() <= 1e-4 * size
+        iterations.append(found.newton_iterations)
+    line = f"{label}, mirrored, one to four regions anywhere held: back at rest to 1e-4, residual 1e-6"
+    reach(SECTION, line, f"{back} of {REGIONS}, {np.median(iterations):.0f} iterations", REGIONS, back == REGIONS)
+
+
+@pytest.mark.parametrize("share", [0.25, 0.6])
+def test_a_dinosaur_that_is_strewn_in_part_comes_back(shared: Path, reach: Callable[..., bool], share: float):
+    """Of these starts most tets are in order, so that nothing is forgotten."""
+    model = body(shared, "polyfem_dinosaur.msh")
+    held = scenes.three_regions(model.X)
+    size, back = float(np.ptp(model.X, axis=0).max()), 0
+    law, honest = scenes.law_of(model, "neo-hookean"), True
+    for seed in range(SEEDS):
+        away = np.linalg.norm(model.X - model.X[np.random.default_rng(seed).integers(len(model.X))], axis=1)
+        lost = (away < np.quantile(away, share)) & held.is_free(len(model.X))
+        x = np.where(lost[:, None], starts.scattered(model.X, held, 10.0, seed), model.X)
+        found, _ = solved(model, held, x)
+        is_back = found.converged and not found.inverted_tets and np.abs(found.x - model.X).max() <= 1e-4 * size
+        honest &= is_back or outcome.judge(model, law, held, found, True, 1e-6).ended != "at rest"
+        back += is_back
+    line = f"dinosaur of which {100 * share:.0f} % is strewn: back at rest to 1e-4, residual 1e-6"
+    reach(SECTION, line, f"{back} of {SEEDS}", SEEDS, back == SEEDS and honest)
 
 
 def test_frames_of_a_moving_bone(reach: Callable[..., bool]):
