@@ -18,6 +18,7 @@ LET_OUT = 0.1  # time in which a depth at the start falls to 1/e [s]
 RAISE = 0.05  # share of the depth that moves into the shift in one step
 UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
 UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
+SLIDES_ON = 0.3  # κ over k up to which what slid is taken to slide on
 
 
 @kernel()
@@ -54,12 +55,13 @@ def moved_from(carried, c, nodes, tets, ends, weights):
 
 @kernel()
 def push(
-    which, normal, gap, carried, k, kappa, shear, shift, size, nodes, tets, ends, weights,
+    which, normal, gap, carried, k, kappa, shear, slip, shift, size, nodes, tets, ends, weights,
     tet_out, weights_out, force, stiffness,
 ):  # fmt: skip
     """Writes the contacts `which` as springs on points of tets: tet, weights, force [N] and stiffness [N/m] of each.
 
-    `nodes` are their positions at the start of the step [m], (n, 3).
+    `nodes` are their positions at the start of the step [m], (n, 3). Along s0 a contact that goes on sliding gives the
+    force `slip`, and no spring.
     """
     for c in range(len(which)):
         i = which[c]
@@ -76,6 +78,16 @@ def push(
         store(stiffness, 9 * c, add(three(kappa[i], 0.0, 0.0), rest * x, n))
         store(stiffness, 9 * c + 3, add(three(0.0, kappa[i], 0.0), rest * y, n))
         store(stiffness, 9 * c + 6, add(three(0.0, 0.0, kappa[i]), rest * z, n))
+        if slip[i] > 0.0:
+            s = load(shear, 3 * i)
+            length = math.sqrt(total(add_products(nothing(), s, s)))
+            way = add(nothing(), 1.0 / length, s)
+            spring = kappa[i] * (length + total(add_products(nothing(), way, moved)))
+            store(force, 3 * c, add(load(force, 3 * c), spring - slip[i], way))
+            x, y, z = numbers(way)
+            store(stiffness, 9 * c, add(load(stiffness, 9 * c), -kappa[i] * x, way))
+            store(stiffness, 9 * c + 3, add(load(stiffness, 9 * c + 3), -kappa[i] * y, way))
+            store(stiffness, 9 * c + 6, add(load(stiffness, 9 * c + 6), -kappa[i] * z, way))
 
 
 @kernel()
@@ -108,10 +120,21 @@ def tie_points(id, count, dt, friction, tet, point_weights, stiffness, mass, tet
 
 
 @kernel()
-def settle(only_add, normal_force, shear, k, mu, on, kappa):
+def slide_on(known_force, shear, k, mu, kappa, slip):
+    """Writes the friction of contacts that slid in the step before, with what they were pressed by then [N], (k,)."""
+    for c in range(len(k)):
+        s = shear[c]
+        slid = 0.0 < kappa[c] < SLIDES_ON * k[c] and s[0] * s[0] + s[1] * s[1] + s[2] * s[2] > 0.0
+        slip[c] = mu[c] * known_force[c] if slid else 0.0
+
+
+@kernel()
+def settle(only_add, normal_force, shear, start_shear, k, mu, on, kappa, slip):
     """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
 
-    Where `only_add`, contacts that push go on pushing. Returns whether so much changed that it has to be solved again.
+    Where `only_add`, contacts that push go on pushing. `slip`, friction taken from the step before, holds for one solve;
+    it was wrong where the contact would have slid back along s0, `start_shear` [m], (k, 3). Returns whether so much
+    changed that it has to be solved again.
     """
     pressing, rubbing, wrong, missing = 0.0, 0.0, 0.0, 0.0
     for c in range(len(on)):
@@ -127,16 +150,20 @@ def settle(only_add, normal_force, shear, k, mu, on, kappa):
             slides = mu[c] * N < k[c] * length
             now = mu[c] * N / length if slides else k[c]
             if pushes:
-                missing += abs(now - kappa[c]) * length
+                along = shear[c, 0] * start_shear[c, 0] + shear[c, 1] * start_shear[c, 1]
+                along += shear[c, 2] * start_shear[c, 2]
+                rubbed = slip[c] if slip[c] > 0.0 else kappa[c] * length
+                missing += abs(now * length - rubbed) if along > 0.0 or slip[c] <= 0.0 else now * length + rubbed
             kappa[c] = now
+        slip[c] = 0.0
         on[c] = pushes
     return wrong > UNBALANCED * pressing or missing > UNEVEN * rubbing
 
 
 @kernel()
 def turn_planes(
-    found_id, found_normal, found_gap, found_carried, found_side, id, normal, gap, carried, side, normal_force, shift,
-    lift, is_new,
+    rigid, found_id, found_normal, found_gap, found_carried, found_side, id, normal, gap, carried, side, normal_force,
+    shift, lift, is_new,
 ):  # fmt: skip
     """Gives contacts whose plane does not push the plane found now, and marks what is found and not yet there.
 
@@ -153,7 +180,9 @@ def turn_planes(
             turned += 1
             for axis in range(3):
                 normal[c, axis], carried[c, axis] = found_normal[f, axis], found_carried[f, axis]
-            gap[c], side[c], shift[c], lift[c] = found_gap[f], found_side[f], min(shift[c], 0.0), min(lift[c], 0.0)
+            gap[c], side[c] = found_gap[f], found_side[f]
+            if c < rigid or lift[c] >= 0.0:
+                shift[c], lift[c] = 0.0, 0.0
     return count, turned
 
 
@@ -218,11 +247,14 @@ def keep(
             kept_shear[kept, i] = cut * (R[0, i] * s[0] + R[1, i] * s[1] + R[2, i] * s[2])
             kept_normal[kept, i] = R[0, i] * normal[c, 0] + R[1, i] * normal[c, 1] + R[2, i] * normal[c, 2]
         allowed = lift[c]
-        if allowed < 0.0:  # a depth at the start shrinks, at once where the point is less deep by now
+        lets_out = c >= rigid and allowed < 0.0
+        if lets_out:  # a depth at the start shrinks, at once where the point is less deep by now
             allowed = max(allowed * (1.0 - dt / LET_OUT), min(shift[c] - normal_force[c] / k[c], 0.0))
         kept_id[kept], kept_side[kept], kept_force[kept], kept_lift[kept] = id[c], side[c], force, allowed
         raised = shift[c] + RAISE * (force / k[c] - shift[c] + allowed)
-        kept_shift[kept] = min(allowed, 0.0) if force <= 0.0 else max(raised, allowed) if allowed < 0.0 else raised
+        if lets_out:
+            raised = max(raised, allowed)
+        kept_shift[kept] = raised if force > 0.0 else allowed if lets_out else 0.0
         kept_kappa[kept] = kappa[c]
         kept += 1
     return kept

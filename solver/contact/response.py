@@ -9,7 +9,9 @@ With r the motion of a point in the step relative to what it touches, p − c of
 and q gets −f. It is a spring against what it goes in, linear in the end of the step and only while it pushes. s is
 how far the contact is sheared. It sticks with κ = k as long as k ‖s‖ ≤ μ N, N the normal force. Else it slides with
 κ = μ N / ‖s‖, which makes the friction μ N against the sliding at the end of the step and keeps the matrix
-symmetric; N and ‖s‖ come from the solve before. Which contacts push and which slide is found by solving
+symmetric; N and ‖s‖ come from the solve before. In the first solve of a step, what slid in the step before
+is given its friction then as a force along s0, with κ only across it: near μ, where a slope drives hardly more than
+friction holds, the lag of ‖s‖ would brake it. Which contacts push and which slide is found by solving
 again, a bounded number of times. What a sliding contact remembers of s is cut to μ N / k, so that it neither
 creeps while it sticks nor springs back when it stops.
 
@@ -31,7 +33,19 @@ from ..integrators.outside import Pairs, Points
 from ..model import Model
 from ..state import State
 from ..topology import TETS
-from .forces import find_moving, go_on, keep, measure, push, recall, settle, take_other, tie_points, turn_planes
+from .forces import (
+    find_moving,
+    go_on,
+    keep,
+    measure,
+    push,
+    recall,
+    settle,
+    slide_on,
+    take_other,
+    tie_points,
+    turn_planes,
+)
 from .memory import Memory
 from .near import points_near, surroundings
 from .points import ContactPoints
@@ -56,6 +70,7 @@ class Pushing:
         mu: Coefficient of friction, (k,).
         shear: s0 [m], (k, 3).
         kappa: κ [N/m], (k,).
+        slip: Friction along s0 instead of κ's there, in the first solve; 0: none [N], (k,).
         shift: Gap at which it begins to push [m], (k,).
         lift: Gap that it keeps while it lasts [m]: bodies in balance at the first frame need not touch quite, (k,).
             Below zero, with a shift as low, it is a depth from which what overlaps at the start is let out gently.
@@ -69,16 +84,17 @@ class Pushing:
     mu: Floats
     shear: Floats
     kappa: Floats
+    slip: Floats
     shift: Floats
     lift: Floats
 
     @staticmethod
     def room(count: int) -> Pushing:
         """Returns what is to be written, of `count` contacts."""
-        numbers, rows = np.empty((6, count)), np.empty((count, 8))
+        numbers, rows = np.empty((7, count)), np.empty((count, 8))
         ends, shear = np.empty((count, 2), np.int32), np.empty((count, 3))
-        size, k, mu, kappa, shift, lift = numbers
-        return Pushing(np.ones(count, bool), ends, rows, size, k, mu, shear, kappa, shift, lift)
+        size, k, mu, kappa, slip, shift, lift = numbers
+        return Pushing(np.ones(count, bool), ends, rows, size, k, mu, shear, kappa, slip, shift, lift)
 
     def tie(self, tie: Tie, which: np.ndarray) -> None:
         """Ties some contacts."""
@@ -152,7 +168,9 @@ class ContactStep:
     def let_push(self, tets: Indices) -> None:
         """Takes all contacts of points in some tets, rising, whose steps find out themselves when each pushes."""
         ends = self.pushing.ends
-        self.pushing.on |= (tets[np.minimum(np.searchsorted(tets, ends), len(tets) - 1)] == ends).any(axis=1)
+        theirs = (tets[np.minimum(np.searchsorted(tets, ends), len(tets) - 1)] == ends).any(axis=1)
+        self.pushing.on |= theirs
+        self.pushing.slip[theirs] = 0.0
 
     def update(self, x: Floats) -> bool:
         """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""
@@ -166,7 +184,12 @@ class ContactStep:
         # splinters: so stiff a spring drags one to the plane in a step, and it flies off in the next
         pushing = self.pushing
         only_add = self.solves >= ONLY_ADD and not self.is_broken
-        return bool(settle(only_add, normal_force, shear, pushing.k, pushing.mu, pushing.on, pushing.kappa))
+        return bool(
+            settle(
+                only_add, normal_force, shear, pushing.shear, pushing.k, pushing.mu, pushing.on, pushing.kappa,
+                pushing.slip,
+            )
+        )  # fmt: skip
 
     def remember(self, state: State) -> None:
         """Keeps in the state what the next step has to know of the contacts."""
@@ -193,7 +216,7 @@ class ContactStep:
         )
         push(
             which, touching.normal, touching.gap, touching.carried, pushing.k, pushing.kappa, pushing.shear,
-            pushing.shift, pushing.size, self.start, self.model.tets, pushing.ends, pushing.weights,
+            pushing.slip, pushing.shift, pushing.size, self.start, self.model.tets, pushing.ends, pushing.weights,
             acting.tet, acting.weights, acting.force, acting.stiffness,
         )  # fmt: skip
         return acting
@@ -239,6 +262,7 @@ class ContactStep:
         if self.skins:
             which = np.arange(rigid, len(touching))
             pushing.tie(self.skins.tie(touching, which), which)
+        slide_on(self.known_force, pushing.shear, pushing.k, pushing.mu, pushing.kappa, pushing.slip)
         return pushing
 
     def _add(self, found: Touching, normal_force: Floats) -> bool:
@@ -248,8 +272,9 @@ class ContactStep:
         """
         touching, pushing, is_new = self.touching, self.pushing, np.empty(len(found), bool)
         new_ones, turned = turn_planes(
-            found.id, found.normal, found.gap, found.carried, found.side, touching.id, touching.normal, touching.gap,
-            touching.carried, touching.side, normal_force, pushing.shift, pushing.lift, is_new,
+            self._rigid(touching), found.id, found.normal, found.gap, found.carried, found.side, touching.id,
+            touching.normal, touching.gap, touching.carried, touching.side, normal_force, pushing.shift, pushing.lift,
+            is_new,
         )  # fmt: skip
         if self.skins and turned:
             self._tie_again(found, normal_force)
