@@ -132,9 +132,9 @@ def slide_on(known_force, shear, k, mu, kappa, slip):
 def settle(only_add, normal_force, shear, start_shear, k, mu, on, kappa, slip):
     """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
 
-    Where `only_add`, contacts that push go on pushing. `slip`, friction taken from the step before, holds for one solve;
-    it was wrong where the contact would have slid back along s0, `start_shear` [m], (k, 3). Returns whether so much
-    changed that it has to be solved again.
+    Where `only_add`, contacts that push go on pushing. `slip`, friction of the step before, holds for one solve; it was
+    wrong where the contact would have slid back along s0, `start_shear` [m], (k, 3). Returns whether so much changed
+    that it has to be solved again.
     """
     pressing, rubbing, wrong, missing = 0.0, 0.0, 0.0, 0.0
     for c in range(len(on)):
