@@ -13,8 +13,6 @@ from .arrays import Floats
 from .break_up import break_up
 from .break_up import extremes as broken
 from .build import Built
-from .contact.places import places_of
-from .contact.response import ContactStep
 from .embedding import interpolate
 from .errors import SolveFailed
 from .gravity import gravity_at
@@ -24,6 +22,7 @@ from .integrators.outside import Outside, Pairs, Points
 from .integrators.report import StepReport
 from .plastic import flow, largest_plastic_strain
 from .pose_flesh import OnProgress, PoseReport, pose_flesh
+from .present_contacts import present_contacts
 from .present_model import present_model, reshaped_model
 from .quasistatic.newton import Progress
 from .reshaped import follow_rest
@@ -191,9 +190,8 @@ def advance_step(
     if built.flesh and built.flesh.quasistatic:  # it stays where it is until the next sample
         resting_nodes = built.flesh.quasistatic.part.nodes
         is_fixed[resting_nodes], fixed_target[resting_nodes] = True, state.x[resting_nodes]
-    places = places_of(built.colliders, tracks, begin, end)
     held = is_fixed if is_fixed.any() else None
-    contacts = ContactStep(built.contact_points, places, model, state, held, gravity, dt) if places else None
+    contacts = present_contacts(simulation, model, held, gravity, begin, end)
     stepping = built.flesh.stepping if built.flesh else None
 
     def outside() -> Outside:

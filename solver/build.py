@@ -17,6 +17,7 @@ from .contact.bearing import find_bearings
 from .contact.colliders import BuiltCollider, build_collider
 from .contact.overlap import check_overlap
 from .contact.points import ContactPoints, contact_points, sample_surface
+from .contact.skin_surfaces import skin_surfaces
 from .embedding import Binding, bind
 from .errors import BadInput, SinewError
 from .flesh import make_flesh, with_contact, with_painted_flesh
@@ -35,6 +36,7 @@ from .quasistatic.contact import RenderSurface
 from .reshaped import make_reshaped
 from .scene import Body, Scene
 from .skins.deforming import DeformingCollider, build_deforming, deforms, is_active
+from .skins.make import make_skins
 from .state import State
 from .tetrahedralize.given import given_tets
 from .tetrahedralize.pieces_apart import pieces_too_many
@@ -115,6 +117,8 @@ def build(
     built = replace(built, flesh=flesh, bones=make_bones(scene, meshes, model, tracks, pins))
     reshaped = make_reshaped(scene, meshes, [body.binding for body in bodies], model, tracks)
     built = _with_warnings_of_bones(replace(built, reshaped=reshaped, deforming=deforming))
+    skins = make_skins(scene, meshes, [body.binding for body in bodies], model, deforming, tracks)
+    built = replace(built, skins=skin_surfaces(skins, scene, model, gravity))
     _check_colliders(built, surfaces, tracks, scene.settings.begin)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
 

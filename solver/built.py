@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .bones import Bones
 from .contact.colliders import BuiltCollider
 from .contact.points import ContactPoints
+from .contact.skin_surfaces import SkinSurfaces
 from .embedding import Binding
 from .errors import SinewError
 from .flesh import FleshBodies
@@ -65,6 +66,7 @@ class Built:
         bones: What holds bodies; None where no bone may.
         reshaped: The bodies whose rest shape changes.
         deforming: Colliders that change their shape.
+        skins: With which bodies touch each other, themselves and what deforms; None where nothing can meet.
     """
 
     model: Model
@@ -82,3 +84,4 @@ class Built:
     bones: Bones | None = None
     reshaped: tuple[ReshapedBody, ...] = ()
     deforming: tuple[DeformingCollider, ...] = ()
+    skins: SkinSurfaces | None = None

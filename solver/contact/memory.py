@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -72,10 +72,6 @@ class Memory:
         """Returns some of the contacts."""
         triangle = self.triangle[which] if self.triangle is not None else None
         return _memory([*(getattr(self, name)[which] for name in NAMES), triangle])
-
-    def numbered(self, id: npt.NDArray[np.int64]) -> Memory:
-        """Returns it with other ids, (k,)."""
-        return replace(self, id=id)
 
     def look_up(self, ids: npt.NDArray[np.int64]) -> Memory:
         """Returns what is remembered of contacts, zero where nothing is."""

@@ -30,8 +30,8 @@ class Tie:
 
 @kernel()
 def tie_skins(
-    id, triangle, place, x, told_start, told_end, X, tets, tet, tet_weights, triangles, rest, skin, friction,
-    stiffness, mass, tet_size, inertia, ends, weights, numbers, carried,
+    points, triangle, place, skin, other_skin, friction, x, told_start, told_end, X, tets, tet, tet_weights,
+    triangles, rest, stiffness, mass, tet_size, inertia, ends, weights, numbers, carried,
 ):  # fmt: skip
     """Writes what contacts of skins are tied to.
 
@@ -39,22 +39,22 @@ def tie_skins(
     side. What is told is stiff and heavy without bound.
 
     Args:
-        id, triangle, place: The contacts: see `Met`, (k,), (k,), (k, 3).
+        points, triangle, place: The contacts: see `Met`, (k,), (k,), (k, 3).
+        skin, other_skin: Of the point and of the triangle, (k,) each.
+        friction: μ of every skin, (s,).
         x: Nodes at the start of the step [m], (n, 3).
         told_start, told_end: Vertices of colliders at both ends of it [m], (v, 3).
         X, tets: Nodes at rest [m], and the tets.
         tet, tet_weights, triangles, rest: Of the `Skins`.
-        skin: Of the point of each contact, (k,).
-        friction, stiffness, mass, tet_size: Of the `SkinSurfaces`.
+        stiffness, mass, tet_size: Of the `SkinSurfaces`.
         inertia: Stiffness per mass that a contact has at least [1/s²].
         ends, weights, numbers: Out, see `Tie`.
         carried: Out, see `Touching`, (k, 3).
     """
-    count = len(rest)
     q = np.empty(3)
     q_weights = np.empty(4)
-    for c in range(len(id)):
-        point, t = id[c] % count, triangle[c]
+    for c in range(len(points)):
+        point, t = points[c], triangle[c]
         nearest = 0
         for a in range(1, 3):
             if place[c, a] > place[c, nearest]:
@@ -89,7 +89,7 @@ def tie_skins(
         # 1/∞ is 0: what is told adds nothing
         soft = 1.0 / (1.0 / stiffness[point] + 1.0 / stiffness[corner])
         numbers[1, c] = max(soft, inertia * min(mass[point], mass[corner]))
-        mine, other = friction[skin[c]], friction[id[c] // count]
+        mine, other = friction[skin[c]], friction[other_skin[c]]
         numbers[2, c] = mine if is_told else other if is_carried else math.sqrt(mine * other)
 
 

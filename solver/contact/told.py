@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the skins of colliders are during a step, as their tracks tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import Floats
+from ..skins.deforming import DeformingCollider, is_active
+from ..skins.places import fill_collider
+from ..skins.skin import Skins
+from ..tracks import TrackReader
+from .touching import Place
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """Skins during one step.
+
+    Attributes:
+        skins: Without what is switched off meeting anything.
+        start, end: Vertices of colliders at both ends of it [m], (v, 3); rows of bodies are not read.
+    """
+
+    skins: Skins
+    start: Floats
+    end: Floats
+
+
+def told(
+    skins: Skins,
+    places: Sequence[Place],
+    deforming: Sequence[DeformingCollider],
+    tracks: TrackReader,
+    begin: float,
+    end: float,
+) -> Told:
+    """Returns where the skins of colliders are from one time to another [s].
+
+    Args:
+        skins: All skins.
+        places: Of the rigid colliders in that step.
+        deforming: The colliders that deform.
+        tracks: Of the scene.
+        begin, end: The step [s].
+
+    Raises:
+        BadInput: A coordinate is not a number.
+    """
+    at = skins.rest.copy(), skins.rest.copy()
+    rigid = {place.collider.key: place for place in places}
+    soft = {collider.key: collider for collider in deforming}
+    off = []
+    for skin in np.flatnonzero(skins.body < 0).tolist():
+        key = skins.names[skin]
+        if not is_active(key, tracks, begin, end):
+            off.append(skin)
+        elif key in soft:
+            for vertices, out in zip(soft[key].ends(tracks, begin, end), at, strict=True):
+                fill_collider(skins, skin, vertices, out)
+        elif key in rigid:
+            place, own = rigid[key], skins.vertices_of(skin)
+            local = skins.rest[own] @ place.collider.stretch.T
+            for pose, out in zip((place.pose[:4], place.pose[4:]), at, strict=True):
+                out[own] = local @ pose[:3].T + pose[3]
+    if off:
+        meets = skins.meets.copy()
+        meets[off], meets[:, off] = False, False
+        skins = replace(skins, meets=meets)
+    return Told(skins, *at)
