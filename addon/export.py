@@ -24,6 +24,7 @@ from ..solver.tracks import TrackWriter
 from . import roles
 from .keys import body_key
 from .reading import input_checks
+from .reading.input_colliders import ColliderMotions
 from .reading.input_digest import settings_digest
 from .reading.input_history import first_frame_needed, follows_rigid_bodies
 from .reading.input_objects import read_scene, sample
@@ -76,7 +77,7 @@ def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[
     handles = Handles(inputs)
     asked = moments(scene)
     make_stage = LiveStage if follows_rigid_bodies(scene) else Stage
-    first_needed = first_frame_needed(scene, input_cuts(list(inputs.bodies), list(inputs.bones)))
+    first_needed = first_frame_needed(scene, input_cuts(list(inputs.bodies), [*inputs.bones, *inputs.colliders]))
     built: Scene | None = None
     recorder: TrackRecorder | None = None
     done = 0
@@ -98,9 +99,11 @@ def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[
                     shutil.rmtree(part, ignore_errors=True)
                     built.save(part)
                     recorder = TrackRecorder(TrackWriter(part))
+                    colliders = ColliderMotions(built, recorder)
             while True:
                 with named_errors(part.parent):
                     sample(stage, shapes, inputs, built, rest, asked[done], recorder)
+                    colliders.sample(stage, inputs, asked[done])
                 done += 1
                 if done == len(asked) or clock.monotonic() > until:
                     break
@@ -109,6 +112,8 @@ def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[
     if recorder is not None:
         with named_errors(part.parent):
             recorder.close()
+            if colliders.has_deforming:
+                colliders.read_again().save(part)
 
 
 def _go(stage: Stage, moment: Moment, before: Moment | None, first_needed: int | None) -> None:

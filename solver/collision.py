@@ -39,7 +39,8 @@ class Collider:
     Tracks: one of these, where it does not stand still,
         "collider.KEY.matrix" (4, 4): world [m] ← the space of `vertices`, rigid up to a constant scale or shear
             (interpolated as rotation and translation);
-        "collider.KEY.vertices" (n, 3): `vertices` now [m], world, for what deforms.
+        "collider.KEY.vertices" (n, 3): `vertices` now [m], world, for what deforms. A matrix beside it only says where
+            the origin is that torques are about.
     "collider.KEY.active" (): above ½ while bodies feel it, at the sample before as well as at the one after.
 
     Attributes:

@@ -393,20 +393,6 @@ def test_an_attribute_that_is_no_weight_is_refused(tmp_path: Path) -> None:
     assert refused(scene, tmp_path / "c.sinew").kind == "attribute-not-weights"
 
 
-def test_a_deforming_collider_is_refused_a_posed_one_is_not(tmp_path: Path) -> None:
-    scene = fresh()
-    roles.make_body(add_box("Body"))
-    wall = add_box("Wall")
-    rig = add_rig(wall, turn=0.0)
-    roles.make_collider(wall)
-    scene.frame_end = 21
-    rig.pose.bones["upper"].rotation_euler.x = 0.5
-    exported(scene, tmp_path / "posed.sinew")
-    add_rig(wall, turn=1.0)
-    problem = refused(scene, tmp_path / "c.sinew")
-    assert problem.kind == "collider-deforms" and '"Wall"' in problem.sentence
-
-
 def test_keys_stay_with_a_renamed_object_and_duplicates_get_their_own() -> None:
     scene = fresh()
     obj = add_box("Käse.001")

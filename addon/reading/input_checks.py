@@ -44,6 +44,10 @@ def check_objects(scene: bpy.types.Scene) -> None:
         around = shaped_by(obj) & set(bodies)
         if around:
             raise BadInput("bone-shaped-by-body", name=obj.name, body=min(body.name for body in around))
+    for obj in roles.colliders(scene):
+        around = shaped_by(obj) & set(bodies)
+        if around:
+            raise BadInput("collider-shaped-by-body", name=obj.name, body=min(body.name for body in around))
     for obj in bodies:
         check_settings(obj)
         _check_rigs(obj)

@@ -6,17 +6,19 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ...solver.arrays import Floats, Indices
+from ...solver.arrays import Floats
+from ...solver.collision import Collision
 from ...solver.errors import BadInput
-from ...solver.scene import Body, Collider, Material, Meshing, Scene, Settings
-from .. import watertight
+from ...solver.scene import Body, Material, Meshing, Scene, Settings
+from .. import collision_filter, watertight
 from . import input_checks, input_materials, sampled_settings, tet_file
 from .armature_bones import read_armature_bones, sample_armature_bone
 from .input_bones import read_bone, sample_bone
+from .input_colliders import read_collider
 from .input_flesh import flesh
 from .input_heat import read_heat_source, sample_heat_source
 from .input_materials import Paints
-from .input_mesh import in_metres, longest_side, mesh_of, positions, rigid_matrix, to_world, triangles, weights
+from .input_mesh import in_metres, longest_side, mesh_of, positions, to_world, triangles, weights
 from .input_stage import Stage
 from .inputs import Inputs
 from .moments import Moment, frame_range, frames_per_second, preroll, rest_frame
@@ -39,20 +41,21 @@ def read_scene(stage: Stage, inputs: Inputs, threads: int | None) -> Scene:
     bones = [read_bone(stage, obj, key, unit, inputs.bodies) for obj, key in inputs.bones.items()]
     return Scene(
         tuple(bodies.values()),
-        tuple(_read_collider(stage, obj, key, unit) for obj, key in inputs.colliders.items()),
+        tuple(read_collider(stage, obj, key, unit) for obj, key in inputs.colliders.items()),
         _read_settings(stage, inputs.scene, threads),
         tuple(read_heat_source(stage, obj, key, unit) for obj, key in inputs.heat_sources.items()),
         (*bones, *read_armature_bones(stage, inputs.armature_bones, bodies, unit)),
+        collision_filter.ignored_pairs(inputs.scene, inputs.bodies | inputs.colliders),
     )
 
 
 def sample(
     stage: Stage, shapes: RestShapes, inputs: Inputs, scene: Scene, rest: RestPose, moment: Moment, to: TrackRecorder
 ) -> None:
-    """Adds to the tracks what is evaluated now, at a moment, and the rest shapes of then.
+    """Adds to the tracks what is evaluated now, at a moment, and the rest shapes of then; colliders are left out.
 
     Raises:
-        BadInput: A body's number of vertices changed, a collider's shape did, or coordinates are not numbers.
+        BadInput: A body's number of vertices changed, or coordinates are not numbers.
     """
     time, recorder = moment.time, to
     recorder.add("gravity", time, _gravity(stage, inputs.unit))
@@ -74,15 +77,6 @@ def sample(
         if len(body.pinned):
             recorder.add(f"body.{body.key}.targets", time, to_world(matrix, points[body.pinned]))
             recorder.add(f"body.{body.key}.pin_stiffness", time, stage.evaluated(obj).sinew.pin_stiffness)
-    for obj, collider in zip(inputs.colliders, scene.colliders, strict=True):
-        evaluated = stage.evaluated(obj)
-        matrix = rigid_matrix(stage.matrix(obj), inputs.unit)
-        recorder.add(f"collider.{collider.key}.matrix", time, matrix, "rigid")
-        if len(collider.vertices) and (obj.modifiers or obj.data.shape_keys):
-            with mesh_of(evaluated) as mesh:
-                points = positions(mesh) * inputs.unit
-            if input_checks.differ(points, collider.vertices):
-                raise BadInput("collider-deforms", name=obj.name, frame=moment.frame)
     for obj, source in zip(inputs.heat_sources, scene.heat_sources, strict=True):
         sample_heat_source(stage, obj, source, inputs.unit, (time, moment.frame), recorder)
     _sample_bones(stage, inputs, scene, rest, moment, recorder)
@@ -153,6 +147,7 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
         face_of_triangle=polygons,
         attributes=input_materials.attributes(own),
         flesh=is_flesh,
+        collision=Collision(own.body_friction, own.body_thickness * unit, own.self_collision),
         **(tet_file.for_body(obj, matrix) if own.method == "GIVEN" else {}),
     )
 
@@ -184,33 +179,6 @@ def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.typ
 
 def _simulated_scale(own: bpy.types.PropertyGroup, longest: float, unit: float) -> float:
     return own.simulated_size * unit / longest if own.use_simulated_size and longest > 0 else 1.0
-
-
-def _read_collider(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Collider:
-    evaluated = stage.evaluated(obj)
-    own = evaluated.sinew
-    input_checks.check_matrix(obj.name, in_metres(stage.matrix(obj), unit))
-    points, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
-    if own.collider_shape == "MESH":
-        points, faces = _read_faces(evaluated, obj.name)
-    return Collider(
-        key=key,
-        name=obj.name,
-        shape=own.collider_shape.lower(),
-        vertices=points * unit,
-        triangles=faces,
-        friction=own.friction,
-        thickness=own.thickness * unit,
-    )
-
-
-def _read_faces(evaluated: bpy.types.Object, name: str) -> tuple[Floats, Indices]:
-    with mesh_of(evaluated) as mesh:
-        points, faces = positions(mesh), triangles(mesh)
-    if not len(faces):
-        raise BadInput("mesh-empty", name=name)
-    input_checks.check_points(name, points)
-    return points, faces
 
 
 def _read_settings(stage: Stage, scene: bpy.types.Scene, threads: int | None) -> Settings:

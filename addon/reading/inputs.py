@@ -13,6 +13,7 @@ from ..keys import body_key, keys_of
 from .armature_bones import ArmatureBone, armature_bones
 from .input_bones import bones_of
 from .input_stage import input_cuts
+from .rna_values import animated_paths
 
 # objects in the order of their names, and what they are called in files
 Keyed = dict[bpy.types.Object, str]
@@ -57,11 +58,16 @@ def inputs_of(scene: bpy.types.Scene) -> Inputs:
     return Inputs(
         scene,
         bodies,
-        _named(roles.colliders(scene)),
+        _named([obj for obj in roles.colliders(scene) if is_ever_felt(obj)]),
         _named(roles.heat_sources(scene)),
         bones,
         [b for o, key in bodies.items() if uses_armature(o) for b in armature_bones(o, key, taken)],
     )
+
+
+def is_ever_felt(obj: bpy.types.Object) -> bool:
+    """Whether bodies feel a collider at some frame."""
+    return obj.sinew.use_collision or "sinew.use_collision" in animated_paths(obj)
 
 
 def uses_armature(obj: bpy.types.Object) -> bool:

@@ -60,10 +60,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{group}" is no vertex group of "{name}", so Affect holds the rest, but does not fade at the border.',
         "Use a vertex group.",
     ),
-    "collider-deforms": (
-        'The collider "{name}" changes its shape at frame {frame}, but colliders can only move and turn.',
-        "Use an object that moves rigidly, parented to it for example.",
-    ),
     "heat-source-deforms": (
         'The heat source "{name}" changes its shape at frame {frame}, but heat sources can only move and turn.',
         "Use an object that moves rigidly, parented to it for example.",

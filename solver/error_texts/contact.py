@@ -11,6 +11,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The animation of the collider "{name}" is that of a mesh with another number of vertices.',
         "Bake it again.",
     ),
+    # addon/reading
+    "collider-vertices-change": (
+        'The collider "{name}" has {first} vertices in the rest pose and {now} at frame {frame}.',
+        "Take the animation off what changes its number of vertices.",
+    ),
+    "collider-shaped-by-body": (
+        'The collider "{name}" takes its shape from "{body}", which is to be simulated.',
+        "Take the modifier off that follows it.",
+    ),
     # solver/checks.py
     "collider-sides": (
         'The collider "{name}" has the sides "{sides}", which is none of {known}.',
