@@ -18,14 +18,20 @@ from ..linear.pattern import BlockPattern, Unsigned
 from ..linear.threes import add, load, nothing, numbers, store, three
 from .tet_pass import BLOCKS, RECORD
 
+# Of many tets, what a part of them leaves, half a megabyte, is added up before it leaves the processor's cache: from
+# memory that takes several times as long. Where neighbours come after each other, parts have most edges to themselves.
+MANY = 16384
+AT_ONCE = 1024
 PAIRS = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))  # order of the blocks of a tet
 
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """The e edges of a mesh, in the order of their blocks.
+    """The e edges of a mesh, part by part of its tets, and in the order of their blocks.
 
     Attributes:
+        parts: Where parts of the tets begin and end.
+        own: The first edge of those that each part has to itself; from the last number on edges of several, (k + 1,).
         upper, lower: Blocks of the edge above and below the diagonal, (e,).
         start: Where the shares of each edge begin in `shares`, (e + 1,).
         shares: What tets have in an edge: 16 · tet + 2 · number of the pair, plus one where the tet has the two nodes
@@ -33,6 +39,8 @@ class Edges:
         others: Blocks that no tet writes to, beside the diagonal.
     """
 
+    parts: list[tuple[int, int]]
+    own: list[int]
     upper: Unsigned
     lower: Unsigned
     start: Unsigned
@@ -55,16 +63,28 @@ def _edges(pattern: BlockPattern) -> Edges:
     there = np.stack([blocks[:, a, b] for a, b in PAIRS], axis=1).ravel()
     back = np.stack([blocks[:, b, a] for a, b in PAIRS], axis=1).ravel()
     upper = np.minimum(there, back)
-    order = np.argsort(upper, kind="stable")
+    by_block = np.argsort(upper, kind="stable")
     share = 16 * np.repeat(np.arange(len(blocks)), 6) + 2 * np.tile(np.arange(6), len(blocks)) + (there > back)
-    first = np.flatnonzero(np.diff(upper[order], prepend=-1))
+    first = np.flatnonzero(np.diff(upper[by_block], prepend=-1))
+    parts = [(begin, min(begin + AT_ONCE, len(blocks))) for begin in range(0, len(blocks), AT_ONCE)]
+    # shares of an edge come by rising tet
+    part = by_block // (6 * AT_ONCE)
+    lowest, highest = part[first], part[np.append(first[1:], len(part)) - 1]
+    owner = np.where((lowest == highest) & (len(blocks) >= MANY), lowest, len(parts))
+    by_part = np.argsort(owner, kind="stable")
+    count = np.diff(np.append(first, len(by_block)))[by_part]
+    start = np.concatenate([[0], np.cumsum(count)])
+    # the shares of each edge, edge by edge in their new order
+    moved = by_block[np.repeat(first[by_part] - start[:-1], count) + np.arange(len(by_block))]
     unused = np.ones(pattern.block_count, bool)
     unused[there], unused[back], unused[pattern.diagonal] = False, False, False
     return Edges(
-        upper=upper[order][first].astype(np.uint32),
-        lower=np.maximum(there, back)[order][first].astype(np.uint32),
-        start=np.append(first, len(order)).astype(np.uint32),
-        shares=share[order].astype(np.uint32),
+        parts=parts,
+        own=np.searchsorted(owner[by_part], np.arange(len(parts) + 1)).tolist(),
+        upper=upper[by_block][first][by_part].astype(np.uint32),
+        lower=np.maximum(there, back)[by_block][first][by_part].astype(np.uint32),
+        start=start.astype(np.uint32),
+        shares=share[moved].astype(np.uint32),
         others=np.flatnonzero(unused).astype(np.int32),
     )
 

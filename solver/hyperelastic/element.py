@@ -63,14 +63,12 @@ class Hyperelastic:
 class TetWork:
     """What the tet pass writes; after it, per tet: the energy [J], (m,), and σ3, negative where inverted, (m,).
 
-    `record` is for the passes over edges and nodes, (m, RECORD), and `scratch` work space, a row per part of the tets.
+    `record` is for the passes over edges and nodes, (m, RECORD).
     """
 
     energy: Floats
     smallest: Floats
     record: Floats
-    scratch: Floats
-    edges: Edges
 
 
 @dataclass(frozen=True)
@@ -138,13 +136,7 @@ def hyperelastic(
 def tet_work(pattern: BlockPattern) -> TetWork:
     """Returns work arrays for the tets of a pattern; keep them from step to step."""
     count = pattern.tet_count
-    return TetWork(
-        np.empty(count),
-        np.empty(count),
-        np.empty((count, RECORD)),
-        np.empty((len(parts_of(count)), SCRATCH)),
-        edges_of(pattern),
-    )
+    return TetWork(np.empty(count), np.empty(count), np.empty((count, RECORD)))
 
 
 def energy(model: Model, law: Hyperelastic, x: Floats, work: TetWork) -> Answer:
@@ -164,8 +156,12 @@ def forces_and_tangent(
     model: Model, law: Hyperelastic, x: Floats, values: Floats, force: Floats, work: TetWork, clamp: bool = True
 ) -> Answer:
     """Writes forces f [N], (n, 3), and the blocks of K = −∂f/∂x [N/m], (b, 9), at positions x [m], (n, 3)."""
-    _tets(model, law, x, work, TANGENT, clamp)
-    gather(model, work, True, values, force)
+    if law.added is None:
+        _tets(model, law, x, work, TANGENT, clamp, values)
+        gather(model, work, True, values, force, edges_of(model.pattern).own[-1])
+    else:
+        _tets(model, law, x, work, TANGENT, clamp)
+        gather(model, work, True, values, force)
     return _answer(law, work, pass_over_nodes(model, law, x, work, True, clamp, force))
 
 
@@ -179,26 +175,35 @@ def whole_tangent(model: Model, law: Hyperelastic, values: Floats, work: TetWork
     return (model.pattern, values) if law.left is None else widened(model, law, values, work)
 
 
-def _tets(model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: int, clamp: bool) -> None:
-    parts = parts_of(model.tet_count)
+def _tets(
+    model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: int, clamp: bool, values: Floats | None = None
+) -> None:
+    """Passes over all tets, and writes into `values` the blocks of edges that a part of them has to itself."""
+    edges = edges_of(model.pattern)
 
     def run(part: int) -> None:
         hyperelastic_tets(
-            *parts[part], wanted, clamp, law.law, law.mu, law.lam, law.share, law.extension, law.threshold, x,
-            model.tets, model.Dm_inverse, model.volume, work.scratch[part], work.energy, work.smallest, work.record,
+            *edges.parts[part], wanted, clamp, law.law, law.mu, law.lam, law.share, law.extension,
+            law.threshold, x, model.tets, model.Dm_inverse, model.volume, np.empty(SCRATCH), work.energy,
+            work.smallest, work.record,
         )  # fmt: skip
+        begin, end = edges.own[part], edges.own[part + 1]
+        if values is not None and begin < end:
+            _gather_edges(edges, begin, end, work, values)
 
-    run_parts(len(parts), run)
+    run_parts(len(edges.parts), run)
     if law.added is not None:
         add_term(model, law, x, work, wanted, clamp)
 
 
-def gather(model: Model, work: TetWork, wanted: bool, values: Floats, force: Floats) -> None:
-    p, edges = model.pattern, work.edges
-    edge_parts, node_parts = parts_of(len(edges.upper)), parts_of(p.node_count)
+def gather(model: Model, work: TetWork, wanted: bool, values: Floats, force: Floats, first_edge: int = 0) -> None:
+    """Adds up forces and, where wanted, blocks of what tets have left: of the diagonal, and of edges from one on."""
+    p, edges = model.pattern, edges_of(model.pattern)
+    edge_parts, node_parts = parts_of(len(edges.upper) - first_edge), parts_of(p.node_count)
 
     def run_edges(part: int) -> None:
-        gather_edges(*edge_parts[part], edges.upper, edges.lower, edges.start, edges.shares, work.record, values)
+        begin, end = edge_parts[part]
+        _gather_edges(edges, first_edge + begin, first_edge + end, work, values)
 
     def run_nodes(part: int) -> None:
         gather_nodes(
@@ -209,6 +214,10 @@ def gather(model: Model, work: TetWork, wanted: bool, values: Floats, force: Flo
         values[edges.others] = 0.0
         run_parts(len(edge_parts), run_edges)
     run_parts(len(node_parts), run_nodes)
+
+
+def _gather_edges(edges: Edges, begin: int, end: int, work: TetWork, values: Floats) -> None:
+    gather_edges(begin, end, edges.upper, edges.lower, edges.start, edges.shares, work.record, values)
 
 
 def _answer(law: Hyperelastic, work: TetWork, nodes: NodeWork | None) -> Answer:

@@ -42,7 +42,7 @@ def forgotten(search: Search, x: Floats) -> Floats | None:
     """
     model, is_free = search.model, search.is_free
     piece = pieces(model.tets, model.node_count)
-    is_lost = _disorder(model, piece, is_free, search.work.smallest) > DISORDER
+    is_lost = _disorder(model, piece, is_free, search.smallest()) > DISORDER
     if not is_lost.any():
         return None
     x0, force, values = _middles(piece, is_free, x), np.zeros_like(x), np.zeros((model.pattern.block_count, 9))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Bools, Floats
 from ..hyperelastic.element import Answer, Hyperelastic, energy, forces, forces_and_tangent, tet_work, whole_tangent
+from ..hyperelastic.tet_order import in_order
 from ..linear import pcg
 from ..linear.multigrid.preconditioner import EmbeddedLattices
 from ..linear.pattern import BlockPattern
@@ -27,7 +28,7 @@ class Search:
     """The arrays of a solve; forces and tangent in them are those of the last look."""
 
     def __init__(self, model: Model, held: Held, load: Floats | None, acting: Sequence[Acting] = ()) -> None:
-        self.model = model
+        self.model, self.in_order = model, in_order(model)
         self.is_free: Bools = held.is_free(model.node_count)
         self.load, self.all_acting = load, tuple(acting)
         self.is_tangled = False  # what waits for a shape does not act then
@@ -36,6 +37,7 @@ class Search:
         self.force = np.empty((model.node_count, 3))
         self.work = tet_work(model.pattern)
         self.law: Hyperelastic | None = None  # of the last look
+        self.has_order = False  # whether tets had that of `in_order` in the last pass over them
         self.lattices = EmbeddedLattices(model.X)
         self.lattices_of_mesh = EmbeddedLattices(model.X, mesh=model.pattern)
         self.is_hard = False  # whether the last system was, for block Jacobi
@@ -59,12 +61,20 @@ class Search:
     def look(self, law: Hyperelastic, x: Floats, clamp: bool = True) -> Answer:
         """Computes forces, loads included, and tangent at x; returns how it is there, energy in the loads included."""
         self.law, self.is_true = law, not clamp
-        return self._acted_on(forces_and_tangent(self.model, law, x, self.values, self.force, self.work, clamp), x)
+        return self._acted_on(forces_and_tangent(*self._of(law), x, self.values, self.force, self.work, clamp), x)
 
     def feel(self, law: Hyperelastic, x: Floats) -> Answer:
         """Does what `look` does, but for the tangent, which is none until the next look."""
         self.law = None
-        return self._acted_on(forces(self.model, law, x, self.force, self.work), x)
+        return self._acted_on(forces(*self._of(law), x, self.force, self.work), x)
+
+    def smallest(self) -> Floats:
+        """Returns σ3 of every tet at the last look or feel, negative where inverted, (m,)."""
+        if self.in_order is None or not self.has_order:
+            return self.work.smallest
+        found = np.empty_like(self.work.smallest)
+        found[self.in_order.order] = self.work.smallest
+        return found
 
     def residual(self) -> float:
         """Returns the residual at the last look, of the body that is farthest from rest."""
@@ -166,7 +176,9 @@ class Search:
     def _system(self) -> tuple[BlockPattern, Floats, EmbeddedLattices]:
         """Returns the tangent of the last look, with what ties nodes of different tets, and its preconditioner."""
         assert self.law is not None
-        pattern, values = whole_tangent(self.model, self.law, self.values, self.work)
+        pattern, values = whole_tangent(*self._of(self.law), self.values, self.work)
+        if self.law.left is None:
+            pattern = self.model.pattern  # the same blocks, whatever the order of tets
         found = [acting.ties() for acting in self.acting if isinstance(acting, Tying)]
         ties = [tied for tied in found if tied is not None]
         if not ties:
@@ -183,7 +195,14 @@ class Search:
         return found.energy if found.below == 0 else np.inf
 
     def _energy_of_tets(self, law: Hyperelastic, x: Floats) -> Answer:
-        return energy(self.model, law, x, self.work)
+        return energy(*self._of(law), x, self.work)
+
+    def _of(self, law: Hyperelastic) -> tuple[Model, Hyperelastic]:
+        """Returns model and law with tets in the order in which passes over them take least."""
+        self.has_order = law.added is None
+        if self.in_order is None or law.added is not None:
+            return self.model, law
+        return self.in_order.model, self.in_order.law(law)
 
     def _acted_on(self, answer: Answer, x: Floats) -> Answer:
         """Adds what acts at x to the forces and the tangent of tets."""
