@@ -114,13 +114,16 @@ def springs(model, count=3):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("case", ["free", "held", "springs", "one held whole", "chain", "itself"])
+@pytest.mark.parametrize("case", ["free", "held", "springs", "one held whole", "both held", "chain", "itself"])
 def test_equals_a_dense_solve(case):
     model, state = bodies(*ROW[: 3 if case == "chain" else 2])
     pairs = random_pairs(model, 12, (0, 1))
     outside = Outside(GRAVITY, pairs=pairs)
     if case in ("held", "one held whole"):
         outside.is_fixed = held(model, slice(0, 27) if case == "one held whole" else [0, 3, 30])
+        outside.fixed_target = state.x + 0.01
+    if case == "both held":
+        outside.is_fixed = held(model, [0, 53])
         outside.fixed_target = state.x + 0.01
     if case == "springs":
         outside.points = springs(model)

@@ -2,8 +2,8 @@
 """One step with dynamic flesh: Newton's method, Newmark's substeps and changes of contacts share one loop of solves.
 
 Bodies that move by implicit Euler, flesh or not, are one system (`newton.py`); for it the nodes of bodies that move by
-Newmark's scheme (`newmark.py`) are held where that leads. A step whose residual does not come within the tolerance
-says so.
+Newmark's scheme (`newmark.py`) are held where that leads. Those go first, so what they touch is where it is predicted
+to be (`newmark_contacts.py`). A step whose residual does not come within the tolerance says so.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..state import State
 from .conventions import CHANGE
 from .flesh import DynamicFlesh
 from .newmark import NewmarkStep
+from .newmark_contacts import some
 from .newton import NewtonStep
 from .outside import Outside
 from .report import StepReport
@@ -52,9 +53,9 @@ def flesh_step(
     """
     started = clock.perf_counter()
     newmark = NewmarkStep(flesh.newmark, model, state, outside, dt, settings) if flesh.newmark else None
-    if newmark:
-        newmark.run(outside)
     newton = None
+    if newmark:
+        newmark.run(outside, _predicted(state, outside, dt) - state.x)
     if flesh.euler or flesh.others(model):
         newton = NewtonStep(model, state, _with(newmark, state, outside, dt), dt, settings, flesh, element)
     begun = clock.perf_counter()
@@ -67,14 +68,14 @@ def flesh_step(
         is_new = False
         changed = respond(*_end(newmark, newton, state, outside, dt)) if respond else None
         # contacts do not pull in substeps, so those that open need not be looked for
-        if changed is not None and newton is None and changes > 0 and changed.contact_count <= outside.contact_count:
+        if changed is not None and newton is None and changes > 0 and _count(changed) <= _count(outside):
             changed = None
         settled = changed is None if respond else settled
         if changed is not None and changes + 1 < max_solves:
             changes, has_way, outside, is_new = changes + 1, True, changed, newton is None
             if newmark:
                 iterations += newmark.iterations
-                newmark.run(changed)
+                newmark.run(changed, (newton.x if newton else _predicted(state, outside, dt)) - state.x)
             if newton:
                 newton.see(_with(newmark, state, changed, dt))
         elif changed is not None:  # what they want now is not solved for
@@ -92,7 +93,7 @@ def flesh_step(
         converged=max(residuals, default=0.0) <= settings.tolerance,
         settled=settled,
         solves=newton.solves if newton else changes + 1,
-        contacts=outside.contact_count,
+        contacts=_count(outside),
         inverted_tets=int(count_inverted(x, model.tets)),
         newton_iterations=newton.solves if newton else 0,
         substeps=newmark.substeps if newmark else 0,
@@ -107,7 +108,21 @@ def _with(newmark: NewmarkStep | None, state: State, outside: Outside, dt: float
     is_fixed = np.zeros(len(state.x), bool) if outside.is_fixed is None else outside.is_fixed.copy()
     target = state.x + dt * state.v if outside.fixed_target is None else outside.fixed_target.copy()
     is_fixed[newmark.nodes], target[newmark.nodes] = True, newmark.x
-    return replace(outside, is_fixed=is_fixed, fixed_target=target)
+    # a contact that does not push the group at the end of its step does not pull the others
+    return replace(outside, is_fixed=is_fixed, fixed_target=target, pairs=some(outside.pairs, newmark.acts))
+
+
+def _count(outside: Outside) -> int:
+    """Returns how many contacts there are."""
+    return outside.contact_count + len(outside.pairs)
+
+
+def _predicted(state: State, outside: Outside, dt: float) -> Floats:
+    """Returns where all nodes are at the end of a step [m], (n, 3), if those that are free go on as they did."""
+    x = state.x + dt * state.v
+    if outside.is_fixed is not None and outside.fixed_target is not None:
+        x[outside.is_fixed] = outside.fixed_target[outside.is_fixed]
+    return x
 
 
 def _end(

@@ -132,7 +132,7 @@ def _step(
         converged=solved.converged,
         settled=changed is None,
         solves=solves,
-        contacts=outside.contact_count,
+        contacts=outside.contact_count + len(outside.pairs),
         inverted_tets=int(count_inverted(x, model.tets)),
         milliseconds={name: 1e3 * seconds for name, seconds in stages.items()},
     )

@@ -8,15 +8,14 @@
 
 Springs and contacts are linear in positions, too, and are taken at x½ = x + h/2 v½ in the first solve (6.8), so they
 set no limit to the step. That of elasticity is found at the start of the step (`step_limit.py`). A contact pushes
-only where and while its point is in it, is damped, so that points do not rattle, and does not pull.
+only where and while its point is in it, is damped, so that points do not rattle, and does not pull. Other bodies that
+the group touches move evenly meanwhile (`newmark_contacts.py`).
 Damping (`hyperelastic/damping.py`) is that of x½, and of the x½ before in the first solve: the order stays two.
 
 Source: S07, section 6.3.3, with its steps numbered as there.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
@@ -31,7 +30,9 @@ from ..model import Model
 from ..scene import Settings
 from ..state import State
 from .flesh import FleshGroup, Look
+from .newmark_contacts import Touching, acting_pairs, acting_points, touching_of
 from .outside import Outside, Points
+from .paired import with_pairs
 from .right_side import push_by_gravity
 from .rows import add_blocks, add_to_diagonal
 from .step_limit import highest_frequencies
@@ -39,7 +40,6 @@ from .step_limit import highest_frequencies
 SAFE = 0.9  # of the longest step
 MOST_SUBSTEPS = 200  # in a step; beyond, implicit Euler is the better scheme
 EXACT = 0.1  # share of the settings' tolerance to which the linear solves go
-BOUNCE = 1.0  # damping of contacts over k h, which within the limit is at most about the critical one
 
 
 class NewmarkStep:
@@ -48,6 +48,7 @@ class NewmarkStep:
     Attributes:
         substeps: Into how many the step is cut.
         x, v: At the end of the last `run` [m], [m/s], (n, 3) each, of the group's nodes.
+        acts: Which pairs of the last `run` acted at its end, (k,); those that are not of the group count as if.
         iterations, residual: Of the linear solves of the last `run`: all of them, and the worst.
     """
 
@@ -70,29 +71,38 @@ class NewmarkStep:
             self.target[~self.is_free] = outside.fixed_target[self.nodes][~self.is_free]
         self.base, self.values, self.damping = np.zeros((3, self.model.pattern.block_count, 9))
         self.is_damped = bool(self.model.stiffness_damping.any())
-        self.substeps = self._substeps(Points(), np.zeros((0, 3)))
+        self.substeps = self._substeps(Points())
+        self.whole_tets, self.acts = model.tets, np.zeros(0, bool)
         self.x, self.v, self.iterations, self.residual = self.x0, self.v0, 0, 0.0
 
-    def run(self, outside: Outside) -> None:
-        """Goes through the step from its start, with what acts from outside."""
+    def run(self, outside: Outside, away: Floats) -> None:
+        """Goes through the step from its start, with what acts from outside.
+
+        Args:
+            outside: What acts.
+            away: How far all nodes of the whole move in the step [m], (n, 3), as far as is known.
+        """
         h, free = self.dt / self.substeps, self.is_free[:, None]
         held = (self.target - self.x0) / self.dt
         self.x, self.v = self.x0.copy(), np.where(free, self.v0, held)
         self.iterations, self.residual = 0, 0.0
-        points, normals = self._points(outside)
-        if outside.contact_count:
-            self.substeps = self._substeps(points, normals)
+        touching = touching_of(outside, self.group.part.tets, self.whole_tets, away)
+        self.acts = np.ones(len(outside.pairs), bool)
+        if outside.contact_count or len(outside.pairs):
+            self.substeps = self._substeps(touching.contacts())
         if self.is_damped:
             self.looked.damping(self.x0, self.damping)
         force = np.empty_like(self.x)
         for number in range(1, self.substeps + 1):
             self.looked.force_at(self.x, force)
-            middle = self._solve(force, self.x, points, normals, outside, 0.5 * h, self.v, is_first=True)
+            share = (number - 1) / self.substeps
+            middle = self._solve(force, self.x, touching, share, outside, 0.5 * h, self.v, is_first=True)
             x_half = self.x + 0.5 * h * middle
             self.looked.force_at(x_half, force)
             if self.is_damped:
                 self.looked.damping(x_half, self.damping)
-            half = self._solve(force, x_half, points, normals, outside, 0.5 * h, middle, is_first=False)
+            share = (number - 0.5) / self.substeps
+            half = self._solve(force, x_half, touching, share, outside, 0.5 * h, middle, is_first=False)
             x_end = self.x + h * middle
             share = number / self.substeps
             self.x = np.where(free, x_end, self.x0 + share * (self.target - self.x0))
@@ -100,12 +110,11 @@ class NewmarkStep:
         if not (np.isfinite(self.x).all() and np.isfinite(self.v).all()):
             raise SolveFailed("solve-not-finite", time=self.time + self.dt)
 
-    def _substeps(self, points: Points, normals: Floats) -> int:
+    def _substeps(self, contacts: Points) -> int:
         """Returns into how many parts the step is cut: contacts come and go, so these have to be resolved as well."""
         model, values = self.model, self.values
         self.looked.at(self.x0)
         np.copyto(values, self.looked.tangent)
-        contacts = _some(points, (normals != 0.0).any(axis=1))
         add_points(
             1.0, contacts.tet, contacts.weights, contacts.stiffness, np.zeros_like(contacts.stiffness), contacts.force,
             model.tets, model.pattern.corner_block, values, np.zeros_like(self.x0),
@@ -127,8 +136,8 @@ class NewmarkStep:
         self,
         force: Floats,
         x: Floats,
-        points: Points,
-        normals: Floats,
+        touching: Touching,
+        share: float,
         outside: Outside,
         h: float,
         guess: Floats,
@@ -142,9 +151,13 @@ class NewmarkStep:
         if outside.node_force is not None:
             push += h * outside.node_force[self.nodes]
         b = model.mass[:, None] * self.v + h * force + push
-        acting = self._acting(points, normals, x, h, is_first)
+        moved, substep = x - self.x0, self.dt / self.substeps
+        acting, is_on = acting_points(touching, model.tets, moved, self.v, share, self.dt, h, substep, is_first)
+        pairs, are_on = acting_pairs(touching, model.tets, moved, self.v, h, substep, is_first)
+        of_pairs = touching.number >= 0
+        self.acts[touching.number[of_pairs]], self.acts[touching.pair_number] = is_on[of_pairs], are_on
         drag = model.mass * (1.0 + h * model.mass_damping)
-        if not len(acting) and not self.is_damped:
+        if not len(acting) and not len(pairs) and not self.is_damped:
             return np.where(self.is_free[:, None], b / drag[:, None], self.v)
         self.values[:] = 0.0
         if self.is_damped:
@@ -155,49 +168,11 @@ class NewmarkStep:
             h, acting.tet, acting.weights, acting.stiffness, acting.damping, acting.force, model.tets,
             pattern.corner_block, self.values, b,
         )  # fmt: skip
+        pattern, values = with_pairs(model, pattern, pairs, h, self.values, b)
         v = guess.copy()
         solved = solve(
-            pattern, self.values, b, self.is_free, v, EXACT * self.settings.tolerance, self.settings.max_iterations,
-            None, None, rigid_modes(pattern, self.values, x, self.is_free),
+            pattern, values, b, self.is_free, v, EXACT * self.settings.tolerance, self.settings.max_iterations,
+            None, None, rigid_modes(pattern, values, x, self.is_free),
         )  # fmt: skip
         self.iterations, self.residual = self.iterations + solved.iterations, max(self.residual, solved.residual)
         return v
-
-    def _points(self, outside: Outside) -> tuple[Points, Floats]:
-        """Returns the points on tets of the group, and the normals of those that are contacts, zero for others."""
-        points, tets = outside.points, self.group.part.tets
-        place = np.minimum(np.searchsorted(tets, points.tet), max(len(tets) - 1, 0))
-        own = np.flatnonzero(tets[place] == points.tet) if len(points) else np.zeros(0, np.int64)
-        normals = np.zeros((len(points), 3))
-        if outside.contact_normals is not None:
-            normals[len(points) - outside.contact_count :] = outside.contact_normals
-        found = Points(
-            place[own].astype(np.int32), floats(points.weights[own], len(own), 4), floats(points.force[own]),
-            floats(points.stiffness[own], len(own), 3, 3), floats(points.damping[own], len(own), 3, 3),
-        )  # fmt: skip
-        return found, normals[own]
-
-    def _acting(self, points: Points, normals: Floats, x: Floats, h: float, is_first: bool) -> Points:
-        """Returns the points that act, as forces at x [m] and stiffness from there on, which counts in step 1 alone."""
-        if not len(points):
-            return points
-        tets = self.model.tets
-        moved = points.positions(x - self.x0, tets)
-        speed = points.positions(self.v, tets)
-        force = points.force - np.einsum("kij,kj->ki", points.stiffness, moved)
-        is_contact = (normals != 0.0).any(axis=1)
-        along = np.einsum("kij,ki,kj->k", points.stiffness, normals, normals)
-        damping = points.damping + (BOUNCE * self.dt / self.substeps * along)[:, None, None] * np.einsum(
-            "ki,kj->kij", normals, normals
-        )
-        ahead = force - h * np.einsum("kij,kj->ki", points.stiffness, speed) if is_first else force
-        pressed = np.einsum("ki,ki->k", ahead, normals)
-        slowed = np.einsum("kij,ki,kj->k", damping, normals, speed)
-        acts = ~is_contact | ((pressed > 0.0) & (pressed > slowed))
-        stiffness = points.stiffness if is_first else np.zeros_like(points.stiffness)
-        return _some(replace(points, force=force, stiffness=stiffness, damping=damping), acts)
-
-
-def _some(points: Points, which: Bools) -> Points:
-    names = ("tet", "weights", "force", "stiffness", "damping")
-    return points if which.all() else Points(*(np.ascontiguousarray(getattr(points, name)[which]) for name in names))

@@ -102,6 +102,7 @@ class Outside:
         contact_count: How many of the points are contacts, the last ones.
         contact_normals: Which way these push, (contact_count, 3); only flesh by Newmark's scheme reads them, which
             without them takes contacts for springs that also pull.
+        pair_normals: The same of pairs, all of which are contacts, (k, 3): which way the point p of each is pushed.
     """
 
     gravity: Floats = field(default_factory=lambda: np.zeros(3))
@@ -112,3 +113,4 @@ class Outside:
     pairs: Pairs = field(default_factory=Pairs)
     contact_count: int = 0
     contact_normals: Floats | None = None
+    pair_normals: Floats | None = None

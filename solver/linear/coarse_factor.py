@@ -22,6 +22,8 @@ Whole = npt.NDArray[np.int64]
 
 def narrow_order(first: Whole, second: Whole, count: int) -> Whole:
     """Returns an order of `count` bodies in which those that touch, (t,) each, are near each other."""
+    if not count:
+        return np.zeros(0, np.int64)
     graph = coo_matrix((np.ones(len(first), np.int8), (first, second)), (count, count))
     return reverse_cuthill_mckee((graph + graph.T).tocsr(), symmetric_mode=True).astype(np.int64)
 

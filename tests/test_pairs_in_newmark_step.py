@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Forces between points of two tets, where one or both of them move by Newmark's scheme."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from flesh_motion import FLESH, energy_of, flesh_of, model_of, momentum
+from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.outside import Outside, Pairs, Points
+from sinew.solver.jit import set_thread_count, thread_count
+from sinew.solver.scene import Settings
+from sinew.solver.state import State
+from test_pairs_in_step import random_pairs
+
+DT = 0.004
+PLAIN = replace(FLESH, mass_damping=0.0)
+TIGHT = Settings(tolerance=1e-9, max_iterations=5000)
+
+
+def side_by_side(bodies=2, speed=1.0):
+    """Bars in a row, the first of which moves towards the others."""
+    model = model_of(material=PLAIN, bodies=bodies)
+    state = State(model.X.copy(), np.zeros_like(model.X))
+    state.v[model.bodies[0].nodes, 0] = speed
+    return model, state
+
+
+def facing(model, stiff=2.0e3, force=0.0):
+    """Pairs from nodes of the first body's face to the other's, and the direction in which they push the first."""
+    first, second = model.bodies[0], model.bodies[1]
+    pairs = Pairs(*([] for _ in range(6)))
+    nodes = [np.arange(b.nodes.start, b.nodes.stop) for b in (first, second)]
+    right = nodes[0][model.X[nodes[0], 0] > 0.4 - 1e-9]
+    left = nodes[1][model.X[nodes[1], 0] < 0.8 + 1e-9]
+    for one, two in zip(right, left, strict=True):
+        (t, a), (u, c) = (np.argwhere(model.tets == node)[0] for node in (one, two))
+        pairs.tet.append(t)
+        pairs.other.append(u)
+        pairs.weights.append(np.eye(4)[a])
+        pairs.other_weights.append(np.eye(4)[c])
+    count = len(right)
+    toward = np.array([1.0, 0.0, 0.0])
+    found = Pairs(
+        np.array(pairs.tet, np.int32), np.array(pairs.weights), np.array(pairs.other, np.int32),
+        np.array(pairs.other_weights), np.tile(-force * toward, (count, 1)),
+        np.tile(stiff * np.outer(toward, toward), (count, 1, 1)),
+    )  # fmt: skip
+    return found, np.tile(-toward, (count, 1))
+
+
+@pytest.mark.parametrize("is_contact", [True, False])
+def test_pairs_of_one_group_neither_make_nor_take_momentum_nor_make_energy(is_contact):
+    model, state = side_by_side()
+    flesh, (pairs, normals) = flesh_of(model, "newmark"), facing(model)
+    before, first, pushed = momentum(model, state), energy_of(model, state), 0.0
+    x0 = state.x.copy()
+    for _ in range(12):
+        # the same contacts from step to step: what they push with where a step begins
+        now = replace(pairs, force=-np.einsum("kij,kj->ki", pairs.stiffness, pairs.relative(state.x - x0, model.tets)))
+        outside = Outside(pairs=now, pair_normals=normals if is_contact else None)
+        step(model, state, outside, DT, TIGHT, flesh=flesh)
+        pushed = max(pushed, np.abs(state.v[model.bodies[1].nodes]).max())
+        assert energy_of(model, state) < (1.0 + 1e-6) * first
+    assert pushed > 0.05
+    assert np.abs(momentum(model, state) - before).max() < 1e-8 * np.linalg.norm(model.mass[:, None] * state.v)
+
+
+def test_a_contact_does_not_pull():
+    model, state = side_by_side(speed=-1.0)
+    pairs, normals = facing(model)
+    step(model, state, Outside(pairs=pairs, pair_normals=normals), DT, TIGHT, flesh=flesh_of(model, "newmark"))
+    assert np.abs(state.v[model.bodies[1].nodes]).max() < 1e-12
+
+
+@pytest.mark.parametrize("is_contact", [True, False])
+@pytest.mark.parametrize("turned", [True, False])
+def test_against_a_held_body_a_pair_is_a_point(is_contact, turned):
+    model, state = side_by_side()
+    is_fixed = np.zeros(model.node_count, bool)
+    is_fixed[model.bodies[1].nodes] = True
+    pairs, normals = facing(model, force=3.0)
+    flesh, other = flesh_of(model, "newmark", bodies=[0]), state.copy()
+    same = Points(pairs.tet, pairs.weights, pairs.force, pairs.stiffness, np.zeros_like(pairs.stiffness))
+    contacts = {"contact_count": len(same), "contact_normals": normals} if is_contact else {}
+    step(model, other, Outside(None or np.zeros(3), is_fixed, model.X, points=same, **contacts), DT, TIGHT, flesh=flesh)
+    if turned:
+        pairs = Pairs(pairs.other, pairs.other_weights, pairs.tet, pairs.weights, -pairs.force, pairs.stiffness)
+        normals = -normals
+    outside = Outside(np.zeros(3), is_fixed, model.X, pairs=pairs, pair_normals=normals if is_contact else None)
+    step(model, state, outside, DT, TIGHT, flesh=flesh)
+    assert np.abs(state.v[model.bodies[0].nodes] - [1.0, 0.0, 0.0]).max() > 1e-3
+    assert np.abs(state.x - other.x).max() < 1e-12 and np.abs(state.v - other.v).max() < 1e-9
+
+
+def test_what_the_group_touches_moves_evenly_meanwhile():
+    """A wall that goes away as fast as the body comes is not felt; one that stands still is."""
+    speeds = []
+    for away in (1.0, 0.0):
+        model, state = side_by_side()
+        is_fixed = np.zeros(model.node_count, bool)
+        is_fixed[model.bodies[1].nodes] = True
+        pairs, normals = facing(model)
+        target = model.X + [away * DT, 0.0, 0.0]
+        outside = Outside(np.zeros(3), is_fixed, target, pairs=pairs, pair_normals=normals)
+        step(model, state, outside, DT, TIGHT, flesh=flesh_of(model, "newmark", bodies=[0]))
+        speeds.append(state.v[model.bodies[0].nodes, 0])
+    assert np.abs(speeds[0] - 1.0).max() < 1e-9 and speeds[1].min() < 0.99
+
+
+@pytest.mark.parametrize("flesh_too", [True, False])
+def test_the_other_scheme_feels_the_group(flesh_too):
+    """What the two sides give each other is the same but for what a force changes within a step."""
+    model, state = side_by_side()
+    schemes = ["newmark", "euler"] if flesh_too else ["newmark"]
+    flesh = flesh_of(model, schemes, bodies=[0, 1] if flesh_too else [0])
+    pairs, normals = facing(model)
+    before, x0 = momentum(model, state), state.x.copy()
+    for _ in range(60):
+        relative = pairs.relative(state.x - x0, model.tets)
+        now = replace(pairs, force=-np.einsum("kij,kj->ki", pairs.stiffness, relative))
+        deep = relative[:, 0] > 0.0
+        acting = Pairs(
+            *(getattr(now, n)[deep] for n in ("tet", "weights", "other", "other_weights", "force", "stiffness"))
+        )
+        step(model, state, Outside(pairs=acting, pair_normals=normals[deep]), 0.25 * DT, TIGHT, flesh=flesh)
+    given = model.mass[model.bodies[1].nodes] @ state.v[model.bodies[1].nodes]
+    assert given[0] > 0.2 * before[0]
+    assert abs(momentum(model, state)[0] - before[0]) < 0.05 * given[0]
+
+
+def test_a_pair_that_does_not_push_the_group_does_not_pull_the_others():
+    model, state = side_by_side(speed=-1.0)
+    pairs, normals = facing(model)
+    flesh = flesh_of(model, "newmark", bodies=[0])
+    step(model, state, Outside(pairs=pairs, pair_normals=normals), DT, TIGHT, flesh=flesh)
+    assert np.abs(state.v[model.bodies[1].nodes]).max() < 1e-12
+
+
+def test_threads_change_no_bit():
+    threads, results = thread_count(), []
+    try:
+        for count in (1, 2):
+            set_thread_count(count)
+            model, state = side_by_side(3)
+            flesh = flesh_of(model, "newmark", bodies=[0, 1])
+            for both in ((0, 1), (1, 2)):
+                step(model, state, Outside(pairs=random_pairs(model, 9, both, stiff=1e3)), DT, Settings(), flesh=flesh)
+            results.append(state.x.tobytes() + state.v.tobytes())
+    finally:
+        set_thread_count(threads)
+    assert results[0] == results[1]
