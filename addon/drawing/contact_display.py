@@ -13,7 +13,7 @@ from ...solver.arrays import Floats
 from ...solver.cache import layout
 
 # of the size of the bodies: the longest arrow, and every normal
-LONGEST, NORMAL = 0.5, 0.08
+LONGEST, NORMAL = 0.5, 0.12
 # of an arrow: how long and how wide its head is
 HEAD, HEAD_WIDTH = 0.22, 0.08
 # of the largest force: what is less is no arrow

@@ -18,7 +18,7 @@ POINT_COLOUR = (1.0, 1.0, 1.0, 0.95)
 NORMAL_COLOUR = (0.25, 0.75, 1.0, 0.9)
 FORCE_COLOUR = (1.0, 0.55, 0.0, 0.95)
 # [pixels at 100 %]
-POINT, THIN, THICK = 5.0, 1.0, 2.0
+POINT, THIN, THICK = 4.0, 1.5, 2.0
 
 _handle: Any = None
 # what was drawn last of each cache, so that a still frame is uploaded once
@@ -71,8 +71,8 @@ def _batches(found: Contacts, unit: float, size: float) -> list:
 
     parts = (
         ("LINES", contact_display.arrow_lines(found, size * unit), FORCE_COLOUR, THICK),
-        ("LINES", contact_display.normal_lines(found, size * unit), NORMAL_COLOUR, THIN),
         ("POINTS", found.positions, POINT_COLOUR, POINT),
+        ("LINES", contact_display.normal_lines(found, size * unit), NORMAL_COLOUR, THIN),
     )
     made = []
     for kind, points, colour, width in parts:

@@ -9,7 +9,7 @@ from .. import collision_filter
 from ..baking import bake_status
 from . import contact_overlay
 from .layout_bake import counted, draw_wrapped
-from .settings import draw_setting, quantity
+from .settings import draw_pointer, draw_setting, quantity
 
 # so many of what is touched are named
 FEW_TOUCHED = 3
@@ -61,7 +61,7 @@ def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
 
 def _draw_filter(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
     """Draws what an object collides with, in names where that is not everything."""
-    layout.prop(obj.sinew, "collision_collection")
+    draw_pointer(layout, obj.sinew, "collision_collection")
     if not collision_filter.is_used(context.scene):
         return
     touched = [other.name for other in collision_filter.touched(context.scene, obj)]

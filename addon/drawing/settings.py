@@ -56,6 +56,16 @@ def draw_paint(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> 
         parts.prop_search(own, name, obj, "vertex_groups", text="", **options)
 
 
+def draw_pointer(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, name: str) -> None:
+    """Draws a menu of data-blocks with its whole name, also where names stand inside their fields."""
+    if layout.use_property_split:
+        layout.prop(own, name)
+    else:
+        parts = layout.split(factor=0.45)
+        parts.label(text=own.bl_rna.properties[name].name)
+        parts.prop(own, name, text="")
+
+
 def pascals(value: float) -> str:
     """Returns a stress for people: "12.3 MPa"."""
     return quantity(value, "Pa")

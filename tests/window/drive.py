@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs inside a real Blender with a window: presses Sinew's buttons with the mouse and notes what happens.
 
-Started by run.sh. Steps are generator yields: each yields the seconds to wait before the next one. Buttons are
-found by moving the mouse down the sidebar and asking Blender what lies under it. Writes pictures and
-result.json into the folder $OUT, then the file "done".
+Started by run.sh, for all parts or for those named in $ONLY. Writes pictures and result.json into the folder $OUT,
+then the file "done".
 """
 
 from __future__ import annotations
@@ -11,17 +10,18 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import subprocess
+import sys
 import time
 import traceback
-from collections.abc import Iterator
 
 import bpy
-from bl_ext.user_default.sinew.addon.baking import bake_status, body_reports
+from bl_ext.user_default.sinew.addon.baking import body_reports
 from bl_ext.user_default.sinew.addon.drawing import timeline_marks
 
-OUT = pathlib.Path(os.environ["OUT"])
-Steps = Iterator[float]
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from hands import OUT, Steps, bake, beat, gaps, mouse, picture, press, result, show_sidebar, status, view, wait_for
+from touching import contact_bake
 
 FIRST_FRAMES = 120
 LONG = 2000
@@ -29,78 +29,6 @@ BREAKING_FRAMES = 30
 FLESH_FRAMES, BEND = 16, 1.0
 HEIGHT = 2.5
 STIFFNESS = 1.0e5
-
-result: dict[str, object] = {}
-gaps: list[float] = []
-last_beat = time.monotonic()
-
-
-def view() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region]:
-    window = bpy.context.window_manager.windows[0]
-    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
-    return window, area, next(r for r in area.regions if r.type == "UI")
-
-
-def status():
-    return bake_status.status(bpy.context.scene)
-
-
-def beat() -> float:
-    """Notes how long the window did not answer; called by a timer of its own."""
-    global last_beat
-    now = time.monotonic()
-    gaps.append(now - last_beat)
-    last_beat = now
-    return 0.02
-
-
-def mouse(*words: str | int) -> None:
-    subprocess.run(["xdotool", *map(str, words)], check=True)
-
-
-def picture(name: str) -> Steps:
-    view()[1].tag_redraw()
-    yield 0.5
-    path = OUT / f"shot-{name}"
-    path.touch()
-    while path.exists():
-        yield 0.1
-
-
-def under_the_mouse() -> str:
-    """Returns the Python command of the button under the mouse, or "" where there is none."""
-    window, area, region = view()
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        if not bpy.ops.ui.copy_python_command_button.poll():
-            return ""
-        bpy.context.window_manager.clipboard = ""
-        bpy.ops.ui.copy_python_command_button()
-        return bpy.context.window_manager.clipboard
-
-
-def press(operator: str, aside: int = -20) -> Steps:
-    """Finds the button of an operator in the sidebar, so far from its middle, and presses it with the mouse."""
-    window, area, region = view()
-    x = region.x + region.width // 2 + aside
-    for y in range(region.y + region.height - 10, region.y + 10, -7):
-        mouse("mousemove", x, window.height - y)
-        yield 0.06
-        mouse("mousemove_relative", 1, 1)
-        yield 0.12
-        if f"{operator}(" in under_the_mouse():
-            mouse("mousedown", 1)
-            mouse("mouseup", 1)
-            yield 0.3
-            mouse("mousemove", area.x + 200, window.height - (area.y + 200))
-            return
-    raise AssertionError(f"no button {operator} in the sidebar")
-
-
-def wait_for(what: str, condition, limit: float) -> Steps:
-    end = time.monotonic() + limit
-    while not condition():
-        assert time.monotonic() < end, f"{what} did not come in {limit} s: {status()}"
-        yield 0.02
 
 
 def lowest_and_height() -> tuple[float, float]:
@@ -114,10 +42,7 @@ def lowest_and_height() -> tuple[float, float]:
 
 
 def make_ready() -> Steps:
-    _, area, region = view()
-    area.spaces.active.show_region_ui = True
-    yield 1.0
-    region.active_panel_category = "Sinew"
+    yield from show_sidebar()
     yield from picture("1-start")
     yield from press("bpy.ops.sinew.make_body")
     cube = bpy.data.objects["Cube"]
@@ -224,10 +149,7 @@ def make_limb() -> Steps:
     """Makes flesh with a bone in each half of a limb, the upper one turned over the frames."""
     bpy.ops.wm.read_homefile()
     yield 1.5
-    _, area, region = view()
-    area.spaces.active.show_region_ui = True
-    yield 1.0
-    region.active_panel_category = "Sinew"
+    yield from show_sidebar()
     cube = bpy.data.objects["Cube"]
     cube.scale = (0.1, 0.1, 0.4)
     yield from press("bpy.ops.sinew.make_flesh", 40)
@@ -249,7 +171,7 @@ def make_limb() -> Steps:
         pivot.keyframe_insert("rotation_euler", frame=frame)
     bpy.context.scene.frame_end = FLESH_FRAMES
     cube.sinew.show_attachment = True
-    area.spaces.active.region_3d.view_distance = 2.5
+    view()[1].spaces.active.region_3d.view_distance = 2.5
     yield 1.0
     yield from picture("13-what-bones-will-hold")
 
@@ -257,9 +179,7 @@ def make_limb() -> Steps:
 def flesh_bake() -> Steps:
     yield from make_limb()
     lowest, height = lowest_and_height()
-    yield from press("bpy.ops.sinew.simulate")
-    yield from wait_for("the start", lambda: status().is_running, 10)
-    yield from wait_for("the end", lambda: not status().is_running, 300)
+    yield from bake()
     tally = status().tally
     result["pose_residual"] = tally.pose_residual
     assert status().phase == "baked" and not tally.poses_not_converged and 0.0 < tally.pose_residual, status()
@@ -270,18 +190,20 @@ def flesh_bake() -> Steps:
     yield from picture("14-bent")
     bpy.context.scene.sinew.pose_iterations = 1
     yield from wait_for("Out of Date", lambda: status().outdated, 10)
-    yield from press("bpy.ops.sinew.simulate")
-    yield from wait_for("the start", lambda: status().is_running, 10)
-    yield from wait_for("the end", lambda: not status().is_running, 300)
+    yield from bake()
     result["marked"] = timeline_marks.marked(bpy.context.scene)
     assert status().tally.poses_not_converged and result["marked"], status()
     yield from picture("15-frames-that-did-not-converge")
 
 
+PARTS = (make_ready, first_bake, cancelled_bake, breaking_bake, flesh_bake, contact_bake)
+
+
 def steps() -> Steps:
     try:
-        for part in (make_ready, first_bake, cancelled_bake, breaking_bake, flesh_bake):
-            yield from part()
+        for part in PARTS:
+            if part.__name__ in os.environ.get("ONLY", part.__name__).split(","):
+                yield from part()
         result["passed"] = True
     except Exception as problem:
         traceback.print_exc()

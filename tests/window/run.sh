@@ -2,6 +2,7 @@
 # The extension in a real Blender 5.2 with a window on a virtual screen: installed from its zip, pressed with the
 # mouse, cancelled with ESC. Pictures and result.json go to build/window. Needs root, Debian, and the scripts that
 # make a Blender out of Debian packages (../shared/tools/real_blender, or $REAL_BLENDER_TOOLS); skipped without.
+#   ONLY                   parts of drive.py to run, such as contact_bake (all)
 #   SINEW_WINDOW_BLENDER   where that Blender lies or is made, 1.7 GB (/var/tmp/sinew-blender52)
 set -eu
 cd "$(dirname "$0")/../.."
@@ -26,7 +27,7 @@ fi
 
 .venv/bin/python scripts/build_zip.py --python cp314 --platform linux-x64
 zip=$(ls -t dist/sinew-*-debian-linux-x64.zip | head -1)
-inside() { "$tools/enter.sh" "$blender" -b "$PWD:/repo" -b "$tools:/tools" -e "SINEW_KERNEL_CACHE=/repo/$out/kernels" -e SECONDS_LIMIT=900 "$@"; }
+inside() { "$tools/enter.sh" "$blender" -b "$PWD:/repo" -b "$tools:/tools" -e "SINEW_KERNEL_CACHE=/repo/$out/kernels" -e SECONDS_LIMIT=1200 ${ONLY:+-e "ONLY=$ONLY"} "$@"; }
 
 rm -rf "$blender/root/.config/blender" "$blender/root/.cache/sinew"
 inside blender --command extension validate "/repo/$zip"
