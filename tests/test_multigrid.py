@@ -7,6 +7,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 from meshes import bar, lattice_bar
 from sinew.solver.elements.assembly import assemble
@@ -17,7 +19,7 @@ from sinew.solver.jit import kernel, set_thread_count
 from sinew.solver.linear.block_row import multiply_row
 from sinew.solver.linear.multigrid.dense import factor, solve_dense
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
-from sinew.solver.linear.multigrid.lattice import MOST_DENSE, _hang
+from sinew.solver.linear.multigrid.lattice import MOST_DENSE, _hang, parts_of_mesh
 from sinew.solver.linear.multigrid.preconditioner import PATIENCE, PATIENCE_IF_HARD, EmbeddedLattices
 from sinew.solver.linear.multigrid.product import product
 from sinew.solver.linear.multigrid.refresh import REACH, apply, chebyshev, refresh
@@ -113,6 +115,24 @@ def test_weights_hand_down_linear_motions_exactly_and_stay_in_their_part():
     assert np.diff(level.start.astype(int)).max() == 2
     half = 0.5 * np.unique(np.column_stack([above, _hang(place, part)[1]]), axis=0)[:, 1:]
     np.testing.assert_array_equal(prolongation(level)[::3, ::3] @ cell, half)
+
+
+def test_parts_of_a_mesh_are_those_of_its_graph():
+    X, tets = jittered(bar, (2, 2, 3))
+    count = len(X)
+    # two bars whose nodes lie among each other, and a node without tets between
+    numbers = np.random.default_rng(2).permutation(2 * count + 1)
+    both = np.concatenate([X, 2.0 * X + 9.0, [[1.0, 2.0, 3.0]]])[np.argsort(numbers)]
+    pattern = block_pattern(numbers[np.concatenate([tets, tets + count])].astype(np.int32), len(both))
+    part, low, high, length = parts_of_mesh(both, pattern)
+    graph = csr_matrix((np.ones(pattern.block_count), pattern.column.astype(int), pattern.row_start.astype(int)))
+    assert np.array_equal(part, connected_components(graph)[1]) and len(length) == 3
+    rows = np.repeat(np.arange(len(both)), np.diff(pattern.row_start.astype(int)))
+    apart = np.linalg.norm(both[rows] - both[pattern.column], axis=1)
+    for k in range(3):
+        own, edges = both[part == k], apart[(part[rows] == k) & (apart > 0.0)]
+        assert np.array_equal(low[k], own.min(axis=0)) and np.array_equal(high[k], own.max(axis=0))
+        assert length[k] == pytest.approx(edges.mean() if len(edges) else 0.0)
 
 
 def test_product_finds_every_entry_once_and_where_its_terms_go():

@@ -9,14 +9,14 @@ motions, and with them all rigid ones, are passed on exactly.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 
 from ...arrays import Floats
+from ...jit import kernel
 from ..pattern import BlockPattern, Unsigned
 
 # Spacing of the finest lattice, in mean lengths of edges of its part
@@ -51,21 +51,8 @@ class Embedding:
 
 def embeddings(X: Floats, pattern: BlockPattern) -> list[Embedding]:
     """Returns the embeddings of all levels for nodes at rest at X [m], (n, 3); the last lattice is for `MOST_DENSE`."""
-    rows = np.repeat(np.arange(pattern.node_count), np.diff(pattern.row_start.astype(np.int64)))
-    columns = pattern.column.astype(np.int64)
-    graph = csr_matrix(
-        (np.ones(len(columns), np.int8), columns, pattern.row_start.astype(np.int64)), shape=(pattern.node_count,) * 2
-    )
-    count, part = connected_components(graph, directed=False)
-    part = part.astype(np.int64)
-    low = np.full((count, 3), np.inf)
-    np.minimum.at(low, part, X)
-    is_edge = rows != columns
-    length = np.linalg.norm(X[rows[is_edge]] - X[columns[is_edge]], axis=1)
-    edges = np.bincount(part[rows[is_edge]], minlength=count)
-    spacing = SPACING * np.bincount(part[rows[is_edge]], length, minlength=count) / np.maximum(edges, 1)
-    size = np.zeros((count, 3))
-    np.maximum.at(size, part, X - low[part])
+    part, low, high, length = parts_of_mesh(X, pattern)
+    size, spacing = high - low, SPACING * length
     # nodes without tets, and tets much smaller than their part: nothing is to be coarsened finely there
     spacing = np.maximum(spacing, size.max(axis=1) / MOST_CELLS)
     spacing[spacing == 0.0] = 1.0
@@ -82,6 +69,53 @@ def embeddings(X: Floats, pattern: BlockPattern) -> list[Embedding]:
         if is_last:
             return levels
         place, part = 0.5 * cell, above
+
+
+def parts_of_mesh(X: Floats, pattern: BlockPattern) -> tuple[Whole, Floats, Floats, Floats]:
+    """Returns the connected parts of a mesh, by their lowest node: part of every node, (n,), and of each the rest.
+
+    These are the lowest and highest corner of its box [m], (k, 3), and the mean length of its edges [m], 0 where there
+    are none, (k,).
+    """
+    n = pattern.node_count
+    part, waiting = np.empty((2, n), np.int64)
+    low, high, total, edges = np.empty((n, 3)), np.empty((n, 3)), np.empty(n), np.empty(n)
+    k = find_parts(X, pattern.row_start, pattern.column, part, waiting, low, high, total, edges)
+    return part, low[:k], high[:k], total[:k] / np.maximum(edges[:k], 1.0)
+
+
+@kernel()
+def find_parts(X, row_start, column, part, waiting, low, high, total, edges):
+    """Writes what `parts_of_mesh` returns, with sum and number of lengths for their mean; returns how many there are.
+
+    `waiting` is work space, (n,).
+    """
+    count = 0
+    part[:] = -1
+    for first in range(len(part)):
+        if part[first] >= 0:
+            continue
+        part[first], waiting[0] = count, first
+        low[count], high[count], total[count], edges[count] = X[first], X[first], 0.0, 0.0
+        begin, end = 0, 1
+        while begin < end:
+            i = waiting[begin]
+            begin += 1
+            for axis in range(3):
+                low[count, axis] = min(low[count, axis], X[i, axis])
+                high[count, axis] = max(high[count, axis], X[i, axis])
+            for k in range(row_start[i], row_start[i + 1]):
+                j = column[k]
+                if part[j] < 0:
+                    part[j] = count
+                    waiting[end] = j
+                    end += 1
+                if j > i:
+                    x, y, z = X[j, 0] - X[i, 0], X[j, 1] - X[i, 1], X[j, 2] - X[i, 2]
+                    total[count] += math.sqrt(x * x + y * y + z * z)
+                    edges[count] += 1.0
+        count += 1
+    return count
 
 
 def _hang(place: Floats, part: Whole) -> tuple[Embedding, Whole, Whole]:
