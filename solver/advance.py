@@ -199,10 +199,11 @@ def advance_step(
         if contacts and lively:
             contacts.let_push(lively.part.tets)
         act, pairs = contacts.act() if contacts else (Points(), Pairs())
-        normals = contacts.normals()[0] if contacts and lively else None
+        normals, across = contacts.normals() if contacts and lively else (None, None)
         points = Points.together(*springs, act)
         return Outside(
-            gravity, held, fixed_target, None, points, pairs, contact_count=len(act), contact_normals=normals
+            gravity, held, fixed_target, None, points, pairs, contact_count=len(act), contact_normals=normals,
+            pair_normals=across,
         )  # fmt: skip
 
     def respond(x: Floats, v: Floats) -> Outside | None:
