@@ -9,6 +9,7 @@ import numpy as np
 
 from ..anatomy import QUASISTATIC
 from ..arrays import Bools, Floats, Indices, floats, indices
+from ..collision import FRONT
 from ..embedding import Binding
 from ..geometry.enclosure import has_inside, signed_volume
 from ..geometry.surface import Surface, make_surface
@@ -79,7 +80,8 @@ def _meets(scene: Scene, told: Sequence[int], sharp: Sequence[int]) -> Bools:
             is_body = b < len(bodies)
             moves = not _follows_pose(body) or (is_body and not _follows_pose(bodies[b]))
             may = moves and frozenset((keys[a], keys[b])) not in ignored
-            meets[b, a] = may
+            # points of what has a front only would be met by what comes from behind
+            meets[b, a] = may and (is_body or scene.colliders[colliders[b - len(bodies)]].sides != FRONT)
             meets[a, b] = may and b < len(bodies) + len(told)
     return meets
 
