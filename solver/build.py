@@ -80,6 +80,7 @@ def build(
         meshes.append(_fill(body, surfaces[-1]))
     model = make_model([_part(body, mesh) for body, mesh in zip(scene.bodies, meshes, strict=True)])
     model = with_painted_flesh(scene, meshes, model)
+    colliders = _let_pass(colliders, scene, model)
     gravity = floats(gravity_at(scene, tracks, scene.settings.begin), 3)
 
     bodies, pins, points, drawn = [], [], [], []
@@ -132,6 +133,14 @@ def _colliders(scene: Scene, tracks: TrackReader) -> tuple[tuple[BuiltCollider, 
         tuple(build_collider(collider, tracks, settings) for collider in rigid),
         tuple(build_deforming(collider, tracks, settings) for collider in changing),
     )
+
+
+def _let_pass(colliders: tuple[BuiltCollider, ...], scene: Scene, model: Model) -> tuple[BuiltCollider, ...]:
+    """Returns rigid colliders that know which bodies pass through them."""
+    ignored = {frozenset(pair) for pair in scene.ignored_pairs}
+    tets = [(body.key, (body.tets.start, body.tets.stop)) for body in model.bodies]
+    passing = [tuple(own for key, own in tets if frozenset((key, c.key)) in ignored) for c in colliders]
+    return tuple(replace(c, passing=own) if own else c for c, own in zip(colliders, passing, strict=True))
 
 
 def _with_warnings_of_bones(built: Built) -> Built:
@@ -252,6 +261,8 @@ def _check_colliders(built: Built, surfaces: list[Surface], tracks: TrackReader,
             continue
         pose = collider.pose(tracks, time)
         for body, surface in zip(built.bodies, surfaces, strict=True):
+            if (body.range.tets.start, body.range.tets.stop) in collider.passing:
+                continue
             own = (points.tet >= body.range.tets.start) & (points.tet < body.range.tets.stop)
             check_overlap(body.name, surface, start[own & moves], body.mesh.report.tet_size, collider, pose)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Floats, floats, indices
+from ..arrays import Bools, Floats, Indices, floats, indices
 from ..collision import AUTO, BOTH, FRONT, Collider
 from ..errors import BadInput
 from ..geometry.bvh import Bvh, build_bvh
@@ -38,6 +38,7 @@ class BuiltCollider:
         middle: Of the box around a mesh, in its own space [m], (3,).
         size: Diameter of that box in the world [m]; inf for planes.
         settings: Of the scene.
+        passing: Of every body that passes through it: its first tet in the model, and one past its last.
     """
 
     key: str
@@ -51,6 +52,14 @@ class BuiltCollider:
     middle: Floats
     size: float
     settings: Settings
+    passing: tuple[tuple[int, int], ...] = ()
+
+    def is_felt(self, tet: Indices) -> Bools:
+        """Returns whether points in tets of the model, (k,), feel it, (k,)."""
+        felt = np.ones(len(tet), bool)
+        for first, end in self.passing:
+            felt &= (tet < first) | (tet >= end)
+        return felt
 
     @property
     def is_closed(self) -> bool:

@@ -110,7 +110,8 @@ def find_touching(
             index, normal, gap, carried, side,
         )  # fmt: skip
     id = np.add(which[index[:hits]], first_id, dtype=np.int64)
-    return Touching(id, normal[:hits], gap[:hits], carried[:hits], side[:hits])
+    touching = Touching(id, normal[:hits], gap[:hits], carried[:hits], side[:hits])
+    return touching.only(collider.is_felt(points.tet[id - first_id])) if collider.passing else touching
 
 
 def known_contacts(colliders: int, count: int, memory: Memory) -> list[Memory]:
