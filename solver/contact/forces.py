@@ -153,7 +153,11 @@ def settle(only_add, normal_force, shear, start_shear, k, mu, on, kappa, slip):
                 along = shear[c, 0] * start_shear[c, 0] + shear[c, 1] * start_shear[c, 1]
                 along += shear[c, 2] * start_shear[c, 2]
                 rubbed = slip[c] if slip[c] > 0.0 else kappa[c] * length
-                missing += abs(now * length - rubbed) if along > 0.0 or slip[c] <= 0.0 else now * length + rubbed
+                if along > 0.0 or slip[c] <= 0.0:
+                    missing += abs(now * length - rubbed)
+                else:  # it came to rest; another force would push it to and fro for ever
+                    missing += now * length + rubbed
+                    now = k[c]
             kappa[c] = now
         slip[c] = 0.0
         on[c] = pushes

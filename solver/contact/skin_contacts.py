@@ -56,7 +56,7 @@ class SkinContacts:
         if is_fixed is not None:
             self.moves &= ~is_fixed[self.skins.nodes].all(axis=1)
         self.start = self._places(x, self.told.start)
-        self.search = self.search_of(self.skins, self.start, _known(memory, first))
+        self.search = self.search_of(self.skins, self.start, self._known(memory))
 
     def find(self, x: Floats) -> Touching:
         """Returns the contacts where nodes go to x [m], (n, 3); what carries their points is left to `tie`."""
@@ -94,10 +94,11 @@ class SkinContacts:
         place_vertices(x, self.skins.nodes, self.skins.weights, at)
         return at
 
-
-def _known(memory: Memory, first: int) -> Known:
-    """Returns what is remembered of skins."""
-    own = memory.only(slice(int(np.searchsorted(memory.id, first)), None))
-    if own.triangle is None or not len(own.id):
-        return Known.none()
-    return Known(own.id - first, own.triangle, own.side, own.shift)
+    def _known(self, memory: Memory) -> Known:
+        """Returns what is remembered of skins."""
+        own = memory.only(slice(int(np.searchsorted(memory.id, self.first)), None))
+        if own.triangle is None or not len(own.id):
+            return Known.none()
+        normal = np.einsum("kij,kj->ki", self.frames(own.triangle), own.normal)
+        normal[self.is_told[(own.id - self.first) % len(self.is_told)]] *= -1.0
+        return Known(own.id - self.first, own.triangle, own.side, own.shift, normal)

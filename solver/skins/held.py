@@ -9,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices, floats
-from .nearest import SAME_WAY, find_nearest, frame_of
+from .nearest import EDGE, SAME_WAY, find_nearest, frame_of
 from .skin import SLOTS, Known, Signs, Skins, Whole
+
+GOES_ON = 0.02  # distance from an edge up to which a contact goes on as it was, in sizes of tets
+GOES_ON_WITHIN = 0.0  # if the cosine of its turn there is larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +105,9 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
         point, triangle, known.side, start, skins.size, skins.triangles, trees.at_start, trees.at,
         skins.triangle_start, skin, skins.nodes, is_own, place, local, distance,
     )  # fmt: skip
+    if known.normal is not None:
+        is_kept = (place.min(axis=1) <= EDGE) & (np.abs(distance) < GOES_ON * skins.size[point])
+        _go_on(skins, known.normal, np.flatnonzero(is_kept), triangle, start, local)
     held = Held(
         point, skin, slot.astype(np.int32), triangle, place, local, known.side, known.shift,
         np.zeros(len(known)),
@@ -111,6 +117,18 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
     fits = fits[np.lexsort((slot, point.astype(np.int64) * count + skin))]
     held = held.only(fits)
     return with_thickness(skins, _apart(skins, held, start))
+
+
+def _go_on(
+    skins: Skins, normal: Floats, which: npt.NDArray[np.int64], triangle: Indices, start: Floats, local: Floats
+) -> None:
+    """Gives points right beside an edge the direction in which they were kept: that to the edge is chance there."""
+    frame = np.empty((3, 3))
+    for c in which:
+        frame_of(start, skins.triangles, triangle[c], frame)
+        before = frame @ normal[c]
+        if before @ local[c] > GOES_ON_WITHIN:
+            local[c] = before
 
 
 def with_thickness(skins: Skins, held: Held) -> Held:
@@ -127,13 +145,13 @@ def with_thickness(skins: Skins, held: Held) -> Held:
 
 
 def _apart(skins: Skins, held: Held, start: Floats) -> Held:
-    """Returns contacts without those of one point that have come to the same place, but for the first."""
+    """Returns contacts without those of one point that have come to the same place, but for what bears most."""
     key, kept = held.key(len(skins)), np.ones(len(held), bool)
     for step in range(1, SLOTS):
         for later in np.flatnonzero(key[step:] == key[:-step]) + step:
             first = later - step
-            if kept[first] and _is_same(skins, held, first, int(later), start):
-                kept[later] = False
+            if kept[first] and kept[later] and _is_same(skins, held, first, int(later), start):
+                kept[later if held.shift[first] >= held.shift[later] else first] = False
     return held if kept.all() else held.only(kept)
 
 

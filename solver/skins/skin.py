@@ -137,12 +137,14 @@ class Known:
         triangle: Near which the contact was, −1 where only the skin is known: then the nearest of it, (k,).
         side: 1 in front of it, −1 behind it, (k,) int8.
         shift: Gap at which it begins to push [m], (k,).
+        normal: Which way it kept its point, at the start of the step, (k, 3); None: that is not known.
     """
 
     id: Whole
     triangle: Indices
     side: Signs
     shift: Floats
+    normal: Floats | None = None
 
     @staticmethod
     def none() -> Known:
