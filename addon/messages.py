@@ -90,10 +90,15 @@ def steps(tally: Tally) -> list[str]:
     if tally.contacts:
         lines.append(f"Most contacts at once: {tally.contacts:,}, in frame {tally.busiest_frame}")
     if tally.unsettled:
-        lines.append(text_of(SinewError("contacts-unsettled", count=tally.unsettled)))
+        lines.append(unsettled(tally))
     if tally.inverted_tets:
         lines.append(text_of(SinewError("inverted-after-steps", count=tally.inverted_tets)))
     return lines
+
+
+def unsettled(tally: Tally) -> str:
+    """Returns what a person has to know of steps that ended before their contacts had settled."""
+    return text_of(SinewError("contacts-unsettled", count=tally.unsettled))
 
 
 def remember(scene: bpy.types.Scene, line: str) -> None:

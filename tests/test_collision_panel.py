@@ -299,6 +299,16 @@ def test_a_running_bake_counts_its_contacts(monkeypatch: pytest.MonkeyPatch) -> 
         assert words in drawn(jelly).lines
 
 
+def test_many_unsettled_steps_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = fresh()
+    jelly = body()
+    for count, frame, is_told in ((0, 25, False), (4, 25, False), (6, 25, True), (6, 250, False), (1, 1, True)):
+        state = Status("baked", frame=frame, tally=Tally(unsettled=count))
+        monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
+        assert scene.sinew.substeps == 4
+        assert any("Substeps" in line for line in drawn(jelly).lines) == is_told, (count, frame)
+
+
 # the contacts of a bake in the viewport
 
 

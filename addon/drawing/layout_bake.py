@@ -16,6 +16,8 @@ from ..reading.moments import rest_frame
 
 # widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
 LETTER, MARGIN = 6.4, 60
+# of all steps: from here on those whose contacts had not settled are worth a note
+MANY_UNSETTLED = 0.05
 
 
 def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offered: Mapping[str, str]) -> None:
@@ -38,7 +40,7 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
     for problem in (messages.to_show(scene, offered), unreadable, messages.not_converged(status.tally)):
         if problem:
             draw_wrapped(layout, problem, "ERROR", context)
-    _draw_notes(layout, bakes.warnings(scene), context)
+    _draw_notes(layout, [*bakes.warnings(scene), *_unsettled(scene, status)], context)
 
 
 def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
@@ -106,6 +108,14 @@ def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Stat
     part.enabled = not scene.sinew.protect
     part.operator("sinew.delete_bake", icon="TRASH")
     row.prop(scene.sinew, "protect", text="", icon="LOCKED" if scene.sinew.protect else "UNLOCKED")
+
+
+def _unsettled(scene: bpy.types.Scene, status: Status) -> list[str]:
+    """Returns what is to be said where contacts were unsettled in so many steps that it may be seen."""
+    if status.frame is None or status.is_running:
+        return []
+    steps = (status.frame - status.frame_start) * scene.sinew.substeps
+    return [messages.unsettled(status.tally)] if status.tally.unsettled > MANY_UNSETTLED * max(steps, 1) else []
 
 
 def _draw_notes(layout: bpy.types.UILayout, lines: list[str], context: bpy.types.Context) -> None:

@@ -14,6 +14,10 @@ from .settings import draw_pointer, draw_setting, quantity
 # so many of what is touched are named
 FEW_TOUCHED = 3
 POSE_TOUCHES_ITSELF = "Follow Pose has a switch of its own for this: Self Contact, in the panel Flesh"
+POSE_SLIDES = (
+    "Colliders and other flesh that follows a pose are touched without friction, whatever Collides With says; "
+    "these settings are for bodies that move by themselves"
+)
 PIECES_COLLIDE = "Pieces of what breaks collide in any case, from the moment that they part"
 GROUND_HAS_FRONT = "A ground is solid below, without end"
 TOUCHES_NOTHING = "Touches nothing: no body or collider is in this collection whose own one has this object in it"
@@ -32,7 +36,7 @@ def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
     row.enabled = not follows
     row.prop(own, "self_collision")
     if follows:
-        draw_wrapped(column, POSE_TOUCHES_ITSELF, "INFO", context)
+        draw_wrapped(column, f"{POSE_TOUCHES_ITSELF}. {POSE_SLIDES}", "INFO", context)
     elif own.use_fracture:
         draw_wrapped(column, PIECES_COLLIDE, "INFO", context)
     _draw_filter(column, context, obj)
