@@ -51,8 +51,7 @@ GONE_ASTRAY = 1.0e4  # the smallest ‖r‖² so far, from which on an island's 
 @kernel(parallel=True)
 def conjugate_gradients(
     chunk_start, chunk_island, cluster_start, members, row_start, column, values, inverse, is_free, b, tolerance,
-    max_iterations, p, vectors, has_likely, arms, product, mode_inverse, place, across_row, across_other,
-    across, factor_start, factor_first, factor, motion, sums, known, x, alone,
+    max_iterations, p, vectors, has_likely, arms, product, mode_inverse, coupled, sums, known, x, alone,
 ):  # fmt: skip
     """Solves for x; returns the iterations and the largest relative residual of the islands.
 
@@ -65,8 +64,8 @@ def conjugate_gradients(
         vectors: Work space for r, z, q, zero at first, and d, the likely direction, zero at held nodes, (4, n, 3).
         has_likely: Whether there is a likely direction.
         arms, product, mode_inverse: Those of `RigidModes`, or empty.
-        place, across_row, across_other, across, factor_start, factor_first, factor, motion: Of `CoupledModes`, or
-            empty.
+        coupled: `row`, `other`, `product`, `start`, `first`, `factor`, `motion` and `place` of `CoupledModes`, or None,
+            for which nothing of it is compiled.
         sums: Work space, (chunks, SUMS).
         known: Of islands, (k, KNOWN), zero at first; only BB is what ‖b‖² counts for at least.
         alone: Whether one thread does all: starting several costs more than such small systems do.
@@ -97,13 +96,10 @@ def conjugate_gradients(
         may_go_on = iterations < max_iterations and restarts <= RESTARTS
         if task >= RESIDUAL and task != DIRECTION:
             has_modes = len(mode_inverse) > 0 and (task == DESCEND or task == RESIDUAL)
-            _sum_chunks(has_modes, chunk_island, sums, known)
-            if has_modes:
-                _share_modes(mode_inverse, known)
-            if has_modes and len(motion) > 0:
-                _share_coupled(
-                    place, across_row, across_other, across, factor_start, factor_first, factor, motion, vectors, known
-                )
+            _sum_chunks(has_modes, chunk_island, mode_inverse, sums, known)
+            if coupled is not None:
+                if has_modes:
+                    _share_coupled(*coupled, vectors, known)
         task = _conclude(task, may_go_on, restarts == 0, has_likely, tolerance, cluster_start, members, known)
     return iterations, _largest_residual(known)
 
@@ -198,24 +194,22 @@ def _conclude(task, may_go_on, is_norm, has_likely, tolerance, cluster_start, me
 
 
 @kernel()
-def _sum_chunks(has_modes, chunk_island, sums, known):
-    """Adds up what a pass has left of every island, chunk by chunk."""
+def _sum_chunks(has_modes, chunk_island, mode_inverse, sums, known):
+    """Adds up what a pass has left of every island, chunk by chunk; with c = E⁻¹ ((AZ)ᵀ z − Zᵀ r) of its modes."""
     count = SUMS if has_modes else 2
     for island in range(len(known)):
-        known[island, FIRST], known[island, SECOND] = 0.0, 0.0
+        own = known[island]
+        own[FIRST], own[SECOND] = 0.0, 0.0
         for k in range(2, count):
-            known[island, LACKING + k - 2] = 0.0
+            own[LACKING + k - 2] = 0.0
     for chunk in range(len(sums)):
         own = known[chunk_island[chunk]]
         own[FIRST] += sums[chunk, 0]
         own[SECOND] += sums[chunk, 1]
         for k in range(2, count):
             own[LACKING + k - 2] += sums[chunk, k]
-
-
-@kernel()
-def _share_modes(mode_inverse, known):
-    """Writes c = E⁻¹ ((AZ)ᵀ z − Zᵀ r) of every island."""
+    if not has_modes:
+        return
     for island in range(len(known)):
         own = known[island]
         for m in range(6):
@@ -226,16 +220,14 @@ def _share_modes(mode_inverse, known):
 
 
 @kernel()
-def _share_coupled(
-    place, across_row, across_other, across, factor_start, factor_first, factor, motion, vectors, known
-):  # fmt: skip
-    """Does the same for the coupled islands, all at once."""
+def _share_coupled(row, other, product, start, first, factor, motion, place, vectors, known):
+    """Writes c of the coupled islands, all at once."""
     for island in range(len(known)):
         if place[island] >= 0:
             for m in range(6):
                 motion[6 * place[island] + m] = known[island, LACKING + m]
-    add_across(1.0, across_row, across_other, across, vectors[Z], motion)
-    solve_rows(factor_start, factor_first, factor, motion)
+    add_across(1.0, row, other, product, vectors[Z], motion)
+    solve_rows(start, first, factor, motion)
     for island in range(len(known)):
         if place[island] >= 0:
             for m in range(6):

@@ -40,11 +40,10 @@ class CoupledModes:
     factor: Floats
     motion: Floats
 
-
-NOT_COUPLED = CoupledModes(
-    np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 18)), np.zeros(1, np.int64),
-    np.zeros(0, np.int64), np.zeros(0), np.zeros(0),
-)  # fmt: skip
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """What conjugate gradients need of it."""
+        return self.row, self.other, self.product, self.start, self.first, self.factor, self.motion, self.place
 
 
 def coupled_modes(

@@ -123,12 +123,10 @@ def solve(
     known = np.zeros((pattern.island_count, KNOWN))
     if least is not None:
         known[:, BB] = np.square(least)
-    of = modes.coupled
     iterations, residual = conjugate_gradients(
         chunk_start, chunk_island, *pattern.clusters, pattern.row_start, pattern.column, values, inverse, is_free, b,
         float(tolerance), int(first), p, vectors, likely is not None, modes.arms, modes.product, modes.inverse,
-        of.place, of.row, of.other, of.product, of.start, of.first, of.factor, of.motion,
-        np.zeros((len(chunk_island), SUMS)), known, x, alone,
+        modes.coupled and modes.coupled.arrays, np.zeros((len(chunk_island), SUMS)), known, x, alone,
     )  # fmt: skip
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations
     if preconditioner is not None and is_hard:

@@ -21,7 +21,7 @@ import numpy as np
 from ..arrays import Bools, Floats, floats
 from ..geometry.chunks import run_in_chunks
 from ..jit import kernel
-from .coupled_modes import NOT_COUPLED, CoupledModes, balance_coupled, coupled_modes
+from .coupled_modes import CoupledModes, balance_coupled, coupled_modes
 from .pattern import BlockPattern
 from .threes import add, add_cross, load, nothing, numbers, store
 
@@ -36,13 +36,13 @@ class RigidModes:
         arms: From the centre of its island to each node, in units of the island's radius, (n, 3).
         product: A Z of each node's island, row by row, (n, 18).
         inverse: E⁻¹ per island, zero where nodes are held or `coupled` has it, (k, 6, 6).
-        coupled: Of islands that are coupled.
+        coupled: Of islands that are coupled; None: none is.
     """
 
     arms: Floats
     product: Floats
     inverse: Floats
-    coupled: CoupledModes = NOT_COUPLED
+    coupled: CoupledModes | None = None
 
 
 @kernel(contract=True)
@@ -210,14 +210,14 @@ def rigid_modes(pattern: BlockPattern, values: Floats, positions: Floats, is_fre
     if pattern.coupling is None:
         return RigidModes(arms, product, inverse)
     inverse[pattern.coupling.is_coupled()] = 0.0
-    return RigidModes(arms, product, inverse, coupled or NOT_COUPLED)
+    return RigidModes(arms, product, inverse, coupled)
 
 
 def balance(modes: RigidModes, pattern: BlockPattern, b: Floats, x: Floats) -> None:
     """Moves x, (n, 3), by rigid modes to Zᵀ(b − A x) = 0 in every island without held nodes."""
     balance_islands(pattern.island_start, modes.arms, modes.product, modes.inverse, b, x)
-    if len(modes.coupled.motion):
-        _balance_coupled(modes, pattern, b, x)
+    if modes.coupled is not None:
+        _balance_coupled(modes.coupled, modes.arms, modes.product, pattern, b, x)
 
 
 def make_orthogonal(modes: RigidModes, pattern: BlockPattern, d: Floats) -> None:
@@ -225,9 +225,10 @@ def make_orthogonal(modes: RigidModes, pattern: BlockPattern, d: Floats) -> None
     balance(modes, pattern, np.zeros((0, 3)), d)
 
 
-def _balance_coupled(modes: RigidModes, pattern: BlockPattern, b: Floats, x: Floats) -> None:
-    of = modes.coupled
+def _balance_coupled(
+    of: CoupledModes, arms: Floats, product: Floats, pattern: BlockPattern, b: Floats, x: Floats
+) -> None:
     balance_coupled(
-        pattern.island_start, of.place, modes.arms, modes.product, of.row, of.other, of.product, of.start, of.first,
+        pattern.island_start, of.place, arms, product, of.row, of.other, of.product, of.start, of.first,
         of.factor, of.motion, b, x,
     )  # fmt: skip
