@@ -13,6 +13,7 @@ from .arrays import Floats
 from .break_up import break_up
 from .break_up import extremes as broken
 from .build import Built
+from .contact.pressed import loads
 from .embedding import interpolate
 from .errors import SolveFailed
 from .gravity import gravity_at
@@ -53,6 +54,8 @@ class FrameReport:
         newton_iterations: Newton iterations of flesh, over all steps and poses.
         pose_residual: The worst of the poses; 0 where no flesh follows one.
         poses_not_converged: How many of `not_converged` are poses.
+        colliders: Force [N] and torque about its origin [N m] on every collider, six numbers by key: averages over the
+            frame.
         deepest_contact: How deep a point of flesh that follows a pose is left in something [m].
     """
 
@@ -69,6 +72,7 @@ class FrameReport:
     newton_iterations: int = 0
     pose_residual: float = 0.0
     poses_not_converged: int = 0
+    colliders: dict[str, tuple[float, ...]] = field(default_factory=dict)
     deepest_contact: float = 0.0
 
 
@@ -160,6 +164,7 @@ def _frame_report(
         newton_iterations=sum(report.newton_iterations for report in reports),
         pose_residual=max((pose.residual for pose in poses), default=0.0),
         poses_not_converged=sum(not pose.converged for pose in poses),
+        colliders=_average([step.loads for step in steps]),
         deepest_contact=max((pose.deepest for pose in poses), default=0.0),
     )
 
@@ -217,12 +222,15 @@ def advance_step(
     turn_pieces(model, state, before, held, dt)
     if contacts:
         contacts.remember(state)
+    simulation.contacts = contacts
     for pins in built.pins:
         if pins.body not in resting:
             pins.remember(state, model, targets.get(pins.key), dt)
     state.time = end
     flow(built.plastic, reshaped_model(built, state), model, state, tracks, dt, by_heat)
     left = break_up(simulation, model, held, end) if end > 0.0 else {}  # whole at the first frame
+    if contacts:
+        return replace(report, splits_left=left, loads=loads(contacts), contacts=int(contacts.acted.sum()))
     return replace(report, splits_left=left) if left else report
 
 
@@ -240,6 +248,15 @@ def _of_bodies(simulation: Simulation, steps: list[StepReport], poses: list[Pose
         for key, numbers in told.items():
             found.setdefault(key, {}).update(numbers)
     return found
+
+
+def _average(told: list[dict[str, tuple[float, ...]]]) -> dict[str, tuple[float, ...]]:
+    """Returns averages of what was told by key."""
+    sums: dict[str, list[tuple[float, ...]]] = {}
+    for each in told:
+        for key, numbers in each.items():
+            sums.setdefault(key, []).append(numbers)
+    return {key: tuple(sum(column) / len(told) for column in zip(*rows, strict=True)) for key, rows in sums.items()}
 
 
 def _worst(name: str, told: list[dict[str, float]]) -> dict[str, dict[str, float]]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .build import Built
+from .contact.pressed import Pressed, pressed
+from .contact.response import ContactStep
 from .scene import Scene
 from .state import State
 from .tracks import TrackReader
@@ -20,17 +22,23 @@ class Simulation:
         tracks: Its animated inputs.
         built: What is constant during a step; a new one takes its place where a body breaks.
         state: Where it is; with `built` it holds all that the next step reads.
+        contacts: Of the last step; no step reads them.
     """
 
     scene: Scene
     tracks: TrackReader
     built: Built
     state: State
+    contacts: ContactStep | None = None
 
     def copy(self) -> Simulation:
         """Returns a simulation that can be moved on without moving this one."""
-        return Simulation(self.scene, self.tracks, self.built, self.state.copy())
+        return Simulation(self.scene, self.tracks, self.built, self.state.copy(), self.contacts)
 
     def put_back(self, earlier: Simulation) -> None:
         """Takes what was built and the state from an earlier copy."""
-        self.built, self.state = earlier.built, earlier.state
+        self.built, self.state, self.contacts = earlier.built, earlier.state, earlier.contacts
+
+    def pressed(self) -> Pressed:
+        """Returns what contacts pressed with in the last step."""
+        return pressed(self.contacts) if self.contacts else Pressed()

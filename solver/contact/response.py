@@ -24,8 +24,6 @@ granular assemblies; the stiffness μ N / ‖s‖ is a fixed-point iteration wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices, floats
@@ -49,62 +47,12 @@ from .forces import (
 from .memory import Memory
 from .near import points_near, surroundings
 from .points import ContactPoints
+from .pushing import Pushing
 from .skin_contacts import NO_FRAMES, SkinContacts
-from .skin_ties import Tie
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, known_contacts
 
 NO_PAIRS = Pairs()
 ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
-
-
-@dataclass
-class Pushing:
-    """What acts at each contact of a `Touching`, k of them.
-
-    Attributes:
-        on: Whether it pushes, (k,).
-        ends: Tet of the point and of the place on the other side, −1 where that is told, (k, 2).
-        weights: Their weights in these, (k, 8).
-        size: Edge length of the tets, of the smaller ones of two bodies [m], (k,).
-        k: Normal and sticking stiffness [N/m], (k,).
-        mu: Coefficient of friction, (k,).
-        shear: s0 [m], (k, 3).
-        kappa: κ [N/m], (k,).
-        slip: Friction along s0 instead of κ's there, in the first solve; 0: none [N], (k,).
-        shift: Gap at which it begins to push [m], (k,).
-        lift: Gap that it keeps while it lasts [m]: bodies in balance at the first frame need not touch quite, (k,).
-            Below zero, with a shift as low, it is a depth from which what overlaps at the start is let out gently.
-    """
-
-    on: Bools
-    ends: Indices
-    weights: Floats
-    size: Floats
-    k: Floats
-    mu: Floats
-    shear: Floats
-    kappa: Floats
-    slip: Floats
-    shift: Floats
-    lift: Floats
-
-    @staticmethod
-    def room(count: int) -> Pushing:
-        """Returns what is to be written, of `count` contacts."""
-        numbers, rows = np.empty((7, count)), np.empty((count, 8))
-        ends, shear = np.empty((count, 2), np.int32), np.empty((count, 3))
-        size, k, mu, kappa, slip, shift, lift = numbers
-        return Pushing(np.ones(count, bool), ends, rows, size, k, mu, shear, kappa, slip, shift, lift)
-
-    def tie(self, tie: Tie, which: np.ndarray) -> None:
-        """Ties some contacts."""
-        self.ends[which], self.weights[which] = tie.ends, tie.weights
-        self.size[which], self.k[which], self.mu[which] = tie.numbers
-
-    def add(self, others: Pushing, order: np.ndarray) -> None:
-        """Takes other contacts in, and then all in an order, (k,)."""
-        for name, values in vars(others).items():
-            setattr(self, name, np.concatenate([getattr(self, name), values])[order])
 
 
 class ContactStep:
@@ -146,6 +94,7 @@ class ContactStep:
         # what rests does not fall on, so gravity would reach too much; it only keeps remembered contacts in reach
         coming = self._measure(drifted)[0] > 0.0
         self.pushing.on = coming | (self.known_force > 0.0)
+        self.acted = self.pushing.on
 
     def act(self) -> tuple[Points, Pairs]:
         """Returns the contacts as forces on points of the tets, and those between tets."""
@@ -183,6 +132,7 @@ class ContactStep:
         # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in, but not to
         # splinters: so stiff a spring drags one to the plane in a step, and it flies off in the next
         pushing = self.pushing
+        self.acted = pushing.on.copy()
         only_add = self.solves >= ONLY_ADD and not self.is_broken
         return bool(
             settle(
@@ -196,8 +146,9 @@ class ContactStep:
         touching, pushing = self.touching, self.pushing
         # most often the state is what the last solve has made of it
         normal_force, shear = self.measured if state.x is self.measured_at else self._measure(state.x)
+        self.end = state.x, normal_force, shear
         kept = Memory.room(len(touching), self.skins is not None)
-        rigid = self._rigid(touching)
+        rigid = self.rigid_count()
         count = keep(
             self.count, rigid, self.dt, touching.id, touching.normal, touching.side, normal_force, shear, pushing.k,
             pushing.mu, pushing.shift, pushing.lift, pushing.kappa, self.is_sheet, self.turns,
@@ -207,6 +158,10 @@ class ContactStep:
         if kept.triangle is not None and touching.triangle is not None:
             kept.triangle[:count] = touching.triangle[np.searchsorted(touching.id, kept.id[:count])]
         kept.only(slice(count)).keep(state)
+
+    def rigid_count(self) -> int:
+        """Returns how many contacts are with rigid colliders: the first ones."""
+        return self._rigid(self.touching)
 
     def _push(self, which: np.ndarray) -> Points:
         """Returns some contacts as forces on the points alone."""

@@ -71,7 +71,7 @@ class SkinContacts:
         assert touching.triangle is not None and touching.place is not None
         id, triangle, place = touching.id[which] - self.first, touching.triangle[which], touching.place[which]
         skins, model, points, k = self.skins, self.model, self.surfaces.points, len(which)
-        point, other_skin = id % len(skins.tet), id // len(skins.tet) % len(skins)
+        other_skin, point = self._ends(id)
         tie = Tie(np.empty((k, 2), np.int32), np.empty((k, 8)), np.empty((3, k)))
         carried = np.empty((k, 3))
         tie_skins(
@@ -88,6 +88,35 @@ class SkinContacts:
         corners = self.skins.triangles[triangle]
         return turned_since(self.skins.rest[corners], self.start[corners])
 
+    def others(self, id: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Returns the skin on the other side of contacts, −1 of rigid ones, (k,)."""
+        skin, point = self._ends(id - self.first)
+        other = np.where(self.is_told[point], self.skins.skin_of[point], skin)
+        return np.where(id < self.first, -1, other)
+
+    def loaded(
+        self, id: npt.NDArray[np.int64], keys: list[str]
+    ) -> tuple[list[str], list[Floats], npt.NDArray[np.int64]]:
+        """Returns further colliders that bear loads, their middles [m], and which bears that of each contact, (k,).
+
+        Args:
+            id: Contacts.
+            keys: Colliders that are counted already, and numbered in their order.
+        """
+        number, found, middles = np.full(len(self.skins), -1), list(keys), []
+        for skin in np.flatnonzero(self.skins.body < 0).tolist():
+            name = self.skins.names[skin]
+            if name not in found:
+                found.append(name)
+                middles.append(self.told.end[self.skins.vertices_of(skin)].mean(axis=0))
+            number[skin] = found.index(name)
+        return found[len(keys) :], middles, number[self.others(id)]
+
+    def _ends(self, id: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Returns the skin of the triangle and the point of contacts as `Met` has them, (k,) each."""
+        rest, point = np.divmod(id, self.skins.vertex_count)
+        return rest % len(self.skins), point
+
     def _places(self, x: Floats, told: Floats) -> Floats:
         """Returns where vertices are for node positions x, those of colliders where they are told to be [m], (v, 3)."""
         at = told.copy()
@@ -100,5 +129,5 @@ class SkinContacts:
         if own.triangle is None or not len(own.id):
             return Known.none()
         normal = np.einsum("kij,kj->ki", self.frames(own.triangle), own.normal)
-        normal[self.is_told[(own.id - self.first) % len(self.is_told)]] *= -1.0
+        normal[self.is_told[self._ends(own.id - self.first)[1]]] *= -1.0
         return Known(own.id - self.first, own.triangle, own.side, own.shift, normal)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What acts at contacts; see `response.py` for the formulas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Bools, Floats, Indices
+from .skin_ties import Tie
+
+
+@dataclass
+class Pushing:
+    """What acts at each contact of a `Touching`, k of them.
+
+    Attributes:
+        on: Whether it pushes, (k,).
+        ends: Tet of the point and of the place on the other side, −1 where that is told, (k, 2).
+        weights: Their weights in these, (k, 8).
+        size: Edge length of the tets, of the smaller ones of two bodies [m], (k,).
+        k: Normal and sticking stiffness [N/m], (k,).
+        mu: Coefficient of friction, (k,).
+        shear: s0 [m], (k, 3).
+        kappa: κ [N/m], (k,).
+        slip: Friction along s0 instead of κ's there, in the first solve; 0: none [N], (k,).
+        shift: Gap at which it begins to push [m], (k,).
+        lift: Gap that it keeps while it lasts [m]: bodies in balance at the first frame need not touch quite, (k,).
+            Below zero, with a shift as low, it is a depth from which what overlaps at the start is let out gently.
+    """
+
+    on: Bools
+    ends: Indices
+    weights: Floats
+    size: Floats
+    k: Floats
+    mu: Floats
+    shear: Floats
+    kappa: Floats
+    slip: Floats
+    shift: Floats
+    lift: Floats
+
+    @staticmethod
+    def room(count: int) -> Pushing:
+        """Returns what is to be written, of `count` contacts."""
+        numbers, rows = np.empty((7, count)), np.empty((count, 8))
+        ends, shear = np.empty((count, 2), np.int32), np.empty((count, 3))
+        size, k, mu, kappa, slip, shift, lift = numbers
+        return Pushing(np.ones(count, bool), ends, rows, size, k, mu, shear, kappa, slip, shift, lift)
+
+    def tie(self, tie: Tie, which: np.ndarray) -> None:
+        """Ties some contacts."""
+        self.ends[which], self.weights[which] = tie.ends, tie.weights
+        self.size[which], self.k[which], self.mu[which] = tie.numbers
+
+    def add(self, others: Pushing, order: np.ndarray) -> None:
+        """Takes other contacts in, and then all in an order, (k,)."""
+        for name, values in vars(others).items():
+            setattr(self, name, np.concatenate([getattr(self, name), values])[order])
