@@ -22,7 +22,7 @@ from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_o
 from sinew.solver.linear.multigrid.lattice import MOST_DENSE, _hang, parts_of_mesh
 from sinew.solver.linear.multigrid.preconditioner import PATIENCE, PATIENCE_IF_HARD, EmbeddedLattices
 from sinew.solver.linear.multigrid.product import product
-from sinew.solver.linear.multigrid.refresh import REACH, apply, chebyshev, refresh
+from sinew.solver.linear.multigrid.refresh import REACH, REACH_OF_ONE, apply, chebyshev, one_step, refresh
 from sinew.solver.linear.pattern import block_pattern
 from sinew.solver.linear.pcg import solve
 from sinew.solver.linear.rigid_modes import rigid_modes
@@ -211,6 +211,11 @@ def test_chebyshev_keeps_to_its_bound_between_its_ends():
     np.testing.assert_allclose(1.0 - 3.0 * x, 1.0 / (2.0 * middle**2 - 1.0), rtol=1e-12)
 
 
+def test_a_single_step_is_as_good_at_one_end_as_at_the_other():
+    c = one_step(3.0)
+    np.testing.assert_allclose(1.0 - 3.0 / REACH_OF_ONE * c, 3.0 * c - 1.0, rtol=1e-12)
+
+
 @pytest.mark.parametrize("nu", [0.0, 0.3, 0.49])
 @pytest.mark.parametrize("mesh", [bar, lattice_bar])
 def test_the_smoother_knows_the_largest_eigenvalue(mesh, nu):
@@ -236,7 +241,7 @@ def largest_eigenvalue(A):
     return (x @ A @ x) / (x @ D @ x)
 
 
-def slow_cycle(matrices, prolongations, largest, r):
+def slow_cycle(matrices, prolongations, largest, r, is_finest=True):
     """Returns the result of a V-cycle by dense matrices in 64 bits."""
     A = matrices[0]
     if len(matrices) == 1:
@@ -245,7 +250,7 @@ def slow_cycle(matrices, prolongations, largest, r):
     for i in range(0, len(A), 3):
         block = A[i : i + 3, i : i + 3]
         D[i : i + 3, i : i + 3] = np.linalg.inv(block) if block.any() else 0.0
-    c, a, b = chebyshev(largest[0])
+    c, a, b = (one_step(largest[0]), 0.0, 0.0) if is_finest else chebyshev(largest[0])
 
     def smoothed(x):
         d = c * D @ (r - A @ x)
@@ -254,7 +259,7 @@ def slow_cycle(matrices, prolongations, largest, r):
 
     x = smoothed(np.zeros_like(r))
     P = prolongations[0]
-    x = x + P @ slow_cycle(matrices[1:], prolongations[1:], largest[1:], P.T @ (r - A @ x))
+    x = x + P @ slow_cycle(matrices[1:], prolongations[1:], largest[1:], P.T @ (r - A @ x), False)
     return smoothed(x)
 
 
@@ -285,7 +290,7 @@ def test_a_cycle_is_its_dense_twin_symmetric_and_positive(nu):
     np.testing.assert_allclose(M, twin, atol=1e-4 * np.abs(twin).max())
     np.testing.assert_allclose(M, M.T, atol=1e-5 * np.abs(M).max())
     eigenvalues = np.linalg.eigvals(M @ matrices[0][keep][:, keep])
-    assert eigenvalues.real.min() > 0.05 and eigenvalues.real.max() < 1.01
+    assert eigenvalues.real.min() > 0.015 and eigenvalues.real.max() < 1.01
 
 
 def exact(model, values, b, is_free, x):
@@ -303,7 +308,7 @@ def test_it_solves_with_held_nodes_in_few_iterations(mesh, nu):
     x[is_free] = 0.0
     wanted = exact(model, values, b, is_free, x)
     solved = solve(model.pattern, values, b, is_free, x, 1e-9, 200, preconditioner=EmbeddedLattices(model.X))
-    assert solved.converged and solved.iterations < 60
+    assert solved.converged and solved.iterations < 70
     np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
 
 
