@@ -8,8 +8,9 @@ import math
 import numpy as np
 
 from ..jit import kernel
+from .candidates import is_apart
 from .nearest import SAME_WAY, SMALL, above, frame_of, to_triangle
-from .time_of_impact import LEVEL, NEVER, impact
+from .time_of_impact import ASIDE, LEVEL, NEVER, impact
 
 NO_HELD = -1
 
@@ -78,9 +79,14 @@ def find_crossings(
         last_held = first_held
         while last_held < len(held_key) and held_key[last_held] == key:
             last_held += 1
-        best, found = NEVER, False
+        best, found, more = NEVER, False, ASIDE * size[p]
+        x0, x1 = min(start[p, 0], end[p, 0]) - more, max(start[p, 0], end[p, 0]) + more
+        y0, y1 = min(start[p, 1], end[p, 1]) - more, max(start[p, 1], end[p, 1]) + more
+        z0, z1 = min(start[p, 2], end[p, 2]) - more, max(start[p, 2], end[p, 2]) + more
         for c in range(begin, stop):
             t = np.int64(pair_triangle[c])
+            if is_apart(start, end, triangles, t, 0.0, x0, x1, y0, y1, z0, z1):
+                continue
             i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
             for attempt in range(2):
                 side = 1 if attempt == 0 else -1

@@ -128,9 +128,9 @@ def falling_root(b0, b1, b2, b3, low, high):
         if not low < new < high:
             new = 0.5 * (low + high)
         if abs(new - t) <= 1.0e-15 or high - low <= 1.0e-15:
-            return low
+            return new
         t = new
-    return low
+    return t
 
 
 @kernel()
