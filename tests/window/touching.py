@@ -6,11 +6,11 @@ from __future__ import annotations
 import bpy
 import numpy as np
 from bl_ext.user_default.sinew.addon.drawing import contact_overlay, panels
-from hands import OUT, Steps, bake, picture, press, result, show_sidebar, status, switch, view, wait_for
+from hands import OUT, Steps, bake, mouse, picture, press, result, show_sidebar, status, switch, view, wait_for
 
 FRAMES = 36
 SHEET, SIDES, SAG = 3.0, 24, 0.8
-STIFFNESS = 3.0e4
+STIFFNESS = 2.0e5
 # how far a vertex may be inside the other body or below the sheet [m]; bodies are 1 m large
 DEEP = 0.02
 
@@ -93,9 +93,13 @@ def _body_panel() -> Steps:
     yield 0.5
     yield from picture("21-the-collision-panel")
     bpy.data.objects["Upper"].sinew.friction_preset = "RUBBER_ON_WOOD"
+    yield from wait_for("Out of Date", lambda: not status().is_locked, 10)
+    yield from switch("friction_preset", 40)
+    yield from picture("22-presets-of-friction")
+    mouse("key", "Escape")
     bpy.data.objects["Upper"].sinew.motion = "POSE"
     yield 2.0  # panels slide to their new places
-    yield from picture("22-the-panel-of-flesh")
+    yield from picture("23-the-panel-of-flesh")
 
 
 def _differing(before: str, after: str) -> int:
