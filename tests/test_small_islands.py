@@ -10,6 +10,7 @@ from sinew.solver.linear.pattern import block_pattern
 from sinew.solver.linear.pcg import solve
 from sinew.solver.linear.rigid_modes import rigid_modes
 from sinew.solver.linear.small_islands import MOST_NODES, solve_small_islands
+from sinew.solver.linear.widening import widen
 
 CRUMB = np.array([[0, 1, 2, 3]], np.int32)
 
@@ -48,6 +49,10 @@ def spread(pattern, seed=0, hard=0.0):
     return values
 
 
+def solve_alone(pattern, *system):
+    solve_small_islands(pattern.island_start, np.zeros(0, bool), pattern.row_start, pattern.column, *system)
+
+
 @pytest.mark.parametrize("held", [(), (2,), (0, 1, 2, 3)])
 def test_crumbs_are_solved_as_by_numpy(held):
     pattern = islands(3)
@@ -56,7 +61,9 @@ def test_crumbs_are_solved_as_by_numpy(held):
     is_free[list(held)] = False
     b, x = rng.normal(size=(2, pattern.node_count, 3))
     given = x.copy()
-    solve_small_islands(pattern.island_start, pattern.row_start, pattern.column, values, is_free, b, x)
+    solve_small_islands(
+        pattern.island_start, np.zeros(0, bool), pattern.row_start, pattern.column, values, is_free, b, x
+    )
     A, free = dense(pattern, values), np.repeat(is_free, 3)
     wanted = given.ravel().copy()
     rest = b.ravel()[free] - A[np.ix_(free, ~free)] @ given.ravel()[~free]
@@ -70,7 +77,9 @@ def test_larger_islands_are_left_alone():
     pattern = islands(1, tets)
     b, x = np.ones((pattern.node_count, 3)), np.zeros((pattern.node_count, 3))
     free = np.ones(pattern.node_count, bool)
-    solve_small_islands(pattern.island_start, pattern.row_start, pattern.column, spread(pattern), free, b, x)
+    solve_small_islands(
+        pattern.island_start, np.zeros(0, bool), pattern.row_start, pattern.column, spread(pattern), free, b, x
+    )
     assert not x.any()
 
 
@@ -78,7 +87,9 @@ def test_what_is_not_positive_definite_is_left_alone():
     pattern = islands(1)
     values = -spread(pattern)
     b, x = np.ones((4, 3)), np.full((4, 3), 7.0)
-    solve_small_islands(pattern.island_start, pattern.row_start, pattern.column, values, np.ones(4, bool), b, x)
+    solve_small_islands(
+        pattern.island_start, np.zeros(0, bool), pattern.row_start, pattern.column, values, np.ones(4, bool), b, x
+    )
     assert (x == 7.0).all()
 
 
@@ -113,3 +124,17 @@ def test_rows_of_blocks_are_multiplied_as_by_numpy():
     q = np.empty_like(p)
     multiply(pattern.row_start, pattern.column, values, p, q)
     np.testing.assert_allclose(q.ravel(), dense(pattern, values) @ p.ravel(), rtol=1e-12, atol=1e-12)
+
+
+def test_crumbs_that_are_touched_are_left_alone_and_blocks_of_zeros_to_others_count_for_nothing():
+    pattern = islands(3)
+    values, rng = spread(pattern), np.random.default_rng(1)
+    wide = widen(pattern, np.array([0, 4, 9], np.int32), np.array([4, 0, 1], np.int32))
+    between = np.empty((wide.pattern.block_count, 9))
+    wide.spread(values, between)
+    is_free, b = np.ones(pattern.node_count, bool), rng.normal(size=(pattern.node_count, 3))
+    x, expected = np.zeros((2, *b.shape))
+    solve_alone(pattern, values, is_free, b, expected)
+    row_start, column = wide.pattern.row_start, wide.pattern.column
+    solve_small_islands(pattern.island_start, np.array([1, 1, 0], bool), row_start, column, between, is_free, b, x)
+    assert not x[:8].any() and (x[8:] == expected[8:]).all()

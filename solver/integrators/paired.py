@@ -31,7 +31,8 @@ def with_pairs(
     wide = patterns.wide
     across.widened.spread(values, wide)
     add_pairs(
-        dt, pairs.tet, pairs.weights, pairs.other, pairs.other_weights, pairs.stiffness, pairs.force, across.place,
+        dt, pairs.tet, pairs.weights, pairs.other, pairs.other_weights, floats(pairs.stiffness).reshape(-1, 9),
+        pairs.force, across.place,
         model.tets, across.pattern.corner_block, across.widened.added, wide, b,
     )  # fmt: skip
     return across.pattern, wide
@@ -44,7 +45,7 @@ def lost_by(model: Model, pairs: Pairs, dt: float, v: Floats) -> Floats:
         forces = floats(np.einsum("kij,kj->ki", dt * pairs.stiffness, pairs.relative(v, model.tets)))
         none, blocks = np.zeros((0, 9)), np.zeros((0, 4), np.uint32)
         add_pairs(
-            dt, pairs.tet, pairs.weights, pairs.other, pairs.other_weights, pairs.stiffness, forces,
+            dt, pairs.tet, pairs.weights, pairs.other, pairs.other_weights, none, forces,
             np.zeros(0, np.int64), model.tets, blocks, np.zeros(0, np.uint32), none, lost,
         )  # fmt: skip
     return lost

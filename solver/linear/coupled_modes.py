@@ -63,8 +63,11 @@ def coupled_modes(
     place[islands] = np.arange(len(islands))
     touch = is_own[coupling.first] & is_own[coupling.second]
     first, second = place[coupling.first[touch]], place[coupling.second[touch]]
+    known = is_own.tobytes()
+    if known not in coupling.orders:
+        coupling.orders[known] = narrow_order(first, second, len(islands))
     order = np.empty_like(islands)
-    order[narrow_order(first, second, len(islands))] = np.arange(len(islands))
+    order[coupling.orders[known]] = np.arange(len(islands))
     place[islands] = order
     cluster = np.empty(pattern.island_count, np.int64)
     cluster[coupling.members] = np.repeat(np.arange(len(coupling.start) - 1), np.diff(coupling.start))

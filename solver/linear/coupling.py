@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,14 @@ class Coupling:
         start: Where the members of each cluster begin, (c + 1,).
         members: Islands, cluster after cluster, rising in each, (k,).
         first, second: Islands that touch each other, each two once, (t,).
+        orders: Orders found for some of the islands, by which these are (`coupled_modes.py`).
     """
 
     start: Whole
     members: Whole
     first: Whole
     second: Whole
+    orders: dict[bytes, Whole] = field(default_factory=dict)
 
     def is_coupled(self) -> npt.NDArray[np.bool_]:
         """Returns whether an island is joined to others, (k,)."""

@@ -103,7 +103,8 @@ def add_pairs(
 
     Args:
         dt: Δt.
-        tet, weights, other, other_weights, stiffness, force: Of `integrators.outside.Pairs`.
+        tet, weights, other, other_weights, force: Of `integrators.outside.Pairs`.
+        stiffness: The same, row by row, (k, 9).
         place: Of `Across`.
         tets: Nodes of the tets, (m, 4).
         corner_block, added: Of the wide pattern.
@@ -123,12 +124,15 @@ def add_pairs(
         for a in range(4):
             w, v = dt * dt * weights[pair, a], dt * dt * other_weights[pair, a]
             for c in range(4):
-                there, back = added[between + 4 * a + c], added[between + 16 + 4 * a + c]
                 own, others = corner_block[4 * t + a, c], corner_block[4 * u + a, c]
-                for i in range(3):
-                    for j in range(3):
-                        k = stiffness[pair, i, j]
-                        values[own, 3 * i + j] += w * weights[pair, c] * k
-                        values[others, 3 * i + j] += v * other_weights[pair, c] * k
-                        values[there, 3 * i + j] -= w * other_weights[pair, c] * k
-                        values[back, 3 * i + j] -= v * weights[pair, c] * k
+                there, back = added[between + 4 * a + c], added[between + 16 + 4 * a + c]
+                k, m = w * weights[pair, c], v * other_weights[pair, c]
+                p, q = w * other_weights[pair, c], v * weights[pair, c]
+                for i in range(9):
+                    values[own, i] += k * stiffness[pair, i]
+                for i in range(9):
+                    values[others, i] += m * stiffness[pair, i]
+                for i in range(9):
+                    values[there, i] -= p * stiffness[pair, i]
+                for i in range(9):
+                    values[back, i] -= q * stiffness[pair, i]

@@ -100,8 +100,11 @@ def solve(
     """
     if x.shape != b.shape or x.shape != (pattern.node_count, 3) or values.shape != (pattern.block_count, 9):
         raise ValueError(f"x {x.shape}, b {b.shape}, values {values.shape} do not fit {pattern.node_count} nodes")
-    if pattern.smallest_island <= MOST_NODES and pattern.coupling is None:
-        solve_small_islands(pattern.island_start, pattern.row_start, pattern.column, values, is_free, b, x)
+    if pattern.smallest_island <= MOST_NODES:
+        is_coupled = pattern.coupling.is_coupled() if pattern.coupling else np.zeros(0, bool)
+        solve_small_islands(
+            pattern.island_start, is_coupled, pattern.row_start, pattern.column, values, is_free, b, x
+        )  # fmt: skip
     inverse = np.empty((pattern.node_count, 9))
     invert_diagonal(pattern.diagonal, is_free, values, inverse)
     p, vectors = np.empty_like(b), np.zeros((4, *b.shape))

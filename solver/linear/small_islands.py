@@ -17,11 +17,12 @@ MOST_NODES = 8
 
 
 @kernel()
-def solve_small_islands(island_start, row_start, column, values, is_free, b, x):
+def solve_small_islands(island_start, is_coupled, row_start, column, values, is_free, b, x):
     """Writes the solution of A x = b into x, (n, 3), for the free nodes of islands of up to `MOST_NODES` nodes.
 
     Args:
         island_start, row_start, column: Of the `BlockPattern`.
+        is_coupled: Which islands others touch, (k,), or none: these are left alone. Blocks between others are zero.
         values: Blocks of A, symmetric positive definite over the free nodes, (b, 9). Where round-off has left them
             not so, the island is left alone.
         is_free: Which nodes are solved for, (n,).
@@ -31,7 +32,7 @@ def solve_small_islands(island_start, row_start, column, values, is_free, b, x):
     L, y = np.empty((3 * MOST_NODES, 3 * MOST_NODES)), np.empty(3 * MOST_NODES)
     for island in range(len(island_start) - 1):
         first, last = island_start[island], island_start[island + 1]
-        if last - first > MOST_NODES:
+        if last - first > MOST_NODES or (len(is_coupled) > 0 and is_coupled[island]):
             continue
         size = 3 * (last - first)
         for row in range(size):
@@ -47,6 +48,8 @@ def solve_small_islands(island_start, row_start, column, values, is_free, b, x):
                 continue
             for k in range(row_start[i], row_start[i + 1]):
                 j = column[k]
+                if j < first or j >= last:
+                    continue
                 for m in range(3):
                     for n in range(3):
                         if is_free[j]:
