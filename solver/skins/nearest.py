@@ -234,14 +234,15 @@ def pseudo_normal(t, positions, triangles, at_start, at, weights, zeros, normal)
         for i in range(3):
             if i != corner and weights[i] > EDGE:
                 b = np.int64(triangles[t, i])
-    frame, turns, faces = np.empty((3, 3)), 0, 0
+    frame, turns, faces = np.empty((3, 3)), np.int64(0), 0
     normal[:] = 0.0
     for slot in range(at_start[a], at_start[a + 1]):
         u = at[slot]
-        own = 0
-        for i in range(3):
-            if triangles[u, i] == a:
-                own = i
+        own = 2
+        if triangles[u, 0] == a:
+            own = 0
+        elif triangles[u, 1] == a:
+            own = 1
         j, k = np.int64(triangles[u, (own + 1) % 3]), np.int64(triangles[u, (own + 2) % 3])
         if b >= 0 and j != b and k != b:
             continue

@@ -12,7 +12,7 @@ from ..geometry.surface import Surface
 from ..geometry.welding import sides, weld
 
 MOST_POINTS = 20_000
-TIP = 0.7  # cosine between the normals of a vertex and of one of its faces below which it is a tip
+TIP, SPIKE = 0.7, 0.5  # cosine between normals of a vertex and of one of its faces below which it is a tip, a spike
 ROUND = np.radians(60.0)  # turn of the surface over the size of a tet from which an edge is sharp for that tet
 
 
@@ -32,8 +32,8 @@ def sharp_points(vertices: Floats, triangles: Indices, spacing: float, turn: flo
         vertices: [m], (n, 3), outward where the mesh is closed.
         triangles: (t, 3).
         spacing: Of the points [m]; more than `MOST_POINTS` lie farther apart.
-        turn: Angle between two faces from which the edge between them is sharp [rad]; rods and ridges that are
-            round, but thinner than `spacing`, count only where this is less than a right angle.
+        turn: Angle between two faces from which the edge between them is sharp [rad]; where this is more than a right
+            angle, only spikes count as tips, and no rods and ridges that are round, but thinner than `spacing`.
     """
     normals, areas = _normals(vertices, triangles)
     welded = weld(Surface(vertices, triangles))
@@ -41,7 +41,7 @@ def sharp_points(vertices: Floats, triangles: Indices, spacing: float, turn: flo
     first = np.full(int(flat.max(initial=-1)) + 1, len(vertices), np.int64)
     np.minimum.at(first, flat, triangles.ravel())
     edges = _edges(vertices[first], welded, normals, areas, spacing, turn)
-    tips = _tips(vertices[first], welded, normals, areas)
+    tips = _tips(vertices[first], welded, normals, TIP if turn < 0.5 * np.pi else SPIKE)
     ends = edges.ends[edges.is_sharp]
     length = edges.length[edges.is_sharp]
     while (np.ceil(length / spacing) - 1).sum() > MOST_POINTS:
@@ -77,20 +77,29 @@ def _edges(vertices: Floats, welded: Indices, normals: Floats, areas: Floats, sp
     return _Edges(indices(ends, -1, 2), np.where(found.faces_at == 2, is_convex, True), length)
 
 
-def _tips(vertices: Floats, welded: Indices, normals: Floats, areas: Floats) -> Indices:
+def _tips(vertices: Floats, welded: Indices, normals: Floats, below: float) -> Indices:
     """Returns the vertices at which faces look to all sides, (k,): the tip of a cone has no sharp edge."""
     mean, middle = np.zeros((2, len(vertices), 3))
     centre = vertices[welded].mean(axis=1)
+    angles = _angles(vertices[welded])
     for axis in range(3):
-        for out, values in ((mean, areas * normals[:, axis]), (middle, centre[:, axis])):
-            out[:, axis] = np.bincount(welded.ravel(), np.repeat(values, 3), minlength=len(vertices))
+        mean[:, axis] = np.bincount(welded.ravel(), (angles * normals[:, axis, None]).ravel(), minlength=len(vertices))
+        middle[:, axis] = np.bincount(welded.ravel(), np.repeat(centre[:, axis], 3), minlength=len(vertices))
     count = np.maximum(np.bincount(welded.ravel(), minlength=len(vertices)), 1)
     mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-300)
     cosine = np.einsum("tci,ti->tc", mean[welded], normals)
     least = np.ones(len(vertices))
     np.minimum.at(least, welded.ravel(), cosine.ravel())
     is_convex = np.einsum("ni,ni->n", middle / count[:, None] - vertices, mean) < 0.0
-    return np.flatnonzero((least < TIP) & is_convex)
+    return np.flatnonzero((least < below) & is_convex)
+
+
+def _angles(corners: Floats) -> Floats:
+    """Returns the angles of triangles at their corners [rad], (t, 3)."""
+    one = np.roll(corners, -1, axis=1) - corners
+    other = np.roll(corners, -2, axis=1) - corners
+    length = np.linalg.norm(one, axis=2) * np.linalg.norm(other, axis=2)
+    return np.arccos(np.clip(np.einsum("tci,tci->tc", one, other) / np.maximum(length, 1e-300), -1.0, 1.0))
 
 
 def _one_per_cell(vertices: Floats, which: Indices, size: float) -> Indices:
