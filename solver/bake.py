@@ -173,7 +173,7 @@ class Bake:
         """Writes the frame that the simulation is at, with a resume point where one is due, and returns its event."""
         line = plain({"frame": self.frame, **dataclasses.asdict(told)})
         frame, samples, attributes = taken.complete()
-        self.writer.write_frame(frame, samples, line, taken.topologies, attributes)
+        self.writer.write_frame(frame, samples, line, taken.topologies, attributes, taken.contacts())
         self.topology = taken.number
         if (self.frame - self.head.frame_start) % self.resume_interval == 0:
             self._complete_head()

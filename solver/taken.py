@@ -19,6 +19,8 @@ from .object_space import in_object_space
 from .simulation import Simulation
 from .topology import Topology
 
+MOST_CONTACTS = 50_000  # of a frame that are written: 2 MB
+
 
 @dataclass
 class Taken:
@@ -65,6 +67,25 @@ class Taken:
         files = self._take_attributes()
         frame = Frame(self.frame, self.simulation.state.x.astype(np.float32), self.number, self.kept)
         return frame, {key: np.stack(drawn) for key, drawn in self.drawn.items()}, files
+
+    def contacts(self) -> dict[str, npt.NDArray]:
+        """Returns where bodies touch at the end of the frame, as it is written; nothing where they do not.
+
+        Positions [m], forces [N] and normals, (k, 3) each, and `other`, (k,): the number of the collider on the other
+        side in the scene, or −1 − the number of the body. Of very many the strongest are kept.
+        """
+        pressed, scene = self.simulation.pressed(), self.simulation.scene
+        if not len(pressed):
+            return {}
+        which = np.arange(len(pressed))
+        if len(which) > MOST_CONTACTS:
+            strength = -np.linalg.norm(pressed.forces, axis=1)
+            which = np.sort(np.argsort(strength, kind="stable")[:MOST_CONTACTS])
+        numbers = {collider.key: number for number, collider in enumerate(scene.colliders)}
+        numbers |= {body.key: -1 - number for number, body in enumerate(scene.bodies)}
+        other = np.array([numbers[name] for name in pressed.names], np.int32)[pressed.other[which]]
+        rows = {"positions": pressed.positions, "forces": pressed.forces, "normals": pressed.normals}
+        return {name: values[which].astype(np.float32) for name, values in rows.items()} | {"other": other}
 
     def _take_attributes(self) -> dict[str, bytes]:
         bodies, files = self.simulation.scene.bodies, {}

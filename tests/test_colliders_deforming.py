@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import shapes
-from scenes import Run, block
+from scenes import Run, block, pose, rotation
 from sinew.solver.collision import BOTH, FRONT
 from sinew.solver.errors import BadInput
 from sinew.solver.scene import Collider, Material, Scene, Settings
@@ -192,6 +192,37 @@ def test_what_jumps_into_a_body_pushes_it_out_gently(tmp_path):
         fastest = max(fastest, np.linalg.norm(run.state.v.mean(axis=0)))
     assert fastest < 3.0 and np.isfinite(out).all()
     assert max(report.inverted_tets for report in run.reports) == 0
+
+
+@pytest.mark.parametrize("least", [0.2, 0.0])
+@pytest.mark.parametrize("kind", ["plane", "box", "deforming"])
+def test_plates_that_close_do_no_harm(tmp_path, kind, least):
+    """To a fifth of the thickness, and altogether: no explosion, and back to rest shape after."""
+    down, up = np.linspace(1.0, least, 25), np.linspace(least, 1.05, 13)
+    heights = [*down, *([least] * 11), *up]
+    times = FRAME * np.arange(len(heights))
+    vertices, triangles = shapes.cube(1)
+    lower = Collider("lower", "Lower", "mesh", vertices * [6, 6, 1] - [0, 0, 0.5], triangles)
+    upper = replace(lower, key="upper", name="Upper", vertices=vertices * [6, 6, 1] + [0, 0, 0.5])
+    if kind == "deforming":
+        track = {"collider__upper__vertices": (times, np.array([upper.vertices + [0, 0, z] for z in heights]))}
+    else:
+        over = rotation([1, 0, 0], np.pi) if kind == "plane" else None
+        track = {"collider__upper__matrix": (times, [pose(over, (0.0, 0.0, z)) for z in heights], "rigid")}
+    if kind == "plane":
+        lower, upper = Collider("lower", "Lower"), Collider("upper", "Upper")
+    body = block((4, 4, 4), at=(-0.5, -0.5, 0.0), material=Material(1e5, 0.4, 1000.0, stiffness_damping=0.01))
+    run = Run(tmp_path, Scene((body,), (lower, upper)), **track)
+    fastest = 0.0
+    for frame in range(1, 120):
+        out = run.advance()
+        fastest = max(fastest, np.abs(run.state.v).max())
+        if least > 0.0:
+            assert out[:, 2].min() > -0.01 and out[:, 2].max() < heights[min(frame, len(heights) - 1)] + 0.01
+    assert fastest < (2.0 if least > 0.0 else 20.0)  # the plates move at 0.8 and 2.1 m/s
+    shape = run.state.x - run.state.x.mean(axis=0) - run.built.model.X + run.built.model.X.mean(axis=0)
+    assert np.abs(shape).max() < 0.05  # of which its weight makes 0.026
+    assert run.reports[-1].inverted_tets == 0 and np.abs(run.state.v).max() < 0.3
 
 
 def test_a_resumed_run_has_the_same_bytes(tmp_path):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writing a cache so that at any moment what counts is whole.
 
-The topologies and attributes of a frame are written, then the frame itself, each under another name, synced and
-renamed; then its samples are appended to every PC2 and synced; last the PC2 heads count them. A crash between any
+The topologies, attributes and contacts of a frame are written, then the frame itself, each under another name, synced
+and renamed; then its samples are appended to every PC2 and synced; last the PC2 heads count them. A crash between any
 two of these leaves the frames before it.
 """
 
@@ -99,6 +99,7 @@ class CacheWriter:
         report: Mapping[str, Any],
         topologies: Mapping[int, Mapping[str, npt.NDArray]] = NOTHING,
         attributes: Mapping[str, bytes] = NOTHING,
+        contacts: Mapping[str, npt.NDArray] = NOTHING,
     ) -> None:
         """Writes the frame that follows the last one.
 
@@ -108,6 +109,7 @@ class CacheWriter:
             report: Its line of the report.
             topologies: Those that its samples came to, by the number of the first sample that has them.
             attributes: The file of every body that has attributes.
+            contacts: Where bodies touch, by name; nothing: nowhere.
 
         Raises:
             StorageFailed: The disk refused; all earlier frames still count, this one does not.
@@ -119,6 +121,9 @@ class CacheWriter:
                     self._write(layout.numbered(self.folder / layout.TOPOLOGY_FOLDER, number), npz_bytes(topology))
                 for key, data in attributes.items():
                     self._write(layout.attribute_path(self.folder, key, frame.frame), data)
+                if contacts:
+                    path = layout.numbered(self.folder / layout.CONTACT_FOLDER, frame.frame)
+                    self._write(path, npz_bytes(contacts), is_durable=False)  # only drawn
                 write_whole(layout.numbered(self.folder / layout.FRAME_FOLDER, frame.frame), npz_bytes(arrays))
                 for key, play in self._play.items():
                     play.append(np.asarray(samples[key], np.float32))
@@ -188,8 +193,12 @@ class CacheWriter:
         write_whole(path, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
     def _drop_tied_after(self, frame: int) -> None:
-        """Drops topologies and attributes that only later frames have."""
+        """Drops topologies, attributes and contacts that only later frames have."""
         assert self.head is not None
+        contacts = self.folder / layout.CONTACT_FOLDER
+        for later in reversed(layout.numbers(contacts)):
+            if later > frame:
+                remove(layout.numbered(contacts, later))
         folder = self.folder / layout.TOPOLOGY_FOLDER
         for number in reversed(layout.numbers(folder)):
             if number >= self.head.sample_count(frame):
@@ -199,10 +208,10 @@ class CacheWriter:
                 if later > frame:
                     remove(layout.attribute_path(self.folder, body.key, later))
 
-    def _write(self, path: Path, data: bytes) -> None:
+    def _write(self, path: Path, data: bytes, is_durable: bool = True) -> None:
         """Writes a file of those that not every cache has."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, data)
+        write_whole(path, data, is_durable)
 
     def _give_back(self, last: int) -> None:
         """Frees what a frame that could not be finished has taken; the disk may be gone, so never mind."""

@@ -17,6 +17,7 @@ from ..arrays import Bools, Floats, Indices
 from ..model import Model
 from ..skins.places import place_vertices
 from ..skins.skin import Known, Met, Skins
+from .let_go import let_go
 from .memory import Memory
 from .points import INERTIA
 from .skin_surfaces import SkinSurfaces
@@ -64,6 +65,7 @@ class SkinContacts:
         normal = np.where(self.is_told[met.point, None], -met.normal, met.normal)
         found = Touching(met.id + self.first, normal, met.gap, np.zeros_like(normal), met.side, met.triangle, met.place)
         moves = self.moves[met.point] | self.moves[self.skins.triangles[met.triangle]].any(axis=1)
+        moves &= ~let_go(self.skins, met, self.x, self.is_told)
         return found if moves.all() else found.only(moves)
 
     def tie(self, touching: Touching, which: npt.NDArray[np.int64]) -> Tie:
@@ -97,20 +99,20 @@ class SkinContacts:
     def loaded(
         self, id: npt.NDArray[np.int64], keys: list[str]
     ) -> tuple[list[str], list[Floats], npt.NDArray[np.int64]]:
-        """Returns further colliders that bear loads, their middles [m], and which bears that of each contact, (k,).
+        """Returns further colliders that bear loads, their origins [m], and which bears that of each contact, (k,).
 
         Args:
             id: Contacts.
             keys: Colliders that are counted already, and numbered in their order.
         """
-        number, found, middles = np.full(len(self.skins), -1), list(keys), []
+        number, found, origins = np.full(len(self.skins), -1), list(keys), []
         for skin in np.flatnonzero(self.skins.body < 0).tolist():
             name = self.skins.names[skin]
             if name not in found:
                 found.append(name)
-                middles.append(self.told.end[self.skins.vertices_of(skin)].mean(axis=0))
+                origins.append(self.told.origins[skin])
             number[skin] = found.index(name)
-        return found[len(keys) :], middles, number[self.others(id)]
+        return found[len(keys) :], origins, number[self.others(id)]
 
     def _ends(self, id: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Returns the skin of the triangle and the point of contacts as `Met` has them, (k,) each."""

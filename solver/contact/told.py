@@ -23,11 +23,13 @@ class Told:
     Attributes:
         skins: Without what is switched off meeting anything.
         start, end: Vertices of colliders at both ends of it [m], (v, 3); rows of bodies are not read.
+        origins: About which torques on colliders are, at its end [m], (s, 3); rows of bodies are not read.
     """
 
     skins: Skins
     start: Floats
     end: Floats
+    origins: Floats
 
 
 def told(
@@ -50,7 +52,7 @@ def told(
     Raises:
         BadInput: A coordinate is not a number.
     """
-    at = skins.rest.copy(), skins.rest.copy()
+    at, origins = (skins.rest.copy(), skins.rest.copy()), np.zeros((len(skins), 3))
     rigid = {place.collider.key: place for place in places}
     soft = {collider.key: collider for collider in deforming}
     off = []
@@ -61,13 +63,14 @@ def told(
         elif key in soft:
             for vertices, out in zip(soft[key].ends(tracks, begin, end), at, strict=True):
                 fill_collider(skins, skin, vertices, out)
+            origins[skin] = soft[key].origin(tracks, end)
         elif key in rigid:
             place, own = rigid[key], skins.vertices_of(skin)
-            local = skins.rest[own] @ place.collider.stretch.T
+            local, origins[skin] = skins.rest[own] @ place.collider.stretch.T, place.pose[7]
             for pose, out in zip((place.pose[:4], place.pose[4:]), at, strict=True):
                 out[own] = local @ pose[:3].T + pose[3]
     if off:
         meets = skins.meets.copy()
         meets[off], meets[:, off] = False, False
         skins = replace(skins, meets=meets)
-    return Told(skins, *at)
+    return Told(skins, *at, origins)

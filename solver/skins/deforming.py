@@ -62,6 +62,11 @@ class DeformingCollider:
         first, last = ends_of_step(tracks, _track(self.key), begin, end, frame, self.size, _moved)
         return self._checked(first, begin), self._checked(last, end)
 
+    def origin(self, tracks: TrackReader, time: float) -> Floats:
+        """Returns about which point torques on it are at a time [m], (3,): its origin, or else its middle."""
+        name = f"collider.{self.key}.matrix"
+        return tracks.sample(name, time)[:3, 3] if tracks.has(name) else self.at(tracks, time).mean(axis=0)
+
     def is_active(self, tracks: TrackReader, begin: float, end: float) -> bool:
         """Whether bodies feel it during a step."""
         return is_active(self.key, tracks, begin, end)
