@@ -13,7 +13,7 @@ from .arrays import Floats
 from .break_up import break_up
 from .break_up import extremes as broken
 from .build import Built
-from .contact.pressed import loads
+from .contact.pressed import loaded_keys, loads
 from .embedding import interpolate
 from .errors import SolveFailed
 from .gravity import gravity_at
@@ -101,12 +101,15 @@ def advance_frame(
     per_sample, takes_steps = settings.substeps // settings.samples_per_frame, _takes_steps(simulation)
     reports: list[StepReport] = []
     poses: list[PoseReport] = []
+    bearing: list[Floats] = []
     for number in range(1, settings.substeps + 1):
         # from whole numbers, so that a resumed bake gets the same times
         begin, end = (settings.time(frame - 1 + n / settings.substeps) for n in (number - 1, number))
         before_step()
         if takes_steps:
             reports.append(advance_step(simulation, begin, end, on_progress))
+            if simulation.contacts:
+                bearing.append(loads(simulation.contacts))
             if settings.strict and not reports[-1].converged:
                 raise SolveFailed("step-not-converged", frame=frame, residual=reports[-1].residual)
         simulation.state.time = end
@@ -115,7 +118,7 @@ def advance_frame(
             poses += _posed(simulation, frame, sample_before, end, on_progress)
             if on_sample is not None:
                 on_sample(render_positions(simulation.built, simulation.state))
-    return _frame_report(simulation, reports, poses, started)
+    return replace(_frame_report(simulation, reports, poses, started), colliders=_average(simulation, bearing))
 
 
 def begin_frame(simulation: Simulation, on_progress: OnProgress = lambda progress: None) -> FrameReport:
@@ -157,14 +160,13 @@ def _frame_report(
         not_converged=sum(not report.converged for report in reports),
         unsettled=sum(not report.settled for report in reports),
         solves=sum(report.solves for report in steps),
-        contacts=sum(last[-1].contacts for last in (steps, poses) if last),
+        contacts=_count_contacts(simulation, steps, poses),
         inverted_tets=max((report.inverted_tets for report in reports), default=0),
         milliseconds=1e3 * (clock.perf_counter() - started),
         bodies=_of_bodies(simulation, steps, poses),
         newton_iterations=sum(report.newton_iterations for report in reports),
         pose_residual=max((pose.residual for pose in poses), default=0.0),
         poses_not_converged=sum(not pose.converged for pose in poses),
-        colliders=_average([step.loads for step in steps]),
         deepest_contact=max((pose.deepest for pose in poses), default=0.0),
     )
 
@@ -229,8 +231,6 @@ def advance_step(
     state.time = end
     flow(built.plastic, reshaped_model(built, state), model, state, tracks, dt, by_heat)
     left = break_up(simulation, model, held, end) if end > 0.0 else {}  # whole at the first frame
-    if contacts:
-        return replace(report, splits_left=left, loads=loads(contacts), contacts=int(contacts.acted.sum()))
     return replace(report, splits_left=left) if left else report
 
 
@@ -250,13 +250,18 @@ def _of_bodies(simulation: Simulation, steps: list[StepReport], poses: list[Pose
     return found
 
 
-def _average(told: list[dict[str, tuple[float, ...]]]) -> dict[str, tuple[float, ...]]:
-    """Returns averages of what was told by key."""
-    sums: dict[str, list[tuple[float, ...]]] = {}
-    for each in told:
-        for key, numbers in each.items():
-            sums.setdefault(key, []).append(numbers)
-    return {key: tuple(sum(column) / len(told) for column in zip(*rows, strict=True)) for key, rows in sums.items()}
+def _count_contacts(simulation: Simulation, steps: list[StepReport], poses: list[PoseReport]) -> int:
+    """Returns how many contacts pushed in the last step, and how many of flesh that follows a pose."""
+    in_step = int(simulation.contacts.acted.sum()) if steps and simulation.contacts else 0
+    return in_step + (poses[-1].contacts if poses else 0)
+
+
+def _average(simulation: Simulation, bearing: list[Floats]) -> dict[str, tuple[float, ...]]:
+    """Returns what colliders bore on average over steps, by key."""
+    if not simulation.contacts or not bearing:
+        return {}
+    keys, numbers = loaded_keys(simulation.contacts), np.mean(bearing, axis=0).tolist()
+    return {key: tuple(row) for key, row in zip(keys, numbers, strict=True)}
 
 
 def _worst(name: str, told: list[dict[str, float]]) -> dict[str, dict[str, float]]:

@@ -13,8 +13,6 @@ from .response import ContactStep
 
 NO_ROWS = np.zeros(0, np.int64)
 
-Load = tuple[float, ...]
-
 
 @dataclass(frozen=True, eq=False)
 class Pressed:
@@ -40,84 +38,86 @@ class Pressed:
 
 def pressed(contacts: ContactStep) -> Pressed:
     """Returns what pressed in a step."""
-    at, forces = _press(contacts)
-    which = np.flatnonzero(contacts.acted)
-    names, id = [place.collider.key for place in contacts.places], contacts.touching.id[which]
-    other = id // contacts.count
-    if contacts.skins:
-        skin = contacts.skins.others(id)
-        other, names = np.where(skin >= 0, skin + len(names), other), [*names, *contacts.skins.skins.names]
-    normals = contacts.touching.normal[which]
-    return Pressed(at[which], normals, forces[which], tuple(names), other.astype(np.int32))
-
-
-def loads(contacts: ContactStep) -> dict[str, Load]:
-    """Returns force [N] and torque about its origin [N m] on every collider, six numbers by key.
-
-    The origin of a collider that deforms is the middle of its vertices.
-    """
-    at, forces = _press(contacts)
-    rigid, places, rows = contacts.rigid_count(), contacts.places, NO_ROWS
-    keys, origins = [place.collider.key for place in places], [place.pose[7] for place in places]
-    if contacts.skins:
-        soft, middles, rows = contacts.skins.loaded(contacts.touching.id[rigid:], keys)
-        keys, origins = [*keys, *soft], [*origins, *middles]
-    if not keys:
-        return {}
-    out = np.zeros((len(keys), 6))
-    add_loads(contacts.touching.id, contacts.count, rows, at, forces, np.array(origins), out)
-    return {key: tuple(numbers) for key, numbers in zip(keys, out.tolist(), strict=True)}
-
-
-def _press(contacts: ContactStep) -> tuple[Floats, Floats]:
     touching, pushing, (x, normal_force, shear) = contacts.touching, contacts.pushing, contacts.end
     at, forces = np.empty((2, len(touching), 3))
     press(
         contacts.acted, touching.normal, normal_force, shear, pushing.kappa, x, contacts.model.tets, pushing.ends,
         pushing.weights, at, forces,
     )  # fmt: skip
-    return at, forces
+    which = np.flatnonzero(contacts.acted)
+    names, id = _rigid_keys(contacts), touching.id[which]
+    other = id // contacts.count
+    if contacts.skins:
+        skin = contacts.skins.others(id)
+        other, names = np.where(skin >= 0, skin + len(names), other), [*names, *contacts.skins.skins.names]
+    return Pressed(at[which], touching.normal[which], forces[which], tuple(names), other.astype(np.int32))
+
+
+def loads(contacts: ContactStep) -> Floats:
+    """Returns force [N] and torque about its origin [N m] on every collider of `loaded_keys`, (c, 6).
+
+    The origin of a collider that deforms is the middle of its vertices.
+    """
+    touching, pushing, rows, origins = contacts.touching, contacts.pushing, NO_ROWS, contacts.origins
+    x, normal_force, shear = contacts.end
+    if contacts.skins:
+        _, middles, rows = contacts.skins.loaded(touching.id[contacts.rigid_count() :], _rigid_keys(contacts))
+        origins = np.concatenate([origins, np.array(middles).reshape(-1, 3)])
+    out = np.zeros((len(origins), 6))
+    add_loads(
+        contacts.acted, touching.id, contacts.count, rows, touching.normal, normal_force, shear, pushing.kappa, x,
+        contacts.model.tets, pushing.ends, pushing.weights, origins, out,
+    )  # fmt: skip
+    return out
+
+
+def loaded_keys(contacts: ContactStep) -> list[str]:
+    """Returns the colliders that may bear loads: those that are rigid, then those that deform."""
+    keys = _rigid_keys(contacts)
+    return keys + contacts.skins.loaded(NO_ROWS, keys)[0] if contacts.skins else keys
+
+
+def _rigid_keys(contacts: ContactStep) -> list[str]:
+    return [place.collider.key for place in contacts.places]
 
 
 @kernel()
 def press(on, normal, normal_force, shear, kappa, x, tets, ends, weights, positions, forces):
-    """Writes where points are [m] and what presses them [N], zero where nothing does, (k, 3) each."""
+    """Writes where points are [m] and what presses them [N], (k, 3) each; nothing where nothing does."""
     for c in range(len(on)):
-        for i in range(3):
-            positions[c, i], forces[c, i] = 0.0, 0.0
-        if not on[c]:
-            continue
-        for a in range(4):
-            node, w = tets[ends[c, 0], a], weights[c, a]
-            for i in range(3):
-                positions[c, i] += w * x[node, i]
-        for i in range(3):
-            forces[c, i] = normal_force[c] * normal[c, i] - kappa[c] * shear[c, i]
+        if on[c]:
+            press_one(c, normal, normal_force, shear, kappa, x, tets, ends, weights, positions[c], forces[c])
 
 
 @kernel()
-def add_loads(id, count, rows, positions, forces, origins, loads):
+def press_one(c, normal, normal_force, shear, kappa, x, tets, ends, weights, position, force):
+    """Writes where the point of a contact is [m], and what presses it [N], (3,) each."""
+    for i in range(3):
+        position[i] = 0.0
+        for a in range(4):
+            position[i] += weights[c, a] * x[tets[ends[c, 0], a], i]
+        force[i] = normal_force[c] * normal[c, i] - kappa[c] * shear[c, i]
+
+
+@kernel()
+def add_loads(on, id, count, rows, normal, normal_force, shear, kappa, x, tets, ends, weights, origins, loads):
     """Adds what contacts press colliders with.
 
     Args:
-        id, count: Contacts, and the number of points that rigid colliders are met with.
+        on, id, count: Which contacts push, all of them, and the number of points that rigid colliders are met with.
         rows: Colliders of the last contacts, −1 where the other side is a body; of the others it is id / count.
-        positions, forces: As `press` writes them.
+        normal, normal_force, shear, kappa, x, tets, ends, weights: Of the contacts at the end of the step.
         origins: About which torques are [m], (c, 3).
         loads: Changed: force [N] and torque [N m] on every collider, (c, 6).
     """
     rigid = len(id) - len(rows)
+    at, f = np.empty(3), np.empty(3)
     for c in range(len(id)):
         row = id[c] // count if c < rigid else rows[c - rigid]
-        if row < 0:
+        if row < 0 or not on[c]:
             continue
-        x, y, z = -forces[c, 0], -forces[c, 1], -forces[c, 2]
-        a = positions[c, 0] - origins[row, 0]
-        b = positions[c, 1] - origins[row, 1]
-        d = positions[c, 2] - origins[row, 2]
-        loads[row, 0] += x
-        loads[row, 1] += y
-        loads[row, 2] += z
-        loads[row, 3] += b * z - d * y
-        loads[row, 4] += d * x - a * z
-        loads[row, 5] += a * y - b * x
+        press_one(c, normal, normal_force, shear, kappa, x, tets, ends, weights, at, f)
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            loads[row, i] -= f[i]
+            loads[row, 3 + i] -= (at[j] - origins[row, j]) * f[k] - (at[k] - origins[row, k]) * f[j]

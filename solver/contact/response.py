@@ -75,7 +75,8 @@ class ContactStep:
         self.measured_at: Floats | None = None
         self.friction = np.array([place.collider.friction for place in places])
         self.is_sheet = np.array([place.collider.is_sheet for place in places], bool)
-        self.turns = np.array([place.pose[4:7] for place in places]).reshape(-1, 3, 3)
+        poses = np.array([place.pose[4:] for place in places]).reshape(-1, 4, 3)
+        self.turns, self.origins = poses[:, :3].copy(), poses[:, 3].copy()
         self.start, self.count = floats(state.x), max(len(points), 1)
         self.first_of_skins = len(places) * self.count
         self.memory = Memory.of(state)

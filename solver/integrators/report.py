@@ -22,7 +22,6 @@ class StepReport:
         substeps: Of flesh that moves by Newmark's scheme, in this step; 0 without.
         inverted_tets: Tets turned inside out at the end of the step.
         milliseconds: Time of each stage, by name; never written where bytes are compared.
-        loads: Force [N] and torque about its origin [N m] on every collider, six numbers by key.
         splits_left: Overloaded tets that wait for the next step because of a limit, by key of the body.
     """
 
@@ -35,6 +34,5 @@ class StepReport:
     inverted_tets: int = 0
     milliseconds: dict[str, float] = field(default_factory=dict)
     splits_left: dict[str, float] = field(default_factory=dict)
-    loads: dict[str, tuple[float, ...]] = field(default_factory=dict)
     newton_iterations: int = 0
     substeps: int = 0
