@@ -156,6 +156,10 @@ CRASHES = {
         (c / "topology" / "000018.npz.part").write_bytes(b"abc"),
     ),
     "attributes of a frame that is not there": lambda c: (c / "attributes" / "a" / "000013.ply").write_bytes(b"abc"),
+    "contacts of a frame that is not there": lambda c: (
+        (c / "contacts").mkdir(),
+        (c / "contacts" / "000013.npz").write_bytes(b"abc"),
+    ),
     "half a report line": lambda c: append(c / "report.jsonl", b'{"frame": 1'),
 }
 
