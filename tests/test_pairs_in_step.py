@@ -8,6 +8,7 @@ from meshes import bar
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside, Pairs, Points
 from sinew.solver.jit import set_thread_count, thread_count
+from sinew.solver.linear import coupled_modes
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material, Settings
 from sinew.solver.state import State
@@ -179,3 +180,18 @@ def test_threads_change_no_bit():
     finally:
         set_thread_count(threads)
     assert results[0] == results[1]
+
+
+def test_momentum_stays_where_bodies_are_too_many_for_modes_of_their_own(monkeypatch):
+    monkeypatch.setattr(coupled_modes, "WORK", 0.0)
+    model, state = bodies(*ROW, stiff=(1.0e3, 1.0e7))
+    state.x[:] = model.X
+    pairs = joined(random_pairs(model, 9, (0, 1)), random_pairs(model, 9, (1, 2), 1))
+    expected = dense_step(model, state, Outside(pairs=pairs))
+    fresh = State(state.x, state.v)
+    before = (model.mass[:, None] * state.v).sum(axis=0)
+    step(model, state, Outside(pairs=pairs), DT, Settings(tolerance=1.0e-4))
+    after = (model.mass[:, None] * state.v).sum(axis=0)
+    assert np.abs(after - before).max() < 1e-12 * np.abs(model.mass[:, None] * state.v).sum()
+    step(model, fresh, Outside(pairs=pairs), DT, EXACT)
+    assert np.abs(fresh.v - expected).max() < 1e-10 * np.abs(expected).max()

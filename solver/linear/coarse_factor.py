@@ -8,6 +8,8 @@ are left out, as if they were not there.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_matrix
@@ -20,11 +22,49 @@ LEAST_PIVOT = 1.0e-12  # of a number on the diagonal, that what is left of it is
 Whole = npt.NDArray[np.int64]
 
 
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """Where the motions of bodies are in the matrix.
+
+    Attributes:
+        place: Of each body, the same for those that move as one, (b,).
+        start: Where rows begin, (6g + 1,).
+        first: Column of the first number of each, (6g,).
+    """
+
+    place: Whole
+    start: Whole
+    first: Whole
+
+
+def arrange(first: Whole, second: Whole, count: int, most_work: float) -> Arrangement:
+    """Returns an arrangement of `count` bodies that touch each other, (t,) each.
+
+    Where the factor of all would be more than `most_work`, the sum of the squares of the rows' lengths, all that hang
+    together move as one: with some of them as one, hardly less iterations are needed than with none.
+    """
+    whole = _arranged(np.arange(count), first, second)
+    if np.sum((np.arange(len(whole.first)) - whole.first) ** 2, dtype=float) <= most_work:
+        return whole
+    root = np.arange(count)
+    join(first, second, root)
+    return _arranged(np.unique(root, return_inverse=True)[1].ravel(), first, second)
+
+
+def _arranged(group: Whole, first: Whole, second: Whole) -> Arrangement:
+    """Returns the arrangement of groups of bodies."""
+    count = int(group.max(initial=-1)) + 1
+    one, two = group[first], group[second]
+    order = np.empty(count, np.int64)
+    order[narrow_order(one, two, count)] = np.arange(count)
+    return Arrangement(order[group], *envelope(order[one], order[two], count))
+
+
 def narrow_order(first: Whole, second: Whole, count: int) -> Whole:
     """Returns an order of `count` bodies in which those that touch, (t,) each, are near each other."""
     if not count:
         return np.zeros(0, np.int64)
-    graph = coo_matrix((np.ones(len(first), np.int8), (first, second)), (count, count))
+    graph = coo_matrix((np.ones(len(first)), (first, second)), (count, count))
     return reverse_cuthill_mckee((graph + graph.T).tocsr(), symmetric_mode=True).astype(np.int64)
 
 
@@ -36,6 +76,23 @@ def envelope(first: Whole, second: Whole, count: int) -> tuple[Whole, Whole]:
     return np.concatenate([[0], np.cumsum(np.arange(6 * count) - columns + 1)]), columns
 
 
+@kernel()
+def join(first, second, root):
+    """Writes the smallest member of everyone's cluster, (k,), which is everyone itself at first."""
+    for k in range(len(first)):
+        i, j = first[k], second[k]
+        while root[i] != i:
+            i = root[i]
+        while root[j] != j:
+            j = root[j]
+        if i < j:
+            root[j] = i
+        else:
+            root[i] = j
+    for i in range(len(root)):
+        root[i] = root[root[i]]  # roots are smaller, and thus there already
+
+
 @kernel(contract=True)
 def factor_rows(start, first, values):
     """Turns the lower half of a symmetric matrix into its factor, both in the same envelope."""
@@ -45,10 +102,18 @@ def factor_rows(start, first, values):
         pivot = whole
         for j in range(lowest, i):
             other, begin = start[j] - first[j], max(lowest, first[j])
-            total = values[own + j]
-            for k in range(begin, j):
-                total -= values[own + k] * values[other + k]
-            total *= values[other + j]
+            # four sums at once, always in the same order: one alone waits for its own last addition
+            a, b, c, d, k = values[own + j], 0.0, 0.0, 0.0, begin
+            while k + 4 <= j:
+                a -= values[own + k] * values[other + k]
+                b -= values[own + k + 1] * values[other + k + 1]
+                c -= values[own + k + 2] * values[other + k + 2]
+                d -= values[own + k + 3] * values[other + k + 3]
+                k += 4
+            while k < j:
+                a -= values[own + k] * values[other + k]
+                k += 1
+            total = (a + b + (c + d)) * values[other + j]
             values[own + j] = total
             pivot -= total * total
         if pivot > LEAST_PIVOT * whole and pivot < np.inf:

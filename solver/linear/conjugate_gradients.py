@@ -222,10 +222,11 @@ def _sum_chunks(has_modes, chunk_island, mode_inverse, sums, known):
 @kernel()
 def _share_coupled(row, other, product, start, first, factor, motion, place, vectors, known):
     """Writes c of the coupled islands, all at once."""
+    motion[:] = 0.0
     for island in range(len(known)):
         if place[island] >= 0:
             for m in range(6):
-                motion[6 * place[island] + m] = known[island, LACKING + m]
+                motion[6 * place[island] + m] += known[island, LACKING + m]
     add_across(1.0, row, other, product, vectors[Z], motion)
     solve_rows(start, first, factor, motion)
     for island in range(len(known)):

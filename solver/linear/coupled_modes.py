@@ -14,9 +14,12 @@ import numpy as np
 
 from ..arrays import Bools, Floats, Indices
 from ..jit import kernel
-from .coarse_factor import Whole, envelope, factor_rows, narrow_order, solve_rows
+from .coarse_factor import Arrangement, Whole, arrange, factor_rows, solve_rows
 from .pattern import BlockPattern
 from .threes import add, add_cross, load, nothing, numbers, store
+
+# Work of the factor per block of the matrix, at most: it takes as long as some forty iterations then, and saves more
+WORK = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +27,9 @@ class CoupledModes:
     """What coupled bodies without held nodes have beside their own `RigidModes`, g of them.
 
     Attributes:
-        place: Of each island in the matrix E, or −1, (k,).
-        row, other, product: Rows of A Z beside those in the island itself: the row, the place of the island whose
-            motions these are, and A Z there, three rows of six, (e,), (e,), (e, 18).
+        place: Of each island in the matrix E, or −1, (k,). Islands that move as one have the same.
+        row, other, product: Rows of A Z beside those in the islands themselves: the row, the place whose motions these
+            are, and A Z there, three rows of six, (e,), (e,), (e, 18).
         start, first, factor: Of E, see `coarse_factor.py`.
         motion: Work space, (6g,).
     """
@@ -46,12 +49,10 @@ class CoupledModes:
         return self.row, self.other, self.product, self.start, self.first, self.factor, self.motion, self.place
 
 
-def coupled_modes(
-    pattern: BlockPattern, values: Floats, is_free: Bools, arms: Floats, product: Floats
-) -> CoupledModes | None:
-    """Returns the modes of coupled islands, and takes from `product`, (n, 18), what belongs to other islands.
+def places(pattern: BlockPattern, is_free: Bools, positions: Floats, arms: Floats) -> tuple[Whole, Arrangement] | None:
+    """Returns the places of coupled islands without held nodes, and how they are arranged.
 
-    None where every island that others touch is held somewhere.
+    Writes the arms, (n, 3), of those that move as one, at positions x, (n, 3). None where no islands are coupled.
     """
     coupling = pattern.coupling
     if coupling is None:
@@ -64,11 +65,26 @@ def coupled_modes(
     touch = is_own[coupling.first] & is_own[coupling.second]
     first, second = place[coupling.first[touch]], place[coupling.second[touch]]
     known = is_own.tobytes()
-    if known not in coupling.orders:
-        coupling.orders[known] = narrow_order(first, second, len(islands))
-    order = np.empty_like(islands)
-    order[coupling.orders[known]] = np.arange(len(islands))
-    place[islands] = order
+    if known not in coupling.arrangements:
+        coupling.arrangements[known] = arrange(
+            first, second, len(islands), WORK * (pattern.first_count or pattern.block_count)
+        )
+    arranged = coupling.arrangements[known]
+    place[islands] = arranged.place
+    if len(arranged.first) < 6 * len(islands):
+        _find_arms(place[pattern.island_of_row], len(arranged.first) // 6, positions, arms)
+    return place, arranged
+
+
+def coupled_modes(
+    pattern: BlockPattern, values: Floats, place: Whole, arranged: Arrangement, arms: Floats, product: Floats
+) -> CoupledModes | None:
+    """Returns the modes of coupled islands, and takes from `product`, (n, 18), what belongs to other islands.
+
+    None where every island that others touch is held somewhere.
+    """
+    coupling = pattern.coupling
+    assert coupling is not None
     cluster = np.empty(pattern.island_count, np.int64)
     cluster[coupling.members] = np.repeat(np.arange(len(coupling.start) - 1), np.diff(coupling.start))
     most = count_across(pattern.row_start, pattern.column, pattern.island_start)
@@ -77,19 +93,28 @@ def coupled_modes(
         pattern.row_start, pattern.column, values, pattern.island_start, pattern.island_of_row, cluster, place, arms,
         product, row, other, there,
     )  # fmt: skip
-    if not len(islands):
+    start, columns = arranged.start, arranged.first
+    if not len(columns):
         return None
-    start, columns = envelope(order[first], order[second], len(islands))
-    factor = np.zeros(start[-1])
-    modes = CoupledModes(
-        place, row[:count], other[:count], there[:count], start, columns, factor, np.empty(6 * len(islands))
-    )
+    factor, motion = np.zeros(start[-1]), np.empty(len(columns))
+    modes = CoupledModes(place, row[:count], other[:count], there[:count], start, columns, factor, motion)
     fill_coarse(
         pattern.island_start, pattern.island_of_row, place, arms, product, modes.row, modes.other, modes.product, start,
         columns, factor,
     )  # fmt: skip
     factor_rows(start, columns, factor)
     return modes
+
+
+def _find_arms(place: Whole, count: int, positions: Floats, arms: Floats) -> None:
+    """Writes positions from the centres of places, (n, 3), in units of their radius, where rows have one."""
+    rows = np.flatnonzero(place >= 0)
+    place, own = place[rows], positions[rows]
+    counts = np.bincount(place, minlength=count)
+    centre = np.stack([np.bincount(place, own[:, axis], count) for axis in range(3)], axis=1) / counts[:, None]
+    arm = own - centre[place]
+    radius = np.sqrt(np.bincount(place, np.sum(arm * arm, axis=1), count) / counts)
+    arms[rows] = arm / np.maximum(radius, 1e-300)[place, None]
 
 
 @kernel()
@@ -124,14 +149,14 @@ def multiply_across(
         p, q, r, d, e, f = nothing(), nothing(), nothing(), nothing(), nothing(), nothing()
         for k in range(row_start[i], row_start[i + 1]):
             j = column[k]
-            if j >= begin and j < end:
+            number = island_of_row[j]
+            to = place[number]
+            if number == island or (to >= 0 and to == place[island]):
                 arm, block = load(arms, 3 * j), 9 * k
                 s, t, u = load(values, block), load(values, block + 3), load(values, block + 6)
                 p, q, r = add(p, 1.0, s), add(q, 1.0, t), add(r, 1.0, u)
                 d, e, f = add_cross(d, arm, s), add_cross(e, arm, t), add_cross(f, arm, u)
                 continue
-            number = island_of_row[j]
-            to = place[number]
             if to < 0 or cluster[number] != cluster[island]:
                 continue
             at = of_row
@@ -222,8 +247,9 @@ def balance_coupled(island_start, place, arms, product, row, other, there, start
             if len(b) > 0:
                 push = add(push, 1.0, load(b, 3 * i))
                 twist = add_cross(twist, load(arms, 3 * i), load(b, 3 * i))
-        store(motion, 6 * place[island], push)
-        store(motion, 6 * place[island] + 3, twist)
+        to = 6 * place[island]
+        store(motion, to, add(load(motion, to), 1.0, push))
+        store(motion, to + 3, add(load(motion, to + 3), 1.0, twist))
     add_across(-1.0, row, other, there, x, motion)
     solve_rows(start, first, factor, motion)
     for island in range(len(place)):

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..jit import kernel
-
-Whole = npt.NDArray[np.int64]
+from .coarse_factor import Arrangement, Whole, join
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,14 +19,14 @@ class Coupling:
         start: Where the members of each cluster begin, (c + 1,).
         members: Islands, cluster after cluster, rising in each, (k,).
         first, second: Islands that touch each other, each two once, (t,).
-        orders: Orders found for some of the islands, by which these are (`coupled_modes.py`).
+        arrangements: Of some of the islands, by which these are (`coarse_factor.py`).
     """
 
     start: Whole
     members: Whole
     first: Whole
     second: Whole
-    orders: dict[bytes, Whole] = field(default_factory=dict)
+    arrangements: dict[bytes, Arrangement] = field(default_factory=dict)
 
     def is_coupled(self) -> npt.NDArray[np.bool_]:
         """Returns whether an island is joined to others, (k,)."""
@@ -55,20 +53,3 @@ def coupling_of(one: npt.NDArray, two: npt.NDArray, count: int) -> Coupling | No
     members = np.argsort(root, kind="stable")
     start = np.append(np.flatnonzero(np.diff(root[members], prepend=-1)), count)
     return Coupling(start, members, first, second)
-
-
-@kernel()
-def join(first, second, root):
-    """Writes the smallest member of everyone's cluster, (k,), which is everyone itself at first."""
-    for k in range(len(first)):
-        i, j = first[k], second[k]
-        while root[i] != i:
-            i = root[i]
-        while root[j] != j:
-            j = root[j]
-        if i < j:
-            root[j] = i
-        else:
-            root[i] = j
-    for i in range(len(root)):
-        root[i] = root[root[i]]  # roots are smaller, and thus there already

@@ -21,7 +21,7 @@ import numpy as np
 from ..arrays import Bools, Floats, floats
 from ..geometry.chunks import run_in_chunks
 from ..jit import kernel
-from .coupled_modes import CoupledModes, balance_coupled, coupled_modes
+from .coupled_modes import CoupledModes, balance_coupled, coupled_modes, places
 from .pattern import BlockPattern
 from .threes import add, add_cross, load, nothing, numbers, store
 
@@ -198,12 +198,13 @@ def rigid_modes(pattern: BlockPattern, values: Floats, positions: Floats, is_fre
         return None
     arms, product = np.empty((pattern.node_count, 3)), np.empty((pattern.node_count, 18))
     find_arms(pattern.island_start, floats(positions), arms)
+    placed = places(pattern, is_free, floats(positions), arms)
 
     def work(rows: slice) -> None:
         multiply_rigid(pattern.row_start, pattern.column, values, arms, rows.start, rows.stop, product)
 
     run_in_chunks(pattern.node_count, work)
-    coupled = coupled_modes(pattern, values, is_free, arms, product)
+    coupled = coupled_modes(pattern, values, *placed, arms, product) if placed else None
     matrices, inverse = np.empty((2, pattern.island_count, 6, 6))
     coarse_matrices(pattern.island_start, arms, product, matrices)
     invert_coarse(pattern.island_start, is_free, matrices, inverse)
