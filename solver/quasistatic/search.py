@@ -18,7 +18,7 @@ from ..model import Model
 from .held import Held
 from .outside import Acting, Tying
 from .residual import least_scale, residual_of
-from .step_length import ENOUGH, ROUNDING, Bracket, extrapolated, lowering
+from .step_length import ENOUGH, Bracket, extrapolated, lowering, no_rise
 from .ties import Ties, Widening
 
 CG_ITERATIONS = 2000
@@ -32,6 +32,7 @@ class Search:
         self.is_free: Bools = held.is_free(model.node_count)
         self.load, self.all_acting = load, tuple(acting)
         self.is_tangled = False  # what waits for a shape does not act then
+        self.moduli = float(np.sum(model.volume * (2.0 * model.mu + model.lam)))
         self.bodies = [(body.nodes, least_scale(model, body.tets)) for body in model.bodies]
         self.values = np.empty((model.pattern.block_count, 9))
         self.force = np.empty((model.node_count, 3))
@@ -132,10 +133,10 @@ class Search:
         Returns:
             Where that is, how it is there, and whether there was a way at all.
         """
-        slope = self._along(d)
+        slope, rounding = self._along(d), no_rise(before.energy, self.moduli)
         if not is_tangled and not before.below and any(isinstance(acting, Tying) for acting in self.acting):
             # a look changes what touches what, and with it the energy that a step has to lower
-            length = lowering(before.energy, slope, lambda s: self._energy(law, x + s * d))
+            length = lowering(before.energy, slope, rounding, lambda s: self._energy(law, x + s * d))
             answer, bracket = self._look_on(law, x + length * d), Bracket(slope, length)
             while bracket.narrow(self._along(d)):
                 answer = self._look_on(law, x + bracket.length * d)
@@ -148,10 +149,10 @@ class Search:
         answer = self._look_on(law, x + d)
         if answer.below:
             length = extrapolated(slope, self._along(d))
-        elif answer.energy <= before.energy - ENOUGH * slope + ROUNDING * abs(before.energy):
+        elif answer.energy <= before.energy - ENOUGH * slope + rounding:
             length = 1.0
         else:
-            length = lowering(before.energy, slope, lambda s: self._energy(law, x + s * d))
+            length = lowering(before.energy, slope, rounding, lambda s: self._energy(law, x + s * d))
         if length == 1.0:
             return x + d, answer, True
         return x + length * d, self._look_on(law, x + length * d), length > 0.0

@@ -15,6 +15,7 @@ import numpy as np
 FARTHEST = 4.0
 ENOUGH = 1.0e-4  # share of the slope by which energy has to fall. Source: Nocedal and Wright 2006, section 3.1
 ROUNDING = 1.0e-12  # of the energy: what is no rise
+STRAINLESS = 1.0e-15  # of V (2 μ + λ): what terms of energies that cancel at rest leave
 PUSHES_BACK, PUSHES_ON = 0.5, 0.7  # forces at the end of a step, in those at its beginning, that change its length
 LOOKS = 5
 LONGEST = 16.0
@@ -61,18 +62,24 @@ class Bracket:
         return True
 
 
-def lowering(energy: float, slope: float, at: Callable[[float], float]) -> float:
+def no_rise(energy: float, moduli: float) -> float:
+    """Returns by how much an energy may seem to rise by round-off [J], for Σ V (2 μ + λ) of the tets [J]."""
+    return ROUNDING * abs(energy) + STRAINLESS * moduli
+
+
+def lowering(energy: float, slope: float, rounding: float, at: Callable[[float], float]) -> float:
     """Returns the length of a step that lowers the energy enough, or 0 where none is found.
 
     Args:
         energy: Ψ at x [J].
         slope: f·d = −dΨ [J].
+        rounding: Of `no_rise` [J].
         at: Energy at x + length · d [J], for a length; infinite where there is none.
     """
     length = 1.0
     while length >= SHORTEST:
         found = at(length)
-        if found <= energy - ENOUGH * length * slope + ROUNDING * abs(energy):
+        if found <= energy - ENOUGH * length * slope + rounding:
             return length
         # the lowest point of the parabola through what is known
         rise = found - energy + length * slope
