@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Bools, Floats, Indices
+from ..arrays import Bools, Floats
 from ..jit import kernel
 from .coarse_factor import Arrangement, Whole, arrange, factor_rows, solve_rows
 from .pattern import BlockPattern
@@ -35,8 +35,8 @@ class CoupledModes:
     """
 
     place: Whole
-    row: Indices
-    other: Indices
+    row: Whole
+    other: Whole
     product: Floats
     start: Whole
     first: Whole
@@ -88,7 +88,7 @@ def coupled_modes(
     cluster = np.empty(pattern.island_count, np.int64)
     cluster[coupling.members] = np.repeat(np.arange(len(coupling.start) - 1), np.diff(coupling.start))
     most = count_across(pattern.row_start, pattern.column, pattern.island_start)
-    row, other, there = np.empty(most, np.int32), np.empty(most, np.int32), np.empty((most, 18))
+    row, other, there = np.empty(most, np.int64), np.empty(most, np.int64), np.empty((most, 18))
     count = multiply_across(
         pattern.row_start, pattern.column, values, pattern.island_start, pattern.island_of_row, cluster, place, arms,
         product, row, other, there,
