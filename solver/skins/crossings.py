@@ -88,25 +88,25 @@ def find_crossings(
             if is_apart(start, end, triangles, t, 0.0, x0, x1, y0, y1, z0, z1):
                 continue
             i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-            for attempt in range(2):
-                side = 1 if attempt == 0 else -1
-                if not is_one_sided[skin] and side != start_side(start, facing, p, t, triangles, LEVEL * size[p]):
-                    continue
-                if is_one_sided[skin] and side < 0:
-                    continue
-                when = impact(start, end, p, i, j, k, side, size[p], corners, weights)
-                if not when < best:
-                    continue
-                frame_of(end, triangles, t, frame)
-                held = covering(t, side, frame, triangles, first_held, last_held, held_triangle, held_normal)
-                if held >= 0 and held_pushes[held]:
-                    continue
-                best, found = when, True
-                write(
-                    count, p, skin, held, t, weights, side, point_out, skin_out, held_out, triangle_out, place_out,
-                    side_out,
-                )  # fmt: skip
-                local_out[count, 0], local_out[count, 1], local_out[count, 2] = 0.0, 0.0, side
+            side = 1
+            if not is_one_sided[skin]:
+                side = start_side(start, facing, p, t, triangles, LEVEL * size[p])
+            when = impact(start, end, p, i, j, k, side, size[p], corners, weights)
+            if not when < best:
+                continue
+            frame_of(end, triangles, t, frame)
+            held = covering(t, side, frame, triangles, first_held, last_held, held_triangle, held_normal)
+            if held >= 0 and held_pushes[held]:
+                continue
+            if not is_one_sided[skin] and (
+                covering(t, -side, frame, triangles, first_held, last_held, held_triangle, held_normal) >= 0
+            ):  # kept on the other side, it comes back from a little too far
+                continue
+            best, found = when, True
+            write(
+                count, p, skin, held, t, weights, side, point_out, skin_out, held_out, triangle_out, place_out, side_out
+            )
+            local_out[count, 0], local_out[count, 1], local_out[count, 2] = 0.0, 0.0, side
         keeps = thickness[skin] + thickness[skin_of[p]]
         if not found and keeps > 0.0:
             best = keeps

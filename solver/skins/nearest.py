@@ -6,9 +6,9 @@ border of the triangle, and the neighbour is nearer. So a point in a corner betw
 while it is over it, and a point in a thin sheet stays with its side. A point that is behind goes to neighbours only
 that look about the way of the triangle where it came in: one below the rim of a box is pushed up and not aside.
 
-Beside an edge or a corner the direction is that from the place to the point, turned back for points that are behind;
-which of the two they are is told by the normal of the edge or corner (faces weighted by their angles), and beside the
-border of a sheet they never are behind.
+Beside an edge or a corner the direction is that from the place to the point. Points that are behind are kept by the
+plane of the triangle: in a crease, where they are in two contacts, by both. Whether they are behind is told by the
+normal of the edge or corner (faces weighted by their angles), and beside the border of a sheet they never are.
 
 Source: Bærentzen and Aanæs (2005), Signed distance computation using the angle weighted pseudonormal.
 """
@@ -31,7 +31,7 @@ SMALL = 1.0e-6  # distance below which there is no direction from a place to a p
 
 @kernel()
 def find_nearest(
-    point, triangle, side, positions, size, triangles, at_start, at, triangle_start, skin, nodes, is_own,
+    point, triangle, side, positions, size, triangles, at_start, at, triangle_start, skin, nodes, is_own, by_face,
     place, local, distance,
 ):  # fmt: skip
     """Finds the place nearest to each of k points, near a triangle that is replaced by that of the place.
@@ -45,6 +45,8 @@ def find_nearest(
         at_start, at: See `SkinTrees`.
         skin: Of the triangles, (k,).
         is_own: Whether that is the point's own skin, of which triangles beside it are left out, (k,).
+        by_face: Whether the plane of the triangle keeps points that are behind, beside an edge too; else they are kept
+            in the direction from the point to the edge.
         place: Out, weights of the place, (k, 3).
         local: Out, the direction in which the point is kept, in the frame of the triangle, (k, 3).
         distance: Out, to the place [m], negative on the other side than `side`, infinite where there is none, (k,).
@@ -94,8 +96,8 @@ def find_nearest(
         triangle[c] = t
         place[c] = best
         distance[c] = direct(
-            p, t, side[c], math.sqrt(squared), positions, SMALL * size[p], triangles, at_start, at, best, normal,
-            local[c],
+            p, t, side[c], math.sqrt(squared), positions, SMALL * size[p], triangles, at_start, at, best, by_face,
+            normal, local[c],
         )  # fmt: skip
 
 
@@ -156,7 +158,7 @@ def beside(nodes, p, triangles, t):
 
 
 @kernel()
-def direct(p, t, side, length, positions, small, triangles, at_start, at, weights, normal, local):
+def direct(p, t, side, length, positions, small, triangles, at_start, at, weights, by_face, normal, local):
     """Writes in which direction a point is kept, in the frame of triangle t; returns its signed distance [m]."""
     zeros = 0
     for i in range(3):
@@ -176,6 +178,9 @@ def direct(p, t, side, length, positions, small, triangles, at_start, at, weight
         is_border = pseudo_normal(t, positions, triangles, at_start, at, weights, zeros, normal)
     height = side * (away[0] * normal[0] + away[1] * normal[1] + away[2] * normal[2])
     is_behind = height < 0.0 and not is_border
+    if is_behind and by_face:
+        local[0], local[1], local[2] = 0.0, 0.0, side
+        return -length
     for i in range(3):
         local[i] = 0.0
         for axis in range(3):

@@ -13,6 +13,7 @@ from ..jit import kernel
 from .candidates import find_bounds, find_pairs, find_way
 from .crossings import find_crossings, find_planes
 from .held import Held, held_of, no_held, with_thickness
+from .nearest import find_nearest
 from .skin import Known, Met, Skins
 from .time_of_impact import ASIDE
 from .tree import fit_boxes
@@ -66,10 +67,11 @@ class SkinSearch:
         if not self.meets.any():
             return _met(skins, no_held(), np.zeros((0, 3)), np.zeros(0))
         if self.looked_at is None or self._has_left(end):
-            self._gather(end)
+            self.gather(end)
         normal, gap, ahead = self._planes(self.held, end)
         found, instead = self._crossings(end, normal, ahead < self.held.shift)
         if len(found):
+            found, instead = self._behind(found, instead, end)
             old, new = instead >= 0, instead < 0
             self._replace(instead[old], found.only(old))
             self.held = self.held.and_also(found.only(new), len(skins))
@@ -84,7 +86,7 @@ class SkinSearch:
         find_way(self.skins.vertex_start, self.looked_at, end, way)
         return bool((way > self.spare).any())
 
-    def _gather(self, end: Floats) -> None:
+    def gather(self, end: Floats) -> None:
         """Gathers pairs of points and triangles that may meet when vertices end near `end` [m], (v, 3)."""
         skins, trees = self.skins, self.skins.trees
         self.looked_at, way, bounds = end.copy(), np.empty(len(skins)), np.empty((len(skins), 6))
@@ -162,6 +164,35 @@ class SkinSearch:
         slot, shift = np.zeros(len(point), np.int32), np.zeros(len(point))
         found = Held(point, skin, slot, triangle, place, local, side, shift, shift)
         return with_thickness(skins, found), instead
+
+    def _behind(self, found: Held, instead: Indices, end: Floats) -> tuple[Held, Indices]:
+        """Returns what goes in with the places behind which it ends, where that is not the one where it went in.
+
+        A triangle may turn so far that the point comes to lie in front of its plane, and behind a neighbour's.
+        """
+        skins, trees, ahead = self.skins, self.skins.trees, self._planes(found, end)[2]
+        rows = np.flatnonzero(ahead + found.thickness > 0.0)
+        rows = rows[found.thickness[rows] == 0.0]
+        if not len(rows):
+            return found, instead
+        some = found.only(rows)
+        triangle, place, local, distance = (
+            some.triangle.copy(),
+            some.place.copy(),
+            some.local.copy(),
+            np.empty(len(rows)),
+        )
+        find_nearest(
+            some.point, triangle, some.side, end, skins.size, skins.triangles, trees.at_start, trees.at,
+            skins.triangle_start, some.skin, skins.nodes, skins.skin_of[some.point] == some.skin, False,
+            place, local, distance,
+        )  # fmt: skip
+        all_triangle, all_place, all_local = found.triangle.copy(), found.place.copy(), found.local.copy()
+        all_triangle[rows], all_place[rows], all_local[rows] = triangle, place, local
+        stays = np.ones(len(found), bool)
+        stays[rows] = distance < 0.0
+        elsewhere = replace(found, triangle=all_triangle, place=all_place, local=all_local)
+        return elsewhere.only(stays), instead[stays]
 
     def _replace(self, which: Indices, others: Held) -> None:
         """Puts contacts at other places, k of each."""
