@@ -14,7 +14,7 @@ from .. import export, messages, modifier_place, playback, roles
 from ..attributes import playing
 from ..results import present
 from ..results.result_objects import results_of
-from . import cache_look, cache_place
+from . import cache_look, cache_place, collider_forces
 
 
 def key_of(obj: bpy.types.Object) -> str:
@@ -23,7 +23,7 @@ def key_of(obj: bpy.types.Object) -> str:
 
 
 def attach(scene: bpy.types.Scene, lost_ones: bool = True, folder: Path | None = None) -> None:
-    """Makes every body of `scene` play the present bake, and its own mesh where there is none.
+    """Makes every body of `scene` play the present bake, and its own mesh where there is none; tells colliders forces.
 
     With `lost_ones` false, bodies whose bake cannot be found keep their path: the drive may come back. While the
     .blend changes its place, the present bake is in `folder`.
@@ -43,6 +43,7 @@ def attach(scene: bpy.types.Scene, lost_ones: bool = True, folder: Path | None =
             playback.detach(obj)
             playing.detach(obj)
             present.drop(obj)
+    collider_forces.attach(scene, folder, lost_ones)
 
 
 def attach_one(obj: bpy.types.Object) -> None:

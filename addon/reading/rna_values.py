@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterator
 import bpy
 import numpy as np
 
+from .. import force_curves
+
 Parts = list[bytes | str | np.ndarray]
 
 # curves and drivers of these only say what is seen
@@ -93,7 +95,7 @@ def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
                 if target.id is not None and target.id != item:
                     parts.append(target.id.name_full)
                     waiting.append(target.id)
-    for track in data.nla_tracks:
+    for track in _tracks(data):
         parts.append(f"{track.mute} {track.is_solo}")
         for strip in track.strips:
             parts += values(strip, {"influence", "strip_time"}, (), "")
@@ -102,10 +104,15 @@ def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
 
 def _curves(data: bpy.types.AnimData) -> Iterator[bpy.types.FCurve]:
     yield from _action_curves(data.action, data.action_slot)
-    for track in data.nla_tracks:
+    for track in _tracks(data):
         for strip in track.strips:
             yield from strip.fcurves
             yield from _action_curves(strip.action, strip.action_slot)
+
+
+def _tracks(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaTrack]:
+    """Yields the artist's tracks; forces on a collider are what came out of a bake."""
+    return (track for track in data.nla_tracks if not force_curves.is_own(track))
 
 
 def _action_curves(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> Iterator[bpy.types.FCurve]:
