@@ -14,6 +14,7 @@ from .break_up import break_up
 from .break_up import extremes as broken
 from .build import Built
 from .contact.pressed import loaded_keys, loads
+from .contact.response import MOST_WHEN_VIOLENT
 from .embedding import interpolate
 from .errors import SolveFailed
 from .gravity import gravity_at
@@ -30,8 +31,6 @@ from .reshaped import follow_rest
 from .simulation import Simulation
 from .spin import turn_pieces
 from .state import State
-
-MAX_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
 
 OnSample = Callable[[dict[str, Floats]], None]
 
@@ -218,12 +217,13 @@ def advance_step(
 
     before = state.x.copy()
     report = step(
-        model, state, outside(), dt, scene.settings, respond=respond, max_solves=MAX_SOLVES, flesh=stepping,
+        model, state, outside(), dt, scene.settings, respond=respond, max_solves=MOST_WHEN_VIOLENT, flesh=stepping,
         on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
     )  # fmt: skip
     turn_pieces(model, state, before, held, dt)
     if contacts:
         contacts.remember(state)
+        report = report if contacts.is_settled else replace(report, settled=False)
     simulation.contacts = contacts
     for pins in built.pins:
         if pins.body not in resting:

@@ -228,6 +228,7 @@ def test_contacts_are_remembered_when_points_are_added(tmp_path):
     def remembered():
         """Returns what is known of contacts by collider, tet and weights."""
         memory, points = Memory.of(run.state), run.built.contact_points
+        memory = memory.only(memory.id < 2 * len(points))  # not those of pieces with each other
         place, point = np.divmod(memory.id, len(points))
         names = [(int(p), int(points.tet[k]), tuple(points.weights[k])) for p, k in zip(place, point, strict=True)]
         return dict(zip(names, memory.force, strict=True))

@@ -18,6 +18,8 @@ LET_OUT = 0.1  # time in which a depth at the start falls to 1/e [s]
 RAISE = 0.05  # share of the depth that moves into the shift in one step
 UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
 UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
+PULLS = 0.1  # share of what contacts press by which they may pull when only some are added
+DEEP = 0.02  # depth of what was not pushed yet that is worth many solves, in sizes of tets
 SLIDES_ON = 0.3  # κ over k up to which what slid is taken to slide on
 
 
@@ -129,19 +131,23 @@ def slide_on(known_force, shear, k, mu, kappa, slip):
 
 
 @kernel()
-def settle(only_add, normal_force, shear, start_shear, k, mu, on, kappa, slip):
+def settle(only_add, normal_force, shear, start_shear, size, k, mu, on, kappa, slip):
     """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
 
-    Where `only_add`, contacts that push go on pushing. `slip`, friction of the step before, holds for one solve; it was
-    wrong where the contact would have slid back along s0, `start_shear` [m], (k, 3). Returns whether so much changed
-    that it has to be solved again.
+    Where `only_add`, contacts that push go on pushing, unless they pull too much. `slip`, friction of the step before,
+    holds for one solve; it was wrong where the contact would have slid back along s0, `start_shear` [m], (k, 3).
+    Returns whether so much changed that it has to be solved again, and whether that is worth many solves.
     """
-    pressing, rubbing, wrong, missing = 0.0, 0.0, 0.0, 0.0
+    pressing, pulling, rubbing, wrong, missing, deepest = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for c in range(len(on)):
+        pressing += max(normal_force[c], 0.0)
+        if on[c]:
+            pulling -= min(normal_force[c], 0.0)
+    goes_on = only_add and pulling <= PULLS * pressing
     for c in range(len(on)):
         N = max(normal_force[c], 0.0)
-        pressing += N
         rubbing += mu[c] * N
-        pushes = normal_force[c] > 0.0 or (on[c] and only_add)
+        pushes = normal_force[c] > 0.0 or (on[c] and goes_on)
         if on[c] != pushes:
             wrong += abs(normal_force[c])
         if on[c]:
@@ -159,9 +165,12 @@ def settle(only_add, normal_force, shear, start_shear, k, mu, on, kappa, slip):
                     missing += now * length + rubbed
                     now = k[c]
             kappa[c] = now
+        else:
+            deepest = max(deepest, normal_force[c] / (k[c] * size[c]))
         slip[c] = 0.0
         on[c] = pushes
-    return wrong > UNBALANCED * pressing or missing > UNEVEN * rubbing
+    again = wrong > UNBALANCED * pressing or missing > UNEVEN * rubbing
+    return again, again and (deepest > DEEP or pulling > PULLS * pressing)
 
 
 @kernel()

@@ -52,6 +52,8 @@ from .skin_contacts import NO_FRAMES, SkinContacts
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, known_contacts
 
 NO_PAIRS = Pairs()
+MOST_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
+MOST_WHEN_VIOLENT = 20  # the same where bodies hit each other so hard that they would be deep in each other
 ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
 
 
@@ -73,6 +75,7 @@ class ContactStep:
         self.points, self.places, self.model, self.dt, self.skins = points, places, model, dt, skins
         self.solves, self.is_broken = 0, TETS in state.fields
         self.measured_at: Floats | None = None
+        self.is_settled = True
         self.friction = np.array([place.collider.friction for place in places])
         self.is_sheet = np.array([place.collider.is_sheet for place in places], bool)
         poses = np.array([place.pose[4:] for place in places]).reshape(-1, 4, 3)
@@ -135,12 +138,12 @@ class ContactStep:
         pushing = self.pushing
         self.acted = pushing.on.copy()
         only_add = self.solves >= ONLY_ADD and not self.is_broken
-        return bool(
-            settle(
-                only_add, normal_force, shear, pushing.shear, pushing.k, pushing.mu, pushing.on, pushing.kappa,
-                pushing.slip,
-            )
+        again, is_violent = settle(
+            only_add, normal_force, shear, pushing.shear, pushing.size, pushing.k, pushing.mu, pushing.on,
+            pushing.kappa, pushing.slip,
         )  # fmt: skip
+        self.is_settled = not again
+        return bool(again and (is_violent or self.solves < MOST_SOLVES))
 
     def remember(self, state: State) -> None:
         """Keeps in the state what the next step has to know of the contacts."""
