@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contacts of skins in one step: found by their search, and tied to the tets that bear them.
 
-Where a point p of one body meets a place q of another, both are tied to one tet each, q to that of the triangle's
-corner that is nearest. Where q is told, it carries p along. Where p is told, as a vertex of a collider is, q is the
+Where a point p of one body meets a place q of another, both are tied to one tet each, q to that which
+bears its triangle. Where q is told, it carries p along. Where p is told, as a vertex of a collider is, q is the
 point that is pushed, the other way.
 """
 
@@ -78,8 +78,8 @@ class SkinContacts:
         carried = np.empty((k, 3))
         tie_skins(
             point, triangle, place, skins.skin_of[point], other_skin, self.surfaces.friction, self.x, self.told.start,
-            self.told.end, model.X, model.tets, skins.tet, skins.weights, skins.triangles, skins.rest,
-            points.stiffness, points.mass, points.tet_size, INERTIA / self.dt**2,
+            self.told.end, model.X, model.tets, skins.tet, skins.weights, self.surfaces.under, skins.triangles,
+            skins.rest, points.stiffness, points.mass, points.tet_size, INERTIA / self.dt**2,
             tie.ends, tie.weights, tie.numbers, carried,
         )  # fmt: skip
         touching.carried[which] = carried

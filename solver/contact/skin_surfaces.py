@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..arrays import Floats, floats
+from ..arrays import Floats, Indices, floats, indices
+from ..embedding import bind
 from ..materials.elastic import youngs_modulus
 from ..model import Model
 from ..scene import Scene
 from ..skins.skin import Skins
 from .points import ContactPoints, contact_points
+
+NOT_LOOKED_FOR = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +27,13 @@ class SkinSurfaces:
         skins: All skins.
         points: Their vertices: tets −1, stiffness and mass without bound where they are told.
         friction: μ of every skin, (s,).
+        under: The tet that bears each triangle, (t,), −1 of colliders; (0,): not looked for, as in what broke.
     """
 
     skins: Skins
     points: ContactPoints
     friction: Floats
+    under: Indices = field(default_factory=lambda: NOT_LOOKED_FOR)
 
 
 def skin_surfaces(skins: Skins | None, scene: Scene, model: Model, gravity: Floats) -> SkinSurfaces | None:
@@ -46,7 +51,18 @@ def skin_surfaces(skins: Skins | None, scene: Scene, model: Model, gravity: Floa
     for skin in range(len(skins)):
         own, number = skins.vertices_of(skin), int(skins.body[skin])
         parts.append(_told(skins, own) if number < 0 else _of_body(skins, own, model, number, pull))
-    return SkinSurfaces(skins, ContactPoints.together(parts), floats(_frictions(skins, scene)))
+    return SkinSurfaces(skins, ContactPoints.together(parts), floats(_frictions(skins, scene)), _under(skins, model))
+
+
+def _under(skins: Skins, model: Model) -> Indices:
+    """Returns the tets that hold the middles of triangles at rest, or are nearest to them, −1 in colliders, (t,)."""
+    under = np.full(len(skins.triangles), -1, np.int32)
+    for skin in np.flatnonzero(skins.body >= 0).tolist():
+        body, own = model.bodies[int(skins.body[skin])], skins.triangles_of(skin)
+        tets = indices(model.tets[body.tets] - body.nodes.start)
+        middles = skins.rest[skins.triangles[own]].mean(axis=1)
+        under[own] = bind(model.X[body.nodes], tets, middles).tet + body.tets.start
+    return under
 
 
 def _of_body(skins: Skins, own: slice, model: Model, number: int, pull: float) -> ContactPoints:

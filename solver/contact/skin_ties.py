@@ -30,7 +30,7 @@ class Tie:
 
 @kernel()
 def tie_skins(
-    points, triangle, place, skin, other_skin, friction, x, told_start, told_end, X, tets, tet, tet_weights,
+    points, triangle, place, skin, other_skin, friction, x, told_start, told_end, X, tets, tet, tet_weights, under,
     triangles, rest, stiffness, mass, tet_size, inertia, ends, weights, numbers, carried,
 ):  # fmt: skip
     """Writes what contacts of skins are tied to.
@@ -46,6 +46,7 @@ def tie_skins(
         told_start, told_end: Vertices of colliders at both ends of it [m], (v, 3).
         X, tets: Nodes at rest [m], and the tets.
         tet, tet_weights, triangles, rest: Of the `Skins`.
+        under: See `SkinSurfaces`.
         stiffness, mass, tet_size: Of the `SkinSurfaces`.
         inertia: Stiffness per mass that a contact has at least [1/s²].
         ends, weights, numbers: Out, see `Tie`.
@@ -65,10 +66,12 @@ def tie_skins(
             q[i] = 0.0
             for a in range(3):
                 q[i] += place[c, a] * rest[triangles[t, a], i]
+        bears = tet[corner]
         if not is_carried:
-            weigh(q, X, tets[tet[corner]], q_weights)
-        ends[c, 0] = tet[corner] if is_told else tet[point]
-        ends[c, 1] = -1 if is_told else tet[corner]
+            bears = under[t] if len(under) > 0 else bears
+            weigh(q, X, tets[bears], q_weights)
+        ends[c, 0] = bears if is_told else tet[point]
+        ends[c, 1] = -1 if is_told else bears
         for a in range(4):
             weights[c, a] = q_weights[a] if is_told else tet_weights[point, a]
             weights[c, 4 + a] = 0.0 if is_told or is_carried else q_weights[a]
