@@ -15,6 +15,7 @@ from .built import Built, BuiltBody
 from .checks import check_scene
 from .contact.bearing import find_bearings
 from .contact.colliders import BuiltCollider, build_collider
+from .contact.first_sides import first_sides
 from .contact.overlap import check_overlap
 from .contact.points import ContactPoints, contact_points, sample_surface
 from .contact.skin_surfaces import skin_surfaces
@@ -121,6 +122,10 @@ def build(
     skins = make_skins(scene, meshes, [body.binding for body in bodies], model, deforming, tracks)
     built = replace(built, skins=skin_surfaces(skins, scene, model, gravity))
     _check_colliders(built, surfaces, tracks, scene.settings.begin)
+    skins = built.skins.skins if built.skins else None
+    sides = first_sides(built.colliders, skins, built.contact_points, model, tracks, scene.settings.begin)
+    if len(sides.id):
+        sides.keep(state)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
 
 
@@ -129,8 +134,9 @@ def _colliders(scene: Scene, tracks: TrackReader) -> tuple[tuple[BuiltCollider, 
     changing = [collider for collider in scene.colliders if deforms(collider.key, tracks)]
     rigid = [collider for collider in scene.colliders if not deforms(collider.key, tracks)]
     settings = scene.settings
+    size = max(float(np.linalg.norm(np.ptp(body.vertices, axis=0))) for body in scene.bodies)
     return (
-        tuple(build_collider(collider, tracks, settings) for collider in rigid),
+        tuple(build_collider(collider, tracks, settings, size) for collider in rigid),
         tuple(build_deforming(collider, tracks, settings) for collider in changing),
     )
 

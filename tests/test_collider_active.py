@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import shapes
-from scenes import Run, block, pose
+from scenes import Run, block, pose, rotation
 from sinew.solver.collision import BOTH, FRONT, SIDES
 from sinew.solver.contact.places import places_of
 from sinew.solver.errors import BadInput
@@ -52,6 +52,38 @@ def test_what_rests_on_a_front_goes_on_resting(tmp_path):
     """It begins a rounding below it."""
     run = Run(tmp_path, Scene((block(**SMALL, at=(-0.25, -0.25, -1e-8)),), (sheet(sides=FRONT),)))
     assert heights(run, 24)[:, 0].min() > -0.01
+
+
+@pytest.mark.parametrize("sides", SIDES)
+@pytest.mark.parametrize("turn", [None, rotation([0.3, 1.0, 0.0], 0.1), rotation([1.0, 0.4, 0.0], 0.13)])
+def test_what_begins_on_a_sheet_stays_on_its_side(tmp_path, sides, turn):
+    """Rounding puts some of its points behind the sheet, and some before it."""
+    body = block((3, 3, 3), (0.5, 0.5, 0.5), at=(-0.25, -0.25, -1e-9), turn=turn)
+    collider = sheet(sides=sides, friction=1.0)
+    run = Run(tmp_path, Scene((body,), (collider,)), collider__sheet__matrix=([0.0], [pose(turn)], "rigid"))
+    up = pose(turn)[:3, 2]
+    assert min((run.advance() @ up).min() for _ in range(24)) > -0.01
+
+
+def test_what_begins_on_a_sheet_may_leave_it(tmp_path):
+    body = block(**SMALL, at=(-0.25, -0.25, -1e-9), initial_velocity=(0.0, 0.0, 3.0))
+    run = Run(tmp_path, Scene((body,), (sheet(),)))
+    run.advance(2)
+    assert run.state.v[:, 2].mean() == pytest.approx(3.0 - 9.81 * 2 * FRAME, rel=1e-3)
+
+
+@pytest.mark.parametrize("begin", [0.0, -0.02])
+def test_a_plane_that_jumps_throws_nothing(tmp_path, begin):
+    """The ground is a metre higher from one frame to the next: bodies are let out of it, not shot."""
+    body = block(**SMALL, at=(-0.25, -0.25, 0.0))
+    matrices = [pose(move=(0.0, 0.0, z)) for z in [begin] * 4 + [1.0] * 4]
+    track = (FRAME * np.arange(8), matrices, "rigid")
+    run = Run(tmp_path, Scene((body,), (Collider("ground", "Ground"),)), collider__ground__matrix=track)
+    fastest = 0.0
+    for _ in range(40):
+        run.advance()
+        fastest = max(fastest, run.state.v[:, 2].max())
+    assert fastest < 5.0 and run.render["block"][:, 2].min() > 0.9
 
 
 @pytest.mark.parametrize(("sides", "passes"), [("auto", False), (BOTH, False), (FRONT, True)])

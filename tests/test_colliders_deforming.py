@@ -129,6 +129,13 @@ def test_a_body_rests_on_what_would_deform(tmp_path):
     assert min(lowest) > -0.03 * tet and abs(lowest[-1]) < 0.01 * tet
 
 
+@pytest.mark.parametrize("sides", ["auto", FRONT])
+def test_what_begins_a_rounding_behind_stays(tmp_path, sides):
+    collider = sheet(cells=6, sides=sides)
+    run = Run(tmp_path, Scene((block(**SMALL, at=(-0.25, -0.25, -1e-9)),), (collider,)), **moved(collider, still, 2))
+    assert min(run.advance()[:, 2].min() for _ in range(24)) > -0.01
+
+
 def test_a_body_follows_a_sheet_that_sags(tmp_path):
     """It lies in the hollow in the end, and nowhere below it."""
     collider = sheet(size=4.0, cells=16, friction=0.5)

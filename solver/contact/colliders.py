@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class BuiltCollider:
         bvh: The triangles of a mesh, outward where it is solid; None for planes.
         kind: What a mesh is: SHEET, SOLID or FRONT_ONLY; not read for planes.
         middle: Of the box around a mesh, in its own space [m], (3,).
-        size: Diameter of that box in the world [m]; inf for planes.
+        size: Diameter of that box in the world, for planes that of the largest body [m].
         settings: Of the scene.
         passing: Of every body that passes through it: its first tet in the model, and one past its last.
     """
@@ -88,12 +88,20 @@ class BuiltCollider:
         return pose
 
     def moved(self, a: Floats, b: Floats) -> float:
-        """Returns how far it moves as a whole from one matrix of its track to another [m]."""
+        """Returns how far it moves from one matrix of its track to another [m]: meshes as a whole, planes upwards."""
+        if self.bvh is None:
+            return abs(float((b[:3, 3] - a[:3, 3]) @ b[:3, 2]) / max(float(np.linalg.norm(b[:3, 2])), 1e-300))
         return float(np.linalg.norm(b[:3, 3] - a[:3, 3] + (b[:3, :3] - a[:3, :3]) @ self.middle))
 
 
-def build_collider(collider: Collider, tracks: TrackReader, settings: Settings = DEFAULT) -> BuiltCollider:
+def build_collider(
+    collider: Collider, tracks: TrackReader, settings: Settings = DEFAULT, largest: float = np.inf
+) -> BuiltCollider:
     """Returns a rigid collider of the scene ready for use.
+
+    Args:
+        collider, tracks, settings: As in the scene.
+        largest: Diameter of the largest body [m].
 
     Raises:
         BadInput: It has no faces, coordinates that are no numbers, or a scale of zero.
@@ -104,7 +112,7 @@ def build_collider(collider: Collider, tracks: TrackReader, settings: Settings =
     turn, stretch = turn_and_stretch(matrix)
     if collider.shape == "plane":
         normal = turn.T @ np.linalg.inv(matrix).T[:, 2]
-        return _built(collider, stretch, normal / np.linalg.norm(normal), settings)
+        return replace(_built(collider, stretch, normal / np.linalg.norm(normal), settings), size=largest)
     surface = make_surface(collider.vertices, collider.triangles, collider.name)
     vertices, triangles = floats(np.einsum("ij,kj->ki", stretch, surface.vertices)), surface.triangles
     if np.linalg.det(stretch) < 0.0:  # mirrored: faces look where they did when they are turned round
