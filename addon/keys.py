@@ -20,14 +20,14 @@ def body_key(obj: bpy.types.Object) -> str:
     return keys_of({*bodies, obj})[obj]
 
 
-def keys_of(objects: Iterable[bpy.types.Object]) -> dict[bpy.types.Object, str]:
-    """Returns a key for each object, no two the same.
+def keys_of(objects: Iterable[bpy.types.Object], others: Iterable[str] = ()) -> dict[bpy.types.Object, str]:
+    """Returns a key for each object, no two the same and none of `others`.
 
     A duplicate of a body remembers the key of the original, which keeps it.
     """
     keys: dict[bpy.types.Object, str] = {}
     rest = []
-    taken = set()
+    taken = set(others)
     for obj in sorted(objects, key=lambda o: (o.sinew.key != name_key(o.name), o.name)):
         key = obj.sinew.key
         if _PLAIN.fullmatch(key) and key not in taken:

@@ -16,7 +16,7 @@ from sinew.addon.baking import bake_status, cache_look, cache_place, present_bak
 from sinew.addon.baking.bake_job import Job
 from sinew.addon.baking.status import Status
 from sinew.addon.drawing import contact_display, contact_overlay, layout_collision, panels
-from sinew.addon.reading import contact_notes, input_notes
+from sinew.addon.reading import contact_notes, input_notes, inputs
 from sinew.addon.reading.settings_read import NOT_PHYSICS
 from sinew.solver.cache import layout
 from sinew.solver.cache.tally import Tally
@@ -274,6 +274,40 @@ def test_a_plate_thinner_than_its_tets_is_told_where_others_touch_it() -> None:
     assert told() == []
 
 
+def test_flesh_that_follows_a_pose_and_a_collider_that_deforms_are_told() -> None:
+    scene = fresh()
+    arm, bowl = body("Arm"), collider()
+    arm.sinew.motion = "POSE"
+
+    def told() -> list[tuple[str, str]]:
+        found = [note for note in contact_notes.notes(scene) if note.kind == "pose-passes-deforming"]
+        return [(note.details["name"], note.details["collider"]) for note in found]
+
+    assert told() == []
+    bowl.modifiers.new("Wave", "WAVE")
+    assert told() == [("Arm", "Bowl")]
+    arm.sinew.motion = "JIGGLE"
+    assert told() == []
+
+
+def test_a_collider_says_what_presses_it() -> None:
+    fresh()
+    bowl = collider()
+    assert not any("Pressed" in line for line in drawn(bowl, "draw_collider").lines)
+    bowl["sinew_force"] = [0.0, -3000.0, 4000.0]
+    assert "Pressed with 5 kN" in drawn(bowl, "draw_collider").lines
+
+
+def test_no_collider_has_the_key_of_a_body() -> None:
+    scene = fresh()
+    ball = body("Ball")
+    ball.sinew.key = "Ball"  # as it was baked
+    ball.name = "Old Ball"
+    bowl = collider("Ball")
+    found = inputs.inputs_of(scene)
+    assert found.bodies == {ball: "Ball"} and found.colliders == {bowl: "Ball_2"}
+
+
 def test_the_tally_knows_the_busiest_frame() -> None:
     tally = Tally.of([{"frame": 1, "contacts": 3}, {"frame": 2, "contacts": 9, "unsettled": 2}, {"frame": 3}])
     assert (tally.contacts, tally.busiest_frame, tally.unsettled) == (9, 2, 2)
@@ -312,11 +346,12 @@ def test_many_unsettled_steps_are_noted(monkeypatch: pytest.MonkeyPatch) -> None
 # the contacts of a bake in the viewport
 
 
-def write_contacts(folder: Path, frame: int, positions: np.ndarray, forces: np.ndarray) -> None:
+def write_contacts(folder: Path, frame: int, positions, forces, normals=None) -> None:
     path = contact_display.path_of(folder, frame)
     path.parent.mkdir(exist_ok=True)
     with open(path, "wb") as file:
-        np.savez(file, positions=np.asarray(positions, np.float32), forces=np.asarray(forces, np.float32))
+        rows = {"positions": positions, "forces": forces} | ({} if normals is None else {"normals": normals})
+        np.savez(file, **{name: np.asarray(values, np.float32) for name, values in rows.items()})
 
 
 def baked(tmp_path: Path) -> tuple[bpy.types.Scene, bpy.types.Object, Path]:
@@ -373,7 +408,10 @@ def test_contacts_are_those_of_the_frame(tmp_path: Path) -> None:
     assert "2 contacts, up to 5 N each" in drawn(jelly, "draw_collision").lines
     scene.frame_set(1)
     assert "Nothing touches at this frame" in drawn(jelly, "draw_collision").lines
+    assert np.allclose(contact_overlay.contacts(scene).normals, [[0, 0, 1]]), "without friction, along the force"
     scene.frame_set(2)
+    write_contacts(folder, 2, [[1, 2, 3]] * 2, [[0, 3, 4]] * 2, [[0, 0, 1]] * 2)
+    assert np.allclose(contact_overlay.contacts(scene).normals, [[0, 0, 1]] * 2), "friction pushes sideways"
     write_contacts(folder, 2, [[1, 2, 3]] * 3, [[0, 0, 2.5e3]] * 3)
     assert "3 contacts, up to 2.5 kN each" in drawn(jelly, "draw_collision").lines, "baked again"
 

@@ -10,7 +10,7 @@ import bpy
 from ...solver.cache import layout
 from ...solver.cache.reader import read_report
 from .. import force_curves, roles
-from ..keys import keys_of
+from ..keys import body_key, keys_of
 from ..reading.inputs import is_ever_felt
 from ..remapped_time import stretch_of
 
@@ -25,7 +25,7 @@ def attach(scene: bpy.types.Scene, folder: Path, lost_ones: bool = True) -> None
     stamp = _stamp(folder)
     if stamp is None and not lost_ones:
         return
-    keys = keys_of(colliders) if stamp is not None else {}
+    keys = keys_of(colliders, map(body_key, roles.bodies(scene))) if stamp is not None else {}
     wanted = {obj: f"{stamp} {key} {stretch_of(obj):g}" for obj, key in keys.items()}
     if any(force_curves.stamp_of(obj) != mark for obj, mark in wanted.items()):
         told = _told(folder)

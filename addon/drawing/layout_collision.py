@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import math
+
 import bpy
 
 from .. import collision_filter
 from ..baking import bake_status
+from ..force_curves import FORCE
 from . import contact_overlay
 from .layout_bake import counted, draw_wrapped
 from .settings import draw_pointer, draw_setting, quantity
@@ -61,6 +64,9 @@ def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     column.prop(own, "thickness")
     _draw_filter(column, context, obj)
     draw_contacts(layout, context)
+    if FORCE in obj:
+        # as drivers read it, at this frame
+        layout.label(text=f"Pressed with {quantity(math.hypot(*obj[FORCE]), 'N')}", icon="FORCE_FORCE")
 
 
 def _draw_filter(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import bpy
@@ -58,7 +59,8 @@ def inputs_of(scene: bpy.types.Scene) -> Inputs:
     return Inputs(
         scene,
         bodies,
-        _named([obj for obj in roles.colliders(scene) if is_ever_felt(obj)]),
+        # contacts and filters name bodies and colliders alike
+        _named([obj for obj in roles.colliders(scene) if is_ever_felt(obj)], bodies.values()),
         _named(roles.heat_sources(scene)),
         bones,
         [b for o, key in bodies.items() if uses_armature(o) for b in armature_bones(o, key, taken)],
@@ -75,8 +77,8 @@ def uses_armature(obj: bpy.types.Object) -> bool:
     return roles.is_flesh(obj) and obj.sinew.use_armature_bones
 
 
-def _named(objects: list[bpy.types.Object]) -> Keyed:
-    keys = keys_of(objects)
+def _named(objects: list[bpy.types.Object], others: Iterable[str] = ()) -> Keyed:
+    keys = keys_of(objects, others)
     return {obj: keys[obj] for obj in objects}
 
 
