@@ -184,7 +184,7 @@ def drop(folder, material, frames, flesh=LIVELY):
 
 
 def test_what_falls_bounces_on_the_ground_and_comes_to_rest_on_it(tmp_path):
-    run, lowest = drop(tmp_path, Material(5.0e4, 0.4, 1000.0, 0.0, 0.01), 50)
+    run, lowest = drop(tmp_path, Material(5.0e4, 0.4, 1000.0, 0.0, 0.01), 85)
     assert lowest.min() > -0.01
     assert lowest[4:20].max() > 0.02  # off the ground again
     assert -1e-3 < lowest[-10:].min() and lowest[-10:].max() < 1e-3

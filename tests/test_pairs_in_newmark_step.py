@@ -67,11 +67,13 @@ def test_pairs_of_one_group_neither_make_nor_take_momentum_nor_make_energy(is_co
     assert np.abs(momentum(model, state) - before).max() < 1e-8 * np.linalg.norm(model.mass[:, None] * state.v)
 
 
-def test_a_contact_does_not_pull():
+def test_a_contact_does_not_pull_and_lets_time_pass_as_it_does():
     model, state = side_by_side(speed=-1.0)
+    expected = state.x + DT * state.v
     pairs, normals = facing(model)
     step(model, state, Outside(pairs=pairs, pair_normals=normals), DT, TIGHT, flesh=flesh_of(model, "newmark"))
     assert np.abs(state.v[model.bodies[1].nodes]).max() < 1e-12
+    assert np.abs(state.x - expected).max() < 1e-12
 
 
 @pytest.mark.parametrize("is_contact", [True, False])

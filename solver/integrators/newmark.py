@@ -82,7 +82,7 @@ class NewmarkStep:
             outside: What acts.
             away: How far all nodes of the whole move in the step [m], (n, 3), as far as is known.
         """
-        h, free = self.dt / self.substeps, self.is_free[:, None]
+        free = self.is_free[:, None]
         held = (self.target - self.x0) / self.dt
         self.x, self.v = self.x0.copy(), np.where(free, self.v0, held)
         self.iterations, self.residual = 0, 0.0
@@ -90,6 +90,7 @@ class NewmarkStep:
         self.acts = np.ones(len(outside.pairs), bool)
         if outside.contact_count or len(outside.pairs):
             self.substeps = self._substeps(touching.contacts())
+        h = self.dt / self.substeps
         if self.is_damped:
             self.looked.damping(self.x0, self.damping)
         force = np.empty_like(self.x)
