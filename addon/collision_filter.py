@@ -9,6 +9,8 @@ import bpy
 
 from . import roles
 
+Members = dict[bpy.types.Object, set[bpy.types.Object]]
+
 
 def passing(scene: bpy.types.Scene) -> Iterator[tuple[bpy.types.Object, bpy.types.Object]]:
     """Yields the bodies with the other bodies and the colliders that they pass through, each pair once."""
@@ -18,7 +20,7 @@ def passing(scene: bpy.types.Scene) -> Iterator[tuple[bpy.types.Object, bpy.type
         return
     for number, body in enumerate(bodies):
         for other in [*bodies[number + 1 :], *colliders]:
-            if not (other in members.get(body, (other,)) and body in members.get(other, (body,))):
+            if not _meet(members, body, other):
                 yield body, other
 
 
@@ -37,11 +39,15 @@ def touched(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Obj
     others = roles.bodies(scene)
     if obj.sinew.role == "BODY":
         others = [*others, *roles.colliders(scene)]
-    through = {pair for pair in passing(scene) if obj in pair}
-    return [other for other in others if other != obj and not {(obj, other), (other, obj)} & through]
+    members = _members([obj, *others])
+    return [other for other in others if other != obj and _meet(members, obj, other)]
 
 
-def _members(objects: Iterable[bpy.types.Object]) -> dict[bpy.types.Object, set[bpy.types.Object]]:
+def _meet(members: Members, a: bpy.types.Object, b: bpy.types.Object) -> bool:
+    return b in members.get(a, (b,)) and a in members.get(b, (a,))
+
+
+def _members(objects: Iterable[bpy.types.Object]) -> Members:
     """Returns the objects of the collection that each one collides with, of those that have one."""
     chosen = {obj: obj.sinew.collision_collection for obj in objects}
     return {obj: set(found.all_objects) for obj, found in chosen.items() if found is not None}
