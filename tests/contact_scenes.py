@@ -62,7 +62,7 @@ def slope_on_body(mu: float, angle: float, length: float = 4.0) -> tuple[Scene, 
         (10, 5, 1), (length, 1.5, 0.3), at=(-0.2, -0.25, -0.3), turn=turn, key="slab", material=hard,
         collision=Collision(mu),
     )  # fmt: skip
-    slab = held(slab, lambda vertices: np.ones(len(vertices), bool))
+    slab = held(slab, lambda vertices: (vertices @ turn)[:, 2] < -0.29)
     return Scene((top, slab)), stay(slab)
 
 

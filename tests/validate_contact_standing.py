@@ -31,8 +31,12 @@ def steps_of(run) -> str:
     return f"{unsettled} unsettled, {sum(report.not_converged for report in run.reports)} not converged of {steps}"
 
 
-@pytest.mark.parametrize(("E", "cells"), [(1.0e6, 2), (1.0e5, 2)])
+@pytest.mark.parametrize(("E", "cells"), [(1.0e7, 2), (1.0e8, 1)])
 def test_a_stack_of_ten_boxes_stands(tmp_path, E, cells):
+    """A column of these that is one piece buckles under its own weight below E = 1.5e6 Pa.
+
+    Source: Greenhill's critical height, L³ = 7.84 E I / (ρ g A).
+    """
     size, count = 0.1, 10
     run = Run(tmp_path, stack(count, size, cells, E))
     start, ever, places = middle(run, count - 1), DeepestEver(run), []
