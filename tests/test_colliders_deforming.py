@@ -222,7 +222,7 @@ def test_plates_that_close_do_no_harm(tmp_path, kind, least):
     body = block((4, 4, 4), at=(-0.5, -0.5, 0.0), material=Material(1e5, 0.4, 1000.0, stiffness_damping=0.01))
     run = Run(tmp_path, Scene((body,), (lower, upper)), **track)
     fastest = 0.0
-    for frame in range(1, 120):
+    for frame in range(1, 120 if least > 0.0 else 160):  # what was crushed tumbles first
         out = run.advance()
         fastest = max(fastest, np.abs(run.state.v).max())
         if least > 0.0:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..geometry.box_tree import LEAF_SIZE
 from ..jit import kernel
+from .tree import LEAF_SIZE
 
 STACK = 128
 
@@ -43,21 +43,21 @@ def find_way(vertex_start, start, end, way):
 
 @kernel()
 def find_pairs(
-    first, last, start, end, skin_of, nodes, may, reach, bounds, triangles, triangle_start, tree_start, order, boxes,
-    point_out, triangle_out,
+    first, last, start, end, skin_of, nodes, pieces, may, reach, bounds, triangles, tree_start, order, boxes,
+    slot_boxes, point_out, triangle_out,
 ):  # fmt: skip
     """Writes pairs of points and triangles whose boxes touch, by rising point; returns how many there are.
 
-    Triangles that share a node of a tet with the point's tet do not count.
+    Of a skin's own triangles those beside the point do not count, see `is_beside`.
 
     Args:
         first, last: The points from `first` to before `last` are looked at.
         start, end: Vertices at both ends of the step [m], (v, 3).
-        skin_of, nodes, triangles, triangle_start: See `Skins`.
+        skin_of, nodes, pieces, triangles: See `Skins`.
         may: Which skins meet which, (s, s).
         reach: How much larger than the way of a point its box is, per skin [m], (s,).
         bounds: Of the skins, larger by their own reach [m], (s, 6).
-        tree_start, order, boxes: See `SkinTrees` and `fit_boxes`.
+        tree_start, order, boxes, slot_boxes: See `SkinTrees` and `fit_boxes`.
         point_out, triangle_out: Out, (c,) each; only as many as there is room for.
     """
     stack = np.empty(STACK, np.int64)
@@ -84,12 +84,14 @@ def find_pairs(
                     stack[top], stack[top + 1] = 2 * node + 1, 2 * node
                     top += 2
                     continue
-                begin = triangle_start[skin] + (node - leaves) * LEAF_SIZE
-                for slot in range(begin, min(begin + LEAF_SIZE, triangle_start[skin + 1])):
+                begin = 2 * root + (node - leaves) * LEAF_SIZE
+                for slot in range(begin, begin + LEAF_SIZE):
                     t = order[slot]
-                    if is_apart(start, end, triangles, t, reach[skin], x0, x1, y0, y1, z0, z1):
+                    if t < 0:
+                        break
+                    if apart(slot_boxes[slot], x0, x1, y0, y1, z0, z1):
                         continue
-                    if own == skin and shares_node(nodes, i, triangles, t):
+                    if own == skin and is_beside(nodes, pieces, i, triangles, t):
                         continue
                     if count < room:
                         point_out[count], triangle_out[count] = i, t
@@ -104,14 +106,14 @@ def apart(box, x0, x1, y0, y1, z0, z1):
 
 
 @kernel(inline=True)
-def is_apart(start, end, triangles, t, more, x0, x1, y0, y1, z0, z1):
-    """Whether the box of a triangle's way, `more` larger [m], and another one do not touch."""
+def is_apart(start, end, triangles, t, x0, x1, y0, y1, z0, z1):
+    """Whether the box of a triangle's way and another one do not touch."""
     i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
     for axis in range(3):
         low = min(min(start[i, axis], start[j, axis]), start[k, axis])
-        low = min(low, min(min(end[i, axis], end[j, axis]), end[k, axis])) - more
+        low = min(low, min(min(end[i, axis], end[j, axis]), end[k, axis]))
         high = max(max(start[i, axis], start[j, axis]), start[k, axis])
-        high = max(high, max(max(end[i, axis], end[j, axis]), end[k, axis])) + more
+        high = max(high, max(max(end[i, axis], end[j, axis]), end[k, axis]))
         if axis == 0 and (low > x1 or high < x0):
             return True
         if axis == 1 and (low > y1 or high < y0):
@@ -122,8 +124,10 @@ def is_apart(start, end, triangles, t, more, x0, x1, y0, y1, z0, z1):
 
 
 @kernel(inline=True)
-def shares_node(nodes, i, triangles, t):
-    """Whether the tet of vertex i has a node in common with the tets of a triangle's corners."""
+def is_beside(nodes, pieces, i, triangles, t):
+    """Whether vertex i never meets a triangle of its own skin: the tets share a node, or both are of one piece."""
+    if pieces[i] >= 0:
+        return pieces[i] == pieces[triangles[t, 0]]
     for corner in range(3):
         other = triangles[t, corner]
         for a in range(4):

@@ -85,7 +85,7 @@ def find_crossings(
         z0, z1 = min(start[p, 2], end[p, 2]) - more, max(start[p, 2], end[p, 2]) + more
         for c in range(begin, stop):
             t = np.int64(pair_triangle[c])
-            if is_apart(start, end, triangles, t, 0.0, x0, x1, y0, y1, z0, z1):
+            if is_apart(start, end, triangles, t, x0, x1, y0, y1, z0, z1):
                 continue
             i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
             side = 1

@@ -103,7 +103,7 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
     trees = skins.trees
     find_nearest(
         point, triangle, known.side, start, skins.size, skins.triangles, trees.at_start, trees.at,
-        skins.triangle_start, skin, skins.nodes, is_own, True, place, local, distance,
+        skins.triangle_start, skin, skins.nodes, skins.pieces, is_own, True, place, local, distance,
     )  # fmt: skip
     if known.normal is not None:
         is_kept = (place.min(axis=1) <= EDGE) & (np.abs(distance) < GOES_ON * skins.size[point])

@@ -11,9 +11,10 @@ from ..arrays import Bools, Floats, Indices, floats
 from ..geometry.chunks import run_parts
 from ..jit import kernel
 from .candidates import find_bounds, find_pairs, find_way
-from .crossings import find_crossings, find_planes
+from .crossings import covering, find_crossings, find_planes
+from .facing import turn_to_facing
 from .held import Held, held_of, no_held, with_thickness
-from .nearest import find_nearest
+from .nearest import find_nearest, frame_of
 from .skin import Known, Met, Skins
 from .time_of_impact import ASIDE
 from .tree import fit_boxes
@@ -56,10 +57,8 @@ class SkinSearch:
         self.pairs: list[tuple[Indices, Indices]] = []
         self.looked_at: Floats | None = None
         self.spare = np.zeros(len(skins))
-        self.facing = np.zeros((0, 3))
-        if not skins.is_one_sided[self.meets.any(axis=0)].all():
-            self.facing = np.zeros_like(self.start)
-            look(self.start, skins.triangles, self.facing)
+        self.facing = np.zeros_like(self.start)
+        look(self.start, skins.triangles, self.facing)
 
     def find(self, end: Floats) -> Met:
         """Returns what meets when vertices go to `end` [m], (v, 3); further looks of a step cost less."""
@@ -71,7 +70,7 @@ class SkinSearch:
         normal, gap, ahead = self._planes(self.held, end)
         found, instead = self._crossings(end, normal, ahead < self.held.shift)
         if len(found):
-            found, instead = self._behind(found, instead, end)
+            found, instead = self._behind(*self._facing(found, instead, end, normal, ahead < self.held.shift), end)
             old, new = instead >= 0, instead < 0
             self._replace(instead[old], found.only(old))
             self.held = self.held.and_also(found.only(new), len(skins))
@@ -96,14 +95,13 @@ class SkinSearch:
         reach = self.spare + skins.thickness + ASIDE * sizes.max()
         find_bounds(skins.vertex_start, self.start, end, reach, bounds)
         may = self.meets & _touch(bounds)
-        boxes = np.empty((int(trees.start[-1]), 6))
+        boxes, slot_boxes = np.empty((int(trees.start[-1]), 6)), np.empty((len(trees.order), 6))
         fitted = np.flatnonzero(may.any(axis=0))
 
         def fit(number: int) -> None:
             skin = fitted[number]
             fit_boxes(
-                skin, self.start, end, reach[skin], skins.triangles, skins.triangle_start, trees.start, trees.order,
-                boxes,
+                skin, self.start, end, reach[skin], skins.triangles, trees.start, trees.order, boxes, slot_boxes,
             )  # fmt: skip
 
         run_parts(len(fitted), fit)
@@ -116,8 +114,8 @@ class SkinSearch:
             while True:
                 point, triangle = np.empty(room, np.int32), np.empty(room, np.int32)
                 found = find_pairs(
-                    first, last, self.start, end, skins.skin_of, skins.nodes, may, reach, bounds, skins.triangles,
-                    skins.triangle_start, trees.start, trees.order, boxes, point, triangle,
+                    first, last, self.start, end, skins.skin_of, skins.nodes, skins.pieces, may, reach, bounds,
+                    skins.triangles, trees.start, trees.order, boxes, slot_boxes, point, triangle,
                 )  # fmt: skip
                 if found <= room:
                     self.pairs[part] = point[:found], triangle[:found]
@@ -165,6 +163,28 @@ class SkinSearch:
         found = Held(point, skin, slot, triangle, place, local, side, shift, shift)
         return with_thickness(skins, found), instead
 
+    def _facing(
+        self, found: Held, instead: Indices, end: Floats, normal: Floats, pushes: Bools
+    ) -> tuple[Held, Indices]:
+        """Returns what goes in, at the other face of the edge where it only slides over that (`facing.py`)."""
+        skins, trees, held = self.skins, self.skins.trees, self.held
+        triangle, place, local = found.triangle.copy(), found.place.copy(), found.local.copy()
+        changed = turn_to_facing(
+            found.point, triangle, place, local, found.side, found.skin, skins.is_one_sided, end, self.facing,
+            skins.size, skins.triangles, trees.at_start, trees.at,
+        )  # fmt: skip
+        if not changed:
+            return found, instead
+        rows, key, frame = np.flatnonzero(triangle != found.triangle), held.key(len(skins)), np.empty((3, 3))
+        wanted, instead, kept = found.key(len(skins)), instead.copy(), np.ones(len(found), bool)
+        for row in rows:
+            first, last = np.searchsorted(key, [wanted[row], wanted[row] + 1])
+            frame_of(end, skins.triangles, triangle[row], frame)
+            instead[row] = covering(triangle[row], 1, frame, skins.triangles, first, last, held.triangle, normal)
+            kept[row] = instead[row] < 0 or not pushes[instead[row]]
+        turned = replace(found, triangle=triangle, place=place, local=local)
+        return turned.only(kept), instead[kept]
+
     def _behind(self, found: Held, instead: Indices, end: Floats) -> tuple[Held, Indices]:
         """Returns what goes in with the places behind which it ends, where that is not the one where it went in.
 
@@ -184,7 +204,7 @@ class SkinSearch:
         )
         find_nearest(
             some.point, triangle, some.side, end, skins.size, skins.triangles, trees.at_start, trees.at,
-            skins.triangle_start, some.skin, skins.nodes, skins.skin_of[some.point] == some.skin, False,
+            skins.triangle_start, some.skin, skins.nodes, skins.pieces, skins.skin_of[some.point] == some.skin, False,
             place, local, distance,
         )  # fmt: skip
         all_triangle, all_place, all_local = found.triangle.copy(), found.place.copy(), found.local.copy()

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A tree of boxes per skin, made once at rest and fitted anew to every step, and what meets at each vertex."""
+"""A tree of boxes per skin, made once at rest and fitted anew to every step, and what meets at each vertex.
+
+Trees are complete and binary, one after the other: the nodes of a skin are `start` + 1 for the root, and `start` + 2 i
+and `start` + 2 i + 1 for the children of `start` + i. Leaf l has the slots from 2 `start` + 4 l on, of which some stay
+empty: halves of a node are equal, so that boxes are as small as they can be.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices
-from ..geometry.box_tree import LEAF_SIZE, build_box_tree
 from ..jit import kernel
 
 Whole = npt.NDArray[np.int64]
+LEAF_SIZE = 4
 
 
 @dataclass(frozen=True, eq=False)
 class SkinTrees:
-    """The trees of all skins, one after the other; see `geometry/box_tree.py` for how their nodes are numbered.
+    """The trees of all skins.
 
     Attributes:
-        start: Where the boxes of each skin begin, (s + 1,): root, children … are start + 1, start + 2, start + 3 …
-        order: Triangles, counted over all skins, in the order of the leaves; those of a skin begin with its first
-            triangle, (t,).
+        start: Where the nodes of each skin begin, (s + 1,).
+        order: Triangles, counted over all skins, in the slots of the leaves, −1 in empty ones, (2 start[s],).
         at_start, at: The triangles at each vertex: at[at_start[i] : at_start[i + 1]], (v + 1,) and (3 t,).
     """
 
@@ -37,9 +41,9 @@ def make_trees(rest: Floats, triangles: Indices, triangle_start: Whole) -> SkinT
     starts, orders = [0], [np.zeros(0, np.int32)]
     for first, last in zip(triangle_start[:-1].tolist(), triangle_start[1:].tolist(), strict=True):
         corners = rest[triangles[first:last]]
-        tree = build_box_tree(corners.min(axis=1), corners.max(axis=1))
-        starts.append(starts[-1] + 2 * tree.leaf_count)
-        orders.append(tree.order + np.int32(first))
+        slots = _slots(0.5 * (corners.min(axis=1) + corners.max(axis=1)))
+        starts.append(starts[-1] + len(slots) // 2)
+        orders.append(np.where(slots >= 0, slots + first, -1).astype(np.int32))
     corner = np.argsort(triangles.ravel(), kind="stable")
     at_start = np.searchsorted(triangles.ravel()[corner], np.arange(len(rest) + 1))
     return SkinTrees(
@@ -50,33 +54,66 @@ def make_trees(rest: Floats, triangles: Indices, triangle_start: Whole) -> SkinT
     )
 
 
+def _slots(middles: Floats) -> npt.NDArray[np.int64]:
+    """Returns which triangle is in each slot of a tree, −1 in empty ones, by halving them along their longest side.
+
+    Args:
+        middles: Of the triangles' boxes [m], (t, 3).
+    """
+    count, leaves = len(middles), 1
+    while leaves * LEAF_SIZE < count:
+        leaves *= 2
+    order, starts = np.arange(count), np.array([0, count])
+    while count and len(starts) <= leaves:
+        size = np.diff(starts)
+        group = np.repeat(np.arange(len(size)), size)
+        x = middles[order]
+        least, most = np.minimum.reduceat(x, starts[:-1]), np.maximum.reduceat(x, starts[:-1])
+        axis, row = np.argmax(most - least, axis=1), np.arange(len(size))
+        low, length = least[row, axis], (most - least)[row, axis]
+        along = (x[np.arange(count), axis[group]] - low[group]) / np.where(length > 0.0, 1.001 * length, 1.0)[group]
+        order = order[np.argsort(group + along, kind="stable")]
+        starts = np.sort(np.concatenate([starts, starts[:-1] + (size + 1) // 2]))
+    slots = np.full((leaves, LEAF_SIZE), -1, np.int64)
+    if count:
+        size = np.diff(starts)
+        leaf = np.repeat(np.arange(leaves), size)
+        slots[leaf, np.arange(count) - starts[:-1][leaf]] = order
+    return slots.ravel()
+
+
 @kernel()
-def fit_boxes(skin, start, end, more, triangles, triangle_start, tree_start, order, boxes):
+def fit_boxes(skin, start, end, more, triangles, tree_start, order, boxes, slot_boxes):
     """Writes the boxes of one skin's tree: they hold its triangles at both ends of a step and `more` around them [m].
 
     Args:
         skin: Which.
         start, end: Vertices at both ends of the step [m], (v, 3).
         more: [m].
-        triangles, triangle_start: See `Skins`.
+        triangles: See `Skins`.
         tree_start, order: See `SkinTrees`.
-        boxes: Out, least and greatest corner [m], (nodes, 6).
+        boxes: Out, least and greatest corner of nodes [m], (nodes, 6).
+        slot_boxes: Out, the same of the triangles in the slots, (slots, 6).
     """
     root = tree_start[skin]
     leaves = (tree_start[skin + 1] - root) // 2
-    first, last = triangle_start[skin], triangle_start[skin + 1]
     for leaf in range(leaves):
         box = boxes[root + leaves + leaf]
         for axis in range(3):
             box[axis], box[3 + axis] = np.inf, -np.inf
-        for slot in range(first + leaf * LEAF_SIZE, min(first + (leaf + 1) * LEAF_SIZE, last)):
+        first = 2 * root + LEAF_SIZE * leaf
+        for slot in range(first, first + LEAF_SIZE):
             t = order[slot]
-            for corner in range(3):
-                i = triangles[t, corner]
-                for axis in range(3):
-                    a, b = start[i, axis], end[i, axis]
-                    box[axis] = min(box[axis], min(a, b) - more)
-                    box[3 + axis] = max(box[3 + axis], max(a, b) + more)
+            if t < 0:
+                break
+            i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+            for axis in range(3):
+                low = min(min(start[i, axis], start[j, axis]), start[k, axis])
+                low = min(low, min(min(end[i, axis], end[j, axis]), end[k, axis])) - more
+                high = max(max(start[i, axis], start[j, axis]), start[k, axis])
+                high = max(high, max(max(end[i, axis], end[j, axis]), end[k, axis])) + more
+                slot_boxes[slot, axis], slot_boxes[slot, 3 + axis] = low, high
+                box[axis], box[3 + axis] = min(box[axis], low), max(box[3 + axis], high)
     for node in range(leaves - 1, 0, -1):
         box, one, other = boxes[root + node], boxes[root + 2 * node], boxes[root + 2 * node + 1]
         for axis in range(3):
