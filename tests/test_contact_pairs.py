@@ -184,7 +184,8 @@ def test_a_folded_strip_lies_on_itself(tmp_path):
         return np.column_stack([along + r * np.sin(bend), nodes[:, 1], radius - r * np.cos(bend)])
 
     strip = bent_block(
-        "strip", (36, 3, 1), (2.0 + 0.12 * np.pi, 0.2, 0.04), fold, material=Material(5.0e4, 0.3, 1000.0, stiffness_damping=0.05),
+        "strip", (36, 3, 1), (2.0 + 0.12 * np.pi, 0.2, 0.04), fold,
+        material=Material(5.0e4, 0.3, 1000.0, stiffness_damping=0.05),
         collision=Collision(0.3, self_contact=True),
     )  # fmt: skip
     lowest = {}
