@@ -81,7 +81,7 @@ def build(
         meshes.append(_fill(body, surfaces[-1]))
     model = make_model([_part(body, mesh) for body, mesh in zip(scene.bodies, meshes, strict=True)])
     model = with_painted_flesh(scene, meshes, model)
-    colliders = _let_pass(colliders, scene, model)
+    colliders = _of_bodies(colliders, scene, model)
     gravity = floats(gravity_at(scene, tracks, scene.settings.begin), 3)
 
     bodies, pins, points, drawn = [], [], [], []
@@ -141,12 +141,14 @@ def _colliders(scene: Scene, tracks: TrackReader) -> tuple[tuple[BuiltCollider, 
     )
 
 
-def _let_pass(colliders: tuple[BuiltCollider, ...], scene: Scene, model: Model) -> tuple[BuiltCollider, ...]:
-    """Returns rigid colliders that know which bodies pass through them."""
+def _of_bodies(colliders: tuple[BuiltCollider, ...], scene: Scene, model: Model) -> tuple[BuiltCollider, ...]:
+    """Returns rigid colliders that know which bodies pass through them, and how far others stay away."""
+    thick = zip(model.bodies, (body.collision.thickness for body in scene.bodies), strict=True)
+    padding = tuple((body.tets.start, body.tets.stop, more) for body, more in thick if more > 0.0)
     ignored = {frozenset(pair) for pair in scene.ignored_pairs}
     tets = [(body.key, (body.tets.start, body.tets.stop)) for body in model.bodies]
     passing = [tuple(own for key, own in tets if frozenset((key, c.key)) in ignored) for c in colliders]
-    return tuple(replace(c, passing=own) if own else c for c, own in zip(colliders, passing, strict=True))
+    return tuple(replace(c, passing=own, padding=padding) for c, own in zip(colliders, passing, strict=True))
 
 
 def _with_warnings_of_bones(built: Built) -> Built:

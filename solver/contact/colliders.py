@@ -39,6 +39,7 @@ class BuiltCollider:
         size: Diameter of that box in the world, for planes that of the largest body [m].
         settings: Of the scene.
         passing: Of every body that passes through it: its first tet in the model, and one past its last.
+        padding: Of every body with a thickness of its own: the same, and its thickness [m].
     """
 
     key: str
@@ -53,6 +54,7 @@ class BuiltCollider:
     size: float
     settings: Settings
     passing: tuple[tuple[int, int], ...] = ()
+    padding: tuple[tuple[int, int, float], ...] = ()
 
     def is_felt(self, tet: Indices) -> Bools:
         """Returns whether points in tets of the model, (k,), feel it, (k,)."""
@@ -60,6 +62,18 @@ class BuiltCollider:
         for first, end in self.passing:
             felt &= (tet < first) | (tet >= end)
         return felt
+
+    def padding_of(self, tet: Indices) -> Floats:
+        """Returns how much farther than `thickness` points in tets of the model, (k,), stay away [m], (k,)."""
+        padding = np.zeros(len(tet))
+        for first, end, thickness in self.padding:
+            padding[(tet >= first) & (tet < end)] = thickness
+        return padding
+
+    @property
+    def reach(self) -> float:
+        """The most that any point stays away [m]."""
+        return self.thickness + max((thickness for *_, thickness in self.padding), default=0.0)
 
     @property
     def is_closed(self) -> bool:

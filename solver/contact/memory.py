@@ -68,7 +68,7 @@ class Memory:
         """Returns a memory of nothing."""
         return _nothing(np.zeros(0, np.int64))
 
-    def only(self, which: slice) -> Memory:
+    def only(self, which: slice | npt.NDArray) -> Memory:
         """Returns some of the contacts."""
         triangle = self.triangle[which] if self.triangle is not None else None
         return _memory([*(getattr(self, name)[which] for name in NAMES), triangle])

@@ -35,8 +35,8 @@ class Surroundings:
 def surroundings(collider: BuiltCollider, deepest: float) -> Surroundings:
     """Returns the box around a collider, for points that are pushed out from a depth of `deepest` [m] at most."""
     if collider.bvh is None:
-        return Surroundings(collider.normal.reshape(1, 3), np.array([[-np.inf], [collider.thickness]]), False)
-    margin = collider.thickness if collider.is_closed else collider.thickness + deepest
+        return Surroundings(collider.normal.reshape(1, 3), np.array([[-np.inf], [collider.reach]]), False)
+    margin = collider.reach if collider.is_closed else collider.reach + deepest
     box = collider.bvh.boxes[0].reshape(2, 3) + [[-margin], [margin]]
     return Surroundings(ALONG, box, True)
 

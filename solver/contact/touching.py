@@ -97,16 +97,40 @@ def find_touching(
         start, end: Where they are at both ends of the step [m], (k, 3).
         known: Contacts remembered with this collider, whose points are among `which`.
     """
+    padding, collider = place.collider.padding, place.collider
+    if not padding:
+        return _touching(place, number, points, which, start, end, known, collider.thickness)
+    first_id, extra, found = number * len(points), collider.padding_of(points.tet[which]), []
+    for more in np.unique(extra):
+        own = extra == more
+        theirs = known.only(np.isin(known.id - first_id, which[own]))
+        keeps = collider.thickness + float(more)
+        found.append(_touching(place, number, points, which[own], start[own], end[own], theirs, keeps))
+    both = Touching.together(found)
+    return both.only(np.argsort(both.id, kind="stable"))
+
+
+def _touching(
+    place: Place,
+    number: int,
+    points: ContactPoints,
+    which: Indices,
+    start: Floats,
+    end: Floats,
+    known: Memory,
+    thickness: float,
+) -> Touching:
+    """Returns the contacts of points that all stay away from a collider by `thickness` [m]; see `find_touching`."""
     k, first_id, collider = len(which), number * len(points), place.collider
     index, normal, gap, carried = np.empty(k, np.int32), np.empty((k, 3)), np.empty(k), np.empty((k, 3))
     if collider.bvh is None:
         side = np.zeros(k, np.int8)
-        hits = collide_plane(start, end, collider.normal, place.pose, collider.thickness, index, normal, gap, carried)
+        hits = collide_plane(start, end, collider.normal, place.pose, thickness, index, normal, gap, carried)
     else:
         side, sides, reach = np.zeros(k, np.int8), np.zeros(k, np.int8), PUSH_OUT_REACH * points.tet_size[which]
         sides[np.searchsorted(which, known.id - first_id)] = known.side
         hits = collide_mesh(
-            *collider.bvh.arrays, collider.kind, start, end, reach, sides, place.pose, collider.thickness,
+            *collider.bvh.arrays, collider.kind, start, end, reach, sides, place.pose, thickness,
             index, normal, gap, carried, side,
         )  # fmt: skip
     id = np.add(which[index[:hits]], first_id, dtype=np.int64)
