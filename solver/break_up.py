@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from .arrays import Bools, Floats
+from .built import Built
 from .contact.memory import Memory
+from .contact.skins_broken import follow_skins, together
 from .fracture.bodies import DAMAGE, LARGEST, TIP, BreakableBody, FractureBodies
 from .fracture.copies import count_pieces
 from .fracture.neighbours import FACES
 from .fracture.overload import find_overload
 from .fracture.splits import Cracking, Faces
 from .model import Model
+from .present_overlap import with_behind
 from .present_topology import Broken, broken_up
 from .simulation import Simulation
 from .state import State
@@ -171,8 +174,17 @@ def _take(simulation: Simulation, broken: Broken, parted: Bools) -> None:
     state.fields[TIP][has_split] = 0
     state.fields[TIP][front(broken.topology.tets, fracture.neighbours.twin, parted)] = 1
     broken.topology.keep(state)
-    _renumber_contacts(state, before.broken_keys, broken.built.broken_keys, len(before.contact_points))
+    memory = _renumbered(Memory.of(state), before, broken.built)
     simulation.built = replace(broken.built, initial=before.initial)
+    if simulation.built.skins is not None:
+        memory = with_behind(memory, simulation, _has_broken(before, simulation.built))
+    memory.keep(state)
+
+
+def _has_broken(before: Built, now: Built) -> np.ndarray:
+    """Returns which bodies have other nodes than before, (b,)."""
+    counts = [[part.nodes.stop - part.nodes.start for part in built.model.bodies] for built in (before, now)]
+    return np.array(counts[0]) != np.array(counts[1])
 
 
 def front(tets: np.ndarray, twin: np.ndarray, parted: Bools) -> np.ndarray:
@@ -183,14 +195,16 @@ def front(tets: np.ndarray, twin: np.ndarray, parted: Bools) -> np.ndarray:
     return nodes[tets.ravel()[twin[tet[:, None], face[:, None], at]] == nodes]
 
 
-def _renumber_contacts(state: State, before: np.ndarray, now: np.ndarray, count: int) -> None:
-    """Gives what contacts remember the numbers that their points have now; points of whole bodies come first."""
-    memory = Memory.of(state)
-    if not len(memory.id):
-        return
-    first = count - len(before)
-    place, point = np.divmod(memory.id, count)
-    moved = first + np.searchsorted(now, before)
-    number = np.concatenate([np.arange(first), moved])
-    id = place * (first + len(now)) + number[point]
-    replace(memory, id=id).keep(state)
+def _renumbered(memory: Memory, before: Built, now: Built) -> Memory:
+    """Returns what contacts remember with the numbers that their points have now; those of whole bodies come first."""
+    count, count_now, broken = len(before.contact_points), len(now.contact_points), before.broken_keys
+    first = count - len(broken)
+    number = np.concatenate([np.arange(first), first + np.searchsorted(now.broken_keys, broken)])
+    rigid = int(np.searchsorted(memory.id, len(before.colliders) * max(count, 1)))
+    ours, theirs = memory.only(slice(rigid)), memory.only(slice(rigid, None))
+    place, point = np.divmod(ours.id, max(count, 1))
+    ours = replace(ours, id=place * max(count_now, 1) + number[point])
+    if before.skins is None or now.skins is None:
+        return ours
+    first_of_skins = [len(built.colliders) * max(len(built.contact_points), 1) for built in (before, now)]
+    return together(ours, follow_skins(theirs, before.skins.skins, now.skins.skins, *first_of_skins))

@@ -23,6 +23,7 @@ from .embedding import Binding, bind
 from .errors import BadInput, SinewError
 from .flesh import make_flesh, with_contact, with_painted_flesh
 from .fracture.bodies import make_fracture
+from .fracture.broken_skins import breaking_skins
 from .fracture.copies import without_hinges
 from .geometry.enclosure import has_inside
 from .geometry.surface import Surface, make_surface
@@ -120,7 +121,8 @@ def build(
     reshaped = make_reshaped(scene, meshes, [body.binding for body in bodies], model, tracks)
     built = _with_warnings_of_bones(replace(built, reshaped=reshaped, deforming=deforming))
     skins = make_skins(scene, meshes, [body.binding for body in bodies], model, deforming, tracks)
-    built = replace(built, skins=skin_surfaces(skins, scene, model, gravity))
+    moving = skin_surfaces(skins, scene, model, gravity)
+    built = replace(built, skins=moving, breaking=breaking_skins(moving, fracture, model, gravity))
     _check_colliders(built, surfaces, tracks, scene.settings.begin)
     skins = built.skins.skins if built.skins else None
     sides = first_sides(built.colliders, skins, built.contact_points, model, tracks, scene.settings.begin)

@@ -16,6 +16,7 @@ from .embedding import Binding
 from .errors import SinewError
 from .flesh import FleshBodies
 from .fracture.bodies import FractureBodies
+from .fracture.broken_skins import BreakingSkins
 from .heat import HeatBodies
 from .model import BodyRange, Model
 from .pins import BodyPins
@@ -67,6 +68,7 @@ class Built:
         reshaped: The bodies whose rest shape changes.
         deforming: Colliders that change their shape.
         skins: With which bodies touch each other, themselves and what deforms; None where nothing can meet.
+        breaking: What skins become when bodies break; None where none may.
     """
 
     model: Model
@@ -85,3 +87,4 @@ class Built:
     reshaped: tuple[ReshapedBody, ...] = ()
     deforming: tuple[DeformingCollider, ...] = ()
     skins: SkinSurfaces | None = None
+    breaking: BreakingSkins | None = None

@@ -36,7 +36,7 @@ LAYERS = [
     "built",
     "build",
     "simulation",
-    "present_contacts present_model present_topology",
+    "present_contacts present_model present_overlap present_topology",
     "break_up pose_flesh",
     "advance",
     "attributes",

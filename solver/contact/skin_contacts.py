@@ -87,6 +87,8 @@ class SkinContacts:
 
     def frames(self, triangle: Indices) -> Floats:
         """Returns the rotations of triangles from rest to the start of the step, (k, 3, 3)."""
+        if not len(self.skins.triangles):  # all in splinters
+            return np.broadcast_to(np.eye(3), (len(triangle), 3, 3))
         corners = self.skins.triangles[triangle]
         return turned_since(self.skins.rest[corners], self.start[corners])
 
