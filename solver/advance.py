@@ -200,12 +200,15 @@ def advance_step(
     contacts = present_contacts(simulation, model, held, gravity, begin, end)
     stepping = built.flesh.stepping if built.flesh else None
 
-    def outside() -> Outside:
-        lively = stepping.newmark if stepping else None
-        if contacts and lively:
-            contacts.let_push(lively.part.tets)
+    newmark = stepping.newmark if stepping else None
+    # skins may make bodies of the two schemes touch
+    is_mixed = bool(stepping and newmark and contacts and contacts.skins and (stepping.euler or stepping.others(model)))
+
+    def outside(is_lively: bool = newmark is not None and not is_mixed) -> Outside:
+        if contacts and newmark and is_lively:
+            contacts.let_push(newmark.part.tets)
         act, pairs = contacts.act() if contacts else (Points(), Pairs())
-        normals, across = contacts.normals() if contacts and lively else (None, None)
+        normals, across = contacts.normals() if contacts and is_lively else (None, None)
         points = Points.together(*springs, act)
         return Outside(
             gravity, held, fixed_target, None, points, pairs, contact_count=len(act), contact_normals=normals,
@@ -219,12 +222,13 @@ def advance_step(
     report = step(
         model, state, outside(), dt, scene.settings, respond=respond, max_solves=MOST_WHEN_VIOLENT, flesh=stepping,
         on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
+        lively=(lambda: outside(True)) if is_mixed else None,
     )  # fmt: skip
     turn_pieces(model, state, before, held, dt)
     if contacts:
         contacts.remember(state)
         # substeps find out themselves which contacts push
-        is_settled = contacts.is_settled or bool(stepping and stepping.newmark)
+        is_settled = contacts.is_settled or newmark is not None
         report = report if is_settled else replace(report, settled=False)
     simulation.contacts = contacts
     for pins in built.pins:

@@ -48,11 +48,17 @@ class DynamicFlesh:
     Attributes:
         euler, newmark: The bodies of each scheme.
         still: Numbers of further bodies whose nodes are all held in every step: nothing is computed for them.
+        every: The bodies of both.
     """
 
     euler: FleshGroup | None
     newmark: FleshGroup | None
     still: tuple[int, ...] = ()
+    every: FleshGroup | None = None
+
+    def by_euler(self) -> DynamicFlesh:
+        """Returns the same bodies, all by implicit Euler."""
+        return DynamicFlesh(self.every, None, self.still, self.every)
 
     def others(self, whole: Model) -> list[BodyRange]:
         """Returns the corotated bodies."""
@@ -90,7 +96,8 @@ def dynamic_flesh(
             some = part_model(whole, [part.bodies[k] for k in own])
             rows = np.searchsorted(part.tets, some.tets)
             groups[scheme] = FleshGroup(some, _rows_of(law, rows), tuple(called[k] for k in own))
-    return DynamicFlesh(groups[EULER], groups[NEWMARK], tuple(still))
+    every = FleshGroup(part, law, tuple(called))
+    return DynamicFlesh(groups[EULER], groups[NEWMARK], tuple(still), every)
 
 
 def _rows_of(law: Hyperelastic, rows: Indices) -> Hyperelastic:

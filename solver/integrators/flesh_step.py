@@ -2,8 +2,14 @@
 """One step with dynamic flesh: Newton's method, Newmark's substeps and changes of contacts share one loop of solves.
 
 Bodies that move by implicit Euler, flesh or not, are one system (`newton.py`); for it the nodes of bodies that move by
-Newmark's scheme (`newmark.py`) are held where that leads. Those go first, so what they touch is where it is predicted
-to be (`newmark_contacts.py`). A step whose residual does not come within the tolerance says so.
+Newmark's scheme (`newmark.py`) are held where that leads. A step whose residual does not come within the tolerance says
+so.
+
+Where bodies of the two kinds may touch, neither can go first: each would be pushed as if the other could not give way.
+There all move by implicit Euler at first, to find what they push each other with at the end of the step. Bodies that
+move by Newmark's scheme then feel that all through the step, in substeps. So both sides get the same, and momentum
+stays; what lags is that these forces do not change within the step, and that the others have met the bodies as implicit
+Euler moves them.
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ from ..state import State
 from .conventions import CHANGE
 from .flesh import DynamicFlesh
 from .newmark import NewmarkStep
-from .newmark_contacts import some
+from .newmark_contacts import forces_across
 from .newton import NewtonStep
 from .outside import Outside
 from .report import StepReport
@@ -45,6 +51,7 @@ def flesh_step(
     max_solves: int,
     element: int,
     on_iteration: OnIteration,
+    lively: Callable[[], Outside] | None = None,
 ) -> StepReport:
     """Moves `state` on by Δt = `dt` [s]. The arguments are those of `implicit_euler.step`.
 
@@ -53,10 +60,14 @@ def flesh_step(
     """
     started = clock.perf_counter()
     newmark = NewmarkStep(flesh.newmark, model, state, outside, dt, settings) if flesh.newmark else None
-    newton = None
+    newton, told = None, respond
+    has_others = flesh.euler is not None or len(flesh.others(model)) > 0
+    later = newmark if has_others and (lively is not None or len(outside.pairs)) else None
+    if later:
+        newmark, flesh = None, flesh.by_euler()
     if newmark:
-        newmark.run(outside, _predicted(state, outside, dt) - state.x)
-    if flesh.euler or flesh.others(model):
+        newmark.run(outside)
+    if has_others:
         newton = NewtonStep(model, state, _with(newmark, state, outside, dt), dt, settings, flesh, element)
     begun = clock.perf_counter()
     settled, changes, iterations = True, 0, 0
@@ -79,11 +90,18 @@ def flesh_step(
             changes, has_way, outside, is_new = changes + 1, True, changed, newton is None
             if newmark:
                 iterations += newmark.iterations
-                newmark.run(changed, (newton.x if newton else _predicted(state, outside, dt)) - state.x)
+                newmark.run(changed)
             if newton:
                 newton.see(_with(newmark, state, changed, dt))
         elif changed is not None:  # what they want now is not solved for
             respond = None
+    if later and newton:
+        newmark = later
+        push = forces_across(model, newmark.nodes, newmark.tets, outside.pairs, dt, newton.v)
+        acting = lively() if lively else outside
+        newmark.run(replace(acting, node_force=push if acting.node_force is None else push + acting.node_force))
+        if told:
+            told(*_end(newmark, newton, state, outside, dt))  # which remembers where it ended
     ended = clock.perf_counter()
 
     x, v = _end(newmark, newton, state, outside, dt)
@@ -112,8 +130,7 @@ def _with(newmark: NewmarkStep | None, state: State, outside: Outside, dt: float
     is_fixed = np.zeros(len(state.x), bool) if outside.is_fixed is None else outside.is_fixed.copy()
     target = state.x + dt * state.v if outside.fixed_target is None else outside.fixed_target.copy()
     is_fixed[newmark.nodes], target[newmark.nodes] = True, newmark.x
-    # a contact that does not push the group at the end of its step does not pull the others
-    return replace(outside, is_fixed=is_fixed, fixed_target=target, pairs=some(outside.pairs, newmark.acts))
+    return replace(outside, is_fixed=is_fixed, fixed_target=target)
 
 
 def _count(outside: Outside) -> int:
@@ -125,14 +142,6 @@ def _is_same(one: Outside, other: Outside) -> bool:
     """Returns whether the same springs and contacts act."""
     groups = ((one.points, other.points), (one.pairs, other.pairs))
     return all(np.array_equal(getattr(a, field.name), getattr(b, field.name)) for a, b in groups for field in fields(a))
-
-
-def _predicted(state: State, outside: Outside, dt: float) -> Floats:
-    """Returns where all nodes are at the end of a step [m], (n, 3), if those that are free go on as they did."""
-    x = state.x + dt * state.v
-    if outside.is_fixed is not None and outside.fixed_target is not None:
-        x[outside.is_fixed] = outside.fixed_target[outside.is_fixed]
-    return x
 
 
 def _end(

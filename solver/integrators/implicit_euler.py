@@ -56,6 +56,7 @@ def step(
     element: int = COROTATED,
     flesh: DynamicFlesh | None = None,
     on_iteration: OnIteration = lambda solves, residual: None,
+    lively: Callable[[], Outside] | None = None,
 ) -> StepReport:
     """Moves `state` on by Δt = `dt` [s]; nothing else changes.
 
@@ -72,6 +73,8 @@ def step(
         flesh: Bodies whose tets are hyperelastic; None: none are.
         on_iteration: Called with solves so far and residual before every solve of a step with flesh; what it raises
             goes through, and `state` is as it was.
+        lively: Where flesh that moves by Newmark's scheme may touch other bodies: returns what acts on it in substeps,
+            which find out themselves when a contact pushes. `outside` and `respond` then are for all by implicit Euler.
 
     Raises:
         SolveFailed: Velocities are no longer numbers; `state` is as it was.
@@ -81,7 +84,7 @@ def step(
             return _step(model, state, outside, dt, settings, respond, max_solves, element)
         return flesh_step(
             model, state, outside, dt, settings, flesh, respond=respond, max_solves=max_solves, element=element,
-            on_iteration=on_iteration,
+            on_iteration=on_iteration, lively=lively,
         )  # fmt: skip
 
 

@@ -8,8 +8,7 @@
 
 Springs and contacts are linear in positions, too, and are taken at x½ = x + h/2 v½ in the first solve (6.8), so they
 set no limit to the step. That of elasticity is found at the start of the step (`step_limit.py`). A contact pushes
-only where and while its point is in it, is damped, so that points do not rattle, and does not pull. Other bodies that
-the group touches move evenly meanwhile (`newmark_contacts.py`).
+only where and while its point is in it, is damped, so that points do not rattle, and does not pull.
 Damping (`hyperelastic/damping.py`) is that of x½, and of the x½ before in the first solve: the order stays two.
 
 Source: S07, section 6.3.3, with its steps numbered as there.
@@ -46,9 +45,9 @@ class NewmarkStep:
     """The bodies of a group over one step.
 
     Attributes:
+        nodes, tets: Of the group, in the whole.
         substeps: Into how many the step is cut.
         x, v: At the end of the last `run` [m], [m/s], (n, 3) each, of the group's nodes.
-        acts: Which pairs of the last `run` acted at its end, (k,); those that are not of the group count as if.
         iterations, residual: Of the linear solves of the last `run`: all of them, and the worst.
     """
 
@@ -62,7 +61,7 @@ class NewmarkStep:
         """
         self.group, self.dt, self.settings, self.time = group, dt, settings, state.time
         self.looked = Look(group, model)
-        self.model, self.nodes = self.looked.model, group.part.nodes
+        self.model, self.nodes, self.tets = self.looked.model, group.part.nodes, group.part.tets
         self.x0, self.v0 = floats(state.x[self.nodes]), floats(state.v[self.nodes])
         n = self.model.node_count
         self.is_free: Bools = np.ones(n, bool) if outside.is_fixed is None else ~outside.is_fixed[self.nodes]
@@ -72,22 +71,15 @@ class NewmarkStep:
         self.base, self.values, self.damping = np.zeros((3, self.model.pattern.block_count, 9))
         self.is_damped = bool(self.model.stiffness_damping.any())
         self.substeps = self._substeps(Points())
-        self.whole_tets, self.acts = model.tets, np.zeros(0, bool)
         self.x, self.v, self.iterations, self.residual = self.x0, self.v0, 0, 0.0
 
-    def run(self, outside: Outside, away: Floats) -> None:
-        """Goes through the step from its start, with what acts from outside.
-
-        Args:
-            outside: What acts.
-            away: How far all nodes of the whole move in the step [m], (n, 3), as far as is known.
-        """
+    def run(self, outside: Outside) -> None:
+        """Goes through the step from its start, with what acts from outside, but for pairs with other bodies."""
         free = self.is_free[:, None]
         held = (self.target - self.x0) / self.dt
         self.x, self.v = self.x0.copy(), np.where(free, self.v0, held)
         self.iterations, self.residual = 0, 0.0
-        touching = touching_of(outside, self.group.part.tets, self.whole_tets, away)
-        self.acts = np.ones(len(outside.pairs), bool)
+        touching = touching_of(outside, self.tets)
         if outside.contact_count or len(outside.pairs):
             self.substeps = self._substeps(touching.contacts())
         h = self.dt / self.substeps
@@ -96,14 +88,12 @@ class NewmarkStep:
         force = np.empty_like(self.x)
         for number in range(1, self.substeps + 1):
             self.looked.force_at(self.x, force)
-            share = (number - 1) / self.substeps
-            middle = self._solve(force, self.x, touching, share, outside, 0.5 * h, self.v, is_first=True)
+            middle = self._solve(force, self.x, touching, outside, 0.5 * h, self.v, is_first=True)
             x_half = self.x + 0.5 * h * middle
             self.looked.force_at(x_half, force)
             if self.is_damped:
                 self.looked.damping(x_half, self.damping)
-            share = (number - 0.5) / self.substeps
-            half = self._solve(force, x_half, touching, share, outside, 0.5 * h, middle, is_first=False)
+            half = self._solve(force, x_half, touching, outside, 0.5 * h, middle, is_first=False)
             x_end = self.x + h * middle
             share = number / self.substeps
             self.x = np.where(free, x_end, self.x0 + share * (self.target - self.x0))
@@ -138,7 +128,6 @@ class NewmarkStep:
         force: Floats,
         x: Floats,
         touching: Touching,
-        share: float,
         outside: Outside,
         h: float,
         guess: Floats,
@@ -153,10 +142,8 @@ class NewmarkStep:
             push += h * outside.node_force[self.nodes]
         b = model.mass[:, None] * self.v + h * force + push
         moved, substep = x - self.x0, self.dt / self.substeps
-        acting, is_on = acting_points(touching, model.tets, moved, self.v, share, self.dt, h, substep, is_first)
-        pairs, are_on = acting_pairs(touching, model.tets, moved, self.v, h, substep, is_first)
-        of_pairs = touching.number >= 0
-        self.acts[touching.number[of_pairs]], self.acts[touching.pair_number] = is_on[of_pairs], are_on
+        acting = acting_points(touching, model.tets, moved, self.v, h, substep, is_first)
+        pairs = acting_pairs(touching, model.tets, moved, self.v, h, substep, is_first)
         drag = model.mass * (1.0 + h * model.mass_damping)
         if not len(acting) and not len(pairs) and not self.is_damped:
             return np.where(self.is_free[:, None], b / drag[:, None], self.v)

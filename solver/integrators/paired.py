@@ -42,10 +42,24 @@ def lost_by(model: Model, pairs: Pairs, dt: float, v: Floats) -> Floats:
     """Returns Δt times what pairs lose by velocities v [m/s], of nodes [N s], (n, 3) each."""
     lost = np.zeros_like(v)
     if len(pairs):
-        forces = floats(np.einsum("kij,kj->ki", dt * pairs.stiffness, pairs.relative(v, model.tets)))
-        none, blocks = np.zeros((0, 9)), np.zeros((0, 4), np.uint32)
-        add_pairs(
-            dt, pairs.tet, pairs.weights, pairs.other, pairs.other_weights, none, forces,
-            np.zeros(0, np.int64), model.tets, blocks, np.zeros(0, np.uint32), none, lost,
-        )  # fmt: skip
+        forces = np.einsum("kij,kj->ki", dt * pairs.stiffness, pairs.relative(v, model.tets))
+        _push(model, pairs, forces, dt, lost)
     return lost
+
+
+def forces_of(model: Model, pairs: Pairs, dt: float, v: Floats) -> Floats:
+    """Returns what pairs push nodes with [N], (n, 3), at the end of a step of velocities v [m/s], (n, 3)."""
+    out = np.zeros_like(v)
+    if len(pairs):
+        lost = np.einsum("kij,kj->ki", dt * pairs.stiffness, pairs.relative(v, model.tets))
+        _push(model, pairs, pairs.force - lost, 1.0, out)
+    return out
+
+
+def _push(model: Model, pairs: Pairs, forces: Floats, dt: float, out: Floats) -> None:
+    """Adds Δt times forces on the points p, (k, 3), and what answers them, to nodes, (n, 3)."""
+    none, blocks = np.zeros((0, 9)), np.zeros((0, 4), np.uint32)
+    add_pairs(
+        dt, pairs.tet, pairs.weights, pairs.other, pairs.other_weights, none, floats(forces), np.zeros(0, np.int64),
+        model.tets, blocks, np.zeros(0, np.uint32), none, out,
+    )  # fmt: skip
