@@ -14,7 +14,7 @@ from .bones import check_bones, make_bones
 from .built import Built, BuiltBody
 from .checks import check_scene
 from .contact.bearing import find_bearings
-from .contact.colliders import BuiltCollider, build_collider
+from .contact.colliders import BuiltCollider, build_collider, still
 from .contact.first_sides import first_sides
 from .contact.overlap import check_overlap
 from .contact.points import ContactPoints, contact_points, sample_surface
@@ -116,7 +116,8 @@ def build(
         fracture.begin(state, len(scene.bodies))
     points_together = ContactPoints.together(points)
     built = Built(model, tuple(bodies), tuple(pins), points_together, colliders, state, heat, plastic, fracture)
-    flesh = with_contact(make_flesh(scene, model), drawn, points_together, colliders)
+    around = (*colliders, *(still(collider, collider.vertices) for collider in deforming))
+    flesh = with_contact(make_flesh(scene, model), drawn, points_together, around)
     built = replace(built, flesh=flesh, bones=make_bones(scene, meshes, model, tracks, pins))
     reshaped = make_reshaped(scene, meshes, [body.binding for body in bodies], model, tracks)
     built = _with_warnings_of_bones(replace(built, reshaped=reshaped, deforming=deforming))

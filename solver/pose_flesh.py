@@ -13,6 +13,7 @@ from .build import Built
 from .errors import BadInput, SolveFailed
 from .flesh import FleshPart
 from .flesh.follow_pose import Followed, Pose, follow_pose
+from .flesh.pose_contact import PoseContact
 from .flesh.same_again import LOST, as_before, remember
 from .gravity import gravity_at
 from .integrators.outside import Points
@@ -75,8 +76,11 @@ def pose_flesh(
     follow_rest(resting, state, simulation.tracks, before, time, simulation.scene.settings)
     model = flesh.at_rest_in(present_model(built, state)) if resting else flesh.model
     x = floats(state.x[nodes])
-    pose, targets = _pose(simulation, flesh, model, x, before, time)
-    asked = _asked(simulation, flesh, model, pose, targets, time)
+    contact = None
+    if flesh.contact is not None:
+        contact = PoseContact(flesh.contact, built.colliders, built.deforming, simulation.tracks, before, time)
+    pose, targets = _pose(simulation, flesh, model, contact, time)
+    asked = _asked(simulation, flesh, model, pose, targets, time) + (contact.asked if contact else [])
     # a pre-roll is there to come to rest
     is_preroll = time <= simulation.scene.settings.time(simulation.scene.settings.frame_start)
     found = as_before(state, asked, x, may_go_on=is_preroll)
@@ -115,13 +119,11 @@ def _asked(
     ]
     if bones:
         asked.append(bones.of(flesh.part.bodies).springs(tracks, simulation.built.model, time).targets)
-    if flesh.contact is not None:
-        asked += [np.asarray(collider.pose(tracks, time)) for collider in flesh.contact.colliders]
     return asked
 
 
 def _pose(
-    simulation: Simulation, flesh: FleshPart, model: Model, x: Floats, before: float, time: float
+    simulation: Simulation, flesh: FleshPart, model: Model, contact: PoseContact | None, time: float
 ) -> tuple[Pose, dict[str, Floats]]:
     """Returns what is asked of flesh at a time, and the targets of its pins by key."""
     scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
@@ -144,9 +146,7 @@ def _pose(
         problem = BadInput if time <= scene.settings.begin else SolveFailed  # what was baked before it is let go stays
         raise problem("flesh-loose", name=_name_of(built, flesh, int(loose[0])), count=len(loose), time=round(time, 3))
     load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
-    contact = flesh.contact
-    touching = (lambda start: contact.at(tracks, time, start, before)) if contact is not None else None
-    return Pose(held, pulling, floats(load, -1, 3), touching), targets
+    return Pose(held, pulling, floats(load, -1, 3), contact.at if contact else None), targets
 
 
 def _held(flesh: FleshPart, is_fixed: Bools, target: Floats) -> Held:
@@ -191,5 +191,4 @@ def check_flesh(simulation: Simulation) -> None:
     """Raises BadInput where flesh has no place when the simulation begins."""
     part = simulation.built.flesh.quasistatic if simulation.built.flesh else None
     if part is not None:
-        x, begin = floats(simulation.state.x[part.part.nodes]), simulation.scene.settings.begin
-        _pose(simulation, part, part.model, x, begin, begin)
+        _pose(simulation, part, part.model, None, simulation.scene.settings.begin)

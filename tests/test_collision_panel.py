@@ -274,22 +274,6 @@ def test_a_plate_thinner_than_its_tets_is_told_where_others_touch_it() -> None:
     assert told() == []
 
 
-def test_flesh_that_follows_a_pose_and_a_collider_that_deforms_are_told() -> None:
-    scene = fresh()
-    arm, bowl = body("Arm"), collider()
-    arm.sinew.motion = "POSE"
-
-    def told() -> list[tuple[str, str]]:
-        found = [note for note in contact_notes.notes(scene) if note.kind == "pose-passes-deforming"]
-        return [(note.details["name"], note.details["collider"]) for note in found]
-
-    assert told() == []
-    bowl.modifiers.new("Wave", "WAVE")
-    assert told() == [("Arm", "Bowl")]
-    arm.sinew.motion = "JIGGLE"
-    assert told() == []
-
-
 def test_a_collider_says_what_presses_it() -> None:
     fresh()
     bowl = collider()

@@ -10,7 +10,6 @@ import bpy
 from ...solver.errors import SinewError
 from .. import collision_filter, roles
 from ..drawing import tet_estimate
-from .bone_shape import deforms
 
 # Simulated Sizes are the same part of true sizes up to here
 ALIKE = 1.1
@@ -23,8 +22,6 @@ def notes(scene: bpy.types.Scene) -> Iterator[SinewError]:
         others = collision_filter.touched(scene, obj)
         if obj.sinew.self_collision or any(other.sinew.role == "BODY" for other in others):
             yield from _thin(obj, scene)
-        if obj.sinew.motion == "POSE":
-            yield from _deforming(obj, others)
     for obj in [*roles.bodies(scene), *roles.colliders(scene)]:
         yield from _filter(obj, scene)
 
@@ -70,13 +67,6 @@ def _thin(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]
             thickness=f"{thickness:.2g}",
             wanted=f"{thickness / 2.0:.2g}",
         )
-
-
-def _deforming(obj: bpy.types.Object, others: list[bpy.types.Object]) -> Iterator[SinewError]:
-    """Flesh that is at rest in every frame feels colliders by their signed distance, which is made once."""
-    for other in others:
-        if other.sinew.role == "COLLIDER" and other.sinew.collider_shape == "MESH" and deforms(other):
-            yield SinewError("pose-passes-deforming", name=obj.name, collider=other.name)
 
 
 def _filter(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:

@@ -15,7 +15,7 @@ from ..geometry.bvh import Bvh, build_bvh
 from ..geometry.enclosure import has_inside, signed_volume
 from ..geometry.surface import make_surface
 from ..scene import Settings
-from ..skins.deforming import frame_at
+from ..skins.deforming import DeformingCollider, frame_at
 from ..tracks import TrackReader, turn_and_stretch
 from .collide import FRONT_ONLY, SHEET, SOLID
 
@@ -138,6 +138,24 @@ def build_collider(
             triangles, is_outward = indices(triangles[:, ::-1]), True
         kind = SOLID if is_outward else kind  # what faces inwards holds bodies in
     return _built(collider, stretch, np.zeros(3), settings, build_bvh(vertices, triangles), kind, surface.bounds)
+
+
+def still(deforming: DeformingCollider, vertices: Floats) -> BuiltCollider:
+    """Returns a collider that deforms as a rigid one that stands where its vertices are now [m], (n, 3)."""
+    kind = SOLID if deforming.is_solid else FRONT_ONLY if deforming.is_one_sided else SHEET
+    return BuiltCollider(
+        key=f"{deforming.key}.now",  # of which there is no track
+        name=deforming.name,
+        friction=deforming.friction,
+        thickness=deforming.thickness,
+        stretch=np.eye(3),
+        normal=np.zeros(3),
+        bvh=build_bvh(vertices, deforming.triangles),
+        kind=kind,
+        middle=vertices.mean(axis=0),
+        size=deforming.size,
+        settings=deforming.settings,
+    )
 
 
 def _kind(sides: str) -> int:

@@ -54,11 +54,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "through it, it dents and folds coarsely where others touch it.",
         "Choose a Tet Size of {wanted} m or less, or more Resolution Divisions.",
     ),
-    "pose-passes-deforming": (
-        '"{name}" goes through the collider "{collider}", which may change its shape: flesh that follows a pose feels '
-        "only colliders that move and turn.",
-        "Choose the motion Jiggle, or a collider that keeps its shape.",
-    ),
     "filter-empty": (
         '"{name}" touches nothing: nothing that takes part is in "{collection}", or its own filter leaves it out.',
         "Put bodies or colliders in that collection, or clear Collides With.",

@@ -30,6 +30,7 @@ class DeformingCollider:
         vertices: At the start of the simulation [m], world, (n, 3).
         triangles: Outward where the mesh is closed and has no front of its own, (t, 3).
         is_one_sided: Whether only what comes from the front of its triangles meets it.
+        is_solid: Whether it has an inside that bodies are kept out of.
         size: Diameter of what holds all vertices [m].
         settings: Of the scene.
     """
@@ -41,6 +42,7 @@ class DeformingCollider:
     vertices: Floats
     triangles: Indices
     is_one_sided: bool
+    is_solid: bool
     size: float
     settings: Settings
 
@@ -97,8 +99,9 @@ def build_deforming(collider: Collider, tracks: TrackReader, settings: Settings)
         raise BadInput("collider-not-finite", name=collider.name, frame=frame_at(settings, settings.begin))
     surface = make_surface(vertices, collider.triangles, collider.name)
     triangles, is_closed = surface.triangles, has_inside(vertices, surface.triangles)
-    if is_closed and collider.sides != FRONT and signed_volume(vertices, triangles) < 0.0:
-        triangles = indices(triangles[:, ::-1])
+    is_outward = signed_volume(vertices, triangles) >= 0.0
+    if is_closed and collider.sides != FRONT and not is_outward:
+        triangles, is_outward = indices(triangles[:, ::-1]), True
     return DeformingCollider(
         key=collider.key,
         name=collider.name,
@@ -107,6 +110,7 @@ def build_deforming(collider: Collider, tracks: TrackReader, settings: Settings)
         vertices=surface.vertices,
         triangles=triangles,
         is_one_sided=collider.sides == FRONT or (is_closed and collider.sides != BOTH),
+        is_solid=is_closed and is_outward and collider.sides != BOTH,
         size=float(np.linalg.norm(np.ptp(vertices, axis=0))),
         settings=settings,
     )

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What quasistatic flesh touches at one sample: colliders that are felt then, those that deform included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Floats
+from ..contact.colliders import BuiltCollider, still
+from ..quasistatic.contact import FleshContact, Touching
+from ..quasistatic.contact.rigid import sides
+from ..skins.deforming import DeformingCollider, is_active
+from ..tracks import TrackReader
+
+STILL = np.vstack([np.eye(3), np.zeros(3)])
+
+
+class PoseContact:
+    """Colliders around flesh at a sample, and at the one before, which says on which side of sheets its points are."""
+
+    def __init__(
+        self,
+        contact: FleshContact,
+        rigid: Sequence[BuiltCollider],
+        deforming: Sequence[DeformingCollider],
+        tracks: TrackReader,
+        before: float,
+        time: float,
+    ) -> None:
+        """Takes all colliders of a scene, and the times of both samples [s]."""
+        felt = [collider for collider in rigid if is_active(collider.key, tracks, time, time)]
+        soft = [collider for collider in deforming if is_active(collider.key, tracks, time, time)]
+        at = [collider.at(tracks, time) for collider in soft]
+        now = [still(*each) for each in zip(soft, at, strict=True)]
+        earlier = [still(collider, collider.at(tracks, before)) for collider in soft] if before < time else now
+        self.contact = replace(contact, colliders=(*felt, *now))
+        self.poses = [collider.pose(tracks, time) for collider in felt] + [STILL] * len(now)
+        self.before = [(c, c.pose(tracks, before)) for c in felt] + [(c, STILL) for c in earlier]
+        keys = "".join(f"{collider.key}/" for collider in (*felt, *soft)).encode()
+        self.asked = [np.frombuffer(keys, np.uint8), *(np.asarray(pose) for pose in self.poses), *at]
+
+    def at(self, x: Floats) -> Touching:
+        """Returns what acts, for the nodes of the equilibrium before, x [m], (n, 3)."""
+        places = self.contact.positions(x)
+        return self.contact.among(self.poses, [sides(collider, pose, places) for collider, pose in self.before])
