@@ -75,7 +75,7 @@ def find_crossings(
         while stop < len(pair_point) and pair_point[stop] == p and skin_of_triangle[pair_triangle[stop]] == skin:
             stop += 1
         key = np.int64(p) * skins + skin
-        first_held = np.searchsorted(held_key, key)
+        first_held = first_of(held_key, key)
         last_held = first_held
         while last_held < len(held_key) and held_key[last_held] == key:
             last_held += 1
@@ -132,6 +132,19 @@ def find_crossings(
             count += 1
         begin = stop
     return count
+
+
+@kernel()
+def first_of(keys, key):
+    """Returns the place of the first of `keys`, rising, that is not below `key`."""
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel(inline=True)

@@ -88,14 +88,14 @@ def find_nearest(
                     if is_behind and not look_alike(positions, triangles, u, frame, other):
                         continue
                     found, squared = u, d2
-                    best[:] = weights
+                    copy(weights, best)
             if found == t:
                 break
             t = found
         if is_own[c] and is_beside(nodes, pieces, p, triangles, t):
             continue
         triangle[c] = t
-        place[c] = best
+        copy(best, place[c])
         distance[c] = direct(
             p, t, side[c], math.sqrt(squared), positions, SMALL * size[p], triangles, at_start, at, best, by_face,
             normal, local[c],
@@ -112,8 +112,15 @@ def nearest_of_all(p, first, last, positions, triangles, nodes, pieces, is_own, 
         d2 = to_triangle(p, t, positions, triangles, corners, weights)
         if d2 < squared:
             found, squared = np.int64(t), d2
-            best[:] = weights
+            copy(weights, best)
     return found, squared
+
+
+@kernel(inline=True)
+def copy(three, out):
+    """Writes three numbers."""
+    for i in range(3):
+        out[i] = three[i]
 
 
 @kernel()
@@ -161,7 +168,7 @@ def direct(p, t, side, length, positions, small, triangles, at_start, at, weight
         for i in range(3):
             away[axis] -= weights[i] * positions[triangles[t, i], axis]
     if zeros == 0 or flat:
-        normal[:] = frame[2]
+        copy(frame[2], normal)
         is_border = False
     else:
         is_border = pseudo_normal(t, positions, triangles, at_start, at, weights, zeros, normal)
@@ -229,7 +236,8 @@ def pseudo_normal(t, positions, triangles, at_start, at, weights, zeros, normal)
             if i != corner and weights[i] > EDGE:
                 b = np.int64(triangles[t, i])
     frame, turns, faces = np.empty((3, 3)), np.int64(0), 0
-    normal[:] = 0.0
+    for axis in range(3):
+        normal[axis] = 0.0
     for slot in range(at_start[a], at_start[a + 1]):
         u = at[slot]
         own = 2
@@ -251,7 +259,7 @@ def pseudo_normal(t, positions, triangles, at_start, at, weights, zeros, normal)
     length = math.sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2])
     if not length > 1.0e-12:
         frame_of(positions, triangles, t, frame)
-        normal[:] = frame[2]
+        copy(frame[2], normal)
     else:
         for axis in range(3):
             normal[axis] /= length
