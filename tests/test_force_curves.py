@@ -134,6 +134,16 @@ def test_remapped_time(tmp_path: Path) -> None:
         assert at(obj, frame)[0][2] == pytest.approx(-frame)
 
 
+def test_a_body_of_the_same_key_keeps_it(tmp_path: Path) -> None:
+    scene = fresh()
+    obj, body = ground(), add_box("Ground ")
+    roles.make_body(body)
+    body.sinew.key = "Ground"
+    report(tmp_path / "c", key="Ground_2")
+    collider_forces.attach(scene, tmp_path / "c")
+    assert at(obj, 4)[0][2] == pytest.approx(-4.0)
+
+
 def test_rows_are_in_order() -> None:
     times, numbers = force_curves.rows({3: [3.0] * 6, 1: [1.0] * 6}, 2.0)
     assert np.array_equal(times, [0.5, 1.5]) and np.array_equal(numbers[:, 0], [1.0, 3.0])
