@@ -22,6 +22,7 @@ from .tree import fit_boxes
 PART = 2048  # points that are looked at in one go
 SPARE = 0.1  # how much farther than told points and triangles are looked for, in sizes of tets,
 SPARE_OF_WAY = 0.1  # and in ways of their skin
+LONG = 2000  # pairs that are looked at in one go at least
 ROOM = 8  # pairs per point for which there is room at first
 FORGET = 0.01  # gap beyond its shift at which a contact that was known is over, in sizes of tets
 
@@ -124,6 +125,7 @@ class SkinSearch:
 
         if len(fitted):
             run_parts(count, gather)
+        self.pairs = _fewer(self.pairs)
 
     def _planes(self, held: Held, end: Floats) -> tuple[Floats, Floats, Floats]:
         """Returns normals, gaps and the gaps at the end of contacts [m], (k, 3), (k,) and (k,)."""
@@ -222,6 +224,18 @@ class SkinSearch:
         for name, array in values.items():
             array[which] = getattr(others, name)
         self.held = replace(self.held, **values)
+
+
+def _fewer(pairs: list[tuple[Indices, Indices]]) -> list[tuple[Indices, Indices]]:
+    """Returns lists of pairs joined until none but the last is short: calling a kernel takes its time too."""
+    joined, some, count = [], [], 0
+    for number, pair in enumerate(pairs):
+        some.append(pair)
+        count += len(pair[0])
+        if count >= LONG or number + 1 == len(pairs):
+            joined.append((np.concatenate([p for p, _ in some]), np.concatenate([t for _, t in some])))
+            some, count = [], 0
+    return joined
 
 
 def _touch(bounds: Floats) -> Bools:
