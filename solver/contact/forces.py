@@ -19,6 +19,7 @@ RAISE = 0.05  # share of the depth that moves into the shift in one step
 UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
 UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
 PULLS = 0.1  # share of what contacts press by which they may pull when only some are added
+SUNK = 0.03  # depth of what pushes from which it is lifted within the step, in sizes of tets
 DEEP = 0.02  # depth of what was not pushed yet that is worth many solves, in sizes of tets
 SLIDES_ON = 0.3  # κ over k up to which what slid is taken to slide on
 
@@ -131,19 +132,20 @@ def slide_on(known_force, shear, k, mu, kappa, slip):
 
 
 @kernel()
-def settle(only_add, normal_force, shear, start_shear, size, k, mu, on, kappa, slip):
+def settle(only_add, lifts_from, normal_force, shear, start_shear, size, k, mu, on, kappa, slip, shift):
     """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
 
     Where `only_add`, contacts that push go on pushing, unless they pull too much. `slip`, friction of the step before,
-    holds for one solve; it was wrong where the contact would have slid back along s0, `start_shear` [m], (k, 3).
-    Returns whether so much changed that it has to be solved again, and whether that is worth many solves.
+    holds for one solve; it was wrong where the contact would have slid back along s0, `start_shear` [m], (k, 3). The
+    `shift` of contacts from `lifts_from` on that are in too deep rises until they push as much at the surface. Returns
+    whether so much changed that it has to be solved again, and whether that is worth many solves.
     """
     pressing, pulling, rubbing, wrong, missing, deepest = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for c in range(len(on)):
         pressing += max(normal_force[c], 0.0)
         if on[c]:
             pulling -= min(normal_force[c], 0.0)
-    goes_on = only_add and pulling <= PULLS * pressing
+    goes_on, is_sunk = only_add and pulling <= PULLS * pressing, False
     for c in range(len(on)):
         N = max(normal_force[c], 0.0)
         rubbing += mu[c] * N
@@ -165,12 +167,14 @@ def settle(only_add, normal_force, shear, start_shear, size, k, mu, on, kappa, s
                     missing += now * length + rubbed
                     now = k[c]
             kappa[c] = now
+            if c >= lifts_from and shift[c] >= 0.0 and N / k[c] - shift[c] > SUNK * size[c]:
+                shift[c], is_sunk = N / k[c], True
         else:
             deepest = max(deepest, normal_force[c] / (k[c] * size[c]))
         slip[c] = 0.0
         on[c] = pushes
     again = wrong > UNBALANCED * pressing or missing > UNEVEN * rubbing
-    return again, again and (deepest > DEEP or pulling > PULLS * pressing)
+    return again or is_sunk, again and (deepest > DEEP or pulling > PULLS * pressing)
 
 
 @kernel()

@@ -26,6 +26,7 @@ class Pushing:
         kappa: κ [N/m], (k,).
         slip: Friction along s0 instead of κ's there, in the first solve; 0: none [N], (k,).
         shift: Gap at which it begins to push [m], (k,).
+        base: The same without what lifts it in this step alone [m], (k,).
         lift: Gap that it keeps while it lasts [m]: bodies in balance at the first frame need not touch quite, (k,).
             Below zero, with a shift as low, it is a depth from which what overlaps at the start is let out gently.
     """
@@ -40,15 +41,16 @@ class Pushing:
     kappa: Floats
     slip: Floats
     shift: Floats
+    base: Floats
     lift: Floats
 
     @staticmethod
     def room(count: int) -> Pushing:
         """Returns what is to be written, of `count` contacts."""
-        numbers, rows = np.empty((7, count)), np.empty((count, 8))
+        numbers, rows = np.empty((8, count)), np.empty((count, 8))
         ends, shear = np.empty((count, 2), np.int32), np.empty((count, 3))
-        size, k, mu, kappa, slip, shift, lift = numbers
-        return Pushing(np.ones(count, bool), ends, rows, size, k, mu, shear, kappa, slip, shift, lift)
+        size, k, mu, kappa, slip, shift, base, lift = numbers
+        return Pushing(np.ones(count, bool), ends, rows, size, k, mu, shear, kappa, slip, shift, base, lift)
 
     def tie(self, tie: Tie, which: np.ndarray) -> None:
         """Ties some contacts."""

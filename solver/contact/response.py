@@ -138,9 +138,10 @@ class ContactStep:
         pushing = self.pushing
         self.acted = pushing.on.copy()
         only_add = self.solves >= ONLY_ADD and not self.is_broken
+        lifts_from = self.rigid_count() if self.solves < MOST_SOLVES else len(pushing.on)
         again, is_violent = settle(
-            only_add, normal_force, shear, pushing.shear, pushing.size, pushing.k, pushing.mu, pushing.on,
-            pushing.kappa, pushing.slip,
+            only_add, lifts_from, normal_force, shear, pushing.shear, pushing.size, pushing.k, pushing.mu, pushing.on,
+            pushing.kappa, pushing.slip, pushing.shift,
         )  # fmt: skip
         self.is_settled = not again
         return bool(again and (is_violent or self.solves < MOST_SOLVES))
@@ -155,7 +156,7 @@ class ContactStep:
         rigid = self.rigid_count()
         count = keep(
             self.count, rigid, self.dt, touching.id, touching.normal, touching.side, normal_force, shear, pushing.k,
-            pushing.mu, pushing.shift, pushing.lift, pushing.kappa, self.is_sheet, self.turns,
+            pushing.mu, np.minimum(pushing.base, pushing.shift), pushing.lift, pushing.kappa, self.is_sheet, self.turns,
             self._frames(touching, rigid), kept.id, kept.force, kept.shear, kept.side, kept.shift, kept.lift,
             kept.kappa, kept.normal,
         )  # fmt: skip
@@ -221,6 +222,7 @@ class ContactStep:
         if self.skins:
             which = np.arange(rigid, len(touching))
             pushing.tie(self.skins.tie(touching, which), which)
+        pushing.base[:] = pushing.shift
         slide_on(self.known_force, pushing.shear, pushing.k, pushing.mu, pushing.kappa, pushing.slip)
         return pushing
 
