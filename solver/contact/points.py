@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +47,11 @@ class ContactPoints:
     def largest_tet(self) -> float:
         """The largest `tet_size` [m]."""
         return float(self.tet_size.max(initial=0.0))
+
+    @functools.cached_property
+    def clearances(self) -> dict[str, Any]:
+        """What is known of how far the points are from colliders, by key (`clearance.py`)."""
+        return {}
 
     def stiffness_for(self, dt: float, which: npt.NDArray[np.int64]) -> Floats:
         """Returns the normal stiffness of some points in a step of `dt` [s], in [N/m]."""

@@ -31,6 +31,7 @@ from ..integrators.outside import Pairs, Points
 from ..model import Model
 from ..state import State
 from ..topology import TETS
+from .clearance import clearance_of
 from .forces import (
     find_moving,
     go_on,
@@ -140,8 +141,8 @@ class ContactStep:
         only_add = self.solves >= ONLY_ADD and not self.is_broken
         lifts_from = self.rigid_count() if self.solves < MOST_SOLVES else len(pushing.on)
         again, is_violent = settle(
-            only_add, lifts_from, normal_force, shear, pushing.shear, pushing.size, pushing.k, pushing.mu, pushing.on,
-            pushing.kappa, pushing.slip, pushing.shift,
+            only_add, lifts_from, normal_force, shear, self.touching.gap, pushing.shear, pushing.size, pushing.k,
+            pushing.mu, pushing.on, pushing.kappa, pushing.slip, pushing.shift,
         )  # fmt: skip
         self.is_settled = not again
         return bool(again and (is_violent or self.solves < MOST_SOLVES))
@@ -204,6 +205,10 @@ class ContactStep:
         points, known = self.points, self.known[number]
         around = surroundings(place.collider, PUSH_OUT_REACH * points.largest_tet)
         which, start, end = points_near(around, place.pose, points, known, self.model.tets, self.start, end)
+        if place.collider.bvh is not None:
+            clear, theirs = clearance_of(place.collider, points), (known.id - number * self.count).astype(np.int32)
+            near = clear.leave_out(place.collider, place.pose, points, which, start, end, theirs)
+            which, start, end = which[near], start[near], end[near]
         return find_touching(place, number, points, which, start, end, known)
 
     def _new(self, touching: Touching) -> Pushing:
