@@ -467,3 +467,20 @@ def test_frames_are_rotations_and_flat_triangles_have_none():
         np.testing.assert_allclose(frame[2], normal / np.linalg.norm(normal), atol=1e-12)
     assert frame_of(np.zeros((3, 3)), np.array([[0, 1, 2]], np.int32), 0, frame)
     np.testing.assert_array_equal(frame, np.eye(3))
+
+
+# --- edges -------------------------------------------------------------------------------------------------------
+
+
+def test_what_slides_onto_a_table_meets_its_top_and_not_its_side():
+    """The lower side of a slab is a little below the edge of the table that it slides onto."""
+    table, triangles = faces_of(trimesh.creation.box((1.0, 1.0, 1.0)).subdivide())
+    slab, faces = faces_of(trimesh.creation.box((1.0, 0.9, 0.2)).subdivide().subdivide())
+    for lower, normal in ((2e-4, [0.0, 0.0, 1.0]), (0.05, [1.0, 0.0, 0.0])):
+        skins = skins_from([(table, triangles), (slab + [0.77, 0.013, 0.6 - lower], faces)], sizes=0.25)
+        end = skins.rest.copy()
+        end[len(table) :, 0] -= 0.05
+        met = SkinSearch(skins, skins.rest).find(end)
+        bottom = (met.skin == 0) & (skins.rest[met.point, 2] < 0.501 - lower)
+        assert bottom.sum() == 5
+        np.testing.assert_allclose(met.normal[bottom], [normal] * 5, atol=1e-9)

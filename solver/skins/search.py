@@ -58,8 +58,7 @@ class SkinSearch:
         self.pairs: list[tuple[Indices, Indices]] = []
         self.looked_at: Floats | None = None
         self.spare = np.zeros(len(skins))
-        self.facing = np.zeros_like(self.start)
-        look(self.start, skins.triangles, self.facing)
+        self.facing = np.zeros((0, 3))
 
     def find(self, end: Floats) -> Met:
         """Returns what meets when vertices go to `end` [m], (v, 3); further looks of a step cost less."""
@@ -124,6 +123,9 @@ class SkinSearch:
                 room = found
 
         if len(fitted):
+            if not len(self.facing):
+                self.facing = np.zeros_like(self.start)
+                look(self.start, skins.triangles, self.facing)
             run_parts(count, gather)
         self.pairs = _fewer(self.pairs)
 
