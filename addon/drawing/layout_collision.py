@@ -18,8 +18,8 @@ from .settings import draw_pointer, draw_setting, quantity
 FEW_TOUCHED = 3
 POSE_TOUCHES_ITSELF = "Follow Pose has a switch of its own for this: Self Contact, in the panel Flesh"
 POSE_SLIDES = (
-    "Colliders and other flesh that follows a pose are touched without friction, whatever Collides With says; "
-    "these settings are for bodies that move by themselves"
+    "On colliders and on other flesh that follows a pose it slides without friction, and without this Thickness: "
+    "both are for bodies that move by themselves"
 )
 PIECES_COLLIDE = "Pieces of what breaks collide in any case, from the moment that they part"
 GROUND_HAS_FRONT = "A ground is solid below, without end"

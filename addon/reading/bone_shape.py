@@ -19,7 +19,7 @@ DEFORMING_PARENTS = {"ARMATURE", "LATTICE"}
 
 
 def deforms(obj: bpy.types.Object) -> bool:
-    """Whether the mesh of a bone or of a collider may change its shape over time."""
+    """Whether the mesh of a bone may change its shape over time."""
     keys = obj.data.shape_keys
     if obj.parent_type in DEFORMING_PARENTS or (keys is not None and animated_paths(keys)):
         return True

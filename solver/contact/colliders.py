@@ -20,6 +20,7 @@ from ..tracks import TrackReader, turn_and_stretch
 from .collide import FRONT_ONLY, SHEET, SOLID
 
 STILL = np.eye(4)
+NOW = ".now"  # ends the key of a collider that stands where one that deforms is at a moment
 DEFAULT = Settings()
 STRETCH_CHANGE = 1.0e-3  # relative change of scale or shear that is no rigid motion any more
 
@@ -144,7 +145,7 @@ def still(deforming: DeformingCollider, vertices: Floats) -> BuiltCollider:
     """Returns a collider that deforms as a rigid one that stands where its vertices are now [m], (n, 3)."""
     kind = SOLID if deforming.is_solid else FRONT_ONLY if deforming.is_one_sided else SHEET
     return BuiltCollider(
-        key=f"{deforming.key}.now",  # of which there is no track
+        key=deforming.key + NOW,  # of which there is no track
         name=deforming.name,
         friction=deforming.friction,
         thickness=deforming.thickness,

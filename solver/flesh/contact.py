@@ -6,9 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from ..arrays import Bools
 from ..contact.colliders import BuiltCollider
 from ..contact.points import ContactPoints
-from ..quasistatic.contact import RenderSurface, make_flesh_contact
+from ..quasistatic.contact import FleshContact, RenderSurface, make_flesh_contact
 from .bodies import FleshBodies
 
 
@@ -17,6 +20,7 @@ def with_contact(
     surfaces: Sequence[RenderSurface],
     points: ContactPoints,
     colliders: Sequence[BuiltCollider],
+    ignored: Sequence[tuple[str, str]] = (),
 ) -> FleshBodies | None:
     """Returns flesh with what it may touch.
 
@@ -25,6 +29,7 @@ def with_contact(
         surfaces: Of all bodies of the scene, in their order.
         points: Of all bodies, tets counted in the whole model.
         colliders: Of the scene.
+        ignored: Pairs of keys that pass through each other.
     """
     part = flesh.quasistatic if flesh else None
     if flesh is None or part is None:
@@ -34,4 +39,20 @@ def with_contact(
         return flesh
     own = [surfaces[number] for number in part.part.bodies]
     contact = make_flesh_contact(part.part, own, points, colliders, meets_itself)
-    return replace(flesh, quasistatic=replace(part, contact=contact))
+    return replace(flesh, quasistatic=replace(part, contact=_filtered(contact, ignored)))
+
+
+def _filtered(contact: FleshContact, ignored: Sequence[tuple[str, str]]) -> FleshContact:
+    """Returns the contact of flesh that passes through what it ignores."""
+    numbers = {body.key: number for number, body in enumerate(contact.model.bodies)}
+    passes = np.zeros((len(numbers), len(numbers)), bool)
+    unfelt: dict[str, Bools] = {}
+    for pair in ignored:
+        for key, other in (pair, pair[::-1]):
+            if key in numbers and other in numbers:
+                passes[numbers[key], numbers[other]] = True
+            elif key in numbers:
+                tets, tet = contact.model.bodies[numbers[key]].tets, contact.points.tet
+                own = (tet >= tets.start) & (tet < tets.stop)
+                unfelt[other] = unfelt[other] | own if other in unfelt else own
+    return replace(contact, unfelt=unfelt, passes=passes if passes.any() else None)

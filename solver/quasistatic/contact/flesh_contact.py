@@ -8,12 +8,12 @@ covers at rest, where shells cross in one mesh of tets, are inside for good, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...arrays import Floats, Indices
+from ...arrays import Bools, Floats, Indices
 from ...contact.colliders import BuiltCollider
 from ...contact.points import ContactPoints, place_points
 from ...geometry.closest import closest_points
@@ -49,6 +49,8 @@ class FleshContact:
         rest: Where the points are at rest [m], (k, 3).
         rest_facing: Where their surface faces at rest, of length one, (k, 3).
         rest_depth: How deep each is in other flesh at rest [m], infinite for points that meet nothing, (k,).
+        unfelt: By key of a collider that bodies pass through: whether each point is theirs, (k,).
+        passes: Whether one body passes through another, (b, b); None: none does.
     """
 
     model: Model
@@ -62,6 +64,8 @@ class FleshContact:
     rest: Floats
     rest_facing: Floats
     rest_depth: Floats
+    unfelt: Mapping[str, Bools] = field(default_factory=dict)
+    passes: Bools | None = None
 
     def at(
         self, tracks: TrackReader | None, time: float, x: Floats | None = None, before: float | None = None
@@ -125,6 +129,9 @@ class FleshContact:
         points = self.positions(x)
         found = self.containers.holding(self.model, x, points, self.rest, self.points)
         found = found.some(np.isfinite(self.rest_depth[found.point]))
+        if self.passes is not None:
+            group = self.containers.group
+            found = found.some(~self.passes[group[self.points.tet[found.point]], group[found.tet]])
         if not len(found.point) and (known is None or not len(known.point)):
             return Meetings.none()
         vertices = self.skin.vertices_at(self.model, x)

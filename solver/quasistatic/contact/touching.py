@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Bools, Floats
+from ...contact.colliders import NOW
 from ...linear.points import add_points
 from ..ties import Ties
 from . import rigid
@@ -139,7 +140,8 @@ class Touching:
         reach = SHEET_REACH * self.contact.points.tet_size
         for collider, pose, side in zip(self.contact.colliders, self.poses, self.sides, strict=True):
             depth, normal, curved = rigid.depths(collider, pose, places, side, reach)
-            which = np.flatnonzero(depth > 0.0)
+            passing = self.contact.unfelt.get(collider.key.removesuffix(NOW))
+            which = np.flatnonzero(depth > 0.0 if passing is None else (depth > 0.0) & ~passing)
             if len(which):
                 found.append(Pressed(which, depth[which], normal[which], np.ascontiguousarray(curved[which])))
         return found
