@@ -14,6 +14,7 @@ from sinew.solver.collision import Collision
 from sinew.solver.contact.forces import measure, push, take_other
 from sinew.solver.contact.pushing import Pushing
 from sinew.solver.scene import Collider, Material, Scene, Settings
+from sinew.solver.state import State
 
 NO_GRAVITY = Settings(gravity=(0.0, 0.0, 0.0))
 
@@ -211,3 +212,19 @@ def test_resting_bodies_get_the_same_bytes_with_any_number_of_threads(tmp_path):
     finally:
         set_thread_count(None)
     assert found[0] == found[1]
+
+
+def test_a_run_that_is_gone_on_with_gets_the_same_bytes(tmp_path):
+    scene = stack(3, cells=4, E=3.0e6, gap=0.004)
+    through, before = Run(tmp_path / "through", scene), Run(tmp_path / "before", scene)
+    through.advance(8)
+    before.advance(4)
+    after = Run(tmp_path / "after", scene)
+    after.simulation.state, after.frame = State.from_arrays(before.state.to_arrays()), before.frame
+    after.advance(4)
+    assert after.state.x.tobytes() == through.state.x.tobytes()
+    assert sorted(after.state.fields) == sorted(through.state.fields)
+    assert all(
+        after.state.fields[name].tobytes() == through.state.fields[name].tobytes() for name in through.state.fields
+    )
+    assert "contact.triangle" in through.state.fields and len(through.state.fields["contact.id"]) > 20
