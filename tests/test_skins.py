@@ -10,8 +10,9 @@ import trimesh
 from scenes import Run, block
 from sinew.solver.collision import Collider, Collision
 from sinew.solver.geometry.enclosure import signed_volume
+from sinew.solver.geometry.surface import Surface
 from sinew.solver.scene import Body, Meshing, Scene, Settings
-from sinew.solver.skins.make import make_skins, surface_of
+from sinew.solver.skins.make import make_skins
 from sinew.solver.skins.places import fill_collider, places
 from sinew.solver.skins.sharp import sharp_points
 from sinew.solver.skins.split_edges import split_edges
@@ -32,6 +33,11 @@ def skins_of(run):
 
 def faces_of(mesh):
     return np.array(mesh.vertices), np.array(mesh.faces, np.int32)
+
+
+def surface_of(skins, skin):
+    own = skins.vertices_of(skin)
+    return Surface(skins.rest[own], skins.triangles[skins.triangles_of(skin)] - np.int32(own.start))
 
 
 def collider(key, mesh, at=(0.0, 0.0, 0.0), **settings):

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..anatomy import QUASISTATIC
-from ..arrays import Bools, Floats, Indices, floats, indices
+from ..arrays import Bools, Indices, floats, indices
 from ..collision import FRONT
 from ..embedding import Binding
 from ..geometry.enclosure import has_inside, signed_volume
-from ..geometry.surface import Surface, make_surface
+from ..geometry.surface import make_surface
 from ..model import Model
 from ..scene import Body, Collider, Scene
 from ..tetrahedralize.tet_mesh import TetMesh
@@ -160,15 +160,3 @@ def _together(
 def nodes_of(tet: Indices, tets: Indices) -> Indices:
     """Returns the nodes of the tets of vertices, −1 where they have none, (v, 4)."""
     return indices(np.where(tet[:, None] >= 0, tets[np.maximum(tet, 0)], -1), -1, 4)
-
-
-def surface_of(skins: Skins, skin: int) -> Surface:
-    """Returns a skin at rest [m]."""
-    own = skins.vertices_of(skin)
-    return Surface(skins.rest[own], skins.triangles[skins.triangles_of(skin)] - np.int32(own.start))
-
-
-def areas_of(skins: Skins) -> Floats:
-    """Returns the areas of all triangles at rest [m²], (t,)."""
-    a, b, c = (skins.rest[skins.triangles[:, k]] for k in range(3))
-    return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)

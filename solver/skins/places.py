@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..arrays import Floats
 from ..jit import kernel
 from ..model import Model
@@ -42,8 +40,3 @@ def place_vertices(x, nodes, weights, out):
                 + weights[i, 2] * x[c, axis]
                 + weights[i, 3] * x[d, axis]
             )
-
-
-def speed_of(start: Floats, end: Floats) -> float:
-    """Returns how far the fastest vertex moves in a step [m]."""
-    return float(np.abs(end - start).max(initial=0.0))
