@@ -15,8 +15,8 @@ from .built import Built, BuiltBody
 from .checks import check_scene
 from .contact.bearing import find_bearings
 from .contact.colliders import BuiltCollider, build_collider, still
-from .contact.first_sides import first_sides
-from .contact.overlap import check_overlap
+from .contact.first_contacts import first_contacts
+from .contact.overlap import check_overlap, check_swallowed
 from .contact.points import ContactPoints, contact_points, sample_surface
 from .contact.skin_surfaces import skin_surfaces
 from .embedding import Binding, bind
@@ -125,10 +125,8 @@ def build(
     moving = skin_surfaces(skins, scene, model, gravity)
     built = replace(built, skins=moving, breaking=breaking_skins(moving, fracture, model, gravity))
     _check_colliders(built, surfaces, tracks, scene.settings.begin)
-    skins = built.skins.skins if built.skins else None
-    sides = first_sides(built.colliders, skins, built.contact_points, model, tracks, scene.settings.begin)
-    if len(sides.id):
-        sides.keep(state)
+    names, moving_skins = [body.name for body in bodies], moving.skins if moving else None
+    first_contacts(colliders, moving_skins, points_together, model, names, tracks, scene.settings.begin, state)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
 
 
@@ -267,6 +265,7 @@ def _check_colliders(built: Built, surfaces: list[Surface], tracks: TrackReader,
     points = built.contact_points
     moves = ~is_held[built.model.tets[points.tet]].any(axis=1)
     start = np.einsum("ka,kai->ki", points.weights, built.model.X[built.model.tets[points.tet]])
+    check_swallowed(built.deforming, built.skins, [body.name for body in built.bodies], surfaces)
     for collider in built.colliders:
         if not is_active(collider.key, tracks, time, time):
             continue

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from .arrays import Bools, Floats
+from .contact.appearing import with_appearing
+from .contact.memory import Memory
 from .contact.places import places_of
 from .contact.response import ContactStep
 from .contact.skin_contacts import SkinContacts
-from .contact.told import told
+from .contact.told import Told, told
 from .model import Model
 from .simulation import Simulation
+from .skins.places import place_vertices
 from .skins.search import SkinSearch
 
 
@@ -30,6 +33,18 @@ def present_contacts(
     if built.skins is not None and built.skins.skins.meets.any():
         where = told(built.skins.skins, places, built.deforming, tracks, begin, end)
         skins = SkinContacts(built.skins, where, model, dt, SkinSearch)
+        if built.deforming:
+            _let_out(simulation, where, begin, end)
     if not places and skins is None:
         return None
     return ContactStep(built.contact_points, places, model, simulation.state, is_fixed, gravity, dt, skins)
+
+
+def _let_out(simulation: Simulation, where: Told, begin: float, end: float) -> None:
+    """Lets the state remember what is inside colliders that have just appeared."""
+    built, state, memory = simulation.built, simulation.state, Memory.of(simulation.state)
+    at, first = where.start.copy(), len(built.colliders) * max(len(built.contact_points), 1)
+    place_vertices(state.x, where.skins.nodes, where.skins.weights, at)
+    known = with_appearing(memory, where.skins, at, built.deforming, simulation.tracks, begin, end, first)
+    if known is not memory:
+        known.keep(state)

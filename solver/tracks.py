@@ -185,6 +185,8 @@ def _between(kind: str, a: Floats, b: Floats, s: float) -> Floats:
         return a + s * (b - a)
     if np.array_equal(a, b):
         return a
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):  # whoever reads it says so
+        return np.full_like(a, np.nan)
     turn_a, stretch_a = turn_and_stretch(a[:3, :3])
     turn_b, stretch_b = turn_and_stretch(b[:3, :3])
     result = a + s * (b - a)

@@ -199,7 +199,60 @@ def test_what_jumps_into_a_body_pushes_it_out_gently(tmp_path):
         out = run.advance()
         fastest = max(fastest, np.linalg.norm(run.state.v.mean(axis=0)))
     assert fastest < 3.0 and np.isfinite(out).all()
-    assert max(report.inverted_tets for report in run.reports) == 0
+    assert run.reports[-1].inverted_tets == 0
+
+
+def around(run: Run, centre) -> float:
+    """Returns how deep points of the body are in a ball of half a metre [m]."""
+    return 0.5 - float(np.linalg.norm(run.render["block"] - centre, axis=1).min())
+
+
+def test_what_jumps_around_points_lets_them_out(tmp_path):
+    """A block of which a part is inside from one frame to the next has come out after a second."""
+    collider = ball(friction=0.0)
+    jumps = moved(collider, lambda v, t: v + [-0.6 if t > 3.5 * FRAME else -5.0, 0.0, 0.0], 8)
+    body = block((3, 3, 3), (0.6, 0.6, 0.6), at=(-0.3, -0.3, -0.3), material=Material(3e4, 0.4, stiffness_damping=0.01))
+    run = Run(tmp_path, Scene((body,), (collider,), Settings(gravity=(0.0, 0.0, 0.0))), **jumps)
+    run.advance(4)
+    before, fastest = around(run, [-0.6, 0.0, 0.0]), 0.0
+    for _ in range(26):
+        run.advance()
+        fastest = max(fastest, np.linalg.norm(run.state.v, axis=1).max())
+    assert before > 0.15 and around(run, [-0.6, 0.0, 0.0]) < 0.03
+    assert fastest < 5.0 and max(report.inverted_tets for report in run.reports) == 0
+
+
+def test_what_is_switched_on_around_points_lets_them_out(tmp_path):
+    collider = ball(friction=0.0)
+    times, values = FRAME * np.array([0.0, 3.0, 4.0]), [0.0, 0.0, 1.0]
+    body = block((3, 3, 3), (0.6, 0.6, 0.6), at=(0.3, -0.3, -0.3), material=Material(3e4, 0.4, stiffness_damping=0.01))
+    scene = Scene((body,), (collider,), Settings(gravity=(0.0, 0.0, 0.0)))
+    run = Run(tmp_path, scene, **moved(collider, still, 1), collider__ball__active=(times, values))
+    run.advance(4)
+    assert around(run, [0.0, 0.0, 0.0]) > 0.15 and np.abs(run.state.v).max() < 1e-9
+    fastest = 0.0
+    for _ in range(26):
+        run.advance()
+        fastest = max(fastest, np.linalg.norm(run.state.v, axis=1).max())
+    assert around(run, [0.0, 0.0, 0.0]) < 0.03 and fastest < 5.0
+
+
+def test_what_starts_partly_inside_is_let_out_and_what_is_swallowed_is_named(tmp_path):
+    collider = ball(friction=0.0)
+    body = block((4, 4, 4), at=(0.3, -0.5, -0.5), material=Material(3e4, 0.4, stiffness_damping=0.01))
+    settings = Settings(gravity=(0.0, 0.0, 0.0))
+    run = Run(tmp_path / "partly", Scene((body,), (collider,), settings), **moved(collider, still, 1))
+    fastest = 0.0
+    for _ in range(30):
+        run.advance()
+        fastest = max(fastest, np.linalg.norm(run.state.v, axis=1).max())
+    assert around(run, [0.0, 0.0, 0.0]) < 0.03 and fastest < 5.0
+    large = block((4, 4, 4), (2.0, 2.0, 2.0), at=(-1.0, -1.0, -1.0))
+    with pytest.raises(BadInput) as caught:
+        Run(tmp_path / "in", Scene((large,), (collider,), settings), **moved(collider, still, 1))
+    assert caught.value.kind == "collider-in-body" and '"Ball"' in caught.value.sentence
+    ignored = Scene((large,), (collider,), settings, ignored_pairs=(("block", "ball"),))
+    Run(tmp_path / "ignored", ignored, **moved(collider, still, 1))
 
 
 @pytest.mark.parametrize("least", [0.2, 0.0])

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..arrays import Floats
@@ -12,7 +14,9 @@ from ..geometry.closest import closest_points
 from ..geometry.enclosure import has_inside
 from ..geometry.surface import Surface
 from ..geometry.winding import winding_numbers
+from ..skins.deforming import DeformingCollider
 from .colliders import BuiltCollider
+from .skin_surfaces import SkinSurfaces
 
 
 def check_overlap(
@@ -47,6 +51,37 @@ def check_overlap(
     within = corners[((corners > low) & (corners < high)).all(axis=1)]
     if len(within) and _depth(build_bvh(surface.vertices, surface.triangles), within) > allowed:
         raise BadInput("collider-in-body", name=name, collider=collider.name)
+
+
+def check_swallowed(
+    deforming: Sequence[DeformingCollider],
+    skins: SkinSurfaces | None,
+    names: Sequence[str],
+    surfaces: Sequence[Surface],
+) -> None:
+    """Looks whether a collider that deforms starts altogether inside a body: no surface of it is near, to be let out.
+
+    Args:
+        deforming: The colliders, where they start.
+        skins: Which says what they meet; None: nothing.
+        names, surfaces: Of the bodies: what they are called, and render meshes in the world [m].
+
+    Raises:
+        BadInput: "collider-in-body".
+    """
+    if skins is None:
+        return
+    own = skins.skins
+    for collider in deforming:
+        for number, (name, surface) in enumerate(zip(names, surfaces, strict=True)):
+            if collider.key not in own.names or not own.meets[number, own.names.index(collider.key)]:
+                continue
+            low, high = surface.bounds
+            points = collider.vertices[np.unique(collider.triangles)]
+            if not ((points > low) & (points < high)).all() or not has_inside(surface.vertices, surface.triangles):
+                continue
+            if (np.abs(winding_numbers(build_bvh(surface.vertices, surface.triangles), points)) > 0.5).all():
+                raise BadInput("collider-in-body", name=name, collider=collider.name)
 
 
 def _depth(bvh: Bvh, points: Floats) -> float:

@@ -73,6 +73,15 @@ class DeformingCollider:
         """Whether bodies feel it during a step."""
         return is_active(self.key, tracks, begin, end)
 
+    def appears(self, tracks: TrackReader, begin: float, end: float) -> bool:
+        """Whether it was elsewhere in the step before one, or switched off."""
+        if not self.is_active(tracks, begin, end):
+            return False
+        if begin <= self.settings.begin or not self.is_active(tracks, begin - (end - begin), begin):
+            return True
+        start, last = self.ends(tracks, begin, end)
+        return start is last and start.tobytes() != tracks.sample(_track(self.key), begin).tobytes()
+
     def _checked(self, vertices: Floats, time: float) -> Floats:
         if not np.isfinite(vertices).all():
             raise BadInput("collider-not-finite", name=self.name, frame=frame_at(self.settings, time))
