@@ -62,6 +62,7 @@ def features(scene: Scene) -> str:
     found |= {"heat source mesh" if len(source.triangles) else "heat source" for source in scene.heat_sources}
     found |= {_flesh_words(b) for b in scene.bodies if b.flesh is not None}
     found |= {f"bone {_bone_words(bone)}" for bone in scene.bones}
+    found |= {"touching"} if touches(scene) else set()
     found |= {"stress" for b in scene.bodies if {*STRESSES} & {*b.attributes}}
     return ", ".join(sorted(found)) + f", Python {sys.version_info.major}.{sys.version_info.minor}"
 
@@ -109,6 +110,13 @@ def is_averaged(body: Body) -> bool:
 def is_resting(body: Body) -> bool:
     """Whether a body takes no steps."""
     return body.flesh is not None and body.flesh.motion == QUASISTATIC
+
+
+def touches(scene: Scene) -> bool:
+    """Whether bodies of a scene may meet each other or themselves in its steps."""
+    moving = [body for body in scene.bodies if not is_resting(body)]
+    alone = any(body.collision.self_contact or body.fracture is not None for body in moving)
+    return alone or (len(moving) > 0 and len(scene.bodies) > 1)
 
 
 def _as_flesh(body: Body, asked: Body) -> Body:

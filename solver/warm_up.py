@@ -31,10 +31,11 @@ from .present_topology import broken_up
 from .scene import Scene
 from .simulation import Simulation
 from .tracks import TrackReader
-from .warm_scene import box, features, is_averaged, is_resting, one_tet, small
+from .warm_scene import box, features, is_averaged, is_resting, one_tet, small, touches
 from .warm_step import compile_elsewhere, wait_for
 
 SECONDS_EXPECTED = 10
+MORE_IF_TOUCHING = 10
 
 
 def warm_up(scene: Scene, on_event: Callable[[Mapping[str, Any]], None]) -> None:
@@ -42,7 +43,8 @@ def warm_up(scene: Scene, on_event: Callable[[Mapping[str, Any]], None]) -> None
     mark = cache_root() / f"warm-{_sources()[:16]}-{digest([features(scene)])[:16]}"
     if is_cached() and mark.exists():
         return
-    on_event({"event": "compiling", "seconds_expected": SECONDS_EXPECTED})
+    expected = SECONDS_EXPECTED + (MORE_IF_TOUCHING if touches(scene) else 0)
+    on_event({"event": "compiling", "seconds_expected": expected})
     helpers = [compile_elsewhere(what) for what in _elsewhere(scene)]
 
     def wait() -> None:
@@ -62,6 +64,7 @@ def warm_up(scene: Scene, on_event: Callable[[Mapping[str, Any]], None]) -> None
 def _elsewhere(scene: Scene) -> list[str]:
     """Returns what other processes compile while this one builds."""
     steps = [] if all(is_resting(body) for body in scene.bodies) else ["steps"]
+    steps += ["touching"] if touches(scene) else []
     if all(body.flesh is None for body in scene.bodies):
         return steps
     return [*steps, "averaged-flesh" if any(is_averaged(body) for body in scene.bodies) else "flesh"]

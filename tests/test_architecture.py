@@ -43,7 +43,7 @@ LAYERS = [
     "finish",
     "taken",
     "warm_scene",
-    "warm_step warm_flesh",
+    "warm_step warm_flesh warm_touching",
     "bake resume warm_up",
     "simulate drop",
     "commands",

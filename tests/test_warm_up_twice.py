@@ -28,3 +28,27 @@ def test_the_other_process_takes_the_same_way_to_the_sources(tmp_path: Path) -> 
     ended = subprocess.run([sys.executable, "-c", code, str(link)], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.strip() == str(link / "solver" / "linear" / "pcg.py")
+
+
+def test_bodies_that_may_meet_have_the_kernels_for_it_compiled_ahead() -> None:
+    """After both parts of the warm-up a box that falls on another compiles nothing."""
+    code = """
+from sinew.solver import warm_touching
+from sinew.solver.warm_step import compile_step
+compile_step()
+warm_touching.compile_touching()
+from numba.core import event
+class Listener(event.Listener):
+    def on_start(self, what):
+        names.append(what.data["dispatcher"].__name__)
+    def on_end(self, what):
+        pass
+names, reports, advance = [], [], warm_touching.advance_frame
+warm_touching.advance_frame = lambda *of: reports.append(advance(*of))
+with event.install_listener("numba:compile", Listener()):
+    warm_touching.compile_touching()
+assert not names, names
+assert reports[-1].contacts > 0
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr

@@ -16,6 +16,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--steps", action="store_true", help="only those of the simulation's steps")
     parser.add_argument("--flesh", action="store_true", help="only those of flesh")
     parser.add_argument("--averaged-flesh", action="store_true", help="only those of nearly incompressible flesh")
+    parser.add_argument("--touching", action="store_true", help="only those of bodies that meet each other")
     parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
     parser.add_argument("--child", action="store_true", help="end when standard input closes")
     parser.set_defaults(run=run)
@@ -34,6 +35,10 @@ def run(options: argparse.Namespace) -> int:
         from ..warm_flesh import compile_flesh
 
         compile_flesh(options.averaged_flesh)
+    elif options.touching:
+        from ..warm_touching import compile_touching
+
+        compile_touching()
     else:
         from ..warm_scene import everything
         from ..warm_up import warm_up
