@@ -15,7 +15,7 @@ from .built import Built, BuiltBody
 from .checks import check_scene
 from .contact.bearing import find_bearings
 from .contact.colliders import BuiltCollider, build_collider, still
-from .contact.first_sides import first_sides
+from .contact.first_contacts import first_contacts
 from .contact.overlap import check_overlap, check_swallowed
 from .contact.points import ContactPoints, contact_points, sample_surface
 from .contact.skin_surfaces import skin_surfaces
@@ -125,10 +125,7 @@ def build(
     moving = skin_surfaces(skins, scene, model, gravity)
     built = replace(built, skins=moving, breaking=breaking_skins(moving, fracture, model, gravity))
     _check_colliders(built, surfaces, tracks, scene.settings.begin)
-    skins = built.skins.skins if built.skins else None
-    sides = first_sides(built.colliders, skins, built.contact_points, model, tracks, scene.settings.begin)
-    if len(sides.id):
-        sides.keep(state)
+    first_contacts(colliders, moving, points_together, model, [body.name for body in bodies], tracks, state)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
 
 

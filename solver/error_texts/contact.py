@@ -37,6 +37,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is to pass through what the scene does not have.',
         "Bake it again.",
     ),
+    # solver/contact/overlapped.py
+    "bodies-overlap": (
+        '"{name}" and "{other}" are so deep in each other at the first frame that nothing says which way is out.',
+        "Move one of them out, or let them pass through each other with Collides With.",
+    ),
     # addon/messages.py
     "contacts-unsettled": (
         "In {count} steps, points that touch were still changing between holding, sliding and letting go when the "

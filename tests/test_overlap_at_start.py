@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies that begin in each other come out gently, or a sentence says that there is no way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contact_measures import DeepestEver, kinetic_energy
+from contact_scenes import NOTHING, RUBBER
+from scenes import Run, block
+from sinew.solver.contact.overlapped import first_overlaps
+from sinew.solver.errors import BadInput
+from sinew.solver.scene import Collider, Scene, Settings
+from sinew.solver.skins.places import places
+
+SOFT = replace(RUBBER, youngs_modulus=1.0e5, mass_damping=0.5)
+
+
+def two(by: float, sizes=(1.0, 1.0), cells=4, aside: float = 0.1) -> tuple:
+    """Returns two boxes, the second of which begins `by` of the first one's length inside it."""
+    first = block((cells,) * 3, (sizes[0],) * 3, key="a", material=SOFT)
+    at = (sizes[0] * (1.0 - by), aside, 0.0)
+    return first, block((cells,) * 3, (sizes[1],) * 3, at=at, key="b", material=SOFT)
+
+
+@pytest.mark.parametrize("by", [0.1, 0.5])
+def test_overlapped_bodies_come_out_gently(tmp_path, by):
+    run = Run(tmp_path, Scene(two(by), (Collider("ground", "Ground"),)))
+    mass, fastest = run.built.model.mass.sum(), 0.0
+    for _ in range(36):
+        run.advance()
+        fastest = max(fastest, float(np.linalg.norm(run.state.v, axis=1).max()))
+    ever = DeepestEver(run)
+    ever.look(run)
+    a, b = (run.state.x[body.range.nodes, 0].mean() for body in run.built.bodies)
+    assert b - a > 0.95
+    assert ever.depth < 0.01
+    assert fastest < 3.0
+    assert kinetic_energy(run) < 1e-3 * 9.81 * mass
+
+
+def test_without_gravity_they_drift_apart_slowly(tmp_path):
+    run = Run(tmp_path, Scene(two(0.3), (), Settings(gravity=NOTHING)))
+    run.advance(30)
+    ever = DeepestEver(run)
+    ever.look(run)
+    assert ever.depth < 1e-3
+    momentum = run.built.model.mass @ run.state.v
+    assert np.linalg.norm(momentum) < 1e-3 * run.built.model.mass.sum()
+    assert np.linalg.norm(run.state.v, axis=1).max() < 2.0
+
+
+def test_what_only_touches_is_left_alone(tmp_path):
+    run = Run(tmp_path, Scene(two(0.0, aside=0.0), (), Settings(gravity=NOTHING)))
+    X = run.state.x.copy()
+    run.advance(4)
+    assert np.abs(run.state.x - X).max() < 1e-9
+
+
+@pytest.mark.parametrize("by", [0.6, 1.0])
+def test_one_inside_another_is_told_with_both_names(tmp_path, by):
+    with pytest.raises(BadInput) as problem:
+        Run(tmp_path, Scene(two(by, (1.0, 0.4), aside=0.3), (), Settings(gravity=NOTHING)))
+    assert problem.value.kind == "bodies-overlap"
+    assert '"A"' in str(problem.value) and '"B"' in str(problem.value)
+
+
+def test_bodies_that_ignore_each_other_may_overlap(tmp_path):
+    scene = Scene(two(0.6, (1.0, 0.4), aside=0.3), (), Settings(gravity=NOTHING), ignored_pairs=(("a", "b"),))
+    run = Run(tmp_path, scene)
+    X = run.state.x.copy()
+    run.advance(2)
+    assert np.abs(run.state.x - X).max() < 1e-9
+
+
+def test_depths_are_those_along_the_way_out(tmp_path):
+    run = Run(tmp_path, Scene(two(0.4, cells=2, aside=0.0)))
+    built = run.built
+    assert built.skins is not None
+    skins, model = built.skins.skins, built.model
+    at = places(skins, model, built.initial.x)
+    middles = {number: model.X[model.tets[body.tets]].mean(axis=1) for number, body in enumerate(model.bodies)}
+    found = first_overlaps(skins, ["A", "B"], at, middles, 0)
+    assert len(found.id) > 0
+    assert np.allclose(found.shift, -0.4)
+    assert found.triangle is not None
+    assert (np.diff(found.id) > 0).all()
+    # through the ends that look along x, and no others
+    ends = at[skins.triangles[found.triangle]][:, :, 0]
+    assert np.allclose(ends, ends[:, :1])
