@@ -148,7 +148,11 @@ def followed(vertices: Floats, corners: Indices, weights: Floats) -> Floats:
         corners: The vertices that each point lies between, (k, 3).
         weights: Its barycentric weights there, (k, 3).
     """
-    return np.einsum("kc,kci->ki", weights, vertices[corners])
+    at = vertices[corners[:, 0]]
+    between = np.flatnonzero(weights[:, 0] < 1.0)  # most points are vertices
+    if len(between):
+        at[between] = np.einsum("kc,kci->ki", weights[between], vertices[corners[between]])
+    return at
 
 
 def _track(key: str) -> str:
