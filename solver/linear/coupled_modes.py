@@ -18,8 +18,10 @@ from .coarse_factor import Arrangement, Whole, arrange, factor_rows, solve_rows
 from .pattern import BlockPattern
 from .threes import add, add_cross, load, nothing, numbers, store
 
-# Work of the factor per block of the matrix, at most: it takes as long as some forty iterations then, and saves more
+# Work of the factor per block of the matrix, at most: it takes as long as some forty iterations then, and saves more.
+# So much is always allowed, some 50 ms: crumbs have few blocks, but need hundreds of iterations.
 WORK = 1000.0
+ALWAYS = 1.0e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,7 @@ def places(pattern: BlockPattern, is_free: Bools, positions: Floats, arms: Float
     known = is_own.tobytes()
     if known not in coupling.arrangements:
         coupling.arrangements[known] = arrange(
-            first, second, len(islands), WORK * (pattern.first_count or pattern.block_count)
+            first, second, len(islands), max(ALWAYS, WORK * (pattern.first_count or pattern.block_count))
         )
     arranged = coupling.arrangements[known]
     place[islands] = arranged.place
