@@ -34,7 +34,7 @@ def check_scene(scene: Scene) -> None:
         _check_heat_source(source)
     for collider in scene.colliders:
         _check_collider(collider)
-    known = {thing.key for thing in (*scene.bodies, *scene.colliders)}
+    known = {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
     for pair in scene.ignored_pairs:
         for key in sorted(set(pair) - known):
             raise BadInput("ignored-pair-unknown", name=key)

@@ -39,8 +39,8 @@ class PoseContact:
         self.contact = replace(contact, colliders=(*felt, *now))
         self.poses = [collider.pose(tracks, time) for collider in felt] + [STILL] * len(now)
         self.before = [(c, c.pose(tracks, before)) for c in felt] + [(c, STILL) for c in earlier]
-        keys = "".join(f"{collider.key}/" for collider in (*felt, *soft)).encode()
-        self.asked = [np.frombuffer(keys, np.uint8), *(np.asarray(pose) for pose in self.poses), *at]
+        keys = "/".join([*(collider.key for collider in felt), *(collider.key for collider in soft)]).encode()
+        self.asked: list[np.ndarray] = [np.frombuffer(keys, np.uint8), *self.poses, *at]
 
     def at(self, x: Floats) -> Touching:
         """Returns what acts, for the nodes of the equilibrium before, x [m], (n, 3)."""
