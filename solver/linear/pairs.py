@@ -44,6 +44,7 @@ class PairPattern:
         self.keys = np.zeros(0, np.int64)  # of pairs of tets, rising
         self.widened: Widened | None = None
         self.last: BlockPattern | None = None
+        self.last_keys = self.keys
         self.wide = np.zeros((0, 9))
 
     def across(self, pattern: BlockPattern, tet: Indices, other: Indices) -> Across:
@@ -60,16 +61,21 @@ class PairPattern:
             fill_blocks(self.tets, new // count, new % count, rows, columns)
             self.widened, self.last = widen(pattern, rows, columns), None
             self.wide = np.empty((self.widened.pattern.block_count, 9))
-        return Across(self._coupled(pattern, self.widened, tet, other), self.widened, place)
+        acts = np.zeros(len(self.keys), bool)
+        acts[place] = True
+        return Across(self._coupled(pattern, self.widened, self.keys[acts]), self.widened, place)
 
-    def _coupled(self, pattern: BlockPattern, widened: Widened, tet: Indices, other: Indices) -> BlockPattern:
-        """Returns the wide pattern with the islands coupled that the pairs join."""
-        islands, first = pattern.island_of_row, self.tets[:, 0]
-        coupling = coupling_of(islands[first[tet]], islands[first[other]], pattern.island_count)
+    def _coupled(self, pattern: BlockPattern, widened: Widened, keys: Whole) -> BlockPattern:
+        """Returns the wide pattern with the islands coupled that pairs of tets join."""
+        if self.last is not None and np.array_equal(keys, self.last_keys):
+            return self.last
+        one, other = (pattern.island_of_row[self.tets[tet, 0]] for tet in np.divmod(keys, len(self.tets)))
+        coupling = coupling_of(one, other, pattern.island_count)
         if coupling is None:
-            return widened.pattern
-        if self.last is None or not coupling.is_same(self.last.coupling):
+            self.last = widened.pattern
+        elif self.last is None or not coupling.is_same(self.last.coupling):
             self.last = replace(widened.pattern, coupling=coupling)
+        self.last_keys = keys
         return self.last
 
 
