@@ -141,8 +141,8 @@ class ContactStep:
         only_add = self.solves >= ONLY_ADD and not self.is_broken
         lifts_from = self.rigid_count() if self.solves < MOST_SOLVES else len(pushing.on)
         again, is_violent = settle(
-            only_add, lifts_from, normal_force, shear, self.touching.gap, pushing.shear, pushing.size, pushing.k,
-            pushing.mu, pushing.on, pushing.kappa, pushing.slip, pushing.shift,
+            only_add, lifts_from, normal_force, shear, pushing.shear, pushing.size, pushing.k, pushing.mu, pushing.on,
+            pushing.kappa, pushing.slip, pushing.shift,
         )  # fmt: skip
         self.is_settled = not again
         return bool(again and (is_violent or self.solves < MOST_SOLVES))
@@ -228,6 +228,7 @@ class ContactStep:
             which = np.arange(rigid, len(touching))
             pushing.tie(self.skins.tie(touching, which), which)
         pushing.base[:] = pushing.shift
+        pushing.mu[pushing.lift < 0.0] = 0.0  # what is let out is not held back
         slide_on(self.known_force, pushing.shear, pushing.k, pushing.mu, pushing.kappa, pushing.slip)
         return pushing
 
