@@ -47,6 +47,7 @@ from .forces import (
 )
 from .memory import Memory
 from .near import points_near, surroundings
+from .plausible import farthest, held_back
 from .points import ContactPoints
 from .pushing import Pushing
 from .skin_contacts import NO_FRAMES, SkinContacts
@@ -94,6 +95,7 @@ class ContactStep:
             skins.begin(self.start, is_fixed, self.memory, self.first_of_skins)
         drifted, fallen = np.empty((2, *self.start.shape))
         go_on(self.start, floats(state.v), dt, model.gravity_scale, floats(gravity), drifted, fallen)
+        self.most = farthest(self.start, fallen, points.largest_tet) if self.is_broken else np.inf
         self.touching = self._find(fallen)
         self.pushing = self._new(self.touching)
         # what rests does not fall on, so gravity would reach too much; it only keeps remembered contacts in reach
@@ -128,6 +130,7 @@ class ContactStep:
 
     def update(self, x: Floats) -> bool:
         """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""
+        x = held_back(self.start, x, self.most) if self.is_broken else x
         measured = self._measure(x)
         if self._add(self._find(x), measured[0]):
             measured = self._measure(x)
@@ -139,7 +142,9 @@ class ContactStep:
         pushing = self.pushing
         self.acted = pushing.on.copy()
         only_add = self.solves >= ONLY_ADD and not self.is_broken
-        lifts_from = self.rigid_count() if self.solves < MOST_SOLVES else len(pushing.on)
+        # nor are splinters lifted: a solve that throws one far would lift others as far
+        lifts = self.solves < MOST_SOLVES and not self.is_broken
+        lifts_from = self.rigid_count() if lifts else len(pushing.on)
         again, is_violent = settle(
             only_add, lifts_from, normal_force, shear, pushing.shear, pushing.size, pushing.k, pushing.mu, pushing.on,
             pushing.kappa, pushing.slip, pushing.shift,
