@@ -20,6 +20,7 @@ UNBALANCED = 0.02  # share of the normal forces that may be wrong when no furthe
 UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
 PULLS = 0.1  # share of what contacts press by which they may pull when only some are added
 SUNK = 0.03  # depth of what pushes from which it is lifted within the step, in sizes of tets
+STAYS = 0.7  # share of the depth at the start of a step that it keeps then
 DEEP = 0.02  # depth of what was not pushed yet that is worth many solves, in sizes of tets
 SLIDES_ON = 0.3  # κ over k up to which what slid is taken to slide on
 
@@ -132,26 +133,29 @@ def slide_on(known_force, shear, k, mu, kappa, slip):
 
 
 @kernel()
-def settle(only_add, lifts_from, normal_force, shear, start_shear, size, k, mu, on, kappa, slip, shift):
+def settle(only_add, only_drop, lifts_from, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip, shift):
     """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
 
-    Where `only_add`, contacts that push go on pushing, unless they pull too much. `slip`, friction of the step before,
-    holds for one solve; it was wrong where the contact would have slid back along s0, `start_shear` [m], (k, 3). The
-    `shift` of contacts from `lifts_from` on that are in too deep rises until they push as much at the surface. Returns
-    whether so much changed that it has to be solved again, and whether that is worth many solves.
+    Where `only_add`, contacts that push go on pushing, unless they pull too much; where `only_drop`, none begins to.
+    `slip`, friction of the step before, holds for one solve; it was wrong where the contact would have slid back along
+    s0, `start_shear` [m], (k, 3). The `shift` of contacts from `lifts_from` on that sink in too deep rises until they
+    push as much nearer to the surface. Returns whether so much changed that it has to be solved again, and whether that
+    is worth many solves.
     """
-    pressing, pulling, rubbing, wrong, missing, deepest = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    pressing, bearing, pulling, rubbing, wrong, missing, deepest = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for c in range(len(on)):
         pressing += max(normal_force[c], 0.0)
         if on[c]:
+            bearing += max(normal_force[c], 0.0)
             pulling -= min(normal_force[c], 0.0)
-    goes_on, is_sunk = only_add and pulling <= PULLS * pressing, False
+    goes_on, is_sunk = only_add and pulling <= PULLS * bearing, False
     for c in range(len(on)):
         N = max(normal_force[c], 0.0)
         rubbing += mu[c] * N
         pushes = normal_force[c] > 0.0 or (on[c] and goes_on)
         if on[c] != pushes:
             wrong += abs(normal_force[c])
+            pushes = pushes and not only_drop
         if on[c]:
             # a contact that was off says by its depth that it has to push, not how strongly it will
             length = math.sqrt(shear[c, 0] ** 2 + shear[c, 1] ** 2 + shear[c, 2] ** 2)
@@ -167,14 +171,17 @@ def settle(only_add, lifts_from, normal_force, shear, start_shear, size, k, mu, 
                     missing += now * length + rubbed
                     now = k[c]
             kappa[c] = now
-            if c >= lifts_from and shift[c] >= 0.0 and N / k[c] - shift[c] > SUNK * size[c]:
-                shift[c], is_sunk = N / k[c], True
+            sunk = N / k[c] - shift[c]
+            if c >= lifts_from and shift[c] >= 0.0 and sunk > max(SUNK * size[c], -STAYS * gap[c]):
+                # what is deep already comes out by and by: pushed out at once it would fly off
+                shift[c] += sunk - max(0.5 * SUNK * size[c], -STAYS * gap[c])
+                is_sunk = True
         else:
             deepest = max(deepest, normal_force[c] / (k[c] * size[c]))
         slip[c] = 0.0
         on[c] = pushes
     again = wrong > UNBALANCED * pressing or missing > UNEVEN * rubbing
-    return again or is_sunk, again and (deepest > DEEP or pulling > PULLS * pressing)
+    return again or is_sunk, again and (deepest > DEEP or pulling > PULLS * bearing)
 
 
 @kernel()

@@ -56,6 +56,7 @@ from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, known_cont
 NO_PAIRS = Pairs()
 MOST_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
 MOST_WHEN_VIOLENT = 20  # the same where bodies hit each other so hard that they would be deep in each other
+ONLY_DROP = 13  # solves of a violent step after which none is added: what pulls would throw bodies apart
 ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
 
 
@@ -146,8 +147,8 @@ class ContactStep:
         lifts = self.solves < MOST_SOLVES and not self.is_broken
         lifts_from = self.rigid_count() if lifts else len(pushing.on)
         again, is_violent = settle(
-            only_add, lifts_from, normal_force, shear, pushing.shear, pushing.size, pushing.k, pushing.mu, pushing.on,
-            pushing.kappa, pushing.slip, pushing.shift,
+            only_add, self.solves >= ONLY_DROP, lifts_from, normal_force, shear, self.touching.gap, pushing.shear,
+            pushing.size, pushing.k, pushing.mu, pushing.on, pushing.kappa, pushing.slip, pushing.shift,
         )  # fmt: skip
         self.is_settled = not again
         return bool(again and (is_violent or self.solves < MOST_SOLVES))
