@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pieces of what broke meet each other from the moment that they part, and what they remember goes along."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from contact_measures import depths, kinetic_energy
+from contact_scenes import NOTHING
+from scenes import Run, block, rotation
+from sinew.solver.break_up import _take
+from sinew.solver.contact.memory import Memory
+from sinew.solver.contact.skins_broken import follow_skins, let_out
+from sinew.solver.present_topology import broken_up, with_topology
+from sinew.solver.scene import Body, Collider, Fracture, Material, Scene, Settings
+from sinew.solver.skins.places import places
+
+HARD = Material(1.0e7, 0.3, 1000.0, stiffness_damping=0.0005)
+NEVER = Fracture(breaking_stress=1.0e20)
+GROUND = (Collider("ground", "Ground"),)
+TURN = rotation([1, 0, 0], 0.9) @ rotation([0, 0, 1], 0.7)
+
+
+def plate(fracture: Fracture, height: float, cells=(8, 8, 2), **settings) -> Body:
+    """Returns a plate of 1 m on one of its corners, so high above the ground."""
+    body = block(
+        cells, (1.0, 1.0, 0.125 * cells[2]), turn=TURN, key="plate", material=HARD, fracture=fracture, **settings
+    )
+    lift = [0.0, 0.0, height - body.vertices[:, 2].min()]
+    return replace(body, vertices=body.vertices + lift, tet_nodes=body.tet_nodes + lift)
+
+
+def part(run: Run, size: float) -> None:
+    """Parts a plate along a grid of cubes of `size` [m]."""
+    built = run.built
+    assert built.fracture is not None
+    flat = run.built.model.X @ TURN
+    middle = flat[built.model.tets].mean(axis=1) - flat.min(axis=0)
+    cube = np.floor(middle / size).astype(int) @ [10_000, 100, 1]
+    across = built.fracture.neighbours.tet
+    parted = (across >= 0) & (cube[:, None] != cube[np.maximum(across, 0)])
+    _take(run.simulation, broken_up(built.whole or built, parted), parted)
+
+
+def deepest(run: Run) -> float:
+    """Returns how deep a vertex of a piece is in another, in tet sizes."""
+    skins, model = run.built.skins.skins, run.built.model
+    x = places(skins, model, run.state.x)
+    piece = np.searchsorted(model.pattern.island_start, skins.nodes[:, 0], side="right")
+    of_triangle, worst = piece[skins.triangles[:, 0]], 0.0
+    for each in np.unique(of_triangle):
+        worst = max(worst, float(depths(x[piece != each], x, skins.triangles[of_triangle == each]).max()))
+    return worst / float(skins.size[0])
+
+
+def test_parted_faces_lie_on_each_other_and_stay(tmp_path: Path) -> None:
+    run = Run(tmp_path, Scene((plate(NEVER, 0.5),), (), Settings(gravity=NOTHING)))
+    assert run.built.skins is not None and not run.built.skins.skins.meets.any()
+    run.advance()
+    part(run, 0.25)
+    skins = run.built.skins.skins
+    assert skins.meets[0, 0] and run.built.model.pattern.island_count == 16
+    X = run.state.x.copy()
+    run.advance(4)
+    assert np.abs(run.state.x - X).max() < 1e-6
+    # every piece is closed: of each edge the two sides run opposite ways
+    sides = np.stack([skins.triangles, np.roll(skins.triangles, -1, axis=1)], axis=2).reshape(-1, 2)
+    forward, back = (np.unique(edges, axis=0, return_counts=True) for edges in (sides, sides[:, ::-1]))
+    assert np.array_equal(forward[0], back[0]) and np.array_equal(forward[1], back[1])
+
+
+def test_a_plate_in_pieces_piles_up(tmp_path: Path) -> None:
+    run = Run(tmp_path, Scene((plate(NEVER, 0.1, initial_velocity=(0.0, 0.0, -2.0)),), GROUND))
+    part(run, 0.25)
+    mass = run.built.model.mass
+    energy = lambda: kinetic_energy(run) + 9.81 * float(mass @ run.state.x[:, 2])  # noqa: E731
+    start = energy()
+    for _ in range(40):
+        run.advance()
+        assert energy() < 1.001 * start
+    assert deepest(run) < 0.1
+    assert kinetic_energy(run) < 1e-3 * start
+    assert run.reports[-1].contacts > 100
+
+
+def test_a_resumed_bake_has_the_same_skins(tmp_path: Path) -> None:
+    run = Run(tmp_path, Scene((plate(NEVER, 0.5),), GROUND))
+    whole = run.built
+    part(run, 0.25)
+    part(run, 0.125)
+    one, other = run.built.skins.skins, with_topology(whole, run.state).skins.skins
+    for name in ("rest", "tet", "weights", "nodes", "triangles", "vertex_key", "triangle_key", "piece", "area"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert (np.diff(one.vertex_key) > 0).all() and (np.diff(one.triangle_key) > 0).all()
+
+
+def test_contacts_find_their_points_again_when_more_breaks(tmp_path: Path) -> None:
+    run = Run(tmp_path, Scene((plate(NEVER, 0.5),), GROUND))
+    part(run, 0.25)
+    before = run.built.skins.skins
+    part(run, 0.125)
+    now = run.built.skins.skins
+    random = np.random.default_rng(0)
+    point = np.sort(random.choice(before.vertex_count, 40, replace=False))
+    triangle = random.integers(len(before.triangles), size=40)
+    memory = let_out(point + 1000, triangle, np.arange(40.0))
+    found = follow_skins(memory, before, now, 1000, 2000)
+    assert 20 < len(found.id) <= 40 and (np.diff(found.id) > 0).all()
+    assert found.triangle is not None
+    kept = (-found.shift).astype(int)
+    assert np.array_equal(now.vertex_key[found.id - 2000], before.vertex_key[point[kept]])
+    has_triangle = found.triangle >= 0
+    assert has_triangle.any()
+    keys = before.triangle_key[triangle[kept]]
+    assert np.array_equal(now.triangle_key[found.triangle[has_triangle]], keys[has_triangle])
+    assert len(follow_skins(Memory.empty(), before, now, 0, 0).id) == 0
