@@ -15,6 +15,7 @@ from .points import INERTIA
 
 PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
 LET_OUT = 0.1  # time in which a depth at the start falls to 1/e [s]
+LET_OUT_SPEED = 4.0  # how fast it falls at most, in tet sizes per second
 RAISE = 0.05  # share of the depth that moves into the shift in one step
 UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
 UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
@@ -251,7 +252,7 @@ def recall(known_id, known_force, known_shear, known_shift, known_lift, known_ka
 
 @kernel()
 def keep(
-    count, rigid, dt, id, normal, side, normal_force, shear, k, mu, shift, lift, kappa, is_sheet, turns, frames,
+    count, rigid, dt, id, normal, side, normal_force, shear, size, k, mu, shift, lift, kappa, is_sheet, turns, frames,
     kept_id, kept_force, kept_shear, kept_side, kept_shift, kept_lift, kept_kappa, kept_normal,
 ):  # fmt: skip
     """Writes what is remembered of contacts at the end of a step, and returns of how many: see `Memory`.
@@ -273,7 +274,8 @@ def keep(
         allowed = lift[c]
         lets_out = c >= rigid and allowed < 0.0
         if lets_out:  # a depth at the start shrinks, at once where the point is less deep by now
-            allowed = max(allowed * (1.0 - dt / LET_OUT), min(shift[c] - normal_force[c] / k[c], 0.0))
+            out = min(-allowed / LET_OUT, LET_OUT_SPEED * size[c])
+            allowed = max(allowed + out * dt, min(shift[c] - normal_force[c] / k[c], 0.0))
         kept_id[kept], kept_side[kept], kept_force[kept], kept_lift[kept] = id[c], side[c], force, allowed
         raised = shift[c] + RAISE * (force / k[c] - shift[c] + allowed)
         if lets_out:

@@ -162,10 +162,10 @@ class ContactStep:
         kept = Memory.room(len(touching), self.skins is not None)
         rigid = self.rigid_count()
         count = keep(
-            self.count, rigid, self.dt, touching.id, touching.normal, touching.side, normal_force, shear, pushing.k,
-            pushing.mu, np.minimum(pushing.base, pushing.shift), pushing.lift, pushing.kappa, self.is_sheet, self.turns,
-            self._frames(touching, rigid), kept.id, kept.force, kept.shear, kept.side, kept.shift, kept.lift,
-            kept.kappa, kept.normal,
+            self.count, rigid, self.dt, touching.id, touching.normal, touching.side, normal_force, shear, pushing.size,
+            pushing.k, pushing.mu, np.minimum(pushing.base, pushing.shift), pushing.lift, pushing.kappa, self.is_sheet,
+            self.turns, self._frames(touching, rigid), kept.id, kept.force, kept.shear, kept.side, kept.shift,
+            kept.lift, kept.kappa, kept.normal,
         )  # fmt: skip
         if kept.triangle is not None and touching.triangle is not None:
             kept.triangle[:count] = touching.triangle[np.searchsorted(touching.id, kept.id[:count])]

@@ -31,6 +31,7 @@ from ..skins.skin import Skins, Whole
 from .bodies import FractureBodies
 from .neighbours import FACES, Neighbours
 
+SOFTNESS = 0.02  # of contacts between pieces, so that these give like the tets behind: blows of stiffer ones break more
 REACH = 1.0  # how far a node may be put elsewhere, in tet sizes
 SPLINTER = 4  # tets from which a piece has a surface; of smaller ones only the corners touch others
 LOOSE = 0.05  # distance from the faces of tets from which a vertex of the mesh is a point by itself, in tet sizes
@@ -189,7 +190,7 @@ class BreakingSkins:
             tet=tet,
             weights=floats(weights, -1, 4),
             area=floats(area),
-            youngs_modulus=youngs_modulus(model.mu[tet], model.lam[tet]),
+            youngs_modulus=SOFTNESS * youngs_modulus(model.mu[tet], model.lam[tet]),
             mass=mass,
             weight=mass * self.weight * float(model.gravity_scale[body.nodes.start]),
             tet_size=float(self.surfaces.skins.size[self.surfaces.skins.vertex_start[number]]),
