@@ -175,7 +175,7 @@ def settle(only_add, only_drop, lifts_from, normal_force, shear, gap, start_shea
             sunk = N / k[c] - shift[c]
             if c >= lifts_from and shift[c] >= 0.0 and sunk > max(SUNK * size[c], -STAYS * gap[c]):
                 # what is deep already comes out by and by: pushed out at once it would fly off
-                shift[c] += sunk - max(0.5 * SUNK * size[c], -STAYS * gap[c])
+                shift[c] += min(sunk - max(0.5 * SUNK * size[c], -STAYS * gap[c]), PUSH_OUT * size[c])
                 is_sunk = True
         else:
             deepest = max(deepest, normal_force[c] / (k[c] * size[c]))

@@ -56,6 +56,7 @@ from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, known_cont
 NO_PAIRS = Pairs()
 MOST_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
 MOST_WHEN_VIOLENT = 20  # the same where bodies hit each other so hard that they would be deep in each other
+MOST_LIFTS = 2  # solves of a step after which contacts that sank are lifted
 ONLY_DROP = 13  # solves of a violent step after which none is added: what pulls would throw bodies apart
 ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
 
@@ -144,7 +145,7 @@ class ContactStep:
         self.acted = pushing.on.copy()
         only_add = self.solves >= ONLY_ADD and not self.is_broken
         # nor are splinters lifted: a solve that throws one far would lift others as far
-        lifts = self.solves < MOST_SOLVES and not self.is_broken
+        lifts = self.solves <= MOST_LIFTS and not self.is_broken
         lifts_from = self.rigid_count() if lifts else len(pushing.on)
         again, is_violent = settle(
             only_add, self.solves >= ONLY_DROP, lifts_from, normal_force, shear, self.touching.gap, pushing.shear,
