@@ -123,10 +123,10 @@ def dropped(
 ) -> Scene:
     """Returns bodies of surfaces in `folder`, as large as `size`, above a bowl, each turned at random.
 
-    Their stiffness goes from 4e4 Pa to 4e6 Pa, evenly on a logarithmic scale.
+    Their stiffness goes from 2e4 Pa to 2e6 Pa, evenly on a logarithmic scale.
     """
     random = np.random.default_rng(seed)
-    stiffness = np.logspace(np.log10(4.0e4), np.log10(4.0e6), len(names))
+    stiffness = np.logspace(np.log10(2.0e4), np.log10(2.0e6), len(names))
     bodies = []
     for i, name in enumerate(names):
         surface = read_surface(folder / name)
@@ -142,7 +142,7 @@ def dropped(
             )
         )  # fmt: skip
     bowl = Collider("bowl", "Bowl", "mesh", *bowl_mesh(inner, 0.05), friction=0.5)
-    return Scene(tuple(bodies), (bowl,), Settings(frame_end=121))
+    return Scene(tuple(bodies), (bowl,), Settings(frame_end=121, substeps=8))
 
 
 def plates(thickness: float, closed: float, seconds: float, size: float = 3.0) -> tuple[tuple[Collider, ...], dict]:
