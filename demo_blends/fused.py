@@ -48,14 +48,15 @@ def blade(outline: Sequence[Point], thickness: float, across: Point = (0, 1, 0))
     )
 
 
-def mirrored(parts: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
-    """Returns the parts and their images on the other side of y = 0."""
-    images = []
+def mirrored(parts: Sequence[bpy.types.Object], axis: int = 1) -> list[bpy.types.Object]:
+    """Returns the parts and their images on the other side of y = 0, or of where another axis is 0."""
+    images, flip = [], [1, 1, 1]
+    flip[axis] = -1
     for part in parts:
         image = part.copy()
         image.data = part.data.copy()
         bpy.context.scene.collection.objects.link(image)
-        image.matrix_world = Matrix.Diagonal((1, -1, 1, 1)) @ part.matrix_world
+        image.matrix_world = Matrix.Diagonal((*flip, 1)) @ part.matrix_world
         image.data.flip_normals()
         images.append(image)
     return [*parts, *images]

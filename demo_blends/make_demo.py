@@ -33,6 +33,8 @@ SCENES = (
     "bending_arm",
     "belly",
     "shaken_cheek",
+    "jelly_bowl",
+    "squeezed_ball",
 )
 SHEET_PICTURES = 9
 

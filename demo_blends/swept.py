@@ -95,3 +95,32 @@ def mesh_object(
     obj = bpy.data.objects.new(name, mesh)
     bpy.context.scene.collection.objects.link(obj)
     return obj
+
+
+def lathe(
+    name: str, profile: Points, sides: int, flutes: int = 0, deep: float = 0.0, closed: bool = False
+) -> bpy.types.Object:
+    """Returns what a profile of radius and height [m] sweeps about the z axis; it begins and ends on that axis.
+
+    The profile goes upwards outside. There may be so many `flutes`, `deep` times as deep as the radius. A `closed`
+    profile is a ring of points off the axis instead, and sweeps a ring.
+    """
+    profile = np.asarray(profile, float)
+    ring = profile if closed else profile[1:-1]
+    angles = 2.0 * math.pi * np.arange(sides) / sides
+    wave = 1.0 + deep * np.cos(flutes * angles)
+    x, y = (np.outer(ring[:, 0], wave * turn(angles)) for turn in (np.cos, np.sin))
+    vertices = np.column_stack([x.ravel(), y.ravel(), np.repeat(ring[:, 1], sides)])
+    count = len(ring)
+    rows = [(k, (k + 1) % count) for k in range(count if closed else count - 1)]
+    faces = [
+        (a * sides + j, a * sides + (j + 1) % sides, b * sides + (j + 1) % sides, b * sides + j)
+        for a, b in rows
+        for j in range(sides)
+    ]
+    if not closed:
+        first, last = len(vertices), len(vertices) + 1
+        vertices = np.vstack([vertices, [0.0, 0.0, profile[0, 1]], [0.0, 0.0, profile[-1, 1]]])
+        faces += [(first, (j + 1) % sides, j) for j in range(sides)]
+        faces += [((count - 1) * sides + j, (count - 1) * sides + (j + 1) % sides, last) for j in range(sides)]
+    return mesh_object(name, vertices, faces)

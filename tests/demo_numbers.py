@@ -15,6 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo_blends"))
 
+import demo_contact
 import demo_flesh
 import make_demo
 from sinew.solver.cache import CacheReader
@@ -67,6 +68,9 @@ def main() -> None:
     if name in demo_flesh.MEASURES:
         body, flesh = demo_flesh.MEASURES[name]
         bodies[body].update(flesh(cache))
+    if name in demo_contact.SCENES:
+        for body, touching in demo_contact.touching(cache).items():
+            bodies[body].update(touching)
     numbers = {
         "bodies": bodies,
         "frames": cache.last_frame(),
