@@ -56,7 +56,7 @@ from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, known_cont
 NO_PAIRS = Pairs()
 MOST_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
 MOST_WHEN_VIOLENT = 20  # the same where bodies hit each other so hard that they would be deep in each other
-MOST_LIFTS = 2  # solves of a step after which contacts that sank are lifted
+MOST_LIFTS = 4  # solves of a step after which contacts that sank are lifted
 ONLY_DROP = 13  # solves of a violent step after which none is added: what pulls would throw bodies apart
 ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
 
