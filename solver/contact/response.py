@@ -152,7 +152,8 @@ class ContactStep:
             pushing.size, pushing.k, pushing.mu, pushing.on, pushing.kappa, pushing.slip, pushing.shift,
         )  # fmt: skip
         self.is_settled = not again
-        return bool(again and (is_violent or self.solves < MOST_SOLVES))
+        # among splinters something is violent in every step, and never content
+        return bool(again and ((is_violent and not self.is_broken) or self.solves < MOST_SOLVES))
 
     def remember(self, state: State) -> None:
         """Keeps in the state what the next step has to know of the contacts."""
