@@ -30,6 +30,7 @@ def build() -> None:
     settings.youngs_modulus, settings.breaking_stress, settings.toughness = 1.0e9, 3.0e7, 2.0e6
     settings.seed, settings.scatter, settings.most_splits, settings.most_pieces = 1, 0.2, 300, 300
     settings.broken_material = stage.loose_material("Broken Glass", INSIDE, 0.12)
+    bpy.context.scene.sinew.max_iterations = 1000  # so stiff, splinters take more than others
     stage.add_ground()
     stage.light_and_camera((0.40, -0.86, 0.36), (0.0, 0.0, 0.17), lens=38.0)
 

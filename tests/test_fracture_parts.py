@@ -145,7 +145,10 @@ def test_the_quick_pattern_is_the_pattern(cells):
     slow, quick = block_pattern(copies.tets, count, islands), quick_pattern(copies.tets, count, islands)
     for name in slow.__dataclass_fields__:
         one, other = getattr(slow, name), getattr(quick, name)
-        assert one.dtype == other.dtype and np.array_equal(one, other), name
+        if one is None or other is None:  # no contacts join islands
+            assert one is other, name
+        else:
+            assert one.dtype == other.dtype and np.array_equal(one, other), name
 
 
 @pytest.mark.parametrize("strain", [False, True])

@@ -117,7 +117,8 @@ class CollisionSettings:
         name="Self Collision",
         description=(
             "The body does not go through itself where it folds, coils or lies down on itself; slower. "
-            "Parts that touch or overlap at rest, such as lips, are not pushed apart"
+            "Parts that touch or overlap at rest, such as lips, are not pushed apart. "
+            "Of what breaks it is the pieces that do not go through each other"
         ),
         default=False,
         **FIXED,

@@ -134,14 +134,16 @@ def slide_on(known_force, shear, k, mu, kappa, slip):
 
 
 @kernel()
-def settle(only_add, only_drop, lifts_from, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip, shift):
+def settle(
+    only_add, pulls, only_drop, lifts_from, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip, shift
+):  # fmt: skip
     """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
 
-    Where `only_add`, contacts that push go on pushing, unless they pull too much; where `only_drop`, none begins to.
-    `slip`, friction of the step before, holds for one solve; it was wrong where the contact would have slid back along
-    s0, `start_shear` [m], (k, 3). The `shift` of contacts from `lifts_from` on that sink in too deep rises until they
-    push as much nearer to the surface. Returns whether so much changed that it has to be solved again, and whether that
-    is worth many solves.
+    Where `only_add`, contacts that push go on pushing, unless they pull more than the share `pulls` of what bears;
+    where `only_drop`, none begins to. `slip`, friction of the step before, holds for one solve; it was wrong where the
+    contact would have slid back along s0, `start_shear` [m], (k, 3). The `shift` of contacts from `lifts_from` on that
+    sink in too deep rises until they push as much nearer to the surface. Returns whether so much changed that it has
+    to be solved again, and whether that is worth many solves.
     """
     pressing, bearing, pulling, rubbing, wrong, missing, deepest = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for c in range(len(on)):
@@ -149,7 +151,7 @@ def settle(only_add, only_drop, lifts_from, normal_force, shear, gap, start_shea
         if on[c]:
             bearing += max(normal_force[c], 0.0)
             pulling -= min(normal_force[c], 0.0)
-    goes_on, is_sunk = only_add and pulling <= PULLS * bearing, False
+    goes_on, is_sunk = only_add and not pulling > pulls * bearing, False
     for c in range(len(on)):
         N = max(normal_force[c], 0.0)
         rubbing += mu[c] * N
@@ -182,7 +184,7 @@ def settle(only_add, only_drop, lifts_from, normal_force, shear, gap, start_shea
         slip[c] = 0.0
         on[c] = pushes
     again = wrong > UNBALANCED * pressing or missing > UNEVEN * rubbing
-    return again or is_sunk, again and (deepest > DEEP or pulling > PULLS * bearing)
+    return again or is_sunk, again and (deepest > DEEP or pulling > pulls * bearing)
 
 
 @kernel()

@@ -2,8 +2,8 @@
 """How far nodes may be taken to go in a step while contacts are being found, among pieces of what broke.
 
 To turn costs a piece of one tet nothing in a linear solve: contacts that do not fit together turn it by a hundred
-radians, and it ends metres away. All that it would meet on that way would be a contact of the next solve, and those that
-it is nowhere near would pull at it and at what it touches. So contacts see it go no farther than it can be driven.
+radians, and it ends metres away. All that it would meet on that way would be a contact of the next solve, and those
+that it is nowhere near would pull at it and at what it touches. So contacts see it go no farther than it can be driven.
 """
 
 from __future__ import annotations

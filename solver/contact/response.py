@@ -33,6 +33,7 @@ from ..state import State
 from ..topology import TETS
 from .clearance import clearance_of
 from .forces import (
+    PULLS,
     find_moving,
     go_on,
     keep,
@@ -74,10 +75,13 @@ class ContactStep:
         gravity: Floats,
         dt: float,
         skins: SkinContacts | None = None,
+        may_break: bool = False,
     ) -> None:
         """Guesses the contacts: those remembered, and those that points reach by their velocity alone."""
         self.points, self.places, self.model, self.dt, self.skins = points, places, model, dt, skins
         self.solves, self.is_broken = 0, TETS in state.fields
+        # a blow that breaks a body is over in a step; what would settle in more solves is not what broke it
+        self.is_brief = self.is_broken or (may_break and skins is None)
         self.measured_at: Floats | None = None
         self.is_settled = True
         self.friction = np.array([place.collider.friction for place in places])
@@ -148,12 +152,13 @@ class ContactStep:
         lifts = self.solves <= MOST_LIFTS and not self.is_broken
         lifts_from = self.rigid_count() if lifts else len(pushing.on)
         again, is_violent = settle(
-            only_add, self.solves >= ONLY_DROP, lifts_from, normal_force, shear, self.touching.gap, pushing.shear,
-            pushing.size, pushing.k, pushing.mu, pushing.on, pushing.kappa, pushing.slip, pushing.shift,
+            only_add, np.inf if self.is_brief else PULLS, self.solves >= ONLY_DROP, lifts_from, normal_force, shear,
+            self.touching.gap, pushing.shear, pushing.size, pushing.k, pushing.mu, pushing.on, pushing.kappa,
+            pushing.slip, pushing.shift,
         )  # fmt: skip
         self.is_settled = not again
         # among splinters something is violent in every step, and never content
-        return bool(again and ((is_violent and not self.is_broken) or self.solves < MOST_SOLVES))
+        return bool(again and ((is_violent and not self.is_brief) or self.solves < MOST_SOLVES))
 
     def remember(self, state: State) -> None:
         """Keeps in the state what the next step has to know of the contacts."""

@@ -239,12 +239,9 @@ def _together(skins: Skins, parts: list[_Part], tets: Indices, broken: list[int]
     vertex_start = np.cumsum([0, *(len(part.rest) for part in parts)])
     triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)])
     tet = indices(np.concatenate([part.tet for part in parts]))
-    # a piece meets itself only if the body does when it is whole
-    apart = [number for number in broken if not skins.meets[number, number]]
     skin_of = np.repeat(np.arange(len(parts)), np.diff(vertex_start))
-    of_vertex = np.where(np.isin(skin_of, apart), piece[np.maximum(tet, 0)], -1)
-    meets = skins.meets.copy()
-    meets[broken, broken] = True  # pieces never go through each other
+    # where a body meets itself its pieces meet each other, and no longer themselves
+    of_vertex = np.where(np.isin(skin_of, broken), piece[np.maximum(tet, 0)], -1)
     told = np.full((int(vertex_start[-1]), 3), -1, np.int32)
     shares = np.zeros((int(vertex_start[-1]), 3))
     for skin in np.flatnonzero(skins.body < 0):
@@ -270,7 +267,6 @@ def _together(skins: Skins, parts: list[_Part], tets: Indices, broken: list[int]
         ),
         area=points.area,
         size=points.tet_size,
-        meets=meets,
         vertex_key=np.concatenate([part.vertex_key for part in parts]),
         triangle_key=np.concatenate([part.triangle_key for part in parts]),
         piece=indices(of_vertex),

@@ -34,8 +34,8 @@ def make_skins(
     deforming: Sequence[DeformingCollider],
     tracks: TrackReader,
 ) -> Skins | None:
-    """Returns the skins of a scene, None where nothing can ever meet: one body, no self-contact, no fracture, and no
-    collider that deforms or is sharp.
+    """Returns the skins of a scene, None where nothing can ever meet: one body, no self-contact, and no collider that
+    deforms or is sharp.
 
     Guaranteed: skin b is that of body b of the scene; then come the colliders with a skin, in their order. Vertices
     of render meshes keep the binding that they are drawn with. No edge of a body's triangles is longer than its tets.
@@ -52,7 +52,7 @@ def make_skins(
     by_key = {collider.key: collider for collider in deforming}
     told = [number for number, collider in enumerate(scene.colliders) if collider.key in by_key]
     between = _meets(scene, told, [])
-    needs_skins = bool(between.any()) or any(body.fracture is not None for body in scene.bodies)
+    needs_skins = bool(between.any())
     parts = [collider_surface(by_key[scene.colliders[number].key], size) for number in told] if between.any() else []
     told = told if between.any() else []
     sharp = []
