@@ -170,7 +170,7 @@ class BreakingSkins:
         triangles = indices(place[triangles.reshape(-1, 3)])
         edges = rest[triangles[:, 1:]] - rest[triangles[:, :1]]
         share = np.repeat(np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1) / 6.0, 3)
-        area = np.bincount(triangles.ravel(), share, minlength=len(rest))
+        area = floats(np.bincount(triangles.ravel(), share, minlength=len(rest)))
         area[: len(kept)] = skins.area[kept]
         count, faces = own.stop - own.start, skins.triangles_of(skin)
         return _Part(
