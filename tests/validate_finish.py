@@ -150,11 +150,12 @@ def test_it_begins_as_the_original(torn: tuple[Path, dict[str, Mapping[str, Any]
 
 
 def test_attributes_share(torn: tuple[Path, dict[str, Mapping[str, Any]]], tmp_path: Path) -> None:
-    _, plain = torn
-    bakes = [bake(tmp_path / name, torn_torus(FRAMES, ("stress", "damage"))) for name in ("c", "d")]
-    # the faster one: other programs take their share of the machine
-    told = min(bakes, key=lambda one: one["done"]["seconds"])
-    more = told["done"]["seconds"] - plain["done"]["seconds"]
-    print(f"\nstress and damage for {FRAMES} frames: {more:.2f} s more, finishing {told['finished']['seconds']:.2f} s")
-    share = more / plain["done"]["seconds"]
+    bakes = {(): [torn[1]], ("stress", "damage"): []}
+    for number in range(3):  # in turns, and the medians
+        for wanted, told in bakes.items():
+            if len(told) == number:
+                told.append(bake(tmp_path / f"{number}{len(wanted)}", torn_torus(FRAMES, wanted)))
+    plain, more = (float(np.median([one["done"]["seconds"] for one in told])) for told in bakes.values())
+    print(f"\nstress and damage for {FRAMES} frames: {more:.2f} s, without {plain:.2f} s")
+    share = more / plain - 1.0
     reach(SECTION, "two attributes of 22,200 triangles, over the bake without", f"{share:.0%}", "40 %", share <= 0.4)

@@ -69,16 +69,17 @@ def bent(folder: Path, body: Body) -> Run:
 @pytest.mark.parametrize(("meets_itself", "bound"), [(False, 30.0), (True, 15.0)])
 def test_frames_of_a_moving_bone(reach: Callable[..., bool], tmp_path: Path, meets_itself: bool, bound: float):
     if_idle()
-    rate, worst = 0.0, 0.0
-    for number in range(2):  # the faster one counts: other programs take their share of the machine
+    rates, worst = [], 0.0
+    for number in range(3):
         run = bent(tmp_path / str(number), arm(self_contact=meets_itself))
         begin_frame(run.simulation)
         run.advance(2)
         began = time.perf_counter()
         run.advance(FRAMES - 2)
-        rate = max(rate, (FRAMES - 2) / (time.perf_counter() - began))
+        rates.append((FRAMES - 2) / (time.perf_counter() - began))
         worst = max(worst, *(report.pose_residual for report in run.reports))
         assert all(report.converged and report.inverted_tets == 0 for report in run.reports)
+    rate = float(np.median(rates))
     words = "looking for contact with itself" if meets_itself else "without self-contact"
     line = f"frames per second on moving bones, {run.built.model.tet_count} tets, residual 1e-3, {words} ({load()})"
     reach(SECTION, line, round(rate), round(bound), rate >= bound and worst <= 1e-3)
