@@ -23,6 +23,7 @@ from .integrators.implicit_euler import step
 from .integrators.outside import Outside, Pairs, Points
 from .integrators.report import StepReport
 from .plastic import flow, largest_plastic_strain
+from .pose_ahead import PoseAhead, arrive, set_out
 from .pose_flesh import OnProgress, PoseReport, pose_flesh
 from .present_contacts import present_contacts
 from .present_model import present_model, reshaped_model
@@ -101,20 +102,29 @@ def advance_frame(
     reports: list[StepReport] = []
     poses: list[PoseReport] = []
     bearing: list[Floats] = []
+    ahead = None
     for number in range(1, settings.substeps + 1):
         # from whole numbers, so that a resumed bake gets the same times
         begin, end = (settings.time(frame - 1 + n / settings.substeps) for n in (number - 1, number))
         before_step()
         if takes_steps:
-            reports.append(advance_step(simulation, begin, end, on_progress))
+            if number % per_sample == 1 % per_sample:
+                after = settings.time(frame - 1 + (number - 1 + per_sample) / settings.substeps)
+                start = simulation.state.x.copy()
+                poses += _posed(simulation, frame, begin, after, on_progress)
+                ahead = set_out(simulation, start, begin, after)
+            reports.append(advance_step(simulation, begin, end, on_progress, ahead))
             if simulation.contacts:
                 bearing.append(loads(simulation.contacts))
             if settings.strict and not reports[-1].converged:
                 raise SolveFailed("step-not-converged", frame=frame, residual=reports[-1].residual)
         simulation.state.time = end
         if number % per_sample == 0:
-            sample_before = settings.time(frame - 1 + (number - per_sample) / settings.substeps)
-            poses += _posed(simulation, frame, sample_before, end, on_progress)
+            if takes_steps:
+                arrive(simulation, ahead)
+            else:
+                sample_before = settings.time(frame - 1 + (number - per_sample) / settings.substeps)
+                poses += _posed(simulation, frame, sample_before, end, on_progress)
             if on_sample is not None:
                 on_sample(render_positions(simulation.built, simulation.state))
     return replace(_frame_report(simulation, reports, poses, started), colliders=_average(simulation, bearing))
@@ -171,9 +181,16 @@ def _frame_report(
 
 
 def advance_step(
-    simulation: Simulation, begin: float, end: float, on_progress: OnProgress = lambda progress: None
+    simulation: Simulation,
+    begin: float,
+    end: float,
+    on_progress: OnProgress = lambda progress: None,
+    ahead: PoseAhead | None = None,
 ) -> StepReport:
-    """Moves a simulation from one time to another [s] in one step; inputs are those of its end."""
+    """Moves a simulation from one time to another [s] in one step; inputs are those of its end.
+
+    Flesh that follows a pose goes on to where `ahead` says, and stays where it is without.
+    """
     scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
     advance_heat(built.heat, built.model, state, tracks, scene, begin, end)
     by_heat = factors(built.heat, built.model, state)
@@ -193,9 +210,10 @@ def advance_step(
             targets[pins.key] = pins.targets(tracks, end)
             pins.hold(targets[pins.key], is_fixed, fixed_target)
             springs.append(pins.pull(state, model, targets[pins.key], stiffness, dt))
-    if built.flesh and built.flesh.quasistatic:  # it stays where it is until the next sample
+    if built.flesh and built.flesh.quasistatic:
         resting_nodes = built.flesh.quasistatic.part.nodes
-        is_fixed[resting_nodes], fixed_target[resting_nodes] = True, state.x[resting_nodes]
+        is_fixed[resting_nodes] = True
+        fixed_target[resting_nodes] = ahead.at(end) if ahead else state.x[resting_nodes]
     held = is_fixed if is_fixed.any() else None
     contacts = present_contacts(simulation, model, held, gravity, begin, end)
     stepping = built.flesh.stepping if built.flesh else None

@@ -37,7 +37,7 @@ LAYERS = [
     "build",
     "simulation",
     "present_contacts present_model present_overlap present_topology",
-    "break_up pose_flesh",
+    "break_up pose_ahead pose_flesh",
     "advance",
     "attributes",
     "finish",
