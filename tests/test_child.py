@@ -447,7 +447,7 @@ def test_wishes_to_stop_are_counted() -> None:
 def test_a_disk_that_fills_up_while_baking(through: Path, tmp_path: Path) -> None:
     drive = tmp_path / "drive"
     drive.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(drive)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=500k", "tmpfs", str(drive)]
     if sys.platform != "linux" or os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("cannot mount a small drive here")
     try:

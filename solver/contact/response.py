@@ -241,7 +241,7 @@ class ContactStep:
             which = np.arange(rigid, len(touching))
             pushing.tie(self.skins.tie(touching, which), which)
         pushing.base[:] = pushing.shift
-        pushing.mu[pushing.lift < 0.0] = 0.0  # what is let out is not held back
+        pushing.mu[rigid:][pushing.lift[rigid:] < 0.0] = 0.0  # what is let out is not held back
         slide_on(self.known_force, pushing.shear, pushing.k, pushing.mu, pushing.kappa, pushing.slip)
         return pushing
 
