@@ -231,7 +231,8 @@ def test_what_tets_leave_out_and_close_up_is_told(tmp_path):
         for i, (surface, size) in enumerate(bodies)
     )
     apart = (("b0", "b1"), ("b0", "b2"), ("b1", "b2"))  # they lie in each other
-    told = [{w.kind: w for w in body.warnings} for body in Run(tmp_path, Scene(parts, ignored_pairs=apart)).built.bodies]
+    run = Run(tmp_path, Scene(parts, ignored_pairs=apart))
+    told = [{w.kind: w for w in body.warnings} for body in run.built.bodies]
     assert 'Piece 1 (432 faces near 1.54, 0.04, 0.25) of "Body 0" is thinner than its tets' in told[0]["part-lost"].text
     assert float(told[0]["part-lost"].details["size"]) < 0.08
     assert 'tets of "Body 1" join surfaces' in told[1]["parts-joined"].text
