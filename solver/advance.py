@@ -14,7 +14,7 @@ from .break_up import break_up
 from .break_up import extremes as broken
 from .build import Built
 from .contact.pressed import loaded_keys, loads
-from .contact.response import MOST_WHEN_VIOLENT
+from .contact.settling import MOST_WHEN_VIOLENT
 from .embedding import interpolate
 from .errors import SolveFailed
 from .gravity import gravity_at
@@ -230,7 +230,7 @@ def advance_step(
         points = Points.together(*springs, act)
         return Outside(
             gravity, held, fixed_target, None, points, pairs, contact_count=len(act), contact_normals=normals,
-            pair_normals=across,
+            pair_normals=across, is_done=contacts.done() if contacts else None,
         )  # fmt: skip
 
     def respond(x: Floats, v: Floats) -> Outside | None:

@@ -17,12 +17,6 @@ PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, i
 LET_OUT = 0.1  # time in which a depth at the start falls to 1/e [s]
 LET_OUT_SPEED = 4.0  # how fast it falls at most, in tet sizes per second
 RAISE = 0.05  # share of the depth that moves into the shift in one step
-UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
-UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
-PULLS = 0.1  # share of what contacts press by which they may pull when only some are added
-SUNK = 0.03  # depth of what pushes from which it is lifted within the step, in sizes of tets
-STAYS = 0.7  # share of the depth at the start of a step that it keeps then
-DEEP = 0.02  # depth of what was not pushed yet that is worth many solves, in sizes of tets
 SLIDES_ON = 0.3  # κ over k up to which what slid is taken to slide on
 
 
@@ -131,60 +125,6 @@ def slide_on(known_force, shear, k, mu, kappa, slip):
         s = shear[c]
         slid = 0.0 < kappa[c] < SLIDES_ON * k[c] and s[0] * s[0] + s[1] * s[1] + s[2] * s[2] > 0.0
         slip[c] = mu[c] * known_force[c] if slid else 0.0
-
-
-@kernel()
-def settle(
-    only_add, pulls, only_drop, lifts_from, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip, shift
-):  # fmt: skip
-    """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
-
-    Where `only_add`, contacts that push go on pushing, unless they pull more than the share `pulls` of what bears;
-    where `only_drop`, none begins to. `slip`, friction of the step before, holds for one solve; it was wrong where the
-    contact would have slid back along s0, `start_shear` [m], (k, 3). The `shift` of contacts from `lifts_from` on that
-    sink in too deep rises until they push as much nearer to the surface. Returns whether so much changed that it has
-    to be solved again, and whether that is worth many solves.
-    """
-    pressing, bearing, pulling, rubbing, wrong, missing, deepest = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for c in range(len(on)):
-        pressing += max(normal_force[c], 0.0)
-        if on[c]:
-            bearing += max(normal_force[c], 0.0)
-            pulling -= min(normal_force[c], 0.0)
-    goes_on, is_sunk = only_add and not pulling > pulls * bearing, False
-    for c in range(len(on)):
-        N = max(normal_force[c], 0.0)
-        rubbing += mu[c] * N
-        pushes = normal_force[c] > 0.0 or (on[c] and goes_on)
-        if on[c] != pushes:
-            wrong += abs(normal_force[c])
-            pushes = pushes and not only_drop
-        if on[c]:
-            # a contact that was off says by its depth that it has to push, not how strongly it will
-            length = math.sqrt(shear[c, 0] ** 2 + shear[c, 1] ** 2 + shear[c, 2] ** 2)
-            slides = mu[c] * N < k[c] * length
-            now = mu[c] * N / length if slides else k[c]
-            if pushes:
-                along = shear[c, 0] * start_shear[c, 0] + shear[c, 1] * start_shear[c, 1]
-                along += shear[c, 2] * start_shear[c, 2]
-                rubbed = slip[c] if slip[c] > 0.0 else kappa[c] * length
-                if along > 0.0 or slip[c] <= 0.0:
-                    missing += abs(now * length - rubbed)
-                else:  # it came to rest; another force would push it to and fro for ever
-                    missing += now * length + rubbed
-                    now = k[c]
-            kappa[c] = now
-            sunk = N / k[c] - shift[c]
-            if c >= lifts_from and shift[c] >= 0.0 and sunk > max(SUNK * size[c], -STAYS * gap[c]):
-                # what is deep already comes out by and by: pushed out at once it would fly off
-                shift[c] += min(sunk - max(0.5 * SUNK * size[c], -STAYS * gap[c]), PUSH_OUT * size[c])
-                is_sunk = True
-        else:
-            deepest = max(deepest, normal_force[c] / (k[c] * size[c]))
-        slip[c] = 0.0
-        on[c] = pushes
-    again = wrong > UNBALANCED * pressing or missing > UNEVEN * rubbing
-    return again or is_sunk, again and (deepest > DEEP or pulling > pulls * bearing)
 
 
 @kernel()

@@ -33,14 +33,12 @@ from ..state import State
 from ..topology import TETS
 from .clearance import clearance_of
 from .forces import (
-    PULLS,
     find_moving,
     go_on,
     keep,
     measure,
     push,
     recall,
-    settle,
     slide_on,
     take_other,
     tie_points,
@@ -51,15 +49,11 @@ from .near import points_near, surroundings
 from .plausible import farthest, held_back
 from .points import ContactPoints
 from .pushing import Pushing
+from .settling import Settling
 from .skin_contacts import NO_FRAMES, SkinContacts
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, known_contacts
 
 NO_PAIRS = Pairs()
-MOST_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
-MOST_WHEN_VIOLENT = 20  # the same where bodies hit each other so hard that they would be deep in each other
-MOST_LIFTS = 4  # solves of a step after which contacts that sank are lifted
-ONLY_DROP = 13  # solves of a violent step after which none is added: what pulls would throw bodies apart
-ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
 
 
 class ContactStep:
@@ -79,11 +73,10 @@ class ContactStep:
     ) -> None:
         """Guesses the contacts: those remembered, and those that points reach by their velocity alone."""
         self.points, self.places, self.model, self.dt, self.skins = points, places, model, dt, skins
-        self.solves, self.is_broken = 0, TETS in state.fields
+        self.is_broken = TETS in state.fields
         # a blow that breaks a body is over in a step; what would settle in more solves is not what broke it
-        self.is_brief = self.is_broken or (may_break and skins is None)
+        self.settling = Settling(model, self.is_broken, self.is_broken or (may_break and skins is None))
         self.measured_at: Floats | None = None
-        self.is_settled = True
         self.friction = np.array([place.collider.friction for place in places])
         self.is_sheet = np.array([place.collider.is_sheet for place in places], bool)
         poses = np.array([place.pose[4:] for place in places]).reshape(-1, 4, 3)
@@ -141,24 +134,17 @@ class ContactStep:
         if self._add(self._find(x), measured[0]):
             measured = self._measure(x)
         self.measured_at, self.measured = x, measured
-        normal_force, shear = measured
-        self.solves += 1
-        # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in, but not to
-        # splinters: so stiff a spring drags one to the plane in a step, and it flies off in the next
-        pushing = self.pushing
-        self.acted = pushing.on.copy()
-        only_add = self.solves >= ONLY_ADD and not self.is_broken
-        # nor are splinters lifted: a solve that throws one far would lift others as far
-        lifts = self.solves <= MOST_LIFTS and not self.is_broken
-        lifts_from = self.rigid_count() if lifts else len(pushing.on)
-        again, is_violent = settle(
-            only_add, np.inf if self.is_brief else PULLS, self.solves >= ONLY_DROP, lifts_from, normal_force, shear,
-            self.touching.gap, pushing.shear, pushing.size, pushing.k, pushing.mu, pushing.on, pushing.kappa,
-            pushing.slip, pushing.shift,
-        )  # fmt: skip
-        self.is_settled = not again
-        # among splinters something is violent in every step, and never content
-        return bool(again and ((is_violent and not self.is_brief) or self.solves < MOST_SOLVES))
+        self.acted = self.pushing.on.copy()
+        return self.settling.settle(self.touching, self.rigid_count(), self.pushing, *measured)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether contacts did not want to change after the last solve."""
+        return self.settling.is_settled
+
+    def done(self) -> Bools | None:
+        """Returns which nodes stay as the last solve has left them, (n,): those of contacts that are content."""
+        return self.settling.done()
 
     def remember(self, state: State) -> None:
         """Keeps in the state what the next step has to know of the contacts."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -123,7 +124,8 @@ def _step(
         changed = respond(x, v) if respond else None
         if changed is None or solves >= max_solves:
             break
-        outside = changed
+        # what has not converged is not done, whatever its contacts say
+        outside = changed if solved.converged else replace(changed, is_done=None)
     ended = clock.perf_counter()
 
     state.fields[CHANGE] = change
@@ -159,6 +161,7 @@ def solve_step(
     pattern, points = model.pattern, outside.points
     work = workspace(pattern)
     is_free = work.all_free if outside.is_fixed is None else ~outside.is_fixed
+    sought = is_free if before is None or outside.is_done is None else is_free & ~outside.is_done
     impulse = work.impulse
     push_by_gravity(model.mass, model.gravity_scale, floats(outside.gravity), dt, impulse)
     if outside.node_force is not None:
@@ -180,14 +183,14 @@ def solve_step(
     b, x, change = np.empty((3, *v.shape))
     least = np.empty(pattern.island_count)
     sum_up(
-        model.mass, v0, work.force, impulse, dt, is_free, pattern.island_start, LEAST, b, least,
+        model.mass, v0, work.force, impulse, dt, sought, pattern.island_start, LEAST, b, least,
     )  # fmt: skip
-    modes = rigid_modes(matrix, values, x0, is_free)
+    modes = rigid_modes(matrix, values, x0, sought)
     lattices = None
     if settings.tolerance <= TIGHT and matrix.coupling is None:
         lattices = EmbeddedLattices(model.X, at_once=False, mesh=pattern)
     solved = solve(
-        matrix, values, b, is_free, v, settings.tolerance, settings.max_iterations, least, likely, modes, lattices
+        matrix, values, b, sought, v, settings.tolerance, settings.max_iterations, least, likely, modes, lattices
     )
     put_back(count, work.places, work.kept, work.is_kept, work.values)
 

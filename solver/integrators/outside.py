@@ -103,6 +103,8 @@ class Outside:
         contact_normals: Which way these push, (contact_count, 3); only flesh by Newmark's scheme reads them, which
             without them takes contacts for springs that also pull.
         pair_normals: The same of pairs, all of which are contacts, (k, 3): which way the point p of each is pushed.
+        is_done: Which nodes keep what the solve before has made of them, (n,), whole islands that no pair joins to
+            others; None: none do. Only linear steps read it, and only when they solve again.
     """
 
     gravity: Floats = field(default_factory=lambda: np.zeros(3))
@@ -114,3 +116,4 @@ class Outside:
     contact_count: int = 0
     contact_normals: Floats | None = None
     pair_normals: Floats | None = None
+    is_done: Bools | None = None

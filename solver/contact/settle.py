@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which contacts push and which slide after a solve, decided for every group of bodies that touch.
+
+What one group wants is weighed against what that group bears, so nothing far away drowns it: it goes as it would alone.
+Contacts are those of a `Touching` with their `Pushing`, k of them; islands are those of the model's pattern.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..jit import kernel
+from .forces import PUSH_OUT
+
+UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
+UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
+PULLS = 0.1  # share of what contacts press by which they may pull when only some are added
+SUNK = 0.03  # depth of what pushes from which it is lifted within the step, in sizes of tets
+STAYS = 0.7  # share of the depth at the start of a step that it keeps then
+DEEP = 0.02  # depth of what was not pushed yet that is worth many solves, in sizes of tets
+
+# what is summed up of every group
+PRESSING, BEARING, PULLING, RUBBING, WRONG, MISSING, DEEPEST, SUNKEN, NUMBERS = range(9)
+
+# what becomes of a group
+CONTENT, STOPS, GOES_ON = 0, 1, 2
+
+
+@kernel()
+def join_islands(normal_force, on, ends, tets, island_of_row, group):
+    """Writes the lowest island of each island's group, (islands,), which contacts join that push or have to."""
+    for island in range(len(group)):
+        group[island] = island
+    if len(group) == 1:
+        return
+    for c in range(len(on)):
+        if ends[c, 1] >= 0 and (on[c] or normal_force[c] > 0.0):
+            one, other = island_of_row[tets[ends[c, 0], 0]], island_of_row[tets[ends[c, 1], 0]]
+            while group[one] != one:
+                one = group[one]
+            while group[other] != other:
+                other = group[other]
+            if one < other:
+                group[other] = one
+            else:
+                group[one] = other
+    for island in range(len(group)):  # what it points at is lower, and done
+        group[island] = group[group[island]]
+
+
+@kernel()
+def settle(
+    only_add, only_drop, pulls, lifts_from, may_go_on, may_go_on_long, group, island_of_row, tets, ends, normal_force,
+    shear, gap, start_shear, size, k, mu, on, kappa, slip, shift, fate,
+):  # fmt: skip
+    """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
+
+    Only those of groups that have to be solved again are changed, and the others when there is none of these any more:
+    what is content stays as it was solved.
+
+    Args:
+        only_add: Whether contacts that push go on pushing, where all pull no more than the share `pulls` of what bears.
+        only_drop: Whether none begins to push.
+        lifts_from: The `shift` of contacts from here on that sink in too deep rises until they push as much nearer to
+            the surface.
+        may_go_on: Whether groups may be solved again that want to.
+        may_go_on_long: Whether those may where that is worth many solves.
+        group: Of `join_islands`.
+        island_of_row, tets: Of the model.
+        ends, normal_force, shear, gap, size, k, mu, on, kappa, slip, shift: Of the contacts; `slip`, friction of the
+            step before, holds for one solve. It was wrong where the contact would have slid back along s0.
+        start_shear: s0 [m], (k, 3).
+        fate: Out, CONTENT, STOPS with wishes left or GOES_ON for every island, (islands,).
+
+    Returns:
+        The highest fate of all.
+    """
+    of, sums = np.empty(len(on), np.int32), np.zeros((len(group), NUMBERS))
+    wishes, wanted = np.empty(len(on), np.bool_), np.empty((len(on), 2))
+    for c in range(len(on)):
+        of[c] = group[island_of_row[tets[ends[c, 0], 0]]]
+    _weigh(of, normal_force, mu, on, sums)
+    _wish(
+        only_add, only_drop, pulls, lifts_from, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
+        shift, sums, wishes, wanted,
+    )  # fmt: skip
+    highest = _decide(pulls, may_go_on, may_go_on_long, group, sums, fate)
+    for c in range(len(on)):
+        if fate[of[c]] == GOES_ON or highest < GOES_ON:
+            on[c], kappa[c], shift[c], slip[c] = wishes[c], wanted[c, 0], wanted[c, 1], 0.0
+    return highest
+
+
+@kernel()
+def _weigh(of, normal_force, mu, on, sums):
+    """Sums up what presses, bears, pulls and rubs in each group."""
+    for c in range(len(on)):
+        own, N = sums[of[c]], max(normal_force[c], 0.0)
+        own[PRESSING] += N
+        own[RUBBING] += mu[c] * N
+        if on[c]:
+            own[BEARING] += N
+            own[PULLING] -= min(normal_force[c], 0.0)
+
+
+@kernel()
+def _wish(
+    only_add, only_drop, pulls, lifts_from, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
+    shift, sums, wishes, wanted,
+):  # fmt: skip
+    """Writes whether each contact wants to push, with which κ and shift, and sums up what that changes."""
+    for c in range(len(on)):
+        own, N = sums[of[c]], max(normal_force[c], 0.0)
+        goes_on = only_add and not own[PULLING] > pulls * own[BEARING]
+        pushes = normal_force[c] > 0.0 or (on[c] and goes_on)
+        wanted[c, 0], wanted[c, 1] = kappa[c], shift[c]
+        if on[c] != pushes:
+            own[WRONG] += abs(normal_force[c])
+            pushes = pushes and not only_drop
+        wishes[c] = pushes
+        if not on[c]:
+            own[DEEPEST] = max(own[DEEPEST], normal_force[c] / (k[c] * size[c]))
+            continue
+        # a contact that was off says by its depth that it has to push, not how strongly it will
+        length = math.sqrt(shear[c, 0] ** 2 + shear[c, 1] ** 2 + shear[c, 2] ** 2)
+        slides = mu[c] * N < k[c] * length
+        now = mu[c] * N / length if slides else k[c]
+        if pushes:
+            along = shear[c, 0] * start_shear[c, 0] + shear[c, 1] * start_shear[c, 1]
+            along += shear[c, 2] * start_shear[c, 2]
+            rubbed = slip[c] if slip[c] > 0.0 else kappa[c] * length
+            if along > 0.0 or slip[c] <= 0.0:
+                own[MISSING] += abs(now * length - rubbed)
+            else:  # it came to rest; another force would push it to and fro for ever
+                own[MISSING] += now * length + rubbed
+                now = k[c]
+        wanted[c, 0] = now
+        sunk = N / k[c] - shift[c]
+        if c >= lifts_from and shift[c] >= 0.0 and sunk > max(SUNK * size[c], -STAYS * gap[c]):
+            # what is deep already comes out by and by: pushed out at once it would fly off
+            wanted[c, 1] += min(sunk - max(0.5 * SUNK * size[c], -STAYS * gap[c]), PUSH_OUT * size[c])
+            own[SUNKEN] = 1.0
+
+
+@kernel()
+def _decide(pulls, may_go_on, may_go_on_long, group, sums, fate):
+    """Writes what becomes of every island, and returns the highest of all."""
+    highest = CONTENT
+    for island in range(len(group)):
+        if group[island] != island:
+            fate[island] = fate[group[island]]
+            continue
+        own = sums[island]
+        changes = own[WRONG] > UNBALANCED * own[PRESSING] or own[MISSING] > UNEVEN * own[RUBBING]
+        is_violent = changes and (own[DEEPEST] > DEEP or own[PULLING] > pulls * own[BEARING])
+        goes_on = may_go_on or (may_go_on_long and is_violent)
+        wants = changes or own[SUNKEN] > 0.0
+        fate[island] = (GOES_ON if goes_on else STOPS) if wants else CONTENT
+        highest = max(highest, fate[island])
+    return highest
+
+
+@kernel()
+def find_done(fate, island_of_row, is_done):
+    """Writes which nodes are of islands that are not solved again, (n,)."""
+    for i in range(len(is_done)):
+        is_done[i] = fate[island_of_row[i]] != GOES_ON

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How often a step is solved until its contacts are content, group by group of bodies that touch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Bools, Floats
+from ..model import Model
+from .pushing import Pushing
+from .settle import CONTENT, GOES_ON, PULLS, find_done, join_islands, settle
+from .touching import Touching
+
+MOST_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
+MOST_WHEN_VIOLENT = 20  # the same where bodies hit each other so hard that they would be deep in each other
+MOST_LIFTS = 4  # solves of a step after which contacts that sank are lifted
+ONLY_DROP = 13  # solves of a violent step after which none is added: what pulls would throw bodies apart
+ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
+
+
+class Settling:
+    """The groups of a step, and which of them are still being solved."""
+
+    def __init__(self, model: Model, is_broken: bool, is_brief: bool) -> None:
+        """Begins it.
+
+        Args:
+            model: The bodies.
+            is_broken: Whether pieces of what broke are among them.
+            is_brief: Whether contacts may hold on in it, however they pull, and few solves have to do.
+        """
+        self.model, self.is_broken, self.is_brief = model, is_broken, is_brief
+        self.solves, self.is_settled = 0, True
+        self.group = np.empty(model.pattern.island_count, np.int32)
+        self.fate = np.empty(model.pattern.island_count, np.int8)
+
+    def settle(self, touching: Touching, rigid: int, pushing: Pushing, normal_force: Floats, shear: Floats) -> bool:
+        """Lets contacts push and slide as the end of a solve says; returns whether any group has to be solved again.
+
+        Args:
+            touching, rigid, pushing: The contacts, and how many of them are with rigid colliders.
+            normal_force, shear: Of `measure` at the end of the solve.
+        """
+        self.solves += 1
+        model, count, pulls = self.model, self.solves, np.inf if self.is_brief else PULLS
+        # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in, but not to
+        # splinters: so stiff a spring drags one to the plane in a step, and it flies off in the next
+        only_add = count >= ONLY_ADD and not self.is_broken
+        # nor are splinters lifted: a solve that throws one far would lift others as far
+        lifts_from = rigid if count <= MOST_LIFTS and not self.is_broken else len(touching)
+        # among splinters something is violent in every step, and never content
+        goes_on_long = count < MOST_WHEN_VIOLENT and not self.is_brief
+        join_islands(normal_force, pushing.on, pushing.ends, model.tets, model.pattern.island_of_row, self.group)
+        highest = settle(
+            only_add, count >= ONLY_DROP, pulls, lifts_from, count < MOST_SOLVES, goes_on_long, self.group,
+            model.pattern.island_of_row, model.tets, pushing.ends, normal_force, shear, touching.gap, pushing.shear,
+            pushing.size, pushing.k, pushing.mu, pushing.on, pushing.kappa, pushing.slip, pushing.shift, self.fate,
+        )  # fmt: skip
+        self.is_settled = highest == CONTENT
+        return bool(highest == GOES_ON)
+
+    def done(self) -> Bools | None:
+        """Returns which nodes stay as the last solve has left them, (n,); None where that is none."""
+        if not self.solves or self.fate.min() == GOES_ON:
+            return None
+        is_done = np.empty(self.model.node_count, bool)
+        find_done(self.fate, self.model.pattern.island_of_row, is_done)
+        return is_done

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies that touch are settled as if they were alone, and left alone when they are content."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from contact_scenes import NOTHING
+from meshes import bar
+from scenes import Run, block
+from sinew.solver.contact.settle import join_islands
+from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.outside import Outside, Points
+from sinew.solver.model import Part, make_model
+from sinew.solver.scene import Collider, Material, Scene, Settings
+from sinew.solver.state import State
+
+HARD = Material(1.0e8, 0.3, 1000.0, stiffness_damping=0.002)
+
+
+def test_islands_are_joined_by_contacts_that_push_or_have_to():
+    random = np.random.default_rng(0)
+    islands = 40
+    tets = np.arange(4 * islands, dtype=np.int32).reshape(-1, 4)  # one of each island
+    for count in (0, 5, 20, 60):
+        ends = random.integers(islands, size=(count, 2)).astype(np.int32)
+        ends[random.random(count) < 0.2, 1] = -1
+        force, on = random.normal(size=count), random.random(count) < 0.3
+        group = np.empty(islands, np.int32)
+        join_islands(force, on, ends, tets, np.repeat(np.arange(islands, dtype=np.uint32), 4), group)
+        joins = ends[(ends[:, 1] >= 0) & (on | (force > 0.0))]
+        graph = coo_array((np.ones(len(joins)), joins.T), shape=(islands, islands))
+        _, label = connected_components(graph, directed=False)
+        lowest = np.array([np.flatnonzero(label == each)[0] for each in label])
+        assert np.array_equal(group, lowest)
+
+
+def colliding(key: str, at, speed: float, gap: float, cells: int):
+    """Returns two stiff boxes that fly at each other, askew."""
+    return tuple(
+        block(
+            (cells,) * 3, (0.5,) * 3, at=np.add(at, (way * (0.25 + gap) - 0.25, 0.04 * way, 0.07 * way)),
+            key=key + side, material=HARD, initial_velocity=(-way * speed, 0.0, 0.0),
+        )
+        for side, way in (("left", -1.0), ("right", 1.0))
+    )  # fmt: skip
+
+
+def test_what_hits_far_away_changes_nothing(tmp_path):
+    calm = (block((2, 2, 2), (0.4,) * 3, at=(40.0, 0.0, 0.01), key="calm"),)
+    groups = [colliding("slow", (0.0, 0.0, 3.0), 2.0, 0.01, 2), colliding("fast", (0.0, 9.0, 3.0), 40.0, 0.1, 3), calm]
+    ground, settings = (Collider("ground", "Ground"),), Settings(gravity=(0.0, 0.0, -9.81))
+    together = Run(tmp_path / "all", Scene(sum(groups, ()), ground, settings))
+    alone = [Run(tmp_path / str(number), Scene(group, ground, settings)) for number, group in enumerate(groups)]
+    for _ in range(4):
+        together.advance()
+        for run in alone:
+            run.advance()
+    most = [sum(report.solves for report in run.reports) for run in (together, *alone)]
+    assert max(most[1:]) > 2 * min(most[1:])  # they want to be solved differently often
+    x, v = (np.concatenate([getattr(run.state, name) for run in alone]) for name in ("x", "v"))
+    assert together.state.x.tobytes() == x.tobytes()
+    assert together.state.v.tobytes() == v.tobytes()
+
+
+def test_done_nodes_are_not_solved_again():
+    X, tets = bar((2, 2, 2), (1.0, 1.0, 1.0))
+    parts = [Part(f"box {k}", X + [3.0 * k, 0, 0], tets, np.ones(len(tets)), Material()) for k in range(2)]
+    model = make_model(parts)
+    random = np.random.default_rng(1)
+    start = State(model.X + 0.01 * random.normal(size=model.X.shape), random.normal(size=model.X.shape))
+    is_done = np.zeros(model.node_count, bool)
+    is_done[model.bodies[0].nodes] = True
+    count = len(model.tets)
+    push = Points(
+        np.array([0, count - 1], np.int32), np.full((2, 4), 0.25), np.full((2, 3), 500.0), np.zeros((2, 3, 3)),
+        np.zeros((2, 3, 3)),
+    )  # fmt: skip
+    ends = {}
+    for name, done in (("once", None), ("all", np.zeros_like(is_done)), ("rest", is_done)):
+        state, later = replace(start, fields={}), iter([Outside(points=push, is_done=done)])
+        respond = None if name == "once" else lambda x, v, later=later: next(later, None)
+        step(model, state, Outside(), 0.01, Settings(), respond=respond)
+        ends[name] = state.v
+    first, second = (body.nodes for body in model.bodies)
+    assert np.array_equal(ends["rest"][first], ends["once"][first])
+    assert np.array_equal(ends["rest"][second], ends["all"][second])
+    assert np.abs(ends["all"] - ends["once"])[first].max() > 0.01
+
+
+@pytest.mark.parametrize("max_iterations", [1, 500])
+def test_what_has_not_converged_is_not_done(max_iterations):
+    X, tets = bar((4, 4, 4), (1.0, 1.0, 1.0))
+    model = make_model([Part("box", X, tets, np.ones(len(tets)), Material())])
+    state = State(model.X + 0.05 * np.random.default_rng(1).normal(size=model.X.shape), np.zeros_like(model.X))
+    later = iter([Outside(gravity=np.array(NOTHING), is_done=np.ones(model.node_count, bool))])
+    settings = Settings(tolerance=1e-6, max_iterations=max_iterations)
+    report = step(model, state, Outside(), 0.01, settings, respond=lambda x, v: next(later, None))
+    assert report.converged == (max_iterations > 1)
