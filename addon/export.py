@@ -104,6 +104,10 @@ def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[
                 with named_errors(part.parent):
                     sample(stage, shapes, inputs, built, rest, asked[done], recorder)
                     colliders.sample(stage, inputs, asked[done])
+                    half_way = colliders.half_way()
+                    if half_way is not None and first_needed is None:
+                        stage.go_to(half_way.frame, half_way.part)
+                        colliders.look_half_way(stage, inputs, half_way)
                 done += 1
                 if done == len(asked) or clock.monotonic() > until:
                     break

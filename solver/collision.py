@@ -42,6 +42,8 @@ class Collider:
         "collider.KEY.vertices" (n, 3): `vertices` now [m], world, for what deforms. A matrix beside it only says where
             the origin is that torques are about.
     "collider.KEY.active" (): above ½ while bodies feel it, at the sample before as well as at the one after.
+    "collider.KEY.cuts" (): what was seen half-way to a sample, where somebody looked (`skins/jumps.py`): 1 where it was
+        at one of the two places, 2 where it was on its way, else 0.
 
     Attributes:
         shape: "plane" (the half-space below local z = 0; no vertices) or "mesh".

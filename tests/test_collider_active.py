@@ -206,6 +206,78 @@ def test_ends_of_a_step_where_it_jumps(tmp_path):
     assert np.allclose(ends[2:5], 0.3) and np.allclose(ends[5:], 9.0)
 
 
+SIZE = np.sqrt(12.0) * 0.3  # of the ball
+
+
+@pytest.mark.parametrize(
+    ("places", "seen", "jumps"),
+    [
+        ([0, 0, 0, 1.2, 1.2, 1.2], None, True),  # farther than its size
+        ([0, 0, 0, 1.2, 1.2, 1.2], 2.0, True),  # even where it was seen on its way
+        ([0, 0, 0, 0.5, 0.5, 0.5], None, True),  # from rest to rest
+        ([0, 0, 0, 0.5, 0.5, 0.5], 1.0, True),
+        ([0, 0, 0, 0.5, 0.5, 0.5], 2.0, False),  # a blow within a frame
+        ([0, 0, 0, 0.25, 0.5, 0.5], None, False),  # one within two frames
+        ([0, 0, 0.05, 0.5, 0.55, 0.55], None, False),
+        ([-0.1, -0.05, 0, 0.5, 0.55, 0.6], None, False),  # in the middle of a slow move
+        ([-0.1, -0.05, 0, 0.5, 0.55, 0.6], 1.0, True),  # a cut there
+        ([0, 0, 0, 0.04, 0.04, 0.04], 1.0, False),  # a tick carries what lies on it
+    ],
+)
+def test_what_is_a_jump(tmp_path, places, seen, jumps):
+    """Places in sizes of the ball, frame by frame; from the third to the fourth it may jump."""
+    run = jumping(tmp_path, ball(), [[SIZE * x, 0.0, 9.0] for x in places])
+    if seen is not None:
+        writer = TrackWriter(tmp_path / "seen")
+        writer.append("collider.ball.matrix", *matrices_of(SIZE * np.array(places)))
+        writer.append("collider.ball.cuts", FRAME * np.array([0.0, 3.0, 4.0]), [0.0, seen, 0.0], "step")
+        writer.close()
+        run.tracks = TrackReader(tmp_path / "seen")
+    for step in range(8, 12):
+        (place,) = places_of(run.built.colliders, run.tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
+        assert np.array_equal(place.pose[:4], place.pose[4:]) == jumps
+    for step in [*range(8), *range(12, 20)]:
+        (place,) = places_of(run.built.colliders, run.tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
+        still = places[step // 4] == places[step // 4 + 1]
+        assert np.array_equal(place.pose[:4], place.pose[4:]) == still
+
+
+def matrices_of(places):
+    """Returns times and matrices of what goes along x, one place [m] per frame."""
+    return FRAME * np.arange(len(places)), [pose(move=(x, 0.0, 9.0)) for x in places], "rigid"
+
+
+@pytest.mark.parametrize(("degrees", "jumps"), [((0, 0, 90, 90), True), ((0, 45, 90, 135), False)])
+def test_what_turns_at_once_jumps(tmp_path, degrees, jumps):
+    """A door that is open from one frame to the next hits nobody; one that turns all the time does."""
+    vertices, triangles = shapes.cube(2)
+    door = Collider("ball", "Ball", "mesh", vertices * [2.0, 0.1, 2.0], triangles)
+    run = jumping(tmp_path, door, [[0.0, 0.0, 9.0]])
+    turned = [pose(rotation((0, 0, 1), np.radians(angle)), (0.0, 0.0, 9.0)) for angle in degrees]
+    writer = TrackWriter(tmp_path / "turned")
+    writer.append("collider.ball.matrix", FRAME * np.arange(4), turned, "rigid")
+    writer.close()
+    tracks = TrackReader(tmp_path / "turned")
+    for step in range(4, 8):
+        (place,) = places_of(run.built.colliders, tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
+        assert np.array_equal(place.pose[:4], place.pose[4:]) == jumps
+
+
+def test_what_jumps_a_little_way_into_a_body_pushes_it_out_gently(tmp_path):
+    """By less than its size; the same way on its way is a blow."""
+    fastest = {}
+    for name, moves in (("cut", [[-0.9, 0.0, 0.0]] * 4 + [[-0.4, 0.0, 0.0]] * 8),
+                        ("blow", [[x, 0.0, 0.0] for x in (-0.9, -0.9, -0.9, -0.65, -0.4, -0.4)])):  # fmt: skip
+        run = jumping(tmp_path / name, ball(), moves)
+        fastest[name] = 0.0
+        for _ in range(20):
+            run.advance()
+            fastest[name] = max(fastest[name], np.linalg.norm(run.state.v, axis=1).max())
+        depth = 0.3 - np.linalg.norm(run.render["block"] - [-0.4, 0.0, 0.0], axis=1).min()
+        assert depth < 0.03
+    assert fastest["cut"] < 3.0 < fastest["blow"]
+
+
 def test_what_is_fast_all_the_time_does_not_jump(tmp_path):
     run = jumping(tmp_path, ball(), [[2.0 * k, 0.0, 9.0] for k in range(6)])
     for step in range(20):

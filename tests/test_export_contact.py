@@ -14,6 +14,8 @@ from blender_scenes import add_box, add_driven_shape_key, add_rig, counts, evalu
 from sinew.addon import export, roles
 from sinew.addon.reading.input_digest import settings_digest
 from sinew.solver.build import build
+from sinew.solver.contact.places import places_of
+from sinew.solver.skins.jumps import CUT, MOVE
 from test_export import exported, refused
 
 FRAMES = (1, 8, 15, 21)
@@ -153,6 +155,68 @@ def test_what_is_no_number_is_named_with_its_frame(tmp_path: Path, what: str) ->
         changed.keyframe_insert(name, index=index, frame=frame)
     problem = refused(scene, tmp_path / "c.sinew")
     assert problem.kind == "collider-not-finite" and '"Wall"' in problem.sentence and "frame 13" in problem.sentence
+
+
+def keyed(obj: bpy.types.Object, keys: dict[float, float], interpolation: str) -> None:
+    """Moves an object along x by keyframes without, or with some, interpolation."""
+    for frame, x in keys.items():
+        obj.location.x = x
+        obj.keyframe_insert("location", index=0, frame=frame)
+    for curve in obj.animation_data.action.layers[0].strips[0].channelbags[0].fcurves:
+        for key in curve.keyframe_points:
+            key.interpolation = interpolation
+
+
+@pytest.mark.parametrize(
+    ("keys", "interpolation", "seen"),
+    [
+        ({1: 0.0, 6: 0.5}, "CONSTANT", CUT),
+        ({1: 0.0, 5: 0.0, 5.2: 0.5, 6: 0.5}, "LINEAR", CUT),
+        ({1: 0.0, 5: 0.0, 6: 0.5}, "BEZIER", MOVE),
+        ({1: 0.0, 4: 0.0, 6: 0.5}, "EXPO", MOVE),
+    ],
+)
+@pytest.mark.parametrize("how", ["rigid", "deforming", "parent"])
+def test_what_is_put_elsewhere_at_once_is_seen(tmp_path: Path, keys, interpolation: str, seen: float, how: str) -> None:
+    scene, wall = with_wall(10)
+    moved = wall
+    if how == "parent":
+        moved = bpy.data.objects.new("Around", None)
+        scene.collection.objects.link(moved)
+        wall.parent = moved
+    elif how == "deforming":
+        wall.scale.z = 1.1
+        wall.keyframe_insert("scale", frame=8)
+        wall.scale.z = 1.2
+        wall.keyframe_insert("scale", frame=10)
+    keyed(moved, keys, interpolation)
+    _, tracks = exported(scene, tmp_path / "c.sinew")
+    told = [tracks.sample("collider.Wall.cuts", (frame - 1) / 24.0) for frame in range(1, 11)]
+    assert told == [0.0] * 5 + [seen] + [0.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("frames", "interpolation", "jumps"),
+    [(1, "CONSTANT", True), (1, "BEZIER", False), (2, "LINEAR", False), (2, "EXPO", False), (3, "BEZIER", False)],
+)
+def test_a_punch_stays_a_punch(tmp_path: Path, frames: int, interpolation: str, jumps: bool) -> None:
+    """By a quarter of its size; a cut is no blow, however it is keyed a blow is one."""
+    scene, wall = with_wall(12)
+    keyed(wall, {1: 0.0, 5: 0.0, 5 + frames: 0.25 * 2.0 * 3.0**0.5}, interpolation)
+    written, tracks = exported(scene, tmp_path / "c.sinew")
+    built = build(written, tracks, lambda *stage: None)
+    longest = 0.0
+    for step in range(40):
+        (place,) = places_of(built.colliders, tracks, step / 96.0, (step + 1) / 96.0)
+        longest = max(longest, place.pose[7, 0] - place.pose[3, 0])
+    assert (longest == 0.0) == jumps
+
+
+def test_what_moves_as_ever_is_not_looked_at_twice(tmp_path: Path) -> None:
+    scene, wall = with_wall()
+    keyed(wall, {1: 0.0, 21: 3.0}, "BEZIER")
+    _, tracks = exported(scene, tmp_path / "c.sinew")
+    assert not tracks.has("collider.Wall.cuts")
 
 
 def test_switches_that_are_animated_are_tracks(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from ...solver.errors import BadInput
 from ...solver.scene import Collider, Scene
 from ...solver.tracks import turn_and_stretch
 from .bone_shape import DEFORMING_PARENTS
+from .collider_cuts import ColliderCuts, corners
 from .input_checks import check_matrix, check_points, differ
 from .input_mesh import mesh_of, positions, rigid_matrix, to_world, triangles
 from .input_stage import Stage
@@ -60,11 +61,13 @@ def read_collider(stage: Stage, obj: bpy.types.Object, key: str, unit: float) ->
 
 @dataclass
 class _Motion:
-    """What was seen of a collider: where it was [s], world [m] ← its space, and its vertices once they change."""
+    """What was seen of a collider: where it was [s], world [m] ← its space, whether it deforms, and until then the
+    corners of its box in its own space [m], (8, 3)."""
 
     times: list[float] = field(default_factory=list)
     matrices: list[Floats] = field(default_factory=list)
     deforms: bool = False
+    box: Floats | None = None
 
     def is_stretched(self, matrix: Floats) -> bool:
         """Whether it has another scale or shear than at the first moment."""
@@ -78,6 +81,7 @@ class ColliderMotions:
     def __init__(self, scene: Scene, recorder: TrackRecorder) -> None:
         self._scene, self._recorder = scene, recorder
         self._motions = {collider.key: _Motion() for collider in scene.colliders}
+        self._cuts = ColliderCuts(recorder)
 
     def sample(self, stage: Stage, inputs: Inputs, moment: Moment) -> None:
         """Adds to the tracks where all colliders are at a moment, of which the stage is evaluated.
@@ -89,15 +93,33 @@ class ColliderMotions:
             if "sinew.use_collision" in animated_paths(obj):
                 is_on = float(stage.evaluated(obj).sinew.use_collision)
                 self._recorder.add(f"collider.{collider.key}.active", moment.time, is_on, "step")
-            matrix = rigid_matrix(stage.matrix(obj), inputs.unit)
-            if not np.isfinite(matrix).all():
-                raise BadInput("collider-not-finite", name=obj.name, frame=moment.frame)
+            matrix, points = _here(stage, obj, collider, moment, inputs.unit)
             if collider.shape == "plane":
                 self._recorder.add(_matrix(collider), moment.time, _of_plane(matrix), "rigid")
-                continue
-            self._recorder.add(_matrix(collider), moment.time, matrix, "rigid")
-            points = _present(stage, obj, collider, moment, inputs.unit)
-            self._add(self._motions[collider.key], collider, moment.time, matrix, points)
+            else:
+                self._recorder.add(_matrix(collider), moment.time, matrix, "rigid")
+                self._add(self._motions[collider.key], collider, moment.time, matrix, points)
+            self._cuts.add(collider.key, moment, self._watched(collider, matrix, points))
+
+    def half_way(self) -> Moment | None:
+        """Returns a moment before the last one at which `look_half_way` has something to see, if any."""
+        return self._cuts.half_way()
+
+    def look_half_way(self, stage: Stage, inputs: Inputs, moment: Moment) -> None:
+        """Looks how colliders came to where they were last, with the stage evaluated half-way; raises as `sample`."""
+        for obj, collider in zip(inputs.colliders, self._scene.colliders, strict=True):
+            if collider.key in self._cuts.wanted:
+                matrix, points = _here(stage, obj, collider, moment, inputs.unit)
+                self._cuts.tell(collider.key, self._watched(collider, matrix, points))
+
+    def _watched(self, collider: Collider, matrix: Floats, points: Floats) -> Floats:
+        """Returns what tells how a collider moves [m], (k, 3), world: its vertices, or the corners of its box."""
+        motion = self._motions[collider.key]
+        if motion.deforms:
+            return to_world(matrix, points)
+        if motion.box is None:
+            motion.box = corners(collider.vertices)
+        return to_world(matrix, motion.box)
 
     def _add(self, motion: _Motion, collider: Collider, time: float, matrix: Floats, points: Floats) -> None:
         name = f"collider.{collider.key}.vertices"
@@ -141,6 +163,18 @@ def _faces(evaluated: bpy.types.Object, name: str) -> tuple[Floats, Indices]:
         raise BadInput("mesh-empty", name=name)
     check_points(name, points)
     return points, faces
+
+
+def _here(
+    stage: Stage, obj: bpy.types.Object, collider: Collider, moment: Moment, unit: float
+) -> tuple[Floats, Floats]:
+    """Returns where a collider is at a moment [m], world ← its space, and its vertices there; raises as `sample`."""
+    matrix = rigid_matrix(stage.matrix(obj), unit)
+    if not np.isfinite(matrix).all():
+        raise BadInput("collider-not-finite", name=obj.name, frame=moment.frame)
+    if collider.shape == "plane":
+        return matrix, collider.vertices
+    return matrix, _present(stage, obj, collider, moment, unit)
 
 
 def _present(stage: Stage, obj: bpy.types.Object, collider: Collider, moment: Moment, unit: float) -> Floats:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,7 +37,7 @@ class BuiltCollider:
         normal: Of a plane through the origin, (3,); not read for meshes.
         bvh: The triangles of a mesh, outward where it is solid; None for planes.
         kind: What a mesh is: SHEET, SOLID or FRONT_ONLY; not read for planes.
-        middle: Of the box around a mesh, in its own space [m], (3,).
+        middle, half: Of the box around a mesh and half its lengths, in its own space [m], (3,) each.
         size: Diameter of that box in the world, for planes that of the largest body [m].
         settings: Of the scene.
         passing: Of every body that passes through it: its first tet in the model, and one past its last.
@@ -52,6 +53,7 @@ class BuiltCollider:
     bvh: Bvh | None
     kind: int
     middle: Floats
+    half: Floats
     size: float
     settings: Settings
     passing: tuple[tuple[int, int], ...] = ()
@@ -103,10 +105,15 @@ class BuiltCollider:
         return pose
 
     def moved(self, a: Floats, b: Floats) -> float:
-        """Returns how far it moves from one matrix of its track to another [m]: meshes as a whole, planes upwards."""
+        """Returns how far it moves from one matrix of its track to another [m].
+
+        Meshes as the corners of their box do on average, planes upwards, and as they tilt a body's size away.
+        """
         if self.bvh is None:
-            return abs(float((b[:3, 3] - a[:3, 3]) @ b[:3, 2]) / max(float(np.linalg.norm(b[:3, 2])), 1e-300))
-        return float(np.linalg.norm(b[:3, 3] - a[:3, 3] + (b[:3, :3] - a[:3, :3]) @ self.middle))
+            one, other = (m[:3, 2] / max(float(np.linalg.norm(m[:3, 2])), 1e-300) for m in (a, b))
+            return math.hypot((b[:3, 3] - a[:3, 3]) @ other, self.size * float(np.linalg.norm(other - one)))
+        turn = b[:3, :3] - a[:3, :3]
+        return math.hypot(*(b[:3, 3] - a[:3, 3] + turn @ self.middle), *(turn * self.half).ravel())
 
 
 def build_collider(
@@ -154,6 +161,7 @@ def still(deforming: DeformingCollider, vertices: Floats) -> BuiltCollider:
         bvh=build_bvh(vertices, deforming.triangles),
         kind=kind,
         middle=vertices.mean(axis=0),
+        half=0.5 * np.ptp(vertices, axis=0),
         size=deforming.size,
         settings=deforming.settings,
     )
@@ -206,6 +214,7 @@ def _built(
         bvh=bvh,
         kind=kind,
         middle=0.5 * (low + high),
+        half=0.5 * (high - low),
         size=size,
         settings=settings,
     )

@@ -160,5 +160,5 @@ def _track(key: str) -> str:
 
 
 def _moved(a: Floats, b: Floats) -> float:
-    """Returns how far vertices move as a whole [m]."""
-    return float(np.linalg.norm((b - a).mean(axis=0)))
+    """Returns how far vertices move on average [m]."""
+    return float(np.sqrt(((b - a) ** 2).sum(axis=1).mean()))
