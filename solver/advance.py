@@ -13,6 +13,7 @@ from .arrays import Floats
 from .break_up import break_up
 from .break_up import extremes as broken
 from .build import Built
+from .contact.parting import part_calmly
 from .contact.pressed import loaded_keys, loads
 from .contact.settling import MOST_WHEN_VIOLENT
 from .embedding import interpolate
@@ -245,6 +246,7 @@ def advance_step(
     turn_pieces(model, state, before, held, dt)
     if contacts:
         contacts.remember(state)
+        part_calmly(contacts, state)
         # substeps find out themselves which contacts push
         is_settled = contacts.is_settled or newmark is not None
         report = report if is_settled else replace(report, settled=False)

@@ -12,6 +12,7 @@ from contact_measures import DeepestEver, kinetic_energy
 from contact_scenes import NOTHING, RUBBER
 from scenes import Run, block
 from sinew.solver.contact.overlapped import first_overlaps
+from sinew.solver.contact.parting import FIELD, SLOWS, calmed
 from sinew.solver.errors import BadInput
 from sinew.solver.scene import Collider, Scene, Settings
 from sinew.solver.skins.places import places
@@ -42,15 +43,51 @@ def test_overlapped_bodies_come_out_gently(tmp_path, by):
     assert kinetic_energy(run) < 1e-3 * 9.81 * mass
 
 
-def test_without_gravity_they_drift_apart_slowly(tmp_path):
-    run = Run(tmp_path, Scene(two(0.3), (), Settings(gravity=NOTHING)))
-    run.advance(30)
+@pytest.mark.parametrize("by", [0.1, 0.3, 0.5])
+def test_without_gravity_they_part_and_stay(tmp_path, by):
+    """No damping but that while they part; momentum is none all the time."""
+    free = replace(SOFT, mass_damping=0.0)
+    bodies = tuple(replace(body, material=free) for body in two(by))
+    run = Run(tmp_path, Scene(bodies, (), Settings(gravity=NOTHING)))
+    mass, most = run.built.model.mass, 0.0
+    for _ in range(40):
+        run.advance()
+        most = max(most, kinetic_energy(run))
+        assert np.linalg.norm(mass @ run.state.v) < 1e-3 * mass.sum()
     ever = DeepestEver(run)
     ever.look(run)
     assert ever.depth < 1e-3
-    momentum = run.built.model.mass @ run.state.v
-    assert np.linalg.norm(momentum) < 1e-3 * run.built.model.mass.sum()
-    assert np.linalg.norm(run.state.v, axis=1).max() < 2.0
+    own = [(mass[b.range.nodes] @ run.state.v[b.range.nodes]) / mass[b.range.nodes].sum() for b in run.built.bodies]
+    assert np.linalg.norm(own[1] - own[0]) < 0.02
+    assert kinetic_energy(run) < 1e-3 * most
+
+
+def test_what_parts_falls_as_ever(tmp_path):
+    run = Run(tmp_path, Scene(tuple(replace(b, material=replace(SOFT, mass_damping=0.0)) for b in two(0.3)), ()))
+    mass = run.built.model.mass
+    run.advance(4)
+    assert (mass @ run.state.v)[2] / mass.sum() == pytest.approx(-9.81 * 4 / 24, rel=1e-3)
+
+
+def test_only_what_parts_is_damped_against_its_common_motion(tmp_path):
+    third = block((1, 1, 1), at=(9.0, 0.0, 0.0), key="c", material=SOFT)
+    run = Run(tmp_path, Scene((*two(0.3), third), (), Settings(gravity=NOTHING)))
+    model, rng = run.built.model, np.random.default_rng(1)
+    v = rng.normal(size=model.X.shape)
+    out = calmed(model, np.array([[0.0, 1.0, 0.5]]), v, 0.01)
+    parts = np.ones(len(v), bool)
+    parts[model.bodies[2].nodes] = False
+    common = model.mass[parts] @ v[parts] / model.mass[parts].sum()
+    assert np.array_equal(out[~parts], v[~parts])
+    assert np.allclose(out[parts] - common, np.exp(-0.5 * 0.01 / SLOWS) * (v[parts] - common))
+
+
+def test_syrup_ends_and_is_in_the_state(tmp_path):
+    run = Run(tmp_path, Scene(two(0.1), (), Settings(gravity=NOTHING)))
+    run.advance(2)
+    assert run.state.fields[FIELD].tolist() == [[0.0, 1.0, 1.0]]
+    run.advance(90)
+    assert FIELD not in run.state.fields
 
 
 def test_what_only_touches_is_left_alone(tmp_path):

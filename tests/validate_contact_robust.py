@@ -19,7 +19,7 @@ from scenes import Run, block, pose
 from sinew.solver.errors import BadInput, SinewError
 from sinew.solver.geometry.bvh import build_bvh
 from sinew.solver.geometry.closest import closest_points
-from sinew.solver.scene import Collider, Meshing, Scene
+from sinew.solver.scene import Collider, Meshing, Scene, Settings
 
 SECTION = "Contact"
 GROUND = Collider("ground", "Ground")
@@ -94,6 +94,22 @@ def test_a_collider_jumps_into_a_body(tmp_path, deforms):
     rows(f"{'deforming' if deforms else 'rigid'} ball that jumps 2.5 m into a body in a frame", run, 72, 5.0)
 
 
+@pytest.mark.parametrize("deforms", [False, True], ids=["rigid", "deforming"])
+def test_a_collider_jumps_by_less_than_its_size(tmp_path, deforms):
+    """A box of 2 m that is elsewhere by 0.5 m from one frame to the next, 0.4 m in a body."""
+    vertices, triangles = shapes.cube(3)
+    collider = Collider("ball", "Ball", "mesh", 2.0 * vertices, triangles)
+    times, places = np.arange(8) / 24.0, np.array([[-1.6, 0.0, 1.01]] * 4 + [[-1.1, 0.0, 1.01]] * 4)
+    if deforms:
+        tracks = {"collider__ball__vertices": (times, places[:, None] + collider.vertices)}
+        collider = replace(collider, vertices=collider.vertices + places[0])
+    else:
+        tracks = {"collider__ball__matrix": (times, [pose(move=place) for place in places], "rigid")}
+    body = block((5, 5, 5), at=(-0.5, -0.5, 0.0), material=SOFT)
+    run = Run(tmp_path, Scene((body,), (GROUND, collider)), **tracks)
+    rows(f"{'deforming' if deforms else 'rigid'} box of 2 m that jumps 0.4 m into a body in a frame", run, 60, 5.0)
+
+
 def test_plates_close_completely(tmp_path):
     scene, tracks = pinched(0.0, E=1.0e5)
     run = Run(tmp_path, scene, **tracks)
@@ -145,6 +161,24 @@ def test_two_bodies_start_overlapped(tmp_path, by):
     reach(SECTION, line, f"{more:.3%}", "0.1 %", more < 1e-3)
     reach(SECTION, f"{name}: fastest node", f"{fastest:.2f} m/s", "3 m/s", fastest < 3.0)
     reach(SECTION, f"{name}: left in each other after four seconds", ever, "1 %", ever.depth < 0.01 or told)
+
+
+@pytest.mark.parametrize("E", [3.0e4, 1.0e6])
+@pytest.mark.parametrize("by", [0.1, 0.3, 0.5])
+def test_two_bodies_start_overlapped_without_gravity(tmp_path, by, E):
+    bodies = tuple(
+        block((4, 4, 4), at=(i * (1.0 - by), 0.1 * i, 0.0), key=key, material=replace(RUBBER, youngs_modulus=E))
+        for i, key in enumerate(("a", "b"))
+    )
+    run = Run(tmp_path, Scene(bodies, (), Settings(gravity=(0.0, 0.0, 0.0))))
+    run.advance(96)
+    ever, mass = DeepestEver(run), run.built.model.mass
+    ever.look(run)
+    own = [(mass[b.range.nodes] @ run.state.v[b.range.nodes]) / mass[b.range.nodes].sum() for b in run.built.bodies]
+    speed = float(np.linalg.norm(own[1] - own[0]))
+    name = f"two bodies of 1 m, E = {E:g} Pa, that start overlapped by {by:.0%} without gravity, after four seconds"
+    reach(SECTION, f"{name}: speed apart", f"{1e3 * speed:.1f} mm/s", "20 mm/s", speed < 0.02)
+    reach(SECTION, f"{name}: in each other", ever, "1 %", ever.depth < 0.01)
 
 
 @pytest.mark.parametrize(("stiffness", "cells"), [(1.0e4, 1), (1.0e-4, 1), (1.0, 10), (1.0e4, 10), (1.0e-4, 10)])
