@@ -37,9 +37,7 @@ def present_contacts(
             _let_out(simulation, where, begin, end)
     if not places and skins is None:
         return None
-    return ContactStep(
-        built.contact_points, places, model, simulation.state, is_fixed, gravity, dt, skins, built.fracture is not None
-    )
+    return ContactStep(built.contact_points, places, model, simulation.state, is_fixed, gravity, dt, skins)
 
 
 def _let_out(simulation: Simulation, where: Told, begin: float, end: float) -> None:

@@ -115,8 +115,15 @@ PINNED = {
         },
     ),
     "glass_swan": (
-        14,
-        {"Swan": {"tets": (3738, 150), "volume_ratio": (1.0, 0.02), "pieces": (68, 25)}},
+        20,
+        {
+            "Swan": {
+                "tets": (3738, 150),
+                "volume_ratio": (1.0, 0.02),
+                "pieces": (32, 15),
+                "largest_stress": (1.26e6, 2e5),  # ρ c v is 2e6
+            }
+        },
     ),
     "bending_arm": (
         30,

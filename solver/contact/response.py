@@ -69,13 +69,11 @@ class ContactStep:
         gravity: Floats,
         dt: float,
         skins: SkinContacts | None = None,
-        may_break: bool = False,
     ) -> None:
         """Guesses the contacts: those remembered, and those that points reach by their velocity alone."""
         self.points, self.places, self.model, self.dt, self.skins = points, places, model, dt, skins
         self.is_broken = TETS in state.fields
-        # a blow that breaks a body is over in a step; what would settle in more solves is not what broke it
-        self.settling = Settling(model, self.is_broken, self.is_broken or (may_break and skins is None))
+        self.settling = Settling(model, self.is_broken)
         self.measured_at: Floats | None = None
         self.friction = np.array([place.collider.friction for place in places])
         self.is_sheet = np.array([place.collider.is_sheet for place in places], bool)

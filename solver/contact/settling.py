@@ -21,15 +21,14 @@ ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
 class Settling:
     """The groups of a step, and which of them are still being solved."""
 
-    def __init__(self, model: Model, is_broken: bool, is_brief: bool) -> None:
+    def __init__(self, model: Model, is_broken: bool) -> None:
         """Begins it.
 
         Args:
             model: The bodies.
             is_broken: Whether pieces of what broke are among them.
-            is_brief: Whether contacts may hold on in it, however they pull, and few solves have to do.
         """
-        self.model, self.is_broken, self.is_brief = model, is_broken, is_brief
+        self.model, self.is_broken = model, is_broken
         self.solves, self.is_settled = 0, True
         self.group = np.empty(model.pattern.island_count, np.int32)
         self.fate = np.empty(model.pattern.island_count, np.int8)
@@ -42,17 +41,15 @@ class Settling:
             normal_force, shear: Of `measure` at the end of the solve.
         """
         self.solves += 1
-        model, count, pulls = self.model, self.solves, np.inf if self.is_brief else PULLS
+        model, count = self.model, self.solves
         # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in, but not to
         # splinters: so stiff a spring drags one to the plane in a step, and it flies off in the next
         only_add = count >= ONLY_ADD and not self.is_broken
         # nor are splinters lifted: a solve that throws one far would lift others as far
         lifts_from = rigid if count <= MOST_LIFTS and not self.is_broken else len(touching)
-        # among splinters something is violent in every step, and never content
-        goes_on_long = count < MOST_WHEN_VIOLENT and not self.is_brief
         join_islands(normal_force, pushing.on, pushing.ends, model.tets, model.pattern.island_of_row, self.group)
         highest = settle(
-            only_add, count >= ONLY_DROP, pulls, lifts_from, count < MOST_SOLVES, goes_on_long, self.group,
+            only_add, count >= ONLY_DROP, PULLS, lifts_from, count < MOST_SOLVES, count < MOST_WHEN_VIOLENT, self.group,
             model.pattern.island_of_row, model.tets, pushing.ends, normal_force, shear, touching.gap, pushing.shear,
             pushing.size, pushing.k, pushing.mu, pushing.on, pushing.kappa, pushing.slip, pushing.shift, self.fate,
         )  # fmt: skip
