@@ -15,6 +15,7 @@ from .cache import CacheHead, CacheWriter
 from .errors import Cancelled, SinewError, StorageFailed
 from .event_stream import plain
 from .quasistatic.newton import Progress
+from .sheets_inside import sheets_inside
 from .simulation import Simulation
 from .taken import Taken
 from .topology import Topology
@@ -89,7 +90,10 @@ class Bake:
         told = self._preroll(on_event, should_stop)
         taken = self._taken(self.frame)
         taken.take(render_positions(self.simulation.built, self.simulation.state))
-        return self._write(taken, told, began)
+        report = self._write(taken, told, began)
+        for warning in self._impaled(is_first=True):
+            on_event(warning)
+        return report
 
     def _preroll(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> FrameReport:
         """Goes from the rest pose to the first frame; returns how that frame went."""
@@ -119,7 +123,7 @@ class Bake:
                     self._write_resume()
                 raise
             on_event(report)
-            for warning in (*self._at_limits(), *self._crushed()):
+            for warning in (*self._at_limits(), *self._crushed(), *self._impaled(is_first=False)):
                 on_event(warning)
         self._complete_head()
         self._write_resume()
@@ -164,6 +168,11 @@ class Bake:
                 details = {"frame": self.frame, "name": body.name, "bone": names[0], "other": names[1]}
                 warnings.append(_warning(SinewError(kind, count=count, **details)))
         return warnings
+
+    def _impaled(self, is_first: bool) -> list[dict[str, Any]]:
+        """Returns a warning for every sheet that is inside a body all at once."""
+        found = sheets_inside(self.simulation, self.frame, is_first)
+        return [_warning(SinewError("sheet-in-body", name=n, body=b, frame=self.frame)) for n, b in found]
 
     def _taken(self, frame: int) -> Taken:
         """Returns what is to be written of a frame, with nothing in it yet."""

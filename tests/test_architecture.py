@@ -39,7 +39,7 @@ LAYERS = [
     "present_contacts present_model present_overlap present_topology",
     "break_up pose_ahead pose_flesh",
     "advance",
-    "attributes",
+    "attributes sheets_inside",
     "finish",
     "taken",
     "warm_scene",

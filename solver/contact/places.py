@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Floats
+from ..skins import jumps
 from ..skins.deforming import is_active
-from ..skins.jumps import ends_of_step
 from ..tracks import TrackReader
 from .colliders import STILL, BuiltCollider, track_of
 from .touching import Place
@@ -42,7 +42,13 @@ def _ends(collider: BuiltCollider, tracks: TrackReader, begin: float, end: float
     name = track_of(collider.key)
     if not tracks.has(name):
         return STILL, STILL
-    return ends_of_step(tracks, name, begin, end, 1.0 / collider.settings.fps, collider.size, collider.moved)
+    return jumps.ends_of_step(tracks, name, begin, end, 1.0 / collider.settings.fps, collider.size, collider.moved)
+
+
+def arrives(collider: BuiltCollider, tracks: TrackReader, begin: float, end: float) -> bool:
+    """Whether a collider is elsewhere all at once in a step."""
+    name, span = track_of(collider.key), 1.0 / collider.settings.fps
+    return tracks.has(name) and jumps.arrives(tracks, name, begin, end, span, collider.size, collider.moved)
 
 
 def _out_of_reach(collider: BuiltCollider) -> BuiltCollider:

@@ -42,6 +42,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" and "{other}" are so deep in each other at the first frame that nothing says which way is out.',
         "Move one of them out, or let them pass through each other with Collides With.",
     ),
+    # solver/sheets_inside.py
+    "sheet-in-body": (
+        'At frame {frame} the sheet "{name}" is inside "{body}" all at once: nothing says which side of it is out, so '
+        "the body stays on both sides.",
+        "Let it come in from outside over some frames, or put it somewhere else.",
+    ),
     # addon/messages.py
     "contacts-unsettled": (
         "In {count} steps, points that touch were still changing between holding, sliding and letting go when the "

@@ -15,7 +15,7 @@ from ..geometry.enclosure import has_inside, signed_volume
 from ..geometry.surface import make_surface
 from ..scene import Settings
 from ..tracks import TrackReader
-from .jumps import ends_of_step
+from .jumps import Distance, arrives, ends_of_step
 
 FELT = 0.5  # a track of what is switched on and off is on above this
 
@@ -60,8 +60,7 @@ class DeformingCollider:
         Raises:
             BadInput: A coordinate is not a number.
         """
-        frame = 1.0 / self.settings.fps
-        first, last = ends_of_step(tracks, _track(self.key), begin, end, frame, self.size, _moved)
+        first, last = ends_of_step(tracks, _track(self.key), begin, end, *self._jumps_by)
         return self._checked(first, begin), self._checked(last, end)
 
     def origin(self, tracks: TrackReader, time: float) -> Floats:
@@ -79,8 +78,16 @@ class DeformingCollider:
             return False
         if begin <= self.settings.begin or not self.is_active(tracks, begin - (end - begin), begin):
             return True
-        start, last = self.ends(tracks, begin, end)
-        return start is last and start.tobytes() != tracks.sample(_track(self.key), begin).tobytes()
+        return self.arrives(tracks, begin, end)
+
+    def arrives(self, tracks: TrackReader, begin: float, end: float) -> bool:
+        """Whether it is elsewhere all at once in a step."""
+        return arrives(tracks, _track(self.key), begin, end, *self._jumps_by)
+
+    @property
+    def _jumps_by(self) -> tuple[float, float, Distance]:
+        """How far apart in time samples may be that it jumps between [s], its size [m], and how far it moves."""
+        return 1.0 / self.settings.fps, self.size, _moved
 
     def _checked(self, vertices: Floats, time: float) -> Floats:
         if not np.isfinite(vertices).all():

@@ -60,6 +60,14 @@ def ends_of_step(
     return value, value
 
 
+def arrives(
+    tracks: TrackReader, name: str, begin: float, end: float, span: float, size: float, distance: Distance
+) -> bool:
+    """Whether what a track tells of is elsewhere in a step than its track says at the beginning; arguments as above."""
+    first, last = ends_of_step(tracks, name, begin, end, span, size, distance)
+    return first is last and first.tobytes() != tracks.sample(name, begin).tobytes()
+
+
 def is_short(times: Floats, at: int, span: float) -> bool:
     """Whether there is a sample after `at`, and so soon that a jump may lie between them."""
     if at + 1 == len(times) or times[at] - SAME_TIME > times[at + 1]:
