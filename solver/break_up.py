@@ -128,7 +128,10 @@ def _cracking(fracture: FractureBodies, model: Model, state: State, is_held: Boo
     if len(is_held):
         is_rigid |= is_held[model.tets].all(axis=1)
     parted = fracture.neighbours.parted(model.tets) if TETS in state.fields else np.zeros(model.tets.shape, bool)
-    return Cracking(model, state.x, fracture.neighbours, parted, state.fields[TIP] > 0, is_rigid, fracture.together)
+    return Cracking(
+        model, state.x, fracture.neighbours, parted, state.fields[TIP] > 0, is_rigid, fracture.together,
+        fracture.material,
+    )  # fmt: skip
 
 
 def _pieces(model: Model, body: BreakableBody) -> int:

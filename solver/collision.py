@@ -23,8 +23,8 @@ class Collision:
     Attributes:
         friction: Coulomb's μ ≥ 0 against other bodies, where √(μ_a μ_b) holds. Against a collider its friction holds.
         thickness: Others keep this distance [m]; against a collider its thickness is added.
-        self_contact: Whether the body does not go through itself, and, once it broke, its pieces not through each
-            other (a piece may go through itself then). Flesh that follows a pose reads `Flesh.self_contact` instead.
+        self_contact: Whether the body does not go through itself. Once it broke its pieces do not go through each
+            other, and each of them may go through itself. Flesh that follows a pose reads `Flesh.self_contact` instead.
     """
 
     friction: float = 0.5

@@ -113,9 +113,9 @@ def is_resting(body: Body) -> bool:
 
 
 def touches(scene: Scene) -> bool:
-    """Whether bodies of a scene may meet each other or themselves in its steps."""
+    """Whether bodies of a scene, or pieces of one, may meet each other or themselves in its steps."""
     moving = [body for body in scene.bodies if not is_resting(body)]
-    alone = any(body.collision.self_contact for body in moving)
+    alone = any(body.collision.self_contact or body.fracture is not None for body in moving)
     return alone or (len(moving) > 0 and len(scene.bodies) > 1)
 
 

@@ -23,6 +23,7 @@ from .contact.response import ContactStep
 from .contact.touching import Place
 from .cutting.cut import check_covered
 from .cutting.ears import cut_ears
+from .fracture.crumbs import leaves_crumb
 from .fracture.splits import plane_normals
 from .jit import PACKAGE, cache_root, is_cached
 from .linear.pcg import solve
@@ -124,7 +125,9 @@ def _compile_breaking(simulation: Simulation) -> None:
     whole = built.whole or built
     if whole.fracture is not None:
         plane_normals(built.model, state.x, np.zeros(1, np.int32))
-        model = broken_up(whole, whole.fracture.neighbours.tet >= 0).built.model
+        across, material = whole.fracture.neighbours.tet, whole.fracture.material
+        leaves_crumb(np.zeros(1, np.int32), across, across >= 0, material, 0.0)
+        model = broken_up(whole, across >= 0).built.model
         _compile_crumbs(model)
         _compile_cutting()
 

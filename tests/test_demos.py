@@ -109,8 +109,8 @@ PINNED = {
             "Bar": {
                 "tets": (4117, 150),
                 "volume_ratio": (1.0, 0.02),
-                "largest_plastic_strain": (0.12, 0.06),
-                "pieces": (23, 10),
+                "largest_plastic_strain": (0.05, 0.03),
+                "pieces": (2, 0.5),
             }
         },
     ),

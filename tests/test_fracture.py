@@ -91,7 +91,7 @@ def test_a_stone_breaks_on_the_ground_and_keeps_what_it_is_made_of(tmp_path):
         for part in model.bodies:
             assert (model.tets[part.tets] >= part.nodes.start).all()
             assert (model.tets[part.tets] < part.nodes.stop).all()
-    assert seen[0][1] == 1 and seen[-1][1] >= 8, seen
+    assert seen[0][1] == 1 and seen[-1][1] >= 5, seen
     assert "node.velocity_change" in run.state.fields and DAMAGE in run.state.fields
     assert 0.99 < run.state.fields[DAMAGE].max() <= 1.0
     assert run.reports[-1].bodies["ball"]["splits"] == run.built.model.node_count - whole.model.node_count
@@ -202,7 +202,7 @@ def test_pieces_from_the_inside_lie_on_the_ground(tmp_path):
     points = built.contact_points
     size = built.bodies[0].mesh.report.tet_size
     at = np.einsum("ka,kai->ki", points.weights, x[built.model.tets[points.tet]])
-    assert pieces(run) > 100
+    assert pieces(run) > 30
     assert at[:, 2].min() > -0.35 * size
     # nothing parts from what it has to keep to
     parted = built.fracture.neighbours.parted(built.model.tets)

@@ -21,7 +21,7 @@ POSE_SLIDES = (
     "On colliders and on other flesh that follows a pose it slides without friction, and without this Thickness: "
     "both are for bodies that move by themselves"
 )
-PIECES_COLLIDE = "With Self Collision, pieces of what breaks touch each other too; many of them take long"
+PIECES_COLLIDE = "Pieces of what breaks touch each other without this; the more there are, the longer it takes"
 GROUND_HAS_FRONT = "A ground is solid below, without end"
 TOUCHES_NOTHING = "Touches nothing: no body or collider is in this collection whose own one has this object in it"
 

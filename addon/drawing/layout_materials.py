@@ -24,7 +24,6 @@ CLEAR = (
 )
 NOT_CARRIED = "They play from the cache, without Sinew too; shape keys and Alembic do not carry them"
 NOT_FLESH = "Flesh neither flows, takes heat nor breaks: choose Soft Body as Motion for that"
-NO_COLLISION = "Pieces do not collide with each other yet: they meet the ground and colliders only"
 
 
 def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -120,7 +119,6 @@ def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     for name in LIMITS:
         part.prop(own, name)
     if own.use_fracture:
-        draw_wrapped(layout, NO_COLLISION, "INFO", context)
         for material in swap.clear_materials(obj):
             draw_wrapped(layout, CLEAR.format(material=material), "INFO", context)
     # what is made of a bake, not how it is baked: free to be changed at any time

@@ -118,7 +118,7 @@ class CollisionSettings:
         description=(
             "The body does not go through itself where it folds, coils or lies down on itself; slower. "
             "Parts that touch or overlap at rest, such as lips, are not pushed apart. "
-            "Of what breaks it is the pieces that do not go through each other"
+            "Pieces of what breaks touch each other without this"
         ),
         default=False,
         **FIXED,

@@ -19,6 +19,7 @@ from ..state import State
 from ..tetrahedralize.tet_mesh import TetMesh
 from ..tracks import TrackReader
 from .broken_points import BrokenPoints, find_broken_points
+from .crumbs import least_material
 from .neighbours import LEAST_BEARING, Neighbours, bearing_of, find_neighbours
 from .notches import notch_nodes
 
@@ -41,6 +42,7 @@ class BreakableBody:
         simulated_scale: s: stresses are those of the simulated size, s² times those of the model.
         seed: Of what is drawn by lot.
         most_splits, most_pieces: See `Fracture`.
+        least_material: How much each of its pieces holds at least [m³].
     """
 
     number: int
@@ -52,6 +54,7 @@ class BreakableBody:
     seed: int
     most_splits: int
     most_pieces: int
+    least_material: float
 
     def strength(self, tracks: TrackReader, time: float) -> tuple[float, float]:
         """Returns breaking stress [Pa] and K_c [Pa √m] for the model's stresses at a time [s].
@@ -78,6 +81,7 @@ class FractureBodies:
         share: Their strength over the breaking stress: paint and scatter, (m,).
         size: h: edge of the lattice cell whose tets are as large, ∛(12 V) [m], (m,).
         corner_mass: Mass that each tet gives each of its nodes [kg], (m,).
+        material: Filled volume of each tet [m³], (m,).
         neighbours: The inner faces of the breakable bodies.
         together: Across which of them the tets never part, (m, 4).
         is_notch: Which nodes of the whole bodies are at notches, (n,).
@@ -91,6 +95,7 @@ class FractureBodies:
     share: Floats
     size: Floats
     corner_mass: Floats
+    material: Floats
     neighbours: Neighbours
     together: Bools
     is_notch: Bools
@@ -123,18 +128,19 @@ def make_fracture(
     is_breakable, share = np.zeros(model.tet_count, bool), np.ones(model.tet_count)
     may_part, is_notch = np.zeros(model.tet_count, bool), np.zeros(model.node_count, bool)
     _, volume = rest_shapes(model.X, model.tets)
-    corner_mass = np.empty(model.tet_count)
+    fill = np.concatenate([mesh.fill for mesh in meshes])
+    size, material, corner_mass = np.cbrt(12.0 * volume), fill * volume, np.empty(model.tet_count)
     bodies = []
     for number, (body, mesh, part) in enumerate(zip(scene.bodies, meshes, model.bodies, strict=True)):
-        corner_mass[part.tets] = 0.25 * body.material.density * (volume[part.tets] * mesh.fill)
+        corner_mass[part.tets] = 0.25 * body.material.density * material[part.tets]
         if body.fracture is None:
             continue
         share[part.tets], is_breakable[part.tets] = _strengths(body, mesh)
         may_part[part.tets] = True
         is_notch[part.nodes] = notch_nodes(surfaces[number], mesh.nodes, mesh.report.tet_size)
-        bodies.append(_breakable(body, number, mesh.report.tet_size))
+        least = least_material(size[part.tets], material[part.tets])
+        bodies.append(_breakable(body, number, mesh.report.tet_size, least))
     neighbours = find_neighbours(model.tets, may_part)
-    fill = np.concatenate([mesh.fill for mesh in meshes])
     together = neighbours.held_together(fill, volume)
     bearing = bearing_of(model.tets, fill)
     points = find_broken_points(scene, meshes, model, surfaces, gravity)
@@ -144,8 +150,9 @@ def make_fracture(
         is_judged=bearing >= LEAST_BEARING,
         bearing=bearing,
         share=share,
-        size=floats(np.cbrt(12.0 * volume)),
+        size=floats(size),
         corner_mass=corner_mass,
+        material=floats(material),
         neighbours=neighbours,
         together=together,
         is_notch=is_notch,
@@ -153,7 +160,7 @@ def make_fracture(
     )
 
 
-def _breakable(body: Body, number: int, tet_size: float) -> BreakableBody:
+def _breakable(body: Body, number: int, tet_size: float, least: float) -> BreakableBody:
     asked = body.fracture
     assert asked is not None
     scale = body.simulated_scale
@@ -168,6 +175,7 @@ def _breakable(body: Body, number: int, tet_size: float) -> BreakableBody:
         seed=asked.seed,
         most_splits=asked.most_splits,
         most_pieces=asked.most_pieces,
+        least_material=least,
     )
 
 

@@ -240,7 +240,7 @@ def _together(skins: Skins, parts: list[_Part], tets: Indices, broken: list[int]
     triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)])
     tet = indices(np.concatenate([part.tet for part in parts]))
     skin_of = np.repeat(np.arange(len(parts)), np.diff(vertex_start))
-    # where a body meets itself its pieces meet each other, and no longer themselves
+    # pieces of a body meet each other, and not themselves
     of_vertex = np.where(np.isin(skin_of, broken), piece[np.maximum(tet, 0)], -1)
     told = np.full((int(vertex_start[-1]), 3), -1, np.int32)
     shares = np.zeros((int(vertex_start[-1]), 3))
@@ -248,8 +248,11 @@ def _together(skins: Skins, parts: list[_Part], tets: Indices, broken: list[int]
         own = slice(int(vertex_start[skin]), int(vertex_start[skin + 1]))
         told[own], shares[own] = skins.corners[skins.vertices_of(skin)], skins.shares[skins.vertices_of(skin)]
     points = _points(parts)
+    meets = skins.meets.copy()
+    meets[broken, broken] = True
     return replace(
         skins,
+        meets=meets,
         vertex_start=vertex_start.astype(np.int64),
         triangle_start=triangle_start.astype(np.int64),
         rest=floats(np.concatenate([part.rest for part in parts]), -1, 3),

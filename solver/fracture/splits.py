@@ -4,8 +4,8 @@
 The most overloaded tet comes first. It splits one of its nodes that are at a crack tip, or any where none is, drawn by
 lot: a plane through the node, normal to the largest principal stress, parts the tets at the node by the side that
 their middle is on. The plane lies in rest coordinates, so that it does not depend on how tets are turned or turned
-inside out. A node whose tets are all on one side does not split. A tet at a node that has just split waits for the
-next step: its stress is not known any more.
+inside out. A node whose tets are all on one side does not split, nor one that would leave a crumb (`crumbs.py`). A tet
+at a node that has just split waits for the next step: its stress is not known any more.
 
 Source: Müller and Gross 2004, section 4.
 """
@@ -22,6 +22,7 @@ from ..elements.stress import elastic_stress, normal_at_rest, principal_stresses
 from ..geometry.welding import connected
 from ..model import Model
 from .bodies import ORDER, BreakableBody
+from .crumbs import leaves_crumb
 from .neighbours import Neighbours
 
 Faces = tuple[Indices, Indices]
@@ -52,6 +53,7 @@ class Cracking:
         is_tip: Which nodes are at crack tips or notches, (n,).
         is_rigid: Which tets stay together: unbreakable ones and those held exactly, (m,).
         together: Across which faces others never part, (m, 4).
+        material: Filled volume of each tet [m³], (m,).
     """
 
     model: Model
@@ -61,6 +63,7 @@ class Cracking:
     is_tip: Bools
     is_rigid: Bools
     together: Bools
+    material: Floats
 
     def choose(self, body: BreakableBody, overload: Floats, step: int) -> Splits:
         """Returns what splits where tets are overloaded, (m,) above zero, in the step of a number."""
@@ -68,6 +71,7 @@ class Cracking:
         which = np.flatnonzero(overload[own]).astype(np.int32) + np.int32(own.start)
         which = which[np.argsort(-overload[which], kind="stable")]
         normals = plane_normals(self.model, self.x, which)
+        parted = self.parted.copy()
         lots = draw(body.seed, ORDER, step, which[:, None] - own.start, np.arange(4)).tolist()
         done: set[int] = set()
         faces: list[Faces] = []
@@ -80,15 +84,18 @@ class Cracking:
                 continue
             # all tips come first, then the others
             for _, _, node in sorted((not self.is_tip[node], lot[c], node) for c, node in enumerate(nodes)):
-                found = self.part(node, normal)
-                if found is not None:
+                found = self.part(node, normal, parted)
+                if found is not None and _takes(found, self, parted, body.least_material):
                     faces.append(found)
                     done.add(node)
                     break
         return Splits(faces, left)
 
-    def part(self, node: int, normal: Floats) -> Faces | None:
-        """Returns the faces at a node that a plane through it parts, normal in rest coordinates, (3,); None: none."""
+    def part(self, node: int, normal: Floats, parted: Bools) -> Faces | None:
+        """Returns the faces at a node that a plane through it parts, normal in rest coordinates, (3,); None: none.
+
+        `parted`: across which faces tets have parted by now, (m, 4).
+        """
         pattern, X = self.model.pattern, self.model.X
         first, last = int(pattern.corner_start[node]), int(pattern.corner_start[node + 1])
         if last - first < 2:
@@ -97,7 +104,7 @@ class Cracking:
         tets = corners >> 2
         middles = 0.25 * X[self.model.tets[tets]].sum(axis=1) - X[node]
         across = self.neighbours.tet[tets]
-        joined = (across >= 0) & ~self.parted[tets] & (np.arange(4) != (corners & 3)[:, None])
+        joined = (across >= 0) & ~parted[tets] & (np.arange(4) != (corners & 3)[:, None])
         height = np.einsum("ki,i->k", middles, normal)
         kept = joined & (self.together[tets] | self.is_rigid[tets][:, None] & self.is_rigid[across])
         if kept.any():
@@ -110,6 +117,15 @@ class Cracking:
         place = np.searchsorted(tets, np.where(joined, across, tets[0]))
         row, face = np.nonzero(joined & (is_above[place] != is_above[:, None]))
         return tets[row].astype(np.int32), face.astype(np.int32)
+
+
+def _takes(faces: Faces, cracking: Cracking, parted: Bools, least: float) -> bool:
+    """Parts tets across some faces, if no crumb comes of it, and returns whether it did."""
+    parted[faces] = True
+    if not leaves_crumb(faces[0], cracking.neighbours.tet, parted, cracking.material, least):
+        return True
+    parted[faces] = False
+    return False
 
 
 def plane_normals(model: Model, x: Floats, which: Indices) -> Floats:

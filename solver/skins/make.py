@@ -34,8 +34,8 @@ def make_skins(
     deforming: Sequence[DeformingCollider],
     tracks: TrackReader,
 ) -> Skins | None:
-    """Returns the skins of a scene, None where nothing can ever meet: one body, no self-contact, and no collider that
-    deforms or is sharp.
+    """Returns the skins of a scene, None where nothing can ever meet: one body that neither breaks nor meets itself,
+    and no collider that deforms or is sharp.
 
     Guaranteed: skin b is that of body b of the scene; then come the colliders with a skin, in their order. Vertices
     of render meshes keep the binding that they are drawn with. No edge of a body's triangles is longer than its tets.
@@ -62,7 +62,9 @@ def make_skins(
             sharp.append(number)
             parts.append(part)
     meets = _meets(scene, told, sharp)
-    if not needs_skins and not meets.any():
+    # pieces meet each other once there are any
+    may_break = any(body.fracture is not None for body in scene.bodies)
+    if not needs_skins and not may_break and not meets.any():
         return None
     own = [_body(*of) for of in zip(scene.bodies, meshes, bindings, strict=True)]
     return _together(scene, model, meshes, own, parts, [*told, *sharp], meets, by_key)
