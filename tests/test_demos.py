@@ -120,8 +120,8 @@ PINNED = {
             "Swan": {
                 "tets": (3738, 150),
                 "volume_ratio": (1.0, 0.02),
-                "pieces": (32, 15),
-                "largest_stress": (1.26e6, 2e5),  # ρ c v is 2e6
+                "pieces": (8, 4),
+                "largest_stress": (4.9e6, 1e6),  # ρ c v is 2e6; here at cracks that had not run through yet
             }
         },
     ),
