@@ -242,6 +242,7 @@ def advance_step(
         model, state, outside(), dt, scene.settings, respond=respond, max_solves=MOST_WHEN_VIOLENT, flesh=stepping,
         on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
         lively=(lambda: outside(True)) if is_mixed else None,
+        follow=contacts.follow if contacts and contacts.skins else None,
     )  # fmt: skip
     turn_pieces(model, state, before, held, dt)
     if contacts:

@@ -32,6 +32,7 @@ from ..model import Model
 from ..state import State
 from ..topology import TETS
 from .clearance import clearance_of
+from .follow import follow, leave_out
 from .forces import (
     find_moving,
     go_on,
@@ -96,8 +97,10 @@ class ContactStep:
         self.touching = self._find(fallen)
         self.pushing = self._new(self.touching)
         # what rests does not fall on, so gravity would reach too much; it only keeps remembered contacts in reach
-        coming = self._measure(drifted)[0] > 0.0
-        self.pushing.on = coming | (self.known_force > 0.0)
+        coming = self._measure(drifted)[0]
+        self.pushing.on = (coming > 0.0) | (self.known_force > 0.0)
+        if skins:
+            self.settling.begin(self.touching, self.pushing, self.known_force, coming)
         self.acted = self.pushing.on
 
     def act(self) -> tuple[Points, Pairs]:
@@ -125,12 +128,30 @@ class ContactStep:
         self.pushing.on |= theirs
         self.pushing.slip[theirs] = 0.0
 
+    def follow(self, before: Floats, v: Floats, x: Floats, bending: Floats) -> bool:
+        """Goes back on the way of a solve to where it no longer brings anything; returns whether it does anywhere.
+
+        Args:
+            before: v⁺ of the solve before [m/s], (n, 3).
+            v, x: v⁺ [m/s] and x⁺ [m] of this one, changed, (n, 3) each.
+            bending: dᵀ H d of the way d between them, with the matrix H that was solved, per island, (islands,).
+        """
+        was = self._measure(self.start + self.dt * before)[0]
+        share = self.settling.follow(self.pushing, was, self._measure(x)[0], bending)
+        if share is None:
+            return False
+        follow(self.start, self.dt, before, v, share, self.model.pattern.island_of_row, x)
+        return True
+
     def update(self, x: Floats) -> bool:
         """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""
         x = held_back(self.start, x, self.most) if self.is_broken else x
         measured = self._measure(x)
-        if self._add(self._find(x), measured[0]):
+        found = self._find(x)
+        if self._add(found, measured[0]):
             measured = self._measure(x)
+        if self.skins:
+            leave_out(found.id, self.memory.id, self.touching.id, self.rigid_count(), self.pushing.on, measured[0])
         self.measured_at, self.measured = x, measured
         self.acted = self.pushing.on.copy()
         return self.settling.settle(self.touching, self.rigid_count(), self.pushing, *measured)

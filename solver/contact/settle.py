@@ -22,19 +22,20 @@ STAYS = 0.7  # share of the depth at the start of a step that it keeps then
 DEEP = 0.02  # depth of what was not pushed yet that is worth many solves, in sizes of tets
 
 # what is summed up of every group
-PRESSING, BEARING, PULLING, RUBBING, WRONG, MISSING, DEEPEST, SUNKEN, NUMBERS = range(9)
+PRESSING, BEARING, PULLING, RUBBING, WRONG, MISSING, DEEPEST, SUNKEN, CHANGES, NUMBERS = range(10)
 
 # what becomes of a group
 CONTENT, STOPS, GOES_ON = 0, 1, 2
 
 
 @kernel()
-def join_islands(normal_force, on, ends, tets, island_of_row, group):
-    """Writes the lowest island of each island's group, (islands,), which contacts join that push or have to."""
+def join_islands(normal_force, on, ends, tets, island_of_row, group, of):
+    """Writes the lowest island of each island's group, (islands,), which contacts join that push or have to.
+
+    And that of each contact, `of`, (k,).
+    """
     for island in range(len(group)):
         group[island] = island
-    if len(group) == 1:
-        return
     for c in range(len(on)):
         if ends[c, 1] >= 0 and (on[c] or normal_force[c] > 0.0):
             one, other = island_of_row[tets[ends[c, 0], 0]], island_of_row[tets[ends[c, 1], 0]]
@@ -48,12 +49,14 @@ def join_islands(normal_force, on, ends, tets, island_of_row, group):
                 group[one] = other
     for island in range(len(group)):  # what it points at is lower, and done
         group[island] = group[group[island]]
+    for c in range(len(on)):
+        of[c] = group[island_of_row[tets[ends[c, 0], 0]]]
 
 
 @kernel()
 def settle(
-    only_add, only_drop, pulls, lifts_from, may_go_on, may_go_on_long, group, island_of_row, tets, ends, normal_force,
-    shear, gap, start_shear, size, k, mu, on, kappa, slip, shift, fate,
+    only_add, only_drop, lifts_from, may_go_on, may_go_on_long, group, of, share, normal_force, shear, gap,
+    start_shear, size, k, mu, on, kappa, slip, shift, fate,
 ):  # fmt: skip
     """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
 
@@ -61,15 +64,15 @@ def settle(
     what is content stays as it was solved.
 
     Args:
-        only_add: Whether contacts that push go on pushing, where all pull no more than the share `pulls` of what bears.
+        only_add: Whether contacts that push go on pushing, where all pull no more than a share of what bears.
         only_drop: Whether none begins to push.
         lifts_from: The `shift` of contacts from here on that sink in too deep rises until they push as much nearer to
-            the surface.
+            the surface, once nothing else is left to change: it brings energy.
         may_go_on: Whether groups may be solved again that want to.
         may_go_on_long: Whether those may where that is worth many solves.
-        group: Of `join_islands`.
-        island_of_row, tets: Of the model.
-        ends, normal_force, shear, gap, size, k, mu, on, kappa, slip, shift: Of the contacts; `slip`, friction of the
+        group, of: Of `join_islands`.
+        share: How far each island has followed the solve; what has not to its end is not content.
+        normal_force, shear, gap, size, k, mu, on, kappa, slip, shift: Of the contacts; `slip`, friction of the
             step before, holds for one solve. It was wrong where the contact would have slid back along s0.
         start_shear: s0 [m], (k, 3).
         fate: Out, CONTENT, STOPS with wishes left or GOES_ON for every island, (islands,).
@@ -77,19 +80,18 @@ def settle(
     Returns:
         The highest fate of all.
     """
-    of, sums = np.empty(len(on), np.int32), np.zeros((len(group), NUMBERS))
-    wishes, wanted = np.empty(len(on), np.bool_), np.empty((len(on), 2))
-    for c in range(len(on)):
-        of[c] = group[island_of_row[tets[ends[c, 0], 0]]]
+    sums, wishes, wanted = np.zeros((len(group), NUMBERS)), np.empty(len(on), np.bool_), np.empty((len(on), 2))
     _weigh(of, normal_force, mu, on, sums)
     _wish(
-        only_add, only_drop, pulls, lifts_from, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
+        only_add, only_drop, lifts_from, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
         shift, sums, wishes, wanted,
     )  # fmt: skip
-    highest = _decide(pulls, may_go_on, may_go_on_long, group, sums, fate)
+    highest = _decide(may_go_on, may_go_on_long, group, share, sums, fate)
     for c in range(len(on)):
         if fate[of[c]] == GOES_ON or highest < GOES_ON:
-            on[c], kappa[c], shift[c], slip[c] = wishes[c], wanted[c, 0], wanted[c, 1], 0.0
+            on[c], kappa[c], slip[c] = wishes[c], wanted[c, 0], 0.0
+            if sums[of[c], CHANGES] == 0.0:
+                shift[c] = wanted[c, 1]
     return highest
 
 
@@ -105,15 +107,15 @@ def _weigh(of, normal_force, mu, on, sums):
             own[PULLING] -= min(normal_force[c], 0.0)
 
 
-@kernel()
+@kernel(inside=True)
 def _wish(
-    only_add, only_drop, pulls, lifts_from, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
+    only_add, only_drop, lifts_from, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
     shift, sums, wishes, wanted,
 ):  # fmt: skip
     """Writes whether each contact wants to push, with which κ and shift, and sums up what that changes."""
     for c in range(len(on)):
         own, N = sums[of[c]], max(normal_force[c], 0.0)
-        goes_on = only_add and not own[PULLING] > pulls * own[BEARING]
+        goes_on = only_add and not own[PULLING] > PULLS * own[BEARING]
         pushes = normal_force[c] > 0.0 or (on[c] and goes_on)
         wanted[c, 0], wanted[c, 1] = kappa[c], shift[c]
         if on[c] != pushes:
@@ -144,8 +146,8 @@ def _wish(
             own[SUNKEN] = 1.0
 
 
-@kernel()
-def _decide(pulls, may_go_on, may_go_on_long, group, sums, fate):
+@kernel(inside=True)
+def _decide(may_go_on, may_go_on_long, group, share, sums, fate):
     """Writes what becomes of every island, and returns the highest of all."""
     highest = CONTENT
     for island in range(len(group)):
@@ -153,8 +155,9 @@ def _decide(pulls, may_go_on, may_go_on_long, group, sums, fate):
             fate[island] = fate[group[island]]
             continue
         own = sums[island]
-        changes = own[WRONG] > UNBALANCED * own[PRESSING] or own[MISSING] > UNEVEN * own[RUBBING]
-        is_violent = changes and (own[DEEPEST] > DEEP or own[PULLING] > pulls * own[BEARING])
+        changes = own[WRONG] > UNBALANCED * own[PRESSING] or own[MISSING] > UNEVEN * own[RUBBING] or share[island] < 1.0
+        own[CHANGES] = 1.0 if changes else 0.0
+        is_violent = changes and (own[DEEPEST] > DEEP or own[PULLING] > PULLS * own[BEARING])
         goes_on = may_go_on or (may_go_on_long and is_violent)
         wants = changes or own[SUNKEN] > 0.0
         fate[island] = (GOES_ON if goes_on else STOPS) if wants else CONTENT

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Bools, Floats
+from ..arrays import Bools, Floats, Indices
 from ..model import Model
+from .follow import find_shares, take_first
 from .pushing import Pushing
-from .settle import CONTENT, GOES_ON, PULLS, find_done, join_islands, settle
+from .settle import CONTENT, GOES_ON, find_done, join_islands, settle
 from .touching import Touching
 
 MOST_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
@@ -32,6 +33,27 @@ class Settling:
         self.solves, self.is_settled = 0, True
         self.group = np.empty(model.pattern.island_count, np.int32)
         self.fate = np.empty(model.pattern.island_count, np.int8)
+        self.share = np.ones(model.pattern.island_count)
+        self.is_followed = False
+
+    def begin(self, touching: Touching, pushing: Pushing, known_force: Floats, normal_force: Floats) -> None:
+        """Leaves of contacts guessed by velocity those on that bodies meet first."""
+        of = self._join(pushing, normal_force)
+        first = np.empty(len(self.group))
+        take_first(of, known_force, normal_force, touching.gap, pushing.size, pushing.k, first, pushing.on)
+
+    def follow(self, pushing: Pushing, before: Floats, after: Floats, bending: Floats) -> Floats | None:
+        """Returns how far each island follows a solve, 0 to 1, (islands,); None: all to its end.
+
+        Args:
+            pushing: What was solved with.
+            before, after: Normal forces at both ends, negative where a contact would pull [N], (k,).
+            bending: dᵀ H d of the way between them per island, (islands,).
+        """
+        self.is_followed = True
+        of = self._join(pushing, np.maximum(before, after))
+        find_shares(of, self.group, bending, before, after, pushing.k, pushing.on, self.share)
+        return self.share if self.share.min() < 1.0 else None
 
     def settle(self, touching: Touching, rigid: int, pushing: Pushing, normal_force: Floats, shear: Floats) -> bool:
         """Lets contacts push and slide as the end of a solve says; returns whether any group has to be solved again.
@@ -41,17 +63,18 @@ class Settling:
             normal_force, shear: Of `measure` at the end of the solve.
         """
         self.solves += 1
-        model, count = self.model, self.solves
+        count = self.solves
         # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in, but not to
         # splinters: so stiff a spring drags one to the plane in a step, and it flies off in the next
-        only_add = count >= ONLY_ADD and not self.is_broken
+        only_add = count >= ONLY_ADD and not self.is_broken and not self.is_followed
+        only_drop = count >= ONLY_DROP and not self.is_followed
         # nor are splinters lifted: a solve that throws one far would lift others as far
         lifts_from = rigid if count <= MOST_LIFTS and not self.is_broken else len(touching)
-        join_islands(normal_force, pushing.on, pushing.ends, model.tets, model.pattern.island_of_row, self.group)
+        of = self._join(pushing, normal_force)
         highest = settle(
-            only_add, count >= ONLY_DROP, PULLS, lifts_from, count < MOST_SOLVES, count < MOST_WHEN_VIOLENT, self.group,
-            model.pattern.island_of_row, model.tets, pushing.ends, normal_force, shear, touching.gap, pushing.shear,
-            pushing.size, pushing.k, pushing.mu, pushing.on, pushing.kappa, pushing.slip, pushing.shift, self.fate,
+            only_add, only_drop, lifts_from, count < MOST_SOLVES, count < MOST_WHEN_VIOLENT, self.group, of, self.share,
+            normal_force, shear, touching.gap, pushing.shear, pushing.size, pushing.k, pushing.mu, pushing.on,
+            pushing.kappa, pushing.slip, pushing.shift, self.fate,
         )  # fmt: skip
         self.is_settled = highest == CONTENT
         return bool(highest == GOES_ON)
@@ -63,3 +86,9 @@ class Settling:
         is_done = np.empty(self.model.node_count, bool)
         find_done(self.fate, self.model.pattern.island_of_row, is_done)
         return is_done
+
+    def _join(self, pushing: Pushing, normal_force: Floats) -> Indices:
+        """Joins islands to groups, and returns the group of each contact, (k,)."""
+        model, of = self.model, np.empty(len(normal_force), np.int32)
+        join_islands(normal_force, pushing.on, pushing.ends, model.tets, model.pattern.island_of_row, self.group, of)
+        return of

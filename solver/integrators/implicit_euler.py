@@ -21,6 +21,7 @@ from ..elements.inversion import count_inverted
 from ..elements.volume_pressure import add_pressure
 from ..errors import SolveFailed
 from ..jit import at_most_threads
+from ..linear.curvature import bend
 from ..linear.multigrid.preconditioner import EmbeddedLattices
 from ..linear.pcg import Solved, solve
 from ..linear.points import add_points, keep_blocks, put_back
@@ -43,6 +44,7 @@ TETS_PER_THREAD = 400
 NOWHERE = np.zeros((0, 3))
 
 Respond = Callable[[Floats, Floats], Outside | None]
+Follow = Callable[[Floats, Floats, Floats, Floats], bool]
 
 
 def step(
@@ -58,6 +60,7 @@ def step(
     flesh: DynamicFlesh | None = None,
     on_iteration: OnIteration = lambda solves, residual: None,
     lively: Callable[[], Outside] | None = None,
+    follow: Follow | None = None,
 ) -> StepReport:
     """Moves `state` on by Δt = `dt` [s]; nothing else changes.
 
@@ -76,13 +79,16 @@ def step(
             goes through, and `state` is as it was.
         lively: Where flesh that moves by Newmark's scheme may touch other bodies: returns what acts on it in substeps,
             which find out themselves when a contact pushes. `outside` and `respond` then are for all by implicit Euler.
+        follow: Called before `respond` after every solve but the first, with v⁺ of the solve before, v⁺ and x⁺, (n, 3)
+            each, and dᵀ A d of the way d between the two per island, (islands,). It may take v⁺ and x⁺ back on that
+            way, and returns whether it did. Steps with flesh do not call it.
 
     Raises:
         SolveFailed: Velocities are no longer numbers; `state` is as it was.
     """
     with at_most_threads(1 + model.tet_count // TETS_PER_THREAD):
         if flesh is None:
-            return _step(model, state, outside, dt, settings, respond, max_solves, element)
+            return _step(model, state, outside, dt, settings, respond, max_solves, element, follow)
         return flesh_step(
             model, state, outside, dt, settings, flesh, respond=respond, max_solves=max_solves, element=element,
             on_iteration=on_iteration, lively=lively,
@@ -98,6 +104,7 @@ def _step(
     respond: Respond | None,
     max_solves: int,
     element: int,
+    follow: Follow | None,
 ) -> StepReport:
     started = clock.perf_counter()
     pattern = model.pattern
@@ -117,9 +124,13 @@ def _step(
     assembled = clock.perf_counter()
 
     iterations, solves = 0, 0
-    v = None
+    v: Floats | None = None
     while True:
-        x, v, change, solved = solve_step(model, state, outside, dt, settings, v)
+        before = v
+        bending = np.empty(pattern.island_count) if follow and before is not None else None
+        x, v, change, solved = solve_step(model, state, outside, dt, settings, before, bending)
+        if follow and before is not None and bending is not None and follow(before, v, x, bending):
+            np.subtract(v, state.v, out=change)
         iterations, solves = iterations + solved.iterations, solves + 1
         changed = respond(x, v) if respond else None
         if changed is None or solves >= max_solves:
@@ -144,13 +155,20 @@ def _step(
 
 
 def solve_step(
-    model: Model, state: State, outside: Outside, dt: float, settings: Settings, before: Floats | None
+    model: Model,
+    state: State,
+    outside: Outside,
+    dt: float,
+    settings: Settings,
+    before: Floats | None,
+    bending: Floats | None = None,
 ) -> tuple[Floats, Floats, Floats, Solved]:
     """Solves the assembled system of a step with what acts from outside.
 
     Args:
         model, state, outside, dt, settings: As for `step`.
         before: v⁺ of the solve before [m/s], (n, 3), to start from; None in the first one.
+        bending: Gets dᵀ A d of the way d from there to v⁺ per island, (islands,); None: it is not wanted.
 
     Returns:
         x⁺ [m], v⁺ and v⁺ − v [m/s], (n, 3) each, and how the solve went. The matrix is left as it was found.
@@ -192,6 +210,8 @@ def solve_step(
     solved = solve(
         matrix, values, b, sought, v, settings.tolerance, settings.max_iterations, least, likely, modes, lattices
     )
+    if before is not None and bending is not None:
+        bend(pattern.island_start, matrix.row_start, matrix.column, values, v - before, bending)
     put_back(count, work.places, work.kept, work.is_kept, work.values)
 
     if not move(x0, v, v0, dt, is_free, target, x, change):
