@@ -36,11 +36,25 @@ def is_used(scene: bpy.types.Scene) -> bool:
 
 def touched(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Returns the bodies and colliders that a body or a collider touches, itself left out."""
+    others = _others(scene, obj)
+    members = _members([obj, *others])
+    return [other for other in others if _meet(members, obj, other)]
+
+
+def left_out_by(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object | None:
+    """Returns the first of those that a body or collider would touch, but that do not collide with it."""
+    others = _others(scene, obj)
+    members = _members([obj, *others])
+    wanted = (other for other in others if other in members.get(obj, (other,)))
+    return next((other for other in wanted if obj not in members.get(other, (obj,))), None)
+
+
+def _others(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Returns all that a body or a collider may touch."""
     others = roles.bodies(scene)
     if obj.sinew.role == "BODY":
         others = [*others, *roles.colliders(scene)]
-    members = _members([obj, *others])
-    return [other for other in others if other != obj and _meet(members, obj, other)]
+    return [other for other in others if other != obj]
 
 
 def _meet(members: Members, a: bpy.types.Object, b: bpy.types.Object) -> bool:

@@ -190,8 +190,49 @@ def test_the_panel_names_what_is_touched() -> None:
     a.sinew.collision_collection = collection("Bowl Alone", bowl)
     assert "Touches Bowl" in drawn(a, "draw_collision").lines
     a.sinew.collision_collection = collection("Nothing")
-    assert layout_collision.TOUCHES_NOTHING in " ".join(drawn(a, "draw_collision").lines)
+    assert "Touches nothing: no other body or collider is in this collection" in " ".join(
+        drawn(a, "draw_collision").lines
+    )
     assert "filter-empty" in {note.kind for note in input_notes.notes(bpy.context.scene)}
+
+
+def test_the_panel_says_whose_filter_leaves_nothing() -> None:
+    scene = fresh()
+    a, bowl = body("A"), collider()
+    bowl.sinew.collision_collection = collection("Others", body("B"))
+    assert layout_collision.touches_nothing(scene, a) == (
+        'Touches nothing: "Bowl" does not collide with it, since this object is not in "Others"'
+    )
+    a.sinew.collision_collection = collection("Bowl Alone", bowl)
+    assert 'since this object is not in "Others"' in " ".join(drawn(a, "draw_collision").lines)
+    (note,) = (note for note in input_notes.notes(scene) if note.kind.startswith("filter"))
+    assert note.kind == "filter-one-sided" and '"Bowl"' in note.sentence and '"Others"' in note.sentence
+    bowl.sinew.collision_collection = collection("Nobody")
+    assert "no body is in this collection" in " ".join(drawn(bowl, "draw_collider").lines)
+
+
+@pytest.mark.parametrize("how", ["own", "other", "key"])
+def test_a_force_that_drives_what_it_came_from_is_told(how: str) -> None:
+    scene = fresh()
+    body("A")
+    plate, free = collider(), bpy.data.objects.new("Free", None)
+    scene.collection.objects.link(free)
+    plate["sinew_force"] = [0.0, 0.0, 0.0]
+    driven = {"own": plate, "other": free, "key": None}[how]
+    if how == "key":
+        plate.shape_key_add(name="Basis")
+        plate.shape_key_add(name="Pressed")
+        curve = plate.data.shape_keys.key_blocks["Pressed"].driver_add("value")
+    else:
+        curve = driven.driver_add("location", 2)
+    variable = curve.driver.variables.new()
+    variable.targets[0].id, variable.targets[0].data_path = plate, '["sinew_force"][2]'
+    told = [note for note in input_notes.notes(scene) if note.kind == "driven-by-force"]
+    assert len(told) == (how != "other"), "what takes no part may be driven"
+    if how == "other":
+        plate.parent = free
+        told = [note for note in input_notes.notes(scene) if note.kind == "driven-by-force"]
+    assert len(told) == 1 and f'"{plate.name}"' in told[0].sentence
 
 
 def test_what_is_read_makes_a_bake_out_of_date() -> None:

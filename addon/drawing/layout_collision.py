@@ -23,7 +23,8 @@ POSE_SLIDES = (
 )
 PIECES_COLLIDE = "Pieces of what breaks touch each other without this; the more there are, the longer it takes"
 GROUND_HAS_FRONT = "A ground is solid below, without end"
-TOUCHES_NOTHING = "Touches nothing: no body or collider is in this collection whose own one has this object in it"
+TOUCHES_NOTHING = "Touches nothing: no {others} is in this collection"
+LEFT_OUT = 'Touches nothing: "{other}" does not collide with it, since this object is not in "{collection}"'
 
 
 def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -76,11 +77,19 @@ def _draw_filter(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bp
         return
     touched = [other.name for other in collision_filter.touched(context.scene, obj)]
     if not touched:
-        draw_wrapped(layout, TOUCHES_NOTHING, "ERROR", context)
+        draw_wrapped(layout, touches_nothing(context.scene, obj), "ERROR", context)
         return
     more = len(touched) - FEW_TOUCHED
     few = ", ".join(touched[:FEW_TOUCHED])
     draw_wrapped(layout, f"Touches {few} and {more} more" if more > 0 else f"Touches {few}", "LINKED", context)
+
+
+def touches_nothing(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """Returns why filters leave an object nothing to touch."""
+    other = collision_filter.left_out_by(scene, obj)
+    if other is None:
+        return TOUCHES_NOTHING.format(others="other body or collider" if obj.sinew.role == "BODY" else "body")
+    return LEFT_OUT.format(other=other.name, collection=other.sinew.collision_collection.name)
 
 
 def draw_contacts(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import bpy
 
 from ...solver.errors import SinewError
-from .. import collision_filter, roles
+from .. import collision_filter, force_curves, roles
 from ..drawing import tet_estimate
+from . import input_digest
 
 # Simulated Sizes are the same part of true sizes up to here
 ALIKE = 1.1
@@ -24,6 +25,7 @@ def notes(scene: bpy.types.Scene) -> Iterator[SinewError]:
             yield from _thin(obj, scene)
     for obj in [*roles.bodies(scene), *roles.colliders(scene)]:
         yield from _filter(obj, scene)
+    yield from _driven(scene)
 
 
 def scale(obj: bpy.types.Object) -> float:
@@ -72,5 +74,35 @@ def _thin(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]
 def _filter(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
     """A filter that leaves nothing, which is hardly meant."""
     chosen = obj.sinew.collision_collection
-    if chosen is not None and not collision_filter.touched(scene, obj):
+    if chosen is None or collision_filter.touched(scene, obj):
+        return
+    other = collision_filter.left_out_by(scene, obj)
+    if other is None:
         yield SinewError("filter-empty", name=obj.name, collection=chosen.name)
+    else:
+        its = other.sinew.collision_collection.name
+        yield SinewError("filter-one-sided", name=obj.name, other=other.name, collection=its)
+
+
+def _driven(scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """What a bake reads and what the forces drive that it gives: every bake is of the forces of the one before."""
+    for item in sorted(input_digest.data_read(scene), key=lambda item: item.name_full):
+        found = sorted({target.id.name for target in _targets(item) if _is_force(target)})
+        if found:
+            yield SinewError("driven-by-force", name=item.name, collider=found[0])
+
+
+def _targets(item: bpy.types.ID) -> Iterator[bpy.types.DriverTarget]:
+    """Yields what the drivers of an object read, and of its shape."""
+    own = getattr(item, "data", None)
+    for part in (item, own, getattr(own, "shape_keys", None)):
+        data = getattr(part, "animation_data", None)
+        for curve in data.drivers if data is not None else ():
+            for variable in curve.driver.variables:
+                yield from variable.targets
+
+
+def _is_force(target: bpy.types.DriverTarget) -> bool:
+    """Whether a driver reads what a collider bears in the bake."""
+    names = any(f'["{name}"]' in target.data_path for name in (force_curves.FORCE, force_curves.TORQUE))
+    return names and isinstance(target.id, bpy.types.Object) and target.id.sinew.role == "COLLIDER"

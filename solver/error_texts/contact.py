@@ -66,7 +66,16 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose a Tet Size of {wanted} m or less, or more Resolution Divisions.",
     ),
     "filter-empty": (
-        '"{name}" touches nothing: nothing that takes part is in "{collection}", or its own filter leaves it out.',
+        '"{name}" touches nothing: nothing that it could touch is in "{collection}".',
         "Put bodies or colliders in that collection, or clear Collides With.",
+    ),
+    "filter-one-sided": (
+        '"{name}" touches nothing: "{other}" collides only with what is in "{collection}", and "{name}" is not.',
+        "Put it in there, or clear Collides With of the other.",
+    ),
+    "driven-by-force": (
+        'A driver moves "{name}" by the force on "{collider}", which is what this bake gives: every bake would be of '
+        "the forces of the one before.",
+        "Bake the driver to keyframes, or let it drive something that takes no part.",
     ),
 }
