@@ -21,11 +21,11 @@ from .contact.points import ContactPoints, contact_points, sample_surface
 from .contact.skin_surfaces import skin_surfaces
 from .embedding import Binding, bind
 from .errors import BadInput, SinewError
+from .filling import filling
 from .flesh import make_flesh, with_contact, with_painted_flesh
 from .fracture.bodies import make_fracture
 from .fracture.broken_skins import breaking_skins
 from .fracture.copies import without_hinges
-from .geometry.enclosure import has_inside
 from .geometry.surface import Surface, make_surface
 from .gravity import gravity_at
 from .gravity_in_shape import balance
@@ -41,13 +41,8 @@ from .skins.deforming import DeformingCollider, build_deforming, deforms, is_act
 from .skins.make import make_skins
 from .state import State
 from .tetrahedralize.given import given_tets
-from .tetrahedralize.pieces_apart import pieces_too_many
 from .tetrahedralize.tet_mesh import TetMesh
 from .tracks import TrackReader
-
-VOLUME_ERROR = 0.1  # relative change of volume that is worth a warning
-OUTSIDE = 0.25  # how far a mesh may reach out of tets that were brought, as part of their size
-TINY = 0.1  # how small it may be, as part of their size
 
 OnStage = Callable[[str, str], None]
 
@@ -96,7 +91,7 @@ def build(
             bound.tet[:count], bound.weights[:count] = stored[body.key][1].tet, stored[body.key][1].weights
         binding = Binding(bound.tet[:count].copy(), bound.weights[:count].copy())
         drawn.append(RenderSurface(surface.vertices, surface.triangles, binding.tet, binding.weights))
-        warnings = (*_warnings(body, surface, mesh), *heat_warnings(body, scene, tracks, mesh.report.tet_size))
+        warnings = (*filling(body, surface, mesh), *heat_warnings(body, scene, tracks, mesh.report.tet_size))
         bodies.append(BuiltBody(body.key, body.name, mesh, binding, model.bodies[number], warnings))
         touching = np.concatenate([used, np.arange(count, count + len(extra))])
         points.append(_contact_points(model, number, bound, touching, area, gravity, mesh.report.tet_size))
@@ -200,40 +195,6 @@ def _first_state(scene: Scene, model: Model) -> State:
     for body, part in zip(scene.bodies, model.bodies, strict=True):
         v[part.nodes] = body.initial_velocity
     return State(model.X.copy(), v, scene.settings.begin)
-
-
-def _warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
-    """Returns what the artist should know about how a body was filled."""
-    report = mesh.report
-    found = _misplaced(body, surface, mesh) if body.meshing.method == "given" else []
-    for part in report.lost_parts:
-        if part.tet_size_needed > 0.0:
-            numbers = {"size": f"{part.tet_size_needed:.2g}", "times": f"{report.tet_size / part.tet_size_needed:.2g}"}
-            found.append(SinewError("part-lost", name=body.name, part=part.name, **numbers))
-        else:
-            found.append(SinewError("part-without-inside", name=body.name, part=part.name))
-    if report.lost_parts and (count := pieces_too_many(surface, mesh.tets)):
-        found.append(SinewError("pieces-apart", name=body.name, count=count))
-    if len(report.joined_tets):
-        found.append(SinewError("parts-joined", name=body.name, count=len(report.joined_tets)))
-    is_closed = has_inside(surface.vertices, surface.triangles)
-    if not is_closed:
-        found.append(SinewError("mesh-open", name=body.name))
-    elif report.volume_ratio > 0.0 and abs(report.volume_ratio - 1.0) > VOLUME_ERROR:
-        found.append(SinewError("volume-changed", name=body.name, percent=round(100.0 * report.volume_ratio)))
-    return found
-
-
-def _misplaced(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
-    """Returns a warning where the mesh of a body and the tets that it brings are clearly not made for each other."""
-    low, high = surface.bounds
-    first, last = mesh.nodes.min(axis=0), mesh.nodes.max(axis=0)
-    size, tets_size = float((high - low).max()), float((last - first).max())
-    distance = float(np.maximum(first - low, high - last).max())
-    if distance <= OUTSIDE * tets_size and size >= TINY * tets_size:
-        return []
-    numbers = {"extent": f"{size:.3g}", "distance": f"{max(distance, 0.0):.3g}", "tets_extent": f"{tets_size:.3g}"}
-    return [SinewError("tets-elsewhere", name=body.name, **numbers)]
 
 
 def _pinned_parts(body: Body) -> list[Body]:

@@ -25,7 +25,7 @@ LAYERS = [
     "cache geometry",
     "embedding materials linear affine_targets local_motions",
     "tetrahedralize cutting",
-    "model stored_mesh topology painted",
+    "model stored_mesh topology painted filling",
     "elements hyperelastic part_model",
     "mesh_files pin_regions integrators rest_stress",
     "skins",

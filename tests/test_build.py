@@ -239,6 +239,17 @@ def test_what_tets_leave_out_and_close_up_is_told(tmp_path):
     assert 'The tets of "Body 2" fill' in told[2]["volume-changed"].text
 
 
+def test_lost_parts_are_told_in_one_sentence(tmp_path):
+    hairs = [box([1.5 + i, 0, 0], [1.58 + i, 0.08, 0.5 + 0.1 * i]) for i in range(5)]
+    surface = together(sphere(16), *hairs)
+    body = Body("b", "Body", surface.vertices, surface.triangles, JELLY, Meshing("smooth", tet_size=0.2))
+    run = Run(tmp_path, Scene((body,)))
+    lost = [warning for warning in run.built.bodies[0].warnings if "lost" in warning.kind]
+    assert [warning.kind for warning in lost] == ["parts-lost"]
+    assert lost[0].text.startswith('5 parts of "Body" are thinner than its tets and got none: Piece ')
+    assert "2 more" in lost[0].text and float(lost[0].details["size"]) < 0.08
+
+
 def test_stored_meshes_are_taken_as_they_are(tmp_path):
     run = Run(tmp_path, Scene((block(),)))
     mesh, binding = run.built.bodies[0].mesh, run.built.bodies[0].binding

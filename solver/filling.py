@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the artist should know about how a body was filled with tets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .errors import SinewError
+from .geometry.enclosure import has_inside
+from .geometry.surface import Surface
+from .scene import Body
+from .tetrahedralize.pieces_apart import pieces_too_many
+from .tetrahedralize.tet_mesh import LostPart, TetMesh
+
+VOLUME_ERROR = 0.1  # relative change of volume that is worth a warning
+OUTSIDE = 0.25  # how far a mesh may reach out of tets that were brought, as part of their size
+TINY = 0.1  # how small it may be, as part of their size
+FEW = 3  # so many lost parts are named
+
+
+def filling(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
+    """Returns what to tell.
+
+    Args:
+        body: As asked for.
+        surface: Its render mesh [m].
+        mesh: Its tets.
+    """
+    report = mesh.report
+    found = _misplaced(body, surface, mesh) if body.meshing.method == "given" else []
+    found += _lost(body, mesh)
+    if report.lost_parts and (count := pieces_too_many(surface, mesh.tets)):
+        found.append(SinewError("pieces-apart", name=body.name, count=count))
+    if len(report.joined_tets):
+        found.append(SinewError("parts-joined", name=body.name, count=len(report.joined_tets)))
+    is_closed = has_inside(surface.vertices, surface.triangles)
+    if not is_closed:
+        found.append(SinewError("mesh-open", name=body.name))
+    elif report.volume_ratio > 0.0 and abs(report.volume_ratio - 1.0) > VOLUME_ERROR:
+        found.append(SinewError("volume-changed", name=body.name, percent=round(100.0 * report.volume_ratio)))
+    return found
+
+
+def _lost(body: Body, mesh: TetMesh) -> Iterator[SinewError]:
+    """Yields which parts got no tet: those that finer tets would fill in one sentence, all others in another."""
+    report = mesh.report
+    thin = [part for part in report.lost_parts if part.tet_size_needed > 0.0]
+    flat = [part for part in report.lost_parts if not part.tet_size_needed > 0.0]
+    if thin:
+        needed = min(part.tet_size_needed for part in thin)
+        numbers = {"size": f"{needed:.2g}", "times": f"{report.tet_size / needed:.2g}"}
+        if len(thin) == 1:
+            yield SinewError("part-lost", name=body.name, part=thin[0].name, **numbers)
+        else:
+            yield SinewError("parts-lost", name=body.name, count=len(thin), parts=_named(thin), **numbers)
+    if len(flat) == 1:
+        yield SinewError("part-without-inside", name=body.name, part=flat[0].name)
+    elif flat:
+        yield SinewError("parts-without-inside", name=body.name, count=len(flat), parts=_named(flat))
+
+
+def _named(parts: list[LostPart]) -> str:
+    more = len(parts) - FEW
+    return ", ".join(part.name for part in parts[:FEW]) + (f", {more} more" if more > 0 else "")
+
+
+def _misplaced(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
+    """Returns a warning where the mesh of a body and the tets that it brings are clearly not made for each other."""
+    low, high = surface.bounds
+    first, last = mesh.nodes.min(axis=0), mesh.nodes.max(axis=0)
+    size, tets_size = float((high - low).max()), float((last - first).max())
+    distance = float(np.maximum(first - low, high - last).max())
+    if distance <= OUTSIDE * tets_size and size >= TINY * tets_size:
+        return []
+    numbers = {"extent": f"{size:.3g}", "distance": f"{max(distance, 0.0):.3g}", "tets_extent": f"{tets_size:.3g}"}
+    return [SinewError("tets-elsewhere", name=body.name, **numbers)]
