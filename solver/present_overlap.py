@@ -28,5 +28,6 @@ def with_behind(memory: Memory, simulation: Simulation, has_broken: Bools) -> Me
     id, triangle, depth = points_behind(skins, at, piece, is_asked)
     first, wide = len(built.colliders) * max(len(built.contact_points), 1), len(skins) * skins.vertex_count
     of_skins = memory.id[np.searchsorted(memory.id, first) :] - first
+    of_skins = of_skins[of_skins < skins.point_ids]
     is_new = ~np.isin(id, of_skins % wide)
     return together(memory, let_out(id[is_new] + first, triangle[is_new], depth[is_new]))

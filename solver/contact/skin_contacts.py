@@ -15,8 +15,10 @@ import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices
 from ..model import Model
+from ..skins.edge_search import EdgesKnown
 from ..skins.places import place_vertices
 from ..skins.skin import Known, Met, Skins
+from .edge_contacts import EdgeContacts
 from .let_go import let_go
 from .memory import Memory
 from .points import INERTIA
@@ -49,6 +51,8 @@ class SkinContacts:
         """Takes the skins, and where those of colliders are during a step of `dt` [s]."""
         self.surfaces, self.model, self.dt, self.told, self.search_of = surfaces, model, dt, told, search
         self.skins, self.is_told = told.skins, told.skins.tet < 0
+        edges = told.skins.edges
+        self.edges = EdgeContacts(surfaces, edges, told, model, dt) if edges else None
 
     def begin(self, x: Floats, is_fixed: Bools | None, memory: Memory, first: int) -> None:
         """Begins a step at node positions x [m], (n, 3); ids in a memory are larger by `first` than those of skins."""
@@ -57,19 +61,33 @@ class SkinContacts:
         if is_fixed is not None:
             self.moves &= ~is_fixed[self.skins.nodes].all(axis=1)
         self.start = self._places(x, self.told.start)
-        self.search = self.search_of(self.skins, self.start, self._known(memory))
+        own = memory.only(slice(int(np.searchsorted(memory.id, first)), None))
+        edges = int(np.searchsorted(own.id, self.first_of_edges))
+        self.search = self.search_of(self.skins, self.start, self._known(own.only(slice(edges))))
+        if self.edges:
+            known = self._edges_known(own.only(slice(edges, None)))
+            self.edges.begin(x, self.start, self.moves, self.first_of_edges, known)
 
     def find(self, x: Floats) -> Touching:
         """Returns the contacts where nodes go to x [m], (n, 3); what carries their points is left to `tie`."""
-        met = self.search.find(self._places(x, self.told.end))
+        end = self._places(x, self.told.end)
+        met = self.search.find(end)
         normal = np.where(self.is_told[met.point, None], -met.normal, met.normal)
         found = Touching(met.id + self.first, normal, met.gap, np.zeros_like(normal), met.side, met.triangle, met.place)
         moves = self.moves[met.point] | self.moves[self.skins.triangles[met.triangle]].any(axis=1)
         moves &= ~let_go(self.skins, met, self.x, self.is_told)
-        return found if moves.all() else found.only(moves)
+        found = found if moves.all() else found.only(moves)
+        return Touching.together([found, self.edges.find(end)]) if self.edges else found
+
+    @property
+    def first_of_edges(self) -> int:
+        """By how much ids in a memory are larger than those of edges."""
+        return self.first + self.skins.point_ids
 
     def tie(self, touching: Touching, which: npt.NDArray[np.int64]) -> Tie:
         """Returns what the contacts `which` are tied to, and writes what carries their points."""
+        if self.edges and len(which) and touching.id[which[-1]] >= self.first_of_edges:
+            return self._tie_both(self.edges, touching, which)
         assert touching.triangle is not None and touching.place is not None
         id, triangle, place = touching.id[which] - self.first, touching.triangle[which], touching.place[which]
         skins, model, points, k = self.skins, self.model, self.surfaces.points, len(which)
@@ -96,6 +114,9 @@ class SkinContacts:
         """Returns the skin on the other side of contacts, −1 of rigid ones, (k,)."""
         skin, point = self._ends(id - self.first)
         other = np.where(self.is_told[point], self.skins.skin_of[point], skin)
+        if self.edges:
+            of_edge = id >= self.first_of_edges
+            other[of_edge] = self.edges.others(id[of_edge])
         return np.where(id < self.first, -1, other)
 
     def loaded(
@@ -127,9 +148,25 @@ class SkinContacts:
         place_vertices(x, self.skins.nodes, self.skins.weights, at)
         return at
 
-    def _known(self, memory: Memory) -> Known:
-        """Returns what is remembered of skins."""
-        own = memory.only(slice(int(np.searchsorted(memory.id, self.first)), None))
+    def _tie_both(self, edges: EdgeContacts, touching: Touching, which: npt.NDArray[np.int64]) -> Tie:
+        """Returns what contacts of points and then of edges are tied to; see `tie`."""
+        count = int(np.searchsorted(touching.id[which], self.first_of_edges))
+        both = self.tie(touching, which[:count]), edges.tie(touching, which[count:])
+        ends, weights = (np.concatenate([getattr(tie, name) for tie in both]) for name in ("ends", "weights"))
+        return Tie(ends, weights, np.concatenate([tie.numbers for tie in both], axis=1))
+
+    def _edges_known(self, own: Memory) -> EdgesKnown:
+        """Returns what is remembered of edges."""
+        assert self.edges is not None
+        if own.triangle is None or not len(own.id):
+            return EdgesKnown.none()
+        normal = np.einsum("kij,kj->ki", self.frames(own.triangle), own.normal)
+        id = own.id - self.first_of_edges
+        normal[self.edges.is_told_of(id)] *= -1.0
+        return EdgesKnown(id, own.triangle, own.shift, normal)
+
+    def _known(self, own: Memory) -> Known:
+        """Returns what is remembered of points of skins."""
         if own.triangle is None or not len(own.id):
             return Known.none()
         normal = np.einsum("kij,kj->ki", self.frames(own.triangle), own.normal)

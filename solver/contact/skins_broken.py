@@ -22,13 +22,19 @@ def follow_skins(memory: Memory, before: Skins, now: Skins, first: int, first_no
         before, now: The skins that they are of, and those that there are now.
         first, first_now: By how much their ids are larger than those of skins, before and now.
     """
+    # those of edges have numbers that stay, after those of points; what broke has no edges, and forgets them
+    is_edge = memory.id >= first + before.point_ids
     rest, point = np.divmod(memory.id - first, before.vertex_count)
     point_now = _renumbered(before.vertex_key, before.vertex_start, now.vertex_key, now.vertex_start)[point]
-    id = first_now + rest * now.vertex_count + point_now
+    id = np.where(
+        is_edge,
+        memory.id - first - before.point_ids + first_now + now.point_ids,
+        first_now + rest * now.vertex_count + point_now,
+    )
     triangles = _renumbered(before.triangle_key, before.triangle_start, now.triangle_key, now.triangle_start)
     known = memory.triangle if memory.triangle is not None else np.full(len(memory.id), -1, np.int32)
     triangle = np.where(known >= 0, triangles[np.maximum(known, 0)] if len(triangles) else -1, -1).astype(np.int32)
-    return replace(memory, id=id, triangle=triangle).only(np.flatnonzero(point_now >= 0))
+    return replace(memory, id=id, triangle=triangle).only(np.flatnonzero((point_now >= 0) | is_edge))
 
 
 def let_out(id: Whole, triangle: Indices, depth: Floats) -> Memory:

@@ -24,12 +24,15 @@ class Told:
         skins: Without what is switched off meeting anything.
         start, end: Vertices of colliders at both ends of it [m], (v, 3); rows of bodies are not read.
         origins: About which torques on colliders are, at its end [m], (s, 3); rows of bodies are not read.
+        corners_start, corners_end: `SharpEdges.rest` at both ends of it [m], (w, 3).
     """
 
     skins: Skins
     start: Floats
     end: Floats
     origins: Floats
+    corners_start: Floats
+    corners_end: Floats
 
 
 def told(
@@ -53,6 +56,8 @@ def told(
         BadInput: A coordinate is not a number.
     """
     at, origins = (skins.rest.copy(), skins.rest.copy()), np.zeros((len(skins), 3))
+    corners = skins.edges.rest if skins.edges else np.zeros((0, 3))
+    of_corner, corners_at = skins.edges.skin_of_rest if skins.edges else np.zeros(0), (corners.copy(), corners.copy())
     rigid = {place.collider.key: place for place in places}
     soft = {collider.key: collider for collider in deforming}
     off = []
@@ -67,10 +72,13 @@ def told(
         elif key in rigid:
             place, own = rigid[key], skins.vertices_of(skin)
             local, origins[skin] = skins.rest[own] @ place.collider.stretch.T, place.pose[7]
-            for pose, out in zip((place.pose[:4], place.pose[4:]), at, strict=True):
+            theirs = of_corner == skin
+            sharp = corners[theirs] @ place.collider.stretch.T
+            for pose, out, out_corners in zip((place.pose[:4], place.pose[4:]), at, corners_at, strict=True):
                 out[own] = local @ pose[:3].T + pose[3]
+                out_corners[theirs] = sharp @ pose[:3].T + pose[3]
     if off:
         meets = skins.meets.copy()
         meets[off], meets[:, off] = False, False
         skins = replace(skins, meets=meets)
-    return Told(skins, *at, origins)
+    return Told(skins, *at, origins, *corners_at)

@@ -247,15 +247,18 @@ def _together(skins: Skins, parts: list[_Part], tets: Indices, broken: list[int]
     for skin in np.flatnonzero(skins.body < 0):
         own = slice(int(vertex_start[skin]), int(vertex_start[skin + 1]))
         told[own], shares[own] = skins.corners[skins.vertices_of(skin)], skins.shares[skins.vertices_of(skin)]
-    points = _points(parts)
+    points, rest = _points(parts), floats(np.concatenate([part.rest for part in parts]), -1, 3)
+    now = vertex_start.astype(np.int64), triangle_start.astype(np.int64)
+    # pieces meet by their points alone
+    edges = skins.edges and skins.edges.without(broken, (skins.vertex_start, skins.triangle_start), now, rest)
     meets = skins.meets.copy()
     meets[broken, broken] = True
     return replace(
         skins,
         meets=meets,
-        vertex_start=vertex_start.astype(np.int64),
-        triangle_start=triangle_start.astype(np.int64),
-        rest=floats(np.concatenate([part.rest for part in parts]), -1, 3),
+        vertex_start=now[0],
+        triangle_start=now[1],
+        rest=rest,
         tet=tet,
         weights=floats(np.concatenate([part.weights for part in parts]), -1, 4),
         nodes=nodes_of(tet, tets),
@@ -273,4 +276,5 @@ def _together(skins: Skins, parts: list[_Part], tets: Indices, broken: list[int]
         vertex_key=np.concatenate([part.vertex_key for part in parts]),
         triangle_key=np.concatenate([part.triangle_key for part in parts]),
         piece=indices(of_vertex),
+        edges=edges,
     )

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ..anatomy import QUASISTATIC
-from ..arrays import Bools, Indices, floats, indices
+from ..arrays import Bools, Floats, Indices, floats, indices
 from ..collision import FRONT
-from ..embedding import Binding
+from ..embedding import Binding, bind
 from ..geometry.enclosure import has_inside, signed_volume
 from ..geometry.surface import make_surface
 from ..model import Model
@@ -18,6 +19,7 @@ from ..scene import Body, Collider, Scene
 from ..tetrahedralize.tet_mesh import TetMesh
 from ..tracks import TrackReader
 from .deforming import DeformingCollider
+from .edges import Ridges, SharpEdges, ridges, sharp_edges
 from .sharp import sharp_points
 from .skin import Skins
 from .surfaces import Part, body_surface, collider_part, collider_surface
@@ -67,7 +69,8 @@ def make_skins(
     if not needs_skins and not may_break and not meets.any():
         return None
     own = [_body(*of) for of in zip(scene.bodies, meshes, bindings, strict=True)]
-    return _together(scene, model, meshes, own, parts, [*told, *sharp], meets, by_key)
+    skins = _together(scene, model, meshes, own, parts, [*told, *sharp], meets, by_key)
+    return replace(skins, edges=_edges(skins, scene, meshes, model, tracks))
 
 
 def _meets(scene: Scene, told: Sequence[int], sharp: Sequence[int]) -> Bools:
@@ -100,16 +103,47 @@ def _sharp(collider: Collider, spacing: float, turn: float, tracks: TrackReader)
     """Returns the points of a rigid collider's sharp edges, in its own space."""
     if collider.shape != "mesh" or not len(collider.triangles):
         return None
-    name = f"collider.{collider.key}.matrix"
-    stretch = tracks.sample(name, 0.0)[:3, :3] if tracks.has(name) else np.eye(3)
-    vertices = floats(collider.vertices @ stretch.T, -1, 3)
-    triangles = indices(collider.triangles, -1, 3)
-    if has_inside(vertices, triangles) and signed_volume(vertices, triangles) < 0.0:
-        triangles = indices(triangles[:, ::-1])
+    vertices, triangles, _ = _stretched(collider, tracks)
     corners, shares = sharp_points(vertices, triangles, spacing, turn)
     rest = np.einsum("kc,kci->ki", shares, collider.vertices[corners])
     none = np.zeros((0, 3), np.int32)
     return collider_part(floats(rest, -1, 3), none, np.full(len(rest), spacing**2), corners, shares)
+
+
+def _stretched(collider: Collider, tracks: TrackReader) -> tuple[Floats, Indices, bool]:
+    """Returns the mesh of a rigid collider as large as it is, outward where it has an inside, and whether it has."""
+    name = f"collider.{collider.key}.matrix"
+    stretch = tracks.sample(name, 0.0)[:3, :3] if tracks.has(name) else np.eye(3)
+    vertices, triangles = floats(collider.vertices @ stretch.T, -1, 3), indices(collider.triangles, -1, 3)
+    has_front = has_inside(vertices, triangles)
+    if has_front and signed_volume(vertices, triangles) < 0.0:
+        triangles = indices(triangles[:, ::-1])
+    return vertices, triangles, has_front
+
+
+def _edges(
+    skins: Skins, scene: Scene, meshes: Sequence[TetMesh], model: Model, tracks: TrackReader
+) -> SharpEdges | None:
+    """Returns the sharp edges of skins; None where none of a body can meet another."""
+    own: list[Ridges | None] = []
+    bearing: list[Indices | None] = []
+    rigid: list[Floats | None] = []
+    size = skins.size[np.minimum(skins.vertex_start[:-1], skins.vertex_count - 1)]
+    for skin in range(len(skins)):
+        body, at, faces = int(skins.body[skin]), skins.vertices_of(skin), skins.triangles_of(skin)
+        vertices, triangles = skins.rest[at], indices(skins.triangles[faces] - np.int32(at.start))
+        tets, corners, front = None, None, bool(skins.is_one_sided[skin])
+        if body < 0 and not len(triangles):
+            collider = scene.colliders[int(skins.collider[skin])]
+            vertices, triangles, front = _stretched(collider, tracks)
+            corners = collider.vertices
+        found = ridges(vertices, triangles, float(size[skin]), front)
+        if body >= 0:
+            mesh, middles = meshes[body], vertices[found.ends[:, :2]].mean(axis=1)
+            tets = indices(bind(mesh.nodes, mesh.tets, middles).tet + model.bodies[body].tets.start)
+        own, bearing, rigid = [*own, found], [*bearing, tets], [*rigid, corners]
+    edges = sharp_edges(own, bearing, skins.vertex_start, skins.triangle_start, skins.rest, rigid, floats(size))
+    return edges if edges is not None and (edges.tet >= 0).any() else None
 
 
 def _together(

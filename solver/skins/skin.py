@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices
+from .edges import SharpEdges
 from .tree import SkinTrees, make_trees
 
 Whole = npt.NDArray[np.int64]
@@ -45,6 +46,7 @@ class Skins:
         vertex_key, triangle_key: What each vertex and triangle is called, whatever else breaks: rising within a skin,
             (v,) and (t,).
         piece: Of a body that broke the piece of each vertex, which does not meet itself, −1 in others, (v,); None: −1.
+        edges: Those that are sharp, of bodies that are whole and of colliders; None: there are none.
     """
 
     names: tuple[str, ...]
@@ -67,6 +69,7 @@ class Skins:
     vertex_key: Whole
     triangle_key: Whole
     piece: Indices | None = None
+    edges: SharpEdges | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -75,6 +78,11 @@ class Skins:
     def vertex_count(self) -> int:
         """Number of vertices v."""
         return len(self.tet)
+
+    @property
+    def point_ids(self) -> int:
+        """How many ids there are for points in contact: those of edges begin there."""
+        return SLOTS * len(self.names) * len(self.tet)
 
     @functools.cached_property
     def skin_of(self) -> Indices:
