@@ -35,7 +35,9 @@ CACHE_VARIABLE = "SINEW_KERNEL_CACHE"
 _config: Any = numba.core.config
 
 
-def kernel(*, parallel: bool = False, contract: bool = False, inline: bool = False) -> Callable[[Callable], Any]:
+def kernel(
+    *, parallel: bool = False, contract: bool = False, inline: bool = False, inside: bool = False
+) -> Callable[[Callable], Any]:
     """Returns a decorator that compiles a top-level function of arrays and numbers.
 
     Args:
@@ -44,6 +46,8 @@ def kernel(*, parallel: bool = False, contract: bool = False, inline: bool = Fal
             stays the same for every number of threads.
         inline: Whether its instructions become part of every caller, however many they are. A loop that
             calls it can then work on several numbers at a time.
+        inside: Whether only kernels call it. What Python would call it by is not compiled then, which takes a
+            sixth off.
     """
 
     def decorate(function: Callable) -> Any:
@@ -54,17 +58,33 @@ def kernel(*, parallel: bool = False, contract: bool = False, inline: bool = Fal
             "error_model": "numpy",
             "nogil": True,
             "forceinline": inline,
+            # no kernel is handed over as a value, nor called by C
+            "no_cfunc_wrapper": True,
+            "no_cpython_wrapper": inside,
         }
         if folder is None:
-            return numba.njit(**flags)(function)
+            return _known_to(numba.njit(**flags)(function), inside)
         before = _config.CACHE_DIR
         _config.CACHE_DIR = str(folder)
         try:
-            return numba.njit(cache=True, **flags)(function)
+            return _known_to(numba.njit(cache=True, **flags)(function), inside)
         finally:
             _config.CACHE_DIR = before
 
     return decorate
+
+
+def _known_to(compiled: Any, inside: bool) -> Any:
+    """Returns a compiled function, which raises where Python calls it although only kernels can."""
+    if inside:
+
+        def refuse(*_: Any, **__: Any) -> None:
+            raise TypeError(f"{compiled.__name__} is compiled for kernels only (kernel(inside=True))")
+
+        # what Numba would call is not there: nothing is entered for Python, and what asks for it is refused
+        compiled._insert = lambda *_: None
+        compiled._compile_for_args = refuse
+    return compiled
 
 
 def set_thread_count(count: int | None) -> int:

@@ -72,7 +72,7 @@ def clearance_of(collider: BuiltCollider, points: ContactPoints) -> Clearance:
     return points.clearances.setdefault(collider.key, Clearance(len(points)))
 
 
-@kernel()
+@kernel(inside=True)
 def into_space(pose, first, point, out):
     """Writes where a point [m] is in the collider's space at one end of the step, `first` 0 or 4, (3,)."""
     for i in range(3):

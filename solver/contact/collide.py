@@ -204,7 +204,7 @@ def collide_mesh(
     return count
 
 
-@kernel()
+@kernel(inside=True)
 def carry(point, pose, carried):
     """Writes where a point [m], (3,), gets when it moves along with the collider: R1 R0ᵀ (p − t0) + t1."""
     x, y, z = point[0] - pose[3, 0], point[1] - pose[3, 1], point[2] - pose[3, 2]
@@ -216,7 +216,7 @@ def carry(point, pose, carried):
             carried[i] += pose[4 + i, j] * local
 
 
-@kernel()
+@kernel(inside=True)
 def triangle_normal(corners, t, n):
     """Writes the unit normal of a triangle (zero where it is flat)."""
     ex, ey, ez = corners[t, 3] - corners[t, 0], corners[t, 4] - corners[t, 1], corners[t, 5] - corners[t, 2]

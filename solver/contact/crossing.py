@@ -45,7 +45,7 @@ def first_crossing(boxes, tree, corners, a, b, stack):
     return best, found
 
 
-@kernel()
+@kernel(inside=True)
 def crosses_box(boxes, node, a, b, limit):
     """Whether the segment from a to a + limit (b − a) meets a node's box."""
     first = 0.0
@@ -64,7 +64,7 @@ def crosses_box(boxes, node, a, b, limit):
     return first <= last
 
 
-@kernel()
+@kernel(inside=True)
 def crosses_triangle(corners, t, a, b):
     """Returns the parameter in [0, 1] where the segment a → b crosses triangle t, 2 where it does not.
 

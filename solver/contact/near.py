@@ -122,7 +122,7 @@ def find_near(
     return count
 
 
-@kernel()
+@kernel(inside=True)
 def leave_far(low, high, at_start, at_end, tets, tet, weights, is_near):
     """Marks points as not near that are below `low` or above `high` at both ends, by the places of the nodes there."""
     for point in range(len(tet)):

@@ -89,7 +89,7 @@ def press(on, normal, normal_force, shear, kappa, x, tets, ends, weights, positi
             press_one(c, normal, normal_force, shear, kappa, x, tets, ends, weights, positions[c], forces[c])
 
 
-@kernel()
+@kernel(inside=True)
 def press_one(c, normal, normal_force, shear, kappa, x, tets, ends, weights, position, force):
     """Writes where the point of a contact is [m], and what presses it [N], (3,) each."""
     for i in range(3):

@@ -107,7 +107,7 @@ def _weigh(of, normal_force, mu, on, sums):
             own[PULLING] -= min(normal_force[c], 0.0)
 
 
-@kernel()
+@kernel(inside=True)
 def _wish(
     only_add, only_drop, lifts_from, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
     shift, sums, wishes, wanted,
@@ -146,7 +146,7 @@ def _wish(
             own[SUNKEN] = 1.0
 
 
-@kernel()
+@kernel(inside=True)
 def _decide(may_go_on, may_go_on_long, group, share, sums, fate):
     """Writes what becomes of every island, and returns the highest of all."""
     highest = CONTENT

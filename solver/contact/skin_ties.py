@@ -96,7 +96,7 @@ def tie_skins(
         numbers[2, c] = mine if is_told else other if is_carried else math.sqrt(mine * other)
 
 
-@kernel()
+@kernel(inside=True)
 def weigh(q, X, nodes, weights):
     """Writes the barycentric weights of a point q [m], (3,), in a tet with `nodes`, (4,), of X [m], outside it too."""
     o = X[nodes[3]]

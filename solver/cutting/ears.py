@@ -74,7 +74,7 @@ def turn(flat, a, b, c):
     return (flat[b, 0] - x) * (flat[c, 1] - y) - (flat[b, 1] - y) * (flat[c, 0] - x)
 
 
-@kernel()
+@kernel(inside=True)
 def chord_and_turn(flat, points, a, i, after):
     """Returns the squared length of the chord from a that cuts corner i off, inf where it is no ear; and the turn.
 

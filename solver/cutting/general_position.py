@@ -122,7 +122,7 @@ def fill_volumes(points, quads, out, in_doubt):
         out[i] = value
 
 
-@kernel()
+@kernel(inside=True)
 def times_minor(u, a, b, c, d, high, low):
     """Returns high + low + u (a b − c d) as two numbers."""
     p, p_error = product(a, b)

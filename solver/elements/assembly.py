@@ -102,7 +102,7 @@ def gather_edges(begin, end, stiff, damp, upper, lower, start, shares, warped, v
         write_block(first, second, third, even, values, upper[edge], lower[edge])
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def write_block(first, second, third, even, values, upper, lower):
     """Writes a block of three rows, `even` added to its diagonal, and its transpose to another place."""
     (a, b, c), (d, e, f), (g, h, i) = numbers(first), numbers(second), numbers(third)

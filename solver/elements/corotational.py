@@ -81,7 +81,7 @@ def warp_range(begin, end, element, x, tets, Dm_inverse, volume, mu, lam, dampin
             write_record(first + i, F, R, i, stretch, shear, Dm_inverse, volume, mu, lam, damping, warped)
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def deform(tet, x, tets, Dm_inverse, F, lane):
     """Writes F, column by column, into a lane."""
     origin, p = load(x, 3 * tets[tet, 0]), load(x, 3 * tets[tet, 1])
@@ -95,7 +95,7 @@ def deform(tet, x, tets, Dm_inverse, F, lane):
     F[6 * L + lane], F[7 * L + lane], F[8 * L + lane] = numbers(of_three(z1, p, z2, q, z3, r))
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def write_record(tet, F, R, lane, stretch, shear, Dm_inverse, volume, mu, lam, damping, warped):
     """Writes the record of a tet with F and R in a lane, and an initial strain."""
     # without branches, at which Numba would count references
@@ -125,13 +125,13 @@ def write_record(tet, F, R, lane, stretch, shear, Dm_inverse, volume, mu, lam, d
     warped[tet, BULK], warped[tet, BULK_DAMPING] = 0.0, 0.0
 
 
-@kernel(inline=True)
+@kernel(inline=True, inside=True)
 def of_lane(lanes, place):
     """Returns three numbers of a lane from a place on."""
     return three(lanes[place], lanes[place + L], lanes[place + 2 * L])
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def of_three(k, u, m, v, n, w):
     """Returns k u + m v + n w."""
     return add(add(add(nothing(), k, u), m, v), n, w)
@@ -150,7 +150,7 @@ def dot(v, w):
     return total(add_products(nothing(), v, w))
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def dots(v, w, u, t):
     """Returns v · w + u · t."""
     return total(add_products(add_products(nothing(), v, w), u, t))

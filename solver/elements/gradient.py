@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..jit import kernel
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def gradient_of(x, n, G):
     """Returns the entries of F = Ds Dm⁻¹, row by row, of the tet with the nodes n, (4,), and Dm⁻¹ = G, (3, 3)."""
     p0, p1, p2, p3 = x[n[0]], x[n[1]], x[n[2]], x[n[3]]
@@ -22,7 +22,7 @@ def gradient_of(x, n, G):
     return a, b, c, d, e, f, g, h, i
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def corotated_strain_of(a, b, c, d, e, f, g, h, i, A, B, C, D, E, F, P, Q, R):
     """Returns xx, yy, zz, xy, yz, zx of sym(RᵀF) − I for F = [[a, b, c] …] and R = [[A, B, C] …], row by row."""
     return (

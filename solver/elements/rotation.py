@@ -41,7 +41,7 @@ def rotation_of(a, b, c, d, e, f, g, h, i):
     return a, b, c, d, e, f, g, h, i
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def easiness(a, b, c, d, e, f, g, h, i):
     """Returns 1 where F is well away from flat, else 0, and det F."""
     det = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)

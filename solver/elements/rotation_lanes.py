@@ -12,7 +12,7 @@ from .rotation import FAR, MOST_PASSES, NO_CHANGE, easiness, nearer, rotation_of
 L = LANES = 32
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def rotate(count, F, R, state):
     """Writes the rotations nearest to the matrices of the first `count` lanes.
 

@@ -63,7 +63,7 @@ def fill_closest_points(boxes, tree, corners, points, limit, distance, triangle,
         weights[i, 2] = w
 
 
-@kernel()
+@kernel(inside=True)
 def closest_point(boxes, tree, corners, x, y, z, limit2, stack):
     """Returns the closest point to one point, nearer children first.
 
@@ -104,7 +104,7 @@ def closest_point(boxes, tree, corners, x, y, z, limit2, stack):
     return best, found, bu, bv, bw
 
 
-@kernel()
+@kernel(inside=True)
 def box_distance2(boxes, node, x, y, z):
     """Returns the squared distance from a point to a node's box [m²], 0 inside."""
     dx = max(boxes[node, 0] - x, x - boxes[node, 3], 0.0)

@@ -9,7 +9,7 @@ from ..jit import kernel
 FLAT = 1.0e-24
 
 
-@kernel()
+@kernel(inside=True)
 def closest_on_triangle(corners, t, x, y, z):
     """Returns squared distance [m²] and weights u, v, w of the point of triangle t closest to (x, y, z).
 
@@ -44,7 +44,7 @@ def closest_on_triangle(corners, t, x, y, z):
     return best, u, v, w
 
 
-@kernel()
+@kernel(inside=True)
 def closest_on_side(ex, ey, ez, px, py, pz):
     """Returns the parameter in [0, 1] of the point of the segment 0 → e closest to p, and its squared distance."""
     length2 = ex * ex + ey * ey + ez * ez

@@ -122,7 +122,7 @@ def find_crossings(boxes, tree, corners, x, y, z, dx, dy, dz, at, lean):
     return count
 
 
-@kernel()
+@kernel(inside=True)
 def cross_triangle(corners, t, x, y, z, dx, dy, dz):
     """Returns where a segment crosses triangle t, and its cosine with the normal there: 0 where it does not.
 

@@ -48,7 +48,7 @@ def barycentric(p0, p1, p2, nodes, corner, rows, tet):
     return 1.0 - l1 - l2 - l3, l1, l2, l3
 
 
-@kernel()
+@kernel(inside=True)
 def squared_distance_to_box(p0, p1, p2, lower, upper, node):
     """Returns the squared distance between the point p and the box of a node of a tree [m²]."""
     d0 = max(0.0, max(lower[node, 0] - p0, p0 - upper[node, 0]))
@@ -57,7 +57,7 @@ def squared_distance_to_box(p0, p1, p2, lower, upper, node):
     return d0 * d0 + d1 * d1 + d2 * d2
 
 
-@kernel()
+@kernel(inside=True)
 def squared_distance_to_tet(p0, p1, p2, nodes, tets, tet, steepness, limit, l0, l1, l2, l3):
     """Returns the squared distance between the point p, outside, and a tet in which it has the coordinates l [m²].
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from ..jit import kernel
 
 
-@kernel()
+@kernel(inside=True)
 def is_apart_along(x, y, z, triangle, tet, slack):
     """Returns whether the projections on the axis (x, y, z) of any length lie more than `slack` [m] apart."""
     length2 = x * x + y * y + z * z

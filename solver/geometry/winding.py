@@ -34,7 +34,7 @@ def fill_winding_numbers(tree, corners, moments, points, out):
         out[i] = winding_number(tree, corners, moments, points[i, 0], points[i, 1], points[i, 2])
 
 
-@kernel()
+@kernel(inside=True)
 def winding_number(tree, corners, moments, x, y, z):
     """Returns the winding number at one point: solid angles nearby, expansions far away.
 
@@ -75,7 +75,7 @@ def winding_number(tree, corners, moments, x, y, z):
     return total / (4.0 * math.pi)
 
 
-@kernel()
+@kernel(inside=True)
 def solid_angle(corners, t, x, y, z):
     """Returns the signed solid angle [sr] of triangle t seen from a point: > 0 from behind, 0 at its corners.
 

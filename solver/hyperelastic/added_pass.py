@@ -113,7 +113,7 @@ def make_semidefinite(tangent, A, Q):
                 T[i, k] = total
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def has_root(T, A):
     """Returns whether T is positive definite, by Cholesky's pivots; A is work."""
     n = len(A)
@@ -131,7 +131,7 @@ def has_root(T, A):
     return True
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def find_eigen_axes(T, A, Q):
     """Writes the eigenvalues of a symmetric T into the diagonal of A, in no order, and its axes as columns of Q."""
     n = len(A)

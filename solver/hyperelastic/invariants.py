@@ -34,14 +34,14 @@ def sums(p, q, r):
     )
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def held_in(extension, threshold, j):
     """Returns J − 1, raised to where functions of J leave their law: t³, or nearly flat without an extension."""
     least = threshold * threshold * threshold if extension >= LINEAR else FLATTEST
     return max(j, least - 1.0)
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def transcendental(law, inside, grown):
     """Returns ln J and J^(−2/3) for J − 1 = `inside`; of stable neo-Hookean ln((I + 1) / 4) for I − 3 = `grown`.
 
@@ -55,13 +55,13 @@ def transcendental(law, inside, grown):
     return math.log1p(0.25 * grown) if law == STABLE_NEO_HOOKEAN else 0.0, 1.0
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def gone_on(f, f1, f2, f3, d):
     """Returns value and two derivatives of the polynomial with these derivatives at zero, at d."""
     return f + d * (f1 + d * (0.5 * f2 + d * f3 / 6.0)), f1 + d * (f2 + 0.5 * d * f3), f2 + d * f3
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def derivatives(law, mu, lam, share, extension, s, e, j, I, II, inside, log, p):  # noqa: E741
     """Returns ψ [J/m³] and its derivatives ψ_s, ψ_I, ψ_II, ψ_J, ψ_I,I, ψ_I,J, ψ_II,J, ψ_J,J: nine numbers.
 

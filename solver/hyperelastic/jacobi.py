@@ -39,13 +39,13 @@ def sweep(xx, yy, zz, xy, yz, zx, a, b, c, d, e, f, g, h, i):
     return xx, yy, zz, xy, 0.0, zx, a, b, c, d, e, f, g, h, i
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def is_diagonal(xx, yy, zz, xy, yz, zx):
     """Returns whether what is beside the diagonal is nothing to the rest."""
     return abs(xy) + abs(yz) + abs(zx) <= SMALL * (abs(xx) + abs(yy) + abs(zz))
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def eigen_axes(xx, yy, zz, xy, yz, zx):
     """Returns the three eigenvalues of a symmetric matrix, in no order, and its axes: a proper rotation, row by row.
 
@@ -66,7 +66,7 @@ def is_definite(xx, yy, zz, xy, yz, zx):
     return (xx > 0.0) & (lower > 0.0) & (zz - zx * zx / xx - last * last / lower > 0.0)
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def composed(u, v, w, a, b, c, d, e, f, g, h, i):
     """Returns the entries xx, yy, zz, xy, yz, zx of the matrix with eigenvalues u, v, w, or 0 for those below it."""
     u, v, w = max(u, 0.0), max(v, 0.0), max(w, 0.0)
@@ -80,7 +80,7 @@ def composed(u, v, w, a, b, c, d, e, f, g, h, i):
     )
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def nearest_semidefinite(xx, yy, zz, xy, yz, zx):
     """Returns the six entries of the positive semi-definite matrix nearest to a symmetric one."""
     if is_definite(xx, yy, zz, xy, yz, zx):

@@ -72,7 +72,7 @@ def blocks(D, T, g, h, K):
         K[6 * L + i], K[7 * L + i], K[8 * L + i] = k * p + l * q + m * r, k * P + l * Q + m * R, k * s + l * t + m * o
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def blocks_of_first(S, K, K0):
     """Writes K01, K02, K03 by K11, K22, K33 in S and K12, K13, K23: columns of blocks have the sum zero."""
     for m in range(3):

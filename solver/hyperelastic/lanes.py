@@ -34,7 +34,7 @@ def square(F, W):
         W[i], W[L + i], W[2 * L + i], W[3 * L + i], W[4 * L + i], W[5 * L + i] = xx, yy, zz, xy, yz, zx
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def decompose(F, W, D):
     """Writes U, σ and V of F = U diag(σ) Vᵀ by the axes of FᵀF in W."""
     for i in range(L):
@@ -49,7 +49,7 @@ def decompose(F, W, D):
         )  # fmt: skip
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def find_axes(count, W):
     """Makes the symmetric matrices of the first `count` lanes diagonal and writes their axes."""
     for i in range(count):
@@ -71,7 +71,7 @@ def find_axes(count, W):
             break
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def find_stress(extension, threshold, D, M, C, T):
     """Writes energies into the last row of C, and stress and differential of `of_stretches` into T."""
     for i in range(L):
@@ -98,7 +98,7 @@ def find_stress(extension, threshold, D, M, C, T):
         ) = of_stretches(p, q, r, fs, f1, f2, f3, f11, f13, f23, f33)  # fmt: skip
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def set_apart(C, W, T):
     """Makes α ± β in T positive, and writes the matrices A that are not positive definite side by side into W.
 

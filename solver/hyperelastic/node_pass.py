@@ -93,7 +93,7 @@ def average(node, i, row_start, column, gradient, x, F):
     F[5 * L + i], F[6 * L + i], F[7 * L + i], F[8 * L + i] = f, g, h, k
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def in_space(i, D, T, stress, tangent):
     """Writes P = Σ_p p_p u_p ⊗ v_p, (9,), and T over all u_p ⊗ v_q, (81,), of lane i."""
     for r in range(9):

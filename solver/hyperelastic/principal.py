@@ -57,7 +57,7 @@ def raised(extension, threshold, stretch):
     return max(stretch, threshold) if extension == CONSTANT else stretch
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def of_stretches(p, q, r, fs, f1, f2, f3, f11, f13, f23, f33):
     """Returns stress and differential by stretches and derivatives of ψ by invariants: fifteen numbers.
 
@@ -94,7 +94,7 @@ def over(slope, total):
     return 2.0 * slope / math.copysign(max(abs(total), NEAREST), total)
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def clamped(A11, A22, A33, A12, A23, A31, s12, s23, s31, t12, t23, t31):
     """Returns the nearest positive semi-definite A, and α + β and α − β without what is below zero.
 

@@ -54,7 +54,7 @@ def in_order(x1, x2, x3, xx, u1, u2, u3, y1, y2, y3, yy, v1, v2, v3):
     )  # fmt: skip
 
 
-@kernel(contract=True, inline=True)
+@kernel(contract=True, inline=True, inside=True)
 def from_axes(a, b, c, d, e, f, g, h, i, v11, v12, v13, v21, v22, v23, v31, v32, v33):
     """Returns `signed_svd` of F by the axes of FᵀF. Without branches, for loops over many F."""
     # the columns x, y, z of F V

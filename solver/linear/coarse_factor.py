@@ -123,7 +123,7 @@ def factor_rows(start, first, values):
                 values[own + j] = 0.0
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def solve_rows(start, first, values, y):
     """Puts A⁻¹ y into y, (6g,), with the factor of A."""
     for i in range(len(first)):

@@ -115,7 +115,7 @@ def _begin(is_free, known):
     return RESIDUAL  # q is zero
 
 
-@kernel()
+@kernel(inside=True)
 def _largest_residual(known):
     """Returns the largest ‖b − A x‖ / ‖b‖ of all islands, no number where one of them is none."""
     largest = 0.0
@@ -128,7 +128,7 @@ def _largest_residual(known):
     return math.sqrt(largest)
 
 
-@kernel()
+@kernel(inside=True)
 def _conclude(task, may_go_on, is_norm, has_likely, tolerance, cluster_start, members, known):
     """Draws the consequences of a pass for every cluster of islands, and returns the next task."""
     if task == GIVEN or task == ALL:
@@ -193,7 +193,7 @@ def _conclude(task, may_go_on, is_norm, has_likely, tolerance, cluster_start, me
     return ALL
 
 
-@kernel()
+@kernel(inside=True)
 def _sum_chunks(has_modes, chunk_island, mode_inverse, sums, known):
     """Adds up what a pass has left of every island, chunk by chunk; with c = E⁻¹ ((AZ)ᵀ z − Zᵀ r) of its modes."""
     count = SUMS if has_modes else 2
@@ -219,7 +219,7 @@ def _sum_chunks(has_modes, chunk_island, mode_inverse, sums, known):
                 own[SHARE + m] += mode_inverse[island, m, k] * own[LACKING + k]
 
 
-@kernel()
+@kernel(inside=True)
 def _share_coupled(row, other, product, start, first, factor, motion, place, vectors, known):
     """Writes c of the coupled islands, all at once."""
     motion[:] = 0.0

@@ -179,7 +179,7 @@ def multiply_across(
     return count
 
 
-@kernel(inline=True)
+@kernel(inline=True, inside=True)
 def add_motion(block, arm, out):
     """Adds a block times what six motions do at an arm: three rows of six."""
     for axis in range(3):
@@ -208,7 +208,7 @@ def fill_coarse(
             _add_motions(own, other[e], arms[row[e]], there[e], start, first, factor)
 
 
-@kernel(inline=True)
+@kernel(inline=True, inside=True)
 def _add_motions(own, other, arm, rows, start, first, factor):
     for m in range(6):
         to = start[6 * own + m] - first[6 * own + m] + 6 * other
@@ -224,7 +224,7 @@ def _add_motions(own, other, arm, rows, start, first, factor):
                 factor[to + k] += arm[0] * b - arm[1] * a
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def add_across(sign, row, other, there, x, motion):
     """Adds `sign` times what rows of A Z in other islands make of x, (n, 3), to `motion`, (6g,)."""
     for e in range(len(row)):

@@ -25,7 +25,7 @@ SUMS = 8  # that a pass leaves per chunk: two of its task, six for the modes
 R, Z, Q, D = range(4)
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def pass_rows(
     task, chunk, chunk_start, chunk_island, row_start, column, values, inverse, is_free, b, p, vectors, arms, product,
     known, x, sums,

@@ -63,7 +63,7 @@ def solve_small_islands(island_start, is_coupled, row_start, column, values, is_
                         x[i, m] = y[3 * (i - first) + m]
 
 
-@kernel()
+@kernel(inside=True)
 def _solve_in_place(L, y, size):
     """Puts A⁻¹ y into y for the symmetric A in the lower half of L; returns whether A is positive definite."""
     for i in range(size):

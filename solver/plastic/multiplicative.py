@@ -97,7 +97,7 @@ def flow_multiplicative(
         write(Fp_inverse[tet], new)
 
 
-@kernel()
+@kernel(inside=True)
 def within_maximum(new, old, maximum):
     """Returns whether ‖ln Fp‖ is above `maximum`, and Fp⁻¹ with ln Fp scaled down to that, all as nine entries.
 
@@ -112,7 +112,7 @@ def within_maximum(new, old, maximum):
     return True, product(function_of(A, u, v, w, a, b, c, -0.5 * share * b / v), new)
 
 
-@kernel()
+@kernel(inside=True)
 def volume_kept(Fp_inverse):
     """Returns Fp⁻¹, nine entries, with its determinant brought back to 1 by a step of Newton's."""
     a, b, c, d, e, f, g, h, i = Fp_inverse

@@ -79,7 +79,7 @@ def most_shear(C):
     return 0.5 * q / smallest if smallest > 0.0 else math.inf
 
 
-@kernel()
+@kernel(inside=True)
 def plastic_shear(Fp_inverse):
     """Returns what is needed of Fp⁻¹, given by its nine entries.
 
@@ -132,7 +132,7 @@ def determinant(F):
     return a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
 
 
-@kernel()
+@kernel(inside=True)
 def entries(m):
     """Returns the nine entries of a matrix, (3, 3)."""
     return m[0, 0], m[0, 1], m[0, 2], m[1, 0], m[1, 1], m[1, 2], m[2, 0], m[2, 1], m[2, 2]

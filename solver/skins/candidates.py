@@ -91,7 +91,7 @@ def find_pairs(
                         break
                     if apart(slot_boxes[slot], x0, x1, y0, y1, z0, z1):
                         continue
-                    if own == skin and is_beside(nodes, pieces, i, triangles, t):
+                    if own == skin and is_beside(nodes, pieces, np.int32(i), triangles, np.int64(t)):
                         continue
                     if count < room:
                         point_out[count], triangle_out[count] = i, t
@@ -99,13 +99,13 @@ def find_pairs(
     return count
 
 
-@kernel(inline=True)
+@kernel(inline=True, inside=True)
 def apart(box, x0, x1, y0, y1, z0, z1):
     """Whether a box and another one do not touch."""
     return box[0] > x1 or box[3] < x0 or box[1] > y1 or box[4] < y0 or box[2] > z1 or box[5] < z0
 
 
-@kernel(inline=True)
+@kernel(inline=True, inside=True)
 def is_apart(start, end, triangles, t, x0, x1, y0, y1, z0, z1):
     """Whether the box of a triangle's way and another one do not touch."""
     i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
@@ -123,7 +123,7 @@ def is_apart(start, end, triangles, t, x0, x1, y0, y1, z0, z1):
     return False
 
 
-@kernel(inline=True)
+@kernel(inline=True, inside=True)
 def is_beside(nodes, pieces, i, triangles, t):
     """Whether vertex i never meets a triangle of its own skin: the tets share a node, or both are of one piece."""
     if pieces[i] >= 0:

@@ -31,7 +31,7 @@ def find_planes(
     """
     frame = np.empty((3, 3))
     for c in range(len(point)):
-        t, p = triangle[c], point[c]
+        t, p = np.int64(triangle[c]), point[c]
         frame_of(end, triangles, t, frame)
         gap[c], ahead[c] = -thickness[c], -thickness[c]
         for axis in range(3):
@@ -68,7 +68,7 @@ def find_crossings(
     """
     corners, weights, frame = np.empty((1, 9)), np.empty(3), np.empty((3, 3))
     skins = len(is_one_sided)
-    count, begin = 0, 0
+    count, begin = np.int64(0), 0
     while begin < len(pair_point):
         p, skin = pair_point[begin], skin_of_triangle[pair_triangle[begin]]
         stop = begin
@@ -134,7 +134,7 @@ def find_crossings(
     return count
 
 
-@kernel()
+@kernel(inside=True)
 def first_of(keys, key):
     """Returns the place of the first of `keys`, rising, that is not below `key`."""
     low, high = 0, len(keys)
@@ -147,7 +147,7 @@ def first_of(keys, key):
     return low
 
 
-@kernel(inline=True)
+@kernel(inline=True, inside=True)
 def write(
     count, p, skin, held, t, weights, side, point_out, skin_out, held_out, triangle_out, place_out, side_out
 ):  # fmt: skip
@@ -158,7 +158,7 @@ def write(
         place_out[count, i] = weights[i]
 
 
-@kernel()
+@kernel(inside=True)
 def start_side(positions, facing, p, t, triangles, level):
     """Returns on which side of a sheet a point is, 1 or −1; one that lies on it touches with the side it looks to."""
     i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
@@ -192,7 +192,7 @@ def covering(t, side, frame, triangles, first, last, held_triangle, held_normal)
     return NO_HELD
 
 
-@kernel()
+@kernel(inside=True)
 def look_away(p, t, positions, triangles, weights, frame, side, length, small, local):
     """Writes the direction from the nearest place to a point, in the frame of the triangle."""
     for row in range(3):
@@ -208,7 +208,7 @@ def look_away(p, t, positions, triangles, weights, frame, side, length, small, l
             local[row] += away / length * frame[row, axis]
 
 
-@kernel()
+@kernel(inside=True)
 def apart_at_rest(rest, p, t, triangles, weights):
     """Returns how far a point and a place are from each other at rest [m]."""
     squared = 0.0

@@ -83,7 +83,7 @@ def cosine(facing, p, frame):
     return facing[p, 0] * frame[2, 0] + facing[p, 1] * frame[2, 1] + facing[p, 2] * frame[2, 2]
 
 
-@kernel()
+@kernel(inside=True)
 def load_corners(positions, triangles, t, corners):
     """Writes the corners of a triangle in a row, (1, 9)."""
     for i in range(3):

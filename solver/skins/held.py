@@ -125,7 +125,7 @@ def _go_on(
     """Gives points right beside an edge the direction in which they were kept: that to the edge is chance there."""
     frame = np.empty((3, 3))
     for c in which:
-        frame_of(start, skins.triangles, triangle[c], frame)
+        frame_of(start, skins.triangles, int(triangle[c]), frame)
         before = frame @ normal[c]
         if before @ local[c] > GOES_ON_WITHIN:
             local[c] = before
@@ -161,5 +161,5 @@ def _is_same(skins: Skins, held: Held, one: int, other: int, start: Floats) -> b
         return False
     frame = np.empty((2, 3, 3))
     for row, of in enumerate((one, other)):
-        frame_of(start, skins.triangles, held.triangle[of], frame[row])
+        frame_of(start, skins.triangles, int(held.triangle[of]), frame[row])
     return float((held.local[one] @ frame[0]) @ (held.local[other] @ frame[1])) > SAME_WAY

@@ -102,7 +102,7 @@ def find_nearest(
         )  # fmt: skip
 
 
-@kernel()
+@kernel(inside=True)
 def nearest_of_all(p, first, last, positions, triangles, nodes, pieces, is_own, corners, best):
     """Returns the triangle from `first` to before `last` that is nearest to point p, −1 for none, and d² [m²]."""
     weights, found, squared = np.empty(3), np.int64(-1), np.inf
@@ -123,7 +123,7 @@ def copy(three, out):
         out[i] = three[i]
 
 
-@kernel()
+@kernel(inside=True)
 def to_triangle(p, t, positions, triangles, corners, weights):
     """Returns the squared distance of point p from a triangle [m²], and writes the weights of the place nearest."""
     row = 0
@@ -146,17 +146,17 @@ def above(p, t, positions, triangles, frame):
     return height
 
 
-@kernel()
+@kernel(inside=True)
 def look_alike(positions, triangles, t, frame, other):
     """Whether a triangle looks about the way of a frame; writes its own."""
     frame_of(positions, triangles, t, other)
     return frame[2, 0] * other[2, 0] + frame[2, 1] * other[2, 1] + frame[2, 2] * other[2, 2] > SAME_WAY
 
 
-@kernel()
+@kernel(inside=True)
 def direct(p, t, side, length, positions, small, triangles, at_start, at, weights, by_face, normal, local):
     """Writes in which direction a point is kept, in the frame of triangle t; returns its signed distance [m]."""
-    zeros = 0
+    zeros = np.int64(0)
     for i in range(3):
         if weights[i] <= EDGE:
             zeros += 1
@@ -217,7 +217,7 @@ def frame_of(positions, triangles, t, frame):
     return False
 
 
-@kernel()
+@kernel(inside=True)
 def pseudo_normal(t, positions, triangles, at_start, at, weights, zeros, normal):
     """Writes the normal of the edge or corner of a triangle on which a place lies; whether that is on a border.
 
@@ -266,7 +266,7 @@ def pseudo_normal(t, positions, triangles, at_start, at, weights, zeros, normal)
     return faces < 2 if b >= 0 else turns != 0
 
 
-@kernel()
+@kernel(inside=True)
 def angle_at(positions, a, j, k):
     """Returns the angle at vertex a between those to j and k [rad]."""
     dot, one, other = 0.0, 0.0, 0.0

@@ -183,8 +183,8 @@ class SkinSearch:
         wanted, instead, kept = found.key(len(skins)), instead.copy(), np.ones(len(found), bool)
         for row in rows:
             first, last = np.searchsorted(key, [wanted[row], wanted[row] + 1])
-            frame_of(end, skins.triangles, triangle[row], frame)
-            instead[row] = covering(triangle[row], 1, frame, skins.triangles, first, last, held.triangle, normal)
+            frame_of(end, skins.triangles, int(triangle[row]), frame)
+            instead[row] = covering(int(triangle[row]), 1, frame, skins.triangles, first, last, held.triangle, normal)
             kept[row] = instead[row] < 0 or not pushes[instead[row]]
         turned = replace(found, triangle=triangle, place=place, local=local)
         return turned.only(kept), instead[kept]

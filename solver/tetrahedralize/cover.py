@@ -83,7 +83,7 @@ def fill_touched(triangles, marks, ring, out):
                                 out[axis, i, x, y, z] = value
 
 
-@kernel()
+@kernel(inside=True)
 def place_tet(axis, x, y, z, ring, i, tet):
     """Fills the corners of one lattice tet in cells from the origin, (12,): two middles, then two corners."""
     u, v = (axis + 1) % 3, (axis + 2) % 3

@@ -58,7 +58,7 @@ def run_passes(
                 )  # fmt: skip
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def _pass(
     task, first, end, a, b, row_start, column, values, inverse, hang_start, hang_node, hang_weight,
     back_start, back_row, back_entry, r, x, d, new,

@@ -123,7 +123,7 @@ def add_block(w, p, q, r, place, row):
     store_four(row, place + 8, add(load_four(row, place + 8), w, r))
 
 
-@kernel(inline=True)
+@kernel(inline=True, inside=True)
 def copy_row(first, last, row, out):
     """Writes a row to the blocks from `first` to `last` of a matrix, (c, 9)."""
     place = 0

@@ -39,7 +39,7 @@ def search_pass(
             )  # fmt: skip
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def _search_rows(
     task, first, end, row_start, column, values, is_free, alpha, beta, into, out_of, b, x, r, p, q, r32, z32, sums
 ):  # fmt: skip

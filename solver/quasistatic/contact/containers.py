@@ -166,7 +166,7 @@ def find_containers(
         counts[i] = count
 
 
-@kernel()
+@kernel(inside=True)
 def is_at(weights, X, tets, t, place, distance):
     """Returns whether the place with these weights in a tet at rest is as near to another as a distance [m]."""
     squared = 0.0
@@ -178,7 +178,7 @@ def is_at(weights, X, tets, t, place, distance):
     return squared <= distance * distance
 
 
-@kernel()
+@kernel(inside=True)
 def shares_node(tets, s, t):
     """Returns whether two tets have a node in common."""
     for i in range(4):

@@ -184,7 +184,7 @@ def settle(
             normal[c, i] = faces[t, i] if is_touching else normal[c, i] / depth[c]
 
 
-@kernel()
+@kernel(inside=True)
 def closest_facing(boxes, tree, corners, order, faces, n, x, y, z, stack):
     """Returns the triangle of the surface closest to a place at rest of those that face against n, −1: none does."""
     best, found = np.inf, np.int64(-1)
@@ -234,7 +234,7 @@ def walk(t, x, y, z, n, vertices, triangles, ring_start, ring, faces, corner):
     return t, best, bu, bv, bw
 
 
-@kernel()
+@kernel(inside=True)
 def put_corners(vertices, triangles, t, corner):
     """Writes the corners of triangle t [m], (1, 9)."""
     for k in range(3):
