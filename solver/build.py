@@ -112,7 +112,8 @@ def build(
     points_together = ContactPoints.together(points)
     built = Built(model, tuple(bodies), tuple(pins), points_together, colliders, state, heat, plastic, fracture)
     around = (*colliders, *(still(collider, collider.vertices) for collider in deforming))
-    flesh = with_contact(make_flesh(scene, model), drawn, points_together, around, scene.ignored_pairs)
+    thick = [body.collision.thickness for body in scene.bodies]
+    flesh = with_contact(make_flesh(scene, model), drawn, points_together, around, scene.ignored_pairs, thick)
     built = replace(built, flesh=flesh, bones=make_bones(scene, meshes, model, tracks, pins))
     reshaped = make_reshaped(scene, meshes, [body.binding for body in bodies], model, tracks)
     built = _with_warnings_of_bones(replace(built, reshaped=reshaped, deforming=deforming))

@@ -13,6 +13,7 @@ from flesh_scenes import limb
 from scenes import Run
 from sinew.solver.advance import begin_frame
 from sinew.solver.anatomy import Flesh
+from sinew.solver.collision import Collision
 from sinew.solver.scene import Body, Collider, Scene, Settings
 
 FRAME = 1.0 / 24.0
@@ -28,9 +29,12 @@ def ball_beside(body: Body, radius: float) -> Collider:
     return Collider("ball", "Ball", "mesh", radius * vertices + centre, triangles, friction=0.0)
 
 
-def pressed_run(folder: Path, track: str) -> tuple[Run, float, list[float]]:
-    """Returns a run in which the ball comes down by a part of the limb's thickness in three frames, and how deep."""
-    body = limb(flesh=Flesh(law="neo-hookean"))
+def pressed_run(folder: Path, track: str, own: float = 0.0) -> tuple[Run, float, list[float]]:
+    """Returns a run in which the ball comes down by a part of the limb's thickness in three frames, and how deep.
+
+    `own` is what the limb keeps away [m].
+    """
+    body = limb(flesh=Flesh(law="neo-hookean"), collision=Collision(thickness=own))
     thickness = float(np.ptp(body.vertices[:, 2]))
     ball = ball_beside(body, 0.5 * thickness)
     down = [-0.2 * thickness * min(k / 3.0, 1.0) for k in range(6)]
@@ -82,3 +86,14 @@ def test_what_is_switched_off_lets_go(tmp_path):
     run.advance(1)
     assert run.reports[-1].contacts == 0
     assert np.abs(run.state.x - run.built.model.X).max() < 0.01 * thickness
+
+
+@pytest.mark.parametrize("track", ["matrix", "vertices"])
+def test_flesh_keeps_its_own_thickness_from_colliders(tmp_path: Path, track: str) -> None:
+    left = []
+    for own in (0.0, 0.03):
+        run, thickness, down = pressed_run(tmp_path / str(own), track, own)
+        run.advance(4)
+        left.append(-depth(run, thickness, down[4]))
+    assert left[1] - left[0] == pytest.approx(0.03, abs=0.004)
+    assert left[1] > 0.02

@@ -21,6 +21,7 @@ def with_contact(
     points: ContactPoints,
     colliders: Sequence[BuiltCollider],
     ignored: Sequence[tuple[str, str]] = (),
+    thickness: Sequence[float] | None = None,
 ) -> FleshBodies | None:
     """Returns flesh with what it may touch.
 
@@ -30,6 +31,7 @@ def with_contact(
         points: Of all bodies, tets counted in the whole model.
         colliders: Of the scene.
         ignored: Pairs of keys that pass through each other.
+        thickness: What bodies keep away from colliders by themselves [m], all of them in their order; None: nothing.
     """
     part = flesh.quasistatic if flesh else None
     if flesh is None or part is None:
@@ -38,7 +40,8 @@ def with_contact(
     if not colliders and not any(meets_itself) and len(meets_itself) == 1:
         return flesh
     own = [surfaces[number] for number in part.part.bodies]
-    contact = make_flesh_contact(part.part, own, points, colliders, meets_itself)
+    thick = [thickness[number] for number in part.part.bodies] if thickness is not None else None
+    contact = make_flesh_contact(part.part, own, points, colliders, meets_itself, thick)
     return replace(flesh, quasistatic=replace(part, contact=_filtered(contact, ignored)))
 
 

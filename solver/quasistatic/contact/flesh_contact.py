@@ -49,6 +49,7 @@ class FleshContact:
         rest: Where the points are at rest [m], (k, 3).
         rest_facing: Where their surface faces at rest, of length one, (k, 3).
         rest_depth: How deep each is in other flesh at rest [m], infinite for points that meet nothing, (k,).
+        padding: How much farther than their thickness points stay away from colliders [m], (k,).
         unfelt: By key of a collider that bodies pass through: whether each point is theirs, (k,).
         passes: Whether one body passes through another, (b, b); None: none does.
     """
@@ -64,6 +65,7 @@ class FleshContact:
     rest: Floats
     rest_facing: Floats
     rest_depth: Floats
+    padding: Floats
     unfelt: Mapping[str, Bools] = field(default_factory=dict)
     passes: Bools | None = None
 
@@ -148,6 +150,7 @@ def make_flesh_contact(
     points: ContactPoints,
     colliders: Sequence[BuiltCollider],
     self_contact: Sequence[bool],
+    thickness: Sequence[float] | None = None,
 ) -> FleshContact:
     """Returns the contact of the bodies of a part.
 
@@ -157,6 +160,7 @@ def make_flesh_contact(
         points: Of the whole model, in its tets; those of other bodies are left out.
         colliders: Of the scene.
         self_contact: Whether each body may touch itself, in their order.
+        thickness: What each keeps away from colliders by itself [m], in their order; None: nothing.
     """
     model, own = part.model, _own_points(part, points)
     skin = make_skin(model, surfaces)
@@ -178,10 +182,19 @@ def make_flesh_contact(
         rest=rest,
         rest_facing=_facing(at_vertices, skin, triangle, weights),
         rest_depth=np.where(skin.is_outer[triangle], 0.0, np.inf),
+        padding=_padding(model, own, thickness),
     )
     at_rest, depth = contact.meetings(model.X), contact.rest_depth
     np.maximum.at(depth, at_rest.point, at_rest.depth)
     return contact
+
+
+def _padding(model: Model, points: ContactPoints, thickness: Sequence[float] | None) -> Floats:
+    """Returns what each point keeps away by its body's thickness [m], (k,)."""
+    padding = np.zeros(len(points))
+    for body, own in zip(model.bodies, thickness or (), strict=False):
+        padding[(points.tet >= body.tets.start) & (points.tet < body.tets.stop)] = own
+    return padding
 
 
 def _own_points(part: PartModel, points: ContactPoints) -> ContactPoints:

@@ -29,7 +29,7 @@ PART = 256
 
 
 def depths(
-    collider: BuiltCollider, pose: Floats, points: Floats, side: np.ndarray, reach: Floats
+    collider: BuiltCollider, pose: Floats, points: Floats, side: np.ndarray, reach: Floats, padding: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Returns how deep points are in a collider.
 
@@ -38,23 +38,24 @@ def depths(
         points: [m], (k, 3).
         side: 1 or −1, the side of an open sheet that a point belongs to, (k,).
         reach: How far behind an open sheet it still pushes [m], (k,).
+        padding: How much farther than the collider's thickness points stay away [m], (k,).
 
     Returns:
         φ > 0 inside [m], 0 elsewhere, (k,); −∇φ, the way out, (k, 3); the definite part of ∂²(½ φ²), (k, 3, 3).
     """
     R, t = pose[:3], pose[3]
-    local = (points - t) @ R
+    local, thickness = (points - t) @ R, collider.thickness + padding
     depth, normal, curved = np.zeros(len(points)), np.zeros((len(points), 3)), np.zeros((len(points), 3, 3))
     if collider.bvh is None:
-        depth[:] = np.maximum(collider.thickness - local @ collider.normal, 0.0)
+        depth[:] = np.maximum(thickness - local @ collider.normal, 0.0)
         normal[:] = collider.normal
         curved[:] = np.outer(collider.normal, collider.normal)
     else:
-        arrays, thickness = collider.bvh.arrays, collider.thickness
+        arrays = collider.bvh.arrays
 
         def work(part: slice) -> None:
             fill_depths(
-                *arrays, collider.is_closed, thickness, local[part], side[part], reach[part], depth[part],
+                *arrays, collider.is_closed, thickness[part], local[part], side[part], reach[part], depth[part],
                 normal[part], curved[part],
             )  # fmt: skip
 
@@ -94,7 +95,7 @@ def fill_depths(
         size = max(size, boxes[0, 3 + i] - boxes[0, i])
     for k in range(len(points)):
         x, y, z = points[k, 0], points[k, 1], points[k, 2]
-        margin = thickness if is_closed else thickness + reach[k]
+        margin = thickness[k] if is_closed else thickness[k] + reach[k]
         is_far = False
         for i in range(3):
             is_far |= points[k, i] > boxes[0, 3 + i] + margin or points[k, i] < boxes[0, i] - margin
@@ -120,7 +121,7 @@ def fill_depths(
             for i in range(3):
                 n[i] *= side[k]
             is_inside = height * side[k] < 0.0
-        phi = thickness + d if is_inside else thickness - d
+        phi = thickness[k] + d if is_inside else thickness[k] - d
         if phi <= 0.0:
             continue
         depth[k] = phi
@@ -130,7 +131,7 @@ def fill_depths(
         add_curvature(corners, t, u, v, w, is_inside and not is_on, normal[k], curved[k])
 
 
-@kernel()
+@kernel(inside=True)
 def add_curvature(corners, t, u, v, w, is_inside, n, curved):
     """Writes ∇φ∇φᵀ and, inside, the projection on the directions in which the nearest place stays where it is."""
     zeros = (1 if u == 0.0 else 0) + (1 if v == 0.0 else 0) + (1 if w == 0.0 else 0)

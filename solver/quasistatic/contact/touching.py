@@ -139,7 +139,7 @@ class Touching:
         places, found = self.contact.positions(x), []
         reach = SHEET_REACH * self.contact.points.tet_size
         for collider, pose, side in zip(self.contact.colliders, self.poses, self.sides, strict=True):
-            depth, normal, curved = rigid.depths(collider, pose, places, side, reach)
+            depth, normal, curved = rigid.depths(collider, pose, places, side, reach, self.contact.padding)
             passing = self.contact.unfelt.get(collider.key.removesuffix(NOW))
             which = np.flatnonzero(depth > 0.0 if passing is None else (depth > 0.0) & ~passing)
             if len(which):
