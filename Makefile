@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN = $(VENV)/bin/python
 ARGS ?=
+# tests run in so many processes, each file in one of them
+PROCESSES ?= 2
 
 .PHONY: help environment demo test validate lint types zip test-installed test-window clean
 
@@ -24,7 +26,7 @@ demo: environment
 	$(RUN) demo_blends/make_demo.py $(ARGS)
 
 test: environment
-	$(RUN) -m pytest $(ARGS)
+	$(RUN) -m pytest -n $(PROCESSES) --dist loadfile $(ARGS)
 
 validate: environment
 	$(RUN) -m pytest -s $(ARGS) tests/validate_*.py
