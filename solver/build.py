@@ -30,6 +30,7 @@ from .geometry.surface import Surface, make_surface
 from .gravity import gravity_at
 from .gravity_in_shape import balance
 from .heat import air_temperature_at, heat_warnings, make_heat
+from .lips import parted
 from .materials.elastic import youngs_modulus
 from .model import Model, Part, make_model
 from .pins import BodyPins, make_pins
@@ -84,8 +85,10 @@ def build(
     for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
         if stored is None:
             on_stage("bind", body.name)
-        used, extra, area = sample_surface(surface.vertices, surface.triangles, mesh.report.tet_size)
-        bound = bind(mesh.nodes, mesh.tets, np.concatenate([surface.vertices, extra]))
+        lips = parted(surface, mesh.nodes, mesh.tets, mesh.report.tet_size).vertices
+        used, extra, area = sample_surface(lips, surface.triangles, mesh.report.tet_size)
+        places = np.concatenate([surface.vertices, extra])
+        bound = bind(mesh.nodes, mesh.tets, np.concatenate([lips, extra]), places)
         count = len(surface.vertices)
         if stored is not None:  # never found again by position
             bound.tet[:count], bound.weights[:count] = stored[body.key][1].tet, stored[body.key][1].weights

@@ -43,7 +43,7 @@ class ClosestTets:
     distance: Floats
 
 
-def bind(nodes: Floats, tets: Indices, points: Floats) -> Binding:
+def bind(nodes: Floats, tets: Indices, points: Floats, places: Floats | None = None) -> Binding:
     """Ties every point to the tet that it lies in, or to one of the closest, extrapolated.
 
     A point in several tets takes the one of lowest number. A point outside takes, of all tets that are not
@@ -54,12 +54,13 @@ def bind(nodes: Floats, tets: Indices, points: Floats) -> Binding:
     Args:
         nodes: Node positions at rest [m], (n, 3).
         tets: Tets, (m, 4), m > 0.
-        points: Points at rest [m], (k, 3).
+        points: Points at rest, by which tets are found [m], (k, 3).
+        places: Where the points are exactly [m], (k, 3); None: there.
     """
     points = floats(points, -1, 3)
     nodes, tets = floats(nodes, -1, 3), indices(tets, -1, 4)
     found = closest_tets(nodes, tets, points)
-    return Binding(found.tet, weights_in(nodes, tets, points, found.tet))
+    return Binding(found.tet, weights_in(nodes, tets, points if places is None else floats(places, -1, 3), found.tet))
 
 
 def closest_tets(nodes: Floats, tets: Indices, points: Floats) -> ClosestTets:

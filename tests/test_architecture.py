@@ -24,7 +24,7 @@ LAYERS = [
     "presets friction_presets state pc2 object_space gravity",
     "cache geometry",
     "embedding materials linear affine_targets local_motions",
-    "tetrahedralize cutting",
+    "tetrahedralize cutting lips",
     "model stored_mesh topology painted filling",
     "elements hyperelastic part_model",
     "mesh_files pin_regions integrators rest_stress",

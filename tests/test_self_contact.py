@@ -11,8 +11,10 @@ import pytest
 from contact_measures import TetOverlap, kinetic_energy
 from contact_scenes import NOTHING, RUBBER, given, held, stay
 from meshes import bar
-from scenes import Run, rotation
+from scenes import Run, boundary, rotation
 from sinew.solver.collision import Collision
+from sinew.solver.geometry.surface import Surface
+from sinew.solver.lips import parted
 from sinew.solver.scene import Body, Collider, Scene, Settings
 
 SELF = Collision(0.3, self_contact=True)
@@ -34,15 +36,15 @@ def slit_of(nodes) -> np.ndarray:
     return np.flatnonzero((np.abs(nodes[:, 2] - 0.4) < 1e-9) & (nodes[:, 0] > 0.3))
 
 
-def mouth(**settings) -> Body:
-    """Returns a block that is slit from its right end: its lips are a hundredth of a millimetre apart."""
+def mouth(close: float = CLOSE, **settings) -> Body:
+    """Returns a block that is slit from its right end: its lips are a hundredth of a millimetre apart, or touch."""
     nodes, tets = bar((6, 2, 4), (1.2, 0.4, 0.8))
     above = nodes[tets].mean(axis=1)[:, 2] > 0.4
     slit = slit_of(nodes)
     copy = np.arange(len(nodes))
     copy[slit] = len(nodes) + np.arange(len(slit))
     tets = np.where(above[:, None], copy[tets], tets).astype(np.int32)
-    return given("mouth", np.vstack([nodes, nodes[slit] + [0.0, 0.0, CLOSE]]), tets, material=SOFT, **settings)
+    return given("mouth", np.vstack([nodes, nodes[slit] + [0.0, 0.0, close]]), tets, material=SOFT, **settings)
 
 
 def hairpin(**settings) -> Body:
@@ -61,7 +63,11 @@ def hairpin(**settings) -> Body:
     return given("strip", bend(nodes), tets[:, [0, 1, 3, 2]], material=SOFT, **settings)
 
 
-@pytest.mark.parametrize("body", [crossed_shells(), mouth(collision=SELF)], ids=["crossed", "lips"])
+@pytest.mark.parametrize(
+    "body",
+    [crossed_shells(), mouth(collision=SELF), mouth(0.0, collision=SELF)],
+    ids=["crossed", "lips", "lips that touch"],
+)
 def test_what_is_close_at_rest_stays_as_it_is(tmp_path, body):
     run = Run(tmp_path, Scene((body,), (), Settings(gravity=NOTHING)))
     X = run.state.x.copy()
@@ -71,9 +77,10 @@ def test_what_is_close_at_rest_stays_as_it_is(tmp_path, body):
     assert run.reports[-1].contacts == 0
 
 
+@pytest.mark.parametrize("close", [CLOSE, 0.0])
 @pytest.mark.parametrize("meets_itself", [True, False])
-def test_lips_that_are_close_at_rest_do_not_go_through_each_other(tmp_path, meets_itself):
-    body = mouth(collision=Collision(0.3, self_contact=meets_itself))
+def test_lips_that_are_close_at_rest_do_not_go_through_each_other(tmp_path, meets_itself, close):
+    body = mouth(close, collision=Collision(0.3, self_contact=meets_itself))
     body = held(body, lambda vertices: (vertices[:, 0] < 0.01) | (vertices[:, 2] < 0.01))
     run = Run(tmp_path, Scene((body,), (), Settings(gravity=(0.0, 0.0, -30.0))), **stay(body))
     lower = slit_of(bar((6, 2, 4), (1.2, 0.4, 0.8))[0])
@@ -86,6 +93,33 @@ def test_lips_that_are_close_at_rest_do_not_go_through_each_other(tmp_path, meet
         # beside the corner of the mouth, tets of both lips share a node: there nothing is met
         deepest = max(deepest, float(down[body.tet_nodes[lower, 0] > 0.5].max()))
     assert (deepest < 0.003) == meets_itself, "in metres, of tets of 0.2 m"
+
+
+def test_lips_that_touch_are_two_surfaces(tmp_path):
+    """Each is drawn with its own tets: where they are pulled apart, they open."""
+    body = mouth(0.0, collision=SELF)
+    body = held(body, lambda vertices: (vertices[:, 0] < 0.01) | (vertices[:, 2] < 0.01))
+    run = Run(tmp_path, Scene((body,), (), Settings(gravity=(0.0, 0.0, 30.0))), **stay(body))
+    drawn = run.advance(6)
+    lip = np.flatnonzero((np.abs(body.vertices[:, 2] - 0.4) < 1e-9) & (body.vertices[:, 0] > 1.1))
+    upper = lip[lip >= len(body.vertices) - len(slit_of(bar((6, 2, 4), (1.2, 0.4, 0.8))[0]))]
+    lower = np.setdiff1d(lip, upper)
+    assert len(upper) == len(lower) == 3
+    assert drawn[upper, 2].min() - drawn[lower, 2].max() > 0.05
+    skins = run.built.skins.skins
+    assert np.allclose(skins.rest[:, 2][np.abs(skins.rest[:, 2] - 0.4) < 1e-4], 0.4, atol=1e-5)
+
+
+def test_seams_are_no_lips():
+    """Every face of a cube has corners of its own, as from most files; so have two blocks grown together."""
+    nodes, tets = bar((3, 3, 3), (1.0, 1.0, 1.0))
+    faces = boundary(tets)
+    surface = Surface(nodes[faces].reshape(-1, 3), np.arange(3 * len(faces), dtype=np.int32).reshape(-1, 3))
+    assert parted(surface, nodes, tets, 1.0 / 3.0) is surface
+    half = nodes[tets].mean(axis=1)[:, 0] < 1.0 / 3.0
+    blocks = np.concatenate([boundary(tets[half]), boundary(tets[~half])])
+    surface = Surface(nodes[blocks].reshape(-1, 3), np.arange(3 * len(blocks), dtype=np.int32).reshape(-1, 3))
+    assert parted(surface, nodes, tets, 1.0 / 3.0) is surface
 
 
 def test_a_strip_that_gravity_folds_lies_on_itself(tmp_path):

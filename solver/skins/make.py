@@ -14,6 +14,7 @@ from ..collision import FRONT
 from ..embedding import Binding, bind
 from ..geometry.enclosure import has_inside, signed_volume
 from ..geometry.surface import make_surface
+from ..lips import parted
 from ..model import Model
 from ..scene import Body, Collider, Scene
 from ..tetrahedralize.tet_mesh import TetMesh
@@ -96,7 +97,8 @@ def _follows_pose(body: Body) -> bool:
 
 
 def _body(body: Body, mesh: TetMesh, binding: Binding) -> Part:
-    return body_surface(make_surface(body.vertices, body.triangles, body.name), mesh, binding)
+    surface = make_surface(body.vertices, body.triangles, body.name)
+    return body_surface(parted(surface, mesh.nodes, mesh.tets, mesh.report.tet_size), mesh, binding)
 
 
 def _sharp(collider: Collider, spacing: float, turn: float, tracks: TrackReader) -> Part | None:
