@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .arrays import Floats
+from .arrays import Bools, Floats
 from .break_up import break_up
 from .break_up import extremes as broken
 from .build import Built
@@ -33,6 +33,7 @@ from .reshaped import follow_rest
 from .simulation import Simulation
 from .spin import turn_pieces
 from .state import State
+from .topology import TETS
 
 OnSample = Callable[[dict[str, Floats]], None]
 
@@ -234,17 +235,18 @@ def advance_step(
             pair_normals=across, is_done=contacts.done() if contacts else None,
         )  # fmt: skip
 
-    def respond(x: Floats, v: Floats) -> Outside | None:
-        return outside() if contacts and contacts.update(x) else None
+    def respond(x: Floats, v: Floats, is_wrong: Bools | None = None) -> Outside | None:
+        return outside() if contacts and contacts.update(x, is_wrong) else None
 
-    before = state.x.copy()
+    before, turns = state.x.copy(), TETS in state.fields or bool(contacts and contacts.skins)
     report = step(
         model, state, outside(), dt, scene.settings, respond=respond, max_solves=MOST_WHEN_VIOLENT, flesh=stepping,
         on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
         lively=(lambda: outside(True)) if is_mixed else None,
-        follow=contacts.follow if contacts and contacts.skins else None,
+        turns=turns, follow=contacts.follow if contacts and contacts.skins else None,
     )  # fmt: skip
-    turn_pieces(model, state, before, held, dt)
+    if stepping:
+        turn_pieces(model, state, before, held, dt)
     if contacts:
         contacts.remember(state)
         part_calmly(contacts, state)

@@ -17,6 +17,7 @@ from .state import State
 from .topology import TETS
 
 LEAST = 1.0e-4  # [rad]: slower turning grows by less than 5e-9
+ROUNDS = 3  # in which the middle of a step is found
 THIN = 1.0e-9  # of the trace of the inertia, where a piece has hardly any about an axis
 
 
@@ -33,13 +34,14 @@ def turn_pieces(model: Model, state: State, before: Floats, is_held: Bools | Non
     if TETS not in state.fields:
         return
     start: np.ndarray = np.asarray(model.pattern.island_start, np.int64)
-    if is_held is not None and np.logical_or.reduceat(is_held, start[:-1]).all():
-        return
-    state.x, state.v = turned(start, model.mass, before, state.x, state.v, is_held, dt)
+    is_free = np.ones(len(start) - 1, bool)
+    if is_held is not None:
+        is_free = ~np.logical_or.reduceat(is_held, start[:-1])
+    state.x, state.v = turned(start, model.mass, before, state.x, state.v, is_free, dt)
 
 
 def turned(
-    start: np.ndarray, mass: Floats, before: Floats, x: Floats, v: Floats, is_held: Bools | None, dt: float
+    start: np.ndarray, mass: Floats, before: Floats, x: Floats, v: Floats, is_free: Bools, dt: float
 ) -> tuple[Floats, Floats]:
     """Returns positions [m] and velocities [m/s] at the end of a step, (n, 3) each, with free pieces turned.
 
@@ -48,22 +50,23 @@ def turned(
         mass: Of the nodes [kg], (n,).
         before: Positions at the begin of the step [m], (n, 3).
         x, v: At its end, x = before + dt · v, (n, 3).
-        is_held: Nodes that are held, (n,), or None.
+        is_free: Which pieces, (k,).
         dt: [s].
     """
+    if not is_free.any():
+        return x, v
     first, piece = start[:-1], np.repeat(np.arange(len(start) - 1), np.diff(start))
     total = np.add.reduceat(mass, first)
     centre = np.add.reduceat(mass[:, None] * before, first) / total[:, None]
     speed = np.add.reduceat(mass[:, None] * v, first) / total[:, None]
     arm, rest = before - centre[piece], v - speed[piece]
     angular = np.add.reduceat(mass[:, None] * np.cross(arm, rest), first)
-    omega = _solve(_inertia(mass, arm, first), angular)
-    turns = np.linalg.norm(omega, axis=1) * dt > LEAST
-    if is_held is not None:
-        turns &= ~np.logical_or.reduceat(is_held, first)
+    inertia = _inertia(mass, arm, first)
+    omega = _solve(inertia, angular)
+    turns = is_free & (np.linalg.norm(omega, axis=1) * dt > LEAST)
     if not turns.any():
         return x, v
-    R = _rotations(omega * dt)[piece]
+    R = _rotations(_halfway(inertia, angular, omega, dt) * dt)[piece]
     strain = rest - np.cross(omega[piece], arm)
     arm_after = np.einsum("nij,nj->ni", R, arm + dt * strain)
     strain = np.einsum("nij,nj->ni", R, strain)
@@ -75,6 +78,21 @@ def turned(
     return np.where(moves, x_after, x), np.where(moves, v_after, v)
 
 
+def spun(start: np.ndarray, mass: Floats, x: Floats, v: Floats, angular: Floats) -> Floats:
+    """Returns velocities [m/s], (n, 3), with pieces spun about their centres by angular momenta [kg m²/s], (k, 3).
+
+    Args:
+        start: Where the pieces' nodes begin, (k + 1,).
+        mass: Of the nodes [kg], (n,).
+        x, v: Positions [m] and velocities [m/s], (n, 3).
+        angular: What each piece gets.
+    """
+    first, piece = start[:-1], np.repeat(np.arange(len(start) - 1), np.diff(start))
+    centre = np.add.reduceat(mass[:, None] * x, first) / np.add.reduceat(mass, first)[:, None]
+    arm = x - centre[piece]
+    return v + np.cross(_solve(_inertia(mass, arm, first), angular)[piece], arm)
+
+
 def _inertia(mass: Floats, arm: Floats, first: np.ndarray) -> Floats:
     """Returns Σ m (|r|² − r rᵀ) [kg m²] of pieces, (k, 3, 3), a little larger about axes without any."""
     square = np.einsum("ni,ni->n", arm, arm)
@@ -82,6 +100,15 @@ def _inertia(mass: Floats, arm: Floats, first: np.ndarray) -> Floats:
     inertia = np.add.reduceat(each, first)
     size = np.trace(inertia, axis1=1, axis2=2)
     return inertia + (THIN * size + np.finfo(float).tiny)[:, None, None] * np.eye(3)
+
+
+def _halfway(inertia: Floats, angular: Floats, omega: Floats, dt: float) -> Floats:
+    """Returns ω in the middle of a step of free pieces [rad/s], (k, 3): that of its start lets tumbling gain energy."""
+    middle = omega
+    for _ in range(ROUNDS):
+        half = _rotations(0.5 * dt * middle)
+        middle = _solve(half @ inertia @ half.transpose(0, 2, 1), angular)
+    return middle
 
 
 def _solve(inertia: Floats, angular: Floats) -> Floats:

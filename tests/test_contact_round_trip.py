@@ -43,6 +43,7 @@ def test_a_body_on_a_collider_that_changes_its_shape(tmp_path: Path) -> None:
     roles.make_collider(sheet)
     sheet.sinew.friction = 1.0
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    volume = np.prod(body.dimensions)
     before, action = counts(), sheet.data.shape_keys.animation_data.action
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
     folder = cache_place.cache_folder(scene)
@@ -50,7 +51,6 @@ def test_a_body_on_a_collider_that_changes_its_shape(tmp_path: Path) -> None:
     out, ground = world(*evaluated(body, 36)), world(*evaluated(sheet, 36))
     near = [ground[np.linalg.norm((ground - p)[:, :2], axis=1).argmin(), 2] for p in out]
     assert (out[:, 2] - near).min() > -0.1  # a face of the sheet is 0.4 m wide
-    volume = np.prod(body.dimensions)
     forces = []
     for frame in range(30, 37):
         scene.frame_set(frame)

@@ -143,8 +143,11 @@ class ContactStep:
         follow(self.start, self.dt, before, v, share, self.model.pattern.island_of_row, x)
         return True
 
-    def update(self, x: Floats) -> bool:
-        """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again."""
+    def update(self, x: Floats, is_wrong: Bools | None = None) -> bool:
+        """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again.
+
+        Islands that are wrong, (k,), want that whatever their contacts say.
+        """
         x = held_back(self.start, x, self.most) if self.is_broken else x
         measured = self._measure(x)
         found = self._find(x)
@@ -154,7 +157,7 @@ class ContactStep:
             leave_out(found.id, self.memory.id, self.touching.id, self.rigid_count(), self.pushing.on, measured[0])
         self.measured_at, self.measured = x, measured
         self.acted = self.pushing.on.copy()
-        return self.settling.settle(self.touching, self.rigid_count(), self.pushing, *measured)
+        return self.settling.settle(self.touching, self.rigid_count(), self.pushing, *measured, is_wrong)
 
     @property
     def is_settled(self) -> bool:

@@ -56,7 +56,7 @@ def join_islands(normal_force, on, ends, tets, island_of_row, group, of):
 @kernel()
 def settle(
     only_add, only_drop, lifts_from, may_go_on, may_go_on_long, group, of, share, normal_force, shear, gap,
-    start_shear, size, k, mu, on, kappa, slip, shift, fate,
+    start_shear, size, k, mu, on, kappa, slip, shift, is_wrong, fate,
 ):  # fmt: skip
     """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
 
@@ -75,6 +75,7 @@ def settle(
         normal_force, shear, gap, size, k, mu, on, kappa, slip, shift: Of the contacts; `slip`, friction of the
             step before, holds for one solve. It was wrong where the contact would have slid back along s0.
         start_shear: s0 [m], (k, 3).
+        is_wrong: Islands that want to be solved again whatever contacts say, (islands,).
         fate: Out, CONTENT, STOPS with wishes left or GOES_ON for every island, (islands,).
 
     Returns:
@@ -86,6 +87,9 @@ def settle(
         only_add, only_drop, lifts_from, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
         shift, sums, wishes, wanted,
     )  # fmt: skip
+    for island in range(len(group)):
+        if is_wrong[island]:
+            sums[group[island], SUNKEN] = 1.0
     highest = _decide(may_go_on, may_go_on_long, group, share, sums, fate)
     for c in range(len(on)):
         if fate[of[c]] == GOES_ON or highest < GOES_ON:

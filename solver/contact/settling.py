@@ -55,12 +55,21 @@ class Settling:
         find_shares(of, self.group, bending, before, after, pushing.k, pushing.on, self.share)
         return self.share if self.share.min() < 1.0 else None
 
-    def settle(self, touching: Touching, rigid: int, pushing: Pushing, normal_force: Floats, shear: Floats) -> bool:
+    def settle(
+        self,
+        touching: Touching,
+        rigid: int,
+        pushing: Pushing,
+        normal_force: Floats,
+        shear: Floats,
+        is_wrong: Bools | None = None,
+    ) -> bool:
         """Lets contacts push and slide as the end of a solve says; returns whether any group has to be solved again.
 
         Args:
             touching, rigid, pushing: The contacts, and how many of them are with rigid colliders.
             normal_force, shear: Of `measure` at the end of the solve.
+            is_wrong: Islands that want to be solved again whatever contacts say, (k,); None: none.
         """
         self.solves += 1
         count = self.solves
@@ -74,7 +83,8 @@ class Settling:
         highest = settle(
             only_add, only_drop, lifts_from, count < MOST_SOLVES, count < MOST_WHEN_VIOLENT, self.group, of, self.share,
             normal_force, shear, touching.gap, pushing.shear, pushing.size, pushing.k, pushing.mu, pushing.on,
-            pushing.kappa, pushing.slip, pushing.shift, self.fate,
+            pushing.kappa, pushing.slip, pushing.shift,
+            np.zeros(len(self.group), bool) if is_wrong is None else is_wrong, self.fate,
         )  # fmt: skip
         self.is_settled = highest == CONTENT
         return bool(highest == GOES_ON)

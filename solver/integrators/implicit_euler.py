@@ -15,10 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Floats, floats
-from ..elements.assembly import assemble
-from ..elements.corotational import COROTATED, warp_tets
+from ..elements.corotational import COROTATED
 from ..elements.inversion import count_inverted
-from ..elements.volume_pressure import add_pressure
 from ..errors import SolveFailed
 from ..jit import at_most_threads
 from ..linear.curvature import bend
@@ -32,6 +30,7 @@ from ..state import State
 from .conventions import CHANGE, LEAST, TIGHT
 from .flesh import DynamicFlesh
 from .flesh_step import OnIteration, flesh_step
+from .linearised import Turning, join, warp
 from .outside import Outside
 from .paired import with_pairs
 from .report import StepReport
@@ -43,7 +42,7 @@ TETS_PER_THREAD = 400
 
 NOWHERE = np.zeros((0, 3))
 
-Respond = Callable[[Floats, Floats], Outside | None]
+Respond = Callable[..., Outside | None]
 Follow = Callable[[Floats, Floats, Floats, Floats], bool]
 
 
@@ -61,6 +60,7 @@ def step(
     on_iteration: OnIteration = lambda solves, residual: None,
     lively: Callable[[], Outside] | None = None,
     follow: Follow | None = None,
+    turns: bool = False,
 ) -> StepReport:
     """Moves `state` on by Δt = `dt` [s]; nothing else changes.
 
@@ -71,7 +71,8 @@ def step(
         dt: Δt [s].
         settings: Its `tolerance` and `max_iterations` are read.
         respond: Looks at x⁺ and v⁺ of a solve, (n, 3) each, and returns what acts from outside instead
-            (contacts that opened, closed or slid), or None when content.
+            (contacts that opened, closed or slid), or None when content. Where rotations follow, it is told as well
+            which islands want to be solved again.
         max_solves: Linear solves to spend at most.
         element: COROTATED, or LINEAR for comparison.
         flesh: Bodies whose tets are hyperelastic; None: none are.
@@ -82,13 +83,14 @@ def step(
         follow: Called before `respond` after every solve but the first, with v⁺ of the solve before, v⁺ and x⁺, (n, 3)
             each, and dᵀ A d of the way d between the two per island, (islands,). It may take v⁺ and x⁺ back on that
             way, and returns whether it did. Steps with flesh do not call it.
+        turns: Whether rotations follow within the step, see `linearised.py`; only without flesh.
 
     Raises:
         SolveFailed: Velocities are no longer numbers; `state` is as it was.
     """
     with at_most_threads(1 + model.tet_count // TETS_PER_THREAD):
         if flesh is None:
-            return _step(model, state, outside, dt, settings, respond, max_solves, element, follow)
+            return _step(model, state, outside, dt, settings, respond, max_solves, element, follow, turns)
         return flesh_step(
             model, state, outside, dt, settings, flesh, respond=respond, max_solves=max_solves, element=element,
             on_iteration=on_iteration, lively=lively,
@@ -105,38 +107,35 @@ def _step(
     max_solves: int,
     element: int,
     follow: Follow | None,
+    turns: bool,
 ) -> StepReport:
     started = clock.perf_counter()
-    pattern = model.pattern
-    work = workspace(pattern)
-    warp_tets(
-        element, state.x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam_by_strain,
-        model.stiffness_damping, model.initial_strain, work.warped,
-    )  # fmt: skip
-    if len(model.pressure_modulus):
-        add_pressure(
-            state.x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,
-            model.initial_strain, work.warped,
-        )  # fmt: skip
+    turning = Turning(model, floats(state.x), dt, element) if turns else None
+    warp(model, state.x, element)
     warped = clock.perf_counter()
-    drag = model.mass * (1.0 + dt * model.mass_damping)
-    assemble(dt * dt, dt, drag, pattern, work.warped, work.values, work.force)
+    join(model, dt)
     assembled = clock.perf_counter()
 
     iterations, solves = 0, 0
-    v: Floats | None = None
+    last_v: Floats | None = None
     while True:
-        before = v
-        bending = np.empty(pattern.island_count) if follow and before is not None else None
-        x, v, change, solved = solve_step(model, state, outside, dt, settings, before, bending)
-        if follow and before is not None and bending is not None and follow(before, v, x, bending):
-            np.subtract(v, state.v, out=change)
+        before = last_v
+        bending = np.empty(model.pattern.island_count) if follow and before is not None else None
+        x, last_v, change, solved = solve_step(model, state, outside, dt, settings, before, bending)
+        if follow and before is not None and bending is not None and follow(before, last_v, x, bending):
+            np.subtract(last_v, state.v, out=change)
         iterations, solves = iterations + solved.iterations, solves + 1
-        changed = respond(x, v) if respond else None
+        if turning:
+            x, v = turning.end(outside, x, last_v)
+            changed = respond(x, v, turning.is_wrong) if respond else None
+        else:
+            v, changed = last_v, respond(x, last_v) if respond else None
         if changed is None or solves >= max_solves:
             break
         # what has not converged is not done, whatever its contacts say
         outside = changed if solved.converged else replace(changed, is_done=None)
+        if turning:
+            turning.go_on(outside)
     ended = clock.perf_counter()
 
     state.fields[CHANGE] = change

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The linear system of a step, and the same again about where its last solve has led.
+
+With the rotations of its start a step is solved once. What spins by θ in it ends stretched by θ²/2, which is an energy
+of some μ V θ⁴ out of nothing: little for a soft body, more than it had for a stiff one that is struck. So steps where
+bodies may touch, solved again until contacts are content, are linearised about the last end x_k = x + Δt v_k:
+
+    f(x⁺) ≈ f(x_k) + Δt K_k v_k − Δt K_k v⁺,
+
+which is Newton's method but for the derivative of the rotations. Where these forces were too wrong it is solved again.
+
+Forces that belong to the end of a step make a torque about its start, x: it would take a share θ² from what spins in
+every step. Bodies cannot turn themselves, so they get that angular momentum back as a spin.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Bools, Floats
+from ..elements.assembly import assemble
+from ..elements.corotational import COROTATED, warp_tets
+from ..elements.force_change import keep_forces, sum_changes
+from ..elements.linear_pull import add_linear_pull
+from ..elements.twist import sum_twists
+from ..elements.volume_pressure import add_pressure
+from ..model import Model
+from ..spin import spun, turned
+from .outside import Outside
+from .workspace import workspace
+
+WRONG = 1.0e-3  # energy of wrong forces over that of a body, elastic and of motion, from which it is solved again
+
+
+def warp(model: Model, x: Floats, element: int = COROTATED) -> None:
+    """Writes the records of all tets at node positions x [m], (n, 3)."""
+    work = workspace(model.pattern)
+    warp_tets(
+        element, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam_by_strain,
+        model.stiffness_damping, model.initial_strain, work.warped,
+    )  # fmt: skip
+    if len(model.pressure_modulus):
+        add_pressure(
+            x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,
+            model.initial_strain, work.warped,
+        )  # fmt: skip
+
+
+def join(model: Model, dt: float) -> None:
+    """Writes the matrix of a step of Δt = `dt` [s] and the elastic forces out of the records of tets."""
+    work = workspace(model.pattern)
+    drag = model.mass * (1.0 + dt * model.mass_damping)
+    assemble(dt * dt, dt, drag, model.pattern, work.warped, work.values, work.force)
+
+
+class Turning:
+    """The system of a step of bodies that may touch, from solve to solve.
+
+    What touches nothing is solved once, with the rotations of the start of the step, and its motion as a whole is made
+    as a rotation then: that is exact and keeps its spin. All else is linearised again about where it was led.
+    """
+
+    def __init__(self, model: Model, x: Floats, dt: float, element: int) -> None:
+        """Begins it at node positions x [m], (n, 3), and Δt = `dt` [s]: tets are warped to them."""
+        self.model, self.start, self.dt, self.element = model, x, dt, element
+        self.is_sought = np.ones(model.pattern.island_count, bool)  # in the present solve
+        self.twist = np.zeros((model.pattern.island_count, 3))
+        self.is_first = np.ones(model.pattern.island_count, bool)  # islands solved with the rotations of the start
+
+    def end(self, outside: Outside, x: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """Takes the end of a solve, x [m] and v [m/s], (n, 3) each, and returns it with what flies freely turned."""
+        self.is_free = self.is_first & ~_bound(self.model, outside)
+        start: np.ndarray = np.asarray(self.model.pattern.island_start, np.int64)
+        self.x, turned_v = turned(start, self.model.mass, self.start, x, v, self.is_free, self.dt)
+        twist = np.empty((self.model.pattern.island_count, 3))
+        self.is_wrong = self._warp_to_end(v, twist) & ~self.is_free
+        is_held = np.zeros(len(v), bool) if outside.is_fixed is None else outside.is_fixed
+        twist[self.is_free | np.logical_or.reduceat(is_held, start[:-1])] = 0.0
+        self.twist[self.is_sought] = twist[self.is_sought]
+        return self.x, spun(start, self.model.mass, self.x, turned_v, -self.dt * self.twist)
+
+    def go_on(self, outside: Outside) -> None:
+        """Linearises all about the end of the last solve, for what is not done in the next one."""
+        add_linear_pull(self.dt, (self.x - self.start) / self.dt, self.model.tets, workspace(self.model.pattern).warped)
+        join(self.model, self.dt)
+        self.is_sought[:] = True
+        if outside.is_done is not None:
+            self.is_sought = ~outside.is_done[self.model.pattern.island_start[:-1]]
+        self.is_first &= ~self.is_sought
+
+    def _warp_to_end(self, v: Floats, twist: Floats) -> Bools:
+        """Warps tets to the end of a solve of v [m/s], (n, 3); returns whose linear forces were wrong, (k,).
+
+        `twist` gets the torque that these made [N m], (k, 3).
+        """
+        model, pattern, warped = self.model, self.model.pattern, workspace(self.model.pattern).warped
+        add_linear_pull(-self.dt, v, model.tets, warped)
+        forces, (wrong, stored) = np.empty((len(warped), 12)), np.empty((2, pattern.island_count))
+        keep_forces(warped, forces)
+        sum_twists(self.start, v, pattern.island_of_row, model.tets, warped, twist)
+        warp(model, self.x, self.element)
+        sum_changes(forces, pattern.island_of_row, model.tets, warped, wrong, stored)
+        moving = 0.5 * np.add.reduceat(model.mass * np.einsum("ni,ni->n", v, v), pattern.island_start[:-1])
+        return wrong > WRONG * (stored + moving)
+
+
+def _bound(model: Model, outside: Outside) -> Bools:
+    """Returns which islands are held somewhere, or touch something, (k,)."""
+    island_of_row, tets = model.pattern.island_of_row, model.tets
+    bound = np.zeros(model.pattern.island_count, bool)
+    if outside.is_fixed is not None:
+        bound[island_of_row[outside.is_fixed]] = True
+    for tet in (outside.points.tet, outside.pairs.tet, outside.pairs.other):
+        bound[island_of_row[tets[tet, 0]]] = True
+    return bound
