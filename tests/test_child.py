@@ -4,84 +4,24 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import os
-import random
 import shutil
-import signal
 import subprocess
 import sys
 import time as clock
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from child_bakes import FRAMES, change, child, failure, listen, nothing
 from sinew.addon.baking.bake_driver import BakeDriver
-from sinew.addon.baking.child_process import ChildProcess, child_command
-from sinew.solver.cache import CacheReader, CacheWriter, is_locked
-from sinew.solver.errors import BadInput, Cancelled, SinewError, SolveFailed, StorageFailed
+from sinew.addon.baking.child_process import child_command
+from sinew.solver.cache import CacheReader, CacheWriter
+from sinew.solver.errors import BadInput, StorageFailed
 from sinew.solver.integrators.implicit_euler import TETS_PER_THREAD
 from sinew.solver.scene import Meshing, Scene
 from sinew.solver.simulate import simulate
-from sinew.solver.stop_request import StopRequest
 from tiny_bakes import baked, tiny_scene, write_scene
-
-FRAMES = 24
-
-
-def nothing(_: Any) -> None:
-    """Hears an event."""
-
-
-@pytest.fixture(scope="module")
-def through(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bake that ran from the first frame to the last."""
-    cache = tmp_path_factory.mktemp("through") / "Take 1.sinew"
-    write_scene(cache, tiny_scene(FRAMES))
-    simulate(cache, nothing)
-    return cache
-
-
-def child(cache: Path, *more: str) -> ChildProcess:
-    return ChildProcess(child_command(["simulate", str(cache), "--child", "--json", *more]), cache / "log.txt")
-
-
-def ended(_: dict[str, Any]) -> bool:
-    """Waits for the end and no event."""
-    return False
-
-
-def listen(process: ChildProcess, until: Callable[[dict[str, Any]], bool] = ended) -> list[dict[str, Any]]:
-    """Returns the child's events up to the one that is waited for, or to its end."""
-    events: list[dict[str, Any]] = []
-    end = clock.monotonic() + 180.0
-    while clock.monotonic() < end:
-        gone = process.exit_code() is not None
-        for event in process.events():
-            events.append(event)
-            if until(event):
-                return events
-        if gone:
-            assert until is ended, f"it ended: {events[-1:]}"
-            return events
-        clock.sleep(0.002)
-    raise AssertionError(f"the child said only {events}")
-
-
-def at_frame(number: int) -> Callable[[dict[str, Any]], bool]:
-    return lambda event: event["event"] == "frame" and event["frame"] >= number
-
-
-def at_frame_or_done(number: int) -> Callable[[dict[str, Any]], bool]:
-    return lambda event: event["event"] == "done" or at_frame(number)(event)
-
-
-def failure(kind: type[SinewError], cache: Path, **options: Any) -> str:
-    with pytest.raises(kind) as caught:
-        simulate(cache, nothing, **options)
-    return caught.value.kind
 
 
 def test_a_bake_in_this_process(through: Path) -> None:
@@ -132,85 +72,6 @@ def test_the_number_of_threads_changes_no_byte_of_a_cache(tmp_path: Path) -> Non
     assert caches[0] == caches[1]
 
 
-def test_killed_at_any_moment_and_resumed(through: Path, tmp_path: Path) -> None:
-    expected = baked(through)
-    chance = random.Random(4)
-    for number in range(4):
-        cache = tmp_path / f"c{number}"
-        shutil.copytree(through / "scene", cache / "scene")
-        for _ in range(2):
-            process = child(cache, "--resume")
-            stop_at = chance.randrange(1, FRAMES)
-            # the one before may have been so fast that it was done before it was killed
-            listen(process, at_frame_or_done(stop_at))
-            clock.sleep(chance.random() * 0.03)
-            process.kill()
-            listen(process)
-            process.close()
-            reader = CacheReader(cache)
-            last = reader.last_frame()
-            assert reader.integrity() == [] and last is not None and not is_locked(cache)
-            assert last >= min(stop_at, FRAMES)
-        simulate(cache, nothing, resume=True)
-        assert baked(cache) == expected
-
-
-def test_cancelled_and_resumed(tmp_path: Path) -> None:
-    # so many frames that it cannot be done before it hears of it
-    frames, cache, through = 400, tmp_path / "c", tmp_path / "through"
-    for folder in (cache, through):
-        write_scene(folder, tiny_scene(frames))
-    simulate(through, nothing)
-    process = child(cache)
-    listen(process, at_frame(6))
-    begin = clock.monotonic()
-    process.send({"command": "cancel"})
-    events = listen(process)
-    assert process.exit_code() == 130 and events[-1]["kind"] == "cancelled"
-    assert clock.monotonic() - begin < 5.0  # the machine may be busy
-    reader = CacheReader(cache)
-    assert reader.last_frame() == reader.resume_frame() and reader.last_frame() in range(6, frames)
-    simulate(cache, nothing, resume=True)
-    assert baked(cache) == baked(through)
-
-
-def test_it_ends_when_nobody_listens(through: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "c"
-    write_scene(cache, tiny_scene(100_000))
-    process = child(cache)
-    listen(process, at_frame(2))
-    process.close(patience=6.0)
-    assert process._process.returncode == 130
-
-
-def test_killed_between_the_last_frame_and_its_resume_point(through: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "c"
-    shutil.copytree(through, cache)
-    (cache / "resume" / f"{FRAMES:06d}.npz").rename(cache / "resume" / f"{FRAMES:06d}.npz.part")
-    simulate(cache, nothing, resume=True)
-    assert baked(cache) == baked(through)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="no such signal")
-def test_a_terminal_or_farm_stops_it(tmp_path: Path) -> None:
-    cache = tmp_path / "c"
-    write_scene(cache, tiny_scene(100_000))
-    for number in (signal.SIGTERM, signal.SIGINT):
-        command = child_command(["simulate", str(cache), "--json"])
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
-        ) as farm:
-            assert farm.stdout is not None
-            for line in farm.stdout:
-                if json.loads(line).get("frame") == 3:
-                    farm.send_signal(number)
-                    break
-            _, errors = farm.communicate(timeout=60)
-        assert farm.returncode == 130
-        assert errors.decode().strip() == "sinew: Cancelled. What was baked so far stays; Simulate goes on from there."
-        assert (CacheReader(cache).resume_frame() or 0) >= 3
-
-
 def test_only_one_bakes_a_cache(through: Path, tmp_path: Path) -> None:
     cache = tmp_path / "c"
     write_scene(cache, tiny_scene(FRAMES))
@@ -231,13 +92,6 @@ def test_bad_input_replaces_nothing(through: Path, tmp_path: Path) -> None:
     assert process.exit_code() == 2 and events[-1]["kind"] == "setting-out-of-range"
     assert "Falling Cube" in events[-1]["sentence"]
     assert CacheReader(cache).is_done()
-
-
-def change(cache: Path, **settings: Any) -> Scene:
-    scene = Scene.load(cache / "scene")
-    changed = dataclasses.replace(scene, settings=dataclasses.replace(scene.settings, **settings))
-    changed.save(cache / "scene")
-    return changed
 
 
 def test_a_changed_scene_is_out_of_date_until_accepted(through: Path, tmp_path: Path) -> None:
@@ -300,30 +154,6 @@ def test_gravity_in_shape_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     assert baked(tmp_path / "cut") == baked(tmp_path / "through")
 
 
-def test_stopped_in_the_middle_of_a_frame(through: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "c"
-    shutil.copytree(through / "scene", cache / "scene")
-    asked = iter([False] * 9 + [True])
-    with pytest.raises(Cancelled):
-        simulate(cache, nothing, lambda: next(asked))
-    last = CacheReader(cache).last_frame()
-    assert last is not None and CacheReader(cache).resume_frame() == last < 9
-    simulate(cache, nothing, resume=True)
-    assert baked(cache) == baked(through)
-
-
-def test_a_failed_step_can_be_resumed_from(through: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "c"
-    shutil.copytree(through / "scene", cache / "scene")
-    change(cache, max_iterations=1, tolerance=1e-9)
-    assert failure(SolveFailed, cache, strict=True) == "step-not-converged"
-    last = CacheReader(cache).last_frame()
-    assert last is not None and CacheReader(cache).resume_frame() == last
-    change(cache, max_iterations=400, tolerance=1e-4)
-    simulate(cache, nothing, resume=True, accept_changes=True)
-    assert CacheReader(cache).is_done()
-
-
 def test_samples_between_frames(tmp_path: Path) -> None:
     for count in (1, 2):
         cache = tmp_path / f"c{count}"
@@ -374,92 +204,3 @@ def test_the_package_may_have_any_name(through: Path, tmp_path: Path) -> None:
     told = subprocess.run([*command, "simulate", str(cache)], capture_output=True, cwd=tmp_path, text=True)
     assert told.returncode == 2 and told.stderr.startswith("sinew: "), told.stderr
     assert len(told.stderr.splitlines()) == 1
-
-
-def test_a_step_that_takes_forever_is_left(tmp_path: Path) -> None:
-    code = """
-import sys, time
-from sinew.solver.event_stream import EventStream
-from sinew.solver.stop_request import StopRequest
-events, stop = EventStream(), StopRequest()
-stop.listen_to_input(lambda: events.emit({"event": "error", "kind": "cancelled"}))
-print("printed by some library")
-events.emit({"event": "started"})
-time.sleep(60)
-"""
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as deaf:
-        assert deaf.stdin is not None and deaf.stdout is not None
-        assert json.loads(deaf.stdout.readline()) == {"event": "started"}
-        begin = clock.monotonic()
-        deaf.stdin.write(b'nonsense\n[]\n{"command": "cancel"}\n')
-        deaf.stdin.flush()
-        assert json.loads(deaf.stdout.readline())["kind"] == "cancelled"
-        assert deaf.wait(30) == 130 and 0.5 < clock.monotonic() - begin < 10.0
-
-
-def test_what_follows_a_stop_in_time_may_take_longer(tmp_path: Path) -> None:
-    code = """
-import sys, time
-from sinew.solver.event_stream import EventStream
-from sinew.solver.stop_request import HARD_SECONDS, StopRequest
-events, stop = EventStream(), StopRequest()
-stop.listen_to_input(lambda: events.emit({"event": "hard"}))
-events.emit({"event": "started"})
-while not stop(): time.sleep(0.01)
-stop.take()
-events.emit({"event": "finishing", "stop": stop()})
-time.sleep(HARD_SECONDS + 0.5)
-events.emit({"event": "still here", "stop": stop()})
-while not stop(): time.sleep(0.01)
-events.emit({"event": "asked again"})
-time.sleep(60)
-"""
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as slow:
-        assert slow.stdin is not None and slow.stdout is not None
-
-        def heard() -> dict[str, Any]:
-            assert slow.stdout is not None
-            return dict(json.loads(slow.stdout.readline()))
-
-        assert heard() == {"event": "started"}
-        slow.stdin.write(b'{"command": "cancel"}\n')
-        slow.stdin.flush()
-        assert heard() == {"event": "finishing", "stop": False}
-        assert heard() == {"event": "still here", "stop": False}
-        slow.stdin.write(b'{"command": "cancel"}\n')
-        slow.stdin.flush()
-        assert heard() == {"event": "asked again"} and heard() == {"event": "hard"}
-        assert slow.wait(30) == 130
-
-
-def test_wishes_to_stop_are_counted() -> None:
-    stop = StopRequest()
-    stop.take()
-    assert not stop()
-    stop.set()
-    stop.set()
-    stop.take()
-    assert stop(), "whoever asked twice wants no finishing"
-    stop.take()
-    assert not stop()
-
-
-def test_a_disk_that_fills_up_while_baking(through: Path, tmp_path: Path) -> None:
-    drive = tmp_path / "drive"
-    drive.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=500k", "tmpfs", str(drive)]
-    if sys.platform != "linux" or os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("cannot mount a small drive here")
-    try:
-        cache = drive / "c"
-        shutil.copytree(through / "scene", cache / "scene")
-        filler = drive / "filler"
-        filler.write_bytes(bytes(os.statvfs(drive).f_bavail * 4096 - 130_000))
-        assert failure(StorageFailed, cache) == "disk-full"
-        last = CacheReader(cache).last_frame()
-        assert last is not None and 3 < last < FRAMES and CacheReader(cache).integrity() == []
-        filler.unlink()
-        simulate(cache, nothing, resume=True)
-        assert baked(cache) == baked(through)
-    finally:
-        subprocess.run(["umount", "-l", str(drive)], check=True)

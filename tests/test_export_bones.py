@@ -12,6 +12,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from blender_scenes import add_box, evaluated, world
+from export_scenes import exported, refused
 from flesh_rigs import (
     arm,
     bend_key,
@@ -32,7 +33,6 @@ from flesh_rigs import (
 )
 from sinew.addon import roles
 from sinew.addon.reading import armature_bones, input_notes
-from test_export import exported, refused
 
 # bone meshes
 

@@ -11,12 +11,12 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from blender_scenes import add_box, add_driven_shape_key, add_rig, counts, evaluated, fresh, world
+from export_scenes import exported, refused
 from sinew.addon import export, roles
 from sinew.addon.reading.input_digest import settings_digest
 from sinew.solver.build import build
 from sinew.solver.contact.places import places_of
 from sinew.solver.skins.jumps import CUT, MOVE
-from test_export import exported, refused
 
 FRAMES = (1, 8, 15, 21)
 

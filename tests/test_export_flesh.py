@@ -12,6 +12,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from blender_scenes import counts
+from export_scenes import exported, refused
 from flesh_rigs import (
     arm,
     bone_mesh,
@@ -22,7 +23,6 @@ from sinew.addon.choices import FLESH_LAWS, JIGGLE_SCHEMES
 from sinew.solver import anatomy
 from sinew.solver.scene import Scene
 from sinew.solver.tracks import TrackReader
-from test_export import exported, refused
 
 # flesh
 

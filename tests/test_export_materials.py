@@ -11,13 +11,13 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from blender_scenes import add_box, counts, fresh
+from export_scenes import exported, refused
 from sinew.addon import export, presets, roles
 from sinew.solver.checks import check_scene
 from sinew.solver.error_texts import TEXTS
 from sinew.solver.errors import BadInput
 from sinew.solver.presets import PRESETS
 from sinew.solver.scene import ATTRIBUTES
-from test_export import exported, refused
 
 
 def body(name: str = "Box") -> bpy.types.Object:

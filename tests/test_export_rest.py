@@ -11,6 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from blender_scenes import add_box, add_driven_shape_key, counts, evaluated, fresh, world
+from export_scenes import exported
 from flesh_rigs import (
     arm,
     bent,
@@ -24,7 +25,6 @@ from flesh_rigs import (
 )
 from sinew.addon import roles
 from sinew.addon.reading import input_notes, moments
-from test_export import exported
 
 # the rest pose and the pre-roll
 

@@ -3,12 +3,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import errno
-import os
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,49 +12,24 @@ import numpy as np
 import pytest
 
 from breaking_bakes import FRAMES, breaking_scene, write_breaking
-from mortal import Dead, Mortal
+from finished_bakes import ASKED, KEY, nothing, surface_of
 from sinew.solver.arrays import indices
 from sinew.solver.attributes.ply import read_ply
-from sinew.solver.cache import CacheReader, delete_cache
-from sinew.solver.cutting.cut_surface import CutSurface
-from sinew.solver.errors import BadInput, Cancelled, SolveFailed, StorageFailed
+from sinew.solver.cache import CacheReader
+from sinew.solver.errors import BadInput
 from sinew.solver.finish import finish_body
 from sinew.solver.finish.body_frames import BodyFrames
 from sinew.solver.finish.corrections import carried_over
-from sinew.solver.finish.finish import finish
 from sinew.solver.finish.moving import drawn_samples
 from sinew.solver.finish.opening import Opening
 from sinew.solver.finish.result import parting
 from sinew.solver.finish.ties import tie
 from sinew.solver.object_space import in_object_space
 from sinew.solver.pc2 import read_head, read_samples
-from sinew.solver.scene import Body, Fracture, Scene
+from sinew.solver.scene import Body, Scene
 from sinew.solver.simulate import simulate
-from sinew.solver.stop_request import StopRequest
 from sinew.solver.tracks import TrackReader
 from tiny_bakes import baked
-
-KEY = "pulled"
-ASKED = ("stress", "velocity")
-
-
-def nothing(_: Mapping[str, Any]) -> None:
-    """Hears an event."""
-
-
-@pytest.fixture(scope="module")
-def through(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bake in which a bar broke, with two samples a frame."""
-    cache = tmp_path_factory.mktemp("broken") / "Take 1.sinew"
-    write_breaking(cache, breaking_scene(attributes=ASKED, samples_per_frame=2))
-    simulate(cache, nothing)
-    return cache
-
-
-def surface_of(cache: Path) -> tuple[CutSurface, dict[str, np.ndarray]]:
-    made = CacheReader(cache).read_result(KEY)
-    assert made is not None
-    return CutSurface(**{field.name: made[field.name] for field in dataclasses.fields(CutSurface)}), made
 
 
 def world_samples(cache: Path) -> list[np.ndarray]:
@@ -229,161 +200,6 @@ def test_what_pins_correct_is_carried_over(through: Path) -> None:
     np.testing.assert_allclose(moved[surface.corners[lies_on]], between, atol=1e-9)
 
 
-@pytest.mark.parametrize("last", [2, 4, 9])
-def test_a_bake_that_is_made_longer_has_the_same_bytes(through: Path, tmp_path: Path, last: int) -> None:
-    cache = tmp_path / "c"
-    shutil.copytree(through / "scene", cache / "scene")
-    simulate(cache, nothing, frame_end=last)
-    made = CacheReader(cache).read_result(KEY)
-    assert (made is None) == (last == 2)
-    assert made is None or int(made["last_frame"]) == last
-    simulate(cache, nothing, resume=True)
-    assert baked(cache) == baked(through)
-
-
-def test_stopped_it_is_finished_as_far_as_it_went(through: Path, tmp_path: Path) -> None:
-    cache, stop, told = tmp_path / "c", StopRequest(), []
-    shutil.copytree(through / "scene", cache / "scene")
-
-    def hear(event: Mapping[str, Any]) -> None:
-        told.append(event)
-        if event["event"] == "frame" and event["frame"] == 7:
-            stop.set()
-
-    with pytest.raises(Cancelled):
-        simulate(cache, hear, stop, on_stopped=stop.take)
-    names = [event["event"] for event in told]
-    assert names[-1] == "finished" and "done" not in names
-    made = CacheReader(cache).read_result(KEY)
-    assert made is not None and int(made["last_frame"]) == 7
-    assert read_head(cache / "result" / f"{KEY}.pc2").samples == CacheReader(cache).head.sample_count(7)
-    simulate(cache, nothing, resume=True)
-    assert baked(cache) == baked(through)
-
-
-def test_a_second_wish_leaves_the_finishing_too(through: Path, tmp_path: Path) -> None:
-    cache, stop = tmp_path / "c", StopRequest()
-    shutil.copytree(through / "scene", cache / "scene")
-
-    def hear(event: Mapping[str, Any]) -> None:
-        if event["event"] == "frame" and event["frame"] == 7 or event.get("fraction", 0.0) > 0.6:
-            stop.set()
-
-    with pytest.raises(Cancelled):
-        simulate(cache, hear, stop, on_stopped=stop.take)
-    reader = CacheReader(cache)
-    assert reader.last_frame() == reader.resume_frame() == 7 and reader.results() == []
-    assert not [path for path in cache.rglob("*") if path.name.endswith(".part")]
-    finish(cache, nothing)
-    assert reader.results()
-
-
-def test_finishing_again_gives_the_same_bytes(through: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "c"
-    shutil.copytree(through, cache)
-    (cache / "result" / f"{KEY}.npz").unlink()
-    (cache / "attributes" / KEY / "000003.ply").write_bytes(b"damaged")
-    told: list[Mapping[str, Any]] = []
-    simulate(cache, told.append, resume=True)  # all frames are there, the result is not
-    assert [event["event"] for event in told if event["event"] != "finishing"] == ["finished", "done"]
-    assert told[-1]["results"] == CacheReader(through).results()
-    assert baked(cache) == baked(through)
-    told.clear()
-    simulate(cache, told.append, resume=True)
-    assert [event["event"] for event in told] == ["done"] and told[0]["results"] == CacheReader(through).results()
-
-
-def test_death_in_any_disk_operation(through: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = tmp_path / "c"
-    shutil.copytree(through, cache)
-    with monkeypatch.context() as patch:
-        counter = Mortal(patch, 10**9)
-        finish(cache, nothing)
-    assert counter.count > 60 and baked(cache) == baked(through)
-    for die_at in (*range(1, 20, 3), *range(20, counter.count, 13), *range(counter.count - 8, counter.count + 1)):
-        with monkeypatch.context() as patch:
-            Mortal(patch, die_at)
-            with contextlib.suppress(Dead):
-                finish(cache, nothing)
-        reader = CacheReader(cache)
-        made = reader.read_result(KEY)  # whole or not there
-        assert made is None or baked(cache) == baked(through)
-        for path in (cache / "attributes" / KEY).glob("*.ply"):
-            assert path.read_bytes() == (through / "attributes" / KEY / path.name).read_bytes()
-        assert reader.is_done() and reader.integrity() == []
-    finish(cache, nothing)
-    assert baked(cache) == baked(through)
-    assert delete_cache(cache) == [] and not cache.exists()
-
-
-def test_a_full_disk_is_named_and_costs_no_frame(
-    through: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cache = tmp_path / "c"
-    shutil.copytree(through, cache)
-
-    def refuse(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    for name in ("fsync", "replace"):
-        with monkeypatch.context() as patch:
-            patch.setattr(os, name, refuse)
-            with pytest.raises(StorageFailed) as caught:
-                finish(cache, nothing)
-        assert caught.value.kind == "disk-full"
-        assert CacheReader(cache).is_done() and CacheReader(cache).results() == []
-        assert not [path for path in cache.rglob("*") if path.name.endswith(".part")]
-
-
-def resaved(cache: Path, fracture: Fracture | None) -> None:
-    scene = Scene.load(cache / "scene")
-    cube, pulled = scene.bodies
-    dataclasses.replace(scene, bodies=(cube, dataclasses.replace(pulled, fracture=fracture))).save(cache / "scene")
-
-
-def test_fracture_is_turned_on_in_a_bake_that_is_there(through: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "c"
-    shutil.copytree(through / "scene", cache / "scene")
-    fracture = Scene.load(cache / "scene").bodies[1].fracture
-    resaved(cache, None)
-    simulate(cache, nothing, frame_end=3)
-    resaved(cache, fracture)
-    simulate(cache, nothing, resume=True, accept_changes=True)
-    reader = CacheReader(cache)
-    assert reader.is_done() and reader.results() == CacheReader(through).results()
-    surface, _ = surface_of(cache)
-    is_source = surface.source_vertex >= 0
-    for number in range(5):
-        shown = read_samples(cache / "result" / f"{KEY}.pc2", number, 1)[0, is_source]
-        played = read_samples(cache / "play" / f"{KEY}.pc2", number, 1)[0, surface.source_vertex[is_source]]
-        # between the frames that were kept it moves evenly
-        assert np.abs(shown - played).max() < (5e-3 if number % 2 else 2e-6)
-
-
-def test_fracture_is_turned_off_in_a_bake_that_broke(through: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "c"
-    shutil.copytree(through, cache)
-    resaved(cache, None)
-    with pytest.raises(StorageFailed) as caught:
-        simulate(cache, nothing, resume=True, from_frame=15, accept_changes=True)
-    assert caught.value.kind == "cache-broken-body" and "Pulled Bar" in caught.value.text
-    simulate(cache, nothing, resume=True, from_frame=3, accept_changes=True)
-    assert CacheReader(cache).is_done() and not (cache / "result" / f"{KEY}.pc2").exists()
-
-
-def test_a_step_that_fails_leaves_what_is_there_finished(through: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "c"
-    shutil.copytree(through / "scene", cache / "scene")
-    simulate(cache, nothing, frame_end=8)
-    scene = Scene.load(cache / "scene")
-    hard = dataclasses.replace(scene.settings, max_iterations=1, tolerance=1e-12, frame_end=FRAMES)
-    dataclasses.replace(scene, settings=hard).save(cache / "scene")
-    with pytest.raises(SolveFailed):
-        simulate(cache, nothing, resume=True, accept_changes=True, strict=True)
-    made = CacheReader(cache).read_result(KEY)
-    assert made is not None and int(made["last_frame"]) == CacheReader(cache).last_frame() == 8
-
-
 def test_a_mesh_that_leaves_its_tets_is_told_before_the_bake(through: Path, tmp_path: Path) -> None:
     cache = tmp_path / "c"
     shutil.copytree(through, cache)
@@ -394,19 +210,6 @@ def test_a_mesh_that_leaves_its_tets_is_told_before_the_bake(through: Path, tmp_
     with pytest.raises(BadInput) as caught:
         simulate(cache, nothing)
     assert caught.value.kind == "cut-uncovered" and baked(cache).keys() == baked(through).keys()
-
-
-def test_a_damaged_result_is_told(through: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "c"
-    shutil.copytree(through, cache)
-    whole = (cache / "result" / f"{KEY}.pc2").read_bytes()
-    for damaged in (b"", whole[:-100], whole[:28] + b"\1\0\0\0" + whole[32:]):
-        (cache / "result" / f"{KEY}.pc2").write_bytes(damaged)
-        assert KEY in CacheReader(cache).integrity()[0]
-    (cache / "result" / f"{KEY}.npz").write_bytes(b"abc")
-    assert KEY in CacheReader(cache).integrity()[0]
-    finish(cache, nothing)
-    assert CacheReader(cache).integrity() == [] and baked(cache) == baked(through)
 
 
 def test_what_holds_has_no_result(tmp_path: Path) -> None:

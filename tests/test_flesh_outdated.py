@@ -12,13 +12,13 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from blender_scenes import add_box, counts, fresh
+from export_scenes import exported
 from flesh_rigs import arm, bend_key, bent, bone_mesh, by_armature, turn
 from sinew.addon import export, roles
 from sinew.addon.reading import input_notes
 from sinew.addon.reading.input_digest import data_read
 from sinew.solver.scene import Scene
 from sinew.solver.tracks import TrackReader
-from test_export import exported
 
 
 def shot() -> tuple[bpy.types.Scene, bpy.types.Object, bpy.types.Object]:

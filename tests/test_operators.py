@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,58 +16,13 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-import blender_scenes
 from blender_scenes import add_box, fresh
-from fake_layout import FakeLayout
+from pressed_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
 from sinew.addon import handlers, messages, playback, roles
-from sinew.addon.baking import bake_status, bakes, cache_look, cache_place, saving
+from sinew.addon.baking import bake_status, bakes, cache_place
 from sinew.addon.drawing import layouts
 from sinew.addon.operators.simulate import SINEW_OT_simulate
 from sinew.solver.cache import CacheReader
-
-
-def falling_box(frames: int = 8, divisions: int = 3) -> tuple[bpy.types.Scene, bpy.types.Object]:
-    """Returns a scene with one small body in the air, made with the operators."""
-    scene = fresh()
-    scene.frame_end = frames
-    box = add_box(divisions=2)
-    box.location.z = 3.0
-    bpy.ops.sinew.make_body()
-    box.sinew.divisions = divisions
-    return scene, box
-
-
-def evaluated(obj: bpy.types.Object, frame: int) -> np.ndarray:
-    """Returns object-space vertices (n, 3) as they are shown at a frame."""
-    return blender_scenes.evaluated(obj, frame)[0]
-
-
-def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    """Lets the running bake go on until something holds, as Blender's timer does."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, bake_status.status(bpy.context.scene)
-        bakes.tick()
-        time.sleep(0.005)
-
-
-def status() -> bake_status.Status:
-    cache_look.forget()
-    bake_status.forget()
-    return bake_status.status(bpy.context.scene)
-
-
-def child_pid(bake: bakes.Bake) -> int:
-    until(lambda: bake.driver._child is not None)
-    return bake.driver._child.pid
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except OSError:
-        return False
-    return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z" if Path("/proc").is_dir() else True
 
 
 def test_several_meshes_become_bodies_at_once_and_lamps_are_left_alone() -> None:
@@ -234,149 +188,6 @@ def test_undo_and_deletion_during_a_bake_change_nothing_of_it(tmp_path: Path) ->
     assert not is_alive(pid)
 
 
-def test_loading_a_file_ends_the_bake_and_leaves_no_process(tmp_path: Path) -> None:
-    scene, _ = falling_box(frames=2000)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "one.blend"))
-    bake = bakes.start(scene)
-    pid = child_pid(bake)
-    until(lambda: (bake.driver.job.frame or 0) >= 2)
-    bpy.ops.wm.save_mainfile()
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    assert bakes.running() is None and not is_alive(pid)
-    assert not bake_status.status(bpy.context.scene).is_running
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "one.blend"))
-    found = status()
-    assert found.phase == "partial" and found.label.startswith("Resume from Frame")
-
-
-def test_a_bake_of_an_unsaved_file_moves_along_at_the_first_save(tmp_path: Path) -> None:
-    scene, box = falling_box(frames=4)
-    assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    before = cache_place.cache_folder(scene)
-    assert CacheReader(before).last_frame() == 4
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
-    assert not before.exists() and CacheReader(tmp_path / "saved.sinew").last_frame() == 4
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
-    assert playback.find_modifier(bpy.data.objects["Box"]).filepath == "//saved.sinew/play/Box.pc2"
-    assert status().label == "Baked to Frame 4"
-
-    # Save As elsewhere: plays the old bake, which stays; the next one goes beside the new file
-    (tmp_path / "new").mkdir()
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "new" / "v2.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "new" / "v2.blend"))
-    scene, box = bpy.context.scene, bpy.data.objects["Box"]
-    assert cache_place.cache_folder(scene) == tmp_path / "saved.sinew" and status().label == "Baked to Frame 4"
-    assert evaluated(box, 4)[:, 2].mean() < -0.01
-    assert cache_place.own_folder(scene) == tmp_path / "new" / "v2.sinew"
-    bpy.ops.sinew.delete_bake()
-    assert CacheReader(tmp_path / "saved.sinew").last_frame() == 4, "it belongs to the other file"
-    assert status().label == "Simulate"
-
-    # the .blend and its folder moved together
-    moved = tmp_path / "moved"
-    moved.mkdir()
-    (tmp_path / "saved.blend").rename(moved / "renamed.blend")
-    (tmp_path / "saved.sinew").rename(moved / "saved.sinew")
-    bpy.ops.wm.open_mainfile(filepath=str(moved / "renamed.blend"))
-    assert status().label == "Baked to Frame 4"
-    assert evaluated(bpy.data.objects["Box"], 4)[:, 2].mean() < -0.01
-
-
-def test_a_bake_that_cannot_be_moved_at_the_first_save_is_told_and_moved_at_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scene, box = falling_box(frames=3)
-    bpy.ops.sinew.simulate()
-    before = cache_place.cache_folder(scene)
-    shapes = evaluated(box, 3)
-
-    def refuse(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    def copy_half(_: Path, target: Path) -> None:
-        target.mkdir()
-        (target / "cache.json").write_text("half")
-        refuse()
-
-    monkeypatch.setattr(saving.os, "rename", refuse)
-    monkeypatch.setattr(saving.shutil, "copytree", copy_half)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "first.blend"))
-    monkeypatch.undo()
-    lines = " ".join(panel_lines(box))
-    assert f"stays in {before}" in lines and "No space left on device" in lines
-    assert not (tmp_path / "first.sinew").exists() and CacheReader(before).last_frame() == 3
-    assert (evaluated(box, 3) == shapes).all() and status().label == "Baked to Frame 3"
-    bpy.ops.wm.save_mainfile()
-    assert CacheReader(tmp_path / "first.sinew").last_frame() == 3 and not before.exists()
-    assert "could not be moved" not in " ".join(panel_lines(box))
-    assert (evaluated(box, 3) == shapes).all() and playback.find_modifier(box).filepath == "//first.sinew/play/Box.pc2"
-
-
-def test_a_bake_is_moved_to_another_drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene, box = falling_box(frames=3)
-    bpy.ops.sinew.simulate()
-    before = cache_place.cache_folder(scene)
-
-    def refuse(*_: object) -> None:
-        raise OSError(18, "Invalid cross-device link")
-
-    monkeypatch.setattr(saving.os, "rename", refuse)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other.blend"))
-    assert CacheReader(tmp_path / "other.sinew").integrity() == [] and not before.exists()
-    assert "could not be moved" not in " ".join(panel_lines(box))
-
-
-def test_resuming_after_save_as_goes_on_in_a_copy(tmp_path: Path) -> None:
-    scene, box = falling_box(frames=3)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "v1.blend"))
-    bpy.ops.sinew.simulate()
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "v2.blend"))
-    scene.frame_end = 5
-    assert status().label == "Resume from Frame 4"
-    assert bpy.ops.sinew.simulate(resume=True) == {"FINISHED"}
-    assert CacheReader(tmp_path / "v1.sinew").last_frame() == 3
-    assert CacheReader(tmp_path / "v2.sinew").last_frame() == 5
-    assert playback.find_modifier(box).filepath == "//v2.sinew/play/Box.pc2" and not cache_place.is_borrowed(scene)
-
-
-def test_the_next_unsaved_file_does_not_see_the_bake_of_the_last() -> None:
-    scene, _ = falling_box(frames=2)
-    bpy.ops.sinew.simulate()
-    before = cache_place.cache_folder(scene)
-    assert status().label == "Baked to Frame 2"
-    scene, _ = falling_box(frames=2)
-    assert status().label == "Simulate" and cache_place.own_folder(scene) != before
-    assert CacheReader(before).last_frame() == 2
-
-
-def test_a_copy_saved_elsewhere_changes_nothing_here(tmp_path: Path) -> None:
-    scene, box = falling_box(frames=3)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
-    bpy.ops.sinew.simulate()
-    (tmp_path / "sub").mkdir()
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "sub" / "copy.blend"), copy=True)
-    assert cache_place.own_folder(scene) == tmp_path / "a.sinew" and not cache_place.is_borrowed(scene)
-    assert playback.find_modifier(box).filepath == "//a.sinew/play/Box.pc2"
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "sub" / "copy.blend"))
-    assert cache_place.cache_folder(bpy.context.scene) == tmp_path / "a.sinew"
-
-
-def test_takes_have_caches_of_their_own(tmp_path: Path) -> None:
-    scene, box = falling_box(frames=3)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "t.blend"))
-    bpy.ops.sinew.simulate()
-    scene.sinew.take = "soft"
-    assert status().label == "Simulate" and playback.find_modifier(box).filepath == ""
-    box.sinew.preset = "JELLY"
-    bpy.ops.sinew.simulate()
-    assert (tmp_path / "t-soft.sinew" / "cache.json").exists()
-    scene.sinew.take = ""
-    assert playback.find_modifier(box).filepath == "//t.sinew/play/Box.pc2"
-    assert status().label == "Out of Date: Simulate Again"
-    box.sinew.preset = "RUBBER"
-    assert status().label == "Baked to Frame 3"
-
-
 def test_rendering_what_is_not_baked_warns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     scene, box = falling_box(frames=3)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "r.blend"))
@@ -460,17 +271,6 @@ def test_steps_that_did_not_converge_stay_in_the_panel(tmp_path: Path) -> None:
     assert "stopped at" not in lines and "Largest residual" in lines
 
 
-def panel_lines(obj: bpy.types.Object, *draws: Callable[..., None]) -> list[str]:
-    """Returns the words of the panels of `obj`."""
-    status()
-    region = SimpleNamespace(width=2000)
-    preferences = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
-    layout = FakeLayout()
-    for draw in draws or (layouts.draw_main,):
-        draw(layout, SimpleNamespace(object=obj, scene=bpy.context.scene, region=region, preferences=preferences))
-    return layout.lines
-
-
 def test_a_cache_that_another_blender_writes_is_left_alone(tmp_path: Path) -> None:
     scene, box = falling_box(frames=3)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "busy.blend"))
@@ -495,28 +295,6 @@ def test_a_cache_that_another_blender_writes_is_left_alone(tmp_path: Path) -> No
         other.wait()
     assert (CacheReader(tmp_path / "busy.sinew").read_samples("Box", 0, 3) == before).all()
     assert status().label == "Baked to Frame 3"
-
-
-@pytest.mark.parametrize("stored", ["D:\\\\shots\\\\good one.sinew", "/Users/ann/shots/good one.sinew"])
-def test_a_cache_is_found_again_beside_the_file_that_moved_with_it(tmp_path: Path, stored: str) -> None:
-    """Baked into a folder of a name of its own, on another operating system, then carried here."""
-    scene, box = falling_box(frames=3)
-    (tmp_path / "there").mkdir()
-    scene.sinew.cache_path = str(tmp_path / "there" / "good one.sinew")
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "there" / "shot.blend"))
-    bpy.ops.sinew.simulate()
-    shapes = evaluated(box, 3)
-    with cache_place.quietly():
-        scene.sinew.cache_path = scene.sinew.baked_path = stored
-        scene.sinew.baked_for = cache_place._place_words(scene)
-    playback.find_modifier(box).filepath = stored + "/play/Box.pc2"
-    bpy.ops.wm.save_mainfile()
-    (tmp_path / "there").rename(tmp_path / "here")
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "here" / "shot.blend"))
-    box = bpy.data.objects["Box"]
-    assert cache_place.cache_folder(bpy.context.scene) == tmp_path / "here" / "good one.sinew"
-    assert (evaluated(box, 3) == shapes).all()
-    assert playback.find_modifier(box).filepath == "//good one.sinew/play/Box.pc2"
 
 
 def test_escape_stops_a_bake_and_everything_else_passes_through(tmp_path: Path) -> None:
@@ -565,67 +343,6 @@ def test_a_bake_that_cannot_be_read_is_told_and_can_be_protected(tmp_path: Path)
     assert bpy.ops.sinew.simulate() == {"FINISHED"} and "cannot be read" not in " ".join(panel_lines(box))
 
 
-def test_saving_during_the_first_bake_moves_the_bake_at_its_end(tmp_path: Path) -> None:
-    scene, box = falling_box(frames=12)
-    bake = bakes.start(scene)
-    until(lambda: (bake.driver.job.frame or 0) >= 1)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "late.blend"))
-    until(lambda: bakes.running() is None)
-    assert bake.driver.job.phase == "done" and not bake.folder.exists()
-    assert CacheReader(tmp_path / "late.sinew").last_frame() == 12
-    assert playback.find_modifier(box).filepath == "//late.sinew/play/Box.pc2"
-    assert status().label == "Baked to Frame 12"
-
-
-def test_a_linked_character_with_an_override_bakes_and_survives_a_reload(tmp_path: Path) -> None:
-    fresh()
-    add_box("Character", divisions=2)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    scene = fresh()
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, target):
-        target.objects = ["Character"]
-    own = target.objects[0].override_create(remap_local_usages=True)
-    scene.collection.objects.link(own)
-    own.override_library.is_system_override = False
-    own.location.z = 3.0
-    own.select_set(True)
-    bpy.context.view_layer.objects.active = own
-    scene.frame_end = 4
-    assert bpy.ops.sinew.make_body() == {"FINISHED"}
-    own.sinew.divisions = 3
-    own.sinew.preset = "JELLY"
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    bpy.ops.wm.save_mainfile()
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
-    own = next(o for o in bpy.context.scene.objects if o.override_library)
-    assert own.sinew.role == "BODY" and own.sinew.divisions == 3 and own.sinew.preset == "JELLY"
-    assert evaluated(own, 4)[:, 2].mean() < -0.01
-    assert status().label == "Baked to Frame 4"
-    own.sinew.density = 7.0
-    assert status().label == "Out of Date: Simulate Again"
-
-
-def test_a_linked_body_plays_what_was_baked_in_its_own_file(tmp_path: Path) -> None:
-    falling_box(frames=3)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "prop.blend"))
-    bpy.ops.sinew.simulate()
-    bpy.ops.wm.save_mainfile()
-    scene = fresh()
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    with bpy.data.libraries.load(str(tmp_path / "prop.blend"), link=True) as (_, target):
-        target.objects = ["Box"]
-    scene.collection.objects.link(target.objects[0])
-    with pytest.raises(RuntimeError, match='"Box" is linked'):
-        bpy.ops.sinew.simulate()
-    handlers.undone()
-    bpy.ops.wm.save_mainfile()
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
-    box = bpy.data.objects["Box"]
-    assert box.library is not None and evaluated(box, 3)[:, 2].mean() < -0.005
-    assert handlers.missing_words(bpy.context.scene, 3) == ""
-
-
 def test_an_error_of_our_own_is_told_and_leaves_nothing_stuck(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     scene, _ = falling_box(frames=2)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "e.blend"))
@@ -635,21 +352,6 @@ def test_an_error_of_our_own_is_told_and_leaves_nothing_stuck(monkeypatch: pytes
     assert bakes.running() is None and "ZeroDivisionError" in messages.last(scene)
     monkeypatch.undo()
     assert bpy.ops.sinew.simulate() == {"FINISHED"} and messages.last(scene) == ""
-
-
-def test_two_scenes_have_two_caches(tmp_path: Path) -> None:
-    first, _ = falling_box(frames=2)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "both.blend"))
-    bpy.ops.sinew.simulate()
-    bpy.ops.scene.new(type="FULL_COPY")
-    second = bpy.context.scene
-    assert second != first and cache_place.cache_folder(second) == tmp_path / "both.sinew"
-    second.frame_end = 3
-    assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    assert CacheReader(tmp_path / "both.sinew").last_frame() == 2
-    assert CacheReader(cache_place.cache_folder(second)).last_frame() == 3
-    assert cache_place.cache_folder(first) == tmp_path / "both.sinew"
-    assert cache_place.cache_folder(second).parent == tmp_path
 
 
 def test_convert_to_shape_keys_from_the_panel(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from blender_scenes import add_box, evaluated, fresh, world
+from export_scenes import stored_weights
 from sinew.addon import roles
 from sinew.solver.cache import CacheReader
-from test_export import stored_weights
 
 FIRST, LAST, RELEASED = -3, 8, 4
 SPEED = 0.25  # of the thrown body, units per frame

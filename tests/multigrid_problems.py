@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Matrices to solve by multigrid, and their dense twins."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from meshes import bar
+from sinew.solver.elements.assembly import assemble
+from sinew.solver.elements.corotational import COROTATED, WARPED, warp_tets
+from sinew.solver.model import Part, make_model
+from sinew.solver.scene import Material
+
+
+@cache
+def jittered(mesh, cells):
+    """Returns nodes of cells of one metre, inner ones moved, and tets."""
+    nodes, tets = mesh(cells, tuple(map(float, cells)))
+    inner = ((nodes > 1e-9) & (nodes < np.array(cells) - 1e-9)).all(axis=1)
+    return nodes + np.random.default_rng(0).uniform(-0.15, 0.15, nodes.shape) * inner[:, None], tets
+
+
+def stiffness(model, mass=0.0):
+    """Returns the corotational stiffness of a twisted shape, and `mass` times the masses, as blocks."""
+    p = model.pattern
+    angle = 0.2 * model.X[:, 2] / max(1e-9, np.ptp(model.X[:, 2]))
+    c, s = np.cos(angle), np.sin(angle)
+    x = np.stack([c * model.X[:, 0] - s * model.X[:, 1], s * model.X[:, 0] + c * model.X[:, 1], model.X[:, 2]], 1)
+    warped, values = np.empty((model.tet_count, WARPED)), np.empty((p.block_count, 9))
+    warp_tets(
+        COROTATED, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
+        model.initial_strain, warped,
+    )  # fmt: skip
+    assemble(1.0, 0.0, mass * model.mass, p, warped, values, np.empty((model.node_count, 3)))
+    return values
+
+
+def dense(row_start, column, values, columns=None):
+    """Returns a block matrix as (3n, 3m)."""
+    rows = np.repeat(np.arange(len(row_start) - 1), np.diff(row_start.astype(int)))
+    out = np.zeros((len(row_start) - 1, 3, columns or len(row_start) - 1, 3))
+    np.add.at(out, (rows, slice(None), column.astype(int)), values.reshape(-1, 3, 3))
+    return out.reshape(3 * len(out), -1)
+
+
+def made(parts, nu=0.3, E=1000.0):
+    material = Material(youngs_modulus=E, poisson_ratio=nu, density=1.0)
+    return make_model([Part(f"b{k}", X, t, np.ones(len(t)), material) for k, (X, t) in enumerate(parts)])
+
+
+def bar_problem(cells=(3, 3, 9), nu=0.3, mesh=bar):
+    model = made([jittered(mesh, cells)], nu)
+    return model, stiffness(model), model.X[:, 2] > 1e-9

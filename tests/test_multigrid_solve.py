@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Solving by conjugate gradients with lattices: what it finds, and where it stands back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from meshes import bar, lattice_bar
+from multigrid_problems import bar_problem, dense, jittered, made, stiffness
+from sinew.solver.integrators import implicit_euler
+from sinew.solver.integrators.outside import Outside
+from sinew.solver.jit import set_thread_count
+from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
+from sinew.solver.linear.multigrid.lattice import MOST_DENSE
+from sinew.solver.linear.multigrid.preconditioner import PATIENCE, PATIENCE_IF_HARD, EmbeddedLattices
+from sinew.solver.linear.pattern import block_pattern
+from sinew.solver.linear.pcg import solve
+from sinew.solver.linear.rigid_modes import rigid_modes
+from sinew.solver.model import Part, make_model
+from sinew.solver.scene import Material, Settings
+from sinew.solver.state import State
+
+
+def exact(model, values, b, is_free, x):
+    A = dense(model.pattern.row_start, model.pattern.column, values)
+    out, keep = x.copy().ravel(), np.repeat(is_free, 3)
+    out[keep] = np.linalg.solve(A[keep][:, keep], b.ravel()[keep] - A[keep][:, ~keep] @ out[~keep])
+    return out.reshape(-1, 3)
+
+
+@pytest.mark.parametrize("nu", [0.3, 0.49])
+@pytest.mark.parametrize("mesh", [bar, lattice_bar])
+def test_it_solves_with_held_nodes_in_few_iterations(mesh, nu):
+    model, values, is_free = bar_problem((4, 4, 12), nu, mesh)
+    b, x = np.random.default_rng(7).normal(size=(2, model.node_count, 3))
+    x[is_free] = 0.0
+    wanted = exact(model, values, b, is_free, x)
+    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 200, preconditioner=EmbeddedLattices(model.X))
+    assert solved.converged and solved.iterations < 70
+    np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
+
+
+def test_islands_of_very_different_weight_and_size_are_all_solved():
+    X, t = jittered(bar, (3, 3, 6))
+    model = made([(X, t), (1e-3 * X + 5.0, t), (40.0 * X - 500.0, t)])
+    values = stiffness(model, mass=1.0)
+    rows = np.repeat(np.arange(model.node_count), np.diff(model.pattern.row_start.astype(int)))
+    values[rows < len(X)] *= 1e-12
+    b = np.random.default_rng(8).normal(size=(model.node_count, 3))
+    x, is_free = np.zeros_like(b), np.ones(model.node_count, bool)
+    is_free[len(X) : len(X) + 9] = False
+    modes = rigid_modes(model.pattern, values, model.X, is_free)
+    solved = solve(
+        model.pattern, values, b, is_free, x, 1e-8, 200, modes=modes, preconditioner=EmbeddedLattices(model.X)
+    )
+    assert solved.converged and solved.iterations < 60
+    wanted = exact(model, values, b, is_free, x)
+    for body in model.bodies:
+        np.testing.assert_allclose(x[body.nodes], wanted[body.nodes], atol=1e-5 * np.abs(wanted[body.nodes]).max())
+
+
+def test_any_positive_blocks_on_the_tets_will_do():
+    """Such as a projected Hessian: a random semi-definite 12 × 12 matrix per tet."""
+    model, _, is_free = bar_problem((4, 4, 12))
+    lots, p = np.random.default_rng(9), model.pattern
+    values = np.zeros((p.block_count, 9))
+    for tet in range(model.tet_count):
+        half = lots.normal(size=(12, 7)) * 10.0 ** lots.uniform(-1, 1)
+        K = (half @ half.T).reshape(4, 3, 4, 3)
+        for a in range(4):
+            for c in range(4):
+                values[p.corner_block[4 * tet + a, c]] += K[a, :, c].ravel()
+    b = lots.normal(size=model.X.shape)
+    x = np.zeros_like(b)
+    wanted = exact(model, values, b, is_free, x)
+    solved = solve(p, values, b, is_free, x, 1e-9, 500, preconditioner=EmbeddedLattices(model.X))
+    assert solved.converged
+    np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
+
+
+def test_threads_change_no_bit():
+    model, values, is_free = bar_problem((6, 6, 20))
+    b, results = np.random.default_rng(10).normal(size=model.X.shape), []
+    for threads in (1, None, 1):
+        set_thread_count(threads)
+        x = np.zeros_like(b)
+        solve(model.pattern, values, b, is_free, x, 1e-6, 100, preconditioner=EmbeddedLattices(model.X))
+        results.append(x.tobytes())
+    assert results[0] == results[1] == results[2]
+
+
+def test_a_loose_tolerance_is_left_to_block_jacobi():
+    model, values, is_free = bar_problem((4, 4, 12))
+    values = stiffness(model, mass=1e4)
+    b = np.random.default_rng(11).normal(size=model.X.shape)
+    plain, other = np.zeros_like(b), np.zeros_like(b)
+    first = solve(model.pattern, values, b, is_free, plain, 0.01, 500)
+    second = solve(model.pattern, values, b, is_free, other, 0.01, 500, preconditioner=EmbeddedLattices(model.X))
+    assert first == second and first.iterations < PATIENCE and plain.tobytes() == other.tobytes()
+
+
+def test_a_step_of_small_tolerance_is_the_same_in_fewer_iterations(monkeypatch):
+    model = made([jittered(bar, (4, 4, 24))], 0.45, 1e6)
+    fixed, settings, found = model.X[:, 2] < 1e-9, Settings(tolerance=1e-10, max_iterations=9000), []
+    for tight in (0.0, implicit_euler.TIGHT):
+        monkeypatch.setattr(implicit_euler, "TIGHT", tight)
+        state = State(model.X.copy(), np.zeros_like(model.X))
+        report = implicit_euler.step(model, state, Outside(np.array([0.3, 0.0, -9.8]), is_fixed=fixed), 0.1, settings)
+        assert report.converged
+        found.append((state.v, report.iterations))
+    np.testing.assert_allclose(found[1][0], found[0][0], atol=1e-6 * np.abs(found[0][0]).max())
+    assert PATIENCE < found[1][1] < found[0][1] / 2
+    assert Settings().tolerance > implicit_euler.TIGHT  # what artists bake by default keeps its bits
+
+
+def test_it_takes_over_where_block_jacobi_takes_long():
+    model, values, is_free = bar_problem((4, 4, 24), 0.45)
+    b = np.random.default_rng(12).normal(size=model.X.shape) + [5.0, 0.0, 0.0]
+    x = np.zeros_like(b)
+    alone = solve(model.pattern, values, b, is_free, x.copy(), 0.01, 5000)
+    solved = solve(model.pattern, values, b, is_free, x, 0.01, 5000, preconditioner=EmbeddedLattices(model.X))
+    assert solved.converged and PATIENCE < solved.iterations < alone.iterations / 2
+    assert solved.taken_over and not alone.taken_over
+    again = EmbeddedLattices(model.X, is_hard=True)
+    sooner = solve(model.pattern, values, b, is_free, np.zeros_like(b), 0.01, 5000, preconditioner=again)
+    assert sooner.converged and PATIENCE_IF_HARD < sooner.iterations < PATIENCE
+
+
+def test_an_end_of_iterations_is_told():
+    model, values, is_free = bar_problem((4, 4, 12), 0.49)
+    b = np.random.default_rng(13).normal(size=model.X.shape)
+    x = np.zeros_like(b)
+    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 3, preconditioner=EmbeddedLattices(model.X))
+    assert not solved.converged and solved.iterations == 3 and solved.residual > 1e-9
+    A = dense(model.pattern.row_start, model.pattern.column, values)
+    r, keep = (b.ravel() - A @ x.ravel()), np.repeat(is_free, 3)
+    np.testing.assert_allclose(solved.residual, np.linalg.norm(r[keep]) / np.linalg.norm(b.ravel()[keep]), rtol=1e-9)
+
+
+def test_a_matrix_that_is_not_positive_ends_in_numbers():
+    model, values, is_free = bar_problem((4, 4, 12))
+    values = values.copy()
+    values[model.pattern.diagonal[40:60]] -= 500.0 * np.eye(3).ravel()
+    b = np.random.default_rng(14).normal(size=model.X.shape)
+    x = np.zeros_like(b)
+    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 300, preconditioner=EmbeddedLattices(model.X))
+    assert np.isfinite(x).all() and not solved.converged
+
+
+def test_nodes_without_tets_and_single_tets_are_no_trouble():
+    X, t = jittered(bar, (4, 4, 12))
+    X = np.concatenate([X, [[0.0, 0.0, 50.0]], np.eye(4, 3) + 70.0])
+    t = np.concatenate([t, np.arange(len(X) - 4, len(X))[None]]).astype(np.int32)
+    if np.linalg.det(X[t[-1, 1:]] - X[t[-1, 0]]) < 0:
+        t[-1] = t[-1][[0, 2, 1, 3]]
+    pattern = block_pattern(t, len(X))
+    hierarchy = hierarchy_of(pattern, X)
+    assert hierarchy is hierarchy_of(pattern, X)
+    assert np.diff(hierarchy.part_start).max() <= MOST_DENSE and len(hierarchy.part_start) == 4
+    model = make_model([Part("b", X, t, np.ones(len(t)), Material(youngs_modulus=1000.0, density=1.0))])
+    values = stiffness(model, mass=1.0)
+    b, is_free = np.random.default_rng(15).normal(size=X.shape), np.ones(len(X), bool)
+    is_free[-5] = False
+    x = np.zeros_like(b)
+    wanted = exact(model, values, b, is_free, x)
+    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 200, preconditioner=EmbeddedLattices(X))
+    assert solved.converged
+    np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
+
+
+def test_a_lost_solve_leaves_nothing_behind():
+    model, values, is_free = bar_problem((4, 4, 12))
+    b = np.random.default_rng(16).normal(size=model.X.shape)
+    lattices, results = EmbeddedLattices(model.X), []
+    for matrix in (values, np.full_like(values, np.nan), values):
+        x = np.zeros_like(b)
+        solved = solve(model.pattern, matrix, b, is_free, x, 1e-8, 100, preconditioner=lattices)
+        results.append((solved, x.tobytes()))
+    assert results[0][0].converged and not results[1][0].converged and results[0] == results[2]
+
+
+def test_a_mesh_much_finer_in_one_place_gets_a_lattice_of_fewer_nodes():
+    fine, tets = jittered(bar, (6, 6, 6))
+    coarse, rest = bar((8, 8, 8), (800.0, 800.0, 800.0))
+    X = np.concatenate([fine, coarse + 5.0])
+    # joined by one long tet
+    bridge = [[int(fine.sum(axis=1).argmax()), len(fine), len(fine) + 1, len(fine) + 9]]
+    pattern = block_pattern(np.concatenate([tets, rest + len(fine), bridge]).astype(np.int32), len(X))
+    hierarchy = build_hierarchy(pattern, X)
+    counts = np.diff(hierarchy.level_start)
+    assert (counts[1:] <= np.maximum(0.6 * counts[:-1], MOST_DENSE)).all() and counts[-1] <= MOST_DENSE
