@@ -164,27 +164,31 @@ def test_chains_are_nearest_where_all_pairs_say():
         ends = indices(np.stack([begin, begin + 1, begin, begin], axis=1))
         a, b, place = np.empty(1, np.int32), np.empty(1, np.int32), np.empty((1, 2))
         start = np.array([0, 8, 16])
-        find_nearest_edges(np.array([0], np.int32), np.array([1], np.int32), np.array([11], np.int32), at, ends, start,
-                           a, b, place)  # fmt: skip
+        sign, is_kept, down = np.empty(1), np.empty(1, bool), np.array([[0.0, 0.0, -1.0]])
+        find_nearest_edges(
+            np.array([0], np.int32), np.array([1], np.int32), np.array([103], np.int32), down, 0.0, 9.0, at, ends,
+            start, indices(np.arange(16) + 92), a, b, place, sign, is_kept,
+        )  # fmt: skip
         now, out, best = np.empty((8, 3)), np.empty(2), []
         for i in range(8):
             for j in range(8, 16):
-                load_pair(0.0, at, at, ends, i, j, now)
-                squared = closest(now, out)
+                load_pair.py_func(0.0, at, at, ends, i, j, now)
+                squared = closest.py_func(now, out)
                 assert np.sqrt(squared) == pytest.approx(slow_closest(now)[2], abs=1e-12)
                 best.append((squared, i, j))
-        load_pair(0.0, at, at, ends, a[0], b[0], now)
-        assert closest(now, out) == pytest.approx(min(best)[0], abs=1e-15)
+        load_pair.py_func(0.0, at, at, ends, a[0], b[0], now)
+        assert closest.py_func(now, out) == pytest.approx(min(best)[0], abs=1e-15)
         np.testing.assert_allclose(place[0], out)
+        assert is_kept[0] and sign[0] * np.cross(now[1] - now[0], now[5] - now[4])[2] < 0.0
 
 
 def test_a_slanted_pair_is_not_in_front():
     now, normal = np.zeros((8, 3)), np.empty(3)
     now[:4] = np.array([[0, -1, 1], [0, 1, 1], [1, 0, 2], [-1, 0, 2]])
     now[4:] = np.array([[-1, 0, 0], [1, 0, 0], [0, 1, -1], [0, -1, -1]])
-    assert [is_in_front(now, sign, SKEW, SLANT, normal) for sign in (1, -1)].count(True) == 1
+    assert [is_in_front.py_func(now, sign, SKEW, SLANT, normal) for sign in (1, -1)].count(True) == 1
     now[6, 2] = 0.5  # a face of the lower one above the plane
-    assert not any(is_in_front(now, sign, SKEW, SLANT, normal) for sign in (1, -1))
+    assert not any(is_in_front.py_func(now, sign, SKEW, SLANT, normal) for sign in (1, -1))
 
 
 def test_the_edges_of_a_box_are_sharp_and_chains():
@@ -271,7 +275,7 @@ def test_edges_keep_their_thickness(tmp_path):
     for i, j in sharp_edges(low.vertices, low.triangles):
         for k, m in sharp_edges(up.vertices, up.triangles):
             now[[0, 1]], now[[4, 5]] = run.render["low"][[i, j]], run.render["up"][[k, m]]
-            least = min(least, float(np.sqrt(closest(now, place))))
+            least = min(least, float(np.sqrt(closest.py_func(now, place))))
     assert 0.009 < least < 0.0105
 
 

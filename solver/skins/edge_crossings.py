@@ -82,7 +82,7 @@ def find_edge_crossings(
     return count
 
 
-@kernel()
+@kernel(inside=True)
 def far_apart(start, end, ends, a, b, more):
     """Whether the boxes of the ways of two edges are farther from each other than `more` [m]."""
     for axis in range(3):
@@ -96,7 +96,7 @@ def far_apart(start, end, ends, a, b, more):
     return False
 
 
-@kernel()
+@kernel(inside=True)
 def differences(at, ends, a, b, out):
     """Writes the origin, from the beginning of b to that of a, along a, along b [m], (4, 3)."""
     for axis in range(3):
@@ -106,14 +106,14 @@ def differences(at, ends, a, b, out):
         out[3, axis] = at[ends[b, 1], axis] - at[ends[b, 0], axis]
 
 
-@kernel()
+@kernel(inside=True)
 def cross_at(t, start, end, ends, a, b, sign, near, now, normal, place):
     """Whether two edges touch at the time t in [0, 1], no farther from each other than `near` [m]; writes where."""
     load_pair(t, start, end, ends, a, b, now)
     return closest(now, place) <= near * near and is_in_front(now, sign, SKEW, SLANT, normal)
 
 
-@kernel()
+@kernel(inside=True)
 def come_near(end, ends, a, b, keeps, now, normal, place):
     """Returns the sign of n where two edges end nearer than `keeps` [m], between their ends, 0 elsewhere."""
     load_pair(1.0, end, end, ends, a, b, now)
@@ -131,7 +131,7 @@ def come_near(end, ends, a, b, keeps, now, normal, place):
     return 0
 
 
-@kernel()
+@kernel(inside=True)
 def load_pair(t, start, end, ends, a, b, now):
     """Writes the vertices of two edges at the time t [m], a's first, (8, 3)."""
     for i in range(4):
@@ -141,7 +141,7 @@ def load_pair(t, start, end, ends, a, b, now):
             now[4 + i, axis] = q + t * (end[ends[b, i], axis] - q)
 
 
-@kernel()
+@kernel(inside=True)
 def is_in_front(now, sign, skew, slant, normal):
     """Whether a lies in front of b with n of this sign, which is written, (3,); see above."""
     long_a, long_b, squared = 0.0, 0.0, 0.0
@@ -171,7 +171,7 @@ def is_in_front(now, sign, skew, slant, normal):
     return True
 
 
-@kernel()
+@kernel(inside=True)
 def closest(now, place):
     """Writes where on two edges, from 0 to 1, they are nearest to each other, (2,); returns the distance² [m²].
 
@@ -195,18 +195,29 @@ def closest(now, place):
 
 
 @kernel()
-def find_nearest_edges(chain_a, chain_b, from_b, at, ends, chain_start, a_out, b_out, place_out):
-    """Finds where k pairs of chains are nearest to each other, near edges of the second ones.
+def find_nearest_edges(
+    chain_a, chain_b, triangle, known_normal, skew, slant, at, ends, chain_start, beside,
+    a_out, b_out, place_out, sign_out, is_kept,
+):  # fmt: skip
+    """Finds where k pairs of chains are nearest to each other, from edges of the second ones on.
 
     Args:
-        chain_a, chain_b, from_b: The chains, and edges of the second ones, (k,) each.
+        chain_a, chain_b: The chains, (k,) each.
+        triangle: Beside the edges of the second ones, (k,).
+        known_normal: Which way the first ones were kept, (k, 3).
+        skew, slant: As `SKEW` and `SLANT`, for edges that met.
         at: Vertices [m], (v, 3).
-        ends, chain_start: See `SharpEdges`.
-        a_out, b_out, place_out: Out, the edges and where on them, (k,), (k,) and (k, 2).
+        ends, chain_start, beside: Of the `SharpEdges`, `triangle` of them, (e,).
+        a_out, b_out, place_out, sign_out: Out, the edges, where on them, and sign of n, (k,), (k,), (k, 2) and (k,).
+        is_kept: Out, whether they still lie in front of each other, (k,).
     """
-    now, place = np.empty((8, 3)), np.empty(2)
+    now, place, normal = np.empty((8, 3)), np.empty(2), np.empty(3)
     for c in range(len(chain_a)):
-        a, b = chain_start[chain_a[c]], np.int64(from_b[c])
+        a, b = chain_start[chain_a[c]], chain_start[chain_b[c]]
+        for edge in range(b, chain_start[chain_b[c] + 1]):
+            if beside[edge] == triangle[c]:
+                b = edge
+                break
         squared = np.inf
         for turn in range(ROUNDS):
             before = squared
@@ -221,3 +232,12 @@ def find_nearest_edges(chain_a, chain_b, from_b, at, ends, chain_start, a_out, b
             a, b = np.int64(a_out[c]), np.int64(b_out[c])
             if not squared < before:
                 break
+        load_pair(0.0, at, at, ends, a, b, now)
+        along = 0.0
+        for axis in range(3):
+            i, j = (axis + 1) % 3, (axis + 2) % 3
+            along += known_normal[c, axis] * (
+                (now[1, i] - now[0, i]) * (now[5, j] - now[4, j]) - (now[1, j] - now[0, j]) * (now[5, i] - now[4, i])
+            )
+        sign_out[c] = 1.0 if along > 0.0 else -1.0
+        is_kept[c] = is_in_front(now, 1 if along > 0.0 else -1, skew, slant, normal)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices
 from .candidates import find_bounds, find_pairs, find_way
-from .edge_crossings import find_edge_crossings, find_nearest_edges, is_in_front, load_pair
+from .edge_crossings import find_edge_crossings, find_nearest_edges
 from .edges import SharpEdges, Whole
 from .search import FORGET, ROOM, SPARE, SPARE_OF_WAY
 from .skin import SLOTS, Skins
@@ -152,19 +152,12 @@ class EdgeSearch:
         if not there.all():
             which = np.flatnonzero(there)
             return self._held(EdgesKnown(*(getattr(known, name)[which] for name in vars(known))))
-        first = edges.chain_start[chain_b]
-        from_b = first.astype(np.int32)
-        for c in range(count):
-            own = edges.triangle[first[c] : edges.chain_start[chain_b[c] + 1]]
-            from_b[c] += np.argmax(own == known.triangle[c])
         a, b, place = np.empty(count, np.int32), np.empty(count, np.int32), np.empty((count, 2))
-        find_nearest_edges(chain_a, chain_b, from_b, self.start, edges.ends, edges.chain_start, a, b, place)
-        kept, sign = np.ones(count, bool), np.empty(count)
-        now, normal = np.empty((8, 3)), np.empty(3)
-        for c in range(count):
-            load_pair(0.0, self.start, self.start, edges.ends, a[c], b[c], now)
-            sign[c] = np.sign(np.cross(now[1] - now[0], now[5] - now[4]) @ known.normal[c])
-            kept[c] = is_in_front(now, int(sign[c]), PARALLEL, TURNED, normal)
+        sign, kept = np.empty(count), np.empty(count, bool)
+        find_nearest_edges(
+            chain_a, chain_b, known.triangle, known.normal, PARALLEL, TURNED, self.start, edges.ends,
+            edges.chain_start, edges.triangle, a, b, place, sign, kept,
+        )  # fmt: skip
         # beyond the last edge of a chain there is nothing to meet
         for edge, along in ((a, place[:, 0]), (b, place[:, 1])):
             kept &= ~((along <= 0.0) & edges.is_end[edge, 0]) & ~((along >= 1.0) & edges.is_end[edge, 1])
