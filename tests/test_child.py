@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from child_bakes import FRAMES, change, child, failure, listen, nothing
+from child_bakes import through as through
 from sinew.addon.baking.bake_driver import BakeDriver
 from sinew.addon.baking.child_process import child_command
 from sinew.solver.cache import CacheReader, CacheWriter

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from child_bakes import FRAMES, change, child, failure, listen, nothing
+from child_bakes import through as through
 from sinew.addon.baking.child_process import child_command
 from sinew.solver.cache import CacheReader, is_locked
 from sinew.solver.errors import Cancelled, SolveFailed, StorageFailed

@@ -13,6 +13,7 @@ import pytest
 
 from breaking_bakes import FRAMES, breaking_scene, write_breaking
 from finished_bakes import ASKED, KEY, nothing, surface_of
+from finished_bakes import through as through
 from sinew.solver.arrays import indices
 from sinew.solver.attributes.ply import read_ply
 from sinew.solver.cache import CacheReader

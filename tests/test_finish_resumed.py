@@ -17,6 +17,7 @@ import pytest
 
 from breaking_bakes import FRAMES
 from finished_bakes import KEY, nothing, surface_of
+from finished_bakes import through as through
 from mortal import Dead, Mortal
 from sinew.solver.cache import CacheReader, delete_cache
 from sinew.solver.errors import Cancelled, SolveFailed, StorageFailed
