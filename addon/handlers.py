@@ -11,7 +11,7 @@ from bpy.app.handlers import persistent
 
 from . import messages, overrides, roles
 from .baking import bake_status, bakes, cache_look, cache_place, present_bake, pulse, refusals, saving
-from .drawing import attachment_overlay, contact_overlay, overlay
+from .drawing import drawn
 from .results.result_objects import results_of
 
 
@@ -27,9 +27,7 @@ def load_post(*_: object) -> None:
     bakes.forget_all()
     cache_place.another_file()
     bake_status.forget()
-    overlay.forget()
-    attachment_overlay.forget()
-    contact_overlay.forget()
+    drawn.forget()
     for scene in bpy.data.scenes:
         present_bake.mend(scene)
         present_bake.attach(scene, lost_ones=False)

@@ -32,6 +32,12 @@ class CacheLook:
     is_written: bool = False
     problem: SinewError | None = None
 
+    def frame_shown_at(self, frame: int) -> int | None:
+        """Returns the whole frame nearest to `frame`, or None: nothing is baked."""
+        if self.head is None or self.last_frame is None:
+            return None
+        return min(max(frame, self.head.frame_start), self.last_frame)
+
     def resume_frame(self, wanted: int | None = None) -> int | None:
         """Returns the last frame, up to `wanted`, from which the bake can go on, or None."""
         return max((frame for frame in self.resume_frames if wanted is None or frame <= wanted), default=None)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import bpy
 import numpy as np
@@ -17,15 +16,12 @@ from .. import holding, roles
 from ..baking import cache_look, cache_place, present_bake
 from ..reading.moments import rest_frame
 from . import attachment_display, attachment_preview, tet_display
+from .drawn import Drawn, blended, show, uploaded
 
 FACE_ALPHA, CROSS_ALPHA = 0.30, 0.95
 
 # name and number of a bone, corners of faces, and ends of lines
 Part = tuple[str, int, np.ndarray, np.ndarray]
-
-_handle: Any = None
-# what was drawn last of each body: (folder, key) → (signature, batches)
-_drawn: dict[tuple[str, str], tuple[tuple, list]] = {}
 
 
 def shown_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> set[str] | None:
@@ -55,24 +51,24 @@ def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, bones:
     key, unit = present_bake.key_of(obj), scene.unit_settings.scale_length
     seen, chosen = cache_look.look(folder), None if bones is None else frozenset(bones)
     make: Callable[[], Iterator[Part]]
-    if seen.head is not None and seen.last_frame is not None:
-        frame = min(max(scene.frame_current, seen.head.frame_start), seen.last_frame)
-        signature: tuple = (_stamp(folder), frame, unit, chosen)
+    frame = seen.frame_shown_at(scene.frame_current)
+    if frame is not None:
+        depends: tuple = (_stamp(folder), frame, unit, chosen)
         make = partial(_of_bake, folder, key, frame, unit)
     elif scene.frame_current == rest_frame(scene) and obj.mode != "EDIT":
         # evaluating here would take from Blender what it is about to draw
         depsgraph = bpy.context.view_layer.depsgraph
         if depsgraph is None:
             return []
-        signature = ("preview", attachment_preview.depends(scene, obj, depsgraph), chosen)
+        depends = ("preview", attachment_preview.depends(scene, obj, depsgraph), chosen)
         make = partial(_of_preview, scene, obj, depsgraph)
     else:
         return []
-    known = _drawn.get((str(folder), key))
-    if known is None or known[0] != signature:
-        known = (signature, [batch for part in make() if bones is None or part[0] in bones for batch in _made(*part)])
-        _drawn[str(folder), key] = known
-    return known[1]
+    return _drawn.kept(
+        (folder, key),
+        depends,
+        lambda: [batch for part in make() if bones is None or part[0] in bones for batch in _made(*part)],
+    )
 
 
 def _stamp(folder: Path) -> int:
@@ -105,44 +101,21 @@ def _of_preview(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.ty
 
 
 def _made(_name: str, number: int, faces: np.ndarray, lines: np.ndarray) -> Iterator[tuple]:
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
-    shader, colour = gpu.shader.from_builtin("UNIFORM_COLOR"), attachment_display.colour(number)
+    colour = attachment_display.colour(number)
     for kind, corners, alpha in (("TRIS", faces, FACE_ALPHA), ("LINES", lines, CROSS_ALPHA)):
         if len(corners):
-            values = {"pos": np.ascontiguousarray(corners, np.float32)}
-            yield shader, batch_for_shader(shader, kind, values), (*colour, alpha)
+            yield *uploaded(kind, corners), (*colour, alpha)
 
 
 def _draw_batches(batches: list) -> None:
     import gpu
 
-    gpu.state.blend_set("ALPHA")
-    gpu.state.depth_test_set("NONE")
-    gpu.state.face_culling_set("BACK")
-    for shader, batch, colour in batches:
-        shader.bind()
-        shader.uniform_float("color", colour)
-        batch.draw(shader)
-    gpu.state.face_culling_set("NONE")
-    gpu.state.blend_set("NONE")
+    with blended():
+        gpu.state.face_culling_set("BACK")
+        for batch in batches:
+            show(*batch)
+        gpu.state.face_culling_set("NONE")
 
 
-def forget() -> None:
-    """Drops what was kept for drawing: another file is open, or a bake was deleted."""
-    _drawn.clear()
-
-
-def register() -> None:
-    """Starts drawing."""
-    global _handle
-    _handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW")
-
-
-def unregister() -> None:
-    """Stops drawing."""
-    global _handle
-    bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
-    _handle = None
-    forget()
+_drawn = Drawn(draw)
+register, unregister = _drawn.register, _drawn.unregister

@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 import numpy as np
 
 from .. import roles
+from .drawn import Drawn, blended, show, uploaded
 
 COLOUR = (1.0, 0.45, 0.1, 0.7)
 CORNERS = 64
 # of meshes with more edges only the box is shown
 MOST_EDGES = 20_000
-
-_handle: Any = None
 
 
 def reach(source: bpy.types.Object, evaluated: bpy.types.Object) -> np.ndarray:
@@ -71,33 +68,14 @@ def draw() -> None:
     shown = [o for o in roles.heat_sources(context.scene) if o.visible_get()]
     if not shown:
         return
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
     # evaluating here would take from Blender what it is about to draw
     depsgraph = context.view_layer.depsgraph
     if depsgraph is None:
         return
     lines = np.concatenate([reach(o, o.evaluated_get(depsgraph)) for o in shown])
-    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    batch = batch_for_shader(shader, "LINES", {"pos": np.ascontiguousarray(lines.reshape(-1, 3), np.float32)})
-    gpu.state.blend_set("ALPHA")
-    gpu.state.depth_test_set("LESS_EQUAL")
-    shader.bind()
-    shader.uniform_float("color", COLOUR)
-    batch.draw(shader)
-    gpu.state.depth_test_set("NONE")
-    gpu.state.blend_set("NONE")
+    with blended("LESS_EQUAL"):
+        show(*uploaded("LINES", lines.reshape(-1, 3)), COLOUR)
 
 
-def register() -> None:
-    """Starts drawing."""
-    global _handle
-    _handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW")
-
-
-def unregister() -> None:
-    """Stops drawing."""
-    global _handle
-    bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
-    _handle = None
+_drawn = Drawn(draw)
+register, unregister = _drawn.register, _drawn.unregister

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import bpy
 import numpy as np
@@ -16,6 +15,7 @@ from ..baking import cache_look, cache_place, present_bake
 from ..results import visibility
 from ..results.result_objects import results_of
 from . import tet_display
+from .drawn import Drawn, blended, show, uploaded
 
 FACE_COLOUR = (0.25, 0.55, 0.85, 0.18)
 EDGE_COLOUR = (0.10, 0.30, 0.55, 0.85)
@@ -30,9 +30,6 @@ SEEN, ALL = "LESS_EQUAL", "ALWAYS"
 # so much nearer in depth, -1 to 1, are tets drawn, whose outside lies where the mesh is
 NEARER = 2.0e-4
 
-_handle: Any = None
-# what was drawn last of each body, so that a still frame is uploaded once: key → (signature, batches)
-_drawn: dict[tuple[str, str], tuple[tuple, list]] = {}
 # faces and edges, the same in all frames of a topology: (folder, key) → ((stamp, topology), display)
 _displays: dict[tuple[str, str], tuple[tuple[int, int], tet_display.TetDisplay | None]] = {}
 
@@ -57,27 +54,17 @@ def stands_in(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 
 def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object) -> list:
-    """Returns (batch, colour) pairs, made again only when the frame or the bake has changed."""
+    """Returns (shader, batch, colour, depth test), made again only when the frame or the bake has changed."""
     key = present_bake.key_of(obj)
     try:
         stamp = (folder / "cache.json").stat().st_mtime_ns
-        frame = _shown_frame(folder, scene)
-    except (OSError, StorageFailed):
+    except OSError:
         return []
-    is_solid = stands_in(obj, scene)
-    signature = (stamp, frame, obj.sinew.show_joined, scene.unit_settings.scale_length, is_solid)
-    known = _drawn.get((str(folder), key))
-    if known is None or known[0] != signature:
-        known = (signature, _make_batches(folder, scene, key, signature))
-        _drawn[str(folder), key] = known
-    return known[1]
-
-
-def _shown_frame(folder: Path, scene: bpy.types.Scene) -> int:
-    seen = cache_look.look(folder)
-    if seen.head is None or seen.last_frame is None:
-        raise StorageFailed("cache-missing", path=str(folder))
-    return min(max(scene.frame_current, seen.head.frame_start), seen.last_frame)
+    frame = cache_look.look(folder).frame_shown_at(scene.frame_current)
+    if frame is None:
+        return []
+    depends = (stamp, frame, obj.sinew.show_joined, scene.unit_settings.scale_length, stands_in(obj, scene))
+    return _drawn.kept((folder, key), depends, lambda: _make_batches(folder, scene, key, depends))
 
 
 def _display(folder: Path, key: str, stamp: int, frame: int) -> tet_display.TetDisplay | None:
@@ -92,74 +79,39 @@ def _display(folder: Path, key: str, stamp: int, frame: int) -> tet_display.TetD
     return known[1]
 
 
-def _make_batches(folder: Path, scene: bpy.types.Scene, key: str, signature: tuple) -> list:
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
-    stamp, frame, show_joined, _, is_solid = signature
+def _make_batches(folder: Path, scene: bpy.types.Scene, key: str, depends: tuple) -> list:
+    stamp, frame, show_joined, _, is_solid = depends
     display = _display(folder, key, stamp, frame)
     points = display and tet_display.positions(folder, frame, display.nodes)
     if display is None or points is None:
         return []
     points = np.ascontiguousarray(points / scene.unit_settings.scale_length, np.float32)
-    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     parts = [("TRIS", display.faces, FACE_COLOUR, SEEN), ("LINES", display.edges, EDGE_COLOUR, SEEN)]
     if show_joined:
         # in this order: what is always drawn writes its depth too
         parts.append(("TRIS", display.joined, JOINED_COLOUR, SEEN))
         parts.append(("TRIS", display.joined, HIDDEN_JOINED_COLOUR, ALL))
     solid = [_solid(points, display.faces)] if is_solid and len(display.faces) else []
-    return solid + [
-        (shader, batch_for_shader(shader, kind, {"pos": points}, indices=np.ascontiguousarray(which, np.int32)), *look)
-        for kind, which, *look in parts
-        if len(which)
-    ]
+    return solid + [(*uploaded(kind, points, indices=which), *look) for kind, which, *look in parts if len(which)]
 
 
 def _solid(points: np.ndarray, faces: np.ndarray) -> tuple:
     """Returns the faces of the tets as a solid thing: a batch, no colour of its own, and its depth test."""
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
     corners, colours = tet_display.shaded_faces(points, faces, SOLID_COLOUR)
-    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
-    values = {"pos": corners.astype(np.float32), "color": colours.astype(np.float32)}
-    return shader, batch_for_shader(shader, "TRIS", values), None, SEEN
+    return *uploaded("TRIS", corners, "SMOOTH_COLOR", color=colours), None, SEEN
 
 
 def _draw_batches(batches: list) -> None:
     import gpu
 
-    gpu.state.blend_set("ALPHA")
-    with gpu.matrix.push_pop_projection():
+    with blended(), gpu.matrix.push_pop_projection():
         projection = gpu.matrix.get_projection_matrix()
         projection[2] -= NEARER * projection[3]
         gpu.matrix.load_projection_matrix(projection)
-        for shader, batch, colour, depth_test in batches:
+        for *batch, depth_test in batches:
             gpu.state.depth_test_set(depth_test)
-            shader.bind()
-            if colour is not None:
-                shader.uniform_float("color", colour)
-            batch.draw(shader)
-    gpu.state.depth_test_set("NONE")
-    gpu.state.blend_set("NONE")
+            show(*batch)
 
 
-def forget() -> None:
-    """Drops what was kept for drawing: another file is open, or a bake was deleted."""
-    _drawn.clear()
-    _displays.clear()
-
-
-def register() -> None:
-    """Starts drawing."""
-    global _handle
-    _handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW")
-
-
-def unregister() -> None:
-    """Stops drawing."""
-    global _handle
-    bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
-    _handle = None
-    forget()
+_drawn = Drawn(draw, _displays.clear)
+register, unregister = _drawn.register, _drawn.unregister

@@ -4,18 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
 
 import bpy
 import numpy as np
 
 from ..baking import body_reports, cache_look, cache_place
+from .drawn import Drawn, blended, show, uploaded
 
 COLOUR = (0.95, 0.20, 0.15, 0.95)
 HEIGHT, LEAST_WIDTH = 5.0, 3.0  # [pixels at 100 %]
 ABOVE = 3.0  # the foot of the region, where its scroll bar is thin
-
-_handle: Any = None
 
 
 def runs(frames: Iterable[int]) -> list[tuple[int, int]]:
@@ -63,9 +61,6 @@ def draw() -> None:
     found = marked(context.scene)
     if not found:
         return
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
     view = context.region.view2d
     # a frame is marked from half before it to half after it
     places = [(view.view_to_region(a - 0.5, 0.0, clip=False)[0], view.view_to_region(b + 0.5, 0.0, clip=False)[0])
@@ -73,23 +68,9 @@ def draw() -> None:
     corners = rectangles(places, context.preferences.system.ui_scale, context.region.width)
     if not len(corners):
         return
-    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    batch = batch_for_shader(shader, "TRIS", {"pos": corners})
-    gpu.state.blend_set("ALPHA")
-    shader.bind()
-    shader.uniform_float("color", COLOUR)
-    batch.draw(shader)
-    gpu.state.blend_set("NONE")
+    with blended():
+        show(*uploaded("TRIS", corners), COLOUR)
 
 
-def register() -> None:
-    """Starts drawing."""
-    global _handle
-    _handle = bpy.types.SpaceDopeSheetEditor.draw_handler_add(draw, (), "WINDOW", "POST_PIXEL")
-
-
-def unregister() -> None:
-    """Stops drawing."""
-    global _handle
-    bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_handle, "WINDOW")
-    _handle = None
+_drawn = Drawn(draw, space="SpaceDopeSheetEditor", when="POST_PIXEL")
+register, unregister = _drawn.register, _drawn.unregister

@@ -7,7 +7,7 @@ import bpy
 
 from ...solver.errors import BadInput
 from ..baking import bakes, cache_place
-from ..drawing import attachment_overlay, contact_overlay, overlay
+from ..drawing import drawn
 from ..messages import told
 
 
@@ -34,9 +34,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Deletes it."""
         foreign = bakes.delete(context.scene)
-        overlay.forget()
-        attachment_overlay.forget()
-        contact_overlay.forget()
+        drawn.forget()
         if foreign:
             self.report({"INFO"}, f"{len(foreign)} files that are not Sinew's stay in {foreign[0].parent}")
         return {"FINISHED"}
