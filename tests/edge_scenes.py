@@ -114,3 +114,21 @@ def box(lengths: Floats) -> tuple[Floats, Indices]:
     """Returns a box with a corner at the origin, of twelve triangles."""
     nodes, tets = bar((1, 1, 1), tuple(lengths))
     return nodes, boundary(tets)
+
+
+def corrugated(thick: float = 0.05, gap: float = 0.002, E: float = 1.0e6) -> Scene:
+    """Returns two plates of 1 m, each with two sharp ridges, that lie on each other crosswise; the lower one is held.
+
+    Four times an edge lies across an edge, so the upper one rests.
+    """
+
+    def folded(nodes: Floats) -> Floats:
+        height = 0.15 * np.abs(np.abs(4.0 * nodes[:, 0] - 2.0) - 1.0)  # 0 at both ridges
+        return nodes + np.column_stack([np.full(len(nodes), -0.5), np.full(len(nodes), -0.5), height - 0.0])
+
+    material = replace(RUBBER, youngs_modulus=E)
+    cells, lengths = (16, 13, 1), (1.0, 1.0, thick)
+    up = bent_block("up", cells, lengths, lambda v: folded(v) + [0, 0, gap], material=material)
+    low = bent_block("low", cells, lengths, lambda v: folded(v) * [1, 1, -1] @ ACROSS.T, material=material)
+    low = replace(low, triangles=low.triangles[:, ::-1].copy(), tets=low.tets[:, [0, 1, 3, 2]].copy())
+    return Scene((held(low, lambda v: v[:, 2] < -0.1), up))

@@ -8,12 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_scenes import NOTHING, surface_body
+from contact_scenes import NOTHING, held, surface_body
 from edge_scenes import EdgesIn, box, crossed, on_collider, sharp_edges, tracks_of
 from scenes import Run, block, rotation
 from shapes import sphere
 from sinew.solver.arrays import indices
-from sinew.solver.scene import Meshing, Scene
+from sinew.solver.collision import Collision
+from sinew.solver.scene import Meshing, Scene, Settings
+from sinew.solver.skins import make
 from sinew.solver.skins.edge_crossings import (
     SKEW,
     SLANT,
@@ -333,3 +335,21 @@ def test_what_broke_has_no_edges_and_the_others_keep_theirs(tmp_path):
     np.testing.assert_array_equal(left.triangle, skins.edges.triangle[own] + 5)
     np.testing.assert_array_equal(rest[left.ends], skins.rest[skins.edges.ends[own]])
     assert left.chains == skins.edges.chains and (left.chain == skins.edges.chain[own]).all()
+
+
+def test_what_slides_onto_a_table_is_not_caught_by_the_ends_of_upright_edges(tmp_path, monkeypatch):
+    """A box that is a little deep in the level of a table comes over its rim with a corner ahead."""
+    table = block((6, 6, 2), (1.2, 1.2, 0.4), at=(0.0, -0.6, -0.4), key="table", collision=Collision(0.0))
+    slider = block(
+        (3, 3, 3), (0.3, 0.3, 0.3), at=(-0.47, -0.15, -1.0e-4), turn=rotation([0, 0, 1], 0.785), key="slider",
+        collision=Collision(0.0), initial_velocity=(1.0, 0.0, 0.0),
+    )  # fmt: skip
+    scene = Scene((held(table, lambda v: v[:, 2] < -0.39), slider), (), Settings(gravity=NOTHING))
+    velocities = []
+    for name in ("with", "without"):
+        run = Run(tmp_path / name, scene, **tracks_of(scene))
+        assert (run.built.skins.skins.edges is None) == (name == "without")
+        run.advance(6)
+        velocities.append(run.state.v.copy())
+        monkeypatch.setattr(make, "_edges", lambda *_: None)
+    np.testing.assert_allclose(*velocities, atol=1e-6)

@@ -18,6 +18,7 @@ from .time_of_impact import ASIDE
 from .tree import fit_boxes
 
 FAR = 1.0  # depth at the end of a look from which edges are not taken, in sizes of tets
+END = 0.1  # distance from a corner up to which that alone meets faces, in sizes of tets
 LOST = 2.0  # depth from which edges that met are forgotten, in sizes of tets
 PARALLEL, TURNED = (
     0.02,
@@ -207,7 +208,13 @@ class EdgeSearch:
         )
         order = np.lexsort((found.b, found.a, numbers[:count]))
         found = found.only(order)
-        return found.only(self._planes(found, end)[2] > -FAR * edges.size[found.b])
+        is_there = self._planes(found, end)[2] > -FAR * edges.size[found.b]
+        # what slides onto a surface a little too deep would be caught by the ends of its upright edges
+        for edge, along in ((found.a, found.place[:, 0]), (found.b, found.place[:, 1])):
+            first, last = (self.start[edges.ends[edge, k]] for k in (0, 1))
+            near = END * edges.size[found.b] / np.maximum(np.linalg.norm(last - first, axis=1), 1e-300)
+            is_there &= ~(edges.is_end[edge, 0] & (along < near)) & ~(edges.is_end[edge, 1] & (along > 1.0 - near))
+        return found.only(is_there)
 
     def _take(self, found: _Held, end: Floats, pushes: Bools) -> bool:
         """Adds what goes in and is not held yet, and gives what is held without a push its place; says whether any."""
