@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .integrators.implicit_euler import step
-from .integrators.outside import Outside, Points
+from .integrators.outside import Outside, Pairs, Points
 from .jit import is_cached
 from .linear.small_islands import MOST_NODES
 from .model import Model, Part, make_model
@@ -38,8 +38,20 @@ def compile_step() -> None:
         step(model, state, acting, 0.01, Settings())
 
 
-def _strip() -> Model:
-    return make_model([Part("warm", NODES, TETS, np.ones(len(TETS)), Material())])
+def compile_pairs() -> None:
+    """Takes two steps in which a tet of one body pushes one of another, so that what couples bodies is compiled."""
+    model, first, last = _strip(2), np.zeros(1, np.int32), np.array([2 * len(TETS) - 1], np.int32)
+    weights = np.full((1, 4), 0.25)
+    touching = Outside(pairs=Pairs(first, weights, last, weights, np.ones((1, 3)), np.eye(3)[None] * 10.0))
+    state = State(model.X.copy(), np.zeros_like(model.X))
+    # where contacts change, a second solve begins with what the first one found
+    answers = iter((touching, None))
+    step(model, state, touching, 0.01, Settings(), respond=lambda *_: next(answers), max_solves=2)
+
+
+def _strip(count: int = 1) -> Model:
+    """Returns so many strips, each a body."""
+    return make_model([Part(f"warm-{body}", NODES, TETS, np.ones(len(TETS)), Material()) for body in range(count)])
 
 
 def compile_elsewhere(what: str) -> subprocess.Popen | None:

@@ -65,7 +65,9 @@ def warm_up(scene: Scene, on_event: Callable[[Mapping[str, Any]], None]) -> None
 def _elsewhere(scene: Scene) -> list[str]:
     """Returns what other processes compile while this one builds."""
     steps = [] if all(is_resting(body) for body in scene.bodies) else ["steps"]
-    steps += ["touching"] if touches(scene) else []
+    if touches(scene):
+        # what finds contacts takes longer to compile than all else: what answers them is compiled beside it
+        steps = ["steps-of-many", "touching"]
     if all(body.flesh is None for body in scene.bodies):
         return steps
     return [*steps, "averaged-flesh" if any(is_averaged(body) for body in scene.bodies) else "flesh"]

@@ -52,3 +52,20 @@ assert reports[-1].contacts > 0
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_what_answers_contacts_is_compiled_beside_what_finds_them() -> None:
+    """A step of two bodies that push each other leaves nothing of the linear system to compile to one with skins."""
+    code = """
+from sinew.solver import warm_touching
+from sinew.solver.linear import conjugate_gradients, coupled_modes, pairs, widening
+from sinew.solver.warm_step import compile_pairs, compile_step
+KERNELS = (conjugate_gradients.conjugate_gradients, coupled_modes.balance_coupled, pairs.add_pairs, widening.merge_rows)
+compile_step()
+compile_pairs()
+before = [kernel.signatures for kernel in KERNELS]
+warm_touching.compile_touching()
+assert all(before) and [kernel.signatures for kernel in KERNELS] == before, before
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr

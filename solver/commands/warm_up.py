@@ -14,6 +14,7 @@ def add_parser(subparsers: Any) -> None:
     """Says the options."""
     parser = subparsers.add_parser("warm-up", help="compile the kernels now, once per machine")
     parser.add_argument("--steps", action="store_true", help="only those of the simulation's steps")
+    parser.add_argument("--steps-of-many", action="store_true", help="those, and of bodies that push each other")
     parser.add_argument("--flesh", action="store_true", help="only those of flesh")
     parser.add_argument("--averaged-flesh", action="store_true", help="only those of nearly incompressible flesh")
     parser.add_argument("--touching", action="store_true", help="only those of bodies that meet each other")
@@ -27,10 +28,12 @@ def run(options: argparse.Namespace) -> int:
     began = clock.perf_counter()
     if options.child:
         StopRequest().listen_to_input(lambda: None)
-    if options.steps:
-        from ..warm_step import compile_step
+    if options.steps or options.steps_of_many:
+        from ..warm_step import compile_pairs, compile_step
 
         compile_step()
+        if options.steps_of_many:
+            compile_pairs()
     elif options.flesh or options.averaged_flesh:
         from ..warm_flesh import compile_flesh
 

@@ -21,6 +21,8 @@ from .time_of_impact import ASIDE, LEVEL, NEVER, cubic, extremes, falling_root, 
 SKEW = 0.05  # sine of the angle between edges from which they cross; below, points of theirs are met soon enough
 SLANT = 0.05  # sine of the angle by which a face may be on the wrong side of the plane
 ROUNDS = 8  # of a walk
+# rows of `differences`, of one type with the numbers of vertices, so that `heights` is compiled once
+ORIGIN, FROM_B, ALONG_A, ALONG_B = np.int32(0), np.int32(1), np.int32(2), np.int32(3)
 
 
 @kernel()
@@ -43,7 +45,7 @@ def find_edge_crossings(
     one, other = np.empty((4, 3)), np.empty((4, 3))
     count = 0
     for c in range(len(edge_a)):
-        a, b = edge_a[c], edge_b[c]
+        a, b = np.int64(edge_a[c]), np.int64(edge_b[c])
         near = ASIDE * size[b]
         if far_apart(start, end, ends, a, b, near + keeps[c]):
             continue
@@ -51,8 +53,8 @@ def find_edge_crossings(
         differences(end, ends, a, b, other)
         best, best_sign = NEVER, 0
         for sign in (1, -1):
-            j, k = (2, 3) if sign > 0 else (3, 2)
-            b0, b1, b2, b3 = heights(one, other, 1, 0, j, k, LEVEL * size[b])
+            j, k = (ALONG_A, ALONG_B) if sign > 0 else (ALONG_B, ALONG_A)
+            b0, b1, b2, b3 = heights(one, other, FROM_B, ORIGIN, j, k, LEVEL * size[b])
             if min(min(b0, b1), min(b2, b3)) >= 0.0 or max(max(b0, b1), max(b2, b3)) < 0.0:
                 continue
             turn, back = extremes(b0, b1, b2, b3)

@@ -239,7 +239,7 @@ def pseudo_normal(t, positions, triangles, at_start, at, weights, zeros, normal)
     for axis in range(3):
         normal[axis] = 0.0
     for slot in range(at_start[a], at_start[a + 1]):
-        u = at[slot]
+        u = np.int64(at[slot])
         own = 2
         if triangles[u, 0] == a:
             own = 0
