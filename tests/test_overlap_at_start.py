@@ -12,10 +12,11 @@ from contact_measures import DeepestEver, kinetic_energy
 from contact_scenes import NOTHING, RUBBER
 from scenes import Run, block
 from sinew.solver.contact.overlapped import first_overlaps
-from sinew.solver.contact.parting import FIELD, SLOWS, calmed
+from sinew.solver.contact.parting import FIELD, SLOWS, calmed, part_calmly
 from sinew.solver.errors import BadInput
 from sinew.solver.scene import Collider, Scene, Settings
 from sinew.solver.skins.places import places
+from sinew.solver.topology import TETS
 
 SOFT = replace(RUBBER, youngs_modulus=1.0e5, mass_damping=0.5)
 
@@ -88,6 +89,21 @@ def test_syrup_ends_and_is_in_the_state(tmp_path):
     assert run.state.fields[FIELD].tolist() == [[0.0, 1.0, 1.0]]
     run.advance(90)
     assert FIELD not in run.state.fields
+
+
+def test_pieces_fly(tmp_path):
+    """What is let out after a break is not slowed down."""
+    run = Run(tmp_path, Scene(two(0.1), (), Settings(gravity=NOTHING)))
+    run.advance()
+    contacts, state = run.simulation.contacts, run.state.copy()
+    state.fields.pop(FIELD)
+    state.fields[TETS] = run.built.model.tets
+    before = state.v.copy()
+    part_calmly(contacts, state)
+    assert np.array_equal(state.v, before) and FIELD not in state.fields
+    del state.fields[TETS]
+    part_calmly(contacts, state)
+    assert not np.array_equal(state.v, before) and FIELD in state.fields
 
 
 def test_what_only_touches_is_left_alone(tmp_path):

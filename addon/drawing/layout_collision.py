@@ -18,8 +18,8 @@ from .settings import draw_pointer, draw_setting, quantity
 FEW_TOUCHED = 3
 POSE_TOUCHES_ITSELF = "Follow Pose has a switch of its own for this: Self Contact, in the panel Flesh"
 POSE_SLIDES = (
-    "It slides on colliders and on other flesh that follows a pose: at rest in every pose, it has no way to rub along. "
-    "It keeps this Thickness from colliders, and from bodies that move by themselves"
+    "It slides on colliders and on other flesh that follows a pose, whatever the Friction. It keeps the Thickness from "
+    "colliders, and from bodies that move by themselves"
 )
 PIECES_COLLIDE = "Pieces of what breaks touch each other without this; the more there are, the longer it takes"
 GROUND_HAS_FRONT = "A ground is solid below, without end"

@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays import Bools, Floats
 from ..model import Model
 from ..state import State
+from ..topology import TETS
 from .response import ContactStep
 
 SLOWS = 0.05  # time in which the relative motion falls to 1/e [s]
@@ -30,7 +31,8 @@ def part_calmly(contacts: ContactStep, state: State) -> None:
     if not contacts.skins:
         return
     pushing, before = contacts.pushing, state.fields.pop(FIELD, None)
-    lets_out = pushing.lift < -LEAST * pushing.size
+    # what is let out once bodies have broken is pieces among others; these have to fly
+    lets_out = (pushing.lift < -LEAST * pushing.size) & (TETS not in state.fields)
     if before is None and not lets_out.any():
         return
     normal_force = contacts.end[1]
