@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN = $(VENV)/bin/python
 ARGS ?=
-# tests run in so many processes, each file in one of them
+# tests run in so many processes; one that is done takes over half of what another has left
 PROCESSES ?= 2
 
 .PHONY: help environment demo test validate lint types zip test-installed test-window clean
@@ -26,7 +26,7 @@ demo: environment
 	$(RUN) demo_blends/make_demo.py $(ARGS)
 
 test: environment
-	$(RUN) -m pytest -n $(PROCESSES) --dist loadfile $(ARGS)
+	$(RUN) -m pytest -n $(PROCESSES) --dist worksteal $(ARGS)
 
 validate: environment
 	$(RUN) -m pytest -s $(ARGS) tests/validate_*.py
