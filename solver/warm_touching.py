@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compiles what runs where bodies meet each other or themselves: two boxes, one of which falls on the other."""
+"""Compiles what runs where bodies meet each other or themselves: two boxes, one of which falls on the other, turned."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from .advance import advance_frame
+from .arrays import Floats
 from .build import build
 from .collision import Collision
 from .scene import Body, Meshing, Scene, Settings
@@ -17,13 +18,16 @@ from .tracks import TrackReader
 from .warm_scene import box, grid_of_tets
 
 HEIGHT = 1.0e-3  # between the boxes, which are 1 m high
+TURN = np.array([[0.8, 0.6, 0.0], [-0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])  # of the upper one, so that edges cross
 
 
 def compile_touching() -> None:
     """Takes steps in which a box falls on another."""
     with tempfile.TemporaryDirectory(prefix="sinew-warm-up-") as folder:
         tracks = TrackReader(Path(folder), wait=0.0)
-        scene = Scene((_box("low", 0.0), _box("high", 1.0 + HEIGHT)), settings=Settings(frame_end=2, substeps=2))
+        scene = Scene(
+            (_box("low", 0.0, np.eye(3)), _box("high", 1.0 + HEIGHT, TURN)), settings=Settings(frame_end=2, substeps=2)
+        )
         built = build(scene, tracks, lambda stage, body: None)
         simulation = Simulation(scene, tracks, built, built.initial)
         # too few frames for one that falls from rest: both sides have to have met
@@ -32,11 +36,11 @@ def compile_touching() -> None:
             advance_frame(simulation, frame, lambda positions: None)
 
 
-def _box(key: str, height: float) -> Body:
-    corner = np.array([0.0, 0.0, height])
+def _box(key: str, height: float, turn: Floats) -> Body:
+    corner = np.array([-0.5, -0.5, height])
     vertices, triangles = box(corner, 1)
     nodes, tets = grid_of_tets((2, 2, 2))
     return Body(
-        key, "warm-up", vertices, triangles, meshing=Meshing("given"), tet_nodes=corner + 0.5 * nodes,
-        tets=tets, collision=Collision(self_contact=True),
+        key, "warm-up", vertices @ turn, triangles, meshing=Meshing("given"),
+        tet_nodes=(corner + 0.5 * nodes) @ turn, tets=tets, collision=Collision(self_contact=True),
     )  # fmt: skip
