@@ -78,19 +78,29 @@ def turned(
     return np.where(moves, x_after, x), np.where(moves, v_after, v)
 
 
-def spun(start: np.ndarray, mass: Floats, x: Floats, v: Floats, angular: Floats) -> Floats:
+def spun(start: np.ndarray, mass: Floats, x: Floats, v: Floats, angular: Floats, dt: float) -> Floats:
     """Returns velocities [m/s], (n, 3), with pieces spun about their centres by angular momenta [kg m²/s], (k, 3).
+
+    A step of `dt` [s] takes a share (ω Δt)² from a spin ω. More is not given back: pieces that are squeezed askew would
+    be flung about by what the forces that squeeze them are out of balance.
 
     Args:
         start: Where the pieces' nodes begin, (k + 1,).
         mass: Of the nodes [kg], (n,).
         x, v: Positions [m] and velocities [m/s], (n, 3).
         angular: What each piece gets.
+        dt: [s].
     """
     first, piece = start[:-1], np.repeat(np.arange(len(start) - 1), np.diff(start))
-    centre = np.add.reduceat(mass[:, None] * x, first) / np.add.reduceat(mass, first)[:, None]
-    arm = x - centre[piece]
-    return v + np.cross(_solve(_inertia(mass, arm, first), angular)[piece], arm)
+    total = np.add.reduceat(mass, first)[:, None]
+    arm = x - (np.add.reduceat(mass[:, None] * x, first) / total)[piece]
+    rest = v - (np.add.reduceat(mass[:, None] * v, first) / total)[piece]
+    inertia = _inertia(mass, arm, first)
+    spin = _solve(inertia, angular)
+    omega = np.linalg.norm(_solve(inertia, np.add.reduceat(mass[:, None] * np.cross(arm, rest), first)), axis=1)
+    most = omega * np.minimum(omega * dt, 1.0) ** 2
+    share = np.minimum(1.0, most / np.maximum(np.linalg.norm(spin, axis=1), np.finfo(float).tiny))
+    return v + np.cross((share[:, None] * spin)[piece], arm)
 
 
 def _inertia(mass: Floats, arm: Floats, first: np.ndarray) -> Floats:

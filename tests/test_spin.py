@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from sinew.solver.spin import turned
+from sinew.solver.spin import spun, turned
 
 DT = 0.01
 ALL = np.ones(3, bool)
@@ -120,3 +120,19 @@ def test_flat_pieces_and_single_points_are_no_trouble() -> None:
     after, spun = turned(np.array([0, 4, 5]), np.ones(5), x, x + DT * v, v, ALL[:2], DT)
     assert np.isfinite(after).all() and np.isfinite(spun).all()
     assert np.array_equal(after[4], x[4] + DT * v[4])
+
+
+def test_no_more_spin_is_given_back_than_a_step_takes() -> None:
+    start, mass, x, v = pieces(3)
+    centre = np.add.reduceat(mass[:, None] * x, start[:-1]) / np.add.reduceat(mass, start[:-1])[:, None]
+    about = momenta(start, mass, x - np.repeat(centre, np.diff(start), axis=0), v)[:, 3:]
+    dt = 1e-3  # in which they turn by some 0.2 rad
+    little = 1e-3 * about
+    given = momenta(start, mass, x, spun(start, mass, x, v, little, dt)) - momenta(start, mass, x, v)
+    assert np.allclose(given[:, :3], 0.0, atol=1e-9 * np.abs(about).max())
+    at_centre = given[:, 3:] - np.cross(centre, given[:, :3])
+    assert np.allclose(at_centre, little, atol=1e-9 * np.abs(about).max())
+    much = spun(start, mass, x, v, 1e6 * about, dt)
+    assert np.abs(much - v).max() < 0.3 * np.abs(v - np.add.reduceat(v, start[:-1])[0]).max()
+    still = np.zeros_like(v)
+    assert np.abs(spun(start, mass, x, still, about, dt)).max() < 1e-9

@@ -77,7 +77,7 @@ class Turning:
         is_held = np.zeros(len(v), bool) if outside.is_fixed is None else outside.is_fixed
         twist[self.is_free | np.logical_or.reduceat(is_held, start[:-1])] = 0.0
         self.twist[self.is_sought] = twist[self.is_sought]
-        return self.x, spun(start, self.model.mass, self.x, turned_v, -self.dt * self.twist)
+        return self.x, spun(start, self.model.mass, self.x, turned_v, -self.dt * self.twist, self.dt)
 
     def go_on(self, outside: Outside) -> None:
         """Linearises all about the end of the last solve, for what is not done in the next one."""
