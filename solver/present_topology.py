@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .arrays import Bools, Indices, floats, indices
+from .arrays import Bools, Indices, floats
 from .build import Built
 from .contact.points import ContactPoints
 from .fracture.bodies import FractureBodies
@@ -74,16 +74,11 @@ def broken_up(whole: Built, parted: Bools) -> Broken:
             broken_keys=keys,
             whole=whole,
             flesh=whole.flesh.following(model) if whole.flesh else None,
-            skins=whole.breaking.now(nodes.tets, origin, parted, _pieces(model)) if whole.breaking else whole.skins,
+            skins=whole.breaking.now(nodes.tets, origin, parted) if whole.breaking else whole.skins,
         ),
         topology=Topology(nodes.tets, origin),
         corner=nodes.corner,
     )
-
-
-def _pieces(model: Model) -> Indices:
-    """Returns the piece of every tet, (m,)."""
-    return indices(np.searchsorted(model.pattern.island_start, model.tets[:, 0], side="right") - 1)
 
 
 def _nodes(whole: Built, fracture: FractureBodies, parted: Bools) -> _Nodes:

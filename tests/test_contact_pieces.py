@@ -12,7 +12,6 @@ from contact_measures import depths, kinetic_energy
 from contact_scenes import NOTHING
 from scenes import Run, block, rotation
 from sinew.solver.break_up import _take
-from sinew.solver.collision import Collision
 from sinew.solver.contact.memory import Memory
 from sinew.solver.contact.skins_broken import follow_skins, let_out
 from sinew.solver.present_topology import broken_up, with_topology
@@ -34,7 +33,6 @@ def plate(fracture: Fracture, height: float, cells=(8, 8, 2), **settings) -> Bod
         key="plate",
         material=HARD,
         fracture=fracture,
-        collision=Collision(self_contact=True),
         **settings,
     )
     lift = [0.0, 0.0, height - body.vertices[:, 2].min()]
@@ -70,7 +68,7 @@ def test_parted_faces_lie_on_each_other_and_stay(tmp_path: Path) -> None:
     run.advance()
     part(run, 0.25)
     skins = run.built.skins.skins
-    assert (skins.piece >= 0).all() and run.built.model.pattern.island_count == 16
+    assert skins.meets[0, 0] and run.built.model.pattern.island_count == 16
     X = run.state.x.copy()
     run.advance(4)
     assert np.abs(run.state.x - X).max() < 1e-6
@@ -100,7 +98,7 @@ def test_a_resumed_bake_has_the_same_skins(tmp_path: Path) -> None:
     part(run, 0.25)
     part(run, 0.125)
     one, other = run.built.skins.skins, with_topology(whole, run.state).skins.skins
-    for name in ("rest", "tet", "weights", "nodes", "triangles", "vertex_key", "triangle_key", "piece", "area"):
+    for name in ("rest", "tet", "weights", "nodes", "triangles", "vertex_key", "triangle_key", "meets", "area"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
     assert (np.diff(one.vertex_key) > 0).all() and (np.diff(one.triangle_key) > 0).all()
 

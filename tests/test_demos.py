@@ -120,8 +120,8 @@ PINNED = {
             "Swan": {
                 "tets": (3738, 150),
                 "volume_ratio": (1.0, 0.02),
-                "pieces": (8, 4),
-                "largest_stress": (4.9e6, 1e6),  # ρ c v is 2e6; here at cracks that had not run through yet
+                "pieces": (6, 3),
+                "largest_stress": (1.43e6, 3e5),  # ρ c v is 2e6
             }
         },
     ),

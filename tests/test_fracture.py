@@ -108,7 +108,7 @@ def test_tips_are_where_tets_have_parted_and_still_share_a_node(tmp_path):
 
 def test_a_resumed_simulation_has_the_same_topology_and_the_same_bytes(tmp_path):
     run = falling(tmp_path / "a", ball())
-    run.advance(9)
+    run.advance(14)
     assert pieces(run) > 1
     stored = State.from_arrays({name: array.copy() for name, array in run.state.to_arrays().items()})
     again = falling(tmp_path / "b", ball())

@@ -30,7 +30,6 @@ from ..arrays import Bools, Floats, Indices, floats
 from ..integrators.outside import Pairs, Points
 from ..model import Model
 from ..state import State
-from ..topology import TETS
 from .clearance import clearance_of
 from .follow import follow, leave_out
 from .forces import (
@@ -47,7 +46,6 @@ from .forces import (
 )
 from .memory import Memory
 from .near import points_near, surroundings
-from .plausible import farthest, held_back
 from .points import ContactPoints
 from .pushing import Pushing
 from .settling import Settling
@@ -73,8 +71,7 @@ class ContactStep:
     ) -> None:
         """Guesses the contacts: those remembered, and those that points reach by their velocity alone."""
         self.points, self.places, self.model, self.dt, self.skins = points, places, model, dt, skins
-        self.is_broken = TETS in state.fields
-        self.settling = Settling(model, self.is_broken)
+        self.settling = Settling(model)
         self.measured_at: Floats | None = None
         self.friction = np.array([place.collider.friction for place in places])
         self.is_sheet = np.array([place.collider.is_sheet for place in places], bool)
@@ -93,7 +90,6 @@ class ContactStep:
             skins.begin(self.start, is_fixed, self.memory, self.first_of_skins)
         drifted, fallen = np.empty((2, *self.start.shape))
         go_on(self.start, floats(state.v), dt, model.gravity_scale, floats(gravity), drifted, fallen)
-        self.most = farthest(self.start, fallen, points.largest_tet) if self.is_broken else np.inf
         self.touching = self._find(fallen)
         self.pushing = self._new(self.touching)
         # what rests does not fall on, so gravity would reach too much; it only keeps remembered contacts in reach
@@ -148,7 +144,6 @@ class ContactStep:
 
         Islands that are wrong, (k,), want that whatever their contacts say.
         """
-        x = held_back(self.start, x, self.most) if self.is_broken else x
         measured = self._measure(x)
         found = self._find(x)
         if self._add(found, measured[0]):

@@ -22,14 +22,9 @@ ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
 class Settling:
     """The groups of a step, and which of them are still being solved."""
 
-    def __init__(self, model: Model, is_broken: bool) -> None:
-        """Begins it.
-
-        Args:
-            model: The bodies.
-            is_broken: Whether pieces of what broke are among them.
-        """
-        self.model, self.is_broken = model, is_broken
+    def __init__(self, model: Model) -> None:
+        """Begins it for the bodies of a model."""
+        self.model = model
         self.solves, self.is_settled = 0, True
         self.group = np.empty(model.pattern.island_count, np.int32)
         self.fate = np.empty(model.pattern.island_count, np.int8)
@@ -73,12 +68,10 @@ class Settling:
         """
         self.solves += 1
         count = self.solves
-        # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in, but not to
-        # splinters: so stiff a spring drags one to the plane in a step, and it flies off in the next
-        only_add = count >= ONLY_ADD and not self.is_broken and not self.is_followed
+        # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in
+        only_add = count >= ONLY_ADD and not self.is_followed
         only_drop = count >= ONLY_DROP and not self.is_followed
-        # nor are splinters lifted: a solve that throws one far would lift others as far
-        lifts_from = rigid if count <= MOST_LIFTS and not self.is_broken else len(touching)
+        lifts_from = rigid if count <= MOST_LIFTS else len(touching)
         of = self._join(pushing, normal_force)
         highest = settle(
             only_add, only_drop, lifts_from, count < MOST_SOLVES, count < MOST_WHEN_VIOLENT, self.group, of, self.share,

@@ -5,8 +5,9 @@ What is drawn of pieces is cut out of the render mesh when all is over; cutting 
 So each piece gets the faces of its tets that no other tet of it shares. Of these nodes, those outside the material,
 where the lattice sticks out, are put on the nearest place of the mesh, the same for all copies of a node. So the faces
 on both sides of a crack are the same at rest, no piece has a hole, and only what is finer than tets is missing: the
-vertices of the mesh that are left off these faces go on as points by themselves. Splinters of a few tets have points
-and no faces: they may turn by a radian in a step, and what they would sweep over is not there.
+vertices of the mesh that are left off these faces go on as points by themselves. Both sides of a crack touch each other
+from the moment that tets part, long before there is another piece: a crack that closes bears what presses on it. Else
+its sides would go into each other, and be jammed when they become pieces.
 
 Every vertex is bound to one tet, to that of its copy of the node that reaches least beyond itself. Vertices and
 triangles have keys that never change: those of the whole skin go first, then 4 · tet + corner, and 4 · tet + face.
@@ -33,7 +34,6 @@ from .neighbours import FACES, Neighbours
 
 SOFTNESS = 0.02  # of contacts between pieces, so that these give like the tets behind: blows of stiffer ones break more
 REACH = 1.0  # how far a node may be put elsewhere, in tet sizes
-SPLINTER = 4  # tets from which a piece has a surface; of smaller ones only the corners touch others
 LOOSE = 0.05  # distance from the faces of tets from which a vertex of the mesh is a point by itself, in tet sizes
 
 
@@ -87,26 +87,24 @@ class BreakingSkins:
     numbers: tuple[int, ...]
     weight: float
 
-    def now(self, tets: Indices, origin: Indices, parted: Bools, piece: Indices) -> SkinSurfaces:
+    def now(self, tets: Indices, origin: Indices, parted: Bools) -> SkinSurfaces:
         """Returns the skins when the tets have the nodes `tets`, (m, 4).
 
         Args:
             tets: See above.
             origin: Nodes of the whole bodies that they are copies of, (n,).
             parted: Across which faces tets have parted, (m, 4).
-            piece: The piece of each tet, (m,).
         """
-        is_splinter = np.bincount(piece)[piece] < SPLINTER
         skins = self.surfaces.skins
         broken = [number for number in self.numbers if parted[self.model.bodies[number].tets].any()]
         parts = []
         for skin in range(len(skins)):
             number = int(skins.body[skin])
             if number in broken:
-                parts.append(self._broken(skin, tets, origin, parted, is_splinter))
+                parts.append(self._broken(skin, tets, origin, parted))
             else:
                 parts.append(self._whole(skin))
-        together = _together(skins, parts, tets, broken, piece)
+        together = _together(skins, parts, tets, broken)
         return replace(self.surfaces, skins=together, points=_points(parts), under=NOT_LOOKED_FOR)
 
     @functools.cached_property
@@ -149,14 +147,12 @@ class BreakingSkins:
             _some(points, own),
         )
 
-    def _broken(self, skin: int, tets: Indices, origin: Indices, parted: Bools, is_splinter: Bools) -> _Part:
+    def _broken(self, skin: int, tets: Indices, origin: Indices, parted: Bools) -> _Part:
         skins, body, laid = self.surfaces.skins, self.model.bodies[skin], self.laid[skin]
-        own, first, is_splinter = skins.vertices_of(skin), body.tets.start, is_splinter[body.tets]
+        own, first = skins.vertices_of(skin), body.tets.start
         is_face = (self.neighbours.tet[body.tets] < 0) | parted[body.tets]
         tet, face, at = _faces(tets[body.tets], is_face)
         used = np.unique(at)
-        has_faces = ~is_splinter[tet]
-        tet, face, at = tet[has_faces], face[has_faces], at[has_faces]
         triangles = np.searchsorted(used, at)
         corner = _best_corners(tets[body.tets], laid.lever, used)
         order = np.argsort(corner)
@@ -235,13 +231,10 @@ def _points(parts: list[_Part]) -> ContactPoints:
     return ContactPoints.together([part.points for part in parts])
 
 
-def _together(skins: Skins, parts: list[_Part], tets: Indices, broken: list[int], piece: Indices) -> Skins:
+def _together(skins: Skins, parts: list[_Part], tets: Indices, broken: list[int]) -> Skins:
     vertex_start = np.cumsum([0, *(len(part.rest) for part in parts)])
     triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)])
     tet = indices(np.concatenate([part.tet for part in parts]))
-    skin_of = np.repeat(np.arange(len(parts)), np.diff(vertex_start))
-    # pieces of a body meet each other, and not themselves
-    of_vertex = np.where(np.isin(skin_of, broken), piece[np.maximum(tet, 0)], -1)
     told = np.full((int(vertex_start[-1]), 3), -1, np.int32)
     shares = np.zeros((int(vertex_start[-1]), 3))
     for skin in np.flatnonzero(skins.body < 0):
@@ -251,6 +244,7 @@ def _together(skins: Skins, parts: list[_Part], tets: Indices, broken: list[int]
     now = vertex_start.astype(np.int64), triangle_start.astype(np.int64)
     # pieces meet by their points alone
     edges = skins.edges and skins.edges.without(broken, (skins.vertex_start, skins.triangle_start), now, rest)
+    # pieces meet each other, and both sides of a crack
     meets = skins.meets.copy()
     meets[broken, broken] = True
     return replace(
@@ -275,6 +269,5 @@ def _together(skins: Skins, parts: list[_Part], tets: Indices, broken: list[int]
         size=points.tet_size,
         vertex_key=np.concatenate([part.vertex_key for part in parts]),
         triangle_key=np.concatenate([part.triangle_key for part in parts]),
-        piece=indices(of_vertex),
         edges=edges,
     )

@@ -43,7 +43,7 @@ def find_way(vertex_start, start, end, way):
 
 @kernel()
 def find_pairs(
-    first, last, start, end, skin_of, nodes, pieces, may, reach, bounds, triangles, tree_start, order, boxes,
+    first, last, start, end, skin_of, nodes, may, reach, bounds, triangles, tree_start, order, boxes,
     slot_boxes, point_out, triangle_out,
 ):  # fmt: skip
     """Writes pairs of points and triangles whose boxes touch, by rising point; returns how many there are.
@@ -53,7 +53,7 @@ def find_pairs(
     Args:
         first, last: The points from `first` to before `last` are looked at.
         start, end: Vertices at both ends of the step [m], (v, 3).
-        skin_of, nodes, pieces, triangles: See `Skins`.
+        skin_of, nodes, triangles: See `Skins`.
         may: Which skins meet which, (s, s).
         reach: How much larger than the way of a point its box is, per skin [m], (s,).
         bounds: Of the skins, larger by their own reach [m], (s, 6).
@@ -91,7 +91,7 @@ def find_pairs(
                         break
                     if apart(slot_boxes[slot], x0, x1, y0, y1, z0, z1):
                         continue
-                    if own == skin and is_beside(nodes, pieces, np.int32(i), triangles, np.int64(t)):
+                    if own == skin and is_beside(nodes, np.int32(i), triangles, np.int64(t)):
                         continue
                     if count < room:
                         point_out[count], triangle_out[count] = i, t
@@ -124,10 +124,8 @@ def is_apart(start, end, triangles, t, x0, x1, y0, y1, z0, z1):
 
 
 @kernel(inline=True, inside=True)
-def is_beside(nodes, pieces, i, triangles, t):
-    """Whether vertex i never meets a triangle of its own skin: the tets share a node, or both are of one piece."""
-    if pieces[i] >= 0:
-        return pieces[i] == pieces[triangles[t, 0]]
+def is_beside(nodes, i, triangles, t):
+    """Whether vertex i never meets a triangle of its own skin: the tets share a node."""
     for corner in range(3):
         other = triangles[t, corner]
         for a in range(4):

@@ -289,7 +289,7 @@ class EdgeSearch:
         while True:
             a, b = np.empty(room, np.int32), np.empty(room, np.int32)
             found = find_pairs(
-                0, len(edges), low, high, edges.skin, skins.nodes, skins.pieces, may, reach, bounds, edges.lines,
+                0, len(edges), low, high, edges.skin, skins.nodes, may, reach, bounds, edges.lines,
                 trees.start, trees.order, boxes, slot_boxes, a, b,
             )  # fmt: skip
             if found <= room:

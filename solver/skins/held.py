@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices, floats
+from ..jit import kernel
 from .nearest import EDGE, SAME_WAY, find_nearest, frame_of
 from .skin import SLOTS, Known, Signs, Skins, Whole
 
@@ -103,11 +104,11 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
     trees = skins.trees
     find_nearest(
         point, triangle, known.side, start, skins.size, skins.triangles, trees.at_start, trees.at,
-        skins.triangle_start, skin, skins.nodes, skins.pieces, is_own, True, place, local, distance,
+        skins.triangle_start, skin, skins.nodes, is_own, True, place, local, distance,
     )  # fmt: skip
     if known.normal is not None:
         is_kept = (place.min(axis=1) <= EDGE) & (np.abs(distance) < GOES_ON * skins.size[point])
-        _go_on(skins, known.normal, np.flatnonzero(is_kept), triangle, start, local)
+        go_on_beside(known.normal, is_kept, triangle, start, skins.triangles, local)
     held = Held(
         point, skin, slot.astype(np.int32), triangle, place, local, known.side, known.shift,
         np.zeros(len(known)),
@@ -117,18 +118,6 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
     fits = fits[np.lexsort((slot, point.astype(np.int64) * count + skin))]
     held = held.only(fits)
     return with_thickness(skins, _apart(skins, held, start))
-
-
-def _go_on(
-    skins: Skins, normal: Floats, which: npt.NDArray[np.int64], triangle: Indices, start: Floats, local: Floats
-) -> None:
-    """Gives points right beside an edge the direction in which they were kept: that to the edge is chance there."""
-    frame = np.empty((3, 3))
-    for c in which:
-        frame_of(start, skins.triangles, int(triangle[c]), frame)
-        before = frame @ normal[c]
-        if before @ local[c] > GOES_ON_WITHIN:
-            local[c] = before
 
 
 def with_thickness(skins: Skins, held: Held) -> Held:
@@ -146,20 +135,52 @@ def with_thickness(skins: Skins, held: Held) -> Held:
 
 def _apart(skins: Skins, held: Held, start: Floats) -> Held:
     """Returns contacts without those of one point that have come to the same place, but for what bears most."""
-    key, kept = held.key(len(skins)), np.ones(len(held), bool)
-    for step in range(1, SLOTS):
-        for later in np.flatnonzero(key[step:] == key[:-step]) + step:
-            first = later - step
-            if kept[first] and kept[later] and _is_same(skins, held, first, int(later), start):
-                kept[later if held.shift[first] >= held.shift[later] else first] = False
+    kept = np.ones(len(held), np.bool_)
+    take_apart(held.key(len(skins)), held.triangle, held.local, held.shift, start, skins.triangles, kept)
     return held if kept.all() else held.only(kept)
 
 
-def _is_same(skins: Skins, held: Held, one: int, other: int, start: Floats) -> bool:
-    a, b = skins.triangles[held.triangle[one]], skins.triangles[held.triangle[other]]
-    if not np.isin(a, b).any():
-        return False
-    frame = np.empty((2, 3, 3))
-    for row, of in enumerate((one, other)):
-        frame_of(start, skins.triangles, int(held.triangle[of]), frame[row])
-    return float((held.local[one] @ frame[0]) @ (held.local[other] @ frame[1])) > SAME_WAY
+@kernel()
+def go_on_beside(normal, is_kept, triangle, start, triangles, local):
+    """Gives points right beside an edge the direction in which they were kept: that to the edge is chance there."""
+    frame, before = np.empty((3, 3)), np.empty(3)
+    for c in range(len(triangle)):
+        if not is_kept[c]:
+            continue
+        frame_of(start, triangles, triangle[c], frame)
+        along = 0.0
+        for row in range(3):
+            before[row] = 0.0
+            for axis in range(3):
+                before[row] += frame[row, axis] * normal[c, axis]
+            along += before[row] * local[c, row]
+        if along > GOES_ON_WITHIN:
+            local[c] = before
+
+
+@kernel()
+def take_apart(key, triangle, local, shift, start, triangles, kept):
+    """Takes back of two contacts of one key, (k,) each, that are at the same place the one with less shift: `kept`."""
+    one, other = np.empty((3, 3)), np.empty((3, 3))
+    for step in range(1, SLOTS):
+        for later in range(step, len(key)):
+            first = later - step
+            if key[first] != key[later] or not (kept[first] and kept[later]):
+                continue
+            is_same = False
+            for a in range(3):
+                for b in range(3):
+                    is_same = is_same or triangles[triangle[first], a] == triangles[triangle[later], b]
+            if not is_same:
+                continue
+            frame_of(start, triangles, triangle[first], one)
+            frame_of(start, triangles, triangle[later], other)
+            along = 0.0
+            for axis in range(3):
+                n, m = 0.0, 0.0
+                for row in range(3):
+                    n += local[first, row] * one[row, axis]
+                    m += local[later, row] * other[row, axis]
+                along += n * m
+            if along > SAME_WAY:
+                kept[later if shift[first] >= shift[later] else first] = False

@@ -32,7 +32,7 @@ SMALL = 1.0e-6  # distance below which there is no direction from a place to a p
 
 @kernel()
 def find_nearest(
-    point, triangle, side, positions, size, triangles, at_start, at, triangle_start, skin, nodes, pieces, is_own,
+    point, triangle, side, positions, size, triangles, at_start, at, triangle_start, skin, nodes, is_own,
     by_face, place, local, distance,
 ):  # fmt: skip
     """Finds the place nearest to each of k points, near a triangle that is replaced by that of the place.
@@ -42,7 +42,7 @@ def find_nearest(
         triangle: In and out, (k,); −1: the nearest of all of the skin.
         side: 1 in front, −1 behind, (k,).
         positions: Of vertices [m], (v, 3).
-        size, triangles, triangle_start, nodes, pieces: See `Skins`.
+        size, triangles, triangle_start, nodes: See `Skins`.
         at_start, at: See `SkinTrees`.
         skin: Of the triangles, (k,).
         is_own: Whether that is the point's own skin, of which triangles beside it are left out, (k,).
@@ -59,7 +59,7 @@ def find_nearest(
         t = np.int64(triangle[c])
         if t < 0:
             t, squared = nearest_of_all(
-                p, triangle_start[skin[c]], triangle_start[skin[c] + 1], positions, triangles, nodes, pieces, is_own[c],
+                p, triangle_start[skin[c]], triangle_start[skin[c] + 1], positions, triangles, nodes, is_own[c],
                 corners, best,
             )  # fmt: skip
         else:
@@ -81,7 +81,7 @@ def find_nearest(
             found = t
             for slot in range(at_start[vertex], at_start[vertex + 1]):
                 u = np.int64(at[slot])
-                if u == t or (is_own[c] and is_beside(nodes, pieces, p, triangles, u)):
+                if u == t or (is_own[c] and is_beside(nodes, p, triangles, u)):
                     continue
                 d2 = to_triangle(p, u, positions, triangles, corners, weights)
                 if d2 < NEARER * squared:
@@ -92,7 +92,7 @@ def find_nearest(
             if found == t:
                 break
             t = found
-        if is_own[c] and is_beside(nodes, pieces, p, triangles, t):
+        if is_own[c] and is_beside(nodes, p, triangles, t):
             continue
         triangle[c] = t
         copy(best, place[c])
@@ -103,11 +103,11 @@ def find_nearest(
 
 
 @kernel(inside=True)
-def nearest_of_all(p, first, last, positions, triangles, nodes, pieces, is_own, corners, best):
+def nearest_of_all(p, first, last, positions, triangles, nodes, is_own, corners, best):
     """Returns the triangle from `first` to before `last` that is nearest to point p, −1 for none, and d² [m²]."""
     weights, found, squared = np.empty(3), np.int64(-1), np.inf
     for t in range(first, last):
-        if is_own and is_beside(nodes, pieces, p, triangles, t):
+        if is_own and is_beside(nodes, p, triangles, t):
             continue
         d2 = to_triangle(p, t, positions, triangles, corners, weights)
         if d2 < squared:

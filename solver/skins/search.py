@@ -114,7 +114,7 @@ class SkinSearch:
             while True:
                 point, triangle = np.empty(room, np.int32), np.empty(room, np.int32)
                 found = find_pairs(
-                    first, last, self.start, end, skins.skin_of, skins.nodes, skins.pieces, may, reach, bounds,
+                    first, last, self.start, end, skins.skin_of, skins.nodes, may, reach, bounds,
                     skins.triangles, trees.start, trees.order, boxes, slot_boxes, point, triangle,
                 )  # fmt: skip
                 if found <= room:
@@ -208,7 +208,7 @@ class SkinSearch:
         )
         find_nearest(
             some.point, triangle, some.side, end, skins.size, skins.triangles, trees.at_start, trees.at,
-            skins.triangle_start, some.skin, skins.nodes, skins.pieces, skins.skin_of[some.point] == some.skin, False,
+            skins.triangle_start, some.skin, skins.nodes, skins.skin_of[some.point] == some.skin, False,
             place, local, distance,
         )  # fmt: skip
         all_triangle, all_place, all_local = found.triangle.copy(), found.place.copy(), found.local.copy()

@@ -45,7 +45,6 @@ class Skins:
         meets: Whether points of one skin meet triangles of another, (s, s); the diagonal: whether it meets itself.
         vertex_key, triangle_key: What each vertex and triangle is called, whatever else breaks: rising within a skin,
             (v,) and (t,).
-        piece: Of a body that broke the piece of each vertex, which does not meet itself, −1 in others, (v,); None: −1.
         edges: Those that are sharp, of bodies that are whole and of colliders; None: there are none.
     """
 
@@ -68,7 +67,6 @@ class Skins:
     meets: Bools
     vertex_key: Whole
     triangle_key: Whole
-    piece: Indices | None = None
     edges: SharpEdges | None = None
 
     def __len__(self) -> int:
@@ -93,11 +91,6 @@ class Skins:
     def skin_of_triangle(self) -> Indices:
         """The skin of every triangle, (t,)."""
         return np.repeat(np.arange(len(self.names), dtype=np.int32), np.diff(self.triangle_start))
-
-    @functools.cached_property
-    def pieces(self) -> Indices:
-        """The piece of every vertex, −1 in what has not broken, (v,)."""
-        return self.piece if self.piece is not None else np.full(len(self.tet), -1, np.int32)
 
     @functools.cached_property
     def trees(self) -> SkinTrees:
