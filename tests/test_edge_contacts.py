@@ -320,6 +320,10 @@ def test_round_bodies_have_no_search_for_edges(tmp_path):
     assert run.built.skins.skins.edges is None
     run.advance()
     assert run.simulation.contacts.skins.edges is None
+    alone = block(collision=Collision(self_contact=True))
+    assert Run(tmp_path, Scene((alone,))).built.skins.skins.edges is None
+    ignored = Scene((alone, block(key="other")), ignored_pairs=(("block", "other"),))
+    assert Run(tmp_path, ignored).built.skins.skins.edges is None
 
 
 def test_what_broke_has_no_edges_and_the_others_keep_theirs(tmp_path):

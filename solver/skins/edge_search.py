@@ -108,10 +108,7 @@ class EdgeSearch:
             known: Contacts that it begins with.
         """
         self.skins, self.edges, self.start = skins, edges, start
-        either = skins.meets | skins.meets.T
-        # of a collider and a body the collider's edge is the first one
-        rank = np.where(skins.body < 0, -1, np.arange(len(skins)))
-        self.may = either & (rank[:, None] < rank[None, :])
+        self.may = skins.edges_meet
         self.pairs = NOTHING, NOTHING
         self.looked_at: Floats | None = None
         self.spare = np.zeros(len(skins))

@@ -145,7 +145,10 @@ def _edges(
             tets = indices(bind(mesh.nodes, mesh.tets, middles).tet + model.bodies[body].tets.start)
         own, bearing, rigid = [*own, found], [*bearing, tets], [*rigid, corners]
     edges = sharp_edges(own, bearing, skins.vertex_start, skins.triangle_start, skins.rest, rigid, floats(size))
-    return edges if edges is not None and (edges.tet >= 0).any() else None
+    if edges is None:
+        return None
+    having = np.unique(edges.skin)
+    return edges if skins.edges_meet[np.ix_(having, having)].any() else None
 
 
 def _together(

@@ -77,6 +77,12 @@ class Skins:
         """Number of vertices v."""
         return len(self.tet)
 
+    @functools.cached_property
+    def edges_meet(self) -> Bools:
+        """Whether edges of one skin, come first and meet those of another, (s, s): colliders' come first."""
+        rank = np.where(self.body < 0, -1, np.arange(len(self)))
+        return (self.meets | self.meets.T) & (rank[:, None] < rank[None, :])
+
     @property
     def point_ids(self) -> int:
         """How many ids there are for points in contact: those of edges begin there."""
