@@ -9,31 +9,23 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .arrays import Bools, Floats
+from .arrays import Floats
 from .break_up import break_up
 from .break_up import extremes as broken
 from .build import Built
-from .contact.parting import part_calmly
 from .contact.pressed import loaded_keys, loads
-from .contact.settling import MOST_WHEN_VIOLENT
 from .embedding import interpolate
 from .errors import SolveFailed
-from .gravity import gravity_at
 from .heat import advance_heat, extremes, factors
-from .integrators.implicit_euler import step
-from .integrators.outside import Outside, Pairs, Points
 from .integrators.report import StepReport
+from .move import move
 from .plastic import flow, largest_plastic_strain
 from .pose_ahead import PoseAhead, arrive, set_out
 from .pose_flesh import OnProgress, PoseReport, pose_flesh
-from .present_contacts import present_contacts
 from .present_model import present_model, reshaped_model
-from .quasistatic.newton import Progress
 from .reshaped import follow_rest
 from .simulation import Simulation
-from .spin import turn_pieces
 from .state import State
-from .topology import TETS
 
 OnSample = Callable[[dict[str, Floats]], None]
 
@@ -199,64 +191,7 @@ def advance_step(
     resting = built.flesh.resting_bodies if built.flesh else ()
     follow_rest(built.reshaped, state, tracks, begin, end, scene.settings, but=resting)
     model, dt = present_model(built, state, by_heat), end - begin
-    gravity = gravity_at(scene, tracks, end)
-    is_fixed, fixed_target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
-    springs, targets = [Points()], {}
-    if built.bones:  # before pins, which win where both hold a node
-        bones = built.bones.besides(resting)
-        bones.hold(tracks, end, is_fixed, fixed_target)
-        springs.append(bones.pull(state, model, tracks, end))
-    for pins in built.pins:
-        stiffness = pins.stiffness(tracks, end) if pins.body not in resting else 0.0
-        if stiffness > 0.0:
-            targets[pins.key] = pins.targets(tracks, end)
-            pins.hold(targets[pins.key], is_fixed, fixed_target)
-            springs.append(pins.pull(state, model, targets[pins.key], stiffness, dt))
-    if built.flesh and built.flesh.quasistatic:
-        resting_nodes = built.flesh.quasistatic.part.nodes
-        is_fixed[resting_nodes] = True
-        fixed_target[resting_nodes] = ahead.at(end) if ahead else state.x[resting_nodes]
-    held = is_fixed if is_fixed.any() else None
-    contacts = present_contacts(simulation, model, held, gravity, begin, end)
-    stepping = built.flesh.stepping if built.flesh else None
-
-    newmark = stepping.newmark if stepping else None
-    # skins may make bodies of the two schemes touch
-    is_mixed = bool(stepping and newmark and contacts and contacts.skins and (stepping.euler or stepping.others(model)))
-
-    def outside(is_lively: bool = newmark is not None and not is_mixed) -> Outside:
-        if contacts and newmark and is_lively:
-            contacts.let_push(newmark.part.tets)
-        act, pairs = contacts.act() if contacts else (Points(), Pairs())
-        normals, across = contacts.normals() if contacts and is_lively else (None, None)
-        points = Points.together(*springs, act)
-        return Outside(
-            gravity, held, fixed_target, None, points, pairs, contact_count=len(act), contact_normals=normals,
-            pair_normals=across, is_done=contacts.done() if contacts else None,
-        )  # fmt: skip
-
-    def respond(x: Floats, v: Floats, is_wrong: Bools | None = None) -> Outside | None:
-        return outside() if contacts and contacts.update(x, is_wrong) else None
-
-    before, turns = state.x.copy(), TETS in state.fields or bool(contacts and contacts.skins)
-    report = step(
-        model, state, outside(), dt, scene.settings, respond=respond, max_solves=MOST_WHEN_VIOLENT, flesh=stepping,
-        on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
-        lively=(lambda: outside(True)) if is_mixed else None,
-        turns=turns, follow=contacts.follow if contacts and contacts.skins else None,
-    )  # fmt: skip
-    if stepping:
-        turn_pieces(model, state, before, held, dt)
-    if contacts:
-        contacts.remember(state)
-        part_calmly(contacts, state)
-        # substeps find out themselves which contacts push
-        is_settled = contacts.is_settled or newmark is not None
-        report = report if is_settled else replace(report, settled=False)
-    simulation.contacts = contacts
-    for pins in built.pins:
-        if pins.body not in resting:
-            pins.remember(state, model, targets.get(pins.key), dt)
+    report, held = move(simulation, model, begin, end, on_progress, ahead)
     state.time = end
     flow(built.plastic, reshaped_model(built, state), model, state, tracks, dt, by_heat)
     left = break_up(simulation, model, held, end) if end > 0.0 else {}  # whole at the first frame

@@ -8,9 +8,11 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from contact_measures import DeepestEver, kinetic_energy
 from contact_scenes import NOTHING
 from meshes import bar
 from scenes import Run, block
+from sinew.solver import move
 from sinew.solver.contact.settle import join_islands
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside, Points
@@ -51,9 +53,10 @@ def colliding(key: str, at, speed: float, gap: float, cells: int):
 
 
 def test_what_hits_far_away_changes_nothing(tmp_path):
+    """As long as it is so slow that no step is halved for it."""
     # two, since a step of bodies that might touch is another one
     calm = tuple(block((2, 2, 2), (0.4,) * 3, at=(40.0, 3.0 * i, 0.01), key=f"calm{i}") for i in range(2))
-    groups = [colliding("slow", (0.0, 0.0, 3.0), 2.0, 0.01, 2), colliding("fast", (0.0, 9.0, 3.0), 40.0, 0.1, 3), calm]
+    groups = [colliding("slow", (0.0, 0.0, 3.0), 2.0, 0.01, 2), colliding("fast", (0.0, 9.0, 3.0), 8.0, 0.1, 3), calm]
     ground, settings = (Collider("ground", "Ground"),), Settings(gravity=(0.0, 0.0, -9.81))
     together = Run(tmp_path / "all", Scene(sum(groups, ()), ground, settings))
     alone = [Run(tmp_path / str(number), Scene(group, ground, settings)) for number, group in enumerate(groups)]
@@ -66,6 +69,20 @@ def test_what_hits_far_away_changes_nothing(tmp_path):
     x, v = (np.concatenate([getattr(run.state, name) for run in alone]) for name in ("x", "v"))
     assert together.state.x.tobytes() == x.tobytes()
     assert together.state.v.tobytes() == v.tobytes()
+
+
+def test_a_step_that_goes_astray_is_halved(tmp_path, monkeypatch):
+    run = Run(tmp_path, Scene(colliding("", (0.0, 0.0, 0.0), 60.0, 0.2, 3), (), Settings(gravity=NOTHING)))
+    contacts, parts, start, ever = move.present_contacts, [], kinetic_energy(run), DeepestEver(run)
+    monkeypatch.setattr(move, "present_contacts", lambda *given: parts.append(given[-2:]) or contacts(*given))
+    for _ in range(3):
+        run.advance()
+        assert kinetic_energy(run) < 1.001 * start
+        ever.look(run)
+    assert ever.depth < 0.01
+    lengths = np.unique([round((end - begin) * 96 * 8) for begin, end in parts])
+    assert lengths.max() == 8 and lengths.min() in (1, 2, 4)
+    assert run.simulation.state.time == pytest.approx(3 / 24)
 
 
 def test_done_nodes_are_not_solved_again():

@@ -14,7 +14,6 @@ from ..state import State
 from .colliders import BuiltCollider
 from .memory import Memory
 from .points import ContactPoints
-from .response import sliding_stiffness
 from .touching import Place, Touching, find_touching
 
 TOUCHING = 0.1  # gap up to which a contact bears a body from the start, in tet sizes
@@ -116,3 +115,11 @@ def find_bearings(
         kappa=k.copy(),
         on=np.ones(len(touching), bool),
     )
+
+
+def sliding_stiffness(k: Floats, most: Floats, shear: Floats) -> Floats:
+    """Returns κ [N/m], (k,), that gives at lengths of shear [m] no more than the friction `most` [N]."""
+    kappa = k.copy()
+    slides = most < k * shear
+    kappa[slides] = most[slides] / shear[slides]
+    return kappa

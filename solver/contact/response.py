@@ -53,6 +53,7 @@ from .skin_contacts import NO_FRAMES, SkinContacts
 from .touching import PUSH_OUT_REACH, Place, Touching, find_touching, known_contacts
 
 NO_PAIRS = Pairs()
+STIRS = 0.05  # way in a step that matters, in sizes of tets
 
 
 class ContactStep:
@@ -158,6 +159,12 @@ class ContactStep:
     def is_settled(self) -> bool:
         """Whether contacts did not want to change after the last solve."""
         return self.settling.is_settled
+
+    def is_astray(self, before: Floats, v: Floats) -> bool:
+        """Returns whether what touches each other has gone wrong in a step, from velocities to v [m/s], (n, 3) each."""
+        if self.skins is None:
+            return False
+        return self.settling.is_astray(before, v, STIRS * float(self.pushing.size.min(initial=np.inf)) / self.dt)
 
     def done(self) -> Bools | None:
         """Returns which nodes stay as the last solve has left them, (n,): those of contacts that are content."""
@@ -293,11 +300,3 @@ class ContactStep:
             self.model.tets, pushing.ends, pushing.weights, normal_force, shear,
         )  # fmt: skip
         return normal_force, shear
-
-
-def sliding_stiffness(k: Floats, most: Floats, shear: Floats) -> Floats:
-    """Returns κ [N/m], (k,), that gives at lengths of shear [m] no more than the friction `most` [N]."""
-    kappa = k.copy()
-    slides = most < k * shear
-    kappa[slides] = most[slides] / shear[slides]
-    return kappa

@@ -19,13 +19,14 @@ UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is
 PULLS = 0.1  # share of what contacts press by which they may pull when only some are added
 SUNK = 0.03  # depth of what pushes from which it is lifted within the step, in sizes of tets
 STAYS = 0.7  # share of the depth at the start of a step that it keeps then
+GAIN = 1.2  # energy of motion over that of the start of a step, from which what is not content has gone wrong
 DEEP = 0.02  # depth of what was not pushed yet that is worth many solves, in sizes of tets
 
 # what is summed up of every group
 PRESSING, BEARING, PULLING, RUBBING, WRONG, MISSING, DEEPEST, SUNKEN, CHANGES, NUMBERS = range(10)
 
 # what becomes of a group
-CONTENT, STOPS, GOES_ON = 0, 1, 2
+CONTENT, STOPS, LOST, GOES_ON = range(4)
 
 
 @kernel()
@@ -76,7 +77,7 @@ def settle(
             step before, holds for one solve. It was wrong where the contact would have slid back along s0.
         start_shear: s0 [m], (k, 3).
         is_wrong: Islands that want to be solved again whatever contacts say, (islands,).
-        fate: Out, CONTENT, STOPS with wishes left or GOES_ON for every island, (islands,).
+        fate: Out, for every island, (islands,): CONTENT, STOPS with wishes left, LOST with great ones, or GOES_ON.
 
     Returns:
         The highest fate of all.
@@ -165,8 +166,35 @@ def _decide(may_go_on, may_go_on_long, group, share, sums, fate):
         goes_on = may_go_on or (may_go_on_long and is_violent)
         wants = changes or own[SUNKEN] > 0.0
         fate[island] = (GOES_ON if goes_on else STOPS) if wants else CONTENT
+        is_astray = is_violent or share[island] < 1.0 or own[WRONG] > UNBALANCED * own[PRESSING]
+        if fate[island] == STOPS and is_astray:
+            fate[island] = LOST
         highest = max(highest, fate[island])
     return highest
+
+
+@kernel()
+def has_gained(least, fate, group, island_of_row, mass, before, v, gained):
+    """Whether a group that is not content moves with more energy than it can have from velocities and what was stored.
+
+    Args:
+        least: Speed below which nothing is looked at [m/s].
+        fate, group, island_of_row: As above.
+        mass: Of nodes [kg], (n,).
+        before, v: Velocities at the start and end of the step [m/s], (n, 3).
+        gained: Work space, (islands, 2).
+    """
+    gained[:] = 0.0
+    for i in range(len(mass)):
+        own = gained[group[island_of_row[i]]]
+        for axis in range(3):
+            own[0] += GAIN * mass[i] * before[i, axis] ** 2
+            own[1] += mass[i] * v[i, axis] ** 2
+        own[0] += mass[i] * least**2
+    for island in range(len(group)):
+        if fate[island] != CONTENT and gained[island, 1] > gained[island, 0]:
+            return True
+    return False
 
 
 @kernel()

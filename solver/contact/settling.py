@@ -9,7 +9,7 @@ from ..arrays import Bools, Floats, Indices
 from ..model import Model
 from .follow import find_shares, take_first
 from .pushing import Pushing
-from .settle import CONTENT, GOES_ON, find_done, join_islands, settle
+from .settle import CONTENT, GOES_ON, LOST, find_done, has_gained, join_islands, settle
 from .touching import Touching
 
 MOST_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
@@ -29,7 +29,7 @@ class Settling:
         self.group = np.empty(model.pattern.island_count, np.int32)
         self.fate = np.empty(model.pattern.island_count, np.int8)
         self.share = np.ones(model.pattern.island_count)
-        self.is_followed = False
+        self.is_followed, self.is_lost = False, False
 
     def begin(self, touching: Touching, pushing: Pushing, known_force: Floats, normal_force: Floats) -> None:
         """Leaves of contacts guessed by velocity those on that bodies meet first."""
@@ -80,7 +80,19 @@ class Settling:
             np.zeros(len(self.group), bool) if is_wrong is None else is_wrong, self.fate,
         )  # fmt: skip
         self.is_settled = highest == CONTENT
+        self.is_lost = highest == LOST
         return bool(highest == GOES_ON)
+
+    def is_astray(self, before: Floats, v: Floats, least: float) -> bool:
+        """Returns whether the step has ended far from what contacts want, or with energy out of nothing.
+
+        Velocities at its start and its end [m/s] are (n, 3); slower than `least` is no energy worth that. Among pieces
+        something always has.
+        """
+        if self.is_settled or self.model.pattern.island_count > len(self.model.bodies):
+            return False
+        gained, row = np.empty((len(self.group), 2)), self.model.pattern.island_of_row
+        return self.is_lost or bool(has_gained(least, self.fate, self.group, row, self.model.mass, before, v, gained))
 
     def done(self) -> Bools | None:
         """Returns which nodes stay as the last solve has left them, (n,); None where that is none."""
