@@ -123,3 +123,37 @@ def test_contacts_find_their_points_again_when_more_breaks(tmp_path: Path) -> No
     keys = before.triangle_key[triangle[kept]]
     assert np.array_equal(now.triangle_key[found.triangle[has_triangle]], keys[has_triangle])
     assert len(follow_skins(Memory.empty(), before, now, 0, 0).id) == 0
+
+
+def test_a_crack_that_closes_bears_what_presses_on_it(tmp_path: Path) -> None:
+    """A crack half through a block, all of which is one piece, while the block hits the ground."""
+    soft = Material(2.0e5, 0.3, 1000.0, stiffness_damping=0.002)
+    body = block(
+        (4, 4, 4), at=(0.0, 0.0, 0.001), key="plate", material=soft, fracture=NEVER, initial_velocity=(0.0, 0.0, -3.0)
+    )
+    run = Run(tmp_path, Scene((body,), GROUND))
+    built = run.built
+    assert built.fracture is not None
+    middle = built.model.X[built.model.tets].mean(axis=1)
+    across, is_low = built.fracture.neighbours.tet, middle[:, 2] < 0.501
+    is_cut = (is_low[:, None] != is_low[np.maximum(across, 0)]) & (middle[:, :1] < 0.5)
+    parted = (across >= 0) & is_cut & (middle[np.maximum(across, 0), 0] < 0.5)
+    _take(run.simulation, broken_up(built, parted), parted)
+    model = run.built.model
+    assert model.pattern.island_count == 1
+    upper = np.unique(model.tets[~is_low])
+    X = np.round(model.X, 6)
+    sides = [
+        (low, high) for low in np.setdiff1d(np.unique(model.tets[is_low]), upper) for high in upper
+        if X[low, 2] == 0.501 and (X[low] == X[high]).all()
+    ]  # fmt: skip
+    assert len(sides) > 5
+    low, high = np.array(sides).T
+    deepest, pressed = 0.0, 1.0
+    for _ in range(8):
+        run.advance()
+        x = run.state.x
+        deepest = max(deepest, float((x[low, 2] - x[high, 2]).max()))
+        pressed = min(pressed, float(np.ptp(x[:, 2])))
+    assert pressed < 0.97, (pressed, deepest)
+    assert deepest < 0.1 * 0.25, deepest
