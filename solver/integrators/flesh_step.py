@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def flesh_step(
     """
     started = clock.perf_counter()
     newmark = NewmarkStep(flesh.newmark, model, state, outside, dt, settings) if flesh.newmark else None
-    newton, told = None, respond
+    newton = None
     has_others = flesh.euler is not None or len(flesh.others(model)) > 0
     later = newmark if has_others and (lively is not None or len(outside.pairs)) else None
     if later:
@@ -69,58 +69,109 @@ def flesh_step(
         newmark.run(outside)
     if has_others:
         newton = NewtonStep(model, state, _with(newmark, state, outside, dt), dt, settings, flesh, element)
+    solves = _Solves(newmark, newton, state, outside, dt)
     begun = clock.perf_counter()
-    settled, changes, iterations = True, 0, 0
-    has_way, is_new = True, True
-    while is_new or (newton and has_way and newton.residual > settings.tolerance and newton.solves < MOST):
-        if newton:
-            on_iteration(newton.solves, newton.residual)
-            has_way = newton.solve()
-        is_new = False
-        changed = respond(*_end(newmark, newton, state, outside, dt)) if respond else None
-        # contacts do not pull in substeps, so those that open need not be looked for
-        if (
-            changed is not None
-            and newton is None
-            and (changes > 0 and _count(changed) <= _count(outside) or _is_same(changed, outside))
-        ):
-            changed = None
-        settled = changed is None if respond else settled
-        if changed is not None and changes + 1 < max_solves:
-            changes, has_way, outside, is_new = changes + 1, True, changed, newton is None
-            if newmark:
-                iterations += newmark.iterations
-                newmark.run(changed)
-            if newton:
-                newton.see(_with(newmark, state, changed, dt))
-        elif changed is not None:  # what they want now is not solved for
-            respond = None
+    solves.run(settings.tolerance, respond, max_solves, on_iteration)
     if later and newton:
-        newmark = later
-        push = forces_across(model, newmark.nodes, newmark.tets, outside.pairs, dt, newton.v)
-        acting = lively() if lively else outside
-        newmark.run(replace(acting, node_force=push if acting.node_force is None else push + acting.node_force))
-        if told:
-            told(*_end(newmark, newton, state, outside, dt))  # which remembers where it ended
+        solves.newmark = later
+        push = forces_across(model, later.nodes, later.tets, solves.outside.pairs, dt, newton.v)
+        acting = lively() if lively else solves.outside
+        later.run(replace(acting, node_force=push if acting.node_force is None else push + acting.node_force))
+        if respond:
+            respond(*solves.end())  # which remembers where it ended
     ended = clock.perf_counter()
 
-    x, v = _end(newmark, newton, state, outside, dt)
-    residuals = [part.residual for part in (newmark, newton) if part]
-    iterations += sum(part.iterations for part in (newmark, newton) if part)
+    x, v = solves.end()
     state.fields[CHANGE] = v - state.v
     state.x, state.v, state.time = x, v, state.time + dt
-    return StepReport(
-        iterations=iterations,
-        residual=max(residuals, default=0.0),
-        converged=max(residuals, default=0.0) <= settings.tolerance,
-        settled=settled,
-        solves=newton.solves if newton else changes + 1,
-        contacts=_count(outside),
-        inverted_tets=int(count_inverted(x, model.tets)),
-        newton_iterations=newton.solves if newton else 0,
-        substeps=newmark.substeps if newmark else 0,
-        milliseconds={"assembly": 1e3 * (begun - started), "solve": 1e3 * (ended - begun)},
-    )
+    times = {"assembly": 1e3 * (begun - started), "solve": 1e3 * (ended - begun)}
+    return solves.report(settings.tolerance, int(count_inverted(x, model.tets)), times)
+
+
+@dataclass
+class _Solves:
+    """The solves of a step, repeated while contacts change or Newton's method goes on.
+
+    Attributes:
+        newmark, newton: The bodies by each scheme, or None.
+        state, dt: At the start of the step; Δt [s].
+        outside: What acted in the last solve.
+        settled: Whether contacts want nothing else.
+        changes: How often they wanted something else and got it.
+        iterations: Of the solves by Newmark's scheme that were done again.
+    """
+
+    newmark: NewmarkStep | None
+    newton: NewtonStep | None
+    state: State
+    outside: Outside
+    dt: float
+    settled: bool = True
+    changes: int = 0
+    iterations: int = 0
+
+    def run(self, tolerance: float, respond: Respond | None, max_solves: int, on_iteration: OnIteration) -> None:
+        """Solves until the residual is within the tolerance and contacts are content, or for long enough."""
+        newton, has_way, is_new = self.newton, True, True
+        while is_new or (newton and has_way and newton.residual > tolerance and newton.solves < MOST):
+            if newton:
+                on_iteration(newton.solves, newton.residual)
+                has_way = newton.solve()
+            is_new = False
+            changed = self._asked(respond) if respond else None
+            self.settled = changed is None if respond else self.settled
+            if changed is not None and self.changes + 1 < max_solves:
+                has_way, is_new = True, newton is None
+                self._go_on(changed)
+            elif changed is not None:  # what they want now is not solved for
+                respond = None
+
+    def _asked(self, respond: Respond) -> Outside | None:
+        """Returns what acts instead according to `respond`, or None."""
+        changed = respond(*self.end())
+        if changed is None or self.newton is not None:
+            return changed
+        # contacts do not pull in substeps, so those that open need not be looked for
+        is_content = self.changes > 0 and _count(changed) <= _count(self.outside)
+        return None if is_content or _is_same(changed, self.outside) else changed
+
+    def _go_on(self, changed: Outside) -> None:
+        self.changes, self.outside = self.changes + 1, changed
+        if self.newmark:
+            self.iterations += self.newmark.iterations
+            self.newmark.run(changed)
+        if self.newton:
+            self.newton.see(_with(self.newmark, self.state, changed, self.dt))
+
+    def end(self) -> tuple[Floats, Floats]:
+        """Returns where the step has led by now, x [m] and v [m/s], (n, 3) each."""
+        state, outside = self.state, self.outside
+        if self.newton:
+            x, v = self.newton.x, self.newton.v
+        else:  # all others are held
+            x = state.x + self.dt * state.v if outside.fixed_target is None else outside.fixed_target.copy()
+            v = (x - state.x) / self.dt
+        if self.newmark:
+            x, v = x.copy(), v.copy()
+            x[self.newmark.nodes], v[self.newmark.nodes] = self.newmark.x, self.newmark.v
+        return x, v
+
+    def report(self, tolerance: float, inverted_tets: int, milliseconds: dict[str, float]) -> StepReport:
+        """Returns what is told of the step."""
+        parts = [part for part in (self.newmark, self.newton) if part]
+        residual = max((part.residual for part in parts), default=0.0)
+        return StepReport(
+            iterations=self.iterations + sum(part.iterations for part in parts),
+            residual=residual,
+            converged=residual <= tolerance,
+            settled=self.settled,
+            solves=self.newton.solves if self.newton else self.changes + 1,
+            contacts=_count(self.outside),
+            inverted_tets=inverted_tets,
+            newton_iterations=self.newton.solves if self.newton else 0,
+            substeps=self.newmark.substeps if self.newmark else 0,
+            milliseconds=milliseconds,
+        )
 
 
 def _with(newmark: NewmarkStep | None, state: State, outside: Outside, dt: float) -> Outside:
@@ -142,18 +193,3 @@ def _is_same(one: Outside, other: Outside) -> bool:
     """Returns whether the same springs and contacts act."""
     groups = ((one.points, other.points), (one.pairs, other.pairs))
     return all(np.array_equal(getattr(a, field.name), getattr(b, field.name)) for a, b in groups for field in fields(a))
-
-
-def _end(
-    newmark: NewmarkStep | None, newton: NewtonStep | None, state: State, outside: Outside, dt: float
-) -> tuple[Floats, Floats]:
-    """Returns where the step has led by now, x [m] and v [m/s], (n, 3) each."""
-    if newton:
-        x, v = newton.x, newton.v
-    else:  # all others are held
-        x = state.x + dt * state.v if outside.fixed_target is None else outside.fixed_target.copy()
-        v = (x - state.x) / dt
-    if newmark:
-        x, v = x.copy(), v.copy()
-        x[newmark.nodes], v[newmark.nodes] = newmark.x, newmark.v
-    return x, v
