@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A swan of glass falls on the floor and shatters."""
+"""A swan of glass falls on the floor and breaks."""
 
 from __future__ import annotations
 

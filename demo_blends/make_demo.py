@@ -29,6 +29,7 @@ SCENES = (
     "dragon",
     "clay_head",
     "chocolate_bar",
+    "chocolate_egg",
     "glass_swan",
     "bending_arm",
     "belly",

@@ -114,13 +114,25 @@ PINNED = {
             }
         },
     ),
+    "chocolate_egg": (
+        14,
+        {
+            "Egg": {
+                "tets": (1752, 100),
+                "volume_ratio": (1.0, 0.02),
+                "pieces": (28, 6),
+                "splits": (1000, 300),
+                "height_ratio": (0.91, 0.05),
+            }
+        },
+    ),
     "glass_swan": (
         20,
         {
             "Swan": {
                 "tets": (3738, 150),
                 "volume_ratio": (1.0, 0.02),
-                "pieces": (6, 3),
+                "pieces": (7, 3),
                 "largest_stress": (1.43e6, 3e5),  # ρ c v is 2e6
             }
         },
