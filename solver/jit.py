@@ -46,8 +46,8 @@ def kernel(
             stays the same for every number of threads.
         inline: Whether its instructions become part of every caller, however many they are. A loop that
             calls it can then work on several numbers at a time.
-        inside: Whether only kernels call it. What Python would call it by is not compiled then, which takes a
-            sixth off.
+        inside: Whether only kernels call it. What Python would call it by is not compiled then: a sixth of the
+            time that `find_crossings` and `find_nearest` take with all that they call.
     """
 
     def decorate(function: Callable) -> Any:
