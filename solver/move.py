@@ -90,6 +90,7 @@ def move(
         return Outside(
             gravity, held, fixed_target, None, points, pairs, contact_count=len(act), contact_normals=normals,
             pair_normals=across, is_done=contacts.done() if contacts else None,
+            turns=contacts.only_turn() if contacts else None,
         )  # fmt: skip
 
     def respond(x: Floats, v: Floats, is_wrong: Bools | None = None) -> Outside | None:

@@ -99,7 +99,8 @@ def spun(start: np.ndarray, mass: Floats, x: Floats, v: Floats, angular: Floats,
     spin = _solve(inertia, angular)
     omega = np.linalg.norm(_solve(inertia, np.add.reduceat(mass[:, None] * np.cross(arm, rest), first)), axis=1)
     most = omega * np.minimum(omega * dt, 1.0) ** 2
-    share = np.minimum(1.0, most / np.maximum(np.linalg.norm(spin, axis=1), np.finfo(float).tiny))
+    size = np.linalg.norm(spin, axis=1)
+    share = most / np.maximum(np.maximum(size, most), np.finfo(float).tiny)
     return v + np.cross((share[:, None] * spin)[piece], arm)
 
 

@@ -65,7 +65,7 @@ def test_what_hits_far_away_changes_nothing(tmp_path):
         for run in alone:
             run.advance()
     most = [sum(report.solves for report in run.reports) for run in (together, *alone)]
-    assert max(most[1:]) > 1.5 * min(most[1:])  # they want to be solved differently often
+    assert max(most[1:]) > 1.2 * min(most[1:])  # they want to be solved differently often
     x, v = (np.concatenate([getattr(run.state, name) for run in alone]) for name in ("x", "v"))
     assert together.state.x.tobytes() == x.tobytes()
     assert together.state.v.tobytes() == v.tobytes()

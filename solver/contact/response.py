@@ -170,6 +170,10 @@ class ContactStep:
         """Returns which nodes stay as the last solve has left them, (n,): those of contacts that are content."""
         return self.settling.done()
 
+    def only_turn(self) -> Bools | None:
+        """Returns the islands whose contacts are content, but not their rotations, (k,)."""
+        return self.settling.only_turn()
+
     def remember(self, state: State) -> None:
         """Keeps in the state what the next step has to know of the contacts."""
         touching, pushing = self.touching, self.pushing

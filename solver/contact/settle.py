@@ -23,10 +23,10 @@ GAIN = 1.2  # energy of motion over that of the start of a step, from which what
 DEEP = 0.02  # depth of what was not pushed yet that is worth many solves, in sizes of tets
 
 # what is summed up of every group
-PRESSING, BEARING, PULLING, RUBBING, WRONG, MISSING, DEEPEST, SUNKEN, CHANGES, NUMBERS = range(10)
+PRESSING, BEARING, PULLING, RUBBING, WRONG, MISSING, DEEPEST, SUNKEN, CHANGES, ASKED, NUMBERS = range(11)
 
-# what becomes of a group
-CONTENT, STOPS, LOST, GOES_ON = range(4)
+# what becomes of a group; the last goes on since its rotations were wrong, its contacts being content
+CONTENT, STOPS, LOST, GOES_ON, TURNS = range(5)
 
 
 @kernel()
@@ -77,7 +77,7 @@ def settle(
             step before, holds for one solve. It was wrong where the contact would have slid back along s0.
         start_shear: s0 [m], (k, 3).
         is_wrong: Islands that want to be solved again whatever contacts say, (islands,).
-        fate: Out, for every island, (islands,): CONTENT, STOPS with wishes left, LOST with great ones, or GOES_ON.
+        fate: Out, for every island, (islands,): CONTENT, STOPS with wishes left, LOST with great ones, GOES_ON, TURNS.
 
     Returns:
         The highest fate of all.
@@ -90,10 +90,10 @@ def settle(
     )  # fmt: skip
     for island in range(len(group)):
         if is_wrong[island]:
-            sums[group[island], SUNKEN] = 1.0
+            sums[group[island], ASKED] = 1.0
     highest = _decide(may_go_on, may_go_on_long, group, share, sums, fate)
     for c in range(len(on)):
-        if fate[of[c]] == GOES_ON or highest < GOES_ON:
+        if fate[of[c]] >= GOES_ON or highest < GOES_ON:
             on[c], kappa[c], slip[c] = wishes[c], wanted[c, 0], 0.0
             if sums[of[c], CHANGES] == 0.0:
                 shift[c] = wanted[c, 1]
@@ -164,8 +164,10 @@ def _decide(may_go_on, may_go_on_long, group, share, sums, fate):
         own[CHANGES] = 1.0 if changes else 0.0
         is_violent = changes and (own[DEEPEST] > DEEP or own[PULLING] > PULLS * own[BEARING])
         goes_on = may_go_on or (may_go_on_long and is_violent)
-        wants = changes or own[SUNKEN] > 0.0
+        wants = changes or own[SUNKEN] > 0.0 or own[ASKED] > 0.0
         fate[island] = (GOES_ON if goes_on else STOPS) if wants else CONTENT
+        if fate[island] == GOES_ON and own[ASKED] > 0.0 and not changes:
+            fate[island] = TURNS
         is_astray = is_violent or share[island] < 1.0 or own[WRONG] > UNBALANCED * own[PRESSING]
         if fate[island] == STOPS and is_astray:
             fate[island] = LOST
@@ -201,4 +203,4 @@ def has_gained(least, fate, group, island_of_row, mass, before, v, gained):
 def find_done(fate, island_of_row, is_done):
     """Writes which nodes are of islands that are not solved again, (n,)."""
     for i in range(len(is_done)):
-        is_done[i] = fate[island_of_row[i]] != GOES_ON
+        is_done[i] = fate[island_of_row[i]] < GOES_ON

@@ -9,7 +9,7 @@ from ..arrays import Bools, Floats, Indices
 from ..model import Model
 from .follow import find_shares, take_first
 from .pushing import Pushing
-from .settle import CONTENT, GOES_ON, LOST, find_done, has_gained, join_islands, settle
+from .settle import CONTENT, GOES_ON, LOST, TURNS, find_done, has_gained, join_islands, settle
 from .touching import Touching
 
 MOST_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
@@ -81,7 +81,7 @@ class Settling:
         )  # fmt: skip
         self.is_settled = highest == CONTENT
         self.is_lost = highest == LOST
-        return bool(highest == GOES_ON)
+        return bool(highest >= GOES_ON)
 
     def is_astray(self, before: Floats, v: Floats, least: float) -> bool:
         """Returns whether the step has ended far from what contacts want, or with energy out of nothing.
@@ -96,11 +96,15 @@ class Settling:
 
     def done(self) -> Bools | None:
         """Returns which nodes stay as the last solve has left them, (n,); None where that is none."""
-        if not self.solves or self.fate.min() == GOES_ON:
+        if not self.solves or self.fate.min() >= GOES_ON:
             return None
         is_done = np.empty(self.model.node_count, bool)
         find_done(self.fate, self.model.pattern.island_of_row, is_done)
         return is_done
+
+    def only_turn(self) -> Bools | None:
+        """Returns the islands whose contacts are content, but not their rotations, (k,); None before any solve."""
+        return self.fate == TURNS if self.solves else None
 
     def _join(self, pushing: Pushing, normal_force: Floats) -> Indices:
         """Joins islands to groups, and returns the group of each contact, (k,)."""

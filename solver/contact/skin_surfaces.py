@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from ..model import Model
 from ..scene import Scene
 from ..skins.skin import Skins
 from .points import ContactPoints, contact_points
+
+# stiffness of contacts between bodies over that with rigid colliders. What is soft is pressed in before its neighbours
+# push back, and coming out again is energy: ten bodies in a bowl gained 0.9 % in a frame with 1, 0.02 % with 8. With 30
+# the residuals of solves show.
+HARDER = 8.0
 
 NOT_LOOKED_FOR = np.zeros(0, np.int32)
 
@@ -68,7 +73,7 @@ def _under(skins: Skins, model: Model) -> Indices:
 def _of_body(skins: Skins, own: slice, model: Model, number: int, pull: float) -> ContactPoints:
     body, tet = model.bodies[number], skins.tet[own]
     mass = float(model.mass[body.nodes].sum())
-    return contact_points(
+    points = contact_points(
         tet=tet,
         weights=skins.weights[own],
         area=skins.area[own],
@@ -77,6 +82,7 @@ def _of_body(skins: Skins, own: slice, model: Model, number: int, pull: float) -
         weight=mass * pull * float(model.gravity_scale[body.nodes.start]),
         tet_size=skins.size[own],
     )
+    return replace(points, stiffness=HARDER * points.stiffness)
 
 
 def _told(skins: Skins, own: slice) -> ContactPoints:

@@ -30,6 +30,8 @@ from .outside import Outside
 from .workspace import workspace
 
 WRONG = 1.0e-3  # energy of wrong forces over that of a body, elastic and of motion, from which it is solved again
+STAYS = 3  # solves of a step before rotations follow: until then contacts find out which of them push
+NO_RECORDS = np.zeros((0, 0))
 
 
 def warp(model: Model, x: Floats, element: int = COROTATED) -> None:
@@ -64,6 +66,7 @@ class Turning:
         """Begins it at node positions x [m], (n, 3), and Δt = `dt` [s]: tets are warped to them."""
         self.model, self.start, self.dt, self.element = model, x, dt, element
         self.is_sought = np.ones(model.pattern.island_count, bool)  # in the present solve
+        self.solves, self.records = 0, NO_RECORDS
         self.twist = np.zeros((model.pattern.island_count, 3))
         self.is_first = np.ones(model.pattern.island_count, bool)  # islands solved with the rotations of the start
 
@@ -80,13 +83,27 @@ class Turning:
         return self.x, spun(start, self.model.mass, self.x, turned_v, -self.dt * self.twist, self.dt)
 
     def go_on(self, outside: Outside) -> None:
-        """Linearises all about the end of the last solve, for what is not done in the next one."""
-        add_linear_pull(self.dt, (self.x - self.start) / self.dt, self.model.tets, workspace(self.model.pattern).warped)
-        join(self.model, self.dt)
+        """Linearises about the end of the last solve what is not done in the next one.
+
+        Not before some solves where contacts change: with other rotations each solve asks them another question.
+        """
+        work = workspace(self.model.pattern)
         self.is_sought[:] = True
         if outside.is_done is not None:
             self.is_sought = ~outside.is_done[self.model.pattern.island_start[:-1]]
-        self.is_first &= ~self.is_sought
+        self.solves += 1
+        renewed = self.is_sought if self.solves >= STAYS else np.zeros_like(self.is_sought)
+        if outside.turns is not None:
+            renewed = renewed | (self.is_sought & outside.turns)
+        if renewed.any():
+            tets = self.model.tets
+            add_linear_pull(self.dt, (self.x - self.start) / self.dt, tets, work.warped)
+            stay = ~renewed[self.model.pattern.island_of_row[tets[:, 0]]]
+            work.warped[stay] = self.records[stay]
+            join(self.model, self.dt)
+        else:
+            work.warped[:] = self.records
+        self.is_first &= ~renewed
 
     def _warp_to_end(self, v: Floats, twist: Floats) -> Bools:
         """Warps tets to the end of a solve of v [m/s], (n, 3); returns whose linear forces were wrong, (k,).
@@ -94,6 +111,7 @@ class Turning:
         `twist` gets the torque that these made [N m], (k, 3).
         """
         model, pattern, warped = self.model, self.model.pattern, workspace(self.model.pattern).warped
+        self.records = warped.copy()
         add_linear_pull(-self.dt, v, model.tets, warped)
         forces, (wrong, stored) = np.empty((len(warped), 12)), np.empty((2, pattern.island_count))
         keep_forces(warped, forces)

@@ -105,6 +105,7 @@ class Outside:
         pair_normals: The same of pairs, all of which are contacts, (k, 3): which way the point p of each is pushed.
         is_done: Which nodes keep what the solve before has made of them, (n,), whole islands that no pair joins to
             others; None: none do. Only linear steps read it, and only when they solve again.
+        turns: Which islands want their rotations to follow the solve before, (k,), at once; None: none. As above.
     """
 
     gravity: Floats = field(default_factory=lambda: np.zeros(3))
@@ -117,3 +118,4 @@ class Outside:
     contact_normals: Floats | None = None
     pair_normals: Floats | None = None
     is_done: Bools | None = None
+    turns: Bools | None = None
