@@ -96,7 +96,7 @@ class Settling:
 
     def done(self) -> Bools | None:
         """Returns which nodes stay as the last solve has left them, (n,); None where that is none."""
-        if not self.solves or self.fate.min() >= GOES_ON:
+        if not self.solves or len(self.fate) == 1 or self.fate.min() >= GOES_ON:
             return None
         is_done = np.empty(self.model.node_count, bool)
         find_done(self.fate, self.model.pattern.island_of_row, is_done)
@@ -108,6 +108,10 @@ class Settling:
 
     def _join(self, pushing: Pushing, normal_force: Floats) -> Indices:
         """Joins islands to groups, and returns the group of each contact, (k,)."""
-        model, of = self.model, np.empty(len(normal_force), np.int32)
+        model, count = self.model, len(normal_force)
+        if len(self.group) == 1:  # by far most scenes, where microseconds count
+            self.group[0] = 0
+            return np.zeros(count, np.int32)
+        of = np.empty(count, np.int32)
         join_islands(normal_force, pushing.on, pushing.ends, model.tets, model.pattern.island_of_row, self.group, of)
         return of
