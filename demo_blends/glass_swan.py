@@ -11,7 +11,7 @@ import numpy as np
 import fused
 import stage
 
-FRAMES = 48
+FRAMES = 36
 SUBSTEPS = 16
 VOXEL = 0.0056
 HEIGHT = 0.80
@@ -32,7 +32,7 @@ def build() -> None:
     settings.youngs_modulus = 7.0e10 / SOFTER
     # glass that has been scratched, a millimetre deep: K_c / √(π a)
     settings.breaking_stress, settings.toughness = 1.2e7 / math.sqrt(SOFTER), 7.0e5 / math.sqrt(SOFTER)
-    settings.seed, settings.scatter, settings.most_splits, settings.most_pieces = 1, 0.2, 300, 300
+    settings.seed, settings.scatter, settings.most_splits, settings.most_pieces = 1, 0.2, 300, 24
     settings.broken_material = stage.loose_material("Broken Glass", INSIDE, 0.12)
     bpy.context.scene.sinew.substeps = SUBSTEPS
     bpy.context.scene.sinew.max_iterations = 1000  # so stiff, splinters take more than others
