@@ -132,7 +132,7 @@ PINNED = {
             "Swan": {
                 "tets": (3738, 150),
                 "volume_ratio": (1.0, 0.02),
-                "pieces": (14, 6),
+                "pieces": (9, 6),
                 "largest_stress": (1.83e6, 3e5),  # ρ c v is 2e6
             }
         },
