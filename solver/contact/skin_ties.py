@@ -53,7 +53,7 @@ def tie_skins(
         carried: Out, see `Touching`, (k, 3).
     """
     q = np.empty(3)
-    q_weights = np.empty(4)
+    q_weights, tried = np.empty(4), np.empty(4)
     for c in range(len(points)):
         point, t = points[c], triangle[c]
         nearest = 0
@@ -67,8 +67,9 @@ def tie_skins(
             for a in range(3):
                 q[i] += place[c, a] * rest[triangles[t, a], i]
         bears = tet[corner]
-        if not is_carried:
-            bears = under[t] if len(under) > 0 else bears
+        if not is_carried and len(under) > 0:
+            bears = find_bearing(q, t, X, tets, tet, under, triangles, tried, q_weights)
+        elif not is_carried:
             weigh(q, X, tets[bears], q_weights)
         ends[c, 0] = bears if is_told else tet[point]
         ends[c, 1] = -1 if is_told else bears
@@ -94,6 +95,30 @@ def tie_skins(
         numbers[1, c] = max(soft, inertia * min(mass[point], mass[corner]))
         mine, other = friction[skin[c]], friction[other_skin[c]]
         numbers[2, c] = mine if is_told else other if is_carried else math.sqrt(mine * other)
+
+
+@kernel(inside=True)
+def find_bearing(q, t, X, tets, tet, under, triangles, tried, weights):
+    """Returns the tet that a place q of a triangle t moves with, and writes its weights in it, (4,).
+
+    Of the tets that bear the triangle's corners and its middle it is the one that q is least outside of, unless one
+    bears all corners: outside, a motion is a guess, and of thin tets one that lets surfaces into each other
+    that seem to part.
+    """
+    i, j, k = tet[triangles[t, 0]], tet[triangles[t, 1]], tet[triangles[t, 2]]
+    if i == j and j == k:
+        weigh(q, X, tets[i], weights)
+        return i
+    found, best = i, -np.inf
+    for a in range(4):
+        one = under[t] if a == 3 else tet[triangles[t, a]]
+        weigh(q, X, tets[one], tried)
+        inside = min(min(tried[0], tried[1]), min(tried[2], tried[3]))
+        if inside > best:
+            found, best = one, inside
+            for i in range(4):
+                weights[i] = tried[i]
+    return found
 
 
 @kernel(inside=True)

@@ -15,6 +15,8 @@ from .skin import SLOTS, Known, Signs, Skins, Whole
 
 GOES_ON = 0.02  # distance from an edge up to which a contact goes on as it was, in sizes of tets
 GOES_ON_WITHIN = 0.0  # if the cosine of its turn there is larger
+LOST = 0.6  # depth from which a contact is looked for anew on all of its skin, in sizes of tets
+TURNED = 0.3  # cosine between a face and that of the step before, from which what is behind it is on its other side
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +108,14 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
         point, triangle, known.side, start, skins.size, skins.triangles, trees.at_start, trees.at,
         skins.triangle_start, skin, skins.nodes, is_own, True, place, local, distance,
     )  # fmt: skip
+    # who walks from face to face of something thin may end behind the plane of a far one, though it is outside
+    lost = (distance < -LOST * skins.size[point]) & (known.shift >= 0.0) & ~is_own & skins.is_one_sided[skin]
+    if lost.any():
+        _look_anew(skins, start, np.flatnonzero(lost), point, skin, known.side, triangle, place, local, distance)
     if known.normal is not None:
         is_kept = (place.min(axis=1) <= EDGE) & (np.abs(distance) < GOES_ON * skins.size[point])
         go_on_beside(known.normal, is_kept, triangle, start, skins.triangles, local)
+        leave_turned(known.normal, known.shift, triangle, start, skins.triangles, local, distance)
     held = Held(
         point, skin, slot.astype(np.int32), triangle, place, local, known.side, known.shift,
         np.zeros(len(known)),
@@ -118,6 +125,20 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
     fits = fits[np.lexsort((slot, point.astype(np.int64) * count + skin))]
     held = held.only(fits)
     return with_thickness(skins, _apart(skins, held, start))
+
+
+def _look_anew(
+    skins: Skins, start: Floats, rows: npt.NDArray, point: Indices, skin: Indices, side: Signs, triangle: Indices,
+    place: Floats, local: Floats, distance: Floats,
+) -> None:  # fmt: skip
+    """Takes for some contacts the nearest of all triangles of their skins; see `find_nearest`."""
+    trees, anew = skins.trees, np.full(len(rows), -1, np.int32)
+    at, direction, depth = place[rows], local[rows], distance[rows]
+    find_nearest(
+        point[rows], anew, side[rows], start, skins.size, skins.triangles, trees.at_start, trees.at,
+        skins.triangle_start, skin[rows], skins.nodes, np.zeros(len(rows), bool), True, at, direction, depth,
+    )  # fmt: skip
+    triangle[rows], place[rows], local[rows], distance[rows] = anew, at, direction, depth
 
 
 def with_thickness(skins: Skins, held: Held) -> Held:
@@ -156,6 +177,29 @@ def go_on_beside(normal, is_kept, triangle, start, triangles, local):
             along += before[row] * local[c, row]
         if along > GOES_ON_WITHIN:
             local[c] = before
+
+
+@kernel()
+def leave_turned(normal, shift, triangle, start, triangles, local, distance):
+    """Makes the distance endless of points that have come to be behind a face that looks elsewhere than theirs did.
+
+    Not of those that are let out, with a `shift` below zero, nor where nothing is known of how they were kept.
+
+    Around the end of something thin the nearest face is that of its far side, and to push a point through what is thin
+    is energy out of nothing. What truly goes in there crosses the face, and is found by that.
+    """
+    frame = np.empty((3, 3))
+    for c in range(len(triangle)):
+        if not distance[c] < 0.0 or shift[c] < 0.0:
+            continue
+        frame_of(start, triangles, triangle[c], frame)
+        along, square = 0.0, 0.0
+        for axis in range(3):
+            square += normal[c, axis] * normal[c, axis]
+            for row in range(3):
+                along += local[c, row] * frame[row, axis] * normal[c, axis]
+        if square > 0.0 and along < TURNED:
+            distance[c] = np.inf
 
 
 @kernel()
