@@ -17,8 +17,9 @@ from .forces import PUSH_OUT
 UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
 UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
 PULLS = 0.1  # share of what contacts press by which they may pull when only some are added
-SUNK = 0.03  # depth of what pushes from which it is lifted within the step, in sizes of tets
-STAYS = 0.7  # share of the depth at the start of a step that it keeps then
+SUNK = (
+    0.03  # by how much more than at the start what pushes is deep when it is lifted within the step, in sizes of tets
+)
 GAIN = 1.2  # energy of motion over that of the start of a step, from which what is not content has gone wrong
 DEEP = 0.02  # depth of what was not pushed yet that is worth many solves, in sizes of tets
 
@@ -144,10 +145,10 @@ def _wish(
                 own[MISSING] += now * length + rubbed
                 now = k[c]
         wanted[c, 0] = now
-        sunk = N / k[c] - shift[c]
-        if c >= lifts_from and shift[c] >= 0.0 and sunk > max(SUNK * size[c], -STAYS * gap[c]):
-            # what is deep already comes out by and by: pushed out at once it would fly off
-            wanted[c, 1] += min(sunk - max(0.5 * SUNK * size[c], -STAYS * gap[c]), PUSH_OUT * size[c])
+        # what is deep already comes out by and by: pushed out at once it would fly off
+        sunk = N / k[c] - shift[c] - max(-gap[c], 0.0)
+        if c >= lifts_from and shift[c] >= 0.0 and sunk > SUNK * size[c]:
+            wanted[c, 1] += min(sunk - 0.5 * SUNK * size[c], PUSH_OUT * size[c])
             own[SUNKEN] = 1.0
 
 
