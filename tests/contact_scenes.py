@@ -119,14 +119,15 @@ def bowl_mesh(inner: float, thickness: float, rows: int = 16, columns: int = 48)
 
 
 def dropped(
-    folder: Path, names=MIXED, size: float = 0.2, divisions: int = 9, inner: float = 0.42, seed: int = 3
-) -> Scene:
+    folder: Path, names=MIXED, size: float = 0.2, divisions: int = 9, inner: float = 0.42, seed: int = 3,
+    E: tuple[float, float] = (2.0e4, 2.0e6),
+) -> Scene:  # fmt: skip
     """Returns bodies of surfaces in `folder`, as large as `size`, above a bowl, each turned at random.
 
-    Their stiffness goes from 2e4 Pa to 2e6 Pa, evenly on a logarithmic scale.
+    Their stiffness goes from the first to the second of `E` [Pa], evenly on a logarithmic scale.
     """
     random = np.random.default_rng(seed)
-    stiffness = np.logspace(np.log10(2.0e4), np.log10(2.0e6), len(names))
+    stiffness = np.logspace(np.log10(E[0]), np.log10(E[1]), len(names))
     bodies = []
     for i, name in enumerate(names):
         surface = read_surface(folder / name)

@@ -23,7 +23,7 @@ IN_THE_BOWL = {
     "least_z": (0.385, 0.05),
     "most_z": (0.44, 0.07),
     "deepest": (0.0, 0.004),  # [m], of 0.1 m
-    "deepest_at_the_end": (0.0, 0.002),
+    "deepest_at_the_end": (0.0, 0.003),
     "speed_at_the_end": (0.0, 0.09),
 }
 BELOW = ("Flan", "Ring", "Red Bear", "Cube", "Star", "Green Bear")
@@ -110,7 +110,7 @@ PINNED = {
                 "tets": (4117, 150),
                 "volume_ratio": (1.0, 0.02),
                 "largest_plastic_strain": (0.05, 0.03),
-                "pieces": (2, 0.5),
+                "pieces": (3, 1.5),
             }
         },
     ),

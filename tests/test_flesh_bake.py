@@ -157,7 +157,8 @@ def test_other_bodies_move_as_if_flesh_were_not_there(tmp_path: Path):
     n = flesh.built.model.node_count
     np.testing.assert_array_equal(both.state.x[:n], flesh.state.x)
     np.testing.assert_array_equal(both.state.v[:n], flesh.state.v)
-    np.testing.assert_allclose(both.state.x[n:], alone.state.x, atol=1e-6)
+    # where bodies may touch, rotations follow within a step
+    np.testing.assert_allclose(both.state.x[n:], alone.state.x, atol=1e-5)
     assert both.reports[-1].solves > 0 and flesh.reports[-1].solves == 0
     assert both.reports[-1].contacts == alone.reports[-1].contacts > 0
 
