@@ -12,7 +12,6 @@ from ..arrays import Bools, Floats, Indices
 
 # Face i is opposite to node i, its corners counterclockwise seen from outside of a positive tet.
 FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])
-SIDE_TET = 0  # column of `face_tets`: the tet from outside of which the rising face is counterclockwise
 
 
 class Overlapping(Exception):

@@ -15,9 +15,6 @@ import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices
 
-LONG = 1.0
-SHORT = np.sqrt(0.75)
-
 
 @dataclass(frozen=True)
 class Lattice:
