@@ -33,8 +33,8 @@ def through(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return cache
 
 
-def child(cache: Path, *more: str) -> ChildProcess:
-    return ChildProcess(child_command(["simulate", str(cache), "--child", "--json", *more]), cache / "log.txt")
+def child(cache: Path, *more: str, command: str = "simulate") -> ChildProcess:
+    return ChildProcess(child_command([command, str(cache), "--child", "--json", *more]), cache / "log.txt")
 
 
 def ended(_: dict[str, Any]) -> bool:
@@ -42,10 +42,14 @@ def ended(_: dict[str, Any]) -> bool:
     return False
 
 
+def at_frame(number: int) -> Callable[[dict[str, Any]], bool]:
+    return lambda event: event["event"] == "frame" and event["frame"] >= number
+
+
 def listen(process: ChildProcess, until: Callable[[dict[str, Any]], bool] = ended) -> list[dict[str, Any]]:
     """Returns the child's events up to the one that is waited for, or to its end."""
     events: list[dict[str, Any]] = []
-    end = clock.monotonic() + 180.0
+    end = clock.monotonic() + 300.0
     while clock.monotonic() < end:
         gone = process.exit_code() is not None
         for event in process.events():

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from child_bakes import FRAMES, change, child, failure, listen, nothing
+from child_bakes import FRAMES, at_frame, change, child, failure, listen, nothing
 from child_bakes import through as through
 from sinew.addon.baking.child_process import child_command
 from sinew.solver.cache import CacheReader, is_locked
@@ -25,10 +25,6 @@ from sinew.solver.errors import Cancelled, SolveFailed, StorageFailed
 from sinew.solver.simulate import simulate
 from sinew.solver.stop_request import StopRequest
 from tiny_bakes import baked, tiny_scene, write_scene
-
-
-def at_frame(number: int) -> Callable[[dict[str, Any]], bool]:
-    return lambda event: event["event"] == "frame" and event["frame"] >= number
 
 
 def at_frame_or_done(number: int) -> Callable[[dict[str, Any]], bool]:

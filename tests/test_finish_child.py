@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import shutil
 import time as clock
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from breaking_bakes import breaking_scene, write_breaking
-from sinew.addon.baking.child_process import ChildProcess, child_command
+from child_bakes import at_frame, child, listen
 from sinew.solver.__main__ import main
 from sinew.solver.cache import CacheReader, CacheWriter, is_locked
 from sinew.solver.commands.info import describe
@@ -37,43 +36,15 @@ def cache(through: Path, tmp_path: Path) -> Path:
     return tmp_path / "c"
 
 
-def child(command: str, cache: Path, *more: str) -> ChildProcess:
-    return ChildProcess(child_command([command, str(cache), "--child", "--json", *more]), cache / "log.txt")
-
-
-def listen(process: ChildProcess, until: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
-    """Returns the child's events up to the one that is waited for, or to its end."""
-    events: list[dict[str, Any]] = []
-    end = clock.monotonic() + 120.0
-    while clock.monotonic() < end:
-        gone = process.exit_code() is not None
-        for event in process.events():
-            events.append(event)
-            if until(event):
-                return events
-        if gone:
-            return events
-        clock.sleep(0.002)
-    raise AssertionError(f"the child said only {events}")
-
-
-def at_frame(number: int) -> Callable[[dict[str, Any]], bool]:
-    return lambda event: event["event"] == "frame" and event["frame"] >= number
-
-
 def finishing(event: dict[str, Any]) -> bool:
     return event["event"] == "finishing"
 
 
-def never(_: dict[str, Any]) -> bool:
-    return False
-
-
 def test_cancelled_it_finishes_what_is_there(through: Path, cache: Path) -> None:
-    process = child("simulate", cache)
+    process = child(cache)
     listen(process, at_frame(8))
     process.send(CANCEL)
-    events = listen(process, never)
+    events = listen(process)
     assert process.exit_code() == 130 and events[-1]["kind"] == "cancelled"
     names = [event["event"] for event in events]
     assert "finishing" in names and names[-2] == "finished" and events[-2]["results"][0]["key"] == "pulled"
@@ -85,13 +56,13 @@ def test_cancelled_it_finishes_what_is_there(through: Path, cache: Path) -> None
 
 
 def test_cancelled_twice_it_hurries(through: Path, cache: Path) -> None:
-    process = child("simulate", cache)
+    process = child(cache)
     listen(process, at_frame(8))
     process.send(CANCEL)
     listen(process, finishing)
     begin = clock.monotonic()
     process.send(CANCEL)
-    listen(process, never)
+    listen(process)
     assert process.exit_code() == 130 and clock.monotonic() - begin < 5.0  # the machine may be busy
     assert CacheReader(cache).integrity() == [] and not is_locked(cache)
     simulate(cache, lambda event: None, resume=True)
@@ -99,7 +70,7 @@ def test_cancelled_twice_it_hurries(through: Path, cache: Path) -> None:
 
 
 def test_nobody_listens_while_it_finishes(through: Path, cache: Path) -> None:
-    process = child("simulate", cache)
+    process = child(cache)
     listen(process, finishing)
     process.close(patience=6.0)
     assert process._process.returncode in (0, 130), "it ends by itself"
@@ -107,14 +78,14 @@ def test_nobody_listens_while_it_finishes(through: Path, cache: Path) -> None:
 
 
 def test_killed_while_it_finishes(through: Path, cache: Path) -> None:
-    process = child("simulate", cache)
+    process = child(cache)
     listen(process, lambda event: event.get("fraction", 0.0) > 0.4)
     process.kill()
-    listen(process, never)
+    listen(process)
     process.close()
     reader = CacheReader(cache)
     assert reader.is_done() and reader.integrity() == [] and not is_locked(cache)
-    told = listen(child("finish", cache), never)
+    told = listen(child(cache, command="finish"))
     assert told[0]["event"] == "started" and told[-1]["event"] == "done"
     assert told[-1]["results"] == CacheReader(through).results()
     assert baked(cache) == baked(through)

@@ -6,10 +6,9 @@ from __future__ import annotations
 import dataclasses
 import time as clock
 from pathlib import Path
-from typing import Any
 
+from child_bakes import at_frame, child, listen
 from flesh_scenes import limb, write_limb
-from sinew.addon.baking.child_process import ChildProcess, child_command
 from sinew.solver.anatomy import DYNAMIC, Flesh
 from sinew.solver.cache import CacheReader
 from sinew.solver.scene import Collider, Scene, Settings
@@ -17,26 +16,6 @@ from sinew.solver.simulate import simulate
 from tiny_bakes import baked
 
 SETTINGS = Settings(frame_end=12, substeps=2, preroll=3)
-
-
-def child(cache: Path, *more: str) -> ChildProcess:
-    return ChildProcess(child_command(["simulate", str(cache), "--child", "--json", *more]), cache / "log.txt")
-
-
-def listen(process: ChildProcess, until: str, frame: int = 0) -> list[dict[str, Any]]:
-    """Returns the child's events up to one of a kind and a frame, or to its end."""
-    events: list[dict[str, Any]] = []
-    end = clock.monotonic() + 300.0
-    while clock.monotonic() < end:
-        gone = process.exit_code() is not None
-        for event in process.events():
-            events.append(event)
-            if event["event"] == until and event.get("frame", 0) >= frame:
-                return events
-        if gone:
-            return events
-        clock.sleep(0.002)
-    raise AssertionError(f"the child said only {events}")
 
 
 def scene() -> Scene:
@@ -51,13 +30,13 @@ def test_killed_and_resumed(tmp_path: Path):
     write_limb(tmp_path / "parts", scene())
     for frame, threads in ((2, "1"), (7, "2")):
         process = child(tmp_path / "parts", "--resume", "--threads", threads)
-        listen(process, "frame", frame)
+        listen(process, at_frame(frame))
         process.kill()
-        listen(process, "nothing")
+        listen(process)
         process.close()
         assert CacheReader(tmp_path / "parts").integrity() == []
     process = child(tmp_path / "parts", "--resume")
-    assert listen(process, "nothing")[-1]["event"] == "done"
+    assert listen(process)[-1]["event"] == "done"
     assert baked(tmp_path / "whole") == baked(tmp_path / "parts")
 
 
@@ -67,10 +46,10 @@ def test_cancelled_in_the_middle_of_a_long_solve(tmp_path: Path):
     body = limb(cells=(32, 10, 10), flesh=Flesh(law="stvk"))
     write_limb(tmp_path, Scene((body,), (), endless), degrees=120.0)
     process = child(tmp_path)
-    assert listen(process, "solving")[-1]["event"] == "solving"
+    listen(process, lambda event: event["event"] == "solving")
     begin = clock.monotonic()
     process.send({"command": "cancel"})
-    events = listen(process, "nothing")
+    events = listen(process)
     assert process.exit_code() == 130
     assert clock.monotonic() - begin < 5.0  # 0.7 s, but the machine may be busy
     assert not [event for event in events if event["event"] == "done"]
