@@ -77,6 +77,25 @@ def add_rig(obj: bpy.types.Object, turn: float = 1.0, frames: tuple[int, int] = 
     return rig
 
 
+def link_object(blend: Path, name: str) -> bpy.types.Object:
+    """Returns an object of another file, linked into the scene."""
+    with bpy.data.libraries.load(str(blend), link=True) as (_, wanted):
+        wanted.objects = [name]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    return wanted.objects[0]
+
+
+def overridden_box(folder: Path) -> bpy.types.Object:
+    """Returns the editable override, in a new scene, of a box "Character" of another file."""
+    fresh()
+    add_box("Character")
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "library.blend"))
+    fresh()
+    own = link_object(folder / "library.blend", "Character").override_create(remap_local_usages=True)
+    own.override_library.is_system_override = False
+    return own
+
+
 def add_driven_shape_key(obj: bpy.types.Object, rig: bpy.types.Object) -> None:
     """Adds a shape key that widens `obj`, driven by the bend of the upper bone."""
     obj.shape_key_add(name="Basis")

@@ -12,7 +12,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_mesh, counts, fresh
+from blender_scenes import add_box, add_mesh, counts, fresh, link_object
 from sinew.addon import commands, messages, roles
 from sinew.addon.baking import bake_status, bakes, cache_look
 from sinew.solver.cache import CacheReader
@@ -100,11 +100,8 @@ def test_a_linked_object_without_an_override(tmp_path: Path) -> None:
     fresh()
     add_box("Character")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    scene = fresh()
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (source, target):
-        target.objects = ["Character"]
-    linked = target.objects[0]
-    scene.collection.objects.link(linked)
+    fresh()
+    linked = link_object(tmp_path / "library.blend", "Character")
     linked.select_set(True)
     bpy.context.view_layer.objects.active = linked
     assert '"Character" is linked' in refused(bpy.ops.sinew.make_body)

@@ -11,7 +11,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, counts, fresh
+from blender_scenes import add_box, counts, fresh, link_object
 from export_scenes import exported
 from flesh_rigs import arm, bend_key, bent, bone_mesh, by_armature, turn
 from sinew.addon import export, roles
@@ -272,9 +272,7 @@ def test_a_linked_bone_holds_flesh_too(tmp_path: Path) -> None:
     bone_mesh()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "skeleton.blend"))
     scene = arm() and bpy.context.scene
-    with bpy.data.libraries.load(str(tmp_path / "skeleton.blend"), link=True) as (_, wanted):
-        wanted.objects = ["Femur"]
-    scene.collection.objects.link(wanted.objects[0])
+    link_object(tmp_path / "skeleton.blend", "Femur")
     scene.frame_end = 1
     assert [bone.name for bone in exported(scene, tmp_path / "c.sinew")[0].bones] == ["Femur"]
 

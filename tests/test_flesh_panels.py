@@ -11,7 +11,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_mesh, add_rig, fresh
+from blender_scenes import add_box, add_mesh, add_rig, fresh, link_object
 from fake_layout import FakeLayout
 from flesh_objects import bone, flesh, select
 from sinew.addon import presets, roles
@@ -228,14 +228,12 @@ def test_flesh_and_bones_of_another_file_can_be_changed_on_their_overrides(tmp_p
     made_bone.sinew.bone_body = made_flesh
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "character.blend"))
     scene = fresh()
-    with bpy.data.libraries.load(str(tmp_path / "character.blend"), link=True) as (_, wanted):
-        wanted.objects = ["Arm", "Humerus"]
-    for obj in wanted.objects:
-        scene.collection.objects.link(obj)
+    linked = [link_object(tmp_path / "character.blend", name) for name in ("Arm", "Humerus")]
+    for obj in linked:
         with pytest.raises(BadInput):
             roles.check_bone(obj)
     assert roles.bodies(scene) == [] and len(roles.bones(scene)) == 1, "a linked bone holds flesh that is here"
-    made = {obj.name: obj.override_create(remap_local_usages=True) for obj in wanted.objects}
+    made = {obj.name: obj.override_create(remap_local_usages=True) for obj in linked}
     arm, humerus = made["Arm"].sinew, made["Humerus"].sinew
     arm.motion, arm.preset, arm.flesh_law, arm.stiffness_group = "JIGGLE", "SKIN", "COROTATED", "Soft"
     humerus.bone_distance, humerus.use_bone_spring, humerus.bone_body = 0.25, True, None

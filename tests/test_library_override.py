@@ -10,7 +10,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_rig, counts, evaluated, fresh, world, write_cache
+from blender_scenes import add_box, add_rig, counts, evaluated, fresh, overridden_box, world, write_cache
 from sinew.addon import export, playback, roles
 from sinew.solver.errors import BadInput
 from sinew.solver.scene import Scene
@@ -130,15 +130,7 @@ def test_a_linked_object_without_an_override_is_refused(tmp_path: Path) -> None:
 
 def test_settings_of_an_override_that_nothing_else_has_looked_at_survive_a_reload(tmp_path: Path) -> None:
     """Set by a script alone: Blender 5.0 forgets them unless the linked object has settings to compare with."""
-    fresh()
-    add_box("Character")
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    scene = fresh()
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, target):
-        target.objects = ["Character"]
-    own = target.objects[0].override_create(remap_local_usages=True)
-    scene.collection.objects.link(own)
-    own.override_library.is_system_override = False
+    own = overridden_box(tmp_path)
     own.sinew.role, own.sinew.divisions, own.sinew.pin_stiffness = "BODY", 3, 77.0
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))

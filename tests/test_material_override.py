@@ -10,7 +10,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, fresh
+from blender_scenes import add_box, fresh, link_object
 from sinew.addon import presets, roles
 from sinew.solver.presets import PRESETS
 
@@ -23,10 +23,7 @@ def override(folder: Path) -> bpy.types.Object:
     obj.sinew.preset = "WAX"
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "candle.blend"))
     fresh()
-    with bpy.data.libraries.load(str(folder / "candle.blend"), link=True) as (_, wanted):
-        wanted.objects = ["Candle"]
-    bpy.context.collection.objects.link(wanted.objects[0])
-    made = wanted.objects[0].override_create(remap_local_usages=True)
+    made = link_object(folder / "candle.blend", "Candle").override_create(remap_local_usages=True)
     bpy.context.view_layer.objects.active = made
     return made
 
@@ -75,10 +72,7 @@ def test_a_heat_source_of_another_file_is_moved_by_its_override(tmp_path: Path) 
     roles.add_heat_source(bpy.context)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "fire.blend"))
     fresh()
-    with bpy.data.libraries.load(str(tmp_path / "fire.blend"), link=True) as (_, wanted):
-        wanted.objects = ["Heat Source"]
-    linked = wanted.objects[0]
-    bpy.context.collection.objects.link(linked)
+    linked = link_object(tmp_path / "fire.blend", "Heat Source")
     assert roles.heat_sources(bpy.context.scene) == [linked], "it heats where it is linked, too"
     made = linked.override_create(remap_local_usages=True)
     made.sinew.source_radius = 3.0

@@ -9,7 +9,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, fresh
+from blender_scenes import fresh, link_object, overridden_box
 from pressed_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
 from sinew.addon import handlers, playback
 from sinew.addon.baking import bake_status, bakes, cache_place, saving
@@ -194,19 +194,11 @@ def test_saving_during_the_first_bake_moves_the_bake_at_its_end(tmp_path: Path) 
 
 
 def test_a_linked_character_with_an_override_bakes_and_survives_a_reload(tmp_path: Path) -> None:
-    fresh()
-    add_box("Character", divisions=2)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    scene = fresh()
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, target):
-        target.objects = ["Character"]
-    own = target.objects[0].override_create(remap_local_usages=True)
-    scene.collection.objects.link(own)
-    own.override_library.is_system_override = False
+    own = overridden_box(tmp_path)
     own.location.z = 3.0
     own.select_set(True)
     bpy.context.view_layer.objects.active = own
-    scene.frame_end = 4
+    bpy.context.scene.frame_end = 4
     assert bpy.ops.sinew.make_body() == {"FINISHED"}
     own.sinew.divisions = 3
     own.sinew.preset = "JELLY"
@@ -227,11 +219,9 @@ def test_a_linked_body_plays_what_was_baked_in_its_own_file(tmp_path: Path) -> N
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "prop.blend"))
     bpy.ops.sinew.simulate()
     bpy.ops.wm.save_mainfile()
-    scene = fresh()
+    fresh()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    with bpy.data.libraries.load(str(tmp_path / "prop.blend"), link=True) as (_, target):
-        target.objects = ["Box"]
-    scene.collection.objects.link(target.objects[0])
+    link_object(tmp_path / "prop.blend", "Box")
     with pytest.raises(RuntimeError, match='"Box" is linked'):
         bpy.ops.sinew.simulate()
     handlers.undone()
