@@ -3,24 +3,30 @@
 
 A body between plates that close altogether is turned inside out, and then one point of a plate would push it up and the
 next one down, for ever. What the points of the body itself feel brings it out.
+
+Nor does a body rest on a point from within a collider, though one hangs there that a plate has gone through, by what
+looked up in it and looks down in the plate. A solid that pushes along n lies behind a plane across n. Then the sum of
+the normals of its faces around the point, each times its angle there, is not against n, and at least one is not.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Bools, Floats
+from ..arrays import Bools, Floats, Indices, indices
 from ..skins.skin import Met, Skins
 
 DEEP = 0.03  # depth from which it is let go of where corners of the triangle feel its collider, in sizes of tets
+ON_EDGE = 1.0e-6  # share of a corner in a point below which it lies on the edge across
 
 
-def let_go(skins: Skins, met: Met, x: Floats, is_told: Bools) -> Bools:
+def let_go(skins: Skins, met: Met, x: Floats, at: Floats, is_told: Bools) -> Bools:
     """Returns which contacts are let go of, (k,).
 
     Args:
         skins, met: What has met.
         x: Nodes at the start of the step [m], (n, 3).
+        at: Vertices of the skins then [m], (v, 3).
         is_told: Which vertices of the skins are those of colliders, (v,).
     """
     gone = is_told[met.point]
@@ -35,5 +41,40 @@ def let_go(skins: Skins, met: Met, x: Floats, is_told: Bools) -> Bools:
     is_crowded = feels[corners, skin[:, None]].any(axis=1)
     a, b, c, d = np.moveaxis(x[skins.nodes[corners]], 2, 0)
     is_turned = (np.einsum("kci,kci->kc", np.cross(b - a, c - a), d - a) <= 0.0).any(axis=1)
-    gone[which] = is_turned | (is_crowded & (depth > DEEP * size))
+    is_within = look_away(skins, met.point[which], -met.normal[which], at)
+    gone[which] = is_turned | is_within | (is_crowded & (depth > DEEP * size))
     return gone
+
+
+def look_away(skins: Skins, point: Indices, direction: Floats, at: Floats) -> Bools:
+    """Returns whether no face at a point of a collider looks where it pushes, so that it would push from within, (k,).
+
+    Points of what has two sides, and those without faces, never do.
+
+    Args:
+        skins: All of them.
+        point, direction: Points, and which way each pushes, (k,) and (k, 3).
+        at: Vertices [m], (v, 3).
+    """
+    away = skins.is_one_sided[skins.skin_of[point]]
+    number, face = faces_at(skins, point)
+    a, b, c = np.moveaxis(at[skins.triangles[face]], 1, 0)
+    along = np.einsum("ki,ki->k", np.cross(b - a, c - a), direction[number])
+    away[number[along >= 0.0]] = False
+    has_faces = np.zeros(len(point), bool)
+    has_faces[number] = True
+    return away & has_faces
+
+
+def faces_at(skins: Skins, point: Indices) -> tuple[Indices, Indices]:
+    """Returns the faces on which points of colliders lie: which of the points, rising, and the face, (f,) each."""
+    rows, shares, trees = skins.corner_rows[point], skins.shares[point], skins.trees
+    one = np.take_along_axis(rows, shares.argmax(axis=1)[:, None], axis=1)[:, 0]  # a corner of all of them
+    begin = trees.at_start[one]
+    count = np.where(one >= 0, trees.at_start[one + 1] - begin, 0)
+    number = np.repeat(np.arange(len(point)), count)
+    slot = np.arange(len(number)) + np.repeat(begin - (np.cumsum(count) - count), count)
+    face = trees.at[slot]
+    is_corner = (rows[number, :, None] == skins.triangles[face][:, None, :]).any(axis=2)
+    lies_on = (is_corner | (shares[number] < ON_EDGE)).all(axis=1)
+    return indices(number[lies_on]), indices(face[lies_on])

@@ -75,7 +75,7 @@ class SkinContacts:
         normal = np.where(self.is_told[met.point, None], -met.normal, met.normal)
         found = Touching(met.id + self.first, normal, met.gap, np.zeros_like(normal), met.side, met.triangle, met.place)
         moves = self.moves[met.point] | self.moves[self.skins.triangles[met.triangle]].any(axis=1)
-        moves &= ~let_go(self.skins, met, self.x, self.is_told)
+        moves &= ~let_go(self.skins, met, self.x, self.start, self.is_told)
         found = found if moves.all() else found.only(moves)
         return Touching.together([found, self.edges.find(end)]) if self.edges else found
 

@@ -103,6 +103,17 @@ class Skins:
         """Which triangles are near each other, made of their positions at rest."""
         return make_trees(self.rest, self.triangles, self.triangle_start)
 
+    @functools.cached_property
+    def corner_rows(self) -> Indices:
+        """`corners` as vertices of the skins, −1 where a skin has no triangles of its own, (v, 3)."""
+        rows = np.full((self.vertex_count, 3), -1, np.int32)
+        for skin in np.flatnonzero(self.body < 0).tolist():
+            own, triangles = self.vertices_of(skin), self.triangles[self.triangles_of(skin)]
+            if len(triangles):  # the collider's vertices come first, rising
+                first = self.corners[own.start : int(triangles.max()) + 1, 0]
+                rows[own] = own.start + np.searchsorted(first, self.corners[own])
+        return rows
+
     def vertices_of(self, skin: int) -> slice:
         """Returns which vertices are a skin's."""
         return slice(int(self.vertex_start[skin]), int(self.vertex_start[skin + 1]))
