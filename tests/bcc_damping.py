@@ -14,7 +14,6 @@ import itertools
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-CANONICAL = np.array([[1.0, 0.5, 0.5], [0.0, 0.5, 0.5], [0.0, -0.5, 0.5]])
 INVERSE = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0], [0.0, 1.0, 1.0]])
 EVEN = [p for p in itertools.permutations(range(4)) if round(np.linalg.det(np.eye(4)[list(p)])) == 1]
 NEAR = 1.0e-9

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -176,9 +175,3 @@ def pull_up(height):
         return side[:, None] * np.array([0.0, 0.0, 1.0])
 
     return traction
-
-
-def with_seed(body: Body, seed: int) -> Body:
-    """Returns the body with other lots."""
-    assert body.fracture is not None
-    return dataclasses.replace(body, fracture=dataclasses.replace(body.fracture, seed=seed))
