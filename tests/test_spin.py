@@ -136,3 +136,5 @@ def test_no_more_spin_is_given_back_than_a_step_takes() -> None:
     assert np.abs(much - v).max() < 0.3 * np.abs(v - np.add.reduceat(v, start[:-1])[0]).max()
     still = np.zeros_like(v)
     assert np.abs(spun(start, mass, x, still, about, dt)).max() < 1e-9
+    with np.errstate(over="raise"):
+        assert np.array_equal(spun(start, mass, x, v, 0.0 * about, dt), v), "nothing was taken"
