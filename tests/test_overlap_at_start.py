@@ -63,6 +63,18 @@ def test_without_gravity_they_part_and_stay(tmp_path, by):
     assert kinetic_energy(run) < 1e-3 * most
 
 
+@pytest.mark.parametrize("by", [0.3, 0.5])
+def test_what_comes_out_faster_than_it_is_let_is_not_forgotten(tmp_path, by):
+    """Stiff bodies do: points that their contacts no longer knew stayed in each other for ever."""
+    hard = replace(SOFT, youngs_modulus=1.0e6, mass_damping=0.0)
+    bodies = tuple(replace(body, material=hard) for body in two(by))
+    run = Run(tmp_path, Scene(bodies, (), Settings(gravity=NOTHING)))
+    run.advance(30)
+    ever = DeepestEver(run)
+    ever.look(run)
+    assert ever.depth < 1e-3
+
+
 def test_what_parts_falls_as_ever(tmp_path):
     run = Run(tmp_path, Scene(tuple(replace(b, material=replace(SOFT, mass_damping=0.0)) for b in two(0.3)), ()))
     mass = run.built.model.mass

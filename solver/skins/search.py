@@ -37,7 +37,7 @@ class SkinSearch:
     - In front of a triangle is what is no more than `time_of_impact.LEVEL` tet sizes behind it: what touches at rest
       is met when it goes in, what overlaps is not.
     - Contacts known are met at the place that is nearest by then, as long as their gap at the end is below their
-      shift, or hardly above it. Those found in earlier looks of the step are met again like them.
+      shift, or below zero, or hardly above. Those found in earlier looks of the step are met again like them.
     - A point that is kept by a contact and goes through a triangle beside it, which looks the same way, meets nothing
       new; where the contact does not keep it, its plane turns into that of the triangle.
     - The number of threads and what else is in the scene change nothing.
@@ -75,7 +75,8 @@ class SkinSearch:
             self._replace(instead[old], found.only(old))
             self.held = self.held.and_also(found.only(new), len(skins))
             normal, gap, ahead = self._planes(self.held, end)
-        is_near = ahead < self.held.shift + FORGET * skins.size[self.held.point]
+        # what is let out may come out faster than it is let, and is still in there then
+        is_near = ahead < np.maximum(self.held.shift, 0.0) + FORGET * skins.size[self.held.point]
         return _met(skins, self.held.only(is_near), normal[is_near], gap[is_near])
 
     def _has_left(self, end: Floats) -> bool:
