@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bar of chocolate is bent at its ends until it snaps, at the groove that is painted a little weaker."""
+"""A bar of chocolate is bent at its ends until it snaps, at the groove that is painted weaker."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ SIDE = 0.026  # of a square [m]
 THICK, GROOVE, SLOPE = 0.011, 0.0062, 0.0042
 HIGH = 0.03  # of the lower side
 CELLS = 6  # quads along a square
+WEAK = 0.35  # strength along the groove in the middle
 BROWN, INSIDE = (0.105, 0.035, 0.014), (0.16, 0.06, 0.028)
 
 
@@ -26,13 +27,12 @@ def build() -> None:
     rig = stage.hold(bar, Left=lambda p: p[:, 0] < 0.8 * SIDE - half, Right=lambda p: p[:, 0] > half - 0.8 * SIDE)
     strength = bar.vertex_groups.new(name="Strength")
     for vertex in bar.data.vertices:
-        strength.add([vertex.index], 0.5 if abs(vertex.co.x) < 0.4 * SIDE else 1.0, "REPLACE")
+        strength.add([vertex.index], WEAK if abs(vertex.co.x) < 0.15 * SIDE else 1.0, "REPLACE")
     stage.make_body(bar, "CHOCOLATE", divisions=17)
     settings = bar.sinew
     settings.method = "ROBUST"
     settings.pin_group = "Hold"
     settings.use_fracture, settings.use_plasticity = True, True
-    settings.scatter, settings.seed = 0.15, 3
     settings.strength_group = "Strength"
     settings.broken_material = stage.loose_material("Inside", INSIDE, 0.75)
     _snap(rig)
@@ -80,11 +80,10 @@ def _rim(long: int, wide: int) -> np.ndarray:
 
 
 def _snap(rig: bpy.types.Object) -> None:
-    """Bends the ends down until the bar snaps, and takes the halves apart."""
+    """Bends the ends down, pulling a little, until the bar snaps, and takes the halves apart."""
     for name, side in (("Left", -1.0), ("Right", 1.0)):
-        still, bent, apart = (0, 0, 0), (0, 0.10 * side, 0), (0, 0.30 * side, 0)
         stage.key_bone(
             rig, name,
-            (1, still, still), (6, still, still), (20, (0, 0, 0), bent), (24, (0, 0, 0), bent),
-            (42, (0.03 * side, 0, 0.01), apart),
+            (1, (0, 0, 0), (0, 0, 0)), (6, (0, 0, 0), (0, 0, 0)), (16, (0.0008 * side, 0, 0), (0, 0.10 * side, 0)),
+            (24, (0.004 * side, 0, 0.001), (0, 0.12 * side, 0)), (42, (0.03 * side, 0, 0.01), (0, 0.30 * side, 0)),
         )  # fmt: skip

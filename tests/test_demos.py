@@ -107,10 +107,10 @@ PINNED = {
         18,
         {
             "Bar": {
-                "tets": (4117, 150),
+                "tets": (4093, 150),
                 "volume_ratio": (1.0, 0.02),
-                "largest_plastic_strain": (0.05, 0.03),
-                "pieces": (3, 1.5),
+                "largest_plastic_strain": (0.09, 0.03),
+                "pieces": (2, 1.5),
             }
         },
     ),
