@@ -8,12 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import shapes
 from contact_measures import DeepestEver, kinetic_energy
 from contact_scenes import NOTHING, RUBBER
 from scenes import Run, block
 from sinew.solver.contact.overlapped import first_overlaps
 from sinew.solver.contact.parting import FIELD, SLOWS, calmed, part_calmly
 from sinew.solver.errors import BadInput
+from sinew.solver.geometry.bvh import build_bvh
+from sinew.solver.geometry.winding import winding_numbers
 from sinew.solver.scene import Collider, Scene, Settings
 from sinew.solver.skins.places import places
 from sinew.solver.topology import TETS
@@ -156,3 +159,21 @@ def test_depths_are_those_along_the_way_out(tmp_path):
     # through the ends that look along x, and no others
     ends = at[skins.triangles[found.triangle]][:, :, 0]
     assert np.allclose(ends, ends[:, :1])
+
+
+def test_a_collider_that_deforms_is_left_on_one_way(tmp_path):
+    """A ball whose middle is below the upper corner of a block: it is pressed down, and does not come around it."""
+    vertices, triangles = shapes.sphere(10, 0.4)
+    ball = Collider("ball", "Ball", "mesh", vertices + [0.35, 0.1, 0.9], triangles)
+    body = block((4, 4, 4), at=(-0.5, -0.5, 0.0), material=SOFT)
+    scene = Scene((body,), (Collider("ground", "Ground"), ball))
+    run, fastest = Run(tmp_path, scene, collider__ball__vertices=([0.0], ball.vertices[None])), 0.0
+    for _ in range(36):
+        out = run.advance()
+        fastest = max(fastest, float(np.linalg.norm(run.state.v, axis=1).max()))
+    assert fastest < 3.0
+    assert kinetic_energy(run) < 1e-3 * 9.81 * run.built.model.mass.sum()
+    assert np.linalg.norm(out - [0.35, 0.1, 0.9], axis=1).min() > 0.35
+    around = winding_numbers(build_bvh(out, body.triangles), np.array([[0.35, 0.1, 0.9]]))
+    assert run.state.x[:, 2].mean() < 0.5 and around[0] < 0.5
+    assert run.reports[-1].inverted_tets == 0

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import trimesh
 
 from sinew.solver.geometry.bvh import build_bvh
 from sinew.solver.geometry.closest import closest_points
+from sinew.solver.skins.held import held_of
 from sinew.solver.skins.search import SkinSearch
 from sinew.solver.skins.skin import Known
 from skin_shapes import faces_of, sheet, winding, wobble
@@ -170,6 +173,30 @@ def test_a_point_can_meet_a_skin_in_two_places():
     # and both are found again
     again = SkinSearch(skins, down, known_from(met)).find(down)
     np.testing.assert_array_equal(again.id, met.id)
+
+
+def test_what_is_let_out_of_a_collider_keeps_its_way():
+    """A point over the middle of a ball that leaves it downwards, and slides aside meanwhile; then it is outside."""
+    vertices, triangles = faces_of(trimesh.creation.icosphere(subdivisions=2))
+    skins = skins_from([(vertices, triangles), ([[0.05, 0.02, 0.3]], np.zeros((0, 3)))])
+    skins = replace(skins, body=np.array([-1, 0], np.int32))
+    lowest = np.int32(vertices[triangles].mean(axis=1)[:, 2].argmin())
+    n = trimesh.Trimesh(vertices, triangles).face_normals[lowest]
+    known, x = (
+        Known(np.array([skins.vertex_count - 1]), np.array([lowest]), np.ones(1, np.int8), -np.ones(1)),
+        skins.rest,
+    )
+    for _ in range(4):
+        held = held_of(skins, known, x, skins.meets)
+        assert held.triangle.tolist() == [lowest] and held.local.tolist() == [[0.0, 0.0, 1.0]]
+        assert held.place.min() >= 0.0 and held.place.sum() == pytest.approx(1.0)
+        assert SkinSearch(skins, x, known).find(x).normal == pytest.approx(n[None])
+        known, x = replace(known, triangle=held.triangle, normal=n[None]), x.copy()
+        x[-1] += [0.15, 0.0, -0.1]
+    x[-1] = [0.8, 0.0, -1.1]
+    outside = held_of(skins, known, x, skins.meets)
+    assert outside.triangle[0] != lowest
+    assert closest_points(build_bvh(vertices, triangles), x[-1:]).triangle[0] == outside.triangle[0]
 
 
 def test_contacts_of_which_only_the_skin_is_known_are_found():

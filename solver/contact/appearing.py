@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Colliders that are around points all at once, since they have jumped there or were switched on: points are let out.
 
-What is inside a skin has never come in through it, and would go on freely. Rigid colliders need none of this: points in
-them are found by themselves.
+What is inside a skin has never come in through it, and would go on freely. All points of a body leave on one way, as
+out of another body (`overlapped.py`): the nearest one may lead them around the collider. Rigid colliders need none of
+this: points in them are found by themselves.
 """
 
 from __future__ import annotations
@@ -12,13 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import Floats
-from ..geometry.bvh import build_bvh
-from ..geometry.closest import closest_points
-from ..geometry.winding import winding_numbers
 from ..skins.deforming import DeformingCollider
 from ..skins.skin import Skins
 from ..tracks import TrackReader
 from .memory import Memory
+from .overlapped import inside, leaving, way_out
 from .skins_broken import let_out, together
 
 
@@ -46,12 +45,14 @@ def with_appearing(
 
 
 def _inside(skins: Skins, skin: int, at: Floats, first: int) -> Memory:
-    """Returns contacts of all points inside the skin of a collider, to be let out gently."""
-    bvh = build_bvh(at, skins.triangles[skins.triangles_of(skin)])
-    box = bvh.boxes[0]
-    point = np.flatnonzero(skins.meets[skins.skin_of, skin] & (skins.tet >= 0))
-    point = point[((at[point] > box[:3]) & (at[point] < box[3:])).all(axis=1)]
-    point = point[np.abs(winding_numbers(bvh, at[point])) > 0.5] if len(point) else point
-    near = closest_points(bvh, at[point])
-    id = first + skin * skins.vertex_count + point.astype(np.int64)
-    return let_out(id, near.triangle + np.int32(skins.triangle_start[skin]), near.distance)
+    """Returns contacts of all points of bodies inside the skin of a collider, to be let out gently."""
+    found = []
+    for body in np.flatnonzero(skins.meets[:, skin] & (skins.body >= 0)).tolist():
+        inner = [inside(skins, at, *pair) for pair in ((body, skin), (skin, body))]
+        if len(inner[0][0]):
+            found.append(leaving(skins, at, inner[0][0], skin, way_out(skins, at, body, skin, inner)))
+    if not found:
+        return Memory.empty()
+    id, triangle, depth = (np.concatenate(of) for of in zip(*found, strict=True))
+    order = np.argsort(id, kind="stable")
+    return let_out(id[order] + first, triangle[order], depth[order])

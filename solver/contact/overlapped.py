@@ -46,16 +46,14 @@ def first_overlaps(skins: Skins, names: Sequence[str], at: Floats, middles: dict
     """
     found: list[tuple[Whole, Indices, Floats]] = []
     for one, other in _pairs(skins, at):
-        inner = [_inside(skins, at, *pair) for pair in ((one, other), (other, one))]
+        inner = [inside(skins, at, *pair) for pair in ((one, other), (other, one))]
         if not any(len(points) for points, _ in inner):
             continue
-        deepest = max(float(depth.max(initial=0.0)) for _, depth in inner)
-        size = min(float(skins.size[skins.vertex_start[skin]]) for skin in (one, other))
         _check_shared(skins, at, one, other, middles, names)
-        way = _way_out(skins, at, one, other, inner) if deepest > SHALLOW * size else None
+        way = way_out(skins, at, one, other, inner)
         for sign, pair, (points, _) in zip((1.0, -1.0), ((one, other), (other, one)), inner, strict=True):
             if len(points) and skins.meets[pair]:
-                found.append(_contacts(skins, at, points, pair[1], None if way is None else sign * way))
+                found.append(leaving(skins, at, points, pair[1], None if way is None else sign * way))
     if not found:
         return Memory.empty()
     id, triangle, depth = (np.concatenate(of) for of in zip(*found, strict=True))
@@ -85,7 +83,7 @@ def _triangles(skins: Skins, skin: int) -> Indices:
     return skins.triangles[skins.triangles_of(skin)] - np.int32(skins.vertex_start[skin])
 
 
-def _inside(skins: Skins, at: Floats, one: int, other: int) -> tuple[np.ndarray, Floats]:
+def inside(skins: Skins, at: Floats, one: int, other: int) -> tuple[np.ndarray, Floats]:
     """Returns the vertices of one skin that are inside another, and how deep [m], (k,) each."""
     own = skins.vertices_of(one)
     bvh = build_bvh(at[skins.vertices_of(other)], _triangles(skins, other))
@@ -107,12 +105,17 @@ def _check_shared(
             raise BadInput("bodies-overlap", name=names[int(skins.body[one])], other=names[int(skins.body[other])])
 
 
-def _way_out(skins: Skins, at: Floats, one: int, other: int, inner: list[tuple[np.ndarray, Floats]]) -> Floats | None:
-    """Returns the direction in which the first of two bodies leaves the other, (3,); None: none is told.
+def way_out(skins: Skins, at: Floats, one: int, other: int, inner: list[tuple[np.ndarray, Floats]]) -> Floats | None:
+    """Returns the direction in which the first of two skins leaves the other, (3,); None: each point has its own.
+
+    `inner` has the points of the first in the other, and of the other in the first, and how deep they are: `inside`.
 
     Of the normals of what is inside, and their sum, those count that look about the way of the sum: the one along which
     the way is shortest.
     """
+    deepest = max(float(depth.max(initial=0.0)) for _, depth in inner)
+    if deepest <= SHALLOW * min(float(skins.size[skins.vertex_start[skin]]) for skin in (one, other)):
+        return None
     found = []
     for sign, skin, (points, _) in zip((-1.0, 1.0), (one, other), inner, strict=True):
         corners = skins.triangles[skins.triangles_of(skin)]
@@ -132,10 +135,11 @@ def _way_out(skins: Skins, at: Floats, one: int, other: int, inner: list[tuple[n
     return floats(ways[shared.argmin()])
 
 
-def _contacts(
+def leaving(
     skins: Skins, at: Floats, points: np.ndarray, other: int, way: Floats | None
 ) -> tuple[Whole, Indices, Floats]:
-    """Returns ids as `Met` has them, triangles and depths [m] of points inside another skin."""
+    """Returns ids as `Met` has them, triangles and depths [m] of points inside another skin that leave on a way, None:
+    the nearest one of each."""
     first = int(skins.triangle_start[other])
     if way is None:
         found = closest_points(build_bvh(at[skins.vertices_of(other)], _triangles(skins, other)), at[points])

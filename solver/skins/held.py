@@ -103,11 +103,13 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
     point, skin = point.astype(np.int32), skin.astype(np.int32)
     triangle, is_own = known.triangle.astype(np.int32), skins.skin_of[point] == skin
     place, local, distance = np.empty((len(known), 3)), np.empty((len(known), 3)), np.empty(len(known))
-    trees = skins.trees
+    trees, first = skins.trees, triangle.copy()
     find_nearest(
         point, triangle, known.side, start, skins.size, skins.triangles, trees.at_start, trees.at,
         skins.triangle_start, skin, skins.nodes, is_own, True, place, local, distance,
     )  # fmt: skip
+    leaves = (known.shift < 0.0) & (first >= 0) & (skins.body[skin] < 0) & skins.is_one_sided[skin]
+    _keep_way(skins, start, np.flatnonzero(leaves), point, first, triangle, place, local, distance)
     # who walks from face to face of something thin may end behind the plane of a far one, though it is outside
     lost = (distance < -LOST * skins.size[point]) & (known.shift >= 0.0) & ~is_own & skins.is_one_sided[skin]
     if lost.any():
@@ -139,6 +141,24 @@ def _look_anew(
         skins.triangle_start, skin[rows], skins.nodes, np.zeros(len(rows), bool), True, at, direction, depth,
     )  # fmt: skip
     triangle[rows], place[rows], local[rows], distance[rows] = anew, at, direction, depth
+
+
+def _keep_way(
+    skins: Skins, start: Floats, rows: npt.NDArray, point: Indices, first: Indices, triangle: Indices, place: Floats,
+    local: Floats, distance: Floats,
+) -> None:  # fmt: skip
+    """Leaves some contacts at the triangle where they were, `first`, while they are behind its plane: points that are
+    let out of a collider would walk from face to face of what is round, until they go on through it."""
+    a, b, c = np.moveaxis(start[skins.triangles[first[rows]]], 1, 0)
+    across, away = np.cross(b - a, c - a), start[point[rows]] - a
+    area = np.maximum(np.linalg.norm(across, axis=1), 1e-300)
+    height = np.einsum("ki,ki->k", away, across) / area
+    v, w = (np.einsum("ki,ki->k", n, across) / area**2 for n in (np.cross(away, c - a), np.cross(b - a, away)))
+    weights = np.clip(np.stack([1.0 - v - w, v, w], axis=1), 0.0, 1.0)  # of the place below, if it is in the triangle
+    behind = height < 0.0
+    rows = rows[behind]
+    triangle[rows], place[rows] = first[rows], weights[behind] / weights[behind].sum(axis=1, keepdims=True)
+    local[rows], distance[rows] = [0.0, 0.0, 1.0], height[behind]
 
 
 def with_thickness(skins: Skins, held: Held) -> Held:
