@@ -17,6 +17,10 @@ PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, i
 LET_OUT = 0.1  # time in which a depth at the start falls to 1/e [s]
 LET_OUT_SPEED = 4.0  # how fast it falls at most, in tet sizes per second
 RAISE = 0.05  # share of the depth that moves into the shift in one step
+FREELY = 0.1  # shift up to which that share moves whatever it brings, in tet sizes,
+MOST = 0.5  # and up to which it moves at all
+TRIES = 0.02  # part of the share that moves although it brings nothing
+BRINGS = 0.25  # part of the share that has to come out in a step, so that all of it moves
 SLIDES_ON = 0.3  # κ over k up to which what slid is taken to slide on
 
 
@@ -194,8 +198,8 @@ def recall(known_id, known_force, known_shear, known_shift, known_lift, known_ka
 
 @kernel()
 def keep(
-    count, rigid, dt, id, normal, side, normal_force, shear, size, k, mu, shift, lift, kappa, is_sheet, turns, frames,
-    kept_id, kept_force, kept_shear, kept_side, kept_shift, kept_lift, kept_kappa, kept_normal,
+    count, rigid, dt, id, normal, gap, side, normal_force, shear, size, k, mu, base, shift, lift, kappa, is_sheet,
+    turns, frames, kept_id, kept_force, kept_shear, kept_side, kept_shift, kept_lift, kept_kappa, kept_normal,
 ):  # fmt: skip
     """Writes what is remembered of contacts at the end of a step, and returns of how many: see `Memory`.
 
@@ -213,19 +217,34 @@ def keep(
         for i in range(3):
             kept_shear[kept, i] = cut * (R[0, i] * s[0] + R[1, i] * s[1] + R[2, i] * s[2])
             kept_normal[kept, i] = R[0, i] * normal[c, 0] + R[1, i] * normal[c, 1] + R[2, i] * normal[c, 2]
-        allowed = lift[c]
+        own, allowed = min(base[c], shift[c]), lift[c]
         lets_out = c >= rigid and allowed < 0.0
         if lets_out:  # a depth at the start shrinks, at once where the point is less deep by now
             out = min(-allowed / LET_OUT, LET_OUT_SPEED * size[c])
-            allowed = max(allowed + out * dt, min(shift[c] - normal_force[c] / k[c], 0.0))
+            allowed = max(allowed + out * dt, min(own - normal_force[c] / k[c], 0.0))
         kept_id[kept], kept_side[kept], kept_force[kept], kept_lift[kept] = id[c], side[c], force, allowed
-        raised = shift[c] + RAISE * (force / k[c] - shift[c] + allowed)
+        rise = RAISE * (force / k[c] - own + allowed)
+        if rise > 0.0 and own > FREELY * size[c]:
+            came_out = -normal_force[c] / k[c] - depth_of(gap[c], shift[c], size[c])
+            rise *= worth(own / size[c], came_out, lift[c] - gap[c])
+        raised = own + rise
         if lets_out:
             raised = max(raised, allowed)
         kept_shift[kept] = raised if force > 0.0 else allowed if lets_out else 0.0
         kept_kappa[kept] = kappa[c]
         kept += 1
     return kept
+
+
+@kernel(inline=True)
+def worth(height, came_out, depth):
+    """Returns which part of a depth's share moves into a shift that is a `height` already, in sizes of tets.
+
+    What is held from both sides does not come out, however much presses on it: the shifts of both sides would rise
+    against each other for ever. So it counts how much of the depth at the start of a step, [m], came out in it.
+    """
+    brings = came_out / (BRINGS * RAISE * depth) if depth > 0.0 else 1.0
+    return min(max(brings, TRIES), 1.0) - (height - FREELY) / (MOST - FREELY)
 
 
 @kernel()

@@ -16,7 +16,8 @@ again, a bounded number of times. What a sliding contact remembers of s is cut t
 creeps while it sticks nor springs back when it stops.
 
 A spring needs depth to push. While a contact lasts, what it pushes with is moved step by step from the depth
-into a shift of its gap, so that what rests does so at the surface and not in it.
+into a shift of its gap, so that what rests does so at the surface and not in it. A large shift only rises where that
+brings the point out: what is held from both sides would be pressed without end.
 
 Source: friction as an elastic and a slipping part, Cundall and Strack (1979), A discrete numerical model for
 granular assemblies; the stiffness μ N / ‖s‖ is a fixed-point iteration with lagged diffusivity.
@@ -183,10 +184,10 @@ class ContactStep:
         kept = Memory.room(len(touching), self.skins is not None)
         rigid = self.rigid_count()
         count = keep(
-            self.count, rigid, self.dt, touching.id, touching.normal, touching.side, normal_force, shear, pushing.size,
-            pushing.k, pushing.mu, np.minimum(pushing.base, pushing.shift), pushing.lift, pushing.kappa, self.is_sheet,
-            self.turns, self._frames(touching, rigid), kept.id, kept.force, kept.shear, kept.side, kept.shift,
-            kept.lift, kept.kappa, kept.normal,
+            self.count, rigid, self.dt, touching.id, touching.normal, touching.gap, touching.side, normal_force, shear,
+            pushing.size, pushing.k, pushing.mu, pushing.base, pushing.shift, pushing.lift, pushing.kappa,
+            self.is_sheet, self.turns, self._frames(touching, rigid), kept.id, kept.force, kept.shear, kept.side,
+            kept.shift, kept.lift, kept.kappa, kept.normal,
         )  # fmt: skip
         if kept.triangle is not None and touching.triangle is not None:
             kept.triangle[:count] = touching.triangle[np.searchsorted(touching.id, kept.id[:count])]
