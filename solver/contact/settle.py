@@ -17,9 +17,8 @@ from .forces import PUSH_OUT
 UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
 UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
 PULLS = 0.1  # share of what contacts press by which they may pull when only some are added
-SUNK = (
-    0.03  # by how much more than at the start what pushes is deep when it is lifted within the step, in sizes of tets
-)
+SUNK = 0.03  # how much deeper than at the start what pushes is when it is lifted within a step, in sizes of tets
+CRUSHED = 0.1  # the same from which that is worth many solves, and to take the step again in halves
 GAIN = 1.2  # energy of motion over that of the start of a step, from which what is not content has gone wrong
 DEEP = 0.02  # depth of what was not pushed yet that is worth many solves, in sizes of tets
 
@@ -57,7 +56,7 @@ def join_islands(normal_force, on, ends, tets, island_of_row, group, of):
 
 @kernel()
 def settle(
-    only_add, only_drop, lifts_from, may_go_on, may_go_on_long, group, of, share, normal_force, shear, gap,
+    only_add, only_drop, rigid, may_lift, may_go_on, may_go_on_long, group, of, share, normal_force, shear, gap,
     start_shear, size, k, mu, on, kappa, slip, shift, is_wrong, fate,
 ):  # fmt: skip
     """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
@@ -68,8 +67,10 @@ def settle(
     Args:
         only_add: Whether contacts that push go on pushing, where all pull no more than a share of what bears.
         only_drop: Whether none begins to push.
-        lifts_from: The `shift` of contacts from here on that sink in too deep rises until they push as much nearer to
-            the surface, once nothing else is left to change: it brings energy.
+        rigid: How many of the contacts, the first, are with rigid colliders. The `shift` of others that sink in too
+            deep rises until they push as much nearer to the surface, once nothing else is left to change: it brings
+            energy.
+        may_lift: Whether that is done for what is not crushed, too.
         may_go_on: Whether groups may be solved again that want to.
         may_go_on_long: Whether those may where that is worth many solves.
         group, of: Of `join_islands`.
@@ -86,7 +87,7 @@ def settle(
     sums, wishes, wanted = np.zeros((len(group), NUMBERS)), np.empty(len(on), np.bool_), np.empty((len(on), 2))
     _weigh(of, normal_force, mu, on, sums)
     _wish(
-        only_add, only_drop, lifts_from, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
+        only_add, only_drop, rigid, may_lift, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
         shift, sums, wishes, wanted,
     )  # fmt: skip
     for island in range(len(group)):
@@ -115,7 +116,7 @@ def _weigh(of, normal_force, mu, on, sums):
 
 @kernel(inside=True)
 def _wish(
-    only_add, only_drop, lifts_from, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
+    only_add, only_drop, rigid, may_lift, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
     shift, sums, wishes, wanted,
 ):  # fmt: skip
     """Writes whether each contact wants to push, with which κ and shift, and sums up what that changes."""
@@ -147,9 +148,9 @@ def _wish(
         wanted[c, 0] = now
         # what is deep already comes out by and by: pushed out at once it would fly off
         sunk = N / k[c] - shift[c] - max(-gap[c], 0.0)
-        if c >= lifts_from and shift[c] >= 0.0 and sunk > SUNK * size[c]:
+        if c >= rigid and shift[c] >= 0.0 and sunk > (SUNK if may_lift else CRUSHED) * size[c]:
             wanted[c, 1] += min(sunk - 0.5 * SUNK * size[c], PUSH_OUT * size[c])
-            own[SUNKEN] = 1.0
+            own[SUNKEN] = max(own[SUNKEN], sunk / size[c])
 
 
 @kernel(inside=True)
@@ -163,13 +164,14 @@ def _decide(may_go_on, may_go_on_long, group, share, sums, fate):
         own = sums[island]
         changes = own[WRONG] > UNBALANCED * own[PRESSING] or own[MISSING] > UNEVEN * own[RUBBING] or share[island] < 1.0
         own[CHANGES] = 1.0 if changes else 0.0
+        is_crushed = own[SUNKEN] > CRUSHED
         is_violent = changes and (own[DEEPEST] > DEEP or own[PULLING] > PULLS * own[BEARING])
-        goes_on = may_go_on or (may_go_on_long and is_violent)
+        goes_on = may_go_on or (may_go_on_long and (is_violent or is_crushed))
         wants = changes or own[SUNKEN] > 0.0 or own[ASKED] > 0.0
         fate[island] = (GOES_ON if goes_on else STOPS) if wants else CONTENT
         if fate[island] == GOES_ON and own[ASKED] > 0.0 and not changes:
             fate[island] = TURNS
-        is_astray = is_violent or share[island] < 1.0 or own[WRONG] > UNBALANCED * own[PRESSING]
+        is_astray = is_violent or is_crushed or share[island] < 1.0 or own[WRONG] > UNBALANCED * own[PRESSING]
         if fate[island] == STOPS and is_astray:
             fate[island] = LOST
         highest = max(highest, fate[island])

@@ -14,7 +14,7 @@ from .touching import Touching
 
 MOST_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
 MOST_WHEN_VIOLENT = 20  # the same where bodies hit each other so hard that they would be deep in each other
-MOST_LIFTS = 4  # solves of a step after which contacts that sank are lifted
+MOST_LIFTS = 4  # solves of a step after which contacts that sank are lifted; later those that are crushed alone
 ONLY_DROP = 13  # solves of a violent step after which none is added: what pulls would throw bodies apart
 ONLY_ADD = 3  # solves of a step after which contacts are not dropped any more
 
@@ -71,12 +71,11 @@ class Settling:
         # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in
         only_add = count >= ONLY_ADD and not self.is_followed
         only_drop = count >= ONLY_DROP and not self.is_followed
-        lifts_from = rigid if count <= MOST_LIFTS else len(touching)
         of = self._join(pushing, normal_force)
         highest = settle(
-            only_add, only_drop, lifts_from, count < MOST_SOLVES, count < MOST_WHEN_VIOLENT, self.group, of, self.share,
-            normal_force, shear, touching.gap, pushing.shear, pushing.size, pushing.k, pushing.mu, pushing.on,
-            pushing.kappa, pushing.slip, pushing.shift,
+            only_add, only_drop, rigid, count <= MOST_LIFTS, count < MOST_SOLVES, count < MOST_WHEN_VIOLENT, self.group,
+            of, self.share, normal_force, shear, touching.gap, pushing.shear, pushing.size, pushing.k, pushing.mu,
+            pushing.on, pushing.kappa, pushing.slip, pushing.shift,
             np.zeros(len(self.group), bool) if is_wrong is None else is_wrong, self.fate,
         )  # fmt: skip
         self.is_settled = highest == CONTENT

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What becomes of a contact that pushes and sinks in deep within a step."""
+
+import numpy as np
+import pytest
+
+from sinew.solver.contact.forces import PUSH_OUT
+from sinew.solver.contact.settle import CONTENT, CRUSHED, GOES_ON, LOST, SUNK, settle
+
+K, SIZE = 1.0e4, 0.2
+
+
+def settled(deep: float, *, gap=0.0, rigid=0, may_lift=False, may_go_on=False, may_go_on_long=True):
+    """Returns the fate of a body with one contact that pushes, that ends `deep` sizes of tets in, and its shift [m]."""
+    N, fate, shift = np.array([K * deep * SIZE]), np.zeros(1, np.int8), np.zeros(1)
+    whole, numbers = np.zeros(1, np.int32), np.zeros((1, 3))
+    highest = settle(
+        False, False, rigid, may_lift, may_go_on, may_go_on_long, whole, whole, np.ones(1), N, numbers,
+        np.array([gap]), numbers, np.array([SIZE]), np.array([K]), np.zeros(1), np.ones(1, bool), np.zeros(1),
+        np.zeros(1), shift, np.zeros(1, bool), fate,
+    )  # fmt: skip
+    assert highest == fate[0]
+    return fate[0], shift[0]
+
+
+def test_what_is_crushed_is_lifted_as_long_as_a_step_is_solved():
+    assert settled(1.5 * CRUSHED) == (GOES_ON, pytest.approx(PUSH_OUT * SIZE))
+    assert settled(0.9 * CRUSHED) == (CONTENT, 0.0)
+
+
+def test_a_step_that_ends_crushed_is_lost():
+    assert settled(1.5 * CRUSHED, may_go_on_long=False)[0] == LOST
+    assert settled(0.9 * CRUSHED, may_go_on_long=False)[0] == CONTENT
+
+
+def test_what_is_sunk_is_lifted_in_the_first_solves():
+    deep = 0.9 * CRUSHED
+    assert settled(deep, may_lift=True, may_go_on=True) == (GOES_ON, pytest.approx((deep - 0.5 * SUNK) * SIZE))
+
+
+def test_what_was_deep_already_and_what_is_in_a_rigid_collider_is_not_lifted():
+    assert settled(1.5 * CRUSHED, gap=-CRUSHED * SIZE) == (CONTENT, 0.0)
+    assert settled(1.5 * CRUSHED, rigid=1) == (CONTENT, 0.0)
