@@ -133,9 +133,13 @@ class TetOverlap:
         return found
 
 
+def turned(X: Floats, x: Floats) -> Floats:
+    """Returns the rotation R, (3, 3), for which R (X − its middle) fits x − its middle best, (n, 3) each [m]."""
+    U, _, Vt = np.linalg.svd((x - x.mean(axis=0)).T @ (X - X.mean(axis=0)))
+    return U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
+
+
 def away_from_rest(X: Floats, x: Floats) -> float:
     """Returns the largest distance of nodes x from the rest shape X, moved and turned for the best fit [m]."""
-    A, B = X - X.mean(axis=0), x - x.mean(axis=0)
-    U, _, Vt = np.linalg.svd(A.T @ B)
-    turn = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
-    return float(np.linalg.norm(A @ turn - B, axis=1).max())
+    away = (X - X.mean(axis=0)) @ turned(X, x).T - (x - x.mean(axis=0))
+    return float(np.linalg.norm(away, axis=1).max())

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_measures import depths, kinetic_energy, size_of
+from contact_measures import depths, kinetic_energy, size_of, turned
 from contact_scenes import NOTHING, pairs
 from reach_table import reach
 from scenes import Run, block
@@ -22,7 +22,12 @@ SECTION = "Contact"
 
 
 class Pair:
-    """Two bodies of a run that fly at each other, the ones numbered 2 i and 2 i + 1."""
+    """Two bodies of a run that fly at each other, the ones numbered 2 i and 2 i + 1.
+
+    They have passed through each other if one has come to the far side of the other, nearer to it than both are thick,
+    and has not come back. Sides go along with a body that turns: two that cling to each other and go around are on
+    theirs, and what bends around another and springs back, so that their middles pass for a moment, is so in the end.
+    """
 
     def __init__(self, run, number: int) -> None:
         """Measures them at the start."""
@@ -32,23 +37,32 @@ class Pair:
         self.way = way / np.linalg.norm(way)
         self.size = min(size_of(body.vertices) for body in self.bodies)
         self.thick = sum(inner_radius(body) for body in self.bodies)
-        self.at = self.apart(run)
-        self.has_passed, self.deepest = False, 0.0
+        self.start = [run.state.x[nodes].copy() for nodes in self.nodes]
+        self.seen, self.is_beyond, self.deepest = self.see(run), [False, False], 0.0
         closing = self.way @ np.subtract(self.bodies[0].initial_velocity, self.bodies[1].initial_velocity)
-        self.meets_after = (self.way @ self.at) / closing  # [s], at the latest
+        self.meets_after = (self.way @ self.seen[0]) / closing  # [s], at the latest
 
-    def apart(self, run) -> np.ndarray:
-        """Returns where the middle of the second body is as seen from that of the first [m]."""
+    @property
+    def has_passed(self) -> bool:
+        """Whether they have passed through each other by now."""
+        return any(self.is_beyond)
+
+    def see(self, run) -> list[np.ndarray]:
+        """Returns how far from the first body the second is, as seen from each, which has turned by now [m]."""
         first, second = (run.state.x[nodes].mean(axis=0) for nodes in self.nodes)
-        return second - first
+        turns = (turned(X, run.state.x[nodes]) for X, nodes in zip(self.start, self.nodes, strict=True))
+        return [(second - first) @ turn for turn in turns]
 
     def look(self, run) -> None:
         """Looks whether they have changed sides, nearer to each other than they are thick, and how deep they are."""
-        before, self.at = self.at, self.apart(run)
-        ahead, behind = before @ self.way, self.at @ self.way
-        if ahead >= 0.0 > behind:
-            aside = before + ahead / (ahead - behind) * (self.at - before)
-            self.has_passed |= bool(np.linalg.norm(aside) < self.thick)
+        before, self.seen = self.seen, self.see(run)
+        for i in range(2):
+            ahead, behind = before[i] @ self.way, self.seen[i] @ self.way
+            if ahead >= 0.0 > behind:
+                aside = before[i] + ahead / (ahead - behind) * (self.seen[i] - before[i])
+                self.is_beyond[i] = bool(np.linalg.norm(aside) < self.thick)
+            elif behind >= 0.0:
+                self.is_beyond[i] = False
         a, b = self.bodies
         depth = max(
             depths(run.render[a.key], run.render[b.key], b.triangles).max(),
