@@ -13,7 +13,7 @@ from .arrays import Floats
 from .break_up import break_up
 from .break_up import extremes as broken
 from .build import Built
-from .contact.pressed import loaded_keys, loads
+from .contact.pressed import loaded_keys
 from .embedding import interpolate
 from .errors import SolveFailed
 from .heat import advance_heat, extremes, factors
@@ -108,8 +108,8 @@ def advance_frame(
                 poses += _posed(simulation, frame, begin, after, on_progress)
                 ahead = set_out(simulation, start, begin, after)
             reports.append(advance_step(simulation, begin, end, on_progress, ahead))
-            if simulation.contacts:
-                bearing.append(loads(simulation.contacts))
+            if reports[-1].loads is not None:
+                bearing.append(reports[-1].loads)
             if settings.strict and not reports[-1].converged:
                 raise SolveFailed("step-not-converged", frame=frame, residual=reports[-1].residual)
         simulation.state.time = end

@@ -38,6 +38,8 @@ LAYERS = [
     "simulation",
     "present_contacts present_model present_overlap present_topology",
     "break_up pose_ahead pose_flesh",
+    "boundary",
+    "energy_gained",
     "move",
     "advance",
     "attributes sheets_inside",

@@ -193,6 +193,32 @@ class ContactStep:
             kept.triangle[:count] = touching.triangle[np.searchsorted(touching.id, kept.id[:count])]
         kept.only(slice(count)).keep(state)
 
+    def work(self) -> tuple[Floats, Floats, Floats, Bools, Bools, Indices]:
+        """Returns what pushed in the step that was remembered: c contacts, of which work can be told.
+
+        Returns:
+            The force on the point of each [N], (c, 3), how it moved relative to the other side, and how that was told
+            to move [m], (c, 3) each; whether that is told, which let out what overlapped, and the islands of the
+            points, (c,) each.
+        """
+        pushing, on = self.pushing, np.flatnonzero(self.acted)
+        x, normal_force, shear = self.end
+        normal, ends, weights, tets = self.touching.normal[on], pushing.ends[on], pushing.weights[on], self.model.tets
+        force = np.maximum(normal_force[on], 0.0)[:, None] * normal - pushing.kappa[on, None] * shear[on]
+
+        def apart(at: Floats) -> Floats:
+            there = np.einsum("ka,kai->ki", weights[:, 4:], at[tets[ends[:, 1]]])
+            return np.einsum("ka,kai->ki", weights[:, :4], at[tets[ends[:, 0]]]) - (ends[:, 1:] >= 0) * there
+
+        carried = self.touching.carried[on]
+        island = self.model.pattern.island_of_row[tets[ends[:, 0], 0]]
+        away = carried - apart(self.start)
+        return force, apart(x) - carried, away, ends[:, 1] < 0, pushing.lift[on] < 0.0, island
+
+    def groups(self) -> Indices:
+        """Returns the lowest island of those that each island touches at the end of the step, (islands,)."""
+        return self.settling.groups(self.pushing, self.end[1])
+
     def rigid_count(self) -> int:
         """Returns how many contacts are with rigid colliders: the first ones."""
         return self._rigid(self.touching)

@@ -85,10 +85,9 @@ class Settling:
     def is_astray(self, before: Floats, v: Floats, least: float) -> bool:
         """Returns whether the step has ended far from what contacts want, or with energy out of nothing.
 
-        Velocities at its start and its end [m/s] are (n, 3); slower than `least` is no energy worth that. Among pieces
-        something always has.
+        Velocities at its start and its end [m/s] are (n, 3); slower than `least` is no energy worth that.
         """
-        if self.is_settled or self.model.pattern.island_count > len(self.model.bodies):
+        if self.is_settled:
             return False
         gained, row = np.empty((len(self.group), 2)), self.model.pattern.island_of_row
         return self.is_lost or bool(has_gained(least, self.fate, self.group, row, self.model.mass, before, v, gained))
@@ -104,6 +103,11 @@ class Settling:
     def only_turn(self) -> Bools | None:
         """Returns the islands whose contacts are content, but not their rotations, (k,); None before any solve."""
         return self.fate == TURNS if self.solves else None
+
+    def groups(self, pushing: Pushing, normal_force: Floats) -> Indices:
+        """Returns the lowest island of each island's group, (islands,), by what presses [N], (k,)."""
+        self._join(pushing, normal_force)
+        return self.group.copy()
 
     def _join(self, pushing: Pushing, normal_force: Floats) -> Indices:
         """Joins islands to groups, and returns the group of each contact, (k,)."""

@@ -17,6 +17,7 @@ import numpy as np
 from ..arrays import Floats, floats
 from ..elements.corotational import COROTATED
 from ..elements.inversion import count_inverted
+from ..elements.stored_energy import stored_energy
 from ..errors import SolveFailed
 from ..jit import at_most_threads
 from ..linear.curvature import bend
@@ -112,6 +113,7 @@ def _step(
     started = clock.perf_counter()
     turning = Turning(model, floats(state.x), dt, element) if turns else None
     warp(model, state.x, element)
+    stored = stored_energy(model, floats(state.x), workspace(model.pattern).warped) if turning else np.zeros(0)
     warped = clock.perf_counter()
     join(model, dt)
     assembled = clock.perf_counter()
@@ -150,6 +152,7 @@ def _step(
         contacts=outside.contact_count + len(outside.pairs),
         inverted_tets=int(count_inverted(x, model.tets)),
         milliseconds={name: 1e3 * seconds for name, seconds in stages.items()},
+        stored=(stored, stored_energy(model, x, workspace(model.pattern).warped)) if turning else None,
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..arrays import Floats
+
 
 @dataclass(frozen=True)
 class StepReport:
@@ -22,6 +24,9 @@ class StepReport:
         substeps: Of flesh that moves by Newmark's scheme, in this step; 0 without.
         inverted_tets: Tets turned inside out at the end of the step.
         milliseconds: Time of each stage, by name; never written where bytes are compared.
+        stored: Elastic energy of every island at the begin and at the end [J], (k,) each; None where rotations did not
+            follow.
+        loads: Forces and torques on colliders, see `contact.pressed.loads`; None without contacts.
         splits_left: Overloaded tets that wait for the next step because of a limit, by key of the body.
     """
 
@@ -36,3 +41,5 @@ class StepReport:
     splits_left: dict[str, float] = field(default_factory=dict)
     newton_iterations: int = 0
     substeps: int = 0
+    stored: tuple[Floats, Floats] | None = None
+    loads: Floats | None = None

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The elastic energy of bodies, island by island, from the records of their tets.
+
+The nodes 1 to 3 of a tet feel f_a = −T R g_a with T = V σ, so that T = −Σ f_a d_aᵀ with the dual basis d of the R g_a.
+Isotropic material stores ½ V σ : C⁻¹ σ = (T : T − λ / (3 λ + 2 μ) (tr T)²) / (4 V μ), whatever strain it began with.
+A pressure by volume is taken out of the forces first; see `volume_pressure.py` for its energy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Floats
+from ..jit import kernel
+from ..linear.threes import add, add_cross, add_products, load, nothing, numbers, total
+from ..model import Model
+from .record import BULK, FORCE, PRESSED, TURNED, V_LAMBDA, V_MU, WARPED
+from .volume_pressure import FLAT
+
+NO_BULK = 1.0e-9  # 3 λ + 2 μ over μ up to which strain says nothing of volume
+
+
+def stored_energy(model: Model, x: Floats, warped: Floats) -> Floats:
+    """Returns what every island stores [J], (k,).
+
+    Args:
+        model: The bodies.
+        x: Node positions [m], (n, 3).
+        warped: The records of tets there, (m, WARPED).
+    """
+    stored = np.zeros(model.pattern.island_count)
+    sum_stored(
+        x, model.pattern.island_of_row, model.tets, model.volume, model.pressure_modulus, model.initial_strain, warped,
+        stored,
+    )  # fmt: skip
+    return stored
+
+
+@kernel()
+def sum_stored(x, island_of_row, tets, volume, kappa, initial_strain, warped, stored):
+    """Adds up what tets store for every island, see `stored_energy`; `kappa` and `initial_strain` are of a `Model`."""
+    for tet in range(len(tets)):
+        w, push, energy = WARPED * tet, 0.0, 0.0
+        if warped[tet, BULK] > 0.0:
+            tripled = nothing()
+            for a in range(4):
+                tripled = add_products(tripled, load(x, 3 * tets[tet, a]), load(warped, w + PRESSED + 3 * a))
+            J, J0, stiffness = total(tripled) / 3.0, 1.0, kappa[tet] * volume[tet]
+            if len(initial_strain) > 0:
+                J0 += initial_strain[tet, 0] + initial_strain[tet, 1] + initial_strain[tet, 2]
+            push, energy = stiffness * (J - J0), 0.5 * stiffness * (J - J0) ** 2
+            if J < FLAT:
+                push += (warped[tet, BULK] - stiffness) * (J - FLAT)
+                energy += 0.5 * (warped[tet, BULK] - stiffness) * (J - FLAT) ** 2
+        g, h, i = load(warped, w + TURNED + 3), load(warped, w + TURNED + 6), load(warped, w + TURNED + 9)
+        p, q, r = add_cross(nothing(), h, i), add_cross(nothing(), i, g), add_cross(nothing(), g, h)
+        det = total(add_products(nothing(), g, p))
+        x_row, y_row, z_row = nothing(), nothing(), nothing()
+        for a in range(1, 4):
+            dual = p if a == 1 else q if a == 2 else r
+            f = load(warped, w + FORCE + 3 * a)
+            if push != 0.0:
+                f = add(f, push, load(warped, w + PRESSED + 3 * a))
+            fx, fy, fz = numbers(f)
+            x_row, y_row, z_row = add(x_row, fx, dual), add(y_row, fy, dual), add(z_row, fz, dual)
+        square = add_products(add_products(add_products(nothing(), x_row, x_row), y_row, y_row), z_row, z_row)
+        (xx, _, _), (_, yy, _), (_, _, zz) = numbers(x_row), numbers(y_row), numbers(z_row)
+        v_lam, v_mu = warped[tet, V_LAMBDA], warped[tet, V_MU]
+        if v_mu > 0.0:
+            bulk = 3.0 * v_lam + 2.0 * v_mu  # none where volume is left to the pressure, and tr T is none either
+            trace = v_lam / bulk * (xx + yy + zz) ** 2 if bulk > NO_BULK * v_mu else 0.0
+            energy += (total(square) - trace) / (4.0 * v_mu * det * det)
+        stored[island_of_row[tets[tet, 0]]] += energy
