@@ -14,6 +14,7 @@ from .model import Model
 from .simulation import Simulation
 from .skins.places import place_vertices
 from .skins.search import SkinSearch
+from .topology import TETS
 
 
 def present_contacts(
@@ -45,6 +46,7 @@ def _let_out(simulation: Simulation, where: Told, begin: float, end: float) -> N
     built, state, memory = simulation.built, simulation.state, Memory.of(simulation.state)
     at, first = where.start.copy(), len(built.colliders) * max(len(built.contact_points), 1)
     place_vertices(state.x, where.skins.nodes, where.skins.weights, at)
-    known = with_appearing(memory, where.skins, at, built.deforming, simulation.tracks, begin, end, first)
+    is_whole = TETS not in state.fields
+    known = with_appearing(memory, where.skins, at, built.deforming, simulation.tracks, begin, end, is_whole, first)
     if known is not memory:
         known.keep(state)

@@ -193,10 +193,15 @@ def test_what_is_let_out_of_a_collider_keeps_its_way():
         assert SkinSearch(skins, x, known).find(x).normal == pytest.approx(n[None])
         known, x = replace(known, triangle=held.triangle, normal=n[None]), x.copy()
         x[-1] += [0.15, 0.0, -0.1]
+    shallow = replace(known, shift=np.full(1, -0.003))
+    assert held_of(skins, shallow, x, skins.meets).triangle[0] != lowest
     x[-1] = [0.8, 0.0, -1.1]
     outside = held_of(skins, known, x, skins.meets)
     assert outside.triangle[0] != lowest
     assert closest_points(build_bvh(vertices, triangles), x[-1:]).triangle[0] == outside.triangle[0]
+    x[-1] = [1.5, 0.0, -0.5]  # behind the plane of the lowest one, beside the ball
+    assert held_of(skins, known, x, skins.meets).triangle[0] != lowest
+    assert not len(SkinSearch(skins, x, known).find(x))
 
 
 def test_contacts_of_which_only_the_skin_is_known_are_found():

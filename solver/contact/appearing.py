@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Colliders that are around points all at once, since they have jumped there or were switched on: points are let out.
 
-What is inside a skin has never come in through it, and would go on freely. All points of a body leave on one way, as
-out of another body (`overlapped.py`): the nearest one may lead them around the collider. Rigid colliders need none of
-this: points in them are found by themselves.
+What is inside a skin has never come in through it, and would go on freely. All points of a whole body leave on one way,
+as out of another body (`overlapped.py`): the nearest one may lead them around the collider. Rigid colliders need none
+of this: points in them are found by themselves.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ..skins.deforming import DeformingCollider
 from ..skins.skin import Skins
 from ..tracks import TrackReader
 from .memory import Memory
-from .overlapped import inside, leaving, way_out
-from .skins_broken import let_out, together
+from .overlapped import all_let_out, inside, leaving, way_out
+from .skins_broken import together
 
 
 def with_appearing(
     memory: Memory, skins: Skins, at: Floats, deforming: Sequence[DeformingCollider], tracks: TrackReader,
-    begin: float, end: float, first: int,
+    begin: float, end: float, is_whole: bool, first: int,
 ) -> Memory:  # fmt: skip
     """Returns what contacts remember, and what is inside colliders that were not there in the step before.
 
@@ -34,25 +34,23 @@ def with_appearing(
         deforming: The colliders that deform.
         tracks: Of the scene.
         begin, end: The step [s].
+        is_whole: Whether no body has broken: pieces may lie on all sides of what appears.
         first: By how much ids are larger than those of skins.
     """
     for collider in deforming:
         if collider.is_solid and collider.key in skins.names and collider.appears(tracks, begin, end):
-            inside = _inside(skins, skins.names.index(collider.key), at, first)
+            inside = _inside(skins, skins.names.index(collider.key), at, is_whole, first)
             is_new = ~np.isin(inside.id, memory.id)
             memory = together(memory, inside.only(is_new))
     return memory
 
 
-def _inside(skins: Skins, skin: int, at: Floats, first: int) -> Memory:
+def _inside(skins: Skins, skin: int, at: Floats, is_whole: bool, first: int) -> Memory:
     """Returns contacts of all points of bodies inside the skin of a collider, to be let out gently."""
     found = []
     for body in np.flatnonzero(skins.meets[:, skin] & (skins.body >= 0)).tolist():
         inner = [inside(skins, at, *pair) for pair in ((body, skin), (skin, body))]
         if len(inner[0][0]):
-            found.append(leaving(skins, at, inner[0][0], skin, way_out(skins, at, body, skin, inner)))
-    if not found:
-        return Memory.empty()
-    id, triangle, depth = (np.concatenate(of) for of in zip(*found, strict=True))
-    order = np.argsort(id, kind="stable")
-    return let_out(id[order] + first, triangle[order], depth[order])
+            way = way_out(skins, at, body, skin, inner) if is_whole else None
+            found.append(leaving(skins, at, inner[0][0], skin, way))
+    return all_let_out(found, first)

@@ -54,6 +54,11 @@ def first_overlaps(skins: Skins, names: Sequence[str], at: Floats, middles: dict
         for sign, pair, (points, _) in zip((1.0, -1.0), ((one, other), (other, one)), inner, strict=True):
             if len(points) and skins.meets[pair]:
                 found.append(leaving(skins, at, points, pair[1], None if way is None else sign * way))
+    return all_let_out(found, first)
+
+
+def all_let_out(found: Sequence[tuple[Whole, Indices, Floats]], first: int) -> Memory:
+    """Returns the contacts of what `leaving` has found, with ids larger by `first` than those of skins."""
     if not found:
         return Memory.empty()
     id, triangle, depth = (np.concatenate(of) for of in zip(*found, strict=True))

@@ -15,6 +15,7 @@ from .skin import SLOTS, Known, Signs, Skins, Whole
 
 GOES_ON = 0.02  # distance from an edge up to which a contact goes on as it was, in sizes of tets
 GOES_ON_WITHIN = 0.0  # if the cosine of its turn there is larger
+STAYS = 0.05  # depth from which what is let out of a collider stays at the triangle that it leaves, in sizes of tets
 LOST = 0.6  # depth from which a contact is looked for anew on all of its skin, in sizes of tets
 TURNED = 0.3  # cosine between a face and that of the step before, from which what is behind it is on its other side
 
@@ -108,8 +109,10 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
         point, triangle, known.side, start, skins.size, skins.triangles, trees.at_start, trees.at,
         skins.triangle_start, skin, skins.nodes, is_own, True, place, local, distance,
     )  # fmt: skip
-    leaves = (known.shift < 0.0) & (first >= 0) & (skins.body[skin] < 0) & skins.is_one_sided[skin]
-    _keep_way(skins, start, np.flatnonzero(leaves), point, first, triangle, place, local, distance)
+    leaves = (known.shift < -STAYS * skins.size[point]) & (first >= 0) & (distance < 0.0)
+    leaves &= (skins.body[skin] < 0) & skins.is_one_sided[skin]
+    if leaves.any():
+        _keep_way(skins, start, np.flatnonzero(leaves), point, first, triangle, place, local, distance)
     # who walks from face to face of something thin may end behind the plane of a far one, though it is outside
     lost = (distance < -LOST * skins.size[point]) & (known.shift >= 0.0) & ~is_own & skins.is_one_sided[skin]
     if lost.any():
