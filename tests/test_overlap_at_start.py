@@ -161,6 +161,18 @@ def test_depths_are_those_along_the_way_out(tmp_path):
     assert np.allclose(ends, ends[:, :1])
 
 
+def test_what_has_come_out_rubs(tmp_path):
+    """A block that begins 0.05 m in another lies on it on a slope: it slips while it comes out, and then no more."""
+    hard = replace(SOFT, youngs_modulus=1.0e6)
+    below = block((4, 4, 2), (2.0, 2.0, 0.5), at=(-1.0, -1.0, 0.0), key="a", material=hard)
+    above = block((3, 3, 3), (0.6, 0.6, 0.6), at=(-0.3, -0.3, 0.45), key="b", material=hard)
+    ground, slope = Collider("ground", "Ground", friction=1.0), (9.81 * np.sin(0.2), 0.0, -9.81 * np.cos(0.2))
+    run = Run(tmp_path, Scene((below, above), (ground,), Settings(gravity=slope)))
+    run.advance(36)
+    assert (run.simulation.contacts.pushing.lift == 0.0).all()
+    assert np.abs(run.state.v).max() < 0.01
+
+
 def test_a_collider_that_deforms_is_left_on_one_way(tmp_path):
     """A ball whose middle is below the upper corner of a block: it is pressed down, and does not come around it."""
     vertices, triangles = shapes.sphere(10, 0.4)

@@ -15,6 +15,7 @@ from .points import INERTIA
 
 PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
 LET_OUT = 0.1  # time in which a depth at the start falls to 1/e [s]
+LET_OUT_UNTIL = 1.0e-4  # depth at which it is none any more and rubs like all others, in tet sizes
 LET_OUT_SPEED = 4.0  # how fast it falls at most, in tet sizes per second
 RAISE = 0.05  # share of the depth that moves into the shift in one step
 FREELY = 0.1  # shift up to which that share moves whatever it brings, in tet sizes,
@@ -222,6 +223,7 @@ def keep(
         if lets_out:  # a depth at the start shrinks, at once where the point is less deep by now
             out = min(-allowed / LET_OUT, LET_OUT_SPEED * size[c])
             allowed = max(allowed + out * dt, min(own - normal_force[c] / k[c], 0.0))
+            allowed = allowed if allowed < -LET_OUT_UNTIL * size[c] else 0.0
         kept_id[kept], kept_side[kept], kept_force[kept], kept_lift[kept] = id[c], side[c], force, allowed
         rise = RAISE * (force / k[c] - own + allowed)
         if rise > 0.0 and own > FREELY * size[c]:
