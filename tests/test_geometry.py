@@ -11,7 +11,7 @@ import pytest
 from shapes import cube, sphere, torus
 from sinew.solver.geometry.bvh import LEAF_SIZE, build_bvh
 from sinew.solver.geometry.closest import closest_points
-from sinew.solver.geometry.winding import winding_numbers
+from sinew.solver.geometry.winding import winding_numbers, winding_numbers_of_all
 
 
 def slow_winding_numbers(corners, points):
@@ -146,3 +146,12 @@ def test_results_do_not_depend_on_threads():
         results.append((winding_numbers(bvh, points).tobytes(), closest_points(bvh, points).distance.tobytes()))
     set_thread_count(None)
     assert results[0] == results[1]
+
+
+def test_winding_numbers_without_a_tree_are_those_of_numpy():
+    vertices, triangles = torus()
+    points = np.random.default_rng(2).uniform(-1.5, 1.5, (50, 3))
+    corners = vertices[triangles]
+    found = winding_numbers_of_all(corners, points)
+    np.testing.assert_allclose(found, slow_winding_numbers(corners, points), atol=1e-12)
+    assert 0 < (found > 0.5).sum() < len(points)

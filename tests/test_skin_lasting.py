@@ -143,12 +143,14 @@ def test_what_is_pressed_in_below_a_rim_is_pushed_back_up():
 
 def test_a_point_can_meet_a_skin_in_two_places():
     """A point between two plates of one skin, which close: it keeps off both."""
-    low, triangles = sheet(2)
-    high = low * [1, 1, 1] + [0, 0, 0.2]
-    both = np.concatenate([low, high]), np.concatenate([triangles, triangles[:, ::-1] + len(low)])
+    low, triangles = faces_of(trimesh.creation.box((1.0, 1.0, 0.4)).subdivide())
+    low = low - [0.0, 0.0, 0.2]
+    high = low + [0.0, 0.0, 0.6]
+    both = np.concatenate([low, high]), np.concatenate([triangles, triangles + len(low)])
     skins = skins_from([both, ([[0.1, 0.05, 0.1]], np.zeros((0, 3)))])
     start, end = skins.rest.copy(), skins.rest.copy()
-    end[: len(low), 2], end[len(low) : 2 * len(low), 2] = 0.15, 0.05
+    end[: len(low), 2] += 0.15
+    end[len(low) : 2 * len(low), 2] -= 0.15
     search = SkinSearch(skins, start)
     met = search.find(end)
     assert len(met) == 1
@@ -165,7 +167,7 @@ def test_a_point_can_meet_a_skin_in_two_places():
     x[-1, 2] = -1e-4
     known = Known(np.array([v - 1]), np.array([0], np.int32), np.array([1], np.int8), np.zeros(1))
     down = x.copy()
-    down[len(low) : 2 * len(low), 2] = -0.05
+    down[len(low) : 2 * len(low), 2] -= 0.25
     met = SkinSearch(skins, x, known).find(down)
     assert met.id.tolist() == [v - 1, s * v + v - 1]
     assert met.normal[:, 2].tolist() == pytest.approx([1.0, -1.0])
@@ -173,6 +175,32 @@ def test_a_point_can_meet_a_skin_in_two_places():
     # and both are found again
     again = SkinSearch(skins, down, known_from(met)).find(down)
     np.testing.assert_array_equal(again.id, met.id)
+
+
+def test_a_point_in_something_thin_is_pushed_out_of_it_on_one_side():
+    """A point that was held against both sides of a plate, and is in it by now: one of them lets go of it."""
+    plate, triangles = faces_of(trimesh.creation.box((1.0, 1.0, 0.02)).subdivide())
+    skins = skins_from([(plate, triangles), ([[0.1, 0.05, 0.004]], np.zeros((0, 3)))])
+    v, s, corners = skins.vertex_count, len(skins), plate[triangles]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2]
+    near = np.linalg.norm((corners.mean(axis=1) - [0.1, 0.05, 0.0])[:, :2], axis=1)
+    above, below = (int(np.argmin(np.where(way * normal > 0.0, near, np.inf))) for way in (1.0, -1.0))
+    known = Known(
+        np.array([v - 1, s * v + v - 1]), np.array([above, below], np.int32), np.ones(2, np.int8), np.zeros(2)
+    )
+    met = SkinSearch(skins, skins.rest, known).find(skins.rest)
+    assert met.normal[:, 2].tolist() == pytest.approx([1.0]) and met.gap[0] == pytest.approx(-0.006)
+
+
+def test_what_is_not_inside_a_skin_is_not_behind_it():
+    """A point beside a body that was held against its far face is held against the near one."""
+    body, triangles = faces_of(trimesh.creation.box((1.0, 1.0, 0.03)).subdivide())
+    skins = skins_from([(body, triangles), ([[0.1, 0.05, 0.0155]], np.zeros((0, 3)))])
+    corners = body[triangles]
+    below = int(np.argmin(np.linalg.norm(corners.mean(axis=1) - [0.1, 0.05, -0.015], axis=1)))
+    known = Known(np.array([skins.vertex_count - 1]), np.array([below], np.int32), np.ones(1, np.int8), np.zeros(1))
+    met = SkinSearch(skins, skins.rest, known).find(skins.rest)
+    assert met.normal[:, 2].tolist() == pytest.approx([1.0]) and met.gap[0] == pytest.approx(0.0005)
 
 
 def test_what_is_let_out_of_a_collider_keeps_its_way():

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices, floats
+from ..geometry.winding import winding_numbers_of_all
 from ..jit import kernel
 from .nearest import EDGE, SAME_WAY, find_nearest, frame_of
 from .skin import SLOTS, Known, Signs, Skins, Whole
@@ -17,6 +18,8 @@ GOES_ON = 0.02  # distance from an edge up to which a contact goes on as it was,
 GOES_ON_WITHIN = 0.0  # if the cosine of its turn there is larger
 STAYS = 0.05  # depth from which what is let out of a collider stays at the triangle that it leaves, in sizes of tets
 LOST = 0.6  # depth from which a contact is looked for anew on all of its skin, in sizes of tets
+ASTRAY = 0.1  # the same where the point is not inside it at all
+AGAINST = -0.3  # cosine between two faces from which they look against each other
 TURNED = 0.3  # cosine between a face and that of the step before, from which what is behind it is on its other side
 
 
@@ -114,7 +117,10 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
     if leaves.any():
         _keep_way(skins, start, np.flatnonzero(leaves), point, first, triangle, place, local, distance)
     # who walks from face to face of something thin may end behind the plane of a far one, though it is outside
-    lost = (distance < -LOST * skins.size[point]) & (known.shift >= 0.0) & ~is_own & skins.is_one_sided[skin]
+    meets = (known.shift >= 0.0) & ~is_own & skins.is_one_sided[skin]
+    lost = meets & (distance < -LOST * skins.size[point])
+    astray = np.flatnonzero(meets & (distance < -ASTRAY * skins.size[point]) & ~lost)
+    lost[astray[winding(skins, start, point[astray], skin[astray]) < 0.5]] = True
     if lost.any():
         _look_anew(skins, start, np.flatnonzero(lost), point, skin, known.side, triangle, place, local, distance)
     if known.normal is not None:
@@ -126,10 +132,10 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
         np.zeros(len(known)),
     )  # fmt: skip
     fits = np.isfinite(distance) & is_active[skins.skin_of[point], skin] & (slot < SLOTS)
-    held = held.only(np.lexsort((held.slot, held.key(count)))[: len(held)])
-    fits = fits[np.lexsort((slot, point.astype(np.int64) * count + skin))]
-    held = held.only(fits)
-    return with_thickness(skins, _apart(skins, held, start))
+    order = np.lexsort((held.slot, held.key(count)))
+    order = order[fits[order]]
+    held = held.only(order)
+    return with_thickness(skins, _apart(skins, held, start, floats(distance[order])))
 
 
 def _look_anew(
@@ -144,6 +150,16 @@ def _look_anew(
         skins.triangle_start, skin[rows], skins.nodes, np.zeros(len(rows), bool), True, at, direction, depth,
     )  # fmt: skip
     triangle[rows], place[rows], local[rows], distance[rows] = anew, at, direction, depth
+
+
+def winding(skins: Skins, at: Floats, point: Indices, skin: Indices) -> Floats:
+    """Returns how often skins wind around points, each asked about one, where vertices are `at` [m], (k,)."""
+    found = np.zeros(len(point))
+    for number in np.unique(skin).tolist():
+        own = skin == number
+        corners = at[skins.triangles[skins.triangles_of(number)]]
+        found[own] = winding_numbers_of_all(corners, at[point[own]])
+    return found
 
 
 def _keep_way(
@@ -177,10 +193,20 @@ def with_thickness(skins: Skins, held: Held) -> Held:
     return replace(held, thickness=floats(keeps))
 
 
-def _apart(skins: Skins, held: Held, start: Floats) -> Held:
-    """Returns contacts without those of one point that have come to the same place, but for what bears most."""
-    kept = np.ones(len(held), np.bool_)
-    take_apart(held.key(len(skins)), held.triangle, held.local, held.shift, start, skins.triangles, kept)
+def _apart(skins: Skins, held: Held, start: Floats, distance: Floats) -> Held:
+    """Returns contacts without those of one point that have come to the same place, but for what bears most.
+
+    Nor those that are farther behind one face of something thin than behind another, which would push it back. What is
+    in two parts of a skin at once, as between lips that have crossed, is kept off both.
+    """
+    kept, deeper = np.ones((2, len(held)), np.bool_)
+    deeper[:] = False
+    take_apart(
+        held.key(len(skins)), held.triangle, held.local, held.shift, distance, start, skins.triangles, kept, deeper
+    )
+    if deeper.any():
+        rows = np.flatnonzero(deeper)
+        kept[rows[winding(skins, start, held.point[rows], held.skin[rows]) < 1.5]] = False
     return held if kept.all() else held.only(kept)
 
 
@@ -226,8 +252,11 @@ def leave_turned(normal, shift, triangle, start, triangles, local, distance):
 
 
 @kernel()
-def take_apart(key, triangle, local, shift, start, triangles, kept):
-    """Takes back of two contacts of one key, (k,) each, that are at the same place the one with less shift: `kept`."""
+def take_apart(key, triangle, local, shift, distance, start, triangles, kept, deeper):
+    """Takes back of two contacts of one key, (k,) each, that are at the same place the one with less shift: `kept`.
+
+    And marks the deeper one of two behind faces that look against each other; not what is let out, with a shift below 0.
+    """
     one, other = np.empty((3, 3)), np.empty((3, 3))
     for step in range(1, SLOTS):
         for later in range(step, len(key)):
@@ -238,7 +267,8 @@ def take_apart(key, triangle, local, shift, start, triangles, kept):
             for a in range(3):
                 for b in range(3):
                     is_same = is_same or triangles[triangle[first], a] == triangles[triangle[later], b]
-            if not is_same:
+            is_within = max(distance[first], distance[later]) < 0.0 and min(shift[first], shift[later]) >= 0.0
+            if not is_same and not is_within:
                 continue
             frame_of(start, triangles, triangle[first], one)
             frame_of(start, triangles, triangle[later], other)
@@ -249,5 +279,7 @@ def take_apart(key, triangle, local, shift, start, triangles, kept):
                     n += local[first, row] * one[row, axis]
                     m += local[later, row] * other[row, axis]
                 along += n * m
-            if along > SAME_WAY:
+            if is_same and along > SAME_WAY:
                 kept[later if shift[first] >= shift[later] else first] = False
+            elif is_within and along < AGAINST:
+                deeper[later if distance[first] >= distance[later] else first] = True
