@@ -33,7 +33,8 @@ def present_contacts(
     places, skins = places_of(built.colliders, tracks, begin, end), None
     if built.skins is not None and built.skins.skins.meets.any():
         where = told(built.skins.skins, places, built.deforming, tracks, begin, end)
-        skins = SkinContacts(built.skins, where, model, dt, SkinSearch)
+        stepping = built.flesh.stepping if built.flesh else None
+        skins = SkinContacts(built.skins, where, model, dt, SkinSearch, spreads=stepping is None)
         if built.deforming:
             _let_out(simulation, where, begin, end)
     if not places and skins is None:

@@ -11,8 +11,10 @@ import pytest
 from contact_scenes import RUBBER, bent_block, held, stack, stay
 from scenes import Run, block, rotation
 from sinew.solver.collision import Collision
-from sinew.solver.contact.forces import measure, push, take_other
+from sinew.solver.contact.forces import measure, push
+from sinew.solver.contact.legs import pairs_of
 from sinew.solver.contact.pushing import Pushing
+from sinew.solver.integrators.outside import Points
 from sinew.solver.scene import Collider, Material, Scene, Settings
 from sinew.solver.state import State
 
@@ -23,9 +25,15 @@ def random_contacts(count=12, nodes=20, tets=8):
     """Returns contacts between random tets, where their nodes are, and the tets."""
     rng = np.random.default_rng(1)
     pushing = Pushing.room(count)
-    pushing.ends[:, 0], pushing.ends[:, 1] = rng.integers(0, tets, count), rng.integers(0, tets, count)
-    weights = rng.normal(size=(count, 2, 4))
-    pushing.weights[:] = (weights / weights.sum(axis=2, keepdims=True)).reshape(count, 8)
+    legs, share = 1 + np.arange(count) % 3, rng.uniform(0.2, 1.0, (count, 3))  # the place hangs on one to three tets
+    share[np.arange(3) >= legs[:, None]] = 0.0
+    share /= share.sum(axis=1, keepdims=True)
+    pushing.ends[:] = rng.integers(0, tets, (count, 4))
+    pushing.ends[:, 1:][share == 0.0] = -1
+    weights = rng.normal(size=(count, 4, 4))
+    weights /= weights.sum(axis=2, keepdims=True)
+    weights[:, 1:] *= share[:, :, None]
+    pushing.weights[:] = weights.reshape(count, 16)
     pushing.size[:], pushing.k[:], pushing.mu[:] = 1e3, rng.uniform(1.0, 2.0, count), 0.5
     pushing.kappa[:], pushing.slip[:] = 0.3 * pushing.k, 0.0
     pushing.shift[:], pushing.lift[:] = rng.uniform(0.0, 0.1, count), 0.0
@@ -50,19 +58,19 @@ def test_the_force_of_a_pair_is_the_gradient_of_its_energy():
         )  # fmt: skip
         return 0.5 * (force**2 / pushing.k).sum() + 0.5 * (pushing.kappa * (shear**2).sum(axis=1)).sum()
 
-    tet, other, at = np.empty(count, np.int32), np.empty(count, np.int32), np.empty((2, count, 4))
-    force, stiffness = np.empty((count, 3)), np.empty((count, 3, 3))
+    points = Points(np.empty(count, np.int32), np.empty((count, 4)), np.empty((count, 3)), np.empty((count, 3, 3)))
     push(
         which, normal, gap, carried, pushing.k, pushing.kappa, pushing.shear, pushing.slip, pushing.shift,
-        pushing.size, start, tets, pushing.ends, pushing.weights, tet, at[0], force, stiffness,
+        pushing.size, start, tets, pushing.ends, pushing.weights, points.tet, points.weights, points.force,
+        points.stiffness,
     )  # fmt: skip
-    take_other(which, pushing.ends, pushing.weights, other, at[1])
+    pairs = pairs_of(which, pushing.ends, pushing.weights, points)
+    assert len(pairs) == 4 * (1 + 3 + 6)
 
     def forces(x):
-        moved = [np.einsum("ka,kai->ki", w, (x - start)[tets[t]]) for w, t in zip(at, (tet, other), strict=True)]
-        f = force - np.einsum("kij,kj->ki", stiffness, moved[0] - moved[1])
+        f = pairs.force - np.einsum("kij,kj->ki", pairs.stiffness, pairs.relative(x - start, tets))
         out = np.zeros_like(x)
-        for sign, w, t in ((1.0, at[0], tet), (-1.0, at[1], other)):
+        for sign, w, t in ((1.0, pairs.weights, pairs.tet), (-1.0, pairs.other_weights, pairs.other)):
             np.add.at(out, tets[t], sign * w[:, :, None] * f[:, None, :])
         return out
 

@@ -17,6 +17,7 @@ from ..model import Model
 from ..skins.edge_search import EdgeSearch, EdgesKnown, EdgesMet
 from ..skins.edges import SharpEdges
 from ..skins.skin import SLOTS
+from .legs import LEGS
 from .let_go import DEEP
 from .points import INERTIA
 from .skin_surfaces import SkinSurfaces
@@ -73,9 +74,9 @@ class EdgeContacts:
         q = self._at(edges.at_rest, b, along_b)
         p = np.where(told[:, None], q, self._at(edges.at_rest, a, along_a))
         first, second = weights_in(model.X, tets, p, tet_a), weights_in(model.X, tets, q, tet_b)
-        ends = np.stack([tet_a, np.where(told, -1, tet_b)], axis=1).astype(np.int32)
-        tie = Tie(ends, np.zeros((k, 8)), np.empty((3, k)))
-        tie.weights[:, :4], tie.weights[~told, 4:] = first, second[~told]
+        tie = Tie(np.full((k, LEGS), -1, np.int32), np.zeros((k, 4 * LEGS)), np.empty((3, k)))
+        tie.ends[:, 0], tie.ends[:, 1] = tet_a, np.where(told, -1, tet_b)
+        tie.weights[:, :4], tie.weights[~told, 4:8] = first, second[~told]
         at = np.einsum("ka,kai->ki", first, self.x[tets[tet_a]])
         at[~told] -= np.einsum("ka,kai->ki", second[~told], self.x[tets[tet_b[~told]]])
         if told.any():
@@ -105,7 +106,7 @@ class EdgeContacts:
         """Writes sizes, stiffnesses and μ: see `tie_skins`."""
         points, friction, skin = self.surfaces.points, self.surfaces.friction, self.edges.skin
         tie.numbers[0] = np.minimum(self.edges.size[a], self.edges.size[b])
-        lever = np.maximum(np.abs(tie.weights).reshape(-1, 2, 4).max(axis=2), 1.0) ** 2
+        lever = np.maximum(np.abs(tie.weights[:, :8]).reshape(-1, 2, 4).max(axis=2), 1.0) ** 2
         sides = ((b, along_b, lever[:, 0] * told + lever[:, 1] * ~told), (np.where(told, b, a), along_a, lever[:, 0]))
         soft, mass = np.zeros(len(a)), np.full(len(a), np.inf)
         for number, (edge, along, long) in enumerate(sides):

@@ -11,6 +11,7 @@ import math
 
 from ..jit import kernel
 from ..linear.threes import add, add_products, load, nothing, numbers, store, three, total
+from .legs import LEGS
 from .points import INERTIA
 
 PUSH_OUT = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
@@ -51,9 +52,11 @@ def moved_from(carried, c, nodes, tets, ends, weights):
     moved = add(nothing(), -1.0, load(carried, 3 * c))
     for a in range(4):
         moved = add(moved, weights[c, a], load(nodes, 3 * tets[ends[c, 0], a]))
-    if ends[c, 1] >= 0:
+    for leg in range(1, LEGS):
+        if ends[c, leg] < 0:
+            break
         for a in range(4):
-            moved = add(moved, -weights[c, 4 + a], load(nodes, 3 * tets[ends[c, 1], a]))
+            moved = add(moved, -weights[c, 4 * leg + a], load(nodes, 3 * tets[ends[c, leg], a]))
     return moved
 
 
@@ -95,15 +98,6 @@ def push(
 
 
 @kernel()
-def take_other(which, ends, weights, tet_out, weights_out):
-    """Writes tet and weights of the other side of the contacts `which`, (c,) and (c, 4)."""
-    for c in range(len(which)):
-        tet_out[c] = ends[which[c], 1]
-        for a in range(4):
-            weights_out[c, a] = weights[which[c], 4 + a]
-
-
-@kernel()
 def tie_points(id, count, dt, friction, tet, point_weights, stiffness, mass, tet_size, ends, weights, size, k, mu):
     """Writes what contacts of points with rigid colliders are tied to, and how stiffly they push and rub.
 
@@ -116,9 +110,10 @@ def tie_points(id, count, dt, friction, tet, point_weights, stiffness, mass, tet
     """
     for c in range(len(id)):
         point = id[c] % count
-        ends[c, 0], ends[c, 1] = tet[point], -1
+        ends[c], weights[c] = -1, 0.0
+        ends[c, 0] = tet[point]
         for a in range(4):
-            weights[c, a], weights[c, 4 + a] = point_weights[point, a], 0.0
+            weights[c, a] = point_weights[point, a]
         size[c], mu[c] = tet_size[point], friction[id[c] // count]
         k[c] = max(stiffness[point], INERTIA * mass[point] / dt**2)
 

@@ -74,7 +74,7 @@ def calmed(model: Model, parting: Floats, v: Floats, dt: float) -> Floats:
 
 def _bodies(contacts: ContactStep, which: Bools) -> set[tuple[int, int]]:
     """Returns which two bodies, the first one first, some contacts are between."""
-    ends = contacts.pushing.ends[which & (contacts.pushing.ends[:, 1] >= 0)]
+    ends = contacts.pushing.ends[which & (contacts.pushing.ends[:, 1] >= 0), :2]
     starts = np.array([body.tets.start for body in contacts.model.bodies])
     bodies = np.unique(np.sort(np.searchsorted(starts, ends, side="right") - 1, axis=1), axis=0)
     return {(one, other) for one, other in bodies.tolist() if one != other}

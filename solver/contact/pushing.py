@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
+from .legs import LEGS
 from .skin_ties import Tie
 
 
@@ -17,8 +18,8 @@ class Pushing:
 
     Attributes:
         on: Whether it pushes, (k,).
-        ends: Tet of the point and of the place on the other side, −1 where that is told, (k, 2).
-        weights: Their weights in these, (k, 8).
+        ends: Tet of the point, and up to three that the place on the other side hangs on, −1 for none, (k, 4).
+        weights: Their weights in these, (k, 16); those of the place add up to 1 over all three.
         size: Edge length of the tets, of the smaller ones of two bodies [m], (k,).
         k: Normal and sticking stiffness [N/m], (k,).
         mu: Coefficient of friction, (k,).
@@ -47,8 +48,8 @@ class Pushing:
     @staticmethod
     def room(count: int) -> Pushing:
         """Returns what is to be written, of `count` contacts."""
-        numbers, rows = np.empty((8, count)), np.empty((count, 8))
-        ends, shear = np.empty((count, 2), np.int32), np.empty((count, 3))
+        numbers, rows = np.empty((8, count)), np.empty((count, 4 * LEGS))
+        ends, shear = np.empty((count, LEGS), np.int32), np.empty((count, 3))
         size, k, mu, kappa, slip, shift, base, lift = numbers
         return Pushing(np.ones(count, bool), ends, rows, size, k, mu, shear, kappa, slip, shift, base, lift)
 

@@ -41,10 +41,10 @@ from .forces import (
     push,
     recall,
     slide_on,
-    take_other,
     tie_points,
     turn_planes,
 )
+from .legs import LEGS, pairs_of
 from .memory import Memory
 from .near import points_near, surroundings
 from .points import ContactPoints
@@ -108,11 +108,7 @@ class ContactStep:
             return self._push(on), NO_PAIRS
         is_pair = self.pushing.ends[on, 1] >= 0
         two = on[is_pair]
-        one = self._push(two)
-        other, weights = np.empty(len(two), np.int32), np.empty((len(two), 4))
-        take_other(two, self.pushing.ends, self.pushing.weights, other, weights)
-        pairs = Pairs(one.tet, one.weights, other, weights, one.force, one.stiffness)
-        return self._push(on[~is_pair]), pairs
+        return self._push(on[~is_pair]), pairs_of(two, self.pushing.ends, self.pushing.weights, self._push(two))
 
     def normals(self) -> tuple[Floats, Floats]:
         """Returns which way the points of `act` are pushed, and those of its pairs, (k, 3) each."""
@@ -207,8 +203,8 @@ class ContactStep:
         force = np.maximum(normal_force[on], 0.0)[:, None] * normal - pushing.kappa[on, None] * shear[on]
 
         def apart(at: Floats) -> Floats:
-            there = np.einsum("ka,kai->ki", weights[:, 4:], at[tets[ends[:, 1]]])
-            return np.einsum("ka,kai->ki", weights[:, :4], at[tets[ends[:, 0]]]) - (ends[:, 1:] >= 0) * there
+            legs = np.einsum("kla,klai->kli", weights.reshape(-1, LEGS, 4), at[tets[ends]])
+            return legs[:, 0] - legs[:, 1:].sum(axis=1)  # weights of legs that are not there are none
 
         carried = self.touching.carried[on]
         island = self.model.pattern.island_of_row[tets[ends[:, 0], 0]]

@@ -19,6 +19,7 @@ from ..skins.edge_search import EdgesKnown
 from ..skins.places import place_vertices
 from ..skins.skin import Known, Met, Skins
 from .edge_contacts import EdgeContacts
+from .legs import LEGS
 from .let_go import let_go
 from .memory import Memory
 from .points import INERTIA
@@ -47,8 +48,15 @@ class Begin(Protocol):
 class SkinContacts:
     """The skins during one step."""
 
-    def __init__(self, surfaces: SkinSurfaces, told: Told, model: Model, dt: float, search: Begin) -> None:
-        """Takes the skins, and where those of colliders are during a step of `dt` [s]."""
+    def __init__(
+        self, surfaces: SkinSurfaces, told: Told, model: Model, dt: float, search: Begin, spreads: bool = True
+    ) -> None:
+        """Takes the skins, and where those of colliders are during a step of `dt` [s].
+
+        Places outside of all tets may hang on several of them, if it `spreads` them: steps of flesh look at every pair
+        of tets for itself.
+        """
+        self.spreads = spreads and len(surfaces.under) > 0
         self.surfaces, self.model, self.dt, self.told, self.search_of = surfaces, model, dt, told, search
         self.skins, self.is_told = told.skins, told.skins.tet < 0
         edges = told.skins.edges
@@ -92,12 +100,12 @@ class SkinContacts:
         id, triangle, place = touching.id[which] - self.first, touching.triangle[which], touching.place[which]
         skins, model, points, k = self.skins, self.model, self.surfaces.points, len(which)
         other_skin, point = self._ends(id)
-        tie = Tie(np.empty((k, 2), np.int32), np.empty((k, 8)), np.empty((3, k)))
+        tie = Tie(np.empty((k, LEGS), np.int32), np.empty((k, 4 * LEGS)), np.empty((3, k)))
         carried = np.empty((k, 3))
         tie_skins(
             point, triangle, place, skins.skin_of[point], other_skin, self.surfaces.friction, self.x, self.told.start,
             self.told.end, model.X, model.tets, skins.tet, skins.weights, self.surfaces.under, skins.triangles,
-            skins.rest, points.stiffness, points.mass, points.tet_size, INERTIA / self.dt**2,
+            skins.rest, points.stiffness, points.mass, points.tet_size, INERTIA / self.dt**2, self.spreads,
             tie.ends, tie.weights, tie.numbers, carried,
         )  # fmt: skip
         touching.carried[which] = carried

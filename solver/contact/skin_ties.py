@@ -10,8 +10,11 @@ import numpy as np
 
 from ..arrays import Floats, Indices
 from ..jit import kernel
+from .legs import LEGS
 
 EPSILON = 1.0e-30
+OUTSIDE = 0.25  # weight below zero from which a place is outside of a tet: there its motion is a guess
+LEAST_SHARE = 1.0e-9  # of a corner in a place
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class Tie:
     """What k contacts hang on; see `Pushing` for each.
 
     Attributes:
-        ends, weights: (k, 2) and (k, 8).
+        ends, weights: (k, 4) and (k, 16).
         numbers: size, k and μ, (3, k).
     """
 
@@ -31,7 +34,7 @@ class Tie:
 @kernel()
 def tie_skins(
     points, triangle, place, skin, other_skin, friction, x, told_start, told_end, X, tets, tet, tet_weights, under,
-    triangles, rest, stiffness, mass, tet_size, inertia, ends, weights, numbers, carried,
+    triangles, rest, stiffness, mass, tet_size, inertia, spreads, ends, weights, numbers, carried,
 ):  # fmt: skip
     """Writes what contacts of skins are tied to.
 
@@ -49,6 +52,7 @@ def tie_skins(
         under: See `SkinSurfaces`.
         stiffness, mass, tet_size: Of the `SkinSurfaces`.
         inertia: Stiffness per mass that a contact has at least [1/s²].
+        spreads: Whether places outside of all tets hang on those of the triangle's corners.
         ends, weights, numbers: Out, see `Tie`.
         carried: Out, see `Touching`, (k, 3).
     """
@@ -71,17 +75,26 @@ def tie_skins(
             bears = find_bearing(q, t, X, tets, tet, under, triangles, tried, q_weights)
         elif not is_carried:
             weigh(q, X, tets[bears], q_weights)
+        ends[c], weights[c] = -1, 0.0
         ends[c, 0] = bears if is_told else tet[point]
-        ends[c, 1] = -1 if is_told else bears
         for a in range(4):
             weights[c, a] = q_weights[a] if is_told else tet_weights[point, a]
-            weights[c, 4 + a] = 0.0 if is_told or is_carried else q_weights[a]
+        if not is_told and not is_carried:
+            if spreads and min(min(q_weights[0], q_weights[1]), min(q_weights[2], q_weights[3])) < -OUTSIDE:
+                hang_on_corners(c, place, triangles[t], tet, tet_weights, ends, weights)
+            else:
+                ends[c, 1] = bears
+                for a in range(4):
+                    weights[c, 4 + a] = q_weights[a]
         for i in range(3):
             at = 0.0
             for a in range(4):
                 at += weights[c, a] * x[tets[ends[c, 0], a], i]
-                if ends[c, 1] >= 0:
-                    at -= weights[c, 4 + a] * x[tets[ends[c, 1], a], i]
+            for leg in range(1, LEGS):
+                if ends[c, leg] < 0:
+                    break
+                for a in range(4):
+                    at -= weights[c, 4 * leg + a] * x[tets[ends[c, leg], a], i]
             if is_told:
                 at += told_end[point, i] - told_start[point, i]
             elif is_carried:
@@ -95,6 +108,21 @@ def tie_skins(
         numbers[1, c] = max(soft, inertia * min(mass[point], mass[corner]))
         mine, other = friction[skin[c]], friction[other_skin[c]]
         numbers[2, c] = mine if is_told else other if is_carried else math.sqrt(mine * other)
+
+
+@kernel(inside=True)
+def hang_on_corners(c, place, corners, tet, tet_weights, ends, weights):
+    """Lets the place of a contact c go with the corners of its triangle, (3,), each on its own tet; see `legs.py`."""
+    for a in range(3):
+        share, corner = place[c, a], corners[a]
+        if share <= LEAST_SHARE:
+            continue
+        leg = 1
+        while ends[c, leg] >= 0 and ends[c, leg] != tet[corner]:
+            leg += 1
+        ends[c, leg] = tet[corner]
+        for b in range(4):
+            weights[c, 4 * leg + b] += share * tet_weights[corner, b]
 
 
 @kernel(inside=True)

@@ -255,7 +255,7 @@ def leave_turned(normal, shift, triangle, start, triangles, local, distance):
 def take_apart(key, triangle, local, shift, distance, start, triangles, kept, deeper):
     """Takes back of two contacts of one key, (k,) each, that are at the same place the one with less shift: `kept`.
 
-    And marks the deeper one of two behind faces that look against each other; not what is let out, with a shift below 0.
+    And marks the deeper one of two behind faces that look against each other; not what is let out, by its shift.
     """
     one, other = np.empty((3, 3)), np.empty((3, 3))
     for step in range(1, SLOTS):
