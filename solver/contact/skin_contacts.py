@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contacts of skins in one step: found by their search, and tied to the tets that bear them.
 
-Where a point p of one body meets a place q of another, both are tied to one tet each, q to that which
-bears its triangle. Where q is told, it carries p along. Where p is told, as a vertex of a collider is, q is the
-point that is pushed, the other way.
+Where a point p of one body meets a place q of another, p is tied to its tet, and q to that which bears its triangle, or
+to those of the triangle's corners where that one is far (`legs.py`). Where q is told, it carries p along. Where p is
+told, as a vertex of a collider is, q is the point that is pushed, the other way.
 """
 
 from __future__ import annotations
