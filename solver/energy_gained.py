@@ -18,13 +18,14 @@ import numpy as np
 from .arrays import Floats, Indices, floats
 from .boundary import Boundary
 from .contact.response import ContactStep
+from .contact.work import Work, work_of
 from .integrators.outside import Points
 from .model import Model
+from .spin import inertia_of
 from .state import State
 
 LEAST = 1.0e-6  # energy over that of motion in a group from which it is taken
 STILL = 1.0e-9  # [m]: what is held and moves no farther in a step gets no work
-THIN = 1.0e-9  # of the trace of the inertia, where a group has hardly any about an axis
 
 
 def take_gain(
@@ -46,18 +47,18 @@ def take_gain(
         stored: Elastic energy of every island at both, (k,) each [J].
         bounds: What held and pulled in it.
     """
-    force, moved, away, is_told, lets_out, island = contacts.work()
-    pushed = np.flatnonzero(np.bincount(island, minlength=model.pattern.island_count))
+    work = work_of(contacts)
+    pushed = np.unique(work.island)
     if not len(pushed):
         return
     row, count, group = model.pattern.island_of_row, model.pattern.island_count, contacts.groups()
     gained = stored[1] - stored[0] + _gained(model, gravity, before, state)
-    gained -= np.bincount(island, np.einsum("ki,ki->k", force, away + lets_out[:, None] * moved), count)
+    ways = work.told_motion + work.lets_out[:, None] * work.moved
+    gained -= np.bincount(work.island, np.einsum("ki,ki->k", work.force, ways), count)
     gained -= _given(model, before.x, state.x, state.v, bounds.springs)
     gained = floats(np.bincount(group, gained, count))
     gained[np.setdiff1d(np.arange(count), group[pushed])] = 0.0
-    told = np.flatnonzero(is_told)
-    borne = _borne(force[told], away[told], group[island[told]], count) / contacts.dt
+    borne = _borne(work, group, count) / contacts.dt
     if bounds.held is not None:
         borne[group[row[bounds.held]]] = 0.0
         gained[group[row[bounds.held & (np.abs(bounds.target - before.x).max(axis=1) > STILL)]]] = 0.0
@@ -71,7 +72,8 @@ def slowed(mass: Floats, x: Floats, v: Floats, group: Indices, surplus: Floats, 
     Args:
         mass, x, v: Of the nodes [kg], [m], [m/s], (n,), (n, 3), (n, 3).
         group: Of every node, (n,).
-        surplus: What is taken from each group, as far as it has it, none where it is not positive [J], (k,).
+        surplus: What is taken from each group, as far as it has it, as seen from what it bears on, none where it is
+            not positive [J], (k,).
         borne: How what each group bears on moves [m/s], not a number where its motion as a whole is free, (k, 3).
     """
     out = v.copy()
@@ -89,20 +91,19 @@ def slowed(mass: Floats, x: Floats, v: Floats, group: Indices, surplus: Floats, 
 
 def _motion_as_a_whole(mass: Floats, x: Floats, v: Floats) -> Floats:
     """Returns the rigid motion with the momentum and angular momentum of nodes [m/s], (n, 3)."""
-    total = mass.sum()
-    arm, mean = x - mass @ x / total, mass @ v / total
-    moment = np.einsum("n,ni,nj->ij", mass, arm, arm)
-    inertia = (1.0 + THIN) * np.trace(moment) * np.eye(3) - moment
-    omega = np.linalg.solve(inertia, mass @ np.cross(arm, v - mean))
+    arm, mean = x - mass @ x / mass.sum(), mass @ v / mass.sum()
+    omega = np.linalg.solve(inertia_of(mass, arm, np.zeros(1, np.int64))[0], mass @ np.cross(arm, v - mean))
     return mean + np.cross(omega, arm)
 
 
-def _borne(force: Floats, away: Floats, group: Indices, count: int) -> Floats:
-    """Returns the way of what groups bear on [m], by contacts, (c, 3) each; not a number for none, (count, 3)."""
-    weight = np.linalg.norm(force, axis=1)
-    borne = np.column_stack([np.bincount(group, weight * away[:, axis], count) for axis in range(3)]).astype(float)
-    weight = np.bincount(group, weight, count)
-    return np.where(weight[:, None] > 0.0, borne / np.maximum(weight, np.finfo(float).tiny)[:, None], np.nan)
+def _borne(work: Work, group: Indices, count: int) -> Floats:
+    """Returns the mean way of what groups bear on [m], by force, not a number for none, (count, 3)."""
+    told = work.is_told
+    weight, of = np.linalg.norm(work.force[told], axis=1), group[work.island[told]]
+    total = np.bincount(of, weight, count)
+    ways = [np.bincount(of, weight * work.told_motion[told, axis], count) for axis in range(3)]
+    mean = np.column_stack(ways) / np.maximum(total, np.finfo(float).tiny)[:, None]
+    return np.where(total[:, None] > 0.0, mean, np.nan)
 
 
 def _gained(model: Model, gravity: Floats, before: State, state: State) -> Floats:

@@ -67,7 +67,7 @@ def move(
     stepping = built.flesh.stepping if built.flesh else None
     solves = _Solves(model, gravity, bounds, contacts, stepping)
     report = solves.step(simulation, dt, on_progress)
-    # among pieces something always goes astray
+    # among pieces something always goes astray, and they part with energy that cracks let go
     in_pieces = model.pattern.island_count > (built.whole or built).model.pattern.island_count
     may_halve = stepping is None and not in_pieces and halvings < MOST_HALVINGS
     if contacts and may_halve and contacts.is_astray(before.v, floats(state.v)):
@@ -109,12 +109,13 @@ class _Solves:
         self.is_mixed = bool(
             stepping and self.newmark and self.has_skins and (stepping.euler or stepping.others(model))
         )
+        self.is_lively = self.newmark is not None and not self.is_mixed
 
     def step(self, simulation: Simulation, dt: float, on_progress: OnProgress) -> StepReport:
         """Moves the state on by `dt` [s]."""
         contacts, state = self.contacts, simulation.state
         return step(
-            self.model, state, self.outside(self.newmark is not None and not self.is_mixed), dt,
+            self.model, state, self.outside(self.is_lively), dt,
             simulation.scene.settings, respond=self.respond, max_solves=MOST_WHEN_VIOLENT, flesh=self.stepping,
             on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
             lively=(lambda: self.outside(True)) if self.is_mixed else None,
@@ -138,7 +139,7 @@ class _Solves:
     def respond(self, x: Floats, v: Floats, is_wrong: Bools | None = None) -> Outside | None:
         """Takes the end of a solve, x [m] and v [m/s], (n, 3) each; returns what acts instead, None when content."""
         wants_more = self.contacts is not None and self.contacts.update(x, is_wrong)
-        return self.outside(self.newmark is not None and not self.is_mixed) if wants_more else None
+        return self.outside(self.is_lively) if wants_more else None
 
 
 def _together(lost: StepReport, one: StepReport, other: StepReport) -> StepReport:

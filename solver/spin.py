@@ -61,7 +61,7 @@ def turned(
     speed = np.add.reduceat(mass[:, None] * v, first) / total[:, None]
     arm, rest = before - centre[piece], v - speed[piece]
     angular = np.add.reduceat(mass[:, None] * np.cross(arm, rest), first)
-    inertia = _inertia(mass, arm, first)
+    inertia = inertia_of(mass, arm, first)
     omega = _solve(inertia, angular)
     turns = is_free & (np.linalg.norm(omega, axis=1) * dt > LEAST)
     if not turns.any():
@@ -71,7 +71,7 @@ def turned(
     arm_after = np.einsum("nij,nj->ni", R, arm + dt * strain)
     strain = np.einsum("nij,nj->ni", R, strain)
     left = angular - np.add.reduceat(mass[:, None] * np.cross(arm_after, strain), first)
-    spin = _solve(_inertia(mass, arm_after, first), left)
+    spin = _solve(inertia_of(mass, arm_after, first), left)
     moves = turns[piece][:, None]
     x_after = centre[piece] + dt * speed[piece] + arm_after
     v_after = speed[piece] + np.cross(spin[piece], arm_after) + strain
@@ -95,7 +95,7 @@ def spun(start: np.ndarray, mass: Floats, x: Floats, v: Floats, angular: Floats,
     total = np.add.reduceat(mass, first)[:, None]
     arm = x - (np.add.reduceat(mass[:, None] * x, first) / total)[piece]
     rest = v - (np.add.reduceat(mass[:, None] * v, first) / total)[piece]
-    inertia = _inertia(mass, arm, first)
+    inertia = inertia_of(mass, arm, first)
     spin = _solve(inertia, angular)
     omega = np.linalg.norm(_solve(inertia, np.add.reduceat(mass[:, None] * np.cross(arm, rest), first)), axis=1)
     most = omega * np.minimum(omega * dt, 1.0) ** 2
@@ -104,7 +104,7 @@ def spun(start: np.ndarray, mass: Floats, x: Floats, v: Floats, angular: Floats,
     return v + np.cross((share[:, None] * spin)[piece], arm)
 
 
-def _inertia(mass: Floats, arm: Floats, first: np.ndarray) -> Floats:
+def inertia_of(mass: Floats, arm: Floats, first: np.ndarray) -> Floats:
     """Returns Σ m (|r|² − r rᵀ) [kg m²] of pieces, (k, 3, 3), a little larger about axes without any."""
     square = np.einsum("ni,ni->n", arm, arm)
     each = mass[:, None, None] * (square[:, None, None] * np.eye(3) - arm[:, :, None] * arm[:, None, :])

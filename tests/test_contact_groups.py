@@ -28,12 +28,14 @@ def test_islands_are_joined_by_contacts_that_push_or_have_to():
     islands = 40
     tets = np.arange(4 * islands, dtype=np.int32).reshape(-1, 4)  # one of each island
     for count in (0, 5, 20, 60):
-        ends = random.integers(islands, size=(count, 2)).astype(np.int32)
-        ends[random.random(count) < 0.2, 1] = -1
+        ends = random.integers(islands, size=(count, 4)).astype(np.int32)
+        legs = random.choice(4, size=count, p=(0.2, 0.7, 0.05, 0.05))  # tets on the other side
+        ends[np.arange(4) > legs[:, None]] = -1
         force, on = random.normal(size=count), random.random(count) < 0.3
         group, of = np.empty(islands, np.int32), np.empty(count, np.int32)
         join_islands(force, on, ends, tets, np.repeat(np.arange(islands, dtype=np.uint32), 4), group, of)
-        joins = ends[(ends[:, 1] >= 0) & (on | (force > 0.0))]
+        both = [ends[(on | (force > 0.0)) & (ends[:, leg] >= 0)][:, [0, leg]] for leg in (1, 2, 3)]
+        joins = np.concatenate(both)
         graph = coo_array((np.ones(len(joins)), joins.T), shape=(islands, islands))
         _, label = connected_components(graph, directed=False)
         lowest = np.array([np.flatnonzero(label == each)[0] for each in label])

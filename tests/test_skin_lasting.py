@@ -192,6 +192,25 @@ def test_a_point_in_something_thin_is_pushed_out_of_it_on_one_side():
     assert met.normal[:, 2].tolist() == pytest.approx([1.0]) and met.gap[0] == pytest.approx(-0.006)
 
 
+def test_a_body_s_own_point_in_something_thin_is_pushed_out_on_one_side():
+    """The corner of a box in a plate of the same skin; it is half a quarter inside its own skin as well."""
+    plate, triangles = faces_of(trimesh.creation.box((1.0, 1.0, 0.02)).subdivide())
+    box, faces = faces_of(trimesh.creation.box((0.2, 0.2, 0.2)))
+    box = box - box[box.sum(axis=1).argmin()] + [0.1, 0.05, 0.004]
+    skins = skins_from(
+        [(np.concatenate([plate, box]), np.concatenate([triangles, faces + len(plate)]))], meets=[[True]]
+    )
+    v, corners = skins.vertex_count, plate[triangles]
+    corner = len(plate) + int(box.sum(axis=1).argmin())
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2]
+    near = np.linalg.norm((corners.mean(axis=1) - [0.1, 0.05, 0.0])[:, :2], axis=1)
+    above, below = (int(np.argmin(np.where(way * normal > 0.0, near, np.inf))) for way in (1.0, -1.0))
+    known = Known(np.array([corner, v + corner]), np.array([above, below], np.int32), np.ones(2, np.int8), np.zeros(2))
+    met = SkinSearch(skins, skins.rest, known).find(skins.rest)
+    held = met.id % v == corner
+    assert met.normal[held, 2].tolist() == pytest.approx([1.0])
+
+
 def test_what_is_not_inside_a_skin_is_not_behind_it():
     """A point beside a body that was held against its far face is held against the near one."""
     body, triangles = faces_of(trimesh.creation.box((1.0, 1.0, 0.03)).subdivide())

@@ -39,9 +39,8 @@ def with_appearing(
     """
     for collider in deforming:
         if collider.is_solid and collider.key in skins.names and collider.appears(tracks, begin, end):
-            inside = _inside(skins, skins.names.index(collider.key), at, is_whole, first)
-            is_new = ~np.isin(inside.id, memory.id)
-            memory = together(memory, inside.only(is_new))
+            new = _inside(skins, skins.names.index(collider.key), at, is_whole, first)
+            memory = together(memory, new.only(~np.isin(new.id, memory.id)))
     return memory
 
 
@@ -49,8 +48,8 @@ def _inside(skins: Skins, skin: int, at: Floats, is_whole: bool, first: int) -> 
     """Returns contacts of all points of bodies inside the skin of a collider, to be let out gently."""
     found = []
     for body in np.flatnonzero(skins.meets[:, skin] & (skins.body >= 0)).tolist():
-        inner = [inside(skins, at, *pair) for pair in ((body, skin), (skin, body))]
-        if len(inner[0][0]):
-            way = way_out(skins, at, body, skin, inner) if is_whole else None
-            found.append(leaving(skins, at, inner[0][0], skin, way))
+        inner = inside(skins, at, body, skin)
+        if len(inner[0]):
+            way = way_out(skins, at, body, skin, [inner, inside(skins, at, skin, body)]) if is_whole else None
+            found.append(leaving(skins, at, inner[0], skin, way))
     return all_let_out(found, first)

@@ -19,8 +19,8 @@ LET_OUT = 0.1  # time in which a depth at the start falls to 1/e [s]
 LET_OUT_UNTIL = 1.0e-4  # depth at which it is none any more and rubs like all others, in tet sizes
 LET_OUT_SPEED = 4.0  # how fast it falls at most, in tet sizes per second
 RAISE = 0.05  # share of the depth that moves into the shift in one step
-FREELY = 0.1  # shift up to which that share moves whatever it brings, in tet sizes,
-MOST = 0.5  # and up to which it moves at all
+FREELY = 0.1  # shift up to which that share moves whatever it brings, in tet sizes
+MOST = 0.5  # shift from which it falls whatever its rising would bring, in tet sizes
 TRIES = 0.02  # part of the share that moves although it brings nothing
 BRINGS = 0.25  # part of the share that has to come out in a step, so that all of it moves
 SLIDES_ON = 0.3  # κ over k up to which what slid is taken to slide on
@@ -235,10 +235,15 @@ def keep(
 
 @kernel(inline=True)
 def worth(height, came_out, depth):
-    """Returns which part of a depth's share moves into a shift that is a `height` already, in sizes of tets.
+    """Returns which part of a depth's share moves into a shift, below zero out of it.
 
     What is held from both sides does not come out, however much presses on it: the shifts of both sides would rise
-    against each other for ever. So it counts how much of the depth at the start of a step, [m], came out in it.
+    against each other for ever. So it counts how much came out in the step of the `depth` that there was; where that is
+    little, the shift falls back to about FREELY.
+
+    Args:
+        height: The shift as it is, in sizes of tets.
+        came_out, depth: [m].
     """
     brings = came_out / (BRINGS * RAISE * depth) if depth > 0.0 else 1.0
     return min(max(brings, TRIES), 1.0) - (height - FREELY) / (MOST - FREELY)

@@ -31,13 +31,12 @@ def pairs_of(which: Indices, ends: Indices, weights: Floats, points: Points) -> 
         ends, weights: Of all contacts, see `Pushing`.
         points: What these push their points with, c of them.
     """
-    room, count = ROWS * len(which), len(which)
+    room = ROWS * len(which)
     tets, both = np.empty((2, room), np.int32), np.empty((2, room, 4))
     force, stiffness = np.empty((room, 3)), np.empty((room, 3, 3))
     rows = fill_rows(
         which, ends, weights, points.force, points.stiffness, tets[0], both[0], tets[1], both[1], force, stiffness
     )
-    assert rows >= count
     return Pairs(tets[0, :rows], both[0, :rows], tets[1, :rows], both[1, :rows], force[:rows], stiffness[:rows])
 
 

@@ -38,10 +38,10 @@ class Pressed:
 
 def pressed(contacts: ContactStep) -> Pressed:
     """Returns what pressed in a step."""
-    touching, pushing, (x, normal_force, shear) = contacts.touching, contacts.pushing, contacts.end
+    touching, pushing, (x, normal_force, friction) = contacts.touching, contacts.pushing, contacts.end
     at, forces = np.empty((2, len(touching), 3))
     press(
-        contacts.acted, touching.normal, normal_force, shear, pushing.kappa, x, contacts.model.tets, pushing.ends,
+        contacts.acted, touching.normal, normal_force, friction, x, contacts.model.tets, pushing.ends,
         pushing.weights, at, forces,
     )  # fmt: skip
     which = np.flatnonzero(contacts.acted)
@@ -59,13 +59,13 @@ def loads(contacts: ContactStep) -> Floats:
     The origin of a collider that deforms is the middle of its vertices.
     """
     touching, pushing, rows, origins = contacts.touching, contacts.pushing, NO_ROWS, contacts.origins
-    x, normal_force, shear = contacts.end
+    x, normal_force, friction = contacts.end
     if contacts.skins:
         _, middles, rows = contacts.skins.loaded(touching.id[contacts.rigid_count() :], _rigid_keys(contacts))
         origins = np.concatenate([origins, np.array(middles).reshape(-1, 3)])
     out = np.zeros((len(origins), 6))
     add_loads(
-        contacts.acted, touching.id, contacts.count, rows, touching.normal, normal_force, shear, pushing.kappa, x,
+        contacts.acted, touching.id, contacts.count, rows, touching.normal, normal_force, friction, x,
         contacts.model.tets, pushing.ends, pushing.weights, origins, out,
     )  # fmt: skip
     return out
@@ -82,31 +82,31 @@ def _rigid_keys(contacts: ContactStep) -> list[str]:
 
 
 @kernel()
-def press(on, normal, normal_force, shear, kappa, x, tets, ends, weights, positions, forces):
+def press(on, normal, normal_force, friction, x, tets, ends, weights, positions, forces):
     """Writes where points are [m] and what presses them [N], (k, 3) each; nothing where nothing does."""
     for c in range(len(on)):
         if on[c]:
-            press_one(c, normal, normal_force, shear, kappa, x, tets, ends, weights, positions[c], forces[c])
+            press_one(c, normal, normal_force, friction, x, tets, ends, weights, positions[c], forces[c])
 
 
 @kernel(inside=True)
-def press_one(c, normal, normal_force, shear, kappa, x, tets, ends, weights, position, force):
+def press_one(c, normal, normal_force, friction, x, tets, ends, weights, position, force):
     """Writes where the point of a contact is [m], and what presses it [N], (3,) each."""
     for i in range(3):
         position[i] = 0.0
         for a in range(4):
             position[i] += weights[c, a] * x[tets[ends[c, 0], a], i]
-        force[i] = normal_force[c] * normal[c, i] - kappa[c] * shear[c, i]
+        force[i] = normal_force[c] * normal[c, i] + friction[c, i]
 
 
 @kernel()
-def add_loads(on, id, count, rows, normal, normal_force, shear, kappa, x, tets, ends, weights, origins, loads):
+def add_loads(on, id, count, rows, normal, normal_force, friction, x, tets, ends, weights, origins, loads):
     """Adds what contacts press colliders with.
 
     Args:
         on, id, count: Which contacts push, all of them, and the number of points that rigid colliders are met with.
         rows: Colliders of the last contacts, −1 where the other side is a body; of the others it is id / count.
-        normal, normal_force, shear, kappa, x, tets, ends, weights: Of the contacts at the end of the step.
+        normal, normal_force, friction, x, tets, ends, weights: Of the contacts at the end of the step.
         origins: About which torques are [m], (c, 3).
         loads: Changed: force [N] and torque [N m] on every collider, (c, 6).
     """
@@ -116,7 +116,7 @@ def add_loads(on, id, count, rows, normal, normal_force, shear, kappa, x, tets, 
         row = id[c] // count if c < rigid else rows[c - rigid]
         if row < 0 or not on[c]:
             continue
-        press_one(c, normal, normal_force, shear, kappa, x, tets, ends, weights, at, f)
+        press_one(c, normal, normal_force, friction, x, tets, ends, weights, at, f)
         for i in range(3):
             j, k = (i + 1) % 3, (i + 2) % 3
             loads[row, i] -= f[i]

@@ -44,7 +44,7 @@ from .forces import (
     tie_points,
     turn_planes,
 )
-from .legs import LEGS, pairs_of
+from .legs import pairs_of
 from .memory import Memory
 from .near import points_near, surroundings
 from .points import ContactPoints
@@ -99,7 +99,7 @@ class ContactStep:
         self.pushing.on = (coming > 0.0) | (self.known_force > 0.0)
         if skins:
             self.settling.begin(self.touching, self.pushing, self.known_force, coming)
-        self.acted = self.pushing.on
+        self._keep_acting()
 
     def act(self) -> tuple[Points, Pairs]:
         """Returns the contacts as forces on points of the tets, and those between tets."""
@@ -149,7 +149,7 @@ class ContactStep:
         if self.skins:
             leave_out(found.id, self.memory.id, self.touching.id, self.rigid_count(), self.pushing.on, measured[0])
         self.measured_at, self.measured = x, measured
-        self.acted = self.pushing.on.copy()
+        self._keep_acting()
         return self.settling.settle(self.touching, self.rigid_count(), self.pushing, *measured, is_wrong)
 
     @property
@@ -176,7 +176,7 @@ class ContactStep:
         touching, pushing = self.touching, self.pushing
         # most often the state is what the last solve has made of it
         normal_force, shear = self.measured if state.x is self.measured_at else self._measure(state.x)
-        self.end = state.x, normal_force, shear
+        self.end = state.x, normal_force, self._rubbed(shear)
         kept = Memory.room(len(touching), self.skins is not None)
         rigid = self.rigid_count()
         count = keep(
@@ -189,28 +189,6 @@ class ContactStep:
             kept.triangle[:count] = touching.triangle[np.searchsorted(touching.id, kept.id[:count])]
         kept.only(slice(count)).keep(state)
 
-    def work(self) -> tuple[Floats, Floats, Floats, Bools, Bools, Indices]:
-        """Returns what pushed in the step that was remembered: c contacts, of which work can be told.
-
-        Returns:
-            The force on the point of each [N], (c, 3), how it moved relative to the other side, and how that was told
-            to move [m], (c, 3) each; whether that is told, which let out what overlapped, and the islands of the
-            points, (c,) each.
-        """
-        pushing, on = self.pushing, np.flatnonzero(self.acted)
-        x, normal_force, shear = self.end
-        normal, ends, weights, tets = self.touching.normal[on], pushing.ends[on], pushing.weights[on], self.model.tets
-        force = np.maximum(normal_force[on], 0.0)[:, None] * normal - pushing.kappa[on, None] * shear[on]
-
-        def apart(at: Floats) -> Floats:
-            legs = np.einsum("kla,klai->kli", weights.reshape(-1, LEGS, 4), at[tets[ends]])
-            return legs[:, 0] - legs[:, 1:].sum(axis=1)  # weights of legs that are not there are none
-
-        carried = self.touching.carried[on]
-        island = self.model.pattern.island_of_row[tets[ends[:, 0], 0]]
-        away = carried - apart(self.start)
-        return force, apart(x) - carried, away, ends[:, 1] < 0, pushing.lift[on] < 0.0, island
-
     def groups(self) -> Indices:
         """Returns the lowest island of those that each island touches at the end of the step, (islands,)."""
         return self.settling.groups(self.pushing, self.end[1])
@@ -218,6 +196,18 @@ class ContactStep:
     def rigid_count(self) -> int:
         """Returns how many contacts are with rigid colliders: the first ones."""
         return self._rigid(self.touching)
+
+    def _keep_acting(self) -> None:
+        """Keeps which contacts push and how they rub, which the end of the solve may change."""
+        pushing = self.pushing
+        self.acted, self.rubbing = pushing.on.copy(), (pushing.kappa.copy(), pushing.slip.copy())
+
+    def _rubbed(self, shear: Floats) -> Floats:
+        """Returns the friction that acted, −κ s, with what goes on sliding along s0, for shears s [m]: [N], (k, 3)."""
+        (kappa, slip), start = self.rubbing, self.pushing.shear
+        way = start / np.maximum(np.linalg.norm(start, axis=1), np.finfo(float).tiny)[:, None]
+        along = np.where(slip > 0.0, kappa * np.einsum("ki,ki->k", way, shear) - slip, 0.0)
+        return along[:, None] * way - kappa[:, None] * shear
 
     def _push(self, which: np.ndarray) -> Points:
         """Returns some contacts as forces on the points alone."""
@@ -317,6 +307,7 @@ class ContactStep:
         touching.triangle[which], touching.place[which] = found.triangle[at[which]], found.place[at[which]]
         if self.skins:
             self.pushing.tie(self.skins.tie(touching, which), which)
+            self.pushing.mu[which[self.pushing.lift[which] < 0.0]] = 0.0
 
     def _measure(self, x: Floats) -> tuple[Floats, Floats]:
         """Returns normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3)."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..jit import kernel
 from .forces import PUSH_OUT
+from .legs import LEGS
 
 UNBALANCED = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
 UNEVEN = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
@@ -38,8 +39,12 @@ def join_islands(normal_force, on, ends, tets, island_of_row, group, of):
     for island in range(len(group)):
         group[island] = island
     for c in range(len(on)):
-        if ends[c, 1] >= 0 and (on[c] or normal_force[c] > 0.0):
-            one, other = island_of_row[tets[ends[c, 0], 0]], island_of_row[tets[ends[c, 1], 0]]
+        if not on[c] and not normal_force[c] > 0.0:
+            continue
+        for leg in range(1, LEGS):
+            if ends[c, leg] < 0:
+                break
+            one, other = island_of_row[tets[ends[c, 0], 0]], island_of_row[tets[ends[c, leg], 0]]
             while group[one] != one:
                 one = group[one]
             while group[other] != other:

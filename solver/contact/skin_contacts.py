@@ -53,8 +53,8 @@ class SkinContacts:
     ) -> None:
         """Takes the skins, and where those of colliders are during a step of `dt` [s].
 
-        Places outside of all tets may hang on several of them, if it `spreads` them: steps of flesh look at every pair
-        of tets for itself.
+        Places outside of all tets may hang on several of them, if it `spreads` them; not in steps of flesh, which take
+        each pair of tets for a contact.
         """
         self.spreads = spreads and len(surfaces.under) > 0
         self.surfaces, self.model, self.dt, self.told, self.search_of = surfaces, model, dt, told, search

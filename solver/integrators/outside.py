@@ -58,8 +58,8 @@ class Pairs:
     """Forces between points of tets, linear in their motion relative to each other during the step.
 
     The point p at `weights` of a tet feels f = force − stiffness r, r = (p⁺ − p) − (q⁺ − q), and the point q at
-    `other_weights` of another tet, which may be one of another body, feels −f. Stiffness has to be symmetric positive
-    semi-definite.
+    `other_weights` of another tet, which may be one of another body, feels −f. The stiffness of all pairs that one
+    contact is made of (`contact/legs.py`) has to be symmetric positive semi-definite, together.
 
     Attributes:
         tet, other: The tets, (k,).
@@ -102,7 +102,7 @@ class Outside:
         contact_count: How many of the points are contacts, the last ones.
         contact_normals: Which way these push, (contact_count, 3); only flesh by Newmark's scheme reads them, which
             without them takes contacts for springs that also pull.
-        pair_normals: The same of pairs, all of which are contacts, (k, 3): which way the point p of each is pushed.
+        pair_normals: The same of pairs, each of which is a contact then, (k, 3): which way its point p is pushed.
         is_done: Which nodes keep what the solve before has made of them, (n,), whole islands that no pair joins to
             others; None: none do. Only linear steps read it, and only when they solve again.
         turns: Which islands want their rotations to follow the solve before, (k,), at once; None: none. As above.

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Floats, Indices, floats
-from ..geometry.winding import winding_numbers_of_all
+from ..arrays import Bools, Floats, Indices, floats
+from ..geometry.bvh import build_bvh
+from ..geometry.winding import winding_numbers, winding_numbers_of_all
 from ..jit import kernel
 from .nearest import EDGE, SAME_WAY, find_nearest, frame_of
 from .skin import SLOTS, Known, Signs, Skins, Whole
@@ -19,6 +20,7 @@ GOES_ON_WITHIN = 0.0  # if the cosine of its turn there is larger
 STAYS = 0.05  # depth from which what is let out of a collider stays at the triangle that it leaves, in sizes of tets
 LOST = 0.6  # depth from which a contact is looked for anew on all of its skin, in sizes of tets
 ASTRAY = 0.1  # the same where the point is not inside it at all
+AT_ONCE = 100_000  # solid angles up to which they are summed up one by one, which takes less than a tree
 AGAINST = -0.3  # cosine between two faces from which they look against each other
 TURNED = 0.3  # cosine between a face and that of the step before, from which what is behind it is on its other side
 
@@ -116,13 +118,9 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
     leaves &= (skins.body[skin] < 0) & skins.is_one_sided[skin]
     if leaves.any():
         _keep_way(skins, start, np.flatnonzero(leaves), point, first, triangle, place, local, distance)
-    # who walks from face to face of something thin may end behind the plane of a far one, though it is outside
-    meets = (known.shift >= 0.0) & ~is_own & skins.is_one_sided[skin]
-    lost = meets & (distance < -LOST * skins.size[point])
-    astray = np.flatnonzero(meets & (distance < -ASTRAY * skins.size[point]) & ~lost)
-    lost[astray[winding(skins, start, point[astray], skin[astray]) < 0.5]] = True
-    if lost.any():
-        _look_anew(skins, start, np.flatnonzero(lost), point, skin, known.side, triangle, place, local, distance)
+    lost = _lost(skins, start, point, skin, is_own, known.shift, distance)
+    if len(lost):
+        _look_anew(skins, start, lost, point, skin, known.side, triangle, place, local, distance)
     if known.normal is not None:
         is_kept = (place.min(axis=1) <= EDGE) & (np.abs(distance) < GOES_ON * skins.size[point])
         go_on_beside(known.normal, is_kept, triangle, start, skins.triangles, local)
@@ -136,6 +134,19 @@ def held_of(skins: Skins, known: Known, start: Floats, is_active: npt.NDArray) -
     order = order[fits[order]]
     held = held.only(order)
     return with_thickness(skins, _apart(skins, held, start, floats(distance[order])))
+
+
+def _lost(
+    skins: Skins, start: Floats, point: Indices, skin: Indices, is_own: Bools, shift: Floats, distance: Floats
+) -> Whole:
+    """Returns the contacts that are too deep, rising: who walks from face to face of something thin may end behind the
+    plane of a far one, though it is outside."""
+    meets = (shift >= 0.0) & ~is_own & skins.is_one_sided[skin]
+    lost = meets & (distance < -LOST * skins.size[point])
+    # colliders need not have an inside
+    astray = np.flatnonzero(meets & (skins.body[skin] >= 0) & (distance < -ASTRAY * skins.size[point]) & ~lost)
+    lost[astray[winding(skins, start, point[astray], skin[astray]) < 0.5]] = True
+    return np.flatnonzero(lost)
 
 
 def _look_anew(
@@ -158,7 +169,12 @@ def winding(skins: Skins, at: Floats, point: Indices, skin: Indices) -> Floats:
     for number in np.unique(skin).tolist():
         own = skin == number
         corners = at[skins.triangles[skins.triangles_of(number)]]
-        found[own] = winding_numbers_of_all(corners, at[point[own]])
+        of_few = own.sum() * len(corners) <= AT_ONCE
+        found[own] = (
+            winding_numbers_of_all(corners, at[point[own]])
+            if of_few
+            else winding_numbers(build_bvh(at, skins.triangles[skins.triangles_of(number)]), at[point[own]])
+        )
     return found
 
 
@@ -199,14 +215,15 @@ def _apart(skins: Skins, held: Held, start: Floats, distance: Floats) -> Held:
     Nor those that are farther behind one face of something thin than behind another, which would push it back. What is
     in two parts of a skin at once, as between lips that have crossed, is kept off both.
     """
-    kept, deeper = np.ones((2, len(held)), np.bool_)
-    deeper[:] = False
+    kept, deeper = np.ones(len(held), np.bool_), np.zeros(len(held), np.bool_)
     take_apart(
         held.key(len(skins)), held.triangle, held.local, held.shift, distance, start, skins.triangles, kept, deeper
     )
-    if deeper.any():
-        rows = np.flatnonzero(deeper)
-        kept[rows[winding(skins, start, held.point[rows], held.skin[rows]) < 1.5]] = False
+    rows = np.flatnonzero(deeper & (skins.body[held.skin] >= 0))
+    if len(rows):
+        is_own = skins.skin_of[held.point[rows]] == held.skin[rows]
+        once = np.where(is_own, 2.0, 1.5)  # a vertex is about half inside of its own skin
+        kept[rows[winding(skins, start, held.point[rows], held.skin[rows]) < once]] = False
     return held if kept.all() else held.only(kept)
 
 
