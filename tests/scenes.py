@@ -64,11 +64,11 @@ class Run:
         self.render: dict = {}
         self.reports: list[FrameReport] = []
 
-    def advance(self, frames: int = 1):
+    def advance(self, frames: int = 1, before_step=lambda: None):
         """Moves on and returns the render positions of the only or first body."""
         for _ in range(frames):
             self.frame += 1
-            self.reports.append(advance_frame(self.simulation, self.frame, self._sampled))
+            self.reports.append(advance_frame(self.simulation, self.frame, self._sampled, before_step))
         return next(iter(self.render.values()))
 
     @property

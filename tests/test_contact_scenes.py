@@ -11,7 +11,7 @@ from contact_measures import DeepestEver, TetOverlap, away_from_rest, deepest, d
 from contact_scenes import pairs, pinched, stack
 from scenes import JELLY, Run, block, rotation
 from sinew.solver.scene import Scene
-from validate_contact_fast import Pair
+from validate_contact_fast import Pair, advance
 from validate_contact_standing import middle
 
 
@@ -60,11 +60,27 @@ def test_a_stack_of_three_stands(tmp_path):
     assert np.linalg.norm(place[:2]) < 1e-3
 
 
+@pytest.mark.parametrize(("start", "passes"), [(1.0, False), (0.0, True)], ids=["far", "through"])
+def test_what_is_far_from_a_spinning_body_does_not_pass_it(tmp_path, start, passes):
+    """As seen from a body that turns by 170 degrees, what is a metre away comes near on its chord."""
+    run = Run(tmp_path, pairs(1, 100.0, (1.0e8, 1.0e9)))
+    pair = Pair(run, 0)
+    shapes = [at - at.mean(axis=0) for at in pair.start]
+    across = np.cross(pair.way, [0.0, 0.0, 1.0])
+    for i in range(4):
+        turn = rotation(across, np.radians(170.0 * i)) if start else np.eye(3)
+        run.state.x[pair.nodes[0]] = shapes[0] @ turn.T
+        run.state.x[pair.nodes[1]] = shapes[1] + (start + 0.2 * i if start else 0.5 - 0.2 * i) * pair.way
+        pair.follow(run)
+    assert pair.seen[0] @ pair.way < 0.0  # it is beyond by then, as seen from there
+    assert pair.has_passed == passes
+
+
 def test_ten_fast_pairs_do_not_pass_through(tmp_path):
     run = Run(tmp_path, pairs(10, 100.0, (1.0e8, 1.0e9)))
     look_at = [Pair(run, i) for i in range(10)]
     for _ in range(8):
-        run.advance()
+        advance(run, look_at)
         for pair in look_at:
             pair.look(run)
     assert not any(pair.has_passed for pair in look_at)

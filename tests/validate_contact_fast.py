@@ -27,6 +27,8 @@ class Pair:
     They have passed through each other if one has come to the far side of the other, nearer to it than both are thick,
     and has not come back. Sides go along with a body that turns: two that cling to each other and go around are on
     theirs, and what bends around another and springs back, so that their middles pass for a moment, is so in the end.
+    How near they were is told in space: around a body that spins, as seen from there, what is far away goes in circles,
+    with chords that come near.
     """
 
     def __init__(self, run, number: int) -> None:
@@ -38,7 +40,7 @@ class Pair:
         self.size = min(size_of(body.vertices) for body in self.bodies)
         self.thick = sum(inner_radius(body) for body in self.bodies)
         self.start = [run.state.x[nodes].copy() for nodes in self.nodes]
-        self.seen, self.is_beyond, self.deepest = self.see(run), [False, False], 0.0
+        self.apart, self.seen, self.is_beyond, self.deepest = *self.see(run), [False, False], 0.0
         closing = self.way @ np.subtract(self.bodies[0].initial_velocity, self.bodies[1].initial_velocity)
         self.meets_after = (self.way @ self.seen[0]) / closing  # [s], at the latest
 
@@ -47,28 +49,43 @@ class Pair:
         """Whether they have passed through each other by now."""
         return any(self.is_beyond)
 
-    def see(self, run) -> list[np.ndarray]:
-        """Returns how far from the first body the second is, as seen from each, which has turned by now [m]."""
+    def see(self, run) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Returns how far from the first body the second is, and that as seen from each, which has turned [m]."""
         first, second = (run.state.x[nodes].mean(axis=0) for nodes in self.nodes)
         turns = (turned(X, run.state.x[nodes]) for X, nodes in zip(self.start, self.nodes, strict=True))
-        return [(second - first) @ turn for turn in turns]
+        return second - first, [(second - first) @ turn for turn in turns]
 
-    def look(self, run) -> None:
-        """Looks whether they have changed sides, nearer to each other than they are thick, and how deep they are."""
-        before, self.seen = self.seen, self.see(run)
+    def follow(self, run) -> None:
+        """Looks whether they have changed sides since this was looked at, nearer to each other than they are thick.
+
+        That is to be done after every step: in a frame a body may turn by half.
+        """
+        was_apart, before = self.apart, self.seen
+        self.apart, self.seen = self.see(run)
+        way = self.apart - was_apart
+        share = np.clip(-(was_apart @ way) / max(way @ way, 1e-30), 0.0, 1.0)
+        was_near = bool(np.linalg.norm(was_apart + share * way) < self.thick)
         for i in range(2):
             ahead, behind = before[i] @ self.way, self.seen[i] @ self.way
             if ahead >= 0.0 > behind:
-                aside = before[i] + ahead / (ahead - behind) * (self.seen[i] - before[i])
-                self.is_beyond[i] = bool(np.linalg.norm(aside) < self.thick)
+                self.is_beyond[i] = was_near
             elif behind >= 0.0:
                 self.is_beyond[i] = False
+
+    def look(self, run) -> None:
+        """Looks where they are, and how deep in each other, at the end of a frame."""
+        self.follow(run)
         a, b = self.bodies
         depth = max(
             depths(run.render[a.key], run.render[b.key], b.triangles).max(),
             depths(run.render[b.key], run.render[a.key], a.triangles).max(),
         )
         self.deepest = max(self.deepest, float(depth) / self.size)
+
+
+def advance(run, look_at) -> None:
+    """Moves a run on by a frame, and follows some pairs in it step by step."""
+    run.advance(before_step=lambda: [pair.follow(run) for pair in look_at])
 
 
 def inner_radius(body) -> float:
@@ -90,7 +107,7 @@ def test_pairs_do_not_pass_through(tmp_path, E, fastest, most):
         run = Run(tmp_path / str(scene), replace(everything, bodies=bodies))
         now, start = [Pair(run, i) for i in range(10)], kinetic_energy(run)
         for _ in range(int(24 * max(pair.meets_after for pair in now)) + 3):
-            run.advance()
+            advance(run, now)
             quickest = max(quickest, float(np.linalg.norm(run.state.v, axis=1).max()))
             energy = max(energy, kinetic_energy(run) / start)
             for pair in now:
@@ -117,7 +134,7 @@ def test_pairs_that_do_not_feel_each_other_pass(tmp_path):
     run = Run(tmp_path, replace(scene, ignored_pairs=tuple(keys)))
     look_at = [Pair(run, i) for i in range(20)]
     for _ in range(int(24 * max(pair.meets_after for pair in look_at)) + 3):
-        run.advance()
+        advance(run, look_at)
         for pair in look_at:
             pair.look(run)
     found = sum(pair.has_passed for pair in look_at)
