@@ -11,6 +11,7 @@ import trimesh
 
 from sinew.solver.geometry.bvh import build_bvh
 from sinew.solver.geometry.closest import closest_points
+from sinew.solver.skins import held as holding
 from sinew.solver.skins.held import held_of
 from sinew.solver.skins.search import SkinSearch
 from sinew.solver.skins.skin import Known
@@ -207,8 +208,19 @@ def test_a_body_s_own_point_in_something_thin_is_pushed_out_on_one_side():
     above, below = (int(np.argmin(np.where(way * normal > 0.0, near, np.inf))) for way in (1.0, -1.0))
     known = Known(np.array([corner, v + corner]), np.array([above, below], np.int32), np.ones(2, np.int8), np.zeros(2))
     met = SkinSearch(skins, skins.rest, known).find(skins.rest)
-    held = met.id % v == corner
-    assert met.normal[held, 2].tolist() == pytest.approx([1.0])
+    is_corner = met.id % v == corner
+    assert met.normal[is_corner, 2].tolist() == pytest.approx([1.0])
+
+
+def test_many_points_are_asked_by_a_tree_whether_they_are_inside(monkeypatch):
+    body, triangles = faces_of(trimesh.creation.icosphere(3))
+    points = np.random.default_rng(0).uniform(-1.2, 1.2, (40, 3))
+    skins = skins_from([(body, triangles), (points, np.zeros((0, 3)))])
+    asked = np.arange(len(body), skins.vertex_count), np.zeros(len(points), int)
+    one_by_one = holding.winding(skins, skins.rest, *asked)
+    monkeypatch.setattr(holding, "AT_ONCE", 0)
+    assert np.abs(holding.winding(skins, skins.rest, *asked) - one_by_one).max() < 0.1
+    assert np.array_equal(one_by_one > 0.5, np.linalg.norm(points, axis=1) < 0.99)
 
 
 def test_what_is_not_inside_a_skin_is_not_behind_it():

@@ -19,7 +19,7 @@ class StepReport:
         converged: Whether `residual` is within the tolerance.
         settled: Whether contacts were content at the end, rather than cut off after the last solve allowed.
         solves: Linear solves; more than one where contacts changed.
-        contacts: Contacts in the last solve.
+        contacts: Contacts in the last solve, each once for every pair of tets that it is made of.
         newton_iterations: Solves of a step with dynamic flesh; 0 without.
         substeps: Of flesh that moves by Newmark's scheme, in this step; 0 without.
         inverted_tets: Tets turned inside out at the end of the step.
