@@ -13,6 +13,7 @@ from .arrays import Floats, Indices, floats, indices
 from .errors import BadInput
 from .linear.pattern import BlockPattern, block_pattern, island_starts
 from .materials.elastic import lame
+from .method import DEFAULT, Method
 from .scene import Material
 
 
@@ -30,6 +31,7 @@ class Part:
         initial_strain: Strain ε0 at which each tet feels no force, as xx, yy, zz, xy, yz, zx of the
             tensor in the rest frame, (m, 6); None: zero.
         name: Name for people.
+        method: By which formulation its tets resist.
     """
 
     key: str
@@ -40,6 +42,7 @@ class Part:
     simulated_scale: float = 1.0
     initial_strain: Floats | None = None
     name: str = ""
+    method: Method = DEFAULT
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Model:
         bodies: Ranges of the bodies, in order.
         pressure_modulus: κ [Pa] of tets that resist changes of their volume itself, not of the trace of their strain
             (`elements/volume_pressure.py`), zero for the others, (m,), or (0,) where there are none.
+        methods: Of the bodies, by which formulation their tets resist; () where all do by the default one.
     """
 
     X: Floats
@@ -87,6 +91,7 @@ class Model:
     pattern: BlockPattern
     bodies: tuple[BodyRange, ...]
     pressure_modulus: Floats = field(default_factory=lambda: np.zeros(0))
+    methods: tuple[Method, ...] = ()
 
     @functools.cached_property
     def lam_by_strain(self) -> Floats:
@@ -146,6 +151,7 @@ def make_model(parts: Sequence[Part]) -> Model:
         initial_strain=_initial_strain(parts),
         pattern=block_pattern(tets, len(X), island_starts(tets, len(X), [body.nodes.start for body in bodies])),
         bodies=bodies,
+        methods=() if all(part.method == DEFAULT for part in parts) else tuple(part.method for part in parts),
     )
 
 

@@ -58,6 +58,7 @@ def part_model(whole: Model, bodies: Sequence[int]) -> PartModel:
         tets=corners,
         pattern=block_pattern(corners, len(nodes), islands),
         bodies=tuple(own),
+        methods=tuple(whole.methods[number] for number in numbers) if whole.methods else (),
         **{name: _of(getattr(whole, name), nodes) for name in ("mass", "mass_damping", "gravity_scale")},
         **{
             name: _of(getattr(whole, name), tets)

@@ -25,6 +25,7 @@ from .arrays import Floats, Indices, digest
 from .collision import Collider as Collider
 from .collision import Collision
 from .errors import StorageFailed
+from .method import Method
 from .stored_tree import from_tree, to_tree
 
 FORMAT = 1
@@ -193,6 +194,7 @@ class Body:
         attributes: What is written per render vertex and frame for shaders, of `ATTRIBUTES`.
         flesh: Where it is hyperelastic; None: a corotated body with inertia. Flesh neither flows, heats nor breaks.
         collision: How it meets other bodies and itself.
+        method: By which formulation its tets resist; flesh does not read it.
     """
 
     key: str
@@ -217,6 +219,7 @@ class Body:
     attributes: tuple[str, ...] = ()
     flesh: Flesh | None = None
     collision: Collision = field(default_factory=Collision)
+    method: Method = field(default_factory=Method)
 
 
 @dataclass(frozen=True)

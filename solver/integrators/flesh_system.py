@@ -22,20 +22,19 @@ from ..elements.corotational import warp_tets
 from ..elements.volume_pressure import add_pressure
 from ..geometry.chunks import run_parts
 from ..hyperelastic.element import parts_of
-from ..linear.multigrid.preconditioner import EmbeddedLattices
 from ..linear.pattern import BlockPattern
-from ..linear.pcg import Solved, solve
+from ..linear.pcg import Solved
 from ..linear.points import add_points
-from ..linear.rigid_modes import rigid_modes
 from ..model import Model
 from ..scene import Settings
 from ..state import State
-from .conventions import LEAST, TIGHT
+from .conventions import LEAST
 from .flesh import DynamicFlesh, FleshGroup, Look
 from .outside import Outside
 from .paired import lost_by, with_pairs
 from .right_side import push_by_gravity
 from .rows import add_blocks, add_to_diagonal
+from .system import solve_system
 from .wide_tangent import WideTangent, blocks_of, product, runs
 from .workspace import workspace
 
@@ -165,14 +164,11 @@ class FleshSystem:
         least: Floats, likely: Floats | None,
     ) -> Solved:  # fmt: skip
         """Solves A δ = b from what `d` holds, for the nodes of a pattern."""
-        settings = self.settings
-        X = self.model.X[self.wide.nodes] if self.wide and pattern is self.wide.pattern else self.model.X
-        lattices = None
-        if settings.tolerance <= TIGHT and pattern.coupling is None:
-            mesh = self.model.pattern if pattern is self.pattern else None
-            lattices = EmbeddedLattices(X, at_once=False, mesh=mesh)
-        modes = rigid_modes(pattern, values, x, is_free)
-        return solve(pattern, values, b, is_free, d, exactness, settings.max_iterations, least, likely, modes, lattices)
+        X = self.model.X[self.wide.nodes] if self.wide and pattern is self.wide.pattern else None
+        return solve_system(
+            self.model, pattern, values, b, is_free, d, x, self.settings, tolerance=exactness, least=least,
+            likely=likely, X=X,
+        )  # fmt: skip
 
     def _times(self, v: Floats) -> Floats:
         """Returns A v, (n, 3)."""

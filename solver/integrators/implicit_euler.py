@@ -21,14 +21,12 @@ from ..elements.stored_energy import stored_energy
 from ..errors import SolveFailed
 from ..jit import at_most_threads
 from ..linear.curvature import bend
-from ..linear.multigrid.preconditioner import EmbeddedLattices
-from ..linear.pcg import Solved, solve
+from ..linear.pcg import Solved
 from ..linear.points import add_points, keep_blocks, put_back
-from ..linear.rigid_modes import rigid_modes
 from ..model import Model
 from ..scene import Settings
 from ..state import State
-from .conventions import CHANGE, LEAST, TIGHT
+from .conventions import CHANGE, LEAST
 from .flesh import DynamicFlesh
 from .flesh_step import OnIteration, flesh_step
 from .linearised import Turning, join, warp
@@ -36,6 +34,7 @@ from .outside import Outside
 from .paired import with_pairs
 from .report import StepReport
 from .right_side import move, push_by_gravity, sum_up, velocities_to
+from .system import solve_system
 from .workspace import workspace
 
 # below this a second thread costs more in waiting than it brings
@@ -205,12 +204,8 @@ def solve_step(
     sum_up(
         model.mass, v0, work.force, impulse, dt, sought, pattern.island_start, LEAST, b, least,
     )  # fmt: skip
-    modes = rigid_modes(matrix, values, x0, sought)
-    lattices = None
-    if settings.tolerance <= TIGHT and matrix.coupling is None:
-        lattices = EmbeddedLattices(model.X, at_once=False, mesh=pattern)
-    solved = solve(
-        matrix, values, b, sought, v, settings.tolerance, settings.max_iterations, least, likely, modes, lattices
+    solved = solve_system(
+        model, matrix, values, b, sought, v, x0, settings, tolerance=settings.tolerance, least=least, likely=likely
     )
     if before is not None and bending is not None:
         bend(pattern.island_start, matrix.row_start, matrix.column, values, v - before, bending)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The formulations whose tets leave a record each (`elements/record.py`): linear, polar."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Floats, floats
+from ..elements.assembly import assemble
+from ..elements.corotational import COROTATED, LINEAR
+from ..elements.stored_energy import stored_energy
+from ..integrators.linearised import warp
+from ..integrators.workspace import workspace
+from ..method import LINEAR as LINEAR_METHOD
+from ..model import Model
+
+
+class ByRecords:
+    """Of a model whose bodies are all of one such method."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.element = LINEAR if model.methods[0].name == LINEAR_METHOD else COROTATED
+
+    def energy(self, x: Floats) -> float | None:
+        """Returns the elastic energy [J]."""
+        self._warp(x)
+        return float(stored_energy(self.model, floats(x), workspace(self.model.pattern).warped).sum())
+
+    def forces(self, x: Floats) -> Floats:
+        """Returns the elastic forces on the nodes [N], (n, 3)."""
+        return self._join(x)[1]
+
+    def stiffness(self, x: Floats) -> Floats:
+        """Returns K with rotations held, (b, 9)."""
+        return self._join(x)[0]
+
+    def _warp(self, x: Floats) -> None:
+        warp(self.model, floats(x), self.element)
+
+    def _join(self, x: Floats) -> tuple[Floats, Floats]:
+        self._warp(x)
+        pattern = self.model.pattern
+        values, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
+        assemble(
+            1.0, 0.0, np.zeros(pattern.node_count), pattern, workspace(pattern).warped, values, force
+        )  # fmt: skip
+        return values, force

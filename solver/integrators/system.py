@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Solves the assembled system of a step, by whatever the formulations of its bodies ask for."""
+
+from __future__ import annotations
+
+from ..arrays import Bools, Floats
+from ..linear.multigrid.preconditioner import EmbeddedLattices
+from ..linear.pattern import BlockPattern
+from ..linear.pcg import Solved, solve
+from ..linear.rigid_modes import rigid_modes
+from ..model import Model
+from ..scene import Settings
+from .conventions import TIGHT
+
+
+def solve_system(
+    model: Model,
+    pattern: BlockPattern,
+    values: Floats,
+    b: Floats,
+    is_free: Bools,
+    v: Floats,
+    x: Floats,
+    settings: Settings,
+    *,
+    tolerance: float,
+    least: Floats,
+    likely: Floats | None,
+    X: Floats | None = None,
+) -> Solved:
+    """Solves A v = b for the free nodes, from what `v` holds.
+
+    Args:
+        model: The bodies.
+        pattern, values: A, (b, 9): of the model, widened by pairs, or of some of its nodes.
+        b: Right-hand side, (n, 3).
+        is_free: Which nodes are solved for, (n,).
+        v: First guess and given values of the others, (n, 3), out.
+        x: Where the nodes are [m], (n, 3).
+        settings: Its `tolerance` and `max_iterations` are read.
+        tolerance: Relative residual to reach.
+        least, likely: As for `linear.pcg.solve`.
+        X: Rest positions of the nodes of `pattern` [m], (n, 3), where these are not all of the model.
+    """
+    modes = rigid_modes(pattern, values, x, is_free)
+    lattices = None
+    if settings.tolerance <= TIGHT and pattern.coupling is None:
+        mesh = model.pattern if pattern is model.pattern else None
+        lattices = EmbeddedLattices(model.X if X is None else X, at_once=False, mesh=mesh)
+    return solve(
+        pattern, values, b, is_free, v, tolerance, settings.max_iterations, least, likely, modes, lattices
+    )  # fmt: skip

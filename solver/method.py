@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""By which formulation the tets of a body resist, as a scene asks for it.
+
+The papers' names: MDMJC02 warped stiffness, HS04 polar, hybrid and hierarchical, NPF05 QR.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LINEAR, VERTEX_WARP, POLAR, QR = "linear", "vertex-warp", "polar", "qr"
+GREEN, HYBRID, HIERARCHICAL = "green", "hybrid", "hierarchical"
+METHODS = (LINEAR, VERTEX_WARP, POLAR, QR, GREEN, HYBRID, HIERARCHICAL)
+
+# `Method.rotation`: of "polar", how R is found
+NEAREST, HIGHAM = "nearest", "higham"
+ROTATIONS = (NEAREST, HIGHAM)
+# `Method.rotation_field`: of "vertex-warp"
+LEAST_SQUARES, EDGES = "least-squares", "edges"
+ROTATION_FIELDS = (LEAST_SQUARES, EDGES)
+# `Method.network`: of "vertex-warp"
+TETS, SPRINGS = "tets", "springs"
+NETWORKS = (TETS, SPRINGS)
+# `Method.scheme`
+EULER, BDF2 = "euler", "bdf2"
+TIME_SCHEMES = (EULER, BDF2)
+# `Method.coarse_solver`: of "hierarchical"
+PCG, LU = "pcg", "lu"
+COARSE_SOLVERS = (PCG, LU)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A formulation and its switches; each belongs to the methods that it names, the others do not read it.
+
+    Attributes:
+        name: Of `METHODS`.
+        rotation: polar: "nearest" (a function of F alone, proper for inverted F too) or "higham" (Higham's iteration,
+            after QR where F is singular: a reflection where F is inverted, as HS04 has it).
+        rotations_every: polar, vertex-warp, hybrid, hierarchical: rotations are found anew every so many steps, ≥ 1.
+        rotation_field: vertex-warp: "least-squares" (MDMJC02 (14), (15)) or "edges" ((16)).
+        keeps_momentum: vertex-warp: whether the ghost force is taken out after every step.
+        network: vertex-warp: the stiffness of "tets", or of "springs" along their edges.
+        is_stale: qr: whether the strain–displacement matrix is that of the rest shape, turned, instead of the present.
+        is_matrix_free: qr: whether products are made tet by tet instead of with an assembled matrix.
+        one_step: green, hybrid: one linearised step per time step, without a line search, as MDMJC02 stepped it.
+        levels: hierarchical: how often the coarse tets are refined, ≥ 1.
+        coarse_solver: hierarchical: "pcg" (blocks of the diagonal on every level) or "lu" (factors of the coarse one).
+        scheme: "euler" (implicit) or "bdf2".
+    """
+
+    name: str = POLAR
+    rotation: str = NEAREST
+    rotations_every: int = 1
+    rotation_field: str = LEAST_SQUARES
+    keeps_momentum: bool = True
+    network: str = TETS
+    is_stale: bool = False
+    is_matrix_free: bool = False
+    one_step: bool = False
+    levels: int = 1
+    coarse_solver: str = PCG
+    scheme: str = EULER
+
+
+DEFAULT = Method()
