@@ -32,7 +32,7 @@ from .gravity_in_shape import balance
 from .heat import air_temperature_at, heat_warnings, make_heat
 from .lips import parted
 from .materials.elastic import youngs_modulus
-from .method import Method
+from .method import Method, as_read
 from .model import Model, Part, make_model
 from .pins import BodyPins, make_pins
 from .plastic import make_plastic
@@ -175,7 +175,7 @@ def _fill_breakable(body: Body, surface: Surface, seed: int) -> TetMesh:
 def _part(body: Body, mesh: TetMesh) -> Part:
     return Part(
         body.key, mesh.nodes, mesh.tets, mesh.fill, body.material, simulated_scale=body.simulated_scale, name=body.name,
-        method=Method() if body.flesh else body.method,
+        method=Method() if body.flesh else as_read(body.method),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from .anatomy import FLESH_LAWS, MOTIONS, SCHEMES
 from .arrays import Floats, Indices
 from .collision import SHAPES, SIDES, Collider
 from .errors import BadInput
+from .method import FRACTURE, HEAT, LABELS, METHODS, MOST_LEVELS, PLASTICITY, SAG, SWITCHES, WORDS, not_for
 from .scene import LAWS, Body, Fracture, HeatSource, Scene, Settings
 
 Range = tuple[str, float, str, bool]
@@ -29,6 +30,7 @@ def check_scene(scene: Scene) -> None:
         check_body(body)
         _check_heat(body)
         _check_flesh(body)
+        _check_method(body)
         _check_collision(body)
     for source in scene.heat_sources:
         _check_heat_source(source)
@@ -197,14 +199,8 @@ def _check_flesh(body: Body) -> None:
         raise BadInput("flesh-law", name=body.name, law=flesh.law, laws=", ".join(FLESH_LAWS))
     if flesh.scheme not in SCHEMES:
         raise BadInput("flesh-scheme", name=body.name, scheme=flesh.scheme)
-    for feature, is_on in (
-        ("Plasticity", body.plasticity is not None),
-        ("Heat", body.heat is not None),
-        ("Fracture", body.fracture is not None),
-        ("Gravity Already in Shape", body.gravity_in_shape),
-    ):
-        if is_on:
-            raise BadInput("flesh-combined", name=body.name, feature=feature)
+    for feature in _features(body):
+        raise BadInput("flesh-combined", name=body.name, feature=feature)
     for setting, paint in (
         ("Stiffness", flesh.stiffness_paint),
         ("Volume Preservation", flesh.volume_paint),
@@ -212,6 +208,39 @@ def _check_flesh(body: Body) -> None:
         ("Attachment", flesh.attachment_paint),
     ):
         _check_paint(body, setting, paint)
+
+
+def _features(body: Body) -> list[str]:
+    """Returns what a body does beside moving, as the window calls it."""
+    asked = (
+        (PLASTICITY, body.plasticity is not None),
+        (HEAT, body.heat is not None),
+        (FRACTURE, body.fracture is not None),
+        (SAG, body.gravity_in_shape),
+    )
+    return [feature for feature, is_on in asked if is_on]
+
+
+def _check_method(body: Body) -> None:
+    """Raises BadInput where there is no such method, or where it is not made for what the body is to do."""
+    method = body.method
+    if body.flesh is not None:
+        return
+    if method.name not in METHODS:
+        raise BadInput("method-unknown", name=body.name, method=method.name, known=", ".join(METHODS))
+    for switch in SWITCHES[method.name]:
+        value, known = getattr(method, switch), WORDS.get(switch)
+        if known is not None and value not in known:
+            raise BadInput("method-switch", name=body.name, switch=switch, value=value, known=", ".join(known))
+    _ranges(
+        body.name,
+        ("New Rotations Every", method.rotations_every, "1 step or more", method.rotations_every >= 1),
+        ("Refinements", method.levels, f"from 1 to {MOST_LEVELS}", 1 <= method.levels <= MOST_LEVELS),
+    )
+    found = _features(body)
+    for feature in not_for(method):
+        if feature in found:
+            raise BadInput("method-combined", name=body.name, method=LABELS[method.name], feature=feature)
 
 
 def _check_paint(body: Body, setting: str, paint: Floats) -> None:

@@ -6,6 +6,7 @@ The papers' names: MDMJC02 warped stiffness, HS04 polar, hybrid and hierarchical
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 LINEAR, VERTEX_WARP, POLAR, QR = "linear", "vertex-warp", "polar", "qr"
@@ -31,7 +32,7 @@ COARSE_SOLVERS = (PCG, LU)
 
 @dataclass(frozen=True)
 class Method:
-    """A formulation and its switches; each belongs to the methods that it names, the others do not read it.
+    """A formulation and its switches; each belongs to the methods that it names (`SWITCHES`), no other reads it.
 
     Attributes:
         name: Of `METHODS`.
@@ -64,3 +65,51 @@ class Method:
 
 
 DEFAULT = Method()
+
+# what each method is called in the window
+LABELS = {
+    LINEAR: "Linear",
+    VERTEX_WARP: "Warped Vertices",
+    POLAR: "Polar",
+    QR: "QR",
+    GREEN: "Green",
+    HYBRID: "Hybrid",
+    HIERARCHICAL: "Hierarchical",
+}
+# what each method reads beside its name
+SWITCHES = {
+    LINEAR: ("scheme",),
+    VERTEX_WARP: ("rotation_field", "keeps_momentum", "network", "rotations_every"),
+    POLAR: ("rotation", "rotations_every", "scheme"),
+    QR: ("is_stale", "is_matrix_free", "scheme"),
+    GREEN: ("one_step", "scheme"),
+    HYBRID: ("one_step", "rotations_every", "scheme"),
+    HIERARCHICAL: ("levels", "coarse_solver", "rotations_every", "scheme"),
+}
+# what switches may be, where that is a word
+WORDS = {
+    "rotation": ROTATIONS,
+    "rotation_field": ROTATION_FIELDS,
+    "network": NETWORKS,
+    "scheme": TIME_SCHEMES,
+    "coarse_solver": COARSE_SOLVERS,
+}
+MOST_LEVELS = 3
+
+# features of a body as the window calls them, in the order in which they are told
+PLASTICITY, HEAT, FRACTURE, SAG = "Plasticity", "Heat", "Fracture", "Gravity Already in Shape"
+
+
+def as_read(method: Method) -> Method:
+    """Returns a method with only those switches that it reads, all others as they are by default."""
+    return Method(method.name, **{switch: getattr(method, switch) for switch in SWITCHES[method.name]})
+
+
+def not_for(method: Method) -> Iterator[str]:
+    """Yields the features that a body of this method cannot have, each with a reason that was measured or derived.
+
+    Green, hybrid and hierarchical bodies are moved by the steps of dynamic flesh: what flows, melts, breaks or is under
+    stress at rest changes the linear tets' record, which these do not have.
+    """
+    if method.name in {GREEN, HYBRID, HIERARCHICAL}:
+        yield from (PLASTICITY, HEAT, FRACTURE, SAG)

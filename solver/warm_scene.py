@@ -13,6 +13,7 @@ from .arrays import Floats
 from .attributes.fields import STRESSES
 from .heat import plasticity_of
 from .hyperelastic.node_averages import HIGHEST_PLAIN
+from .method import DEFAULT, SAG, SWITCHES, as_read, not_for
 from .scene import LAWS, Body, Collider, Fracture, Heat, HeatSource, Material, Meshing, Plasticity, Scene, Settings
 
 SPACING = 3.0  # between the small cubes, whose side is 1
@@ -61,6 +62,7 @@ def features(scene: Scene) -> str:
     found |= {"heat" for b in scene.bodies if b.heat is not None}
     found |= {"heat source mesh" if len(source.triangles) else "heat source" for source in scene.heat_sources}
     found |= {_flesh_words(b) for b in scene.bodies if b.flesh is not None}
+    found |= {_method_words(b) for b in scene.bodies if _method_words(b)}
     found |= {f"bone {_bone_words(bone)}" for bone in scene.bones}
     found |= {"touching"} if touches(scene) else set()
     found |= {"stress" for b in scene.bodies if {*STRESSES} & {*b.attributes}}
@@ -74,23 +76,35 @@ def small(scene: Scene) -> Scene:
     for number, kind in enumerate(sorted(kinds)):
         vertices, triangles = _twoboxes(np.array([SPACING * number, 0.0, 1.0e-4]))
         meshing = dataclasses.replace(kinds[kind].meshing, tet_size=0.25, memory_limit=None)
-        nodes, tets = given_for(kind[0], vertices, bool(kind[5]))
+        nodes, tets = given_for(kind[0], vertices, bool(kind[5] or kind[6]))
         body = Body(f"b{number}", "warm-up", vertices, triangles, meshing=meshing, tet_nodes=nodes, tets=tets)
         plasticity = Plasticity(kind[2], yield_strain=0.0) if kind[2] else None
         attributes = STRESSES if any({*STRESSES} & {*b.attributes} for b in scene.bodies) else ()
         fracture, heat = Fracture() if kind[3] else None, MOLTEN if kind[4] else None
         body = dataclasses.replace(body, plasticity=plasticity, fracture=fracture, heat=heat, attributes=attributes)
-        bodies.append(_as_flesh(_pinned(body, scene), kinds[kind]))
+        bodies.append(_resisting(_as_flesh(_pinned(body, scene), kinds[kind]), kinds[kind]))
     colliders = [_collider(shape, len(bodies)) for shape in sorted({c.shape for c in scene.colliders})]
     sources = tuple(_source(is_mesh) for is_mesh in sorted({len(s.triangles) > 0 for s in scene.heat_sources}))
     bones = tuple(_bone(words, bodies) for words in sorted({_bone_words(bone) for bone in scene.bones}))
     return Scene(tuple(bodies), tuple(colliders), Settings(frame_end=3, substeps=2), sources, bones)
 
 
-def _kind(body: Body) -> tuple[str, int, str, bool, bool, str]:
+def _kind(body: Body) -> tuple[str, int, str, bool, bool, str, str]:
     """Returns what decides which kernels a body needs of its own."""
     has = body.fracture is not None, body.heat is not None
-    return body.meshing.method, body.meshing.interior_size, _law(body), *has, _flesh_words(body)
+    return body.meshing.method, body.meshing.interior_size, _law(body), *has, _flesh_words(body), _method_words(body)
+
+
+def _method_words(body: Body) -> str:
+    """Returns what decides which kernels the method of a body needs, or "" where that is the default one."""
+    method = as_read(body.method)
+    if body.flesh is not None or method == DEFAULT:
+        return ""
+    switches = {switch: getattr(method, switch) for switch in SWITCHES[method.name]}
+    # how often or how far changes no kernel, but that it is not always or not once may
+    return f"method {method.name} " + " ".join(
+        f"{switch}={value if isinstance(value, bool | str) else value > 1}" for switch, value in switches.items()
+    )
 
 
 def _flesh_words(body: Body) -> str:
@@ -131,6 +145,14 @@ def _as_flesh(body: Body, asked: Body) -> Body:
         return body
     top = np.flatnonzero(body.vertices[:, 2] > 1.0).astype(np.int32)
     return dataclasses.replace(body, pinned=top, pin_weights=np.ones(len(top)))
+
+
+def _resisting(body: Body, asked: Body) -> Body:
+    """Returns the body with the method of another, and without what that is not made for."""
+    method = as_read(asked.method)
+    return dataclasses.replace(
+        body, method=method, gravity_in_shape=body.gravity_in_shape and SAG not in not_for(method)
+    )
 
 
 def _bone_words(bone: Bone) -> str:
@@ -232,11 +254,11 @@ def grid_of_tets(cells: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
     return grid.astype(np.float64), np.concatenate([tets[: 3 * len(first)], mirrored]).astype(np.int32)
 
 
-def given_for(kind: str, vertices: np.ndarray, is_flesh: bool) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Returns the nodes and tets of a body whose meshing is `kind`: one around it, or of flesh a grid in its place."""
+def given_for(kind: str, vertices: np.ndarray, is_grid: bool) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Returns the nodes and tets of a body whose meshing is `kind`: one around it, or a grid in its place."""
     if kind != "given":
         return None, None
-    if not is_flesh:
+    if not is_grid:
         return one_tet(vertices)
     cells, low = (3, 6, 3), vertices.min(axis=0)
     nodes, tets = grid_of_tets(cells)

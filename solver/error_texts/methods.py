@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be wrong with the method by which a body resists."""
+
+TEXTS: dict[str, tuple[str, str]] = {
+    "method-unknown": (
+        '"{name}" is to resist by a method called "{method}", which does not exist.',
+        "Choose one of {known}.",
+    ),
+    "method-switch": (
+        '{switch} of the method of "{name}" is to be "{value}", which does not exist.',
+        "Choose one of {known}.",
+    ),
+    "method-combined": (
+        '"{name}" resists by the method {method}, which {feature} is not made for.',
+        "Choose another Method for it under Advanced, such as Polar, or turn {feature} off.",
+    ),
+}
