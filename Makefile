@@ -7,12 +7,13 @@ ARGS ?=
 # tests run in so many processes; one that is done takes over half of what another has left
 PROCESSES ?= 2
 
-.PHONY: help environment demo test validate lint types zip test-installed test-window clean
+.PHONY: help environment demo test validate papers lint types zip test-installed test-window clean
 
 help:
 	@echo "make demo            build the demo scenes, bake one, render it"
 	@echo "make test            the tests            (ARGS='-k name' for some of them)"
 	@echo "make validate        the long checks, tests/validate_*.py"
+	@echo "make papers          the papers' experiments, into docs/papers.md (ARGS='NAME …' for some, --list names them)"
 	@echo "make lint types      ruff; mypy"
 	@echo "make zip             the extension, one zip per system and Blender (ARGS=--help for less)"
 	@echo "make test-installed  the zip installed in Blender 4.5, 5.0 and, with Python 3.13, 5.2 without a window"
@@ -30,6 +31,9 @@ test: environment
 
 validate: environment
 	$(RUN) -m pytest -s $(ARGS) tests/validate_*.py
+
+papers: environment
+	$(RUN) benchmarks/papers $(ARGS)
 
 lint: environment
 	$(RUN) -m ruff check .

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which experiments there are, in the order of the page."""
+
+from __future__ import annotations
+
+import importlib
+
+from papers.table import Experiment
+
+# paper → its title, and the files of this folder that are its experiments
+PAPERS = {
+    "MDMJC02": "Müller, Dorsey, McMillan, Jagnow, Cutler: Stable Real-Time Deformations, 2002",
+    "HS04": "Hauth, Strasser: Corotational Simulation of Deformable Solids, 2004",
+    "NPF05": "Nesme, Payan, Faure: Efficient, Physically Plausible Finite Elements, 2005",
+    "MG04": "Müller, Gross: Interactive Virtual Materials, 2004",
+}
+NAMES = (
+    "mdmjc02_volume",
+)  # fmt: skip
+
+
+def load(name: str) -> Experiment:
+    """Returns an experiment by the name of its file."""
+    experiment = importlib.import_module(f"papers.{name}").EXPERIMENT
+    assert isinstance(experiment, Experiment)
+    return experiment

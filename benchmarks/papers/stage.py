@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies of the experiments, put in a scene, built and stepped just as a bake does it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from scenes import boundary
+from sinew.solver.advance import advance_step
+from sinew.solver.arrays import Bools, Floats, Indices
+from sinew.solver.build import build
+from sinew.solver.errors import SolveFailed
+from sinew.solver.integrators.outside import Points
+from sinew.solver.integrators.report import StepReport
+from sinew.solver.method import DEFAULT, Method
+from sinew.solver.scene import Body, Collider, Material, Meshing, Scene, Settings
+from sinew.solver.simulation import Simulation
+from sinew.solver.tracks import TrackReader, TrackWriter
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True, eq=False)
+class Hold:
+    """Nodes of the first body that are held exactly, in the place of a body's pins (`solver/pins.py`).
+
+    Attributes:
+        nodes: Their numbers, (k,).
+        at: Where they are at a time [s → m], (k, 3); None from it: they are free then.
+    """
+
+    nodes: Indices
+    at: Callable[[float], Floats | None]
+    key: str = "held"
+    body: int = 0
+
+    def stiffness(self, tracks: TrackReader, time: float) -> float:
+        """Returns 0 where they are free."""
+        return 0.0 if self.at(time) is None else 1.0
+
+    def targets(self, tracks: TrackReader, time: float) -> Floats | None:
+        """Returns where they are [m], (k, 3)."""
+        return self.at(time)
+
+    @property
+    def held_nodes(self) -> Indices:
+        """Their numbers."""
+        return self.nodes
+
+    def hold(self, targets: Floats, is_fixed: Bools, fixed_target: Floats) -> None:
+        """Marks them, and writes where they have to be."""
+        is_fixed[self.nodes] = True
+        fixed_target[self.nodes] = targets
+
+    def pull(self, *_: object) -> Points:
+        """Returns no springs."""
+        return Points()
+
+    def remember(self, *_: object) -> None:
+        """Keeps nothing."""
+
+    def following(self, *_: object) -> Hold:
+        """Returns itself: nothing breaks here."""
+        return self
+
+    def correct(self, *_: object) -> None:
+        """Leaves what is drawn."""
+
+
+def hold(X: Floats, which: Bools) -> Hold:
+    """Returns that some nodes at rest positions X [m], (n, 3), stay where they are."""
+    nodes = np.flatnonzero(which).astype(np.int32)
+    return Hold(nodes, lambda time: X[nodes])
+
+
+def body(
+    nodes: Floats,
+    tets: Indices,
+    material: Material,
+    method: Method = DEFAULT,
+    key: str = "body",
+    **settings,
+) -> Body:
+    """Returns a body of given tets whose render mesh is their boundary.
+
+    Args:
+        nodes, tets: (n, 3) [m] and (m, 4).
+        material: What it is made of.
+        method: By which formulation it resists.
+        key: Its name.
+        settings: Further ones of the body.
+    """
+    faces = boundary(tets)
+    used, numbered = np.unique(faces, return_inverse=True)
+    return Body(
+        key=key,
+        name=key,
+        vertices=nodes[used],
+        triangles=numbered.reshape(-1, 3).astype(np.int32),
+        material=material,
+        meshing=Meshing("given"),
+        tet_nodes=nodes,
+        tets=tets,
+        method=method,
+        **settings,
+    )
+
+
+def simulation(
+    bodies: Body | tuple[Body, ...],
+    dt: float,
+    held: Hold | None = None,
+    colliders: tuple[Collider, ...] = (),
+    tracks: Mapping[str, tuple] | None = None,
+    **settings,
+) -> Simulation:
+    """Returns what `step` moves on, at rest and ready to step by `dt` [s].
+
+    Args:
+        bodies: One, or several.
+        dt: Time step [s], which sets the length of a frame.
+        held: Nodes that are held exactly: pins of a bake reach on to all nodes of their tets, the papers' do not.
+        colliders: What they may touch.
+        tracks: Name → what `TrackWriter.append` takes besides.
+        settings: Of the scene, `tolerance` and `max_iterations` among them.
+    """
+    bodies = (bodies,) if isinstance(bodies, Body) else tuple(bodies)
+    folder = Path(tempfile.mkdtemp(prefix="sinew-papers-"))
+    writer = TrackWriter(folder)
+    for name, samples in (tracks or {}).items():
+        writer.append(name, *samples)
+    writer.close()
+    settings = {"gravity": GRAVITY, **settings}
+    scene = Scene(bodies, colliders, Settings(fps=1.0 / dt, substeps=1, **settings))
+    reader = TrackReader(folder)
+    built = build(scene, reader, lambda *stage: None)
+    if held is not None:
+        built = replace(built, pins=(*built.pins, held))  # type: ignore[arg-type]
+    return Simulation(scene, reader, built, built.initial.copy())
+
+
+def step(simulated: Simulation) -> StepReport:
+    """Moves a simulation on by one time step."""
+    begin = simulated.state.time
+    return advance_step(simulated, begin, begin + 1.0 / simulated.scene.settings.fps)
+
+
+def steps(simulated: Simulation, count: int, each: Callable[[StepReport], bool | None] = lambda report: None) -> int:
+    """Moves a simulation on by up to `count` steps; returns how many it took.
+
+    It stops where `each`, called after a step with its report, returns True, and where velocities are no longer
+    numbers.
+    """
+    for number in range(count):
+        try:
+            report = step(simulated)
+        except SolveFailed:
+            return number
+        if each(report):
+            return number + 1
+    return count
+
+
+def step_times(simulated: Simulation, count: int) -> Floats:
+    """Returns how long steps took [ms], (count,)."""
+    taken = []
+    for _ in range(count):
+        began = time.perf_counter()
+        step(simulated)
+        taken.append(1e3 * (time.perf_counter() - began))
+    return np.array(taken)
+
+
+def volume(x: Floats, tets: Indices) -> float:
+    """Returns the volume of tets [m³] for node positions x [m], (n, 3); inverted ones count as negative."""
+    edges = x[tets[:, 1:]] - x[tets[:, :1]]
+    return float(np.linalg.det(edges).sum() / 6.0)

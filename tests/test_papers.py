@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The frame of `make papers`, and its quick experiments, which have to reach their claims."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="make papers draws with it")
+
+from papers import catalogue, figures, page, table
+from papers.table import NONE, Experiment, Picture, Result, Row
+
+
+@pytest.mark.parametrize("name", catalogue.NAMES)
+def test_experiments_say_what_they_do(name):
+    experiment = catalogue.load(name)
+    assert isinstance(experiment, Experiment)
+    assert experiment.paper in catalogue.PAPERS and experiment.title and len(experiment.what) > 80
+
+
+def test_the_page_keeps_the_order_of_the_papers():
+    order = list(catalogue.PAPERS)
+    places = [order.index(catalogue.load(name).paper) for name in catalogue.NAMES]
+    assert places == sorted(places)
+
+
+def test_a_row_that_differs_says_why():
+    with pytest.raises(ValueError, match="say why"):
+        Row("cost", "2", "3", False)
+    with pytest.raises(ValueError, match="names"):
+        Row("cost", "", "3")
+
+
+def test_tables_mark_what_differs():
+    rows = [Row("cost", "2", "2.0", True), Row("time", "1", "5", False, "another machine"), Row("a|b", NONE, "1")]
+    lines = table.markdown(rows)
+    assert lines[2] == "| cost | 2 | 2.0 |" and lines[3] == "| time | 1 | 5 (differs) |"
+    assert lines[4].startswith("| a\\|b |") and table.remarks(rows) == ["- time: another machine"]
+    assert table.plain(rows)[2].endswith("DIFFERS: another machine")
+
+
+def test_what_is_stored_comes_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "STORE", tmp_path)
+    assert page.stored("some") is None
+    figure, ax = figures.plot("x", "y")
+    ax.plot([0, 1], [1, 0])
+    rows = [Row("cost", "2", "2.0", True)]
+    page.store("some", Result(rows, [Picture("A line.", figure)], {"cost": 2.0}, ["So it is."]), 1.0)
+    kept = page.stored("some")
+    assert kept["rows"] == rows and kept["captions"] == ["A line."] and kept["values"] == {"cost": 2.0}
+    figures.save(figure, tmp_path / "some.png")
+    assert 0 < (tmp_path / "some.png").stat().st_size <= figures.MOST_BYTES
