@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from ..solver.method import LABELS
+
 ROLES = (
     ("NONE", "None", "Sinew leaves this object alone"),
     ("BODY", "Body", "A soft body: filled with tets, simulated and baked"),
@@ -98,6 +100,73 @@ INTERIOR_SIZES = (
     ("1", "Same", "Tets deep inside are as small as those at the surface"),
     ("2", "2×", "Tets deep inside may be twice as large as those at the surface"),
     ("4", "4×", "Tets deep inside may be four times as large as those at the surface"),
+)
+# the last column of these is what files have: never to be changed
+FORMULATIONS = (
+    (
+        "LINEAR",
+        LABELS["linear"],
+        "For what hardly turns, such as a plate that trembles: the quickest, but what turns or bends far swells",
+        0,
+    ),
+    (
+        "VERTEX_WARP",
+        LABELS["vertex-warp"],
+        "For quick looks at coarse bodies, and for nets of springs: a rotation for every vertex "
+        "(Müller and others, 2002)",
+        1,
+    ),
+    (
+        "POLAR",
+        LABELS["polar"],
+        "The one to begin with: bends and turns as far as you like, flows, melts and breaks. A rotation for every tet",
+        2,
+    ),
+    (
+        "QR",
+        LABELS["qr"],
+        "For what is crushed flat or turned inside out, and shall come back: a frame along the edges of every tet "
+        "(Nesme and others, 2005)",
+        3,
+    ),
+    (
+        "GREEN",
+        LABELS["green"],
+        "For references: the full non-linear strain, exact however far it bends, weak where it is squeezed, and slow",
+        4,
+    ),
+    (
+        "HYBRID",
+        LABELS["hybrid"],
+        "For bodies that are pressed hard: pressure as of Green, shear as of Polar (Hauth and Strasser, 2004); slow",
+        5,
+    ),
+    (
+        "HIERARCHICAL",
+        LABELS["hierarchical"],
+        "For fine detail on large bends: coarse tets bend as of Green, finer ones inside them follow as of Polar",
+        6,
+    ),
+)
+ROTATIONS = (
+    ("NEAREST", "Nearest", "The nearest rotation, also of tets that are inside out: they turn back", 0),
+    ("HIGHAM", "Higham", "Higham's iteration, as Hauth and Strasser have it: tets may stay inside out", 1),
+)
+ROTATION_FIELDS = (
+    ("LEAST_SQUARES", "Least Squares", "That fits all edges at a vertex best, by singular value decomposition", 0),
+    ("EDGES", "Edge Frames", "That of a frame of three edges at a vertex: quicker and rougher", 1),
+)
+NETWORKS = (
+    ("TETS", "Tets", "The stiffness of the tets", 0),
+    ("SPRINGS", "Springs", "Springs along the edges of the tets: Volume Preservation does nothing then", 1),
+)
+COARSE_SOLVERS = (
+    ("PCG", "Iterations", "Conjugate gradients with the blocks of every level", 0),
+    ("LU", "Factors", "Factors of the coarse system: quicker where the coarse tets are few and stiff", 1),
+)
+TIME_SCHEMES = (
+    ("EULER", "Implicit Euler", "Never gets out of hand, and calms swinging, the more so with few Substeps", 0),
+    ("BDF2", "BDF2", "Swings on for longer with as many Substeps; may overshoot after a blow", 1),
 )
 PLASTIC_LAWS = (
     ("MULTIPLICATIVE", "Keeps Volume", "What is squeezed one way grows the other ways, however far it goes"),

@@ -13,9 +13,11 @@ from .layout_bake import draw_cache, draw_simulate, draw_solver, draw_wrapped
 from .layout_collision import draw_collider, draw_collision
 from .layout_flesh import draw_bone, draw_flesh, draw_held_by, draw_offers_to_hold
 from .layout_materials import draw_attributes, draw_defects, draw_fracture, draw_heat, draw_heat_source, draw_plasticity
+from .layout_method import draw_advanced, draw_clash
 from .settings import draw_paint, draw_setting
 
 __all__ = [
+    "draw_advanced",
     "draw_attributes",
     "draw_bone",
     "draw_cache",
@@ -53,6 +55,8 @@ def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.prop(obj.sinew, "motion")
         if draw_offers_to_hold(layout, context, obj):
             offered["flesh-not-held"] = obj.name
+        if draw_clash(layout, context, obj):
+            offered["method-combined"] = obj.name
         _draw_offer_to_subdivide(layout, obj)
         if obj.sinew.use_fracture and bake_status.status(context.scene).frame is None:
             # here too: presets switch Fracture on while its panel is closed

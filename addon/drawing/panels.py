@@ -90,6 +90,7 @@ TABLE = (
     ("collision", "Collision", layouts.draw_collision, {"BODY"}, True),
     ("motion", "Size and Start", layouts.draw_motion, {"BODY"}, True),
     ("attributes", "Attributes", layouts.draw_attributes, {"BODY"}, True),
+    ("advanced", "Advanced", layouts.draw_advanced, {"BODY"}, True),
     ("bone", "Bone", layouts.draw_bone, {"BONE"}, False),
     ("heat_source", "Heat Source", layouts.draw_heat_source, {"HEAT"}, False),
     ("collider", "Collider", layouts.draw_collider, {"COLLIDER"}, False),

@@ -14,6 +14,7 @@ from .flesh_settings import FleshSettings
 from .fracture_settings import FractureSettings, ResultSettings
 from .heat_settings import HeatSettings, HeatSourceSettings
 from .material_settings import MaterialSettings
+from .method_settings import MethodSettings
 from .plastic_settings import PlasticSettings
 from .result_notes import ResultNotes
 from .sampling import FIXED
@@ -32,6 +33,7 @@ class SinewObject(
     CollisionSettings,
     HeatSourceSettings,
     BoneSettings,
+    MethodSettings,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

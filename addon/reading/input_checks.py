@@ -9,7 +9,7 @@ import numpy as np
 from ...solver.arrays import Floats
 from ...solver.errors import BadInput
 from .. import modifier_place, presets, roles
-from . import tet_file
+from . import input_method, tet_file
 from .bone_shape import shaped_by
 from .input_mesh import mesh_of, positions
 from .input_stage import Stage
@@ -67,7 +67,7 @@ def check_settings(obj: bpy.types.Object) -> None:
     """Makes sure that the material of a body is one.
 
     Raises:
-        BadInput: A value is out of its range, or flesh is to do what it is not made for.
+        BadInput: A value is out of its range, or the body is to do what flesh or its method is not made for.
     """
     own = obj.sinew
     for setting, value, fits, wanted in (
@@ -85,6 +85,8 @@ def check_settings(obj: bpy.types.Object) -> None:
     for setting in presets.NOT_OF_FLESH if roles.is_flesh(obj) else ():
         if getattr(own, setting):
             raise BadInput("flesh-combined", name=obj.name, feature=own.bl_rna.properties[setting].name)
+    for feature in input_method.clashing(own):
+        raise BadInput("method-combined", name=obj.name, method=input_method.label(own), feature=feature)
 
 
 def check_points(name: str, points: Floats) -> None:

@@ -19,6 +19,7 @@ from .input_flesh import flesh
 from .input_heat import read_heat_source, sample_heat_source
 from .input_materials import Paints
 from .input_mesh import in_metres, longest_side, mesh_of, positions, to_world, triangles, weights
+from .input_method import method
 from .input_stage import Stage
 from .inputs import Inputs
 from .moments import Moment, frame_range, frames_per_second, preroll, rest_frame
@@ -147,6 +148,7 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
         face_of_triangle=polygons,
         attributes=input_materials.attributes(own),
         flesh=is_flesh,
+        method=method(own),
         collision=Collision(own.body_friction, own.body_thickness * unit, own.self_collision),
         **(tet_file.for_body(obj, matrix) if own.method == "GIVEN" else {}),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bpy
 
+from . import input_method
 from .input_mesh import WEIGHT_TYPES, raw_weights
 from .rna_values import Parts
 
@@ -62,6 +63,7 @@ def unread(obj: bpy.types.Object) -> set[str]:
     unread = {"tets_path", "bone_body"}.union(NOT_OF_MOTION[own.motion], *OF_ROLE.values())
     if own.method == "GIVEN":
         unread |= {"sizing", "tet_size", "divisions", "interior_size"}
+    unread |= input_method.unread(own)
     return unread.union(*(settings for switch, settings in OF_SWITCH.items() if not getattr(own, switch)))
 
 

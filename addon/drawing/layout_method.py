@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the panels about the method by which a body resists."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import roles
+from ..baking import bake_status
+from ..reading import input_method
+from .layout_bake import draw_wrapped
+
+OF_FLESH = "Flesh resists by its Law, in the panel Flesh: choose Soft Body as Motion for a Method"
+CLASH = "{method} is not made for {feature}: choose another Method, such as Polar, or turn {feature} off"
+# what is good to know about a switch that is on
+TOLD = {
+    "formulation_one_step": "Where it gets out of hand, raise Substeps per Frame: stiff and fine bodies want many",
+    "formulation_is_stale": "It spins by itself, to show why others do not use this",
+}
+
+
+def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws by which method the body resists, when to use it, and the switches that it reads."""
+    obj, own = context.object, context.object.sinew
+    if roles.is_flesh(obj):
+        draw_wrapped(layout, OF_FLESH, "INFO", context)
+        return
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked
+    column.prop(own, "formulation")
+    chosen = own.bl_rna.properties["formulation"].enum_items[own.formulation]
+    draw_wrapped(column, chosen.description, "INFO", context)
+    for name in input_method.read_by(own):
+        column.prop(own, name)
+        if name in TOLD and getattr(own, name):
+            draw_wrapped(column, TOLD[name], "INFO", context)
+
+
+def draw_clash(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
+    """Draws what the method is not made for, with the menu to choose another one; returns whether there is any."""
+    own = obj.sinew
+    clashing = input_method.clashing(own)
+    if not clashing:
+        return False
+    box = layout.column(align=True)
+    box.enabled = not bake_status.status(context.scene).is_locked
+    for feature in clashing:
+        draw_wrapped(box, CLASH.format(method=input_method.label(own), feature=feature), "ERROR", context)
+    box.prop(own, "formulation")
+    return True

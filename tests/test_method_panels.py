@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The menu of methods under Advanced: what it says, which switches it shows, when it can be changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from blender_scenes import add_box, fresh, link_object
+from flesh_objects import flesh
+from sinew.addon import presets, roles
+from sinew.addon.baking import bake_status
+from sinew.addon.baking.status import Status
+from sinew.addon.drawing import layout_method, panels
+from sinew.addon.reading.input_method import ALL, PREFIX, SETTINGS_OF
+from sinew.solver import method
+from sinew.solver.method import LABELS, METHODS, SWITCHES, Method, not_for
+from sinew.solver.presets import PRESETS
+from test_addon import context_of, drawn
+
+NUMBERS = {name.upper().replace("-", "_"): number for number, name in enumerate(METHODS)}
+
+
+def body() -> bpy.types.Object:
+    fresh()
+    obj = add_box(divisions=4)
+    roles.make_body(obj)
+    return obj
+
+
+def test_the_menu_has_every_method_in_the_order_of_the_papers() -> None:
+    own = body().sinew
+    items = own.bl_rna.properties["formulation"].enum_items
+    assert [(item.identifier, item.value) for item in items] == list(NUMBERS.items()), "as files have them"
+    assert [item.name for item in items] == [LABELS[name] for name in METHODS]
+    assert own.bl_rna.properties["formulation"].name == "Method" and own.formulation == "POLAR"
+    for item in items:
+        assert item.description.startswith(("For ", "The one to begin with")), "says when to use it"
+        assert len(item.description) < 150
+
+
+def test_switches_are_those_of_the_solver_with_its_defaults() -> None:
+    own = body().sinew
+    assert ALL == {rna.identifier for rna in own.bl_rna.properties if rna.identifier.startswith("formulation")}
+    for switch, words in method.WORDS.items():
+        rna = own.bl_rna.properties[PREFIX + switch]
+        assert [item.identifier.lower().replace("_", "-") for item in rna.enum_items] == list(words)
+        assert [item.value for item in rna.enum_items] == list(range(len(words)))
+        assert getattr(own, PREFIX + switch) == words[0].upper().replace("-", "_")
+    for switch in ("rotations_every", "keeps_momentum", "is_stale", "is_matrix_free", "one_step", "levels"):
+        assert getattr(own, PREFIX + switch) == getattr(Method(), switch)
+    assert own.bl_rna.properties["formulation_levels"].hard_max == method.MOST_LEVELS
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_only_the_switches_of_the_chosen_method_are_shown_with_when_to_use_it(name: str) -> None:
+    obj = body()
+    obj.sinew.formulation = name.upper().replace("-", "_")
+    layout = drawn(obj, "draw_advanced")
+    assert [setting for _, setting in layout.drawn] == ["formulation", *(PREFIX + s for s in SWITCHES[name])]
+    chosen = obj.sinew.bl_rna.properties["formulation"].enum_items[obj.sinew.formulation]
+    assert chosen.description in " ".join(line.strip() for line in layout.lines)
+    assert obj.sinew.formulation != "POLAR" or "begin with" in " ".join(layout.lines)
+
+
+def test_flesh_says_where_its_law_is() -> None:
+    fresh()
+    obj = flesh()
+    for motion in ("POSE", "JIGGLE"):
+        obj.sinew.motion = motion
+        layout = drawn(obj, "draw_advanced")
+        assert not layout.drawn and layout_method.OF_FLESH in " ".join(layout.lines)
+    obj.sinew.motion = "ELASTIC"
+    assert drawn(obj, "draw_advanced").drawn
+
+
+def test_what_out_of_hand_means_is_said_where_it_may_be() -> None:
+    obj = body()
+    own = obj.sinew
+    for chosen, switch in (("GREEN", "one_step"), ("HYBRID", "one_step"), ("QR", "is_stale")):
+        own.formulation = chosen
+        told = layout_method.TOLD[PREFIX + switch]
+        assert told not in " ".join(drawn(obj, "draw_advanced").lines)
+        setattr(own, PREFIX + switch, True)
+        assert told in " ".join(drawn(obj, "draw_advanced").lines)
+        setattr(own, PREFIX + switch, False)
+
+
+def test_it_is_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> None:
+    obj = body()
+    obj.sinew.formulation = "GREEN"
+    obj.sinew.use_plasticity = True
+    for state in (Status(), Status("baking"), Status("baked", frame=8)):
+        monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
+        for part in ("draw_advanced", "draw_main"):
+            layout = drawn(obj, part)
+            assert layout.enabled_of("formulation") == (not state.is_locked), part
+        assert drawn(obj, "draw_advanced").enabled_of("formulation_one_step") == (not state.is_locked)
+
+
+def test_the_panel_is_closed_and_only_for_bodies() -> None:
+    obj = body()
+    plain = add_box("Plain")
+    found = [p for p in panels.CLASSES if getattr(p, "bl_label", "") == "Advanced"]
+    assert len(found) == 2, "in the Physics tab and in the sidebar"
+    for panel in found:
+        assert "DEFAULT_CLOSED" in panel.bl_options
+        assert panel.poll(context_of(obj)) and not panel.poll(context_of(plain))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_a_method_is_not_made_for_is_said_before_simulate(name: str) -> None:
+    obj = body()
+    own = obj.sinew
+    own.formulation = name.upper().replace("-", "_")
+    for feature, setting in SETTINGS_OF.items():
+        setattr(own, setting, True)
+        words = layout_method.CLASH.format(method=LABELS[name], feature=feature)
+        layout = drawn(obj, "draw_main")
+        clashes = feature in set(not_for(Method(name)))
+        assert (words in " ".join(line.strip() for line in layout.lines)) == clashes
+        assert ("formulation" in [setting for _, setting in layout.drawn]) == clashes, "to be changed there"
+        setattr(own, setting, False)
+    own.motion = "JIGGLE"
+    assert "formulation" not in [setting for _, setting in drawn(obj, "draw_main").drawn]
+
+
+def test_materials_leave_it_alone() -> None:
+    own = body().sinew
+    own.formulation, own.formulation_one_step = "HYBRID", True
+    for key in PRESETS:
+        own.preset = key
+        assert (own.formulation, own.formulation_one_step, own.preset) == ("HYBRID", True, key)
+    own.formulation = "QR"
+    assert own.preset == key and presets.holds(own), "and it leaves the material alone"
+
+
+def test_nothing_of_it_can_be_keyed_and_all_of_it_can_be_overridden() -> None:
+    own = body().sinew
+    for name in ALL:
+        rna = own.bl_rna.properties[name]
+        assert not rna.is_animatable and rna.is_overridable and rna.description, name
+
+
+def test_it_can_be_changed_on_the_override_of_another_file(tmp_path: Path) -> None:
+    body().name = "Jelly"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "jelly.blend"))
+    fresh()
+    made = link_object(tmp_path / "jelly.blend", "Jelly").override_create(remap_local_usages=True)
+    made.sinew.formulation, made.sinew.formulation_rotation_field = "VERTEX_WARP", "EDGES"
+    made.sinew.formulation_rotations_every, made.sinew.formulation_keeps_momentum = 5, False
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    own = next(o for o in bpy.data.objects if o.library is None).sinew
+    assert (own.formulation, own.formulation_rotation_field) == ("VERTEX_WARP", "EDGES")
+    assert (own.formulation_rotations_every, own.formulation_keeps_momentum) == (5, False)
