@@ -19,7 +19,7 @@ import numpy as np
 from .arrays import Bools, Floats
 from .contact.bearing import SLIDING, Bearings
 from .elements.assembly import assemble
-from .elements.corotational import COROTATED, WARPED, warp_tets
+from .elements.corotational import WARPED, warp_tets
 from .integrators.outside import Points
 from .linear.pcg import solve
 from .linear.points import add_points
@@ -122,7 +122,7 @@ def _sag(model: Model, is_free: Bools, points: Points, gravity: Floats, u: Float
     if not is_free.any():
         return
     warp_tets(
-        COROTATED, model.X, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
+        model.X, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
         model.stiffness_damping, np.zeros((0, 6)), warped,
     )  # fmt: skip
     assemble(1.0, 0.0, np.zeros(model.node_count), pattern, warped, values, force)

@@ -9,7 +9,7 @@ import numpy as np
 
 from meshes import bar
 from sinew.solver.elements.assembly import assemble
-from sinew.solver.elements.corotational import COROTATED, WARPED, warp_tets
+from sinew.solver.elements.corotational import WARPED, warp_tets
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material
 
@@ -30,7 +30,7 @@ def stiffness(model, mass=0.0):
     x = np.stack([c * model.X[:, 0] - s * model.X[:, 1], s * model.X[:, 0] + c * model.X[:, 1], model.X[:, 2]], 1)
     warped, values = np.empty((model.tet_count, WARPED)), np.empty((p.block_count, 9))
     warp_tets(
-        COROTATED, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
+        x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
         model.initial_strain, warped,
     )  # fmt: skip
     assemble(1.0, 0.0, mass * model.mass, p, warped, values, np.empty((model.node_count, 3)))

@@ -8,7 +8,7 @@ import scipy.sparse
 from bcc_damping import damping_of_five, five_scalars
 from meshes import bar, lattice_bar
 from sinew.solver.elements.assembly import assemble
-from sinew.solver.elements.corotational import COROTATED, warp_tets
+from sinew.solver.elements.corotational import warp_tets
 from sinew.solver.elements.record import WARPED
 from sinew.solver.hyperelastic.damping import damping_matrix
 from sinew.solver.hyperelastic.element import forces_and_tangent, hyperelastic, tet_work
@@ -69,7 +69,7 @@ def test_matrix_is_that_of_the_corotated_element():
     record = np.empty((model.tet_count, WARPED))
     values, force = np.empty((p.block_count, 9)), np.empty((model.node_count, 3))
     warp_tets(
-        COROTATED, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
+        x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
         model.initial_strain, record,
     )  # fmt: skip
     assemble(0.0, 1.0, np.zeros(model.node_count), p, record, values, force)

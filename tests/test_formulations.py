@@ -10,8 +10,14 @@ from sinew.solver.method import HIGHAM, Method
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material
 
-METHODS = [Method("linear"), Method("polar"), Method("polar", rotation=HIGHAM)]
-NAMES = ["linear", "polar", "polar, Higham"]
+METHODS = [
+    Method("linear"),
+    Method("polar"),
+    Method("polar", rotation=HIGHAM),
+    Method("qr"),
+    Method("qr", is_stale=True),
+]
+NAMES = ["linear", "polar", "polar, Higham", "QR", "QR, stale"]
 
 
 def bar_model(nu=0.3):

@@ -78,13 +78,13 @@ def dense_step(model, state, outside):
 def system_of(model, state, outside):
     """A and b of the step without pairs, dense."""
     from sinew.solver.elements.assembly import assemble
-    from sinew.solver.elements.corotational import COROTATED, WARPED, warp_tets
+    from sinew.solver.elements.corotational import WARPED, warp_tets
     from sinew.solver.linear.points import add_points
 
     p, n = model.pattern, model.node_count
     warped, values, force = np.zeros((model.tet_count, WARPED)), np.zeros((p.block_count, 9)), np.zeros((n, 3))
     warp_tets(
-        COROTATED, state.x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam_by_strain,
+        state.x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam_by_strain,
         model.stiffness_damping, model.initial_strain, warped,
     )  # fmt: skip
     assemble(DT * DT, DT, model.mass * (1.0 + DT * model.mass_damping), p, warped, values, force)

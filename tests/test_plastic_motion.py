@@ -13,7 +13,7 @@ from meshes import bar
 from scenes import Run, block, rotation
 from sinew.solver.arrays import indices
 from sinew.solver.elements.assembly import assemble
-from sinew.solver.elements.corotational import COROTATED, warp_tets
+from sinew.solver.elements.corotational import warp_tets
 from sinew.solver.elements.stress import elastic_stress
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside, Points
@@ -52,7 +52,7 @@ def forces(model, x):
     """Returns the elastic forces on nodes [N], (n, 3), and the stiffness blocks."""
     work, pattern = workspace(model.pattern), model.pattern
     warp_tets(
-        COROTATED, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
+        x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
         model.stiffness_damping, model.initial_strain, work.warped,
     )  # fmt: skip
     assemble(1.0, 0.0, np.zeros(model.node_count), pattern, work.warped, work.values, work.force)

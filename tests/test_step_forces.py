@@ -9,6 +9,7 @@ import pytest
 from meshes import bar
 from sinew.solver.elements import corotational
 from sinew.solver.elements.assembly import assemble
+from sinew.solver.elements.cauchy import warp_linear
 from sinew.solver.elements.record import BULK_DAMPING, FORCE, PRESSED
 from sinew.solver.jit import set_thread_count, thread_count
 from sinew.solver.materials.elastic import corotated_strain, energy_density, lame, stress
@@ -26,10 +27,10 @@ def model_of(cells=(1, 2, 1), initial_strain=None, material=MATERIAL, nodes=None
     return make_model([Part("bar", X, tets, fill, material, initial_strain=initial_strain)])
 
 
-def warped(model, x, element=corotational.COROTATED):
+def warped(model, x, write=corotational.warp_tets):
     out = np.full((model.tet_count, corotational.WARPED), np.nan)
-    corotational.warp_tets(
-        element, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
+    write(
+        x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
         model.stiffness_damping, model.initial_strain, out,
     )  # fmt: skip
     return out
@@ -155,7 +156,7 @@ def test_linear_tets_do_feel_a_rotation():
     model = model_of()
     turned = model.X @ np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).T
     force = slice(FORCE, FORCE + 12)
-    corotated, linear = warped(model, turned)[:, force], warped(model, turned, corotational.LINEAR)[:, force]
+    corotated, linear = warped(model, turned)[:, force], warped(model, turned, warp_linear)[:, force]
     assert np.abs(corotated).max() < 1e-10 * np.abs(linear).max()
 
 
@@ -332,7 +333,7 @@ def test_what_becomes_of_a_tet_does_not_depend_on_those_worked_on_at_the_same_ti
     for tet in range(model.tet_count):
         one = slice(tet, tet + 1)
         corotational.warp_tets(
-            corotational.COROTATED, x, model.tets[one], model.Dm_inverse[one], model.volume[one], model.mu[one],
+            x, model.tets[one], model.Dm_inverse[one], model.volume[one], model.mu[one],
             model.lam[one], model.stiffness_damping[one], model.initial_strain, alone[one],
         )  # fmt: skip
     written = np.r_[: FORCE + 12, PRESSED + 12 : BULK_DAMPING + 1]

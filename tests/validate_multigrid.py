@@ -14,7 +14,7 @@ import pytest
 from meshes import bar
 from reach_table import reach
 from sinew.solver.elements.assembly import assemble
-from sinew.solver.elements.corotational import COROTATED, WARPED, warp_tets
+from sinew.solver.elements.corotational import WARPED, warp_tets
 from sinew.solver.jit import set_thread_count
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
 from sinew.solver.linear.multigrid.preconditioner import EmbeddedLattices
@@ -40,7 +40,7 @@ def bent_bar(across, nu):
     warped, values = np.empty((model.tet_count, WARPED)), np.empty((p.block_count, 9))
     force = np.empty((model.node_count, 3))
     warp_tets(
-        COROTATED, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
+        x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
         model.initial_strain, warped,
     )  # fmt: skip
     assemble(1.0, 0.0, np.zeros(model.node_count), p, warped, values, force)

@@ -29,17 +29,14 @@ from ..linear.threes import add, add_products, load, nothing, numbers, store, th
 from .record import BETA, BULK, BULK_DAMPING, FORCE, SQUARE, STRETCHED, TURNED, V_LAMBDA, V_MU, WARPED
 from .rotation_lanes import LANES, rotate
 
-__all__ = ["COROTATED", "LINEAR", "WARPED", "warp_tets"]
+__all__ = ["WARPED", "warp_tets"]
 
-LINEAR = 0
-COROTATED = 1
 L = LANES
 
 AT_ONCE = 2048  # tets that a thread works on: less costs more in waiting than it brings
 
 
 def warp_tets(
-    element: int,
     x: Floats,
     tets: Indices,
     Dm_inverse: Floats,
@@ -52,28 +49,24 @@ def warp_tets(
 ) -> None:
     """Writes the records `warped` of all tets, (m, WARPED), at node positions x [m], (n, 3).
 
-    `element` is LINEAR (R = I) or COROTATED; `initial_strain` ε0 is (m, 6) or (0, 6) for none. The others are those
-    of a `Model`.
+    `initial_strain` ε0 is (m, 6) or (0, 6) for none. The others are those of a `Model`.
     """
 
     def work(begin: int, end: int) -> None:
-        warp_range(begin, end, element, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
+        warp_range(begin, end, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
 
     run_ranges(0, len(tets), AT_ONCE, work)
 
 
 @kernel(contract=True)
-def warp_range(begin, end, element, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
+def warp_range(begin, end, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
     """Writes the records of the tets from `begin` to `end`; see `warp_tets`."""
-    F, R, state = np.zeros(9 * L), np.zeros(9 * L), np.empty(2 * L)
-    for k in range(0, 9 * L, 4 * L):  # the identity
-        R[k : k + L] = 1.0
+    F, R, state = np.zeros(9 * L), np.empty(9 * L), np.empty(2 * L)
     for first in range(begin, end, L):
         count = min(L, end - first)
         for i in range(count):
             deform(first + i, x, tets, Dm_inverse, F, i)
-        if element == COROTATED:
-            rotate(count, F, R, state)
+        rotate(count, F, R, state)
         for i in range(count):
             stretch, shear = nothing(), nothing()
             if len(initial_strain) > 0:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from ..arrays import Floats
-from ..method import LINEAR, POLAR, Method
+from ..method import LINEAR, POLAR, QR, Method
 from ..model import Model
 from .by_records import ByRecords
 
@@ -30,7 +30,7 @@ class Formulation(Protocol):
         """Returns K as a step takes it, −∂f/∂x with rotations held, in the blocks of the model's pattern, (b, 9)."""
 
 
-MAKERS = {LINEAR: ByRecords, POLAR: ByRecords}
+MAKERS = {LINEAR: ByRecords, POLAR: ByRecords, QR: ByRecords}
 
 
 def formulation(model: Model, method: Method) -> Formulation:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The formulations whose tets leave a record each (`elements/record.py`): linear, polar."""
+"""The formulations whose tets leave a record each (`elements/record.py`): linear, polar, QR."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import numpy as np
 
 from ..arrays import Floats, floats
 from ..elements.assembly import assemble
-from ..elements.corotational import COROTATED, LINEAR
 from ..elements.stored_energy import stored_energy
 from ..integrators.linearised import warp
 from ..integrators.workspace import workspace
-from ..method import LINEAR as LINEAR_METHOD
+from ..method import QR
 from ..model import Model
 
 
@@ -20,10 +19,11 @@ class ByRecords:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.element = LINEAR if model.methods[0].name == LINEAR_METHOD else COROTATED
 
     def energy(self, x: Floats) -> float | None:
-        """Returns the elastic energy [J]."""
+        """Returns the elastic energy [J]; None for QR, whose rotations do not make its strain least."""
+        if any(method.name == QR for method in self.model.methods):
+            return None
         self._warp(x)
         return float(stored_energy(self.model, floats(x), workspace(self.model.pattern).warped).sum())
 
@@ -36,7 +36,7 @@ class ByRecords:
         return self._join(x)[0]
 
     def _warp(self, x: Floats) -> None:
-        warp(self.model, floats(x), self.element)
+        warp(self.model, floats(x))
 
     def _join(self, x: Floats) -> tuple[Floats, Floats]:
         self._warp(x)

@@ -25,7 +25,7 @@ from ..hyperelastic.element import (
 )
 from ..hyperelastic.node_averages import Averaged
 from ..linear.pattern import BlockPattern
-from ..model import BodyRange, Model
+from ..model import Model
 from ..part_model import PartModel, part_model
 
 EULER, NEWMARK = SCHEMES
@@ -60,11 +60,11 @@ class DynamicFlesh:
         """Returns the same bodies, all by implicit Euler."""
         return DynamicFlesh(self.every, None, self.still, self.every)
 
-    def others(self, whole: Model) -> list[BodyRange]:
-        """Returns the corotated bodies."""
+    def others(self, whole: Model) -> list[int]:
+        """Returns the numbers of the bodies whose tets leave records."""
         groups = [group for group in (self.euler, self.newmark) if group]
         gone = {*self.still, *(number for group in groups for number in group.part.bodies)}
-        return [body for number, body in enumerate(whole.bodies) if number not in gone]
+        return [number for number in range(len(whole.bodies)) if number not in gone]
 
 
 def dynamic_flesh(

@@ -27,6 +27,7 @@ from ..scene import Settings
 from ..state import State
 from .conventions import CHANGE
 from .flesh import DynamicFlesh
+from .held_frames import ROTATION, due, grow_older
 from .newmark import NewmarkStep
 from .newmark_contacts import forces_across
 from .newton import NewtonStep
@@ -49,7 +50,6 @@ def flesh_step(
     *,
     respond: Respond | None,
     max_solves: int,
-    element: int,
     on_iteration: OnIteration,
     lively: Callable[[], Outside] | None = None,
 ) -> StepReport:
@@ -58,7 +58,7 @@ def flesh_step(
     Raises:
         SolveFailed: Velocities are no longer numbers, or too many substeps are needed; `state` is as it was.
     """
-    started = clock.perf_counter()
+    started, was_due = clock.perf_counter(), due(model, state)
     newmark = NewmarkStep(flesh.newmark, model, state, outside, dt, settings) if flesh.newmark else None
     newton = None
     has_others = flesh.euler is not None or len(flesh.others(model)) > 0
@@ -68,7 +68,7 @@ def flesh_step(
     if newmark:
         newmark.run(outside)
     if has_others:
-        newton = NewtonStep(model, state, _with(newmark, state, outside, dt), dt, settings, flesh, element)
+        newton = NewtonStep(model, state, _with(newmark, state, outside, dt), dt, settings, flesh)
     solves = _Solves(newmark, newton, state, outside, dt)
     begun = clock.perf_counter()
     solves.run(settings.tolerance, respond, max_solves, on_iteration)
@@ -83,6 +83,9 @@ def flesh_step(
 
     x, v = solves.end()
     state.fields[CHANGE] = v - state.v
+    if newton and newton.system.held is not None:
+        state.fields[ROTATION] = newton.system.held
+    grow_older(model, state, was_due)
     state.x, state.v, state.time = x, v, state.time + dt
     times = {"assembly": 1e3 * (begun - started), "solve": 1e3 * (ended - begun)}
     return solves.report(settings.tolerance, int(count_inverted(x, model.tets)), times)

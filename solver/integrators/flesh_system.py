@@ -18,7 +18,7 @@ import numpy as np
 
 from ..arrays import Bools, Floats, floats
 from ..elements.assembly import assemble
-from ..elements.corotational import warp_tets
+from ..elements.records import write_records
 from ..elements.volume_pressure import add_pressure
 from ..geometry.chunks import run_parts
 from ..hyperelastic.element import parts_of
@@ -30,6 +30,7 @@ from ..scene import Settings
 from ..state import State
 from .conventions import LEAST
 from .flesh import DynamicFlesh, FleshGroup, Look
+from .held_frames import held_rotations
 from .outside import Outside
 from .paired import lost_by, with_pairs
 from .right_side import push_by_gravity
@@ -50,11 +51,10 @@ class FleshSystem:
         pattern, matrix: A, but for what `is_apart`: flesh that averages at its nodes, where no pairs act.
         scale: What ‖r‖ is compared with, per island [N s], (k,).
         looked: Forces and tangent of flesh; None where no body moves by implicit Euler.
+        held: Rotations of bodies that hold theirs, see `held_rotations`.
     """
 
-    def __init__(
-        self, model: Model, state: State, dt: float, settings: Settings, flesh: DynamicFlesh, element: int
-    ) -> None:
+    def __init__(self, model: Model, state: State, dt: float, settings: Settings, flesh: DynamicFlesh) -> None:
         """Assembles what is constant during the step."""
         self.model, self.state, self.dt, self.settings = model, state, dt, settings
         self.x0, self.v0 = floats(state.x), floats(state.v)
@@ -66,7 +66,8 @@ class FleshSystem:
         self.pattern, self.matrix, self.is_apart = pattern, self.values, self.wide is not None
         self.base_force[:] = 0.0
         self.drag = model.mass * (1.0 + dt * model.mass_damping)
-        self._assemble_corotated(flesh, element)
+        self.held = held_rotations(model, state)
+        self._assemble_corotated(flesh)
         self._assemble_flesh(flesh)
         self.momentum = model.mass[:, None] * self.v0
         self.island_start = pattern.island_start[:-1].astype(np.int64)
@@ -220,17 +221,13 @@ class FleshSystem:
             nodes = model.bodies[number].nodes
             add_to_diagonal(nodes.start, nodes.stop, pattern.diagonal, self.drag, self.base)
 
-    def _assemble_corotated(self, flesh: DynamicFlesh, element: int) -> None:
+    def _assemble_corotated(self, flesh: DynamicFlesh) -> None:
         """Writes the rows of all bodies that are no flesh."""
         model, p, work, dt = self.model, self.model.pattern, workspace(self.model.pattern), self.dt
         strain = model.initial_strain
-        for body in flesh.others(model):
-            t, n = body.tets, body.nodes
-            warp_tets(
-                element, self.x0, model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t],
-                model.lam_by_strain[t], model.stiffness_damping[t], strain[t] if len(strain) else strain,
-                work.warped[t],
-            )  # fmt: skip
+        for number in flesh.others(model):
+            t, n = model.bodies[number].tets, model.bodies[number].nodes
+            write_records(model, number, self.x0, work.warped, self.held)
             if len(model.pressure_modulus):
                 add_pressure(
                     self.x0, model.tets[t], model.Dm_inverse[t], model.volume[t], model.pressure_modulus[t],

@@ -15,7 +15,6 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Floats, floats
-from ..elements.corotational import COROTATED
 from ..elements.inversion import count_inverted
 from ..elements.stored_energy import stored_energy
 from ..errors import SolveFailed
@@ -29,6 +28,7 @@ from ..state import State
 from .conventions import CHANGE, LEAST
 from .flesh import DynamicFlesh
 from .flesh_step import OnIteration, flesh_step
+from .held_frames import ROTATION, due, grow_older, held_rotations
 from .linearised import Turning, join, warp
 from .outside import Outside
 from .paired import with_pairs
@@ -55,7 +55,6 @@ def step(
     *,
     respond: Respond | None = None,
     max_solves: int = 8,
-    element: int = COROTATED,
     flesh: DynamicFlesh | None = None,
     on_iteration: OnIteration = lambda solves, residual: None,
     lively: Callable[[], Outside] | None = None,
@@ -74,7 +73,6 @@ def step(
             (contacts that opened, closed or slid), or None when content. Where rotations follow, it is told as well
             which islands want to be solved again.
         max_solves: Linear solves to spend at most.
-        element: COROTATED, or LINEAR for comparison.
         flesh: Bodies whose tets are hyperelastic; None: none are.
         on_iteration: Called with solves so far and residual before every solve of a step with flesh; what it raises
             goes through, and `state` is as it was.
@@ -90,9 +88,9 @@ def step(
     """
     with at_most_threads(1 + model.tet_count // TETS_PER_THREAD):
         if flesh is None:
-            return _step(model, state, outside, dt, settings, respond, max_solves, element, follow, turns)
+            return _step(model, state, outside, dt, settings, respond, max_solves, follow, turns)
         return flesh_step(
-            model, state, outside, dt, settings, flesh, respond=respond, max_solves=max_solves, element=element,
+            model, state, outside, dt, settings, flesh, respond=respond, max_solves=max_solves,
             on_iteration=on_iteration, lively=lively,
         )  # fmt: skip
 
@@ -105,13 +103,13 @@ def _step(
     settings: Settings,
     respond: Respond | None,
     max_solves: int,
-    element: int,
     follow: Follow | None,
     turns: bool,
 ) -> StepReport:
     started = clock.perf_counter()
-    turning = Turning(model, floats(state.x), dt, element) if turns else None
-    warp(model, state.x, element)
+    was_due, held = due(model, state), held_rotations(model, state)
+    turning = Turning(model, floats(state.x), dt, held) if turns else None
+    warp(model, state.x, held)
     stored = stored_energy(model, floats(state.x), workspace(model.pattern).warped) if turning else np.zeros(0)
     warped = clock.perf_counter()
     join(model, dt)
@@ -140,6 +138,9 @@ def _step(
     ended = clock.perf_counter()
 
     state.fields[CHANGE] = change
+    if held is not None:
+        state.fields[ROTATION] = held
+    grow_older(model, state, was_due)
     state.x, state.v, state.time = x, v, state.time + dt
     stages = {"elements": warped - started, "assembly": assembled - warped, "solve": ended - assembled}
     return StepReport(

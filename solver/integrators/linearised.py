@@ -19,9 +19,10 @@ import numpy as np
 
 from ..arrays import Bools, Floats
 from ..elements.assembly import assemble
-from ..elements.corotational import COROTATED, warp_tets
+from ..elements.corotational import warp_tets
 from ..elements.force_change import keep_forces, sum_changes
 from ..elements.linear_pull import add_linear_pull
+from ..elements.records import write_records
 from ..elements.twist import sum_twists
 from ..elements.volume_pressure import add_pressure
 from ..model import Model
@@ -34,13 +35,20 @@ STAYS = 3  # solves of a step before rotations follow: until then contacts find 
 NO_RECORDS = np.zeros((0, 0))
 
 
-def warp(model: Model, x: Floats, element: int = COROTATED) -> None:
-    """Writes the records of all tets at node positions x [m], (n, 3)."""
+def warp(model: Model, x: Floats, held: Floats | None = None) -> None:
+    """Writes the records of all tets at node positions x [m], (n, 3), of every body by the method that it asks for.
+
+    `held` are the rotations of bodies that hold theirs (`held_frames.py`); None: they have those of x.
+    """
     work = workspace(model.pattern)
-    warp_tets(
-        element, x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam_by_strain,
-        model.stiffness_damping, model.initial_strain, work.warped,
-    )  # fmt: skip
+    if model.methods:
+        for number in range(len(model.bodies)):
+            write_records(model, number, x, work.warped, held)
+    else:
+        warp_tets(
+            x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam_by_strain,
+            model.stiffness_damping, model.initial_strain, work.warped,
+        )  # fmt: skip
     if len(model.pressure_modulus):
         add_pressure(
             x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,
@@ -62,9 +70,9 @@ class Turning:
     as a rotation then: that is exact and keeps its spin. All else is linearised again about where it was led.
     """
 
-    def __init__(self, model: Model, x: Floats, dt: float, element: int) -> None:
-        """Begins it at node positions x [m], (n, 3), and Δt = `dt` [s]: tets are warped to them."""
-        self.model, self.start, self.dt, self.element = model, x, dt, element
+    def __init__(self, model: Model, x: Floats, dt: float, held: Floats | None = None) -> None:
+        """Begins it at node positions x [m], (n, 3), and Δt = `dt` [s]: tets are warped to them, see `warp`."""
+        self.model, self.start, self.dt, self.held = model, x, dt, held
         self.is_sought = np.ones(model.pattern.island_count, bool)  # in the present solve
         self.solves, self.records = 0, NO_RECORDS
         self.twist = np.zeros((model.pattern.island_count, 3))
@@ -116,7 +124,7 @@ class Turning:
         forces, (wrong, stored) = np.empty((len(warped), 12)), np.empty((2, pattern.island_count))
         keep_forces(warped, forces)
         sum_twists(self.start, v, pattern.island_of_row, model.tets, warped, twist)
-        warp(model, self.x, self.element)
+        warp(model, self.x, self.held)
         sum_changes(forces, pattern.island_of_row, model.tets, warped, wrong, stored)
         moving = 0.5 * np.add.reduceat(model.mass * np.einsum("ni,ni->n", v, v), pattern.island_start[:-1])
         return wrong > WRONG * (stored + moving)

@@ -46,11 +46,10 @@ class NewtonStep:
         dt: float,
         settings: Settings,
         flesh: DynamicFlesh,
-        element: int,
     ) -> None:
         """Looks at the first iterate."""
         self.model, self.state, self.outside, self.dt = model, state, outside, dt
-        self.system = FleshSystem(model, state, dt, settings, flesh, element)
+        self.system = FleshSystem(model, state, dt, settings, flesh)
         self.alike = Alike(model, self.system.group, outside.pairs)
         self.is_free: Bools = np.ones(model.node_count, bool) if outside.is_fixed is None else ~outside.is_fixed
         # x = x0 + Δt v, so v is zero where the step begins; the first solve guesses the velocities there

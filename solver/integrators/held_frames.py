@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rotations that are found anew only every so many steps (`Method.rotations_every`), and kept in the state meanwhile.
+
+    frames.age     steps since the rotations of each body were found, (bodies,)
+    tet.rotation   R of the tets of polar bodies that hold theirs, zero for all others, (m, 3, 3)
+
+Other methods that hold rotations ask `due` too; `grow_older` counts for all of them at the end of a step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Bools, Floats, floats
+from ..elements.frames import find_frames
+from ..elements.records import method_of
+from ..method import POLAR
+from ..model import Model
+from ..state import State
+
+AGE = "frames.age"
+ROTATION = "tet.rotation"
+
+
+def due(model: Model, state: State) -> Bools:
+    """Returns which bodies find their rotations anew in the step that begins at `state`, (bodies,)."""
+    every = _every(model)
+    return np.ones(len(every), bool) if AGE not in state.fields else state.fields[AGE] + 1 >= every
+
+
+def grow_older(model: Model, state: State, was_due: Bools) -> None:
+    """Counts a step that has been taken, with what `due` said at its start."""
+    if (_every(model) > 1).any():
+        age = state.fields.get(AGE, np.zeros(len(was_due), np.int64))
+        state.fields[AGE] = np.where(was_due, 0, age + 1)
+
+
+def held_rotations(model: Model, state: State) -> Floats | None:
+    """Returns the rotations of the tets of polar bodies that hold theirs, as they are in the step that begins here.
+
+    Returns:
+        (m, 3, 3), for `ROTATION` in the fields of the state at the end of the step; None where no body holds them.
+    """
+    holding = [k for k, every in enumerate(_every(model)) if every > 1 and method_of(model, k).name == POLAR]
+    if not holding:
+        return None
+    now, kept = due(model, state), state.fields.get(ROTATION)
+    rotations = np.zeros((model.tet_count, 3, 3))
+    for number in holding:
+        t = model.bodies[number].tets
+        if now[number] or kept is None:
+            find_frames(method_of(model, number), floats(state.x), model.tets[t], model.Dm_inverse[t], rotations[t])
+        else:
+            rotations[t] = kept[t]
+    return rotations
+
+
+def _every(model: Model) -> np.ndarray:
+    return np.array([method_of(model, number).rotations_every for number in range(len(model.bodies))], np.int64)
