@@ -12,6 +12,7 @@ from dataclasses import dataclass
 LINEAR, VERTEX_WARP, POLAR, QR = "linear", "vertex-warp", "polar", "qr"
 GREEN, HYBRID, HIERARCHICAL = "green", "hybrid", "hierarchical"
 METHODS = (LINEAR, VERTEX_WARP, POLAR, QR, GREEN, HYBRID, HIERARCHICAL)
+BY_NEWTON = (GREEN, HYBRID)  # with an energy of their own, whose steps are solved by Newton's method
 
 # `Method.rotation`: of "polar", how R is found
 NEAREST, HIGHAM = "nearest", "higham"

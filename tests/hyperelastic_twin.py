@@ -43,6 +43,11 @@ def energy_density(law: str, F: Floats) -> float:
             U[:, 2] *= -1
         return MU * np.sum((F - U @ Vt) ** 2) + LAM / 2 * (J - 1) ** 2
     E = (C - np.eye(3)) / 2
+    if law == "hybrid":
+        U, _, Vt = np.linalg.svd(F)
+        U[:, 2] *= np.linalg.det(U @ Vt)
+        small = (U @ Vt).T @ F - np.eye(3)  # the corotated strain, symmetric
+        return MU * np.sum(small * small) + LAM / 2 * np.trace(E) ** 2
     return MU * np.sum(E * E) + LAM / 2 * np.trace(E) ** 2
 
 

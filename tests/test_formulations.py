@@ -10,6 +10,7 @@ from sinew.solver.method import HIGHAM, Method
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material
 
+<<<<<<< HEAD
 METHODS = [
     Method("linear"),
     Method("polar"),
@@ -18,6 +19,10 @@ METHODS = [
     Method("qr", is_stale=True),
 ]
 NAMES = ["linear", "polar", "polar, Higham", "QR", "QR, stale"]
+=======
+METHODS = [Method("linear"), Method("polar"), Method("polar", rotation=HIGHAM), Method("green"), Method("hybrid")]
+NAMES = ["linear", "polar", "polar, Higham", "green", "hybrid"]
+>>>>>>> 2055ef5 (Step bodies of Green's strain and of the hybrid law by Newton's method, as dynamic flesh without being flesh)
 
 
 def bar_model(nu=0.3):

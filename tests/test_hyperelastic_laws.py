@@ -23,7 +23,7 @@ from sinew.solver.hyperelastic.principal import principal
 from sinew.solver.hyperelastic.signed_svd import signed_svd
 
 SMOOTH = ("linear", "smooth")
-BOUNDLESS = ("stable-neo-hookean", "corotated", "stvk")  # laws with an energy for every F
+BOUNDLESS = ("stable-neo-hookean", "corotated", "stvk", "hybrid")  # laws with an energy for every F
 
 
 def cases() -> list[tuple[str, str | None, str]]:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bodies that are flesh: the quasistatic and the dynamic ones as models of their own, and what they are made of."""
+"""The bodies that are flesh: the quasistatic and the dynamic ones as models of their own, and what they are made of.
+
+Bodies whose formulation is Green's or the hybrid one move as dynamic flesh does, without being asked to be flesh.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,13 @@ from dataclasses import dataclass, replace
 
 from ..anatomy import DYNAMIC, QUASISTATIC, Flesh
 from ..hyperelastic.element import Hyperelastic, hyperelastic
+from ..integrators.by_newton import LAW_OF, scheme_of
 from ..integrators.flesh import DynamicFlesh, dynamic_flesh
+from ..method import BY_NEWTON
 from ..model import Model
 from ..part_model import PartModel, part_model
 from ..quasistatic.contact import FleshContact
-from ..scene import Scene
+from ..scene import Body, Scene
 from .pieces import Pieces
 
 # laws that have no stress at J ≤ 0 and are extended; the others have an energy everywhere
@@ -29,6 +34,7 @@ class FleshPart:
         part: Where they are in the whole model, and the model of these bodies alone.
         law: What their tets are made of.
         asked: What is asked of each, in the order of `part.bodies`.
+        schemes: How each is stepped, by `integrators.flesh`; none: quasistatic.
         contact: What they may touch; None: nothing.
         names: Of each, for people.
     """
@@ -36,6 +42,7 @@ class FleshPart:
     part: PartModel
     law: Hyperelastic
     asked: tuple[Flesh, ...]
+    schemes: tuple[str, ...] = ()
     contact: FleshContact | None = None
     names: tuple[str, ...] = ()
 
@@ -99,7 +106,7 @@ def make_flesh(scene: Scene, model: Model) -> FleshBodies | None:
         scene: What is asked for.
         model: All its bodies, painted moduli included (`painted_moduli.py`).
     """
-    if all(body.flesh is None for body in scene.bodies):
+    if all(_asked(body) is None for body in scene.bodies):
         return None
     return _bodies(model, _part(scene, model, QUASISTATIC), _part(scene, model, DYNAMIC))
 
@@ -108,17 +115,32 @@ def _bodies(model: Model, quasistatic: FleshPart | None, dynamic: FleshPart | No
     still = quasistatic.part.bodies if quasistatic else ()
     stepping = None
     if dynamic is not None:
-        schemes = [flesh.scheme for flesh in dynamic.asked]
-        stepping = dynamic_flesh(model, dynamic.part, dynamic.law, schemes, still, dynamic.names)
+        stepping = dynamic_flesh(model, dynamic.part, dynamic.law, dynamic.schemes, still, dynamic.names)
     return FleshBodies(quasistatic, dynamic, stepping)
 
 
 def _part(scene: Scene, model: Model, motion: str) -> FleshPart | None:
-    asked = {n: b.flesh for n, b in enumerate(scene.bodies) if b.flesh is not None and b.flesh.motion == motion}
-    if not asked:
+    wanted = [(number, body, _asked(body)) for number, body in enumerate(scene.bodies)]
+    own = [(number, body, flesh) for number, body, flesh in wanted if flesh is not None and flesh.motion == motion]
+    if not own:
         return None
-    part = part_model(model, list(asked))
-    laws = [flesh.law for flesh in asked.values()]
+    part = part_model(model, [number for number, _, _ in own])
+    laws = [flesh.law for _, _, flesh in own]
     extension = EXTENSION[motion] if any(law in EXTENDED for law in laws) else None
-    law = hyperelastic(part.model, laws, extension, average=True)
-    return FleshPart(part, law, tuple(asked.values()), names=tuple(scene.bodies[number].name for number in asked))
+    law = hyperelastic(part.model, laws, extension, average=[body.flesh is not None for _, body, _ in own])
+    schemes = tuple(_scheme(body) for _, body, _ in own) if motion == DYNAMIC else ()
+    return FleshPart(
+        part, law, tuple(flesh for _, _, flesh in own), schemes, names=tuple(body.name for _, body, _ in own)
+    )
+
+
+def _asked(body: Body) -> Flesh | None:
+    """Returns what flesh a body is, by itself or by its formulation; None: none."""
+    if body.flesh is None and body.method.name in BY_NEWTON:
+        return Flesh(DYNAMIC, LAW_OF[body.method.name])
+    return body.flesh
+
+
+def _scheme(body: Body) -> str:
+    """Returns how a dynamic body is stepped."""
+    return scheme_of(body.method) if body.flesh is None else body.flesh.scheme

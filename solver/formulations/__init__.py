@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Protocol
 
 from ..arrays import Floats
-from ..method import LINEAR, POLAR, QR, Method
+from ..method import GREEN, HYBRID, LINEAR, POLAR, QR, Method
 from ..model import Model
+from .by_laws import ByLaws
 from .by_records import ByRecords
 
 __all__ = ["Formulation", "formulation"]
@@ -30,7 +31,7 @@ class Formulation(Protocol):
         """Returns K as a step takes it, −∂f/∂x with rotations held, in the blocks of the model's pattern, (b, 9)."""
 
 
-MAKERS = {LINEAR: ByRecords, POLAR: ByRecords, QR: ByRecords}
+MAKERS = {LINEAR: ByRecords, POLAR: ByRecords, QR: ByRecords, GREEN: ByLaws, HYBRID: ByLaws}
 
 
 def formulation(model: Model, method: Method) -> Formulation:

@@ -96,7 +96,7 @@ def hyperelastic(
     extension: str | None = "constant",
     threshold: float = THRESHOLD,
     share: float = SECOND_SHARE,
-    average: bool = False,
+    average: bool | Sequence[bool] = False,
 ) -> Hyperelastic:
     """Returns what a model's tets are made of, with its moduli.
 
@@ -106,8 +106,8 @@ def hyperelastic(
         extension: "constant", "linear", "smooth" or None (`laws.py`).
         threshold: Stretch below which it holds.
         share: Share of μ before the second invariant, of Mooney–Rivlin.
-        average: Whether nearly incompressible tets leave part of their energy to their nodes. Who says so solves
-            with `whole_tangent`.
+        average: Whether nearly incompressible tets leave part of their energy to their nodes, or so for every body.
+            Who says so solves with `whole_tangent`.
 
     Raises:
         BadInput: There is no such law, extension or threshold.
@@ -121,7 +121,11 @@ def hyperelastic(
     numbers = np.zeros(model.tet_count, np.int8)
     for body, name in zip(model.bodies, names, strict=True):
         numbers[body.tets] = LAWS[name]
-    left = averaged(model.mu, model.lam) if average else None
+    may = [average] * len(model.bodies) if isinstance(average, bool) else list(average)
+    of_tets = np.zeros(model.tet_count, bool)
+    for body, is_wanted in zip(model.bodies, may, strict=True):
+        of_tets[body.tets] = is_wanted
+    left = averaged(model.mu, model.lam, of_tets) if any(may) else None
     return Hyperelastic(
         numbers,
         model.mu if left is None else model.mu - left.mu,

@@ -8,6 +8,7 @@ MOONEY_RIVLIN = 1
 STABLE_NEO_HOOKEAN = 2
 COROTATED = 3
 STVK = 4
+HYBRID = 5
 
 LAWS = {
     "neo-hookean": NEO_HOOKEAN,
@@ -15,6 +16,7 @@ LAWS = {
     "stable-neo-hookean": STABLE_NEO_HOOKEAN,
     "corotated": COROTATED,
     "stvk": STVK,
+    "hybrid": HYBRID,
 }
 
 # What holds below the compression threshold t:

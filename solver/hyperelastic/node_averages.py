@@ -70,10 +70,10 @@ class NodeAverages:
 _kept: WeakKeyDictionary[Model, tuple[Averaged, NodeAverages]] = WeakKeyDictionary()
 
 
-def averaged(mu: Floats, lam: Floats) -> Averaged | None:
-    """Returns what tets of Lamé's moduli μ, λ [Pa], (m,), leave to their nodes; None: nothing."""
+def averaged(mu: Floats, lam: Floats, may: Bools | bool = True) -> Averaged | None:
+    """Returns what tets of Lamé's moduli μ, λ [Pa], (m,), leave to their nodes, where they may; None: nothing."""
     # ν = λ / (2 (λ + μ)), a little above so that 0.45 itself does not hang on round-off
-    is_averaged = lam > (1.0 + 1.0e-6) * 2.0 * HIGHEST_PLAIN * (lam + mu)
+    is_averaged = may & (lam > (1.0 + 1.0e-6) * 2.0 * HIGHEST_PLAIN * (lam + mu))
     if not is_averaged.any():
         return None
     kept = (1.0 - SHEAR_SHARE) * mu

@@ -29,6 +29,7 @@ from ..model import Model
 from ..part_model import PartModel, part_model
 
 EULER, NEWMARK = SCHEMES
+ONCE = "once"  # implicit Euler with the forces and the stiffness of the start of the step, and no more iterations
 ROUNDING = 1.0e-15  # of positions, and of strains that are 1
 
 
@@ -49,20 +50,23 @@ class DynamicFlesh:
         euler, newmark: The bodies of each scheme.
         still: Numbers of further bodies whose nodes are all held in every step: nothing is computed for them.
         every: The bodies of both.
+        once: Bodies that are linearised about the start of the step, as corotated ones are, but whose stiffness is all
+            of −∂f/∂x.
     """
 
     euler: FleshGroup | None
     newmark: FleshGroup | None
     still: tuple[int, ...] = ()
     every: FleshGroup | None = None
+    once: FleshGroup | None = None
 
     def by_euler(self) -> DynamicFlesh:
         """Returns the same bodies, all by implicit Euler."""
-        return DynamicFlesh(self.every, None, self.still, self.every)
+        return DynamicFlesh(self.every, None, self.still, self.every, self.once)
 
     def others(self, whole: Model) -> list[int]:
         """Returns the numbers of the bodies whose tets leave records."""
-        groups = [group for group in (self.euler, self.newmark) if group]
+        groups = [group for group in (self.euler, self.newmark, self.once) if group]
         gone = {*self.still, *(number for group in groups for number in group.part.bodies)}
         return [number for number in range(len(whole.bodies)) if number not in gone]
 
@@ -82,22 +86,23 @@ def dynamic_flesh(
         part: Those of dynamic flesh.
         law: What their tets are made of; its extension has to have an energy for every F ("smooth", "linear"), or its
             laws have to.
-        schemes: "euler" or "newmark", for every body of `part`, in its order.
+        schemes: "euler", "newmark" or "once", for every body of `part`, in its order.
         still: Of `DynamicFlesh`.
         names: Of the bodies of `part`, for people; none: their keys.
     """
-    groups: dict[str, FleshGroup | None] = {EULER: None, NEWMARK: None}
     called = names or [whole.bodies[number].key for number in part.bodies]
-    for scheme in groups:
-        own = [k for k, asked in enumerate(schemes) if asked == scheme]
+
+    def group(*wanted: str) -> FleshGroup | None:
+        own = [k for k, asked in enumerate(schemes) if asked in wanted]
         if len(own) == len(part.bodies):
-            groups[scheme] = FleshGroup(part, law, tuple(called))
-        elif own:
-            some = part_model(whole, [part.bodies[k] for k in own])
-            rows = np.searchsorted(part.tets, some.tets)
-            groups[scheme] = FleshGroup(some, _rows_of(law, rows), tuple(called[k] for k in own))
-    every = FleshGroup(part, law, tuple(called))
-    return DynamicFlesh(groups[EULER], groups[NEWMARK], tuple(still), every)
+            return FleshGroup(part, law, tuple(called))
+        if not own:
+            return None
+        some = part_model(whole, [part.bodies[k] for k in own])
+        rows = np.searchsorted(part.tets, some.tets)
+        return FleshGroup(some, _rows_of(law, rows), tuple(called[k] for k in own))
+
+    return DynamicFlesh(group(EULER), group(NEWMARK), tuple(still), group(EULER, NEWMARK), group(ONCE))
 
 
 def _rows_of(law: Hyperelastic, rows: Indices) -> Hyperelastic:

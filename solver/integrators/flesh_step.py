@@ -61,7 +61,7 @@ def flesh_step(
     started, was_due = clock.perf_counter(), due(model, state)
     newmark = NewmarkStep(flesh.newmark, model, state, outside, dt, settings) if flesh.newmark else None
     newton = None
-    has_others = flesh.euler is not None or len(flesh.others(model)) > 0
+    has_others = flesh.euler is not None or flesh.once is not None or len(flesh.others(model)) > 0
     later = newmark if has_others and (lively is not None or len(outside.pairs)) else None
     if later:
         newmark, flesh = None, flesh.by_euler()

@@ -4,7 +4,7 @@
     r(v) = M v0 + Δt (f_elastic(x) + f_outside(x, v)) − (M + Δt C) v,    x = x0 + Δt v
 
 The forces of flesh are those at x, everything else is linear in v: corotated bodies as in `implicit_euler.py`, damping
-with the shapes at the start of the step. Nodes that are held, and bodies that move by another scheme or stand still,
+with the shapes at the start of the step. Bodies linearised once have f(x0) − Δt K(x0) v. Nodes that are held, and bodies that move by another scheme or stand still,
 have rows without meaning.
 """
 
@@ -59,6 +59,7 @@ class FleshSystem:
         self.model, self.state, self.dt, self.settings = model, state, dt, settings
         self.x0, self.v0 = floats(state.x), floats(state.v)
         self.group: FleshGroup | None = flesh.euler
+        self.once = flesh.once
         self.looked = Look(flesh.euler, model) if flesh.euler else None
         self.wide = WideTangent(flesh.euler, model) if flesh.euler and flesh.euler.law.left is not None else None
         pattern, work = model.pattern, workspace(model.pattern)
@@ -69,6 +70,8 @@ class FleshSystem:
         self.held = held_rotations(model, state)
         self._assemble_corotated(flesh)
         self._assemble_flesh(flesh)
+        if flesh.once:
+            self._assemble_once(flesh.once)
         self.momentum = model.mass[:, None] * self.v0
         self.island_start = pattern.island_start[:-1].astype(np.int64)
         self.r, self.linear = np.zeros((2, model.node_count, 3))
@@ -212,14 +215,30 @@ class FleshSystem:
         numbers = list(others)
         if self.looked and self.group:
             numbers += self.group.part.bodies
-            D = np.zeros_like(self.looked.tangent)
-            if model.stiffness_damping[self.group.part.tets].any():
-                self.looked.damping(self.x0[self.group.part.nodes], D)
-            for whole, own in runs(self.group, self.model):
-                np.multiply(D[own[1]], self.dt, out=self.base[whole[1]])
+            self._assemble_damping(self.group, self.looked)
         for number in numbers:
             nodes = model.bodies[number].nodes
             add_to_diagonal(nodes.start, nodes.stop, pattern.diagonal, self.drag, self.base)
+
+    def _assemble_once(self, group: FleshGroup) -> None:
+        """Writes all of bodies that are linearised once."""
+        looked, x0 = Look(group, self.model), self.x0[group.part.nodes]
+        looked.at(x0, clamp=False)
+        self._assemble_damping(group, looked)
+        for whole, own in runs(group, self.model):
+            _over(add_blocks, looked.tangent[own[1]], self.dt * self.dt, self.base[whole[1]])
+            self.base_force[whole[0]] = looked.force[own[0]]
+        for number in group.part.bodies:
+            nodes = self.model.bodies[number].nodes
+            add_to_diagonal(nodes.start, nodes.stop, self.model.pattern.diagonal, self.drag, self.base)
+
+    def _assemble_damping(self, group: FleshGroup, looked: Look) -> None:
+        """Writes the damping of bodies into their rows."""
+        D = np.zeros_like(looked.tangent)
+        if self.model.stiffness_damping[group.part.tets].any():
+            looked.damping(self.x0[group.part.nodes], D)
+        for whole, own in runs(group, self.model):
+            np.multiply(D[own[1]], self.dt, out=self.base[whole[1]])
 
     def _assemble_corotated(self, flesh: DynamicFlesh) -> None:
         """Writes the rows of all bodies that are no flesh."""

@@ -25,6 +25,7 @@ from ..linear.points import add_points, keep_blocks, put_back
 from ..model import Model
 from ..scene import Settings
 from ..state import State
+from .by_newton import moved_by_newton
 from .conventions import CHANGE, LEAST
 from .flesh import DynamicFlesh
 from .flesh_step import OnIteration, flesh_step
@@ -73,7 +74,7 @@ def step(
             (contacts that opened, closed or slid), or None when content. Where rotations follow, it is told as well
             which islands want to be solved again.
         max_solves: Linear solves to spend at most.
-        flesh: Bodies whose tets are hyperelastic; None: none are.
+        flesh: Bodies whose tets are hyperelastic, those included whose formulation is; None: the latter alone.
         on_iteration: Called with solves so far and residual before every solve of a step with flesh; what it raises
             goes through, and `state` is as it was.
         lively: Where flesh that moves by Newmark's scheme may touch other bodies: returns what acts on it in substeps,
@@ -86,6 +87,7 @@ def step(
     Raises:
         SolveFailed: Velocities are no longer numbers; `state` is as it was.
     """
+    flesh = flesh or moved_by_newton(model)
     with at_most_threads(1 + model.tet_count // TETS_PER_THREAD):
         if flesh is None:
             return _step(model, state, outside, dt, settings, respond, max_solves, follow, turns)
