@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from ..jit import kernel
-from .laws import COROTATED, HYBRID, LINEAR, MOONEY_RIVLIN, NEO_HOOKEAN, NONE, SMOOTH, STABLE_NEO_HOOKEAN
+from .laws import COROTATED, LINEAR, MOONEY_RIVLIN, NEO_HOOKEAN, NONE, SMOOTH, STABLE_NEO_HOOKEAN, STVK
 
 FLATTEST = 1.0e-9  # volume ratio at which laws without an extension stop getting steeper
 
@@ -116,9 +116,10 @@ def derivatives(law, mu, lam, share, extension, s, e, j, I, II, inside, log, p):
         return psi, 0.0, 0.5 * m * (1.0 - over), 0.0, k * j - 0.75 * m, 0.5 * m * over * over, 0.0, 0.0, k
     if law == COROTATED:
         return mu * e + 0.5 * lam * j * j, -2.0 * mu, mu, 0.0, lam * j, 0.0, 0.0, 0.0, lam
-    if law == HYBRID:
-        # shear by the corotated strain, μ Σ (σ − 1)², pressure by Green's, λ/2 tr²E with 2 tr E = I − 3
-        return mu * e + 0.125 * lam * grown * grown, -2.0 * mu, mu + 0.25 * lam * grown, 0.0, 0.0, 0.25 * lam, 0.0, 0.0, 0.0
-    # St. Venant–Kirchhoff: μ E:E + λ/2 tr²E with 2 E = C − 1, so 4 E:E = II − 2 I + 3
-    psi = 0.25 * mu * (II - 2.0 * I + 3.0) + 0.125 * lam * grown * grown
-    return psi, 0.0, -0.5 * mu + 0.25 * lam * grown, 0.25 * mu, 0.0, 0.25 * lam, 0.0, 0.0, 0.0
+    if law == STVK:
+        # μ E:E + λ/2 tr²E with 2 E = C − 1, so 4 E:E = II − 2 I + 3
+        psi = 0.25 * mu * (II - 2.0 * I + 3.0) + 0.125 * lam * grown * grown
+        return psi, 0.0, -0.5 * mu + 0.25 * lam * grown, 0.25 * mu, 0.0, 0.25 * lam, 0.0, 0.0, 0.0
+    # hybrid: shear by the corotated strain, μ Σ (σ − 1)², pressure by Green's, λ/2 tr²E with 2 tr E = I − 3
+    psi, slope = mu * e + 0.125 * lam * grown * grown, mu + 0.25 * lam * grown
+    return psi, -2.0 * mu, slope, 0.0, 0.0, 0.25 * lam, 0.0, 0.0, 0.0

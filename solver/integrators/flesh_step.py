@@ -5,6 +5,9 @@ Bodies that move by implicit Euler, flesh or not, are one system (`newton.py`); 
 Newmark's scheme (`newmark.py`) are held where that leads. A step whose residual does not come within the tolerance says
 so.
 
+Bodies that are linearised once leave a residual in every step. They are unstable where a step is too long, and nothing
+in the linear system tells: so a step that leaves more than all that its equation is made of has not converged.
+
 Where bodies of the two kinds may touch, neither can go first: each would be pushed as if the other could not give way.
 There all move by implicit Euler at first, to find what they push each other with at the end of the step. Bodies that
 move by Newmark's scheme then feel that all through the step, in substeps. So both sides get the same, and momentum
@@ -34,6 +37,7 @@ from .newton import NewtonStep
 from .outside import Outside
 from .report import StepReport
 
+ASTRAY = 1.0  # residual that bodies linearised once may leave: stable bars leave 0.3 at most, unstable ones 10 and more
 MOST = 40  # solves of a step; bodies that come out of a tangle need some twenty, others two or three
 
 Respond = Callable[[Floats, Floats], Outside | None]
@@ -163,6 +167,9 @@ class _Solves:
         """Returns what is told of the step."""
         parts = [part for part in (self.newmark, self.newton) if part]
         residual = max((part.residual for part in parts), default=0.0)
+        left = self.newton.left_out() if self.newton else 0.0
+        if left > ASTRAY:
+            residual = max(residual, left)
         return StepReport(
             iterations=self.iterations + sum(part.iterations for part in parts),
             residual=residual,

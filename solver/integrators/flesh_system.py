@@ -4,8 +4,8 @@
     r(v) = M v0 + Δt (f_elastic(x) + f_outside(x, v)) − (M + Δt C) v,    x = x0 + Δt v
 
 The forces of flesh are those at x, everything else is linear in v: corotated bodies as in `implicit_euler.py`, damping
-with the shapes at the start of the step. Bodies linearised once have f(x0) − Δt K(x0) v. Nodes that are held, and bodies that move by another scheme or stand still,
-have rows without meaning.
+with the shapes at the start of the step. Bodies linearised once have f(x0) − Δt K(x0) v. Nodes that are held, and
+bodies that move by another scheme or stand still, have rows without meaning.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ class FleshSystem:
         self.x0, self.v0 = floats(state.x), floats(state.v)
         self.group: FleshGroup | None = flesh.euler
         self.once = flesh.once
+        self.looked_once = Look(flesh.once, model) if flesh.once else None
         self.looked = Look(flesh.euler, model) if flesh.euler else None
         self.wide = WideTangent(flesh.euler, model) if flesh.euler and flesh.euler.law.left is not None else None
         pattern, work = model.pattern, workspace(model.pattern)
@@ -70,8 +71,8 @@ class FleshSystem:
         self.held = held_rotations(model, state)
         self._assemble_corotated(flesh)
         self._assemble_flesh(flesh)
-        if flesh.once:
-            self._assemble_once(flesh.once)
+        if self.once and self.looked_once:
+            self._assemble_once(self.once, self.looked_once)
         self.momentum = model.mass[:, None] * self.v0
         self.island_start = pattern.island_start[:-1].astype(np.int64)
         self.r, self.linear = np.zeros((2, model.node_count, 3))
@@ -114,7 +115,10 @@ class FleshSystem:
 
     def residual(self) -> float:
         """Returns ‖r‖ over `scale`, of the island where it is largest; infinite where it is no number."""
-        size = self.sizes()
+        return self._largest(self.sizes())
+
+    def _largest(self, size: Floats) -> float:
+        """Returns the largest of sizes over `scale`, of islands, (k,); infinite where it is no number."""
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.where(size > 0.0, size / self.scale, 0.0)
         return float(np.max(found, initial=0.0)) if np.isfinite(found).all() else float("inf")
@@ -122,6 +126,24 @@ class FleshSystem:
     def sizes(self) -> Floats:
         """Returns ‖r‖ of the islands [N s], (k,)."""
         return self._norms(self.r)
+
+    def left_out(self, x: Floats, is_free: Bools) -> float:
+        """Returns how large a residual bodies that are linearised once leave, as `residual` counts it; 0 without them.
+
+        Args:
+            x: Where the step has led [m], (n, 3). The last look has to be at it.
+            is_free: Which nodes are solved for.
+        """
+        group, looked = self.once, self.looked_once
+        if not group or not looked:
+            return 0.0
+        moved, force = x[group.part.nodes] - self.x0[group.part.nodes], np.empty_like(looked.force)
+        wrong = looked.force - product(looked.model.pattern, looked.tangent, moved)
+        looked.force_at(x[group.part.nodes], force)
+        r = self.r.copy()
+        r[group.part.nodes] += self.dt * (force - wrong)
+        r[~is_free] = 0.0
+        return self._largest(self._norms(r))
 
     def asked(self, d: Floats, is_free: Bools) -> Floats:
         """Returns ‖r‖ as it would be if only the held nodes went along d [m/s], (n, 3), and all was linear, (k,)."""
@@ -220,10 +242,9 @@ class FleshSystem:
             nodes = model.bodies[number].nodes
             add_to_diagonal(nodes.start, nodes.stop, pattern.diagonal, self.drag, self.base)
 
-    def _assemble_once(self, group: FleshGroup) -> None:
+    def _assemble_once(self, group: FleshGroup, looked: Look) -> None:
         """Writes all of bodies that are linearised once."""
-        looked, x0 = Look(group, self.model), self.x0[group.part.nodes]
-        looked.at(x0, clamp=False)
+        looked.at(self.x0[group.part.nodes], clamp=False)
         self._assemble_damping(group, looked)
         for whole, own in runs(group, self.model):
             _over(add_blocks, looked.tangent[own[1]], self.dt * self.dt, self.base[whole[1]])

@@ -17,7 +17,7 @@ from ..state import State
 from .alike import Alike
 from .conventions import CHANGE
 from .flesh import DynamicFlesh
-from .flesh_system import FleshSystem
+from .flesh_system import ENOUGH, FleshSystem
 from .line_search import lengths
 from .outside import Outside
 from .right_side import move
@@ -58,6 +58,8 @@ class NewtonStep:
         self.target = self._target(outside)
         self.change = np.zeros_like(self.v)
         self.solves, self.iterations, self.exactness = 0, 0, FIRST
+        if self.system.once and not self.system.looked:
+            self.exactness = ENOUGH * settings.tolerance
         self.clamp, self.is_definite = True, True
         self.system.look(self.x, self.v, outside, self.is_free)
         self.residual = self.system.residual()
@@ -92,7 +94,13 @@ class NewtonStep:
             self.clamp = False
             system.look(self.x, self.v, self.outside, self.is_free, clamp=False)
         self.exactness = min(LOOSE, max(0.9 * (self.residual / before) ** 2, 1.0e-6)) if before > 0.0 else LOOSE
+        if system.once and not system.looked:  # all is linear: what is left is what its solve could not do
+            return self.residual < 0.5 * before
         return not (len(s) and (s <= 0.0).all())
+
+    def left_out(self) -> float:
+        """Returns how large a residual bodies that are linearised once leave."""
+        return self.system.left_out(self.x, self.is_free)
 
     def _direction(self, guess: Floats) -> Floats:
         """Returns δ [m/s], (n, 3), by the true tangent where that is looked at and definite, else by the clamped one.
