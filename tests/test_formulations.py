@@ -10,19 +10,16 @@ from sinew.solver.method import HIGHAM, Method
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material
 
-<<<<<<< HEAD
 METHODS = [
     Method("linear"),
     Method("polar"),
     Method("polar", rotation=HIGHAM),
     Method("qr"),
     Method("qr", is_stale=True),
+    Method("green"),
+    Method("hybrid"),
 ]
-NAMES = ["linear", "polar", "polar, Higham", "QR", "QR, stale"]
-=======
-METHODS = [Method("linear"), Method("polar"), Method("polar", rotation=HIGHAM), Method("green"), Method("hybrid")]
-NAMES = ["linear", "polar", "polar, Higham", "green", "hybrid"]
->>>>>>> 2055ef5 (Step bodies of Green's strain and of the hybrid law by Newton's method, as dynamic flesh without being flesh)
+NAMES = ["linear", "polar", "polar, Higham", "QR", "QR, stale", "green", "hybrid"]
 
 
 def bar_model(nu=0.3):
