@@ -30,9 +30,10 @@ from .geometry.surface import Surface, make_surface
 from .gravity import gravity_at
 from .gravity_in_shape import balance
 from .heat import air_temperature_at, heat_warnings, make_heat
+from .levels import levels_of
 from .lips import parted
 from .materials.elastic import youngs_modulus
-from .method import Method, as_read
+from .method import HIERARCHICAL, Method, as_read
 from .model import Model, Part, make_model
 from .pins import BodyPins, make_pins
 from .plastic import make_plastic
@@ -43,6 +44,7 @@ from .skins.deforming import DeformingCollider, build_deforming, deforms, is_act
 from .skins.make import make_skins
 from .state import State
 from .tetrahedralize.given import given_tets
+from .tetrahedralize.refine import refine
 from .tetrahedralize.tet_mesh import TetMesh
 from .tracks import TrackReader
 
@@ -76,7 +78,8 @@ def build(
             meshes.append(stored[body.key][0])
             continue
         on_stage("tetrahedralize", body.name)
-        meshes.append(_fill(body, surfaces[-1]))
+        mesh = _fill(body, surfaces[-1])
+        meshes.append(refine(mesh, body.method.levels) if is_hierarchical(body) else mesh)
     model = make_model([_part(body, mesh) for body, mesh in zip(scene.bodies, meshes, strict=True)])
     model = with_painted_flesh(scene, meshes, model)
     colliders = _of_bodies(colliders, scene, model)
@@ -176,7 +179,13 @@ def _part(body: Body, mesh: TetMesh) -> Part:
     return Part(
         body.key, mesh.nodes, mesh.tets, mesh.fill, body.material, simulated_scale=body.simulated_scale, name=body.name,
         method=Method() if body.flesh else as_read(body.method),
+        levels=levels_of(mesh.tets, body.method.levels) if is_hierarchical(body) else None,
     )  # fmt: skip
+
+
+def is_hierarchical(body: Body) -> bool:
+    """Whether the tets of a body come out of coarse ones."""
+    return body.method.name == HIERARCHICAL and not body.flesh
 
 
 def _contact_points(

@@ -11,6 +11,7 @@ import numpy as np
 
 from .arrays import Floats, Indices, floats, indices
 from .errors import BadInput
+from .levels import Levels
 from .linear.pattern import BlockPattern, block_pattern, island_starts
 from .materials.elastic import lame
 from .method import DEFAULT, Method
@@ -32,6 +33,7 @@ class Part:
             tensor in the rest frame, (m, 6); None: zero.
         name: Name for people.
         method: By which formulation its tets resist.
+        levels: How its tets came out of coarser ones, which hierarchical bodies ask for; None: they did not.
     """
 
     key: str
@@ -43,6 +45,7 @@ class Part:
     initial_strain: Floats | None = None
     name: str = ""
     method: Method = DEFAULT
+    levels: Levels | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ class Model:
         pressure_modulus: κ [Pa] of tets that resist changes of their volume itself, not of the trace of their strain
             (`elements/volume_pressure.py`), zero for the others, (m,), or (0,) where there are none.
         methods: Of the bodies, by which formulation their tets resist; () where all do by the default one.
+        levels: Of the bodies, how their tets came out of coarser ones; () where none did.
     """
 
     X: Floats
@@ -92,6 +96,7 @@ class Model:
     bodies: tuple[BodyRange, ...]
     pressure_modulus: Floats = field(default_factory=lambda: np.zeros(0))
     methods: tuple[Method, ...] = ()
+    levels: tuple[Levels | None, ...] = ()
 
     @functools.cached_property
     def lam_by_strain(self) -> Floats:
@@ -152,6 +157,7 @@ def make_model(parts: Sequence[Part]) -> Model:
         pattern=block_pattern(tets, len(X), island_starts(tets, len(X), [body.nodes.start for body in bodies])),
         bodies=bodies,
         methods=() if all(part.method == DEFAULT for part in parts) else tuple(part.method for part in parts),
+        levels=tuple(part.levels for part in parts) if any(part.levels for part in parts) else (),
     )
 
 

@@ -59,6 +59,7 @@ def part_model(whole: Model, bodies: Sequence[int]) -> PartModel:
         pattern=block_pattern(corners, len(nodes), islands),
         bodies=tuple(own),
         methods=tuple(whole.methods[number] for number in numbers) if whole.methods else (),
+        levels=tuple(whole.levels[number] for number in numbers) if whole.levels else (),
         **{name: _of(getattr(whole, name), nodes) for name in ("mass", "mass_damping", "gravity_scale")},
         **{
             name: _of(getattr(whole, name), tets)

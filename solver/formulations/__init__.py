@@ -6,13 +6,15 @@ They are the kernels that steps use, asked without a step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
 from ..arrays import Floats
-from ..method import GREEN, HYBRID, LINEAR, POLAR, QR, Method
+from ..method import GREEN, HIERARCHICAL, HYBRID, LINEAR, POLAR, QR, Method
 from ..model import Model
 from .by_laws import ByLaws
+from .by_levels import ByLevels
 from .by_records import ByRecords
 
 __all__ = ["Formulation", "formulation"]
@@ -31,7 +33,14 @@ class Formulation(Protocol):
         """Returns K as a step takes it, −∂f/∂x with rotations held, in the blocks of the model's pattern, (b, 9)."""
 
 
-MAKERS = {LINEAR: ByRecords, POLAR: ByRecords, QR: ByRecords, GREEN: ByLaws, HYBRID: ByLaws}
+MAKERS: dict[str, Callable[[Model], Formulation]] = {
+    LINEAR: ByRecords,
+    POLAR: ByRecords,
+    QR: ByRecords,
+    GREEN: ByLaws,
+    HYBRID: ByLaws,
+    HIERARCHICAL: ByLevels,
+}
 
 
 def formulation(model: Model, method: Method) -> Formulation:

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The hierarchical formulation: Green's strain on coarse tets, linear details in their frames."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Floats, Indices, floats, indices
+from ..elements.assembly import assemble
+from ..hierarchical.body import LevelBody, level_body
+from ..integrators.workspace import workspace
+from ..levels import Levels, refined
+from ..linear.widening import widen
+from ..model import BodyRange, Model
+
+
+class ByLevels:
+    """Of a model whose bodies are all hierarchical; those that bring no levels are their own coarse meshes.
+
+    Attributes:
+        pattern: Of `stiffness`: coarse tets join all nodes on their faces, which that of the model does not.
+        frames: Rotations of the coarse tets of every body, (M, 3, 3) each, held; None: those of where forces are asked.
+    """
+
+    def __init__(self, model: Model) -> None:
+        levels = model.levels or (None,) * len(model.bodies)
+        given = zip(model.bodies, levels, strict=True)
+        self.model = replace(model, levels=tuple(own or _alone(model, body) for body, own in given))
+        self.bodies = [level_body(self.model, number) for number in range(len(model.bodies))]
+        pairs = [_joined(body) for body in self.bodies]
+        self.widened = widen(model.pattern, *(np.concatenate(side) for side in zip(*pairs, strict=True)))
+        self.pattern = self.widened.pattern
+        self.frames: list[Floats] | None = None
+
+    def energy(self, x: Floats) -> float | None:
+        """Returns the elastic energy [J]."""
+        return sum(body.energy(floats(x[body.nodes]), R) for body, R in self._framed(x))
+
+    def forces(self, x: Floats) -> Floats:
+        """Returns the elastic forces on the nodes [N], (n, 3), with rotations held: −∂E/∂x but for those."""
+        return self._join(x)[1]
+
+    def stiffness(self, x: Floats) -> Floats:
+        """Returns K with rotations held, in the blocks of `pattern`, (b, 9)."""
+        values, _ = self._join(x)
+        wide = np.empty((self.pattern.block_count, 9))
+        self.widened.spread(values, wide)
+        blocks = []
+        for body, R in self._framed(x):
+            beyond, g = body.beyond(floats(x[body.nodes]), R, False), body.means.gradients
+            blocks.append(np.einsum("maj,mijkl,mbl->mabik", g, beyond, g).reshape(-1, 9))
+        np.add.at(wide, self.widened.added, np.concatenate(blocks))
+        return wide
+
+    def _framed(self, x: Floats) -> list[tuple[LevelBody, Floats]]:
+        held = self.frames or [body.rotations(floats(x[body.nodes])) for body in self.bodies]
+        return list(zip(self.bodies, held, strict=True))
+
+    def _join(self, x: Floats) -> tuple[Floats, Floats]:
+        pattern = self.model.pattern
+        warped = workspace(pattern).warped
+        for body, R in self._framed(x):
+            body.write(floats(x[body.nodes]), R, warped[body.tets])
+        values, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
+        assemble(1.0, 0.0, np.zeros(pattern.node_count), pattern, warped, values, force)
+        return values, force
+
+
+def _alone(model: Model, body: BodyRange) -> Levels:
+    """Returns the levels of a body that has one alone."""
+    corners = model.tets[body.tets] - np.int32(body.nodes.start)
+    return refined(corners, body.nodes.stop - body.nodes.start, 0)[1]
+
+
+def _joined(body: LevelBody) -> tuple[Indices, Indices]:
+    """Returns rows and columns of all pairs of nodes on the faces of the same coarse tet, in the whole model."""
+    nodes = body.means.nodes + np.int32(body.nodes.start)
+    count = nodes.shape[1]
+    return indices(np.repeat(nodes, count, axis=1).ravel()), indices(np.tile(nodes, (1, count)).ravel())

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The linear part of hierarchical bodies: records and energy of fine tets in the frames of their coarse ones.
+
+With D = F_t − F, F the mean of the coarse tet, and ε = sym(Rᵀ D), the stress of a fine tet is
+
+    P_t = P_Green(F) + R (2μ ε + λ tr(ε) I)
+
+whose second part has the mean zero over the coarse tet.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Floats, Indices
+from ..elements.corotational import deform, dot, dots, of_lane, store_four, turned, write_record
+from ..elements.record import FORCE, WARPED
+from ..elements.rotation import rotation_of
+from ..elements.rotation_lanes import LANES as L
+from ..geometry.chunks import run_ranges
+from ..jit import kernel
+from ..linear.threes import add, load, nothing, three
+
+AT_ONCE = 2048  # fine tets that a thread works on
+
+
+@kernel()
+def find_rotations(F, R):
+    """Writes the rotations nearest to matrices, (M, 3, 3)."""
+    for tet in range(len(F)):
+        A, out = F[tet], R[tet]
+        (
+            out[0, 0], out[0, 1], out[0, 2], out[1, 0], out[1, 1], out[1, 2], out[2, 0], out[2, 1], out[2, 2],
+        ) = rotation_of(A[0, 0], A[0, 1], A[0, 2], A[1, 0], A[1, 1], A[1, 2], A[2, 0], A[2, 1], A[2, 2])  # fmt: skip
+
+
+def write_details(
+    per: int,
+    x: Floats,
+    tets: Indices,
+    Dm_inverse: Floats,
+    volume: Floats,
+    mu: Floats,
+    lam: Floats,
+    damping: Floats,
+    R: Floats,
+    stress: Floats,
+    warped: Floats,
+) -> None:
+    """Writes the records of fine tets, (m, WARPED).
+
+    Args:
+        per: How many there are per coarse tet.
+        x: Node positions [m], (n, 3).
+        tets, Dm_inverse, volume, mu, lam, damping: Of a `Model`, of these tets, (m, …).
+        R: Rotations of coarse tets, (M, 3, 3).
+        stress: P_Green(F) less the corotated linear stress of F, (M, 3, 3) [Pa].
+        warped: Out.
+    """
+
+    def work(begin: int, end: int) -> None:
+        write_range(begin, end, per, x, tets, Dm_inverse, volume, mu, lam, damping, R, stress, warped)
+
+    run_ranges(0, len(tets), AT_ONCE, work)
+
+
+@kernel(contract=True)
+def write_range(begin, end, per, x, tets, Dm_inverse, volume, mu, lam, damping, R, stress, warped):
+    """Writes the records of the fine tets from `begin` to `end`; see `write_details`."""
+    F, turn = np.zeros(9 * L), np.zeros(9 * L)
+    for tet in range(begin, end):
+        coarse = tet // per
+        deform(tet, x, tets, Dm_inverse, F, 0)
+        for row in range(3):
+            for column in range(3):
+                turn[(3 * column + row) * L] = R[coarse, row, column]
+        write_record(tet, F, turn, 0, nothing(), nothing(), Dm_inverse, volume, mu, lam, damping, warped)
+        A, V, w = stress[coarse], -volume[tet], WARPED * tet + FORCE
+        s = three(V * A[0, 0], V * A[1, 0], V * A[2, 0])
+        t = three(V * A[0, 1], V * A[1, 1], V * A[2, 1])
+        u = three(V * A[0, 2], V * A[1, 2], V * A[2, 2])
+        g, h, i = load(Dm_inverse, 9 * tet), load(Dm_inverse, 9 * tet + 3), load(Dm_inverse, 9 * tet + 6)
+        p = add(load(warped, w + 3), 1.0, turned(s, t, u, g))
+        q = add(load(warped, w + 6), 1.0, turned(s, t, u, h))
+        r = add(load(warped, w + 9), 1.0, turned(s, t, u, i))
+        store_four(warped, w, p, q, r)
+
+
+@kernel(contract=True)
+def sum_details(per, x, tets, Dm_inverse, volume, mu, lam, R, mean, energy):
+    """Writes Σ V_t ψ(F_t − F; R) of the fine tets of every coarse one [J], (M,); `mean` is F, (M, 3, 3)."""
+    F, turn = np.zeros(9 * L), np.zeros(9 * L)
+    for coarse in range(len(energy)):
+        for row in range(3):
+            for column in range(3):
+                turn[(3 * column + row) * L] = R[coarse, row, column]
+        A, B, C = of_lane(turn, 0), of_lane(turn, 3 * L), of_lane(turn, 6 * L)
+        total = 0.0
+        for tet in range(per * coarse, per * (coarse + 1)):
+            deform(tet, x, tets, Dm_inverse, F, 0)
+            for row in range(3):
+                for column in range(3):
+                    F[(3 * column + row) * L] -= mean[coarse, row, column]
+            a, b, c = of_lane(F, 0), of_lane(F, 3 * L), of_lane(F, 6 * L)
+            xx, yy, zz = dot(A, a), dot(B, b), dot(C, c)
+            xy, yz, zx = dots(A, b, B, a), dots(B, c, C, b), dots(C, a, A, c)  # twice the strain
+            square = xx * xx + yy * yy + zz * zz + 0.5 * (xy * xy + yz * yz + zx * zx)
+            total += volume[tet] * (mu[tet] * square + 0.5 * lam[tet] * (xx + yy + zz) ** 2)
+        energy[coarse] = total

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mean deformation gradients of coarse tets, as sums over the nodes on their faces: those inside have none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Floats, Indices, floats, indices
+from ..jit import kernel
+from ..levels import Levels, nodes_of, refined
+from ..linear.threes import add, load, nothing, numbers, store
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """How the mean gradients of M coarse tets follow from q nodes each: F = Σ x_a ⊗ g_a.
+
+    Attributes:
+        nodes: Numbers of the body's own, (M, q).
+        gradients: g_a [1/m], (M, q, 3).
+        coarse: Of the functions of the four coarse nodes [1/m], (M, 4, 3).
+        volume: Of the coarse tets [m³], (M,).
+    """
+
+    nodes: Indices
+    gradients: Floats
+    coarse: Floats
+    volume: Floats
+
+
+def means_of(levels: Levels, tets: Indices, Dm_inverse: Floats, volume: Floats) -> Means:
+    """Returns the means of a body.
+
+    Args:
+        levels: Of the body.
+        tets: Its fine tets in the body's own numbers, (m, 4).
+        Dm_inverse, volume: Of a `Model`, of these tets.
+    """
+    count, per = len(levels.coarse_tets), levels.per_coarse
+    # all coarse tets fall apart as one does
+    pattern, of_one = refined(np.arange(4).reshape(1, 4), 4, levels.count)
+    shares = nodes_of(of_one, np.eye(4))  # of the coarse functions, (q + inner, 4)
+    is_outer = shares.min(axis=1) == 0.0
+    _, first = np.unique(pattern, return_index=True)
+    V = volume.reshape(count, per)
+    weight = (V / V.sum(axis=1, keepdims=True))[..., None, None]
+    g = np.concatenate([-Dm_inverse.sum(axis=1, keepdims=True), Dm_inverse], axis=1).reshape(count, per, 4, 3)
+    g = (weight * g).reshape(count, 4 * per, 3)
+    every = np.zeros((count, len(shares), 3))
+    for corner, node in enumerate(pattern.ravel()):
+        every[:, node] += g[:, corner]
+    return Means(
+        nodes=indices(tets.reshape(count, -1)[:, first[is_outer]], count, -1),
+        gradients=floats(every[:, is_outer]),
+        coarse=floats(np.einsum("nc,mni->mci", shares, every)),
+        volume=floats(V.sum(axis=1)),
+    )
+
+
+@kernel(contract=True)
+def mean_gradients(x, nodes, gradients, F):
+    """Writes Σ x_a ⊗ g_a of every coarse tet, (M, 3, 3), for what the body's nodes have, (n, 3)."""
+    for tet in range(len(nodes)):
+        a, b, c = nothing(), nothing(), nothing()
+        for k in range(nodes.shape[1]):
+            (p, q, r), g = numbers(load(x, 3 * nodes[tet, k])), load(gradients, 3 * (tet * nodes.shape[1] + k))
+            a, b, c = add(a, p, g), add(b, q, g), add(c, r, g)
+        store(F, 9 * tet, a)
+        store(F, 9 * tet + 3, b)
+        store(F, 9 * tet + 6, c)
+
+
+@kernel(contract=True)
+def add_stress(factor, P, nodes, gradients, out):
+    """Adds `factor` P g_a of every coarse tet with P, (M, 3, 3), to its nodes, (n, 3)."""
+    for tet in range(len(nodes)):
+        for k in range(nodes.shape[1]):
+            x, y, z = numbers(load(gradients, 3 * (tet * nodes.shape[1] + k)))
+            i = nodes[tet, k]
+            for row in range(3):
+                out[i, row] += factor * (P[tet, row, 0] * x + P[tet, row, 1] * y + P[tet, row, 2] * z)
