@@ -12,8 +12,6 @@ last bit, since other programs take their share of the machine; of these times t
 from __future__ import annotations
 
 import cProfile
-import dataclasses
-import importlib
 import os
 import pstats
 import sys
@@ -24,64 +22,24 @@ from statistics import median
 import numpy as np
 import pytest
 
-bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+pytest.importorskip("bpy", reason="needs Blender's module")
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "demo_blends"))
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
+from papers.mg04_demos import DT, TABLE_1, shown_triangles, simulation, steps
 from reach_table import reach
-from sinew.addon.export import export_scene
-from sinew.solver.advance import advance_step
-from sinew.solver.build import build
-from sinew.solver.cache import layout
 from sinew.solver.jit import set_thread_count
-from sinew.solver.scene import Scene
 from sinew.solver.simulation import Simulation
-from sinew.solver.tracks import TrackReader
 
-DT = 0.01
-ITERATIONS = 20
 TIMES_REAL = 20.0
 THREADS = 2
 RUNS = 5
-# scene → tets and triangles of the paper's table
-TABLE_1 = {"snake": (440, 22_000), "wax_cow": (970, 5_800), "dragon": (834, 10_000)}
-
-
-def simulation(name: str, folder: Path) -> Simulation:
-    """Returns a demo scene, exported and built, with the paper's limit on iterations."""
-    importlib.import_module(name).build()
-    for _ in export_scene(bpy.context, bpy.context.scene, folder):
-        pass
-    scene = Scene.load(folder / layout.SCENE_FOLDER)
-    assert np.isclose(scene.settings.substeps * scene.settings.fps, 1.0 / DT)
-    tracks = TrackReader(folder / layout.SCENE_FOLDER)
-    built = build(scene, tracks, lambda *stage: None)
-    # no residual is small enough to stop before
-    settings = dataclasses.replace(scene.settings, tolerance=0.0, max_iterations=ITERATIONS)
-    return Simulation(dataclasses.replace(scene, settings=settings), tracks, built, built.initial.copy())
-
-
-def shown_triangles() -> int:
-    """Returns how many triangles the bodies of the open file have when they are rendered, with all their modifiers."""
-    depsgraph, count = bpy.context.evaluated_depsgraph_get(), 0
-    for obj in bpy.context.scene.objects:
-        if obj.type == "MESH" and obj.sinew.role == "BODY":
-            mesh = obj.evaluated_get(depsgraph).to_mesh()
-            mesh.calc_loop_triangles()
-            count += len(mesh.loop_triangles)
-    return count
 
 
 def run(simulated: Simulation) -> list[float]:
     """Moves it through all its frames; returns how long each step took [ms]."""
-    settings = simulated.scene.settings
-    taken = []
-    for number in range((settings.frame_end - settings.frame_start) * settings.substeps):
-        began = time.perf_counter()
-        advance_step(simulated, number * DT, (number + 1) * DT)
-        taken.append(1e3 * (time.perf_counter() - began))
-    return taken
+    return list(steps(simulated))
 
 
 @pytest.mark.parametrize("name", TABLE_1)

@@ -16,6 +16,9 @@ PAPERS = {
 }
 NAMES = (
     "mdmjc02_volume",
+    "mg04_cost",
+    "mg04_scenes",
+    "mg04_condition",
 )  # fmt: skip
 
 

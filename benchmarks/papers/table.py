@@ -38,6 +38,11 @@ class Row:
             raise ValueError(f"{self.quantity}: {self.ours} is not the paper's {self.paper}: say why")
 
 
+def claim(quantity: str, paper: str, ours: str, holds: bool, otherwise: str) -> Row:
+    """Returns a row of something that the paper claims, with a sentence only where it does not hold."""
+    return Row(quantity, paper, ours, bool(holds), "" if holds else otherwise)
+
+
 @dataclass(frozen=True)
 class Picture:
     """A plot or a drawing.
