@@ -31,6 +31,7 @@ from .simulation import Simulation
 from .spin import turn_pieces
 from .state import State
 from .topology import TETS
+from .vertex_warp import is_any_warped
 
 MOST_HALVINGS = 3  # of a step, so at most eight parts
 
@@ -76,7 +77,7 @@ def move(
         one, _ = move(simulation, model, begin, middle, on_progress, ahead, halvings + 1)
         other, held = move(simulation, model, middle, end, on_progress, ahead, halvings + 1)
         return _together(report, one, other), held
-    if stepping:
+    if stepping or is_any_warped(model):
         turn_pieces(model, state, before.x, bounds.held, dt)
     if contacts:
         contacts.remember(state)
@@ -119,7 +120,7 @@ class _Solves:
             simulation.scene.settings, respond=self.respond, max_solves=MOST_WHEN_VIOLENT, flesh=self.stepping,
             on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
             lively=(lambda: self.outside(True)) if self.is_mixed else None,
-            turns=TETS in state.fields or self.has_skins,
+            turns=(TETS in state.fields or self.has_skins) and not is_any_warped(self.model),
             follow=contacts.follow if contacts and self.has_skins else None,
         )  # fmt: skip
 

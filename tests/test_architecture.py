@@ -27,7 +27,7 @@ LAYERS = [
     "tetrahedralize cutting lips",
     "model stored_mesh topology painted filling",
     "elements hyperelastic part_model spin",
-    "hierarchical",
+    "hierarchical vertex_warp",
     "mesh_files pin_regions integrators rest_stress",
     "skins formulations",
     "contact heat",

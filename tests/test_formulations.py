@@ -6,7 +6,7 @@ import pytest
 
 from meshes import bar
 from sinew.solver.formulations import formulation
-from sinew.solver.method import HIGHAM, Method
+from sinew.solver.method import EDGES, HIGHAM, SPRINGS, Method
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material
 
@@ -18,8 +18,20 @@ METHODS = [
     Method("qr", is_stale=True),
     Method("green"),
     Method("hybrid"),
+    Method("vertex-warp"),
+    Method("vertex-warp", rotation_field=EDGES),
+    Method("vertex-warp", network=SPRINGS),
 ]
-NAMES = ["linear", "polar", "polar, Higham", "QR", "QR, stale", "green", "hybrid"]
+NAMES = [
+    "linear",
+    "polar",
+    "polar, Higham",
+    "QR",
+    "QR, stale",
+    "green",
+    "hybrid",
+    *(f"vertices{of}" for of in ("", ", edges", ", springs")),
+]
 
 
 def bar_model(nu=0.3):

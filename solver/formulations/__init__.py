@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import Protocol
 
 from ..arrays import Floats
-from ..method import GREEN, HIERARCHICAL, HYBRID, LINEAR, POLAR, QR, Method
+from ..method import GREEN, HIERARCHICAL, HYBRID, LINEAR, POLAR, QR, VERTEX_WARP, Method
 from ..model import Model
 from .by_laws import ByLaws
 from .by_levels import ByLevels
 from .by_records import ByRecords
+from .by_vertices import ByVertices
 
 __all__ = ["Formulation", "formulation"]
 
@@ -37,6 +38,7 @@ MAKERS: dict[str, Callable[[Model], Formulation]] = {
     LINEAR: ByRecords,
     POLAR: ByRecords,
     QR: ByRecords,
+    VERTEX_WARP: ByVertices,
     GREEN: ByLaws,
     HYBRID: ByLaws,
     HIERARCHICAL: ByLevels,

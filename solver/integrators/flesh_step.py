@@ -30,7 +30,7 @@ from ..scene import Settings
 from ..state import State
 from .conventions import CHANGE
 from .flesh import DynamicFlesh
-from .held_frames import ROTATION, due, grow_older
+from .held_frames import ROTATION, TURNED, due, grow_older
 from .newmark import NewmarkStep
 from .newmark_contacts import forces_across
 from .newton import NewtonStep
@@ -89,6 +89,8 @@ def flesh_step(
     state.fields[CHANGE] = v - state.v
     if newton and newton.system.held is not None:
         state.fields[ROTATION] = newton.system.held
+    if newton and newton.system.turned is not None:
+        state.fields[TURNED] = newton.system.turned
     grow_older(model, state, was_due)
     state.x, state.v, state.time = x, v, state.time + dt
     times = {"assembly": 1e3 * (begun - started), "solve": 1e3 * (ended - begun)}

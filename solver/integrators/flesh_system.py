@@ -28,9 +28,10 @@ from ..linear.points import add_points
 from ..model import Model
 from ..scene import Settings
 from ..state import State
+from ..vertex_warp import is_warped
 from .conventions import LEAST
 from .flesh import DynamicFlesh, FleshGroup, Look
-from .held_frames import held_rotations
+from .held_frames import held_rotations, warp_vertices
 from .outside import Outside
 from .paired import lost_by, with_pairs
 from .right_side import push_by_gravity
@@ -52,6 +53,8 @@ class FleshSystem:
         scale: What ‖r‖ is compared with, per island [N s], (k,).
         looked: Forces and tangent of flesh; None where no body moves by implicit Euler.
         held: Rotations of bodies that hold theirs, see `held_rotations`.
+        turned: Rotations of nodes, see `vertex_warp.add_warped`.
+        v_seen: The velocities of the last look [m/s], (n, 3).
     """
 
     def __init__(self, model: Model, state: State, dt: float, settings: Settings, flesh: DynamicFlesh) -> None:
@@ -90,6 +93,7 @@ class FleshSystem:
     def see(self, v: Floats, outside: Outside, is_free: Bools) -> None:
         """Computes residual and matrix with the forces and the tangent of flesh as they were at the last look."""
         model, dt = self.model, self.dt
+        self.v_seen = v
         np.copyto(self.values, self.base)
         pull = dt * self.base_force
         if self.looked and self.group:
@@ -193,7 +197,7 @@ class FleshSystem:
         X = self.model.X[self.wide.nodes] if self.wide and pattern is self.wide.pattern else None
         return solve_system(
             self.model, pattern, values, b, is_free, d, x, self.settings, tolerance=exactness, least=least,
-            likely=likely, X=X,
+            likely=likely, X=X, so_far=self.v_seen,
         )  # fmt: skip
 
     def _times(self, v: Floats) -> Floats:
@@ -273,7 +277,9 @@ class FleshSystem:
                     self.x0, model.tets[t], model.Dm_inverse[t], model.volume[t], model.pressure_modulus[t],
                     model.stiffness_damping[t], strain[t] if len(strain) else strain, work.warped[t],
                 )  # fmt: skip
-            assemble(dt * dt, dt, self.drag, p, work.warped, self.base, self.base_force, n)
+            stiff = 0.0 if is_warped(model, number) else dt * dt
+            assemble(stiff, dt, self.drag, p, work.warped, self.base, self.base_force, n)
+        self.turned = warp_vertices(model, self.state, dt, self.base, self.base_force)
 
 
 _bases: WeakKeyDictionary[BlockPattern, Floats] = WeakKeyDictionary()

@@ -2,6 +2,7 @@
 """Rotations that are found anew only every so many steps (`Method.rotations_every`), and kept in the state meanwhile.
 
     frames.age     steps since the rotations of each body were found, (bodies,)
+    node.rotation  R of the nodes of bodies that are warped vertex by vertex and hold theirs, (n, 9)
     tet.rotation   R of the tets of polar bodies that hold theirs, zero for all others, (m, 3, 3)
 
 Other methods that hold rotations ask `due` too; `grow_older` counts for all of them at the end of a step.
@@ -17,9 +18,12 @@ from ..elements.records import method_of
 from ..method import POLAR
 from ..model import Model
 from ..state import State
+from ..vertex_warp import add_warped, is_any_warped
 
 AGE = "frames.age"
 ROTATION = "tet.rotation"
+TURNED = "node.rotation"
+PLASTIC_STRAIN = "tet.plastic_strain"  # where the additive law keeps what has flowed (`plastic/`)
 
 
 def due(model: Model, state: State) -> Bools:
@@ -53,6 +57,21 @@ def held_rotations(model: Model, state: State) -> Floats | None:
         else:
             rotations[t] = kept[t]
     return rotations
+
+
+def warp_vertices(model: Model, state: State, dt: float, values: Floats, force: Floats) -> Floats | None:
+    """Adds what bodies that are warped vertex by vertex bring to the system of the step that begins here.
+
+    Returns:
+        Rotations of nodes, (n, 9), for `TURNED` in the fields of the state at the end of the step; None where no body
+        holds them.
+    """
+    if not is_any_warped(model):
+        return None
+    plastic = state.fields.get(PLASTIC_STRAIN)
+    return add_warped(
+        model, state.x, dt, values, force, held=state.fields.get(TURNED), is_due=due(model, state), plastic=plastic
+    )
 
 
 def _every(model: Model) -> np.ndarray:

@@ -29,7 +29,7 @@ from .by_newton import moved_by_newton
 from .conventions import CHANGE, LEAST
 from .flesh import DynamicFlesh
 from .flesh_step import OnIteration, flesh_step
-from .held_frames import ROTATION, due, grow_older, held_rotations
+from .held_frames import ROTATION, TURNED, due, grow_older, held_rotations, warp_vertices
 from .linearised import Turning, join, warp
 from .outside import Outside
 from .paired import with_pairs
@@ -115,6 +115,8 @@ def _step(
     stored = stored_energy(model, floats(state.x), workspace(model.pattern).warped) if turning else np.zeros(0)
     warped = clock.perf_counter()
     join(model, dt)
+    work = workspace(model.pattern)
+    node_turns = warp_vertices(model, state, dt, work.values, work.force)
     assembled = clock.perf_counter()
 
     iterations, solves = 0, 0
@@ -142,6 +144,8 @@ def _step(
     state.fields[CHANGE] = change
     if held is not None:
         state.fields[ROTATION] = held
+    if node_turns is not None:
+        state.fields[TURNED] = node_turns
     grow_older(model, state, was_due)
     state.x, state.v, state.time = x, v, state.time + dt
     stages = {"elements": warped - started, "assembly": assembled - warped, "solve": ended - assembled}

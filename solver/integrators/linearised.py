@@ -27,6 +27,7 @@ from ..elements.twist import sum_twists
 from ..elements.volume_pressure import add_pressure
 from ..model import Model
 from ..spin import spun, turned
+from ..vertex_warp import is_any_warped, is_warped
 from .outside import Outside
 from .workspace import workspace
 
@@ -57,10 +58,18 @@ def warp(model: Model, x: Floats, held: Floats | None = None) -> None:
 
 
 def join(model: Model, dt: float) -> None:
-    """Writes the matrix of a step of Δt = `dt` [s] and the elastic forces out of the records of tets."""
+    """Writes the matrix of a step of Δt = `dt` [s] and the elastic forces out of the records of tets.
+
+    Bodies whose stiffness is warped vertex by vertex get mass and damping alone, see `vertex_warp.add_warped`.
+    """
     work = workspace(model.pattern)
     drag = model.mass * (1.0 + dt * model.mass_damping)
-    assemble(dt * dt, dt, drag, model.pattern, work.warped, work.values, work.force)
+    if not is_any_warped(model):
+        assemble(dt * dt, dt, drag, model.pattern, work.warped, work.values, work.force)
+        return
+    for number, body in enumerate(model.bodies):
+        stiff = 0.0 if is_warped(model, number) else dt * dt
+        assemble(stiff, dt, drag, model.pattern, work.warped, work.values, work.force, body.nodes)
 
 
 class Turning:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from ..arrays import Bools, Floats
+from ..linear.bicgstab import solve_unsymmetric
 from ..linear.multigrid.preconditioner import EmbeddedLattices
 from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved, solve
 from ..linear.rigid_modes import rigid_modes
 from ..model import Model
 from ..scene import Settings
+from ..vertex_warp import balance_of, is_any_warped, is_unsymmetric
 from .conventions import TIGHT
 
 
@@ -27,6 +29,7 @@ def solve_system(
     least: Floats,
     likely: Floats | None,
     X: Floats | None = None,
+    so_far: Floats | None = None,
 ) -> Solved:
     """Solves A v = b for the free nodes, from what `v` holds.
 
@@ -41,7 +44,34 @@ def solve_system(
         tolerance: Relative residual to reach.
         least, likely: As for `linear.pcg.solve`.
         X: Rest positions of the nodes of `pattern` [m], (n, 3), where these are not all of the model.
+        so_far: Velocities at which b is a residual [m/s], (n, 3); None: zero.
     """
+    if X is None and is_any_warped(model):
+        return solve_warped(
+            model, pattern, values, b, is_free, v, x, settings,
+            tolerance=tolerance, least=least, likely=likely, so_far=so_far,
+        )  # fmt: skip
+    return solve_symmetric(
+        model, pattern, values, b, is_free, v, x, settings, tolerance=tolerance, least=least, likely=likely, X=X
+    )
+
+
+def solve_symmetric(
+    model: Model,
+    pattern: BlockPattern,
+    values: Floats,
+    b: Floats,
+    is_free: Bools,
+    v: Floats,
+    x: Floats,
+    settings: Settings,
+    *,
+    tolerance: float,
+    least: Floats,
+    likely: Floats | None,
+    X: Floats | None = None,
+) -> Solved:
+    """Does what `solve_system` does where A is symmetric, or as far as it is for the free nodes."""
     modes = rigid_modes(pattern, values, x, is_free)
     lattices = None
     if settings.tolerance <= TIGHT and pattern.coupling is None:
@@ -50,3 +80,55 @@ def solve_system(
     return solve(
         pattern, values, b, is_free, v, tolerance, settings.max_iterations, least, likely, modes, lattices
     )  # fmt: skip
+
+
+def solve_warped(
+    model: Model,
+    pattern: BlockPattern,
+    values: Floats,
+    b: Floats,
+    is_free: Bools,
+    v: Floats,
+    x: Floats,
+    settings: Settings,
+    *,
+    tolerance: float,
+    least: Floats,
+    likely: Floats | None,
+    so_far: Floats | None,
+) -> Solved:
+    """Does it where bodies are warped vertex by vertex: these, and what touches them, without symmetry."""
+    is_odd = is_unsymmetric(model, pattern)
+    parts = []
+    if (is_free & ~is_odd).any():
+        parts.append(
+            solve_symmetric(
+                model,
+                pattern,
+                values,
+                b,
+                is_free & ~is_odd,
+                v,
+                x,
+                settings,
+                tolerance=tolerance,
+                least=least,
+                likely=likely,
+            )  # fmt: skip
+        )
+    if (is_free & is_odd).any():
+        balance = balance_of(model, pattern, values, b, x, is_free, so_far)
+        if balance:
+            balance.apply(v)
+        parts.append(
+            solve_unsymmetric(
+                pattern, values, b, is_free & is_odd, v, tolerance, settings.max_iterations, least, likely
+            )  # fmt: skip
+        )
+        if balance:
+            balance.apply(v)
+    return Solved(
+        max((part.iterations for part in parts), default=0),
+        max((part.residual for part in parts), default=0.0),
+        all(part.converged for part in parts),
+    )

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Takes out of a solve what warped stiffness pushes and turns bodies with as a whole, the ghost force.
+
+What is inside a body cannot move it as a whole. So after a solve each free body gets the rigid motion with which
+its momentum and its angular momentum change by what acts from outside and by nothing else:
+
+    Zᵀ (b̂ − Â v) = 0,
+
+with the six rigid motions Z of the body about its centre at the begin of the step, and  and b̂ the matrix and the
+right-hand side without warped stiffness: mass, damping, springs and contacts. x × v⁺ = x⁺ × v⁺, so angular momentum is
+right at the end of the step too. Bodies that touch are balanced together. One that is held is left as it is: what holds
+it bears the ghost force.
+
+Source: MDMJC02, section 3, after Desbrun et al. 1999; the condition by own derivation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Bools, Floats
+from ..geometry.chunks import run_ranges
+from ..linear.pattern import BlockPattern
+from ..linear.rigid_modes import RigidModes, balance, is_any_free, rigid_modes
+from ..model import Model
+from .bodies import AT_ONCE, warped_bodies, warping
+from .rows import subtract_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """How velocities are balanced in a solve: the rigid modes of  and b̂, (n, 3)."""
+
+    pattern: BlockPattern
+    modes: RigidModes
+    b: Floats
+
+    def apply(self, v: Floats) -> None:
+        """Gives free bodies their momenta: moves v [m/s], (n, 3)."""
+        balance(self.modes, self.pattern, self.b, v)
+
+
+def balance_of(
+    model: Model, pattern: BlockPattern, values: Floats, b: Floats, x: Floats, is_free: Bools, so_far: Floats | None
+) -> Balance | None:
+    """Returns how a solve of A v = b is balanced; None where no body that asks for it is free.
+
+    Args:
+        model: All bodies, whose present `warping` is part of A.
+        pattern, values: A, (b, 9); it may have more blocks than the model's pattern.
+        b: Right-hand side [N s], (n, 3).
+        x: Where nodes are [m], (n, 3).
+        is_free: Which are solved for, (n,).
+        so_far: Velocities at which b is a residual [m/s], (n, 3); None: zero.
+    """
+    is_sought = is_free & _asks(model, pattern)
+    if not is_any_free(pattern.island_start, is_sought):
+        return None
+    of, own = warping(model.pattern), model.pattern
+    outer, left = values.copy(), b.copy()
+    for body, method in warped_bodies(model):
+        if not method.keeps_momentum:
+            continue
+
+        def work(begin: int, end: int) -> None:
+            subtract_rows(
+                begin, end, own.row_start, own.column, of.blocks, pattern.row_start, pattern.column, values, outer
+            )
+
+        n = body.nodes
+        run_ranges(n.start, n.stop, AT_ONCE, work)
+        left[n] -= of.push[n]
+        if so_far is not None:
+            left[n] += _pulled(own, of.blocks, so_far, n)
+    modes = rigid_modes(pattern, outer, x, is_sought)
+    return None if modes is None else Balance(pattern, modes, left)
+
+
+def is_unsymmetric(model: Model, pattern: BlockPattern) -> Bools:
+    """Returns which nodes are of warped bodies, or of others that touch such, (n,)."""
+    own = np.zeros(model.node_count, bool)
+    for body, _ in warped_bodies(model):
+        own[body.nodes] = True
+    return _with_touching(pattern, own)
+
+
+def _asks(model: Model, pattern: BlockPattern) -> Bools:
+    """Returns which nodes are of bodies that ask for balance, or of others that touch such, (n,)."""
+    asks, refuses = np.zeros((2, model.node_count), bool)
+    for body, method in warped_bodies(model):
+        (asks if method.keeps_momentum else refuses)[body.nodes] = True
+    return _with_touching(pattern, asks) & ~refuses
+
+
+def _with_touching(pattern: BlockPattern, is_of: Bools) -> Bools:
+    """Returns the same nodes, (n,), and those of all islands that are coupled with theirs."""
+    if pattern.coupling is None:
+        return is_of
+    start, members = pattern.clusters
+    of_island = np.logical_or.reduceat(is_of, pattern.island_start[:-1].astype(np.int64))
+    of_cluster = np.logical_or.reduceat(of_island[members], np.asarray(start[:-1], np.int64))
+    of_island[members] = np.repeat(of_cluster, np.diff(start))
+    return of_island[pattern.island_of_row]
+
+
+def _pulled(pattern: BlockPattern, blocks: Floats, v: Floats, nodes: slice) -> Floats:
+    """Returns the rows of some nodes of the product of blocks, (b, 9), with v, (n, 3)."""
+    start = pattern.row_start[nodes.start : nodes.stop + 1].astype(np.int64)
+    k = slice(start[0], start[-1])
+    each = np.einsum("kij,kj->ki", blocks[k].reshape(-1, 3, 3), v[pattern.column[k]])
+    return np.add.reduceat(each, start[:-1] - start[0])

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is constant while rest shapes and moduli are: the matrix at rest, and the edges there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import Floats
+from ..elements.assembly import assemble
+from ..elements.cauchy import warp_linear
+from ..elements.record import WARPED
+from ..linear.pattern import BlockPattern, Unsigned
+from ..method import EDGES, SPRINGS, Method
+from ..model import BodyRange, Model
+from .rotations import chosen_edges
+from .springs import add_springs
+
+_PAIRS = [(a, b) for a in range(4) for b in range(4) if a != b]
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """Of the bodies whose stiffness is warped; the rows of others mean nothing.
+
+    Attributes:
+        K: Blocks of the stiffness [N/m], (b, 9).
+        push: Forces on the nodes with all of them in one place, Σ_j k_ij X_j [N], (n, 3); with what an initial strain
+            makes of it.
+        edges: From the node of a block's row to that of its column [m], (b, 3): where tets do not fit together, such
+            as after plastic flow, their mean.
+        chosen: Three of them per node, as blocks, (n, 3), or (0, 3) where no body asks for edge frames.
+    """
+
+    K: Floats
+    push: Floats
+    edges: Floats
+    chosen: Unsigned
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What was made, and the arrays out of which."""
+
+    read: tuple[object, ...]
+    rest: Rest
+
+
+_kept: WeakKeyDictionary[BlockPattern, _Kept] = WeakKeyDictionary()
+
+
+def rest_of(model: Model, bodies: list[tuple[BodyRange, Method]], plastic: Floats | None = None) -> Rest:
+    """Returns what holds at rest, made anew only where something has changed.
+
+    Args:
+        model: All bodies.
+        bodies: Those whose stiffness is warped.
+        plastic: Strain that has flowed as part of the model's `initial_strain`, (m, 6); None: none. Shapes that have
+            it are not turned; a body under stress at rest is not turned in its shape without it.
+    """
+    read = (model.Dm_inverse, model.volume, model.mu, model.lam, model.initial_strain, model.methods, plastic)
+    kept = _kept.get(model.pattern)
+    if kept is None or any(one is not other for one, other in zip(kept.read, read, strict=True)):
+        _kept[model.pattern] = kept = _Kept(read, _make(model, bodies, plastic))
+    return kept.rest
+
+
+def _make(model: Model, bodies: list[tuple[BodyRange, Method]], plastic: Floats | None) -> Rest:
+    pattern, strain = model.pattern, model.initial_strain
+    K, push = np.zeros((pattern.block_count, 9)), np.zeros((model.node_count, 3))
+    Dm = _edge_matrices(model.Dm_inverse)
+    for body, method in bodies:
+        t, own = body.tets, strain[body.tets] if len(strain) else strain
+        if method.network == SPRINGS:
+            mu, lam = model.mu[t], model.lam[t]
+            # where what is molten has no shear modulus, λ is all that it has
+            youngs = mu * (3.0 * lam + 2.0 * mu) / np.maximum(lam + mu, np.finfo(float).tiny)
+            add_springs(pattern, t, model.tets[t], Dm[t], own, youngs, model.volume[t], K, push)
+        else:
+            _add_tets(model, body, own, K, push)
+    seen = Dm if plastic is None else _strained(Dm, plastic)
+    edges = _mean_edges(pattern, bodies, seen)
+    uses_frames = any(method.rotation_field == EDGES for _, method in bodies)
+    chosen = chosen_edges(pattern, seen) if uses_frames else np.zeros((0, 3), np.uint32)
+    return Rest(K, push, edges, chosen)
+
+
+def _add_tets(model: Model, body: BodyRange, strain: Floats, K: Floats, push: Floats) -> None:
+    """Writes the rows of a body: what linear tets feel with all nodes in one place, and their blocks."""
+    t = body.tets
+    records = np.zeros((model.tet_count, WARPED))
+    warp_linear(
+        np.zeros((model.node_count, 3)), model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t],
+        model.lam[t], np.zeros(t.stop - t.start), strain, records[t],
+    )  # fmt: skip
+    assemble(1.0, 0.0, np.zeros(model.node_count), model.pattern, records, K, push, body.nodes)
+
+
+def _edge_matrices(Dm_inverse: Floats) -> Floats:
+    """Returns Dm [m], (m, 3, 3), of Dm⁻¹ by its cofactors."""
+    g, h, i = Dm_inverse[:, 0], Dm_inverse[:, 1], Dm_inverse[:, 2]
+    columns = np.stack([np.cross(h, i), np.cross(i, g), np.cross(g, h)], axis=2)
+    return columns / np.einsum("mi,mi->m", g, columns[:, :, 0])[:, None, None]
+
+
+def _strained(Dm: Floats, strain: Floats) -> Floats:
+    """Returns (I + ε) Dm for strains as xx, yy, zz, xy, yz, zx, (m, 6)."""
+    return Dm + strain[:, [0, 3, 5, 3, 1, 4, 5, 4, 2]].reshape(-1, 3, 3) @ Dm
+
+
+def _mean_edges(pattern: BlockPattern, bodies: list[tuple[BodyRange, Method]], Dm: Floats) -> Floats:
+    """Returns per block the mean over tets of the edge that they have there [m], (b, 3), zero on the diagonal."""
+    which = np.concatenate([np.arange(body.tets.start, body.tets.stop) for body, _ in bodies])
+    blocks = pattern.corner_block.reshape(-1, 4, 4)[which]
+    corners = np.concatenate([np.zeros((len(which), 1, 3)), np.swapaxes(Dm[which], 1, 2)], axis=1)
+    places = np.concatenate([blocks[:, a, b] for a, b in _PAIRS])
+    along = np.concatenate([corners[:, b] - corners[:, a] for a, b in _PAIRS])
+    count = np.maximum(np.bincount(places, minlength=pattern.block_count), 1)
+    sums = [np.bincount(places, along[:, axis], minlength=pattern.block_count) / count for axis in range(3)]
+    return np.ascontiguousarray(np.stack(sums, axis=1))
