@@ -12,6 +12,7 @@ from .arrays import Bools, Floats
 from .built import Built
 from .contact.memory import Memory
 from .contact.skins_broken import follow_skins, together
+from .elements.frames import frames_of_body
 from .fracture.bodies import DAMAGE, LARGEST, TIP, BreakableBody, FractureBodies
 from .fracture.copies import count_pieces
 from .fracture.neighbours import FACES
@@ -113,8 +114,9 @@ def _find_overload(
     stress, toughness = body.strength(simulation.tracks, end)
     reached, count = find_overload(
         own.start, own.stop, state.x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain,
-        is_held, fracture.is_breakable, fracture.is_judged, fracture.bearing, fracture.share, fracture.size,
-        state.fields[TIP], stress, toughness, float(largest[body.number]), state.fields[DAMAGE], overload,
+        frames_of_body(model, own, state.x), is_held, fracture.is_breakable, fracture.is_judged, fracture.bearing,
+        fracture.share, fracture.size, state.fields[TIP], stress, toughness, float(largest[body.number]),
+        state.fields[DAMAGE], overload,
     )  # fmt: skip
     # splinters on hard ground are under stresses that say nothing of what the body bears
     if simulation.built.whole is None or _pieces(model, body) == _pieces(simulation.built.whole.model, body):

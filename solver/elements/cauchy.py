@@ -17,7 +17,9 @@ from ..jit import kernel
 from ..linear.threes import load, numbers, store, three
 from .corotational import AT_ONCE, deform, store_four, turned
 from .record import BETA, BULK, BULK_DAMPING, FORCE, SQUARE, STRETCHED, TURNED, V_LAMBDA, V_MU, WARPED
-from .rotation_lanes import LANES as L
+from .rotation_lanes import LANES
+
+L = LANES
 
 
 def warp_linear(

@@ -22,6 +22,12 @@ def gradient_of(x, n, G):
     return a, b, c, d, e, f, g, h, i
 
 
+@kernel(inside=True)
+def entries_of(R):
+    """Returns the entries of a matrix, (3, 3), row by row."""
+    return R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[1, 1], R[1, 2], R[2, 0], R[2, 1], R[2, 2]
+
+
 @kernel(contract=True, inside=True)
 def corotated_strain_of(a, b, c, d, e, f, g, h, i, A, B, C, D, E, F, P, Q, R):
     """Returns xx, yy, zz, xy, yz, zx of sym(RᵀF) − I for F = [[a, b, c] …] and R = [[A, B, C] …], row by row."""

@@ -14,7 +14,9 @@ import math
 
 from ..jit import kernel
 from .rotation import rotation_of_any
+from .rotation_lanes import LANES
 
+L = LANES
 FLAT = 1.0e-12  # height over length of the triangle abc up to which it has no plane
 
 
@@ -25,6 +27,45 @@ def qr_rotation_of(a, b, c, d, e, f, g, h, i, gx, gy, gz, hx, hy, hz):
     `gx` … are the last two rows of Dm⁻¹: across the plane acd, and across abc. Where a, b and c lie on a line or in
     one point there are no such axes, and R is the rotation nearest to F.
     """
+    A, B, C, D, E, G, P, Q, R, there = qr_axes(a, b, c, d, e, f, g, h, i, gx, gy, gz, hx, hy, hz)
+    if there == 0.0:
+        return rotation_of_any(a, b, c, d, e, f, g, h, i)
+    return A, B, C, D, E, G, P, Q, R
+
+
+@kernel(contract=True, inside=True)
+def rotate_by_edges(count, F, G, R, there):
+    """Writes the rotations of the first `count` lanes, as `rotation_lanes.rotate` does.
+
+    Args:
+        count: How many there are.
+        F: The matrices, (9 L,), column by column; numbers of any size in the other lanes.
+        G: The last two rows of Dm⁻¹, (6 L,).
+        R: Out, (9 L,).
+        there: Work space, (L,).
+    """
+    for i in range(L):
+        (
+            R[i], R[3 * L + i], R[6 * L + i], R[L + i], R[4 * L + i], R[7 * L + i], R[2 * L + i], R[5 * L + i],
+            R[8 * L + i], there[i],
+        ) = qr_axes(
+            F[i], F[3 * L + i], F[6 * L + i], F[L + i], F[4 * L + i], F[7 * L + i], F[2 * L + i], F[5 * L + i],
+            F[8 * L + i], G[i], G[L + i], G[2 * L + i], G[3 * L + i], G[4 * L + i], G[5 * L + i],
+        )  # fmt: skip
+    for i in range(count):
+        if there[i] == 0.0:
+            (
+                R[i], R[3 * L + i], R[6 * L + i], R[L + i], R[4 * L + i], R[7 * L + i], R[2 * L + i], R[5 * L + i],
+                R[8 * L + i],
+            ) = rotation_of_any(
+                F[i], F[3 * L + i], F[6 * L + i], F[L + i], F[4 * L + i], F[7 * L + i], F[2 * L + i], F[5 * L + i],
+                F[8 * L + i],
+            )  # fmt: skip
+
+
+@kernel(contract=True, inline=True, inside=True)
+def qr_axes(a, b, c, d, e, f, g, h, i, gx, gy, gz, hx, hy, hz):
+    """Returns the nine entries of R, row by row, and 1, or no numbers and 0 where abc has no plane."""
     # the axes at rest: the third across abc, the second in abc and across ab, the first along ab
     k = 1.0 / math.sqrt(hx * hx + hy * hy + hz * hz)
     hx, hy, hz = k * hx, k * hy, k * hz
@@ -39,8 +80,8 @@ def qr_rotation_of(a, b, c, d, e, f, g, h, i, gx, gy, gz, hx, hy, hz):
     rx, ry, rz = py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx
     along, across = px * px + py * py + pz * pz, qx * qx + qy * qy + qz * qz
     normal = rx * rx + ry * ry + rz * rz
-    if not (math.sqrt(normal) > FLAT * (along + across) and along > FLAT * FLAT * across and normal > 0.0):
-        return rotation_of_any(a, b, c, d, e, f, g, h, i)
+    least = FLAT * (along + across)
+    there = (normal > least * least) & (along > FLAT * FLAT * across)
     k, m = 1.0 / math.sqrt(along), 1.0 / math.sqrt(normal)
     px, py, pz, rx, ry, rz = k * px, k * py, k * pz, m * rx, m * ry, m * rz
     qx, qy, qz = ry * pz - rz * py, rz * px - rx * pz, rx * py - ry * px
@@ -48,4 +89,5 @@ def qr_rotation_of(a, b, c, d, e, f, g, h, i, gx, gy, gz, hx, hy, hz):
         px * fx + qx * gx + rx * hx, px * fy + qx * gy + rx * hy, px * fz + qx * gz + rx * hz,
         py * fx + qy * gx + ry * hx, py * fy + qy * gy + ry * hy, py * fz + qy * gz + ry * hz,
         pz * fx + qz * gx + rz * hx, pz * fy + qz * gy + rz * hy, pz * fz + qz * gz + rz * hz,
+        1.0 if there else 0.0,
     )  # fmt: skip

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The records of the tets of one body, by the formulation that it asks for.
 
-linear                  `cauchy.py`
-polar, nearest          `corotational.py`, which finds rotations 32 at a time; other methods that ask for no
-                        records of their own are given these
-polar, Higham; qr       `frames.py` for the rotations, `framed.py` for the records
-polar, held             rotations that are given, `framed.py`
+linear           `cauchy.py`
+polar, nearest   `corotational.py`; methods that ask for no records of their own are given these too
+polar, Higham    `frames.py` for the rotations, `framed.py` for the records
+polar, held      `framed.py`, for rotations that are given
+qr               `edge_framed.py`
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..method import DEFAULT, HIGHAM, LINEAR, POLAR, QR, Method
 from ..model import Model
 from .cauchy import warp_linear
 from .corotational import warp_tets
+from .edge_framed import warp_by_edges
 from .framed import warp_framed
 from .frames import find_frames
 
@@ -24,11 +25,6 @@ from .frames import find_frames
 def method_of(model: Model, number: int) -> Method:
     """Returns by which formulation the tets of a body resist."""
     return model.methods[number] if model.methods else DEFAULT
-
-
-def has_own_frames(method: Method) -> bool:
-    """Whether rotations are not the nearest ones of every step."""
-    return method.name == QR or (method.name == POLAR and method.rotation == HIGHAM)
 
 
 def write_records(model: Model, number: int, x: Floats, warped: Floats, held: Floats | None = None) -> None:
@@ -42,21 +38,21 @@ def write_records(model: Model, number: int, x: Floats, warped: Floats, held: Fl
         held: Rotations of all tets, (m, 3, 3), which polar bodies that hold theirs have instead of those of x.
     """
     method, t = method_of(model, number), model.bodies[number].tets
-    strain = model.initial_strain
-    of_tets = (
-        model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t], model.lam_by_strain[t],
-        model.stiffness_damping[t], strain[t] if len(strain) else strain, warped[t],
+    strain, is_polar = model.initial_strain, method.name == POLAR
+    tets, Dm_inverse = model.tets[t], model.Dm_inverse[t]
+    rest = (
+        model.volume[t], model.mu[t], model.lam_by_strain[t], model.stiffness_damping[t],
+        strain[t] if len(strain) else strain, warped[t],
     )  # fmt: skip
     if method.name == LINEAR:
-        warp_linear(x, *of_tets)
-        return
-    is_held = held is not None and method.name == POLAR and method.rotations_every > 1
-    if not (is_held or has_own_frames(method)):
-        warp_tets(x, *of_tets)
-        return
-    frames = np.empty((t.stop - t.start, 3, 3))
-    if held is not None and is_held:
-        frames = held[t]
+        warp_linear(x, tets, Dm_inverse, *rest)
+    elif method.name == QR:
+        warp_by_edges(not method.is_stale, x, tets, Dm_inverse, *rest)
+    elif held is not None and is_polar and method.rotations_every > 1:
+        warp_framed(held[t], x, tets, Dm_inverse, *rest)
+    elif is_polar and method.rotation == HIGHAM:
+        frames = np.empty((len(tets), 3, 3))
+        find_frames(method, x, tets, Dm_inverse, frames)
+        warp_framed(frames, x, tets, Dm_inverse, *rest)
     else:
-        find_frames(method, x, model.tets[t], model.Dm_inverse[t], frames)
-    warp_framed(method.name == QR and not method.is_stale, frames, x, *of_tets)
+        warp_tets(x, tets, Dm_inverse, *rest)

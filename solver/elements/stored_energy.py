@@ -3,7 +3,8 @@
 
 The nodes 1 to 3 of a tet feel f_a = −T R g_a with T = V σ, so that T = −Σ f_a d_aᵀ with the dual basis d of the R g_a.
 Isotropic material stores ½ V σ : C⁻¹ σ = (T : T − λ / (3 λ + 2 μ) (tr T)²) / (4 V μ), whatever strain it began with.
-A pressure by volume is taken out of the forces first; see `volume_pressure.py` for its energy.
+A pressure by volume is taken out of the forces first; see `volume_pressure.py` for its energy. The present gradients
+of QR bodies have no dual basis where a tet is flat: what these store, V (μ ε:ε + ½ λ tr² ε), is found anew.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ..arrays import Floats
 from ..jit import kernel
 from ..linear.threes import add, add_cross, add_products, load, nothing, numbers, total
 from ..model import Model
+from .frames import frames_of_body, has_present_gradients
 from .record import BULK, FORCE, PRESSED, TURNED, V_LAMBDA, V_MU, WARPED
 from .volume_pressure import FLAT
 
@@ -29,11 +31,40 @@ def stored_energy(model: Model, x: Floats, warped: Floats) -> Floats:
         warped: The records of tets there, (m, WARPED).
     """
     stored = np.zeros(model.pattern.island_count)
-    sum_stored(
-        x, model.pattern.island_of_row, model.tets, model.volume, model.pressure_modulus, model.initial_strain, warped,
-        stored,
-    )  # fmt: skip
+    is_apart = [has_present_gradients(method) for method in model.methods]
+    if not any(is_apart):
+        _add_by_records(model, slice(0, model.tet_count), x, warped, stored)
+        return stored
+    for body, is_own in zip(model.bodies, is_apart, strict=True):
+        (_add_by_strain if is_own else _add_by_records)(model, body.tets, x, warped, stored)
     return stored
+
+
+def _add_by_records(model: Model, t: slice, x: Floats, warped: Floats, stored: Floats) -> None:
+    kappa, strain = model.pressure_modulus, model.initial_strain
+    sum_stored(
+        x, model.pattern.island_of_row, model.tets[t], model.volume[t], kappa[t] if len(kappa) else kappa,
+        strain[t] if len(strain) else strain, warped[t], stored,
+    )  # fmt: skip
+
+
+def _add_by_strain(model: Model, t: slice, x: Floats, warped: Floats, stored: Floats) -> None:
+    tets, V, V_lam, V_mu = model.tets[t], model.volume[t], warped[t, V_LAMBDA], warped[t, V_MU]
+    edges = x[tets[:, 1:]] - x[tets[:, :1]]
+    F = np.einsum("tai,taj->tij", edges, model.Dm_inverse[t])
+    U = np.einsum("tji,tjk->tik", frames_of_body(model, t, x), F)
+    e = 0.5 * (U + np.swapaxes(U, 1, 2)) - np.eye(3)
+    J0 = np.ones(len(tets))
+    if len(model.initial_strain):
+        e -= model.initial_strain[t][:, [[0, 3, 5], [3, 1, 4], [5, 4, 2]]]
+        J0 += model.initial_strain[t, :3].sum(axis=1)
+    energy = V_mu * np.einsum("tij,tij->t", e, e) + 0.5 * V_lam * np.einsum("tii->t", e) ** 2
+    if len(model.pressure_modulus):
+        J, stiffness = np.linalg.det(F), model.pressure_modulus[t] * V
+        energy += 0.5 * stiffness * (J - J0) ** 2
+        whole = np.where(warped[t, BULK] > 0.0, warped[t, BULK] - stiffness, 0.0)
+        energy += np.where(J < FLAT, 0.5 * whole * (J - FLAT) ** 2, 0.0)
+    stored += np.bincount(model.pattern.island_of_row[tets[:, 0]], energy, len(stored))
 
 
 @kernel()

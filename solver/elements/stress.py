@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The elastic stress in every tet, and how large it is.
 
-With the rotation R of F = Ds Dm⁻¹ and ε = sym(RᵀF) − I − ε0 the stress is R σ Rᵀ, σ = 2μ ε + λ tr(ε) I: force per
-area of the shape that the tet has at rest by now, in the directions of space. A model of plastic or hot bodies has
-their present rest shapes and moduli, so this is the elastic stress of those too. Tets that resist changes of their
-volume itself (`volume_pressure.py`) have κ (J − 1 − tr ε0) I in place of κ tr(ε) I.
+With the rotation R of F = Ds Dm⁻¹ that the body's method has (`frames.py`) and ε = sym(RᵀF) − I − ε0 the stress is
+R σ Rᵀ, σ = 2μ ε + λ tr(ε) I: force per area of the shape that the tet has at rest by now, in the directions of space. A
+model of plastic or hot bodies has their present rest shapes and moduli, so this is the elastic stress of those too.
+Tets that resist changes of their volume itself (`volume_pressure.py`) have κ (J − 1 − tr ε0) I in place of κ tr(ε) I.
 
 Source: Müller and Gross 2004, section 4.
 """
@@ -17,8 +17,10 @@ import numpy as np
 
 from ..arrays import Floats, Indices
 from ..jit import kernel
+from ..method import LINEAR
 from ..model import Model
-from .gradient import corotated_strain_of, gradient_of
+from .frames import own_frames
+from .gradient import corotated_strain_of, entries_of, gradient_of
 from .rotation import rotation_of
 
 
@@ -39,7 +41,7 @@ def elastic_stress(model: Model, x: Floats, which: Indices | None = None) -> tup
     stress, largest = np.empty((len(tets), 6)), np.empty(len(tets))
     stress_of_tets(
         x, tets, model.Dm_inverse[of], model.mu[of], model.lam_by_strain[of], kappa[of] if len(kappa) else kappa,
-        strain[of] if len(strain) else strain, stress, largest,
+        strain[of] if len(strain) else strain, own_frames(model, x, which), stress, largest,
     )  # fmt: skip
     return stress, largest
 
@@ -56,10 +58,15 @@ def normal_at_rest(model: Model, x: Floats, which: Indices, normal: Floats) -> F
     """Returns the unit normals, (k, 3), that planes across the tets `which`, (k,), have in rest coordinates.
 
     A plane with the normal n in space has Fᵀ n there; F is of the rest shape in `model.X`, plastic strain included.
+    The stress of linear tets acts on planes at rest.
     """
     corners, rest = x[model.tets[which]], model.X[model.tets[which]]
     edges, rest_edges = corners[:, 1:] - corners[:, :1], rest[:, 1:] - rest[:, :1]
     at_rest = np.linalg.solve(rest_edges, np.einsum("kai,ki->ka", edges, normal)[:, :, None])[:, :, 0]
+    for method, body in zip(model.methods, model.bodies, strict=False):
+        if method.name == LINEAR:
+            is_own = (which >= body.tets.start) & (which < body.tets.stop)
+            at_rest[is_own] = normal[is_own]
     return at_rest / np.maximum(np.linalg.norm(at_rest, axis=1, keepdims=True), 1e-300)
 
 
@@ -70,11 +77,15 @@ def von_mises(stress: Floats) -> Floats:
 
 
 @kernel()
-def stress_of_tets(x, tets, Dm_inverse, mu, lam, kappa, initial_strain, stress, largest):
-    """Writes what `elastic_stress` returns; `kappa` is (m,) or (0,) and `initial_strain` (m, 6) or (0, 6) for none."""
+def stress_of_tets(x, tets, Dm_inverse, mu, lam, kappa, initial_strain, frames, stress, largest):
+    """Writes what `elastic_stress` returns.
+
+    `kappa` is (m,) or (0,) and `initial_strain` (m, 6) or (0, 6) for none; `frames` (m, 3, 3), or (0, 3, 3) for the
+    nearest rotations.
+    """
     for tet in range(len(tets)):
         F, s = gradient_of(x, tets[tet], Dm_inverse[tet]), stress[tet]
-        A, B, C, D, E, G, P, Q, R = rotation_of(*F)
+        A, B, C, D, E, G, P, Q, R = entries_of(frames[tet]) if len(frames) > 0 else rotation_of(*F)
         exx, eyy, ezz, exy, eyz, ezx = corotated_strain_of(*F, A, B, C, D, E, G, P, Q, R)
         J0 = 1.0
         if len(initial_strain) > 0:

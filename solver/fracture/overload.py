@@ -5,13 +5,14 @@ The strength is a tet's own share of the breaking stress, or, where one of its n
 K_c / √h. The stress is that of `elements/stress.py`, taken only where an upper bound that needs no rotation says that
 it could matter: with Green's strain G = ½ (FᵀF − I), s − 1 ≤ ½ (s² − 1) for every stretch s, so that the largest
 principal stress is at most 2μ g + λ tr G, where g is the largest eigenvalue of G, itself at most
-⅓ tr G + √(2/3) ‖dev G‖.
+⅓ tr G + √(2/3) ‖dev G‖. The bound holds for the strain in every rotation, of which the nearest has the largest stress.
 """
 
 from __future__ import annotations
 
 import math
 
+from ..elements.gradient import entries_of
 from ..elements.rotation import rotation_of
 from ..elements.stress import largest_eigenvalue
 from ..jit import kernel
@@ -19,8 +20,8 @@ from ..jit import kernel
 
 @kernel()
 def find_overload(
-    first, last, x, tets, Dm_inverse, mu, lam, initial_strain, is_held, is_breakable, is_judged, bearing, share,
-    size, is_tip,
+    first, last, x, tets, Dm_inverse, mu, lam, initial_strain, frames, is_held, is_breakable, is_judged, bearing,
+    share, size, is_tip,
     breaking_stress, toughness, largest, damage, overload,
 ):  # fmt: skip
     """Writes how near tets from `first` to `last` are to breaking.
@@ -28,6 +29,7 @@ def find_overload(
     Args:
         first, last: Tets of the body.
         x, tets, Dm_inverse, mu, lam, initial_strain: Of the present model and the state.
+        frames: The rotations in which strain is measured, (last − first, 3, 3), or (0, 3, 3) for the nearest ones.
         is_held: Which nodes are held exactly, (n,), or (0,): none. Tets with four such nodes do not break.
         is_breakable: Which tets may break, (m,).
         is_judged: Which of them count for more than their damage, (m,).
@@ -76,7 +78,10 @@ def find_overload(
             bound = 0.5 * bearing[tet] * (k * (m + spread) + lam[tet] * trace)
             if (bound <= largest or not is_judged[tet]) and bound <= min(damage[tet], 1.0) * strength:
                 continue
-        A, B, C, D, E, F, P, Q, R = rotation_of(a, b, c, d, e, f, g, h, i)
+        if len(frames) > 0:
+            A, B, C, D, E, F, P, Q, R = entries_of(frames[tet - first])
+        else:
+            A, B, C, D, E, F, P, Q, R = rotation_of(a, b, c, d, e, f, g, h, i)
         exx, eyy, ezz = A * a + D * d + P * g - 1.0, B * b + E * e + Q * h - 1.0, C * c + F * f + R * i - 1.0
         exy = 0.5 * (A * b + D * e + P * h + B * a + E * d + Q * g)
         eyz = 0.5 * (B * c + E * f + Q * i + C * b + F * e + R * h)
