@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from .arrays import Bools, Floats, floats
 from .boundary import Boundary, boundary
 from .contact.parting import part_calmly
@@ -19,6 +21,7 @@ from .contact.response import ContactStep
 from .contact.settling import MOST_WHEN_VIOLENT
 from .energy_gained import take_gain
 from .gravity import gravity_at
+from .integrators.bdf2 import LENGTH
 from .integrators.flesh import DynamicFlesh
 from .integrators.implicit_euler import step
 from .integrators.outside import Outside, Pairs, Points
@@ -78,7 +81,7 @@ def move(
         other, held = move(simulation, model, middle, end, on_progress, ahead, halvings + 1)
         return _together(report, one, other), held
     if stepping or is_any_warped(model):
-        turn_pieces(model, state, before.x, bounds.held, dt)
+        turn_pieces(model, state, before.x, _not_turned(model, state, bounds.held), dt)
     if contacts:
         contacts.remember(state)
         if report.stored and not in_pieces:
@@ -90,6 +93,17 @@ def move(
     simulation.contacts = contacts
     bounds.remember(simulation, model, dt)
     return report, bounds.held
+
+
+def _not_turned(model: Model, state: State, held: Bools | None) -> Bools | None:
+    """Returns which nodes are held, (n,), or of bodies whose scheme has made a turn of their motion already."""
+    has_past = state.fields.get(LENGTH)
+    if has_past is None or not has_past.any():
+        return held
+    which = np.zeros(model.node_count, bool) if held is None else held.copy()
+    for body, length in zip(model.bodies, has_past, strict=True):
+        which[body.nodes] |= length > 0.0
+    return which
 
 
 class _Solves:

@@ -154,6 +154,7 @@ class Look:
 
     def __init__(self, group: FleshGroup, whole: Model) -> None:
         part, pattern = group.part, group.part.model.pattern
+        self.stiffness_damping = _of(whole.stiffness_damping, part.tets)
         self.group, self.rest = group, (whole.Dm_inverse, whole.volume)
         kept = _kept.get(group)
         if kept is None or any(a is not b for a, b in zip(self.rest, kept.rest, strict=True)):
@@ -218,7 +219,8 @@ class Look:
 
     def damping(self, x: Floats, values: Floats) -> None:
         """Writes the blocks of D [N s/m], (b, 9), at x [m], (n, 3)."""
-        damping_matrix(self.model, x, values, self._work.tets, self.group.law.left)
+        model = replace(self.model, stiffness_damping=self.stiffness_damping)  # bodies by BDF2 see more of it
+        damping_matrix(model, x, values, self._work.tets, self.group.law.left)
 
 
 def _of(values: Floats, rows: Indices) -> Floats:

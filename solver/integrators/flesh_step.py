@@ -56,8 +56,9 @@ def flesh_step(
     max_solves: int,
     on_iteration: OnIteration,
     lively: Callable[[], Outside] | None = None,
+    about: Floats | None = None,
 ) -> StepReport:
-    """Moves `state` on by Δt = `dt` [s]. The arguments are those of `implicit_euler.step`.
+    """Moves `state` on by Δt = `dt` [s]. The arguments are those of `implicit_euler.step`, and `about` of `Start`.
 
     Raises:
         SolveFailed: Velocities are no longer numbers, or too many substeps are needed; `state` is as it was.
@@ -72,7 +73,7 @@ def flesh_step(
     if newmark:
         newmark.run(outside)
     if has_others:
-        newton = NewtonStep(model, state, _with(newmark, state, outside, dt), dt, settings, flesh)
+        newton = NewtonStep(model, state, _with(newmark, state, outside, dt), dt, settings, flesh, about)
     solves = _Solves(newmark, newton, state, outside, dt)
     begun = clock.perf_counter()
     solves.run(settings.tolerance, respond, max_solves, on_iteration)

@@ -4,7 +4,8 @@
     r(v) = M v0 + Δt (f_elastic(x) + f_outside(x, v)) − (M + Δt C) v,    x = x0 + Δt v
 
 The forces of flesh are those at x, everything else is linear in v: corotated bodies as in `implicit_euler.py`, damping
-with the shapes at the start of the step. Bodies linearised once have f(x0) − Δt K(x0) v. Nodes that are held, and
+with the shapes at the start of the step. Bodies linearised once have f(x_a) + K(x_a) (x_a − x), where x_a is x0 but for
+bodies by BDF2 (`bdf2.py`), and so have corotated ones. Nodes that are held, and
 bodies that move by another scheme or stand still, have rows without meaning.
 """
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from ..arrays import Bools, Floats, floats
 from ..elements.assembly import assemble
+from ..elements.linear_pull import add_linear_pull
 from ..elements.records import write_records
 from ..elements.volume_pressure import add_pressure
 from ..geometry.chunks import run_parts
@@ -57,10 +59,19 @@ class FleshSystem:
         v_seen: The velocities of the last look [m/s], (n, 3).
     """
 
-    def __init__(self, model: Model, state: State, dt: float, settings: Settings, flesh: DynamicFlesh) -> None:
-        """Assembles what is constant during the step."""
+    def __init__(
+        self,
+        model: Model,
+        state: State,
+        dt: float,
+        settings: Settings,
+        flesh: DynamicFlesh,
+        about: Floats | None = None,
+    ) -> None:
+        """Assembles what is constant during the step; `about` is x_a [m], (n, 3), None: x0."""
         self.model, self.state, self.dt, self.settings = model, state, dt, settings
         self.x0, self.v0 = floats(state.x), floats(state.v)
+        self.about = self.x0 if about is None else about
         self.group: FleshGroup | None = flesh.euler
         self.once = flesh.once
         self.looked_once = Look(flesh.once, model) if flesh.once else None
@@ -71,7 +82,7 @@ class FleshSystem:
         self.pattern, self.matrix, self.is_apart = pattern, self.values, self.wide is not None
         self.base_force[:] = 0.0
         self.drag = model.mass * (1.0 + dt * model.mass_damping)
-        self.held = held_rotations(model, state)
+        self.held = held_rotations(model, State(self.about, state.v, state.time, state.fields))
         self._assemble_corotated(flesh)
         self._assemble_flesh(flesh)
         if self.once and self.looked_once:
@@ -141,7 +152,7 @@ class FleshSystem:
         group, looked = self.once, self.looked_once
         if not group or not looked:
             return 0.0
-        moved, force = x[group.part.nodes] - self.x0[group.part.nodes], np.empty_like(looked.force)
+        moved, force = x[group.part.nodes] - self.about[group.part.nodes], np.empty_like(looked.force)
         wrong = looked.force - product(looked.model.pattern, looked.tangent, moved)
         looked.force_at(x[group.part.nodes], force)
         r = self.r.copy()
@@ -248,11 +259,15 @@ class FleshSystem:
 
     def _assemble_once(self, group: FleshGroup, looked: Look) -> None:
         """Writes all of bodies that are linearised once."""
-        looked.at(self.x0[group.part.nodes], clamp=False)
+        rows = group.part.nodes
+        looked.at(self.about[rows], clamp=False)
         self._assemble_damping(group, looked)
+        force = looked.force
+        if self.about is not self.x0:
+            force = force + product(looked.model.pattern, looked.tangent, self.about[rows] - self.x0[rows])
         for whole, own in runs(group, self.model):
             _over(add_blocks, looked.tangent[own[1]], self.dt * self.dt, self.base[whole[1]])
-            self.base_force[whole[0]] = looked.force[own[0]]
+            self.base_force[whole[0]] = force[own[0]]
         for number in group.part.bodies:
             nodes = self.model.bodies[number].nodes
             add_to_diagonal(nodes.start, nodes.stop, self.model.pattern.diagonal, self.drag, self.base)
@@ -261,7 +276,7 @@ class FleshSystem:
         """Writes the damping of bodies into their rows."""
         D = np.zeros_like(looked.tangent)
         if self.model.stiffness_damping[group.part.tets].any():
-            looked.damping(self.x0[group.part.nodes], D)
+            looked.damping(self.about[group.part.nodes], D)
         for whole, own in runs(group, self.model):
             np.multiply(D[own[1]], self.dt, out=self.base[whole[1]])
 
@@ -271,12 +286,14 @@ class FleshSystem:
         strain = model.initial_strain
         for number in flesh.others(model):
             t, n = model.bodies[number].tets, model.bodies[number].nodes
-            write_records(model, number, self.x0, work.warped, self.held)
+            write_records(model, number, self.about, work.warped, self.held)
             if len(model.pressure_modulus):
                 add_pressure(
-                    self.x0, model.tets[t], model.Dm_inverse[t], model.volume[t], model.pressure_modulus[t],
+                    self.about, model.tets[t], model.Dm_inverse[t], model.volume[t], model.pressure_modulus[t],
                     model.stiffness_damping[t], strain[t] if len(strain) else strain, work.warped[t],
                 )  # fmt: skip
+            if self.about is not self.x0:
+                add_linear_pull(1.0, self.about - self.x0, model.tets[t], work.warped[t])
             stiff = 0.0 if is_warped(model, number) else dt * dt
             assemble(stiff, dt, self.drag, p, work.warped, self.base, self.base_force, n)
         self.turned = warp_vertices(model, self.state, dt, self.base, self.base_force)

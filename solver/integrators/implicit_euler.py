@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays import Floats, floats
 from ..elements.inversion import count_inverted
+from ..elements.linear_pull import add_linear_pull
 from ..elements.stored_energy import stored_energy
 from ..errors import SolveFailed
 from ..jit import at_most_threads
@@ -25,6 +26,7 @@ from ..linear.points import add_points, keep_blocks, put_back
 from ..model import Model
 from ..scene import Settings
 from ..state import State
+from .bdf2 import Follow, Respond, Start, bdf2_step, bodies_by_bdf2
 from .by_newton import moved_by_newton
 from .conventions import CHANGE, LEAST
 from .flesh import DynamicFlesh
@@ -42,9 +44,6 @@ from .workspace import workspace
 TETS_PER_THREAD = 400
 
 NOWHERE = np.zeros((0, 3))
-
-Respond = Callable[..., Outside | None]
-Follow = Callable[[Floats, Floats, Floats, Floats], bool]
 
 
 def step(
@@ -87,32 +86,32 @@ def step(
     Raises:
         SolveFailed: Velocities are no longer numbers; `state` is as it was.
     """
-    flesh = flesh or moved_by_newton(model)
-    with at_most_threads(1 + model.tet_count // TETS_PER_THREAD):
-        if flesh is None:
-            return _step(model, state, outside, dt, settings, respond, max_solves, follow, turns)
+    moved = flesh or moved_by_newton(model)
+
+    def take(start: Start) -> StepReport:
+        if moved is None:
+            return _step(start, dt, settings, max_solves, turns)
         return flesh_step(
-            model, state, outside, dt, settings, flesh, respond=respond, max_solves=max_solves,
-            on_iteration=on_iteration, lively=lively,
+            start.model, start.state, start.outside, dt, settings, moved, respond=start.respond, max_solves=max_solves,
+            on_iteration=on_iteration, lively=lively, about=start.about,
         )  # fmt: skip
 
+    with at_most_threads(1 + model.tet_count // TETS_PER_THREAD):
+        if len(bodies_by_bdf2(model)):
+            return bdf2_step(take, model, state, outside, dt, respond, follow)
+        return take(Start(model, state, outside, respond, follow))
 
-def _step(
-    model: Model,
-    state: State,
-    outside: Outside,
-    dt: float,
-    settings: Settings,
-    respond: Respond | None,
-    max_solves: int,
-    follow: Follow | None,
-    turns: bool,
-) -> StepReport:
+
+def _step(start: Start, dt: float, settings: Settings, max_solves: int, turns: bool) -> StepReport:
+    model, state, outside, respond, follow = start.model, start.state, start.outside, start.respond, start.follow
     started = clock.perf_counter()
-    was_due, held = due(model, state), held_rotations(model, state)
-    turning = Turning(model, floats(state.x), dt, held) if turns else None
-    warp(model, state.x, held)
-    stored = stored_energy(model, floats(state.x), workspace(model.pattern).warped) if turning else np.zeros(0)
+    about = state if start.about is None else State(start.about, state.v, state.time, state.fields)
+    was_due, held = due(model, about), held_rotations(model, about)
+    turning = Turning(model, floats(state.x), dt, held, start.is_straight) if turns else None
+    warp(model, about.x, held)
+    stored = stored_energy(model, floats(about.x), workspace(model.pattern).warped) if turning else np.zeros(0)
+    if start.about is not None:
+        add_linear_pull(1.0, start.about - state.x, model.tets, workspace(model.pattern).warped)
     warped = clock.perf_counter()
     join(model, dt)
     work = workspace(model.pattern)

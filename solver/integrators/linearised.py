@@ -79,23 +79,29 @@ class Turning:
     as a rotation then: that is exact and keeps its spin. All else is linearised again about where it was led.
     """
 
-    def __init__(self, model: Model, x: Floats, dt: float, held: Floats | None = None) -> None:
-        """Begins it at node positions x [m], (n, 3), and Δt = `dt` [s]: tets are warped to them, see `warp`."""
+    def __init__(
+        self, model: Model, x: Floats, dt: float, held: Floats | None = None, is_straight: Bools | None = None
+    ) -> None:
+        """Begins it at node positions x [m], (n, 3), and Δt = `dt` [s]: tets are warped to them, see `warp`.
+
+        Islands that are straight, (k,), None for none, keep the end of their solve as it is.
+        """
         self.model, self.start, self.dt, self.held = model, x, dt, held
         self.is_sought = np.ones(model.pattern.island_count, bool)  # in the present solve
         self.solves, self.records = 0, NO_RECORDS
         self.twist = np.zeros((model.pattern.island_count, 3))
         self.is_first = np.ones(model.pattern.island_count, bool)  # islands solved with the rotations of the start
+        self.may_turn = np.ones(model.pattern.island_count, bool) if is_straight is None else ~is_straight
 
     def end(self, outside: Outside, x: Floats, v: Floats) -> tuple[Floats, Floats]:
         """Takes the end of a solve, x [m] and v [m/s], (n, 3) each, and returns it with what flies freely turned."""
-        self.is_free = self.is_first & ~_bound(self.model, outside)
+        self.is_free = self.is_first & self.may_turn & ~_bound(self.model, outside)
         start: np.ndarray = np.asarray(self.model.pattern.island_start, np.int64)
         self.x, turned_v = turned(start, self.model.mass, self.start, x, v, self.is_free, self.dt)
         twist = np.empty((self.model.pattern.island_count, 3))
         self.is_wrong = self._warp_to_end(v, twist) & ~self.is_free
         is_held = np.zeros(len(v), bool) if outside.is_fixed is None else outside.is_fixed
-        twist[self.is_free | np.logical_or.reduceat(is_held, start[:-1])] = 0.0
+        twist[self.is_free | ~self.may_turn | np.logical_or.reduceat(is_held, start[:-1])] = 0.0
         self.twist[self.is_sought] = twist[self.is_sought]
         return self.x, spun(start, self.model.mass, self.x, turned_v, -self.dt * self.twist, self.dt)
 

@@ -46,10 +46,11 @@ class NewtonStep:
         dt: float,
         settings: Settings,
         flesh: DynamicFlesh,
+        about: Floats | None = None,
     ) -> None:
-        """Looks at the first iterate."""
+        """Looks at the first iterate; what is linearised is so about `about` [m], (n, 3), None: where it begins."""
         self.model, self.state, self.outside, self.dt = model, state, outside, dt
-        self.system = FleshSystem(model, state, dt, settings, flesh)
+        self.system = FleshSystem(model, state, dt, settings, flesh, about)
         self.alike = Alike(model, self.system.group, outside.pairs)
         self.is_free: Bools = np.ones(model.node_count, bool) if outside.is_fixed is None else ~outside.is_fixed
         # x = x0 + Δt v, so v is zero where the step begins; the first solve guesses the velocities there
