@@ -16,6 +16,10 @@ PAPERS = {
 }
 NAMES = (
     "mdmjc02_volume",
+    "hs04_forces",
+    "hs04_bar",
+    "hs04_frames",
+    "hs04_cost",
     "mg04_cost",
     "mg04_scenes",
     "mg04_condition",
