@@ -13,12 +13,12 @@ bpy = pytest.importorskip("bpy")
 from blender_scenes import add_box, fresh
 from export_scenes import exported, refused
 from flesh_objects import flesh
+from method_choices import OTHER
 from sinew.addon import export, roles
 from sinew.addon.reading.input_method import PREFIX, SETTINGS_OF
 from sinew.solver.checks import check_scene
 from sinew.solver.method import DEFAULT, METHODS, SWITCHES, Method, not_for
 from sinew.solver.scene import Scene
-from test_method_checked import OTHER
 
 
 def body() -> bpy.types.Object:

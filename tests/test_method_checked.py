@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from flesh_scenes import limb
+from method_choices import OTHER
 from scenes import Run, block
 from sinew.solver.anatomy import Flesh
 from sinew.solver.checks import check_scene
@@ -36,20 +37,6 @@ FEATURES: dict[str, dict[str, Any]] = {
     HEAT: {"heat": Heat()},
     FRACTURE: {"fracture": Fracture()},
     SAG: {"gravity_in_shape": True},
-}
-# another value than the default of every switch
-OTHER: dict[str, Any] = {
-    "rotation": "higham",
-    "rotations_every": 3,
-    "rotation_field": "edges",
-    "keeps_momentum": False,
-    "network": "springs",
-    "is_stale": True,
-    "is_matrix_free": True,
-    "one_step": True,
-    "levels": 2,
-    "coarse_solver": "lu",
-    "scheme": "bdf2",
 }
 
 

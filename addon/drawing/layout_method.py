@@ -25,15 +25,18 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     if roles.is_flesh(obj):
         draw_wrapped(layout, OF_FLESH, "INFO", context)
         return
+    is_locked = bake_status.status(context.scene).is_locked
     column = layout.column()
-    column.enabled = not bake_status.status(context.scene).is_locked
+    column.enabled = not is_locked
     column.prop(own, "formulation")
     chosen = own.bl_rna.properties["formulation"].enum_items[own.formulation]
-    draw_wrapped(column, chosen.description, "INFO", context)
+    draw_wrapped(layout, chosen.description, "INFO", context)
     for name in input_method.read_by(own):
+        column = layout.column()
+        column.enabled = not is_locked
         column.prop(own, name)
         if name in TOLD and getattr(own, name):
-            draw_wrapped(column, TOLD[name], "INFO", context)
+            draw_wrapped(layout, TOLD[name], "INFO", context)
 
 
 def draw_clash(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
@@ -42,9 +45,9 @@ def draw_clash(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
     clashing = input_method.clashing(own)
     if not clashing:
         return False
-    box = layout.column(align=True)
-    box.enabled = not bake_status.status(context.scene).is_locked
     for feature in clashing:
-        draw_wrapped(box, CLASH.format(method=input_method.label(own), feature=feature), "ERROR", context)
-    box.prop(own, "formulation")
+        draw_wrapped(layout, CLASH.format(method=input_method.label(own), feature=feature), "ERROR", context)
+    row = layout.row()
+    row.enabled = not bake_status.status(context.scene).is_locked
+    row.prop(own, "formulation")
     return True

@@ -21,6 +21,7 @@ from bl_ext.user_default.sinew.addon.drawing import timeline_marks
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from hands import OUT, Steps, bake, beat, gaps, mouse, picture, press, result, show_sidebar, status, view, wait_for
+from resisting import methods_bake
 from touching import contact_bake
 
 FIRST_FRAMES = 120
@@ -196,7 +197,7 @@ def flesh_bake() -> Steps:
     yield from picture("15-frames-that-did-not-converge")
 
 
-PARTS = (make_ready, first_bake, cancelled_bake, breaking_bake, flesh_bake, contact_bake)
+PARTS = (make_ready, first_bake, cancelled_bake, breaking_bake, flesh_bake, contact_bake, methods_bake)
 
 
 def steps() -> Steps:

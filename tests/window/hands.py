@@ -79,12 +79,15 @@ def press(operator: str, aside: int = -20) -> Steps:
     yield from _press(lambda: f"{operator}(" in under_the_mouse(), operator, aside)
 
 
-def switch(name: str, aside: int = 0) -> Steps:
-    """Finds a setting in the sidebar by the end of its data path, and presses it with the mouse."""
-    yield from _press(lambda: under_the_mouse(bpy.ops.ui.copy_data_path_button).endswith(name), name, aside)
+def switch(name: str, aside: int = 0, keep: bool = False) -> Steps:
+    """Finds a setting in the sidebar by the end of its data path, and presses it with the mouse.
+
+    With `keep` the mouse stays there, on the menu that has opened.
+    """
+    yield from _press(lambda: under_the_mouse(bpy.ops.ui.copy_data_path_button).endswith(name), name, aside, keep)
 
 
-def _press(is_it: Callable[[], bool], what: str, aside: int) -> Steps:
+def _press(is_it: Callable[[], bool], what: str, aside: int, keep: bool = False) -> Steps:
     window, area, region = view()
     x = region.x + region.width // 2 + aside
     for y in range(region.y + region.height - 10, region.y + 10, -7):
@@ -96,6 +99,8 @@ def _press(is_it: Callable[[], bool], what: str, aside: int) -> Steps:
             mouse("mousedown", 1)
             mouse("mouseup", 1)
             yield 0.3
+            if keep:
+                return
             mouse("mousemove", area.x + 200, window.height - (area.y + 200))
             return
     raise AssertionError(f"no {what} in the sidebar")
