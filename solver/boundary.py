@@ -54,6 +54,7 @@ def boundary(simulation: Simulation, model: Model, begin: float, end: float, ahe
             pinned[pins.key] = pins.targets(tracks, end)
             pins.hold(pinned[pins.key], is_fixed, target)
             springs.append(pins.pull(state, model, pinned[pins.key], stiffness, end - begin))
+    springs += [pull.act(state, model, tracks, begin, end) for pull in built.pulls]
     if built.flesh and built.flesh.quasistatic:
         nodes = built.flesh.quasistatic.part.nodes
         is_fixed[nodes] = True

@@ -19,6 +19,7 @@ from .contact.first_contacts import first_contacts
 from .contact.overlap import check_overlap, check_swallowed
 from .contact.points import ContactPoints, contact_points, sample_surface
 from .contact.skin_surfaces import skin_surfaces
+from .core_pull import make_pulls
 from .embedding import Binding, bind
 from .errors import BadInput, SinewError
 from .filling import filling
@@ -39,6 +40,7 @@ from .pins import BodyPins, make_pins
 from .plastic import make_plastic
 from .quasistatic.contact import RenderSurface
 from .reshaped import make_reshaped
+from .rigid_core import check_cores, find_core
 from .scene import Body, Scene
 from .skins.deforming import DeformingCollider, build_deforming, deforms, is_active
 from .skins.make import make_skins
@@ -70,6 +72,7 @@ def build(
     """
     check_scene(scene)
     check_bones(scene)
+    check_cores(scene, tracks)
     colliders, deforming = _colliders(scene, tracks)
     surfaces, meshes = [], []
     for body in scene.bodies:
@@ -80,7 +83,7 @@ def build(
         on_stage("tetrahedralize", body.name)
         mesh = _fill(body, surfaces[-1])
         meshes.append(refine(mesh, body.method.levels) if is_hierarchical(body) else mesh)
-    model = make_model([_part(body, mesh) for body, mesh in zip(scene.bodies, meshes, strict=True)])
+    model = make_model([_part(*of) for of in zip(scene.bodies, surfaces, meshes, strict=True)])
     model = with_painted_flesh(scene, meshes, model)
     colliders = _of_bodies(colliders, scene, model)
     gravity = floats(gravity_at(scene, tracks, scene.settings.begin), 3)
@@ -124,6 +127,7 @@ def build(
     built = replace(built, flesh=flesh, bones=make_bones(scene, meshes, model, tracks, pins))
     reshaped = make_reshaped(scene, meshes, [body.binding for body in bodies], model, tracks)
     built = _with_warnings_of_bones(replace(built, reshaped=reshaped, deforming=deforming))
+    built = replace(built, pulls=make_pulls(scene, model))
     skins = make_skins(scene, meshes, [body.binding for body in bodies], model, deforming, tracks)
     moving = skin_surfaces(skins, scene, model, gravity)
     built = replace(built, skins=moving, breaking=breaking_skins(moving, fracture, model, gravity))
@@ -175,11 +179,12 @@ def _fill_breakable(body: Body, surface: Surface, seed: int) -> TetMesh:
     return meshing.tetrahedralize(surface, replace(body.meshing, method="robust"), body.name, seed)
 
 
-def _part(body: Body, mesh: TetMesh) -> Part:
+def _part(body: Body, surface: Surface, mesh: TetMesh) -> Part:
     return Part(
         body.key, mesh.nodes, mesh.tets, mesh.fill, body.material, simulated_scale=body.simulated_scale, name=body.name,
         method=Method() if body.flesh else as_read(body.method),
         levels=levels_of(mesh.tets, body.method.levels) if is_hierarchical(body) else None,
+        core=find_core(body.core, body.name, surface, mesh.nodes, mesh.tets) if body.core else None,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from .bones import Bones
 from .contact.colliders import BuiltCollider
 from .contact.points import ContactPoints
 from .contact.skin_surfaces import SkinSurfaces
+from .core_pull import CorePull
 from .embedding import Binding
 from .errors import SinewError
 from .flesh import FleshBodies
@@ -69,6 +70,7 @@ class Built:
         deforming: Colliders that change their shape.
         skins: With which bodies touch each other, themselves and what deforms; None where nothing can meet.
         breaking: What skins become when bodies break; None where none may.
+        pulls: Springs that pull rigid cores.
     """
 
     model: Model
@@ -88,3 +90,4 @@ class Built:
     deforming: tuple[DeformingCollider, ...] = ()
     skins: SkinSurfaces | None = None
     breaking: BreakingSkins | None = None
+    pulls: tuple[CorePull, ...] = ()

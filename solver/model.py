@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .arrays import Floats, Indices, floats, indices
+from .core_nodes import RigidCore
 from .errors import BadInput
 from .levels import Levels
 from .linear.pattern import BlockPattern, block_pattern, island_starts
@@ -34,6 +35,7 @@ class Part:
         name: Name for people.
         method: By which formulation its tets resist.
         levels: How its tets came out of coarser ones, which hierarchical bodies ask for; None: they did not.
+        core: Which of its nodes move as one rigid body, in its own numbers; None: none do.
     """
 
     key: str
@@ -46,6 +48,7 @@ class Part:
     name: str = ""
     method: Method = DEFAULT
     levels: Levels | None = None
+    core: RigidCore | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class Model:
             (`elements/volume_pressure.py`), zero for the others, (m,), or (0,) where there are none.
         methods: Of the bodies, by which formulation their tets resist; () where all do by the default one.
         levels: Of the bodies, how their tets came out of coarser ones; () where none did.
+        cores: What moves as one rigid body; a body with a core is one island, whatever its pieces.
     """
 
     X: Floats
@@ -97,6 +101,7 @@ class Model:
     pressure_modulus: Floats = field(default_factory=lambda: np.zeros(0))
     methods: tuple[Method, ...] = ()
     levels: tuple[Levels | None, ...] = ()
+    cores: tuple[RigidCore, ...] = ()
 
     @functools.cached_property
     def lam_by_strain(self) -> Floats:
@@ -154,11 +159,23 @@ def make_model(parts: Sequence[Part]) -> Model:
         stiffness_damping=_per(tet_starts, [part.material.stiffness_damping for part in parts]),
         gravity_scale=_per(node_starts, [1.0 / part.simulated_scale for part in parts]),
         initial_strain=_initial_strain(parts),
-        pattern=block_pattern(tets, len(X), island_starts(tets, len(X), [body.nodes.start for body in bodies])),
+        pattern=block_pattern(tets, len(X), _islands(parts, bodies, tets, len(X))),
         bodies=bodies,
         methods=() if all(part.method == DEFAULT for part in parts) else tuple(part.method for part in parts),
         levels=tuple(part.levels for part in parts) if any(part.levels for part in parts) else (),
+        cores=tuple(
+            part.core.moved(body.nodes.start, body.tets.start)
+            for part, body in zip(parts, bodies, strict=True)
+            if part.core is not None
+        ),
     )
+
+
+def _islands(parts: Sequence[Part], bodies: Sequence[BodyRange], tets: Indices, count: int) -> list[int]:
+    """Returns first nodes of islands: a core holds the pieces of its body together."""
+    starts = island_starts(tets, count, [body.nodes.start for body in bodies])
+    whole = [body.nodes for part, body in zip(parts, bodies, strict=True) if part.core is not None]
+    return [start for start in starts if not any(nodes.start < start < nodes.stop for nodes in whole)]
 
 
 def rest_shapes(X: Floats, tets: Indices) -> tuple[Floats, Floats]:

@@ -19,6 +19,7 @@ from .contact.parting import part_calmly
 from .contact.pressed import loads
 from .contact.response import ContactStep
 from .contact.settling import MOST_WHEN_VIOLENT
+from .core_pull import at_hinges
 from .energy_gained import take_gain
 from .gravity import gravity_at
 from .integrators.bdf2 import LENGTH
@@ -30,6 +31,7 @@ from .model import Model
 from .pose_ahead import PoseAhead
 from .present_contacts import present_contacts
 from .quasistatic.newton import Progress
+from .rigid_core import rigid_again
 from .simulation import Simulation
 from .spin import turn_pieces
 from .state import State
@@ -66,6 +68,8 @@ def move(
     built, state, dt = simulation.built, simulation.state, end - begin
     before = State(floats(state.x), floats(state.v), state.time, dict(state.fields))
     gravity = gravity_at(simulation.scene, simulation.tracks, end)
+    if model.cores:
+        model = at_hinges(simulation.scene, model, simulation.tracks, begin, end)
     bounds = boundary(simulation, model, begin, end, ahead)
     contacts = present_contacts(simulation, model, bounds.held, gravity, begin, end)
     stepping = built.flesh.stepping if built.flesh else None
@@ -90,6 +94,8 @@ def move(
         # substeps find out themselves which contacts push
         is_settled = contacts.is_settled or solves.newmark is not None
         report = replace(report, settled=report.settled if is_settled else False, loads=loads(contacts))
+    if contacts and model.cores:
+        state.v = rigid_again(model, state.x, state.v)
     simulation.contacts = contacts
     bounds.remember(simulation, model, dt)
     return report, bounds.held

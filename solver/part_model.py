@@ -58,6 +58,7 @@ def part_model(whole: Model, bodies: Sequence[int]) -> PartModel:
         tets=corners,
         pattern=block_pattern(corners, len(nodes), islands),
         bodies=tuple(own),
+        cores=(),  # such bodies have none
         methods=tuple(whole.methods[number] for number in numbers) if whole.methods else (),
         levels=tuple(whole.levels[number] for number in numbers) if whole.levels else (),
         **{name: _of(getattr(whole, name), nodes) for name in ("mass", "mass_damping", "gravity_scale")},

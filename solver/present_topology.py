@@ -13,6 +13,7 @@ import numpy as np
 from .arrays import Bools, Indices, floats
 from .build import Built
 from .contact.points import ContactPoints
+from .core_nodes import RigidCore
 from .fracture.bodies import FractureBodies
 from .fracture.copies import find_copies
 from .linear.quick_pattern import quick_pattern
@@ -133,4 +134,11 @@ def _model(whole: Model, fracture: FractureBodies, nodes: _Nodes, origin: Indice
         gravity_scale=whole.gravity_scale[origin],
         pattern=quick_pattern(nodes.tets, len(origin), nodes.islands),
         bodies=nodes.bodies,
+        cores=tuple(_moved(core, whole, nodes.bodies) for core in whole.cores),
     )
+
+
+def _moved(core: RigidCore, whole: Model, bodies: tuple[BodyRange, ...]) -> RigidCore:
+    """Returns a core, of a body that cannot break, where its nodes are after those of others have split."""
+    number = next(n for n, body in enumerate(whole.bodies) if body.nodes.start <= core.nodes[0] < body.nodes.stop)
+    return core.moved(bodies[number].nodes.start - whole.bodies[number].nodes.start, 0)

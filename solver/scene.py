@@ -26,6 +26,7 @@ from .collision import Collider as Collider
 from .collision import Collision
 from .errors import StorageFailed
 from .method import Method
+from .rigid_core_settings import Core
 from .stored_tree import from_tree, to_tree
 
 FORMAT = 1
@@ -195,6 +196,7 @@ class Body:
         flesh: Where it is hyperelastic; None: a corotated body with inertia. Flesh neither flows, heats nor breaks.
         collision: How it meets other bodies and itself.
         method: By which formulation its tets resist; flesh does not read it.
+        core: Which part of it moves as one rigid body; None: no part does.
     """
 
     key: str
@@ -220,6 +222,7 @@ class Body:
     flesh: Flesh | None = None
     collision: Collision = field(default_factory=Collision)
     method: Method = field(default_factory=Method)
+    core: Core | None = None
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def turned(
     turns = is_free & (np.linalg.norm(omega, axis=1) * dt > LEAST)
     if not turns.any():
         return x, v
-    R = _rotations(_halfway(inertia, angular, omega, dt) * dt)[piece]
+    R = rotations(halfway(inertia, angular, omega, dt) * dt)[piece]
     strain = rest - np.cross(omega[piece], arm)
     arm_after = np.einsum("nij,nj->ni", R, arm + dt * strain)
     strain = np.einsum("nij,nj->ni", R, strain)
@@ -113,11 +113,11 @@ def inertia_of(mass: Floats, arm: Floats, first: np.ndarray) -> Floats:
     return inertia + (THIN * size + np.finfo(float).tiny)[:, None, None] * np.eye(3)
 
 
-def _halfway(inertia: Floats, angular: Floats, omega: Floats, dt: float) -> Floats:
+def halfway(inertia: Floats, angular: Floats, omega: Floats, dt: float) -> Floats:
     """Returns ω in the middle of a step of free pieces [rad/s], (k, 3): that of its start lets tumbling gain energy."""
     middle = omega
     for _ in range(ROUNDS):
-        half = _rotations(0.5 * dt * middle)
+        half = rotations(0.5 * dt * middle)
         middle = _solve(half @ inertia @ half.transpose(0, 2, 1), angular)
     return middle
 
@@ -126,7 +126,7 @@ def _solve(inertia: Floats, angular: Floats) -> Floats:
     return np.linalg.solve(inertia, angular[:, :, None])[:, :, 0]
 
 
-def _rotations(angle: Floats) -> Floats:
+def rotations(angle: Floats) -> Floats:
     """Returns the rotations (k, 3, 3) about vectors of angles [rad], (k, 3): Rodrigues' formula."""
     size = np.linalg.norm(angle, axis=1)
     near = np.maximum(size, np.finfo(float).tiny)

@@ -14,6 +14,7 @@ from .attributes.fields import STRESSES
 from .heat import plasticity_of
 from .hyperelastic.node_averages import HIGHEST_PLAIN
 from .method import DEFAULT, SAG, SWITCHES, as_read, not_for
+from .rigid_core_settings import Core
 from .scene import LAWS, Body, Collider, Fracture, Heat, HeatSource, Material, Meshing, Plasticity, Scene, Settings
 
 SPACING = 3.0  # between the small cubes, whose side is 1
@@ -63,6 +64,7 @@ def features(scene: Scene) -> str:
     found |= {"heat source mesh" if len(source.triangles) else "heat source" for source in scene.heat_sources}
     found |= {_flesh_words(b) for b in scene.bodies if b.flesh is not None}
     found |= {_method_words(b) for b in scene.bodies if _method_words(b)}
+    found |= {"core" for b in scene.bodies if b.core is not None}
     found |= {f"bone {_bone_words(bone)}" for bone in scene.bones}
     found |= {"touching"} if touches(scene) else set()
     found |= {"stress" for b in scene.bodies if {*STRESSES} & {*b.attributes}}
@@ -76,12 +78,15 @@ def small(scene: Scene) -> Scene:
     for number, kind in enumerate(sorted(kinds)):
         vertices, triangles = _twoboxes(np.array([SPACING * number, 0.0, 1.0e-4]))
         meshing = dataclasses.replace(kinds[kind].meshing, tet_size=0.25, memory_limit=None)
-        nodes, tets = given_for(kind[0], vertices, bool(kind[5] or kind[6]))
+        nodes, tets = given_for(kind[0], vertices, bool(kind[5] or kind[6] or kind[7]))
         body = Body(f"b{number}", "warm-up", vertices, triangles, meshing=meshing, tet_nodes=nodes, tets=tets)
         plasticity = Plasticity(kind[2], yield_strain=0.0) if kind[2] else None
         attributes = STRESSES if any({*STRESSES} & {*b.attributes} for b in scene.bodies) else ()
         fracture, heat = Fracture() if kind[3] else None, MOLTEN if kind[4] else None
         body = dataclasses.replace(body, plasticity=plasticity, fracture=fracture, heat=heat, attributes=attributes)
+        if kind[7]:  # one half of it
+            low = vertices[:, 0] < vertices[:, 0].mean()
+            body = dataclasses.replace(body, core=Core(0.0, low.astype(np.float64)))
         bodies.append(_resisting(_as_flesh(_pinned(body, scene), kinds[kind]), kinds[kind]))
     colliders = [_collider(shape, len(bodies)) for shape in sorted({c.shape for c in scene.colliders})]
     sources = tuple(_source(is_mesh) for is_mesh in sorted({len(s.triangles) > 0 for s in scene.heat_sources}))
@@ -89,10 +94,11 @@ def small(scene: Scene) -> Scene:
     return Scene(tuple(bodies), tuple(colliders), Settings(frame_end=3, substeps=2), sources, bones)
 
 
-def _kind(body: Body) -> tuple[str, int, str, bool, bool, str, str]:
+def _kind(body: Body) -> tuple[str, int, str, bool, bool, str, str, bool]:
     """Returns what decides which kernels a body needs of its own."""
     has = body.fracture is not None, body.heat is not None
-    return body.meshing.method, body.meshing.interior_size, _law(body), *has, _flesh_words(body), _method_words(body)
+    words = _flesh_words(body), _method_words(body)
+    return body.meshing.method, body.meshing.interior_size, _law(body), *has, *words, body.core is not None
 
 
 def _method_words(body: Body) -> str:

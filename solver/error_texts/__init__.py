@@ -4,7 +4,7 @@
 Sentences name the object in quotes. A file per subject, in it a group per part that raises them; keep the groups.
 """
 
-from . import anatomy, blender, bodies, contact, materials, meshes, methods, running
+from . import anatomy, blender, bodies, contact, cores, materials, meshes, methods, running
 
 __all__ = ["TEXTS"]
 
@@ -16,5 +16,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     **materials.TEXTS,
     **anatomy.TEXTS,
     **methods.TEXTS,
+    **cores.TEXTS,
     **running.TEXTS,
 }

@@ -29,6 +29,7 @@ from ..state import State
 from .bdf2 import Follow, Respond, Start, bdf2_step, bodies_by_bdf2
 from .by_newton import moved_by_newton
 from .conventions import CHANGE, LEAST
+from .core_end import end_with_cores
 from .flesh import DynamicFlesh
 from .flesh_step import OnIteration, flesh_step
 from .held_frames import ROTATION, TURNED, due, grow_older, held_rotations, warp_vertices
@@ -107,7 +108,7 @@ def _step(start: Start, dt: float, settings: Settings, max_solves: int, turns: b
     started = clock.perf_counter()
     about = state if start.about is None else State(start.about, state.v, state.time, state.fields)
     was_due, held = due(model, about), held_rotations(model, about)
-    turning = Turning(model, floats(state.x), dt, held, start.is_straight) if turns else None
+    turning = Turning(model, state, dt, held, start.is_straight) if turns else None
     warp(model, about.x, held)
     stored = stored_energy(model, floats(about.x), workspace(model.pattern).warped) if turning else np.zeros(0)
     if start.about is not None:
@@ -131,7 +132,10 @@ def _step(start: Start, dt: float, settings: Settings, max_solves: int, turns: b
             x, v = turning.end(outside, x, last_v)
             changed = respond(x, v, turning.is_wrong) if respond else None
         else:
-            v, changed = last_v, respond(x, last_v) if respond else None
+            v = last_v
+            if model.cores:
+                x, v = end_with_cores(model, state, outside, x, v, dt)
+            changed = respond(x, v) if respond else None
         if changed is None or solves >= max_solves:
             break
         # what has not converged is not done, whatever its contacts say

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Bools, Floats
+from ..arrays import Bools, Floats, floats
 from ..elements.assembly import assemble
 from ..elements.corotational import warp_tets
 from ..elements.force_change import keep_forces, sum_changes
@@ -27,7 +27,9 @@ from ..elements.twist import sum_twists
 from ..elements.volume_pressure import add_pressure
 from ..model import Model
 from ..spin import spun, turned
+from ..state import State
 from ..vertex_warp import is_any_warped, is_warped
+from .core_end import end_with_cores
 from .outside import Outside
 from .workspace import workspace
 
@@ -55,6 +57,8 @@ def warp(model: Model, x: Floats, held: Floats | None = None) -> None:
             x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,
             model.initial_strain, work.warped,
         )  # fmt: skip
+    for core in model.cores:  # rigid
+        work.warped[core.tets] = 0.0
 
 
 def join(model: Model, dt: float) -> None:
@@ -80,13 +84,15 @@ class Turning:
     """
 
     def __init__(
-        self, model: Model, x: Floats, dt: float, held: Floats | None = None, is_straight: Bools | None = None
+        self, model: Model, state: State, dt: float, held: Floats | None = None, is_straight: Bools | None = None
     ) -> None:
-        """Begins it at node positions x [m], (n, 3), and Δt = `dt` [s]: tets are warped to them, see `warp`.
+        """Begins it at a state and Δt = `dt` [s]: tets are warped to it, see `warp`.
 
         Islands that are straight, (k,), None for none, keep the end of their solve as it is.
         """
-        self.model, self.start, self.dt, self.held = model, x, dt, held
+        self.model, self.state, self.start, self.dt, self.held = model, state, floats(state.x), dt, held
+        self.has_core = np.zeros(model.pattern.island_count, bool)  # these are turned with it
+        self.has_core[[int(model.pattern.island_of_row[core.nodes[0]]) for core in model.cores]] = True
         self.is_sought = np.ones(model.pattern.island_count, bool)  # in the present solve
         self.solves, self.records = 0, NO_RECORDS
         self.twist = np.zeros((model.pattern.island_count, 3))
@@ -95,13 +101,18 @@ class Turning:
 
     def end(self, outside: Outside, x: Floats, v: Floats) -> tuple[Floats, Floats]:
         """Takes the end of a solve, x [m] and v [m/s], (n, 3) each, and returns it with what flies freely turned."""
-        self.is_free = self.is_first & self.may_turn & ~_bound(self.model, outside)
+        bound = _bound(self.model, outside)
+        self.is_free = self.is_first & self.may_turn & ~bound & ~self.has_core
         start: np.ndarray = np.asarray(self.model.pattern.island_start, np.int64)
         self.x, turned_v = turned(start, self.model.mass, self.start, x, v, self.is_free, self.dt)
+        if self.model.cores:
+            self.x, turned_v = end_with_cores(self.model, self.state, outside, self.x, turned_v, self.dt)
         twist = np.empty((self.model.pattern.island_count, 3))
-        self.is_wrong = self._warp_to_end(v, twist) & ~self.is_free
+        self.is_wrong = self._warp_to_end(v, twist) & ~self.is_free & ~self.has_core
         is_held = np.zeros(len(v), bool) if outside.is_fixed is None else outside.is_fixed
-        twist[self.is_free | ~self.may_turn | np.logical_or.reduceat(is_held, start[:-1])] = 0.0
+        stays = self.is_free | ~self.may_turn | (self.has_core & ~bound)
+        twist[stays | np.logical_or.reduceat(is_held, start[:-1])] = 0.0
+        twist[_hinged(self.model)] = 0.0
         self.twist[self.is_sought] = twist[self.is_sought]
         return self.x, spun(start, self.model.mass, self.x, turned_v, -self.dt * self.twist, self.dt)
 
@@ -118,6 +129,7 @@ class Turning:
         renewed = self.is_sought if self.solves >= STAYS else np.zeros_like(self.is_sought)
         if outside.turns is not None:
             renewed = renewed | (self.is_sought & outside.turns)
+        renewed = renewed & ~self.has_core
         if renewed.any():
             tets = self.model.tets
             add_linear_pull(self.dt, (self.x - self.start) / self.dt, tets, work.warped)
@@ -143,6 +155,11 @@ class Turning:
         sum_changes(forces, pattern.island_of_row, model.tets, warped, wrong, stored)
         moving = 0.5 * np.add.reduceat(model.mass * np.einsum("ni,ni->n", v, v), pattern.island_start[:-1])
         return wrong > WRONG * (stored + moving)
+
+
+def _hinged(model: Model) -> list[int]:
+    """Returns the islands whose core turns about an axis."""
+    return [int(model.pattern.island_of_row[core.nodes[0]]) for core in model.cores if core.hinge is not None]
 
 
 def _bound(model: Model, outside: Outside) -> Bools:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..arrays import Bools, Floats
 from ..linear.bicgstab import solve_unsymmetric
 from ..linear.multigrid.preconditioner import EmbeddedLattices
@@ -10,6 +12,7 @@ from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved, solve
 from ..linear.rigid_modes import rigid_modes
 from ..model import Model
+from ..rigid_core import SmallSystem, of_hinged, solve_with_cores
 from ..scene import Settings
 from ..vertex_warp import balance_of, is_any_warped, is_unsymmetric
 from .conventions import TIGHT
@@ -46,6 +49,11 @@ def solve_system(
         X: Rest positions of the nodes of `pattern` [m], (n, 3), where these are not all of the model.
         so_far: Velocities at which b is a residual [m/s], (n, 3); None: zero.
     """
+    if X is None and model.cores:
+        return solve_beside_cores(
+            model, pattern, values, b, is_free, v, x, settings,
+            tolerance=tolerance, least=least, likely=likely, so_far=so_far,
+        )  # fmt: skip
     if X is None and is_any_warped(model):
         return solve_warped(
             model, pattern, values, b, is_free, v, x, settings,
@@ -127,6 +135,78 @@ def solve_warped(
         )
         if balance:
             balance.apply(v)
+    return _worst(parts)
+
+
+def solve_beside_cores(
+    model: Model,
+    pattern: BlockPattern,
+    values: Floats,
+    b: Floats,
+    is_free: Bools,
+    v: Floats,
+    x: Floats,
+    settings: Settings,
+    *,
+    tolerance: float,
+    least: Floats,
+    likely: Floats | None,
+    so_far: Floats | None,
+) -> Solved:
+    """Does it where bodies have rigid cores: by a smaller system, without their nodes."""
+    is_odd, balance = np.zeros(len(x), bool), None
+    if is_any_warped(model):
+        is_odd = is_unsymmetric(model, pattern)
+        # what hangs on an axis does not move as a whole
+        balance = balance_of(model, pattern, values, b, x, is_free & ~of_hinged(model), so_far)
+
+    def solve_small(system: SmallSystem) -> Solved:
+        parts, even, odd = [], system.is_free & ~system.is_odd, system.is_free & system.is_odd
+        if even.any():
+            parts.append(
+                solve_symmetric(
+                    model,
+                    system.pattern,
+                    system.values,
+                    system.b,
+                    even,
+                    system.y,
+                    system.x,
+                    settings,
+                    tolerance=system.tolerance,
+                    least=system.least,
+                    likely=system.likely,
+                    X=system.X,
+                )  # fmt: skip
+            )
+        if odd.any():
+            parts.append(
+                solve_unsymmetric(
+                    system.pattern,
+                    system.values,
+                    system.b,
+                    odd,
+                    system.y,
+                    system.tolerance,
+                    settings.max_iterations,
+                    system.least,
+                    system.likely,
+                )  # fmt: skip
+            )
+        return _worst(parts)
+
+    if balance:
+        balance.apply(v)
+    solved = solve_with_cores(
+        model, pattern, values, b, is_free, v, x, tolerance, least, likely, is_odd, solve_small
+    )  # fmt: skip
+    if balance:
+        balance.apply(v)
+    return solved
+
+
+def _worst(parts: list[Solved]) -> Solved:
+    """Returns how solves went that make one."""
     return Solved(
         max((part.iterations for part in parts), default=0),
         max((part.residual for part in parts), default=0.0),

@@ -77,6 +77,8 @@ def _make(model: Model, bodies: list[tuple[BodyRange, Method]], plastic: Floats 
             mu, lam = model.mu[t], model.lam[t]
             # where what is molten has no shear modulus, λ is all that it has
             youngs = mu * (3.0 * lam + 2.0 * mu) / np.maximum(lam + mu, np.finfo(float).tiny)
+            for core in model.cores:  # rigid
+                youngs[core.tets[(core.tets >= t.start) & (core.tets < t.stop)] - t.start] = 0.0
             add_springs(pattern, t, model.tets[t], Dm[t], own, youngs, model.volume[t], K, push)
         else:
             _add_tets(model, body, own, K, push)
@@ -95,6 +97,8 @@ def _add_tets(model: Model, body: BodyRange, strain: Floats, K: Floats, push: Fl
         np.zeros((model.node_count, 3)), model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t],
         model.lam[t], np.zeros(t.stop - t.start), strain, records[t],
     )  # fmt: skip
+    for core in model.cores:  # rigid
+        records[core.tets] = 0.0
     assemble(1.0, 0.0, np.zeros(model.node_count), model.pattern, records, K, push, body.nodes)
 
 

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be wrong with rigid cores."""
+
+TEXTS: dict[str, tuple[str, str]] = {
+    "core-none": (
+        'No tet of "{name}" lies as deep below the surface as its Skin Thickness of {thickness} m; the deepest node '
+        "where a core may be is {depth} m deep.",
+        "Lower Skin Thickness, choose smaller tets, or turn Rigid Core off.",
+    ),
+    "core-not-painted": (
+        'The Core Group of "{name}" has no weight above 0.5, so nothing of it is core.',
+        "Paint where the core lies below the surface, or clear the group.",
+    ),
+    "core-everything": (
+        'With a Skin Thickness of {thickness} m all of "{name}" is core, and nothing of it is soft.',
+        "Raise Skin Thickness, or paint a Core Group.",
+    ),
+    "core-without-axis": (
+        'The hinge of the rigid core of "{name}" has no direction.',
+        "Give its object a scale other than zero.",
+    ),
+    "core-axis-not-finite": (
+        'The hinge of the rigid core of "{name}" has no direction at {time}.',
+        "Give its object a scale other than zero at that time.",
+    ),
+    "core-combined": (
+        '"{name}" has a rigid core, which does not go with {feature}.',
+        "Turn one of them off.",
+    ),
+    "core-beside-flesh": (
+        '"{name}" has a rigid core, and "{other}" beside it is flesh that jiggles or has a method of that kind: they '
+        "cannot be in one scene.",
+        "Turn the core off, or give the other body another method.",
+    ),
+}

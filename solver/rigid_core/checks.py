@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What must not be asked for of rigid cores, told before any work is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..anatomy import DYNAMIC
+from ..errors import BadInput
+from ..method import BDF2, GREEN, HIERARCHICAL, HYBRID
+from ..rigid_core_settings import Core
+from ..scene import Body, Scene
+from ..tracks import TrackReader
+
+NEWTON = {GREEN, HYBRID, HIERARCHICAL}  # methods whose bodies are stepped by Newton's method
+
+
+def check_cores(scene: Scene, tracks: TrackReader) -> None:
+    """Raises BadInput where a core cannot be simulated; the sentence names the body."""
+    for body in scene.bodies:
+        if body.core is None:
+            continue
+        _check_settings(body, body.core)
+        for feature in _not_for(body, body.core, tracks):
+            raise BadInput("core-combined", name=body.name, feature=feature)
+        # their steps weigh forces on every node, and those within a core are none of theirs
+        other = next((o for o in scene.bodies if _is_newton(o)), None)
+        if other is not None:
+            raise BadInput("core-beside-flesh", name=body.name, other=other.name)
+
+
+def _check_settings(body: Body, core: Core) -> None:
+    asked = [("Skin Thickness", core.skin_thickness)]
+    if core.pull is not None:
+        asked += [("Pull Stiffness", core.pull.stiffness), ("Pull Damping", core.pull.damping)]
+        asked.append(("The distance of the point of Pull", math.hypot(*core.pull.point)))
+    for setting, value in asked:
+        if not 0.0 <= value < math.inf:
+            raise BadInput(
+                "setting-out-of-range", setting=setting, name=body.name, value=f"{value:.6g}", range="0 or more"
+            )
+    if core.hinge is not None:
+        numbers = (*core.hinge.point, *core.hinge.direction)
+        if not all(math.isfinite(number) for number in numbers) or not math.hypot(*core.hinge.direction) > 0.0:
+            raise BadInput("core-without-axis", name=body.name)
+    if len(core.paint) not in (0, len(body.vertices)) or not np.isfinite(core.paint).all():
+        raise BadInput("paint-without-vertices", name=body.name, setting="Core")
+
+
+def _not_for(body: Body, core: Core, tracks: TrackReader) -> Iterator[str]:
+    """Yields the features of a body that a core keeps it from."""
+    if body.flesh is not None:
+        yield "Flesh"
+    if body.fracture is not None:
+        yield "Fracture"
+    if body.method.name in NEWTON:
+        yield f"the method {body.method.name}"
+    if body.method.scheme == BDF2:
+        yield "the time scheme BDF2"
+    if body.gravity_in_shape and core.hinge is not None:
+        yield "Gravity Already in Shape with a hinge"
+    if tracks.has(f"body.{body.key}.rest"):
+        yield "Rest Shape Follows Shape Keys"
+
+
+def _is_newton(body: Body) -> bool:
+    if body.flesh is not None:
+        return body.flesh.motion == DYNAMIC
+    return body.method.name in NEWTON

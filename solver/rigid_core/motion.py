@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a core moves as a whole: its centre of mass, its momentum, the six numbers of its velocity, its pose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Floats
+from ..core_nodes import RigidCore
+from ..model import Model
+
+
+@dataclass(frozen=True)
+class CoreBody:
+    """A core at some node positions.
+
+    Attributes:
+        core: Its nodes.
+        mass: Of these [kg], (k,).
+        centre: Of mass, c [m], (3,).
+        arms: x − c [m], (k, 3).
+        inertia: About c [kg m²], (3, 3).
+    """
+
+    core: RigidCore
+    mass: Floats
+    centre: Floats
+    arms: Floats
+    inertia: Floats
+
+    def motion(self, v: Floats) -> tuple[Floats, Floats]:
+        """Returns V [m/s] and ω [rad/s] of the rigid motion with the momenta of its nodes' velocities v, (k, 3)."""
+        V = self.mass @ v / self.mass.sum()
+        return V, np.linalg.solve(self.inertia, self.mass @ np.cross(self.arms, v - V))
+
+    def velocities(self, V: Floats, omega: Floats) -> Floats:
+        """Returns V + ω × (x − c) [m/s], (k, 3)."""
+        return V + np.cross(omega, self.arms)
+
+
+def core_body(model: Model, core: RigidCore, x: Floats) -> CoreBody:
+    """Returns a core where nodes are at x [m], (n, 3)."""
+    mass, own = model.mass[core.nodes], x[core.nodes]
+    centre = mass @ own / mass.sum()
+    arms = own - centre
+    return CoreBody(core, mass, centre, arms, inertia_of(mass, arms))
+
+
+def inertia_of(mass: Floats, arms: Floats) -> Floats:
+    """Returns Σ m (|r|² − r rᵀ) [kg m²], (3, 3), of nodes at arms r [m], (k, 3), not singular: tets are not flat."""
+    second = (mass[:, None] * arms).T @ arms
+    return np.trace(second) * np.eye(3) - second
+
+
+def fitted(mass: Floats, rest: Floats, x: Floats) -> tuple[Floats, Floats]:
+    """Returns R and t of the rigid motion R X + t nearest to where points at rest, (k, 3), are now, x (k, 3) [m].
+
+    Source: Kabsch (1976).
+    """
+    X0, x0 = mass @ rest / mass.sum(), mass @ x / mass.sum()
+    U, _, Vt = np.linalg.svd((mass[:, None] * (x - x0)).T @ (rest - X0))
+    R = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
+    return R, x0 - R @ X0
+
+
+def hinge_angle(core: RigidCore, mass: Floats, rest: Floats, x: Floats) -> float:
+    """Returns by how much a core is turned about its axis at the begin of the step [rad]."""
+    assert core.hinge is not None
+    X, now = inside(core.hinge.rest, rest), inside(core.hinge.before, x)
+    along = mass @ (X[:, 0] * now[:, 0] + X[:, 1] * now[:, 1])
+    across = mass @ (X[:, 0] * now[:, 1] - X[:, 1] * now[:, 0])
+    return float(np.arctan2(across, along))
+
+
+def hinged(core: RigidCore, rest: Floats, angle: float) -> Floats:
+    """Returns where points of a core at rest [m], (k, 3), are at the end of a step, turned by an angle [rad]."""
+    assert core.hinge is not None
+    c, s = np.cos(angle), np.sin(angle)
+    turned = inside(core.hinge.rest, rest) @ np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
+    return turned @ core.hinge.now[:3, :3].T + core.hinge.now[:3, 3]
+
+
+def axis_speed(core: RigidCore) -> tuple[Floats, Floats]:
+    """Returns the velocity of the origin of a core's axis [m/s] and its angular velocity [rad/s] in a step."""
+    assert core.hinge is not None
+    before, now, dt = core.hinge.before, core.hinge.now, core.hinge.dt
+    return (now[:3, 3] - before[:3, 3]) / dt, rotation_vector(now[:3, :3] @ before[:3, :3].T) / dt
+
+
+def inside(frame: Floats, points: Floats) -> Floats:
+    """Returns points [m], (k, 3), in the space of a frame, world ← space, (4, 4)."""
+    return (points - frame[:3, 3]) @ frame[:3, :3]
+
+
+def rotation_vector(R: Floats) -> Floats:
+    """Returns axis times angle [rad] of a rotation by less than π, (3,)."""
+    skew = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    sine, cosine = float(np.linalg.norm(skew)), 0.5 * (float(np.trace(R)) - 1.0)
+    return skew * (np.arctan2(sine, cosine) / sine) if sine > 0.0 else skew

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Solves A v = b where the velocities of cores are those of rigid bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import Bools, Floats
+from ..linear.pattern import BlockPattern
+from ..linear.pcg import Solved
+from ..model import Model
+from .freedom import POINTS, Freedom, freedom
+from .motion import core_body
+from .reduce import reduce_blocks
+from .reduced_pattern import ReducedPattern, reduced_pattern
+
+
+@dataclass(frozen=True, eq=False)
+class SmallSystem:
+    """A system with three rows for every core instead of its nodes, as `linear.pcg.solve` takes it.
+
+    Attributes:
+        pattern, values, b, is_free, y: PᵀA P, Pᵀ(b − A v0), what is solved for, and the first guess, out.
+        x, X: Where the rows are now and at rest [m], (n, 3).
+        is_odd: Rows of nodes of which that was told, (n,).
+        tolerance, least, likely: As there.
+    """
+
+    pattern: BlockPattern
+    values: Floats
+    b: Floats
+    is_free: Bools
+    y: Floats
+    x: Floats
+    X: Floats
+    is_odd: Bools
+    tolerance: float
+    least: Floats
+    likely: Floats | None
+
+
+def solve_with_cores(
+    model: Model,
+    pattern: BlockPattern,
+    values: Floats,
+    b: Floats,
+    is_free: Bools,
+    v: Floats,
+    x: Floats,
+    tolerance: float,
+    least: Floats,
+    likely: Floats | None,
+    is_odd: Bools,
+    solve: Callable[[SmallSystem], Solved],
+) -> Solved:
+    """Solves the smaller system PᵀA P y = Pᵀ(b − A v0), v = v0 + P y, by `solve`.
+
+    Args:
+        model: The bodies; some have cores.
+        pattern, values: A, (b, 9).
+        b: Right-hand side, (n, 3).
+        is_free: Which nodes are solved for, (n,). What holds some nodes of a core holds it as far as these say how a
+            rigid body moves.
+        v: First guess and given values of the others, (n, 3), out.
+        x: Where the nodes are [m], (n, 3).
+        tolerance: Relative residual to reach, as if every node of a core had a row of its own.
+        least, likely: As for `linear.pcg.solve`.
+        is_odd: Nodes of which the smaller system is told, (n,).
+        solve: Solves that.
+    """
+    cores, small = model.cores, reduced_pattern(pattern, model.cores)
+    ways = [_freedom(model, number, x, v, is_free) for number in range(len(cores))]
+    arms, given = np.zeros_like(x), np.zeros_like(x)
+    for way in ways:
+        arms[way.body.core.nodes] = way.body.arms
+        given[way.body.core.nodes] = way.body.velocities(way.given[:3], way.given[3:])
+    is_moved = any(way.given.any() for way in ways)
+    count = small.pattern.node_count
+    matrix, right = np.zeros((small.pattern.block_count, 9)), np.zeros((count, 3))
+    inner, C = np.zeros((len(cores), 6, 6)), np.stack([way.C for way in ways])
+    reduce_blocks(
+        pattern.row_start, pattern.column, values, b, given, is_moved, small.core_of, small.row_of, small.place,
+        small.stride, arms, C, np.empty((6, 3)), inner, matrix, right,
+    )  # fmt: skip
+    free, y, places, rest, guess = _rows(small, model, ways, is_free, v, x, likely)
+    for number, way in enumerate(ways):
+        _add_core(small, number, way, inner[number], matrix)
+    finer = _share(b, right, is_free, free)
+    odd = np.zeros(count, bool)
+    odd[small.row_of[is_odd]] = True
+    for row in small.core_row[is_odd[[core.nodes[0] for core in cores]]]:
+        odd[row : row + POINTS] = True
+    solved = solve(
+        SmallSystem(small.pattern, matrix, right, free, y, places, rest, odd, tolerance * finer, least, guess)
+    )
+    v[small.skin] = y[small.skin_row]
+    for way, row in zip(ways, small.core_row, strict=True):
+        v[way.body.core.nodes] = way.velocities(y[row : row + POINTS])
+    return replace(solved, residual=solved.residual / finer)
+
+
+def of_hinged(model: Model) -> Bools:
+    """Returns which nodes are of islands whose core turns about an axis, (n,)."""
+    hinged = [int(model.pattern.island_of_row[core.nodes[0]]) for core in model.cores if core.hinge is not None]
+    return np.isin(model.pattern.island_of_row, hinged)
+
+
+def _freedom(model: Model, number: int, x: Floats, v: Floats, is_free: Bools) -> Freedom:
+    core = model.cores[number]
+    body, held = core_body(model, core, x), ~is_free[core.nodes]
+    return freedom(body, body.arms[held], v[core.nodes[held]])
+
+
+def _rows(
+    small: ReducedPattern,
+    model: Model,
+    ways: list[Freedom],
+    is_free: Bools,
+    v: Floats,
+    x: Floats,
+    likely: Floats | None,
+) -> tuple[Bools, Floats, Floats, Floats, Floats | None]:
+    """Returns of every row whether it is solved for, its guess, where it is now and at rest, and what is likely."""
+    count = small.pattern.node_count
+    free = np.empty(count, bool)
+    y, places, rest, guess = np.empty((4, count, 3))
+    for out, of in ((free, is_free), (y, v), (places, x), (rest, model.X)):
+        out[small.skin_row] = of[small.skin]
+    if likely is not None:
+        guess[small.skin_row] = likely[small.skin]
+    for way, first in zip(ways, small.core_row, strict=True):
+        rows, nodes = slice(first, first + POINTS), way.body.core.nodes
+        free[rows] = way.ways > 0
+        y[rows], places[rows] = way.y_of(v[nodes]), way.body.centre + way.points
+        rest[rows] = way.body.mass @ model.X[nodes] / way.body.mass.sum() + way.points
+        if likely is not None:
+            guess[rows] = way.change_of(likely[nodes])
+    return free, y, places, rest, guess if likely is not None else None
+
+
+def _add_core(small: ReducedPattern, number: int, way: Freedom, inner: Floats, matrix: Floats) -> None:
+    """Writes the blocks within a core; what does not move it gets a diagonal as large as all else has on average."""
+    A = way.C.T @ inner @ way.C
+    size = float(np.trace(A)) / max(way.ways, 1)
+    A += (size if size > 0.0 else 1.0) * (np.eye(3 * POINTS) - way.left)
+    diagonal = small.pattern.diagonal.astype(np.int64)
+    for down in range(POINTS):
+        first = diagonal[small.core_row[number] + down] - down
+        for along in range(POINTS):
+            matrix[first + along] = A[3 * down : 3 * down + 3, 3 * along : 3 * along + 3].ravel()
+
+
+def _share(b: Floats, right: Floats, is_free: Bools, free: Bools) -> float:
+    """Returns by how much the smaller right-hand side counts as less than the other, at most 1."""
+    full, small = float(np.linalg.norm(b[is_free])), float(np.linalg.norm(right[free]))
+    return min(1.0, full / small) if small > 0.0 and full > 0.0 else 1.0
