@@ -13,6 +13,7 @@ from ..anatomy import DYNAMIC, QUASISTATIC, Flesh
 from ..hyperelastic.element import Hyperelastic, hyperelastic
 from ..integrators.by_newton import LAW_OF, scheme_of
 from ..integrators.flesh import DynamicFlesh, dynamic_flesh
+from ..integrators.held_shear import pressure_alone
 from ..method import BY_NEWTON
 from ..model import Model
 from ..part_model import PartModel, part_model
@@ -73,7 +74,7 @@ class FleshBodies:
     Attributes:
         quasistatic: The bodies that are at rest in every sample; None where there are none.
         dynamic: Those that have inertia; None where there are none.
-        stepping: The latter as `integrators.step` takes them.
+        stepping: The latter as `integrators.step` takes them, whose law is that of what it looks at in every solve.
     """
 
     quasistatic: FleshPart | None
@@ -115,7 +116,8 @@ def _bodies(model: Model, quasistatic: FleshPart | None, dynamic: FleshPart | No
     still = quasistatic.part.bodies if quasistatic else ()
     stepping = None
     if dynamic is not None:
-        stepping = dynamic_flesh(model, dynamic.part, dynamic.law, dynamic.schemes, still, dynamic.names)
+        law = pressure_alone(dynamic.model, dynamic.law)
+        stepping = dynamic_flesh(model, dynamic.part, law, dynamic.schemes, still, dynamic.names)
     return FleshBodies(quasistatic, dynamic, stepping)
 
 

@@ -15,6 +15,7 @@ from ..method import BY_NEWTON, GREEN, HYBRID, Method
 from ..model import Model
 from ..part_model import part_model
 from .flesh import EULER, ONCE, DynamicFlesh, dynamic_flesh
+from .held_shear import pressure_alone
 
 LAW_OF = {GREEN: "stvk", HYBRID: "hybrid"}
 
@@ -36,6 +37,7 @@ def moved_by_newton(model: Model) -> DynamicFlesh | None:
     if kept is None or any(a is not b for a, b in zip(kept[0], of, strict=True)):
         part, methods = part_model(model, own), [model.methods[number] for number in own]
         law = hyperelastic(part.model, [LAW_OF[method.name] for method in methods], None)
+        law = pressure_alone(part.model, law)
         kept = of, dynamic_flesh(model, part, law, [scheme_of(method) for method in methods])
         _kept[model.pattern] = kept
     return kept[1]

@@ -34,6 +34,7 @@ from ..vertex_warp import is_warped
 from .conventions import LEAST
 from .flesh import DynamicFlesh, FleshGroup, Look
 from .held_frames import held_rotations, warp_vertices
+from .held_shear import add_held_shear, holds_shear
 from .outside import Outside
 from .paired import lost_by, with_pairs
 from .right_side import push_by_gravity
@@ -87,6 +88,7 @@ class FleshSystem:
         self._assemble_flesh(flesh)
         if self.once and self.looked_once:
             self._assemble_once(self.once, self.looked_once)
+        self._assemble_held_shear()
         self.momentum = model.mass[:, None] * self.v0
         self.island_start = pattern.island_start[:-1].astype(np.int64)
         self.r, self.linear = np.zeros((2, model.node_count, 3))
@@ -110,7 +112,7 @@ class FleshSystem:
         if self.looked and self.group:
             for whole, own in runs(self.group, self.model):
                 _over(add_blocks, self.looked.tangent[own[1]], dt * dt, self.values[whole[1]])
-                pull[whole[0]] = dt * self.looked.force[own[0]]
+                pull[whole[0]] += dt * self.looked.force[own[0]]
         push = np.empty_like(self.r)
         push_by_gravity(model.mass, model.gravity_scale, floats(outside.gravity), dt, push)
         if outside.node_force is not None:
@@ -271,6 +273,14 @@ class FleshSystem:
         for number in group.part.bodies:
             nodes = self.model.bodies[number].nodes
             add_to_diagonal(nodes.start, nodes.stop, self.model.pattern.diagonal, self.drag, self.base)
+
+    def _assemble_held_shear(self) -> None:
+        """Adds what resists shear in hybrid bodies that hold their rotations."""
+        for number in range(len(self.model.bodies)):
+            if self.held is not None and holds_shear(self.model, number):
+                add_held_shear(
+                    self.model, number, self.held, self.about, self.x0, self.dt, self.base, self.base_force
+                )  # fmt: skip
 
     def _assemble_damping(self, group: FleshGroup, looked: Look) -> None:
         """Writes the damping of bodies into their rows."""

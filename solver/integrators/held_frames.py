@@ -3,7 +3,7 @@
 
     frames.age     steps since the rotations of each body were found, (bodies,)
     node.rotation  R of the nodes of bodies that are warped vertex by vertex and hold theirs, (n, 9)
-    tet.rotation   R of the tets of polar bodies that hold theirs, zero for all others, (m, 3, 3)
+    tet.rotation   R of the tets of polar and hybrid bodies that hold theirs, zero for all others, (m, 3, 3)
 
 Other methods that hold rotations ask `due` too; `grow_older` counts for all of them at the end of a step.
 """
@@ -15,11 +15,12 @@ import numpy as np
 from ..arrays import Bools, Floats, floats
 from ..elements.frames import find_frames
 from ..elements.records import method_of
-from ..method import POLAR
+from ..method import HYBRID, POLAR
 from ..model import Model
 from ..state import State
 from ..vertex_warp import add_warped, is_any_warped
 
+HOLDING = (POLAR, HYBRID)
 AGE = "frames.age"
 ROTATION = "tet.rotation"
 TURNED = "node.rotation"
@@ -40,12 +41,12 @@ def grow_older(model: Model, state: State, was_due: Bools) -> None:
 
 
 def held_rotations(model: Model, state: State) -> Floats | None:
-    """Returns the rotations of the tets of polar bodies that hold theirs, as they are in the step that begins here.
+    """Returns the rotations of tets of polar and hybrid bodies that hold theirs, as they are in the step begun here.
 
     Returns:
         (m, 3, 3), for `ROTATION` in the fields of the state at the end of the step; None where no body holds them.
     """
-    holding = [k for k, every in enumerate(_every(model)) if every > 1 and method_of(model, k).name == POLAR]
+    holding = [k for k, every in enumerate(_every(model)) if every > 1 and method_of(model, k).name in HOLDING]
     if not holding:
         return None
     now, kept = due(model, state), state.fields.get(ROTATION)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hybrid bodies that hold their rotations for some steps (`Method.rotations_every`): their shear is linear meanwhile.
+
+With R held, what resists shear, μ |ε|² with ε = sym(RᵀF) − I, is quadratic in the positions. Its forces are those of a
+corotated tet without λ, −2 V μ R ε g_a, and its part of the Jacobian is the constant
+
+    V μ ((R g_b)(R g_a)ᵀ + (g_a·g_b) I)
+
+So it is assembled once per step, and Newton's method looks at the pressure alone, λ/2 tr² E, all of whose derivative it
+has. What breaks when R gets old is not the Jacobian but ε: of a body that has turned by θ since, it is that of a body
+pressed by 1 − cos θ. Without holding, R is that of every iterate, and the law is one function of F.
+
+Source: Hauth and Strasser 2004, who hold the frames and leave the derivative of pressure inaccurate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Floats
+from ..elements.assembly import assemble
+from ..elements.framed import warp_framed
+from ..elements.linear_pull import add_linear_pull
+from ..elements.records import method_of
+from ..hyperelastic.element import Hyperelastic
+from ..method import HYBRID
+from ..model import BodyRange, Model
+from .wide_tangent import blocks_of
+from .workspace import workspace
+
+
+def holds_shear(model: Model, number: int) -> bool:
+    """Whether the shear of a body is apart from its law."""
+    method = method_of(model, number)
+    return method.name == HYBRID and method.rotations_every > 1
+
+
+def pressure_alone(model: Model, law: Hyperelastic) -> Hyperelastic:
+    """Returns what Newton's method sees of a model's tets: the law without shear of bodies that hold theirs."""
+    own = [body for number, body in enumerate(model.bodies) if holds_shear(model, number)]
+    return replace(law, mu=_without(law.mu, own)) if own else law
+
+
+def _without(mu: Floats, bodies: Sequence[BodyRange]) -> Floats:
+    left = mu.copy()
+    for body in bodies:
+        left[body.tets] = 0.0
+    return left
+
+
+def add_held_shear(
+    model: Model, number: int, held: Floats, about: Floats, x: Floats, dt: float, values: Floats, force: Floats
+) -> None:
+    """Adds the shear of a body to the system of a step of Δt = `dt` [s], linearised about a position.
+
+    Args:
+        model: The bodies.
+        number: Of the body.
+        held: Rotations of all tets, (m, 3, 3).
+        about, x: Where it is linearised, and where the step begins [m], (n, 3) each.
+        dt: Δt [s].
+        values: Blocks of the system, (b, 9), in and out.
+        force: Elastic forces at x, (n, 3), in and out.
+    """
+    pattern, work, body = model.pattern, workspace(model.pattern), model.bodies[number]
+    t, none = body.tets, np.zeros(body.tets.stop - body.tets.start)
+    warp_framed(
+        held[t], about, model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t], none, none,
+        np.zeros((0, 6)), work.warped[t],
+    )  # fmt: skip
+    if about is not x:
+        add_linear_pull(1.0, about - x, model.tets[t], work.warped[t])
+    rows, own, pull = blocks_of(pattern.row_start, body.nodes), work.values, np.empty((pattern.node_count, 3))
+    assemble(dt * dt, 0.0, np.zeros(pattern.node_count), pattern, work.warped, own, pull, body.nodes)
+    values[rows] += own[rows]
+    force[body.nodes] += pull[body.nodes]
