@@ -14,6 +14,7 @@ from ..hyperelastic.element import Hyperelastic, hyperelastic
 from ..integrators.by_newton import LAW_OF, scheme_of
 from ..integrators.flesh import DynamicFlesh, dynamic_flesh
 from ..integrators.held_shear import pressure_alone
+from ..integrators.level_look import level_numbers
 from ..method import BY_NEWTON
 from ..model import Model
 from ..part_model import PartModel, part_model
@@ -107,17 +108,20 @@ def make_flesh(scene: Scene, model: Model) -> FleshBodies | None:
         scene: What is asked for.
         model: All its bodies, painted moduli included (`painted_moduli.py`).
     """
-    if all(_asked(body) is None for body in scene.bodies):
+    if all(_asked(body) is None for body in scene.bodies) and not level_numbers(model):
         return None
     return _bodies(model, _part(scene, model, QUASISTATIC), _part(scene, model, DYNAMIC))
 
 
 def _bodies(model: Model, quasistatic: FleshPart | None, dynamic: FleshPart | None) -> FleshBodies:
     still = quasistatic.part.bodies if quasistatic else ()
-    stepping = None
+    levels, stepping = level_numbers(model), None
     if dynamic is not None:
         law = pressure_alone(dynamic.model, dynamic.law)
         stepping = dynamic_flesh(model, dynamic.part, law, dynamic.schemes, still, dynamic.names)
+        stepping = replace(stepping, levels=levels)
+    elif levels:
+        stepping = DynamicFlesh(None, None, still, levels=levels)
     return FleshBodies(quasistatic, dynamic, stepping)
 
 

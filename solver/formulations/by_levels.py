@@ -50,7 +50,7 @@ class ByLevels:
         blocks = []
         for body, R in self._framed(x):
             beyond, g = body.beyond(floats(x[body.nodes]), R, False), body.means.gradients
-            blocks.append(np.einsum("maj,mijkl,mbl->mabik", g, beyond, g).reshape(-1, 9))
+            blocks.append(np.einsum("maj,mijkl,mbl->mabik", g, beyond.reshape(-1, 3, 3, 3, 3), g).reshape(-1, 9))
         np.add.at(wide, self.widened.added, np.concatenate(blocks))
         return wide
 

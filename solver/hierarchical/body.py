@@ -8,12 +8,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..arrays import Floats, Indices, floats
+from ..arrays import Floats, Indices
 from ..levels import Levels
 from ..model import Model
 from . import green
 from .details import find_rotations, sum_details, write_details
-from .means import Means, add_stress, mean_gradients, means_of
+from .means import Means, add_product, mean_gradients, means_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,29 +67,43 @@ class LevelBody:
         sum_details(
             self.levels.per_coarse, x, self.corners, self.Dm_inverse, self.volume, self.mu, self.lam, R, F, details
         )  # fmt: skip
-        return float(details.sum() + self.means.volume @ green.energy(F, self.coarse_mu, self.coarse_lam))
+        return float(details.sum() + self.green_energy(F).sum())
 
     def write(self, x: Floats, R: Floats, warped: Floats) -> None:
         """Writes the records of its tets, (m, WARPED), at x [m], (n, 3), in frames R, (M, 3, 3)."""
-        F, mu, lam = self.mean(x), self.coarse_mu, self.coarse_lam
-        turned = R.transpose(0, 2, 1) @ F
-        strain = 0.5 * (turned + turned.transpose(0, 2, 1)) - green.I3
-        linear = R @ (2.0 * mu[:, None, None] * strain + (lam * np.einsum("mii->m", strain))[:, None, None] * green.I3)
+        F = self.mean(x)
         write_details(
             self.levels.per_coarse, x, self.corners, self.Dm_inverse, self.volume, self.mu, self.lam, self.damping, R,
-            floats(green.stress(F, mu, lam) - linear), warped,
+            F, self.green_stress(F), self.means.volume, warped,
         )  # fmt: skip
 
     def beyond(self, x: Floats, R: Floats, clamp: bool) -> Floats:
-        """Returns V (∂P_Green/∂F − ∂P_linear/∂F) of coarse tets [J], (M, 3, 3, 3, 3): what records do not tell of K."""
-        mu, lam = self.coarse_mu, self.coarse_lam
-        found = green.differential(self.mean(x), mu, lam, clamp) - green.linear_differential(R, mu, lam)
-        return self.means.volume[:, None, None, None, None] * found
+        """Returns V (∂P_Green/∂F − ∂P_linear/∂F) of coarse tets [J], (M, 9, 9): what records do not tell of K."""
+        found = self.green_moduli(self.mean(x), clamp)
+        green.take_linear(R, self.coarse_mu, self.coarse_lam, self.means.volume, found)
+        return found
 
     def add_beyond(self, factor: float, beyond: Floats, v: Floats, out: Floats) -> None:
         """Adds `factor` times what `beyond` makes of v, (n, 3), to `out`, (n, 3)."""
-        P = np.einsum("mijkl,mkl->mij", beyond, self.mean(v))
-        add_stress(factor, P, self.means.nodes, self.means.gradients, out)
+        add_product(factor, beyond, v, self.means.nodes, self.means.gradients, out)
+
+    def green_energy(self, F: Floats) -> Floats:
+        """Returns V ψ_Green [J] of coarse tets with gradients F, (M, 3, 3): (M,)."""
+        found = np.empty(len(F))
+        green.energies(F, self.coarse_mu, self.coarse_lam, self.means.volume, found)
+        return found
+
+    def green_stress(self, F: Floats) -> Floats:
+        """Returns V P_Green [J], (M, 3, 3)."""
+        found = np.empty_like(F)
+        green.stresses(F, self.coarse_mu, self.coarse_lam, self.means.volume, found)
+        return found
+
+    def green_moduli(self, F: Floats, clamp: bool) -> Floats:
+        """Returns V ∂P_Green/∂F [J], (M, 9, 9), clamped or not."""
+        found = np.empty((len(F), 9, 9))
+        green.moduli(F, self.coarse_mu, self.coarse_lam, self.means.volume, clamp, found)
+        return found
 
 
 _kept: WeakKeyDictionary[Levels, tuple[Model, LevelBody]] = WeakKeyDictionary()

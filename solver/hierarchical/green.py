@@ -5,54 +5,85 @@
     δP = δF S + F (2μ δE + λ tr(δE) I),    δE = sym(Fᵀ δF)
 
 All but δF S is positive semi-definite; that is, where S is. The clamped differential leaves out what of S pulls in.
+Corotated linear strain in the frame R has the differential that Green's has at F = R.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Floats
-
-I3 = np.eye(3)
-
-
-def energy(F: Floats, mu: Floats, lam: Floats) -> Floats:
-    """Returns ψ [J/m³], (M,)."""
-    E = strain(F)
-    return mu * np.einsum("mij,mij->m", E, E) + 0.5 * lam * np.einsum("mii->m", E) ** 2
+from ..hyperelastic.jacobi import nearest_semidefinite
+from ..jit import kernel
 
 
-def stress(F: Floats, mu: Floats, lam: Floats) -> Floats:
-    """Returns P [Pa], (M, 3, 3)."""
-    return F @ second_stress(F, mu, lam)
+@kernel(inside=True)
+def second_stress(F, mu, lam, S):
+    """Writes S [Pa] of one F, (3, 3), and returns ψ [J/m³]."""
+    square, trace = 0.0, 0.0
+    for i in range(3):
+        for j in range(3):
+            E = 0.5 * (F[0, i] * F[0, j] + F[1, i] * F[1, j] + F[2, i] * F[2, j] - (1.0 if i == j else 0.0))
+            S[i, j] = 2.0 * mu * E
+            square += E * E
+            if i == j:
+                trace += E
+    for i in range(3):
+        S[i, i] += lam * trace
+    return mu * square + 0.5 * lam * trace * trace
 
 
-def differential(F: Floats, mu: Floats, lam: Floats, clamp: bool) -> Floats:
-    """Returns ∂P_ij/∂F_kl [Pa], (M, 3, 3, 3, 3)."""
-    S = second_stress(F, mu, lam)
-    if clamp:
-        values, vectors = np.linalg.eigh(S)
-        S = (vectors * np.maximum(values, 0.0)[:, None, :]) @ vectors.transpose(0, 2, 1)
-    FF = F @ F.transpose(0, 2, 1)
-    out = np.einsum("ik,mlj->mijkl", I3, S)
-    out += mu[:, None, None, None, None] * (np.einsum("mil,mkj->mijkl", F, F) + np.einsum("mik,jl->mijkl", FF, I3))
-    out += np.einsum("m,mij,mkl->mijkl", lam, F, F)
-    return out
+@kernel()
+def energies(F, mu, lam, volume, out):
+    """Writes V ψ [J], (M,)."""
+    S = np.empty((3, 3))
+    for tet in range(len(F)):
+        out[tet] = volume[tet] * second_stress(F[tet], mu[tet], lam[tet], S)
 
 
-def linear_differential(R: Floats, mu: Floats, lam: Floats) -> Floats:
-    """Returns the same of corotated linear strain in frames R, (M, 3, 3, 3, 3): Green's at F = R."""
-    out = np.einsum("m,mij,mkl->mijkl", lam, R, R)
-    out += mu[:, None, None, None, None] * (np.einsum("mil,mkj->mijkl", R, R) + np.einsum("ik,jl->ijkl", I3, I3))
-    return out
+@kernel()
+def stresses(F, mu, lam, volume, out):
+    """Writes V P [J], (M, 3, 3)."""
+    S = np.empty((3, 3))
+    for tet in range(len(F)):
+        second_stress(F[tet], mu[tet], lam[tet], S)
+        for i in range(3):
+            for j in range(3):
+                total = F[tet, i, 0] * S[0, j] + F[tet, i, 1] * S[1, j] + F[tet, i, 2] * S[2, j]
+                out[tet, i, j] = volume[tet] * total
 
 
-def strain(F: Floats) -> Floats:
-    """Returns E, (M, 3, 3)."""
-    return 0.5 * (F.transpose(0, 2, 1) @ F - I3)
+@kernel()
+def moduli(F, mu, lam, volume, clamp, out):
+    """Writes V ∂P_ij/∂F_kl [J], (M, 9, 9) with rows 3i + j and columns 3k + l."""
+    S = np.empty((3, 3))
+    for tet in range(len(F)):
+        second_stress(F[tet], mu[tet], lam[tet], S)
+        if clamp:
+            a, b, c, d, e, f = nearest_semidefinite(S[0, 0], S[1, 1], S[2, 2], S[0, 1], S[1, 2], S[2, 0])
+            S[0, 0], S[1, 1], S[2, 2], S[0, 1], S[1, 2], S[2, 0] = a, b, c, d, e, f
+            S[1, 0], S[2, 1], S[0, 2] = d, e, f
+        out[tet] = 0.0
+        for i in range(3):
+            for j in range(3):
+                for l in range(3):  # noqa: E741
+                    out[tet, 3 * i + j, 3 * i + l] = volume[tet] * S[j, l]
+        add_strain(volume[tet], F[tet], mu[tet], lam[tet], out[tet])
 
 
-def second_stress(F: Floats, mu: Floats, lam: Floats) -> Floats:
-    """Returns S [Pa], (M, 3, 3)."""
-    E = strain(F)
-    return 2.0 * mu[:, None, None] * E + (lam * np.einsum("mii->m", E))[:, None, None] * I3
+@kernel()
+def take_linear(R, mu, lam, volume, out):
+    """Takes V ∂P_ij/∂F_kl of corotated linear strain from `out` [J], (M, 9, 9)."""
+    for tet in range(len(R)):
+        add_strain(-volume[tet], R[tet], mu[tet], lam[tet], out[tet])
+
+
+@kernel(inside=True)
+def add_strain(factor, F, mu, lam, out):
+    """Adds what the change of strain gives: F (2μ δE + λ tr(δE) I)."""
+    for i in range(3):
+        for k in range(3):
+            even = mu * (F[i, 0] * F[k, 0] + F[i, 1] * F[k, 1] + F[i, 2] * F[k, 2])
+            for j in range(3):
+                for l in range(3):  # noqa: E741
+                    out[3 * i + j, 3 * k + l] += factor * (mu * F[i, l] * F[k, j] + lam * F[i, j] * F[k, l])
+                out[3 * i + j, 3 * k + j] += factor * even

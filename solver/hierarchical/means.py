@@ -73,6 +73,50 @@ def mean_gradients(x, nodes, gradients, F):
 
 
 @kernel(contract=True)
+def add_product(factor, moduli, v, nodes, gradients, out):
+    """Adds `factor` H : δF g_a of every coarse tet with H, (M, 9, 9), and δF of v, (n, 3), to its nodes, (n, 3)."""
+    count = nodes.shape[1]
+    dF, P = np.empty(9), np.empty(9)
+    for tet in range(len(nodes)):
+        a, b, c = nothing(), nothing(), nothing()
+        for k in range(count):
+            (p, q, r), g = numbers(load(v, 3 * nodes[tet, k])), load(gradients, 3 * (tet * count + k))
+            a, b, c = add(a, p, g), add(b, q, g), add(c, r, g)
+        store(dF, 0, a)
+        store(dF, 3, b)
+        store(dF, 6, c)
+        for row in range(9):
+            total = 0.0
+            for column in range(9):
+                total += moduli[tet, row, column] * dF[column]
+            P[row] = factor * total
+        for k in range(count):
+            x, y, z = numbers(load(gradients, 3 * (tet * count + k)))
+            i = nodes[tet, k]
+            for row in range(3):
+                out[i, row] += P[3 * row] * x + P[3 * row + 1] * y + P[3 * row + 2] * z
+
+
+@kernel(contract=True)
+def coarse_blocks(moduli, gradients, blocks):
+    """Writes the sixteen blocks g_aᵀ H g_b of every coarse tet, (16 M, 9), for H, (M, 9, 9), and g, (M, 4, 3)."""
+    half = np.empty((9, 3))
+    for tet in range(len(moduli)):
+        H = moduli[tet]
+        for b in range(4):
+            x, y, z = gradients[tet, b, 0], gradients[tet, b, 1], gradients[tet, b, 2]
+            for row in range(9):
+                for k in range(3):
+                    half[row, k] = H[row, 3 * k] * x + H[row, 3 * k + 1] * y + H[row, 3 * k + 2] * z
+            for a in range(4):
+                u, v, w = gradients[tet, a, 0], gradients[tet, a, 1], gradients[tet, a, 2]
+                out = blocks[16 * tet + 4 * a + b]
+                for i in range(3):
+                    for k in range(3):
+                        out[3 * i + k] = u * half[3 * i, k] + v * half[3 * i + 1, k] + w * half[3 * i + 2, k]
+
+
+@kernel(contract=True)
 def add_stress(factor, P, nodes, gradients, out):
     """Adds `factor` P g_a of every coarse tet with P, (M, 3, 3), to its nodes, (n, 3)."""
     for tet in range(len(nodes)):

@@ -8,20 +8,20 @@ import numpy as np
 from ..arrays import Floats
 from ..linear.coupling import coupling_of
 from ..model import Model
-from .flesh import FleshGroup
+from ..part_model import PartModel
 from .outside import Pairs
 
 
 class Alike:
     """Sets of bodies, k of them, each with flesh in it."""
 
-    def __init__(self, model: Model, group: FleshGroup | None, pairs: Pairs) -> None:
-        self.model, self.group = model, group
-        self.flesh = np.array(group.part.bodies if group else (), np.int64)  # its numbers in the model
+    def __init__(self, model: Model, part: PartModel | None, pairs: Pairs) -> None:
+        self.model, self.part = model, part
+        self.flesh = np.array(part.bodies if part else (), np.int64)  # its numbers in the model
         self.set_of: np.ndarray | None = None  # of every body, or −1; None: each of flesh is alone
         starts = np.array([body.tets.start for body in model.bodies])
         one, two = (np.searchsorted(starts, tets, side="right") - 1 for tets in (pairs.tet, pairs.other))
-        coupling = coupling_of(one, two, len(starts)) if len(pairs) and group else None
+        coupling = coupling_of(one, two, len(starts)) if len(pairs) and part else None
         if coupling is not None:
             cluster = np.empty(len(starts), np.int64)
             cluster[coupling.members] = np.repeat(np.arange(len(coupling.start) - 1), np.diff(coupling.start))
@@ -31,13 +31,11 @@ class Alike:
 
     def products(self, a: Floats, b: Floats) -> Floats:
         """Returns a·b of every set, (k,), for values of nodes, (n, 3)."""
-        if self.group is None:
+        if self.part is None:
             return np.zeros(0)
         along = (a * b).sum(axis=1)
         if self.set_of is None:
-            return np.add.reduceat(
-                along[self.group.part.nodes], [body.nodes.start for body in self.group.part.model.bodies]
-            )
+            return np.add.reduceat(along[self.part.nodes], [body.nodes.start for body in self.part.model.bodies])
         of_bodies = np.add.reduceat(along, [body.nodes.start for body in self.model.bodies])
         return self._added(of_bodies, self.set_of)
 

@@ -7,6 +7,7 @@ Their tets bear everything themselves, also where their volume hardly changes, a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from ..hyperelastic.element import hyperelastic
@@ -16,6 +17,7 @@ from ..model import Model
 from ..part_model import part_model
 from .flesh import EULER, ONCE, DynamicFlesh, dynamic_flesh
 from .held_shear import pressure_alone
+from .level_look import level_numbers
 
 LAW_OF = {GREEN: "stvk", HYBRID: "hybrid"}
 
@@ -30,8 +32,9 @@ def scheme_of(method: Method) -> str:
 def moved_by_newton(model: Model) -> DynamicFlesh | None:
     """Returns the bodies of a model whose formulation asks for Newton's method as `step` takes them; None: none do."""
     own = [number for number, method in enumerate(model.methods) if method.name in BY_NEWTON]
+    levels = level_numbers(model)
     if not own:
-        return None
+        return DynamicFlesh(None, None, levels=levels) if levels else None
     of = (model.mu, model.lam, model.methods)
     kept = _kept.get(model.pattern)
     if kept is None or any(a is not b for a, b in zip(kept[0], of, strict=True)):
@@ -40,4 +43,4 @@ def moved_by_newton(model: Model) -> DynamicFlesh | None:
         law = pressure_alone(part.model, law)
         kept = of, dynamic_flesh(model, part, law, [scheme_of(method) for method in methods])
         _kept[model.pattern] = kept
-    return kept[1]
+    return replace(kept[1], levels=levels) if levels else kept[1]

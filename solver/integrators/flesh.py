@@ -52,6 +52,7 @@ class DynamicFlesh:
         every: The bodies of both.
         once: Bodies that are linearised about the start of the step, as corotated ones are, but whose stiffness is all
             of −∂f/∂x.
+        levels: Numbers of the hierarchical bodies.
     """
 
     euler: FleshGroup | None
@@ -59,15 +60,16 @@ class DynamicFlesh:
     still: tuple[int, ...] = ()
     every: FleshGroup | None = None
     once: FleshGroup | None = None
+    levels: tuple[int, ...] = ()
 
     def by_euler(self) -> DynamicFlesh:
         """Returns the same bodies, all by implicit Euler."""
-        return DynamicFlesh(self.every, None, self.still, self.every, self.once)
+        return DynamicFlesh(self.every, None, self.still, self.every, self.once, self.levels)
 
     def others(self, whole: Model) -> list[int]:
         """Returns the numbers of the bodies whose tets leave records."""
         groups = [group for group in (self.euler, self.newmark, self.once) if group]
-        gone = {*self.still, *(number for group in groups for number in group.part.bodies)}
+        gone = {*self.still, *self.levels, *(number for group in groups for number in group.part.bodies)}
         return [number for number in range(len(whole.bodies)) if number not in gone]
 
 

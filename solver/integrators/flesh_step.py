@@ -66,7 +66,7 @@ def flesh_step(
     started, was_due = clock.perf_counter(), due(model, state)
     newmark = NewmarkStep(flesh.newmark, model, state, outside, dt, settings) if flesh.newmark else None
     newton = None
-    has_others = flesh.euler is not None or flesh.once is not None or len(flesh.others(model)) > 0
+    has_others = flesh.euler is not None or flesh.once is not None or len(flesh.levels) + len(flesh.others(model)) > 0
     later = newmark if has_others and (lively is not None or len(outside.pairs)) else None
     if later:
         newmark, flesh = None, flesh.by_euler()
@@ -95,6 +95,8 @@ def flesh_step(
     grow_older(model, state, was_due)
     state.x, state.v, state.time = x, v, state.time + dt
     times = {"assembly": 1e3 * (begun - started), "solve": 1e3 * (ended - begun)}
+    if newton and newton.system.levels:
+        times |= {name: 1e3 * seconds for name, seconds in newton.system.levels.seconds.items()}
     return solves.report(settings.tolerance, int(count_inverted(x, model.tets)), times)
 
 

@@ -28,13 +28,16 @@ from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved
 from ..linear.points import add_points
 from ..model import Model
+from ..part_model import PartModel
 from ..scene import Settings
 from ..state import State
-from ..vertex_warp import is_warped
+from ..vertex_warp import is_any_warped, is_unsymmetric, is_warped
 from .conventions import LEAST
 from .flesh import DynamicFlesh, FleshGroup, Look
 from .held_frames import held_rotations, warp_vertices
 from .held_shear import add_held_shear, holds_shear
+from .level_look import LevelLook
+from .looks import Looks
 from .outside import Outside
 from .paired import lost_by, with_pairs
 from .right_side import push_by_gravity
@@ -58,6 +61,8 @@ class FleshSystem:
         held: Rotations of bodies that hold theirs, see `held_rotations`.
         turned: Rotations of nodes, see `vertex_warp.add_warped`.
         v_seen: The velocities of the last look [m/s], (n, 3).
+        levels: Hierarchical bodies; None where there are none.
+        seen, part: All whose energy is looked up between iterates, and where they are in the whole; None: none.
     """
 
     def __init__(
@@ -84,8 +89,11 @@ class FleshSystem:
         self.base_force[:] = 0.0
         self.drag = model.mass * (1.0 + dt * model.mass_damping)
         self.held = held_rotations(model, State(self.about, state.v, state.time, state.fields))
+        self.levels = LevelLook(model, flesh.levels, self.about, self.held, dt) if flesh.levels else None
         self._assemble_corotated(flesh)
         self._assemble_flesh(flesh)
+        if self.levels:
+            self.levels.begin(self.about, self.drag, self.base)
         if self.once and self.looked_once:
             self._assemble_once(self.once, self.looked_once)
         self._assemble_held_shear()
@@ -96,11 +104,21 @@ class FleshSystem:
         if self.looked and self.group:
             of_force, self.energy_noise = self.looked.noise(self.x0[self.group.part.nodes])
             self.noise += dt * of_force
+        self.seen: Look | Looks | None = self.looked
+        self.part: PartModel | None = self.group.part if self.group else None
+        if self.levels:
+            of_force, of_levels = self.levels.noise(self.x0)
+            self.noise += dt * of_force
+            self.seen = Looks(model, self.group, self.looked, self.levels)
+            self.part = self.seen.part
+            self.energy_noise = self.seen.ordered(self.energy_noise if self.looked else np.zeros(0), of_levels)
 
     def look(self, x: Floats, v: Floats, outside: Outside, is_free: Bools, clamp: bool = True) -> None:
         """Computes residual and matrix at an iterate x [m], v [m/s], (n, 3) each; `clamp` as for the tangent."""
         if self.looked and self.group:
             self.looked.at(x[self.group.part.nodes], clamp)
+        if self.levels:
+            self.levels.at(x, clamp)
         self.see(v, outside, is_free)
 
     def see(self, v: Floats, outside: Outside, is_free: Bools) -> None:
@@ -113,6 +131,11 @@ class FleshSystem:
             for whole, own in runs(self.group, self.model):
                 _over(add_blocks, self.looked.tangent[own[1]], dt * dt, self.values[whole[1]])
                 pull[whole[0]] += dt * self.looked.force[own[0]]
+        if self.levels:
+            for nodes in self.levels.rows:
+                blocks = blocks_of(model.pattern.row_start, nodes)
+                _over(add_blocks, self.levels.tangent[blocks], dt * dt, self.values[blocks])
+                pull[nodes] += dt * self.levels.force[nodes]
         push = np.empty_like(self.r)
         push_by_gravity(model.mass, model.gravity_scale, floats(outside.gravity), dt, push)
         if outside.node_force is not None:
@@ -202,22 +225,53 @@ class FleshSystem:
             found.iterations + rest.iterations, max(found.residual, rest.residual), found.converged and rest.converged
         )
 
+    def coarse_motion(self, is_free: Bools) -> Floats:
+        """Returns the velocities [m/s], (n, 3), that solve the coarse problems of hierarchical bodies."""
+        assert self.levels
+        return self.levels.coarse_motion(self.pattern, self.matrix, self.r, is_free)
+
     def _solve(
         self, pattern: BlockPattern, values: Floats, b: Floats, is_free: Bools, d: Floats, x: Floats, exactness: float,
         least: Floats, likely: Floats | None,
     ) -> Solved:  # fmt: skip
         """Solves A δ = b from what `d` holds, for the nodes of a pattern."""
+        if self.levels and not (self.wide and pattern is self.wide.pattern):
+            return self._solve_levels(pattern, values, b, is_free, d, x, exactness, least, likely)
         X = self.model.X[self.wide.nodes] if self.wide and pattern is self.wide.pattern else None
         return solve_system(
             self.model, pattern, values, b, is_free, d, x, self.settings, tolerance=exactness, least=least,
             likely=likely, X=X, so_far=self.v_seen,
         )  # fmt: skip
 
+    def _solve_levels(
+        self, pattern: BlockPattern, values: Floats, b: Floats, is_free: Bools, d: Floats, x: Floats, exactness: float,
+        least: Floats, likely: Floats | None,
+    ) -> Solved:  # fmt: skip
+        """Does it where there are hierarchical bodies; in such that touch warped ones K is of fine tets alone."""
+        levels, settings = self.levels, self.settings
+        assert levels
+        odd = np.zeros_like(is_free)
+        if is_any_warped(self.model):
+            odd = is_free & is_unsymmetric(self.model, pattern)
+        most = settings.max_iterations
+        found = levels.solve(pattern, values, b, is_free & ~odd, d, exactness, most, least, likely)
+        if not odd.any():
+            return found
+        rest = solve_system(
+            self.model, pattern, values, b, odd, d, x, settings, tolerance=exactness, least=least, likely=likely,
+            so_far=self.v_seen,
+        )  # fmt: skip
+        return Solved(
+            found.iterations + rest.iterations, max(found.residual, rest.residual), found.converged and rest.converged
+        )
+
     def _times(self, v: Floats) -> Floats:
         """Returns A v, (n, 3)."""
         out = product(self.pattern, self.matrix, v)
         if self.wide and self.is_apart:
             self.wide.multiply(v, out)
+        if self.levels:
+            self.levels.add_beyond(v, out)
         return out
 
     def _scale(self, v: Floats, is_free: Bools, pull: Floats, push: Floats) -> Floats:

@@ -3,7 +3,8 @@
 
     frames.age     steps since the rotations of each body were found, (bodies,)
     node.rotation  R of the nodes of bodies that are warped vertex by vertex and hold theirs, (n, 9)
-    tet.rotation   R of the tets of polar and hybrid bodies that hold theirs, zero for all others, (m, 3, 3)
+    tet.rotation   R of the tets of polar, hybrid and hierarchical bodies that hold theirs, zero for all others,
+                   (m, 3, 3)
 
 Other methods that hold rotations ask `due` too; `grow_older` counts for all of them at the end of a step.
 """
@@ -15,12 +16,13 @@ import numpy as np
 from ..arrays import Bools, Floats, floats
 from ..elements.frames import find_frames
 from ..elements.records import method_of
-from ..method import HYBRID, POLAR
+from ..hierarchical.body import level_body
+from ..method import HIERARCHICAL, HYBRID, POLAR
 from ..model import Model
 from ..state import State
 from ..vertex_warp import add_warped, is_any_warped
 
-HOLDING = (POLAR, HYBRID)
+HOLDING = (POLAR, HYBRID, HIERARCHICAL)
 AGE = "frames.age"
 ROTATION = "tet.rotation"
 TURNED = "node.rotation"
@@ -41,7 +43,7 @@ def grow_older(model: Model, state: State, was_due: Bools) -> None:
 
 
 def held_rotations(model: Model, state: State) -> Floats | None:
-    """Returns the rotations of tets of polar and hybrid bodies that hold theirs, as they are in the step begun here.
+    """Returns the rotations of tets of bodies that hold theirs, as they are in the step begun here.
 
     Returns:
         (m, 3, 3), for `ROTATION` in the fields of the state at the end of the step; None where no body holds them.
@@ -53,7 +55,11 @@ def held_rotations(model: Model, state: State) -> Floats | None:
     rotations = np.zeros((model.tet_count, 3, 3))
     for number in holding:
         t = model.bodies[number].tets
-        if now[number] or kept is None:
+        if (now[number] or kept is None) and model.levels and model.levels[number]:
+            own = level_body(model, number)
+            found = own.rotations(floats(state.x[model.bodies[number].nodes]))
+            rotations[t] = np.repeat(found, own.levels.per_coarse, axis=0)
+        elif now[number] or kept is None:
             find_frames(method_of(model, number), floats(state.x), model.tets[t], model.Dm_inverse[t], rotations[t])
         else:
             rotations[t] = kept[t]

@@ -51,7 +51,7 @@ class NewtonStep:
         """Looks at the first iterate; what is linearised is so about `about` [m], (n, 3), None: where it begins."""
         self.model, self.state, self.outside, self.dt = model, state, outside, dt
         self.system = FleshSystem(model, state, dt, settings, flesh, about)
-        self.alike = Alike(model, self.system.group, outside.pairs)
+        self.alike = Alike(model, self.system.part, outside.pairs)
         self.is_free: Bools = np.ones(model.node_count, bool) if outside.is_fixed is None else ~outside.is_fixed
         # x = x0 + Δt v, so v is zero where the step begins; the first solve guesses the velocities there
         self.x, self.v = floats(state.x), np.zeros((model.node_count, 3))
@@ -59,7 +59,7 @@ class NewtonStep:
         self.target = self._target(outside)
         self.change = np.zeros_like(self.v)
         self.solves, self.iterations, self.exactness = 0, 0, FIRST
-        if self.system.once and not self.system.looked:
+        if self.system.once and not self.system.seen:
             self.exactness = ENOUGH * settings.tolerance
         self.clamp, self.is_definite = True, True
         self.system.look(self.x, self.v, outside, self.is_free)
@@ -72,12 +72,14 @@ class NewtonStep:
             SolveFailed: Velocities are no longer numbers.
         """
         system = self.system
+        if system.levels:
+            self._solve_coarse()
         guess = np.where(self.is_free[:, None], self.guess, (self.target - self.x) / self.dt)
         d = self._direction(guess)
         self.solves += 1
         begin = (self.x, self.v, system.r, system.linear)
         asked = system.asked(d, self.is_free)
-        energy = system.looked.energies_seen() if system.looked else np.zeros(0)
+        energy = system.seen.energies_seen() if system.seen else np.zeros(0)
         self._go(self.v + d)
         # where held nodes jump, a rise of the potential is no fault of the step, so what is left of r decides
         jumps = self.alike.products(d * ~self.is_free[:, None], d) > 0.0
@@ -95,13 +97,20 @@ class NewtonStep:
             self.clamp = False
             system.look(self.x, self.v, self.outside, self.is_free, clamp=False)
         self.exactness = min(LOOSE, max(0.9 * (self.residual / before) ** 2, 1.0e-6)) if before > 0.0 else LOOSE
-        if system.once and not system.looked:  # all is linear: what is left is what its solve could not do
+        if system.once and not system.seen:  # all is linear: what is left is what its solve could not do
             return self.residual < 0.5 * before
         return not (len(s) and (s <= 0.0).all())
 
     def left_out(self) -> float:
         """Returns how large a residual bodies that are linearised once leave."""
         return self.system.left_out(self.x, self.is_free)
+
+    def _solve_coarse(self) -> None:
+        """Moves the coarse nodes of hierarchical bodies to where all is best while their details stay."""
+        d = self.system.coarse_motion(self.is_free)
+        self._go(self.v + d)
+        self.guess = self.guess - d
+        self.residual = self.system.residual()
 
     def _direction(self, guess: Floats) -> Floats:
         """Returns δ [m/s], (n, 3), by the true tangent where that is looked at and definite, else by the clamped one.
@@ -122,7 +131,7 @@ class NewtonStep:
     def see(self, outside: Outside) -> None:
         """Takes other contacts, and other targets."""
         self.outside, self.target = outside, self._target(outside)
-        self.alike = Alike(self.model, self.system.group, outside.pairs)
+        self.alike = Alike(self.model, self.system.part, outside.pairs)
         self.system.see(self.v, outside, self.is_free)
         self.residual = self.system.residual()
 
@@ -139,16 +148,16 @@ class NewtonStep:
 
     def _lengths(self, d: Floats, begin: tuple[Floats, Floats, Floats, Floats], energy: Floats, jumps: Bools) -> Floats:
         """Returns how far what goes alike goes along d, from the iterate before to this one, at most."""
-        system, group = self.system, self.system.group
-        if not system.looked or not group:
+        system, part, seen = self.system, self.system.part, self.system.seen
+        if not seen or not part:
             return np.zeros(0)
-        nodes, looked, alike = group.part.nodes, system.looked, self.alike
+        nodes, alike = part.nodes, self.alike
         along = [alike.products(values, d) for values in (begin[2], begin[3], system.linear)]
-        at_end = np.where(jumps, -np.inf, alike.sums(looked.energies_seen()))
+        at_end = np.where(jumps, -np.inf, alike.sums(seen.energies_seen()))
         x, v = self.state.x[nodes], begin[1][nodes]
 
         def energies(s: Floats) -> Floats:
-            return alike.sums(looked.energies(x + self.dt * (v + alike.of_nodes(s)[nodes, None] * d[nodes])))
+            return alike.sums(seen.energies(x + self.dt * (v + alike.of_nodes(s)[nodes, None] * d[nodes])))
 
         noise = alike.sums(system.energy_noise)
         return lengths(along[0], along[1], along[2], alike.sums(energy), at_end, energies, noise)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fast transforms between nodal values and hierarchical ones: one sweep over the middles of edges each.
+
+In the hierarchical basis a node in the middle of an edge has what its value differs by from the mean of its parents'.
+With x = S h, S takes hierarchical values to nodal ones, and Sᵀ forces on nodes to forces on hierarchical values.
+
+Source: Yserentant 1986, On the multi-level splitting of finite element spaces, section 3.
+"""
+
+from __future__ import annotations
+
+from ..jit import kernel
+from ..linear.threes import add, load, store
+
+
+@kernel()
+def to_nodal(first, parents, values):
+    """Puts S h in the place of h, (n, 3); the node of row k of `parents` is first + k."""
+    for k in range(len(parents)):
+        i, p, q = 3 * (first + k), 3 * parents[k, 0], 3 * parents[k, 1]
+        store(values, i, add(add(load(values, i), 0.5, load(values, p)), 0.5, load(values, q)))
+
+
+@kernel()
+def to_hierarchical(first, parents, values):
+    """Puts S⁻¹ x in the place of x, (n, 3)."""
+    for k in range(len(parents) - 1, -1, -1):
+        i, p, q = 3 * (first + k), 3 * parents[k, 0], 3 * parents[k, 1]
+        store(values, i, add(add(load(values, i), -0.5, load(values, p)), -0.5, load(values, q)))
+
+
+@kernel()
+def gather_forces(first, parents, values):
+    """Puts Sᵀ f in the place of f, (n, 3)."""
+    for k in range(len(parents) - 1, -1, -1):
+        own, p, q = load(values, 3 * (first + k)), 3 * parents[k, 0], 3 * parents[k, 1]
+        store(values, p, add(load(values, p), 0.5, own))
+        store(values, q, add(load(values, q), 0.5, own))
+
+
+@kernel()
+def spread_forces(first, parents, values):
+    """Puts S⁻ᵀ f in the place of f, (n, 3)."""
+    for k in range(len(parents)):
+        own, p, q = load(values, 3 * (first + k)), 3 * parents[k, 0], 3 * parents[k, 1]
+        store(values, p, add(load(values, p), -0.5, own))
+        store(values, q, add(load(values, q), -0.5, own))

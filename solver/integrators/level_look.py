@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hierarchical bodies as a step sees them: forces at an iterate, and the matrix in two parts.
+
+The blocks of the fine tets depend on their frames alone, which are held during a step: they are summed once. What
+Green's strain of the coarse tets makes of the tangent beyond that follows the iterates, and is kept per coarse tet.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..arrays import Bools, Floats, floats
+from ..elements.assembly import assemble
+from ..elements.record import FORCE, WARPED
+from ..hierarchical.body import LevelBody, level_body
+from ..hierarchical.coarse_newton import CoarseProblem
+from ..hierarchical.coarse_solve import by_gradients, lu_factors
+from ..hierarchical.galerkin import blocks_between, level_maps, of_coarse_tets
+from ..hierarchical.green import take_linear
+from ..hierarchical.preconditioner import LevelPreconditioner
+from ..hierarchical.search import search
+from ..hierarchical.transforms import gather_forces, to_nodal
+from ..jit import kernel
+from ..linear.pattern import BlockPattern
+from ..linear.pcg import Solved
+from ..linear.threes import add, load, nothing, store
+from ..method import HIERARCHICAL, LU
+from ..model import Model
+from .flesh import ROUNDING
+from .wide_tangent import product
+from .workspace import workspace
+
+
+def level_numbers(model: Model) -> tuple[int, ...]:
+    """Returns the numbers of the hierarchical bodies of a model."""
+    return tuple(
+        number for number, own in enumerate(model.levels) if own and model.methods[number].name == HIERARCHICAL
+    )
+
+
+class LevelLook:
+    """The hierarchical bodies of a model in one step.
+
+    Attributes:
+        bodies, frames, solvers: One by one, with the rotations of their coarse tets, (M, 3, 3), held, and how their
+            coarse matrices are solved with.
+        force: Elastic forces at the last look [N], of all nodes of the model, (n, 3).
+        tangent: Blocks of the fine tets [N/m], in the rows of these bodies, (b, 9).
+        seconds: Time spent on the coarse level and on the fine one.
+        coarse_iterations: Newton iterations of the coarse problems.
+    """
+
+    def __init__(self, model: Model, numbers: Sequence[int], x0: Floats, held: Floats | None, dt: float) -> None:
+        """Begins a step of Δt = `dt` [s] at x0 [m], (n, 3), with rotations of tets that are held, (m, 3, 3)."""
+        self.model, self.numbers, self.dt = model, tuple(numbers), dt
+        self.bodies = [level_body(model, number) for number in numbers]
+        self.frames = [self._frames(number, body, x0, held) for number, body in zip(numbers, self.bodies, strict=True)]
+        self.solvers = [model.methods[number].coarse_solver for number in numbers]
+        pattern = model.pattern
+        self.maps = [level_maps(body.levels, pattern, body.nodes) for body in self.bodies]
+        self.force, self.tangent = np.zeros((model.node_count, 3)), np.empty((pattern.block_count, 9))
+        self.beyond: list[Floats] = []
+        self.clamped: list[Floats] = []
+        self.energy = np.zeros(len(self.bodies))
+        self.seconds, self.coarse_iterations = {"coarse": 0.0, "fine": 0.0}, 0
+
+    def _frames(self, number: int, body: LevelBody, x0: Floats, held: Floats | None) -> Floats:
+        if held is not None and self.model.methods[number].rotations_every > 1:
+            return floats(held[body.tets][:: body.levels.per_coarse])
+        return body.rotations(floats(x0[body.nodes]))
+
+    @property
+    def rows(self) -> list[slice]:
+        """Nodes of the bodies."""
+        return [body.nodes for body in self.bodies]
+
+    def begin(self, x0: Floats, drag: Floats, values: Floats) -> None:
+        """Writes mass and damping at x0 into the rows of these bodies, (b, 9), and sums up what is held."""
+        pattern, warped, force = self.model.pattern, workspace(self.model.pattern).warped, np.empty_like(self.force)
+        none = np.zeros(self.model.node_count)
+        for body, R in zip(self.bodies, self.frames, strict=True):
+            body.write(floats(x0[body.nodes]), R, warped[body.tets])
+            assemble(0.0, self.dt, drag, pattern, warped, values, force, body.nodes)
+            assemble(1.0, 0.0, none, pattern, warped, self.tangent, force, body.nodes)
+
+    def at(self, x: Floats, clamp: bool = True) -> None:
+        """Looks at x [m], (n, 3); `clamp` as for `hyperelastic.element`."""
+        begun = clock.perf_counter()
+        self.x, pattern, warped = x, self.model.pattern, workspace(self.model.pattern).warped
+        self.beyond, self.clamped = [], []
+        for body, R in zip(self.bodies, self.frames, strict=True):
+            own = floats(x[body.nodes])
+            body.write(own, R, warped[body.tets])
+            n = body.nodes
+            sum_forces(n.start, n.stop, pattern.corner_start, pattern.corners, warped, self.force)
+            self.clamped.append(body.beyond(own, R, True))
+            self.beyond.append(self.clamped[-1] if clamp else body.beyond(own, R, False))
+        self.energy = self.energies(x)
+        self.seconds["fine"] += clock.perf_counter() - begun
+
+    def energies(self, x: Floats) -> Floats:
+        """Returns what each body stores at x [m], (n, 3), in joules."""
+        pairs = zip(self.bodies, self.frames, strict=True)
+        return np.array([body.energy(floats(x[body.nodes]), R) for body, R in pairs])
+
+    def noise(self, x: Floats) -> tuple[float, Floats]:
+        """Returns what round-off alone leaves: of the sum of forces [N], and of the bodies' energies [J], (k,)."""
+        square, of_energy = 0.0, []
+        for body in self.bodies:
+            g = np.sum(body.Dm_inverse**2, axis=(1, 2)) + np.sum(body.Dm_inverse.sum(axis=1) ** 2, axis=1)
+            stiff = body.volume * (2.0 * body.mu + body.lam)
+            square += float(np.sum((stiff * g) ** 2))
+            of_energy.append(ROUNDING * stiff.sum())
+        return ROUNDING * float(np.abs(x).max(initial=0.0)) * float(np.sqrt(square)), np.array(of_energy)
+
+    def add_beyond(self, v: Floats, out: Floats) -> None:
+        """Adds Δt² times what the tangent is beyond its blocks, times v, (n, 3), to `out`."""
+        for body, beyond in zip(self.bodies, self.beyond, strict=True):
+            body.add_beyond(self.dt**2, beyond, floats(v[body.nodes]), out[body.nodes])
+
+    def solve(
+        self, pattern: BlockPattern, values: Floats, b: Floats, is_free: Bools, x: Floats, tolerance: float,
+        max_iterations: int, least: Floats, likely: Floats | None,
+    ) -> Solved:  # fmt: skip
+        """Solves A x = b for the free nodes, from what `x` holds; see `hierarchical/search.py`."""
+        begun = clock.perf_counter()
+        ready = []
+        for k, body in enumerate(self.bodies):
+            own, extra = self._own(k, pattern, values), self._on_coarse(k, self.clamped[k])
+            ready.append((body.nodes, LevelPreconditioner(body.levels, self.maps[k], own, extra, self.solvers[k])))
+
+        def times(v: Floats) -> Floats:
+            out = product(pattern, values, floats(v))
+            self.add_beyond(v, out)
+            return out
+
+        found = search(pattern, values, times, ready, b, is_free, x, tolerance, max_iterations, least, likely, self.x)
+        coarse = sum(own.coarse_seconds for _, own in ready)
+        self.seconds["coarse"] += coarse
+        self.seconds["fine"] += clock.perf_counter() - begun - coarse
+        return found
+
+    def coarse_motion(self, pattern: BlockPattern, values: Floats, r: Floats, is_free: Bools) -> Floats:
+        """Returns velocities [m/s], (n, 3), by which the coarse problem of every body is solved.
+
+        Args:
+            pattern, values: A at the last look, but for what is beyond its blocks.
+            r: The residual there [N s], (n, 3).
+            is_free: Which nodes are solved for.
+        """
+        begun, found = clock.perf_counter(), np.zeros_like(r)
+        for k, body in enumerate(self.bodies):
+            levels, maps = body.levels, self.maps[k]
+            A = self._own(k, pattern, values)
+            for down in maps.down:
+                A = np.asarray(down @ A)
+            linear = np.zeros((len(levels.coarse_tets), 9, 9))
+            take_linear(self.frames[k], body.coarse_mu, body.coarse_lam, body.means.volume, linear)
+            A = A + self.dt**2 * of_coarse_tets(maps, body.means.coarse, linear)
+            gathered, moves = r[body.nodes].copy(), _moves(body, is_free)
+            gather_forces(levels.starts[1], levels.parents, gathered)
+            first = levels.starts[1]
+            problem = CoarseProblem(
+                body, maps, self.dt, A, gathered[:first] * moves[:, None], body.mean(floats(self.x[body.nodes])), moves,
+                lu_factors if self.solvers[k] == LU else by_gradients,
+            )  # fmt: skip
+            y, count = problem.solve()
+            self.coarse_iterations += count
+            whole = np.concatenate([y, np.zeros((len(levels.parents), 3))])
+            to_nodal(first, levels.parents, whole)
+            found[body.nodes] = whole
+        self.seconds["coarse"] += clock.perf_counter() - begun
+        return found
+
+    def _own(self, k: int, pattern: BlockPattern, values: Floats) -> Floats:
+        """Returns the blocks among a body's nodes that its tets make, of a matrix that may have more."""
+        if pattern is self.model.pattern:
+            start, nodes = pattern.row_start, self.bodies[k].nodes
+            return values[int(start[nodes.start]) : int(start[nodes.stop])]
+        rows, columns, blocks = blocks_between(pattern, self.bodies[k].nodes)
+        keys = rows * self.bodies[k].levels.starts[-1] + columns
+        return values[blocks[np.searchsorted(keys, self.maps[k].keys)]]
+
+    def _on_coarse(self, k: int, beyond: Floats) -> Floats:
+        return self.dt**2 * of_coarse_tets(self.maps[k], self.bodies[k].means.coarse, beyond)
+
+
+def _moves(body: LevelBody, is_free: Bools) -> Bools:
+    """Returns which coarse nodes may move alone: those whose motion takes along no node that is held, (n0,)."""
+    levels, first = body.levels, body.levels.starts[1]
+    held = np.zeros((levels.starts[-1], 3))
+    held[:, 0] = ~is_free[body.nodes]
+    gather_forces(first, levels.parents, held)
+    return np.asarray(held[:first, 0] == 0.0)
+
+
+@kernel()
+def sum_forces(begin, end, corner_start, corners, warped, force):
+    """Writes the forces on the nodes from `begin` to `end` [N], (n, 3), out of the records of their tets."""
+    for node in range(begin, end):
+        pull = nothing()
+        for place in range(corner_start[node], corner_start[node + 1]):
+            tet, corner = corners[place] >> np.uint32(2), corners[place] & np.uint32(3)
+            pull = add(pull, 1.0, load(warped, WARPED * tet + FORCE + 3 * corner))
+        store(force, 3 * node, pull)
