@@ -138,3 +138,14 @@ def gather_nodes(
         store(values, own, three(a + mass, b, c))
         store(values, own + 3, three(b, e + mass, f))
         store(values, own + 6, three(c, f, i + mass))
+
+
+@kernel(contract=True)
+def gather_forces(begin, end, corner_start, corners, warped, force):
+    """Writes the forces on the nodes from `begin` to `end` [N], (n, 3), as `gather_nodes` does, and nothing else."""
+    for node in range(begin, end):
+        pull = nothing()
+        for place in range(corner_start[node], corner_start[node + 1]):
+            tet, corner = corners[place] >> np.uint32(2), corners[place] & np.uint32(3)
+            pull = add(pull, 1.0, load(warped, WARPED * tet + FORCE + 3 * corner))
+        store(force, 3 * node, pull)

@@ -34,6 +34,7 @@ from .flesh import DynamicFlesh
 from .flesh_step import OnIteration, flesh_step
 from .held_frames import ROTATION, TURNED, due, grow_older, held_rotations, warp_vertices
 from .linearised import Turning, join, warp
+from .matrix_free import left_out, take_in
 from .outside import Outside
 from .paired import with_pairs
 from .report import StepReport
@@ -196,6 +197,9 @@ def solve_step(
     if outside.node_force is not None:
         impulse += dt * outside.node_force
 
+    if len(outside.pairs):
+        take_in(model, dt)
+    besides = left_out(model)
     count = keep_blocks(points.tet, pattern.corner_block, work.values, work.is_kept, work.places, work.kept)
     add_points(
         dt, points.tet, points.weights, points.stiffness, points.damping, points.force, model.tets,
@@ -215,10 +219,13 @@ def solve_step(
         model.mass, v0, work.force, impulse, dt, sought, pattern.island_start, LEAST, b, least,
     )  # fmt: skip
     solved = solve_system(
-        model, matrix, values, b, sought, v, x0, settings, tolerance=settings.tolerance, least=least, likely=likely
-    )
+        model, matrix, values, b, sought, v, x0, settings,
+        tolerance=settings.tolerance, least=least, likely=likely, besides=besides,
+    )  # fmt: skip
     if before is not None and bending is not None:
         bend(pattern.island_start, matrix.row_start, matrix.column, values, v - before, bending)
+        if besides is not None:
+            bending += besides.bend(pattern, v - before)
     put_back(count, work.places, work.kept, work.is_kept, work.values)
 
     if not move(x0, v, v0, dt, is_free, target, x, change):

@@ -28,8 +28,10 @@ from ..elements.volume_pressure import add_pressure
 from ..model import Model
 from ..spin import spun, turned
 from ..state import State
-from ..vertex_warp import is_any_warped, is_warped
+from ..vertex_warp import is_warped
+from .constant_rows import keep, recall
 from .core_end import end_with_cores
+from .matrix_free import bodies_without_matrix, drag_of, leave_out
 from .outside import Outside
 from .workspace import workspace
 
@@ -66,14 +68,19 @@ def join(model: Model, dt: float) -> None:
 
     Bodies whose stiffness is warped vertex by vertex get mass and damping alone, see `vertex_warp.add_warped`.
     """
-    work = workspace(model.pattern)
-    drag = model.mass * (1.0 + dt * model.mass_damping)
-    if not is_any_warped(model):
+    work, drag = workspace(model.pattern), drag_of(model, dt)
+    if not model.methods:
         assemble(dt * dt, dt, drag, model.pattern, work.warped, work.values, work.force)
         return
+    without = bodies_without_matrix(model)
     for number, body in enumerate(model.bodies):
+        if number in without or recall(model, number, dt):
+            continue
         stiff = 0.0 if is_warped(model, number) else dt * dt
         assemble(stiff, dt, drag, model.pattern, work.warped, work.values, work.force, body.nodes)
+        keep(model, number, dt)
+    if without:
+        leave_out(model, without, dt)
 
 
 class Turning:

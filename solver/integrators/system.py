@@ -11,6 +11,8 @@ from ..linear.multigrid.preconditioner import EmbeddedLattices
 from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved, solve
 from ..linear.rigid_modes import rigid_modes
+from ..linear.slim_pattern import without_zeros
+from ..linear.tet_products import TetProducts
 from ..model import Model
 from ..rigid_core import SmallSystem, of_hinged, solve_with_cores
 from ..scene import Settings
@@ -33,6 +35,7 @@ def solve_system(
     likely: Floats | None,
     X: Floats | None = None,
     so_far: Floats | None = None,
+    besides: TetProducts | None = None,
 ) -> Solved:
     """Solves A v = b for the free nodes, from what `v` holds.
 
@@ -48,11 +51,18 @@ def solve_system(
         least, likely: As for `linear.pcg.solve`.
         X: Rest positions of the nodes of `pattern` [m], (n, 3), where these are not all of the model.
         so_far: Velocities at which b is a residual [m/s], (n, 3); None: zero.
+        besides: What of A is not in its blocks (`matrix_free.py`); None: nothing.
     """
     if X is None and model.cores:
         return solve_beside_cores(
             model, pattern, values, b, is_free, v, x, settings,
             tolerance=tolerance, least=least, likely=likely, so_far=so_far,
+        )  # fmt: skip
+    if besides is not None:
+        slim = without_zeros(pattern, values)
+        modes = rigid_modes(*slim, x, is_free, besides)
+        return solve(
+            *slim, b, is_free, v, tolerance, settings.max_iterations, least, likely, modes, besides=besides
         )  # fmt: skip
     if X is None and is_any_warped(model):
         return solve_warped(

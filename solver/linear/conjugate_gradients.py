@@ -42,6 +42,7 @@ from .row_passes import (
     Z,
     pass_rows,
 )
+from .tet_products import add_searched
 
 RESTARTS = 3
 SMALLEST = 1.0e-300  # ‖b‖² that counts as none
@@ -51,7 +52,7 @@ GONE_ASTRAY = 1.0e4  # the smallest ‖r‖² so far, from which on an island's 
 @kernel(parallel=True)
 def conjugate_gradients(
     chunk_start, chunk_island, cluster_start, members, row_start, column, values, inverse, is_free, b, tolerance,
-    max_iterations, p, vectors, has_likely, arms, product, mode_inverse, coupled, sums, known, x, alone,
+    max_iterations, p, vectors, has_likely, arms, product, mode_inverse, coupled, besides, sums, known, x, alone,
 ):  # fmt: skip
     """Solves for x; returns the iterations and the largest relative residual of the islands.
 
@@ -66,6 +67,7 @@ def conjugate_gradients(
         arms, product, mode_inverse: Those of `RigidModes`, or empty.
         coupled: `row`, `other`, `product`, `start`, `first`, `factor`, `motion` and `place` of `CoupledModes`, or None,
             for which nothing of it is compiled.
+        besides: What `add_searched` wants of tets whose stiffness is not in the matrix, or None as before.
         sums: Work space, (chunks, SUMS).
         known: Of islands, (k, KNOWN), zero at first; only BB is what ‖b‖² counts for at least.
         alone: Whether one thread does all: starting several costs more than such small systems do.
@@ -87,6 +89,9 @@ def conjugate_gradients(
                         task, np.int64(chunk), chunk_start, chunk_island, row_start, column, values, inverse, is_free,
                         b, p, vectors, arms, product, known, x, sums,
                     )  # fmt: skip
+        if besides is not None:
+            if task == APPLY or task == CURVE or task == PRODUCT:
+                add_searched(*besides, known, p, vectors, sums)
         if task == DESCEND:
             iterations += 1
         if task == RESIDUAL:

@@ -24,6 +24,7 @@ from .pattern import BlockPattern
 from .rigid_modes import RigidModes, balance, make_orthogonal
 from .row_passes import BB, KNOWN, SUMS, D
 from .small_islands import MOST_NODES, solve_small_islands
+from .tet_products import TetProducts
 
 # systems of fewer blocks are solved on one thread: a pass over them is over before the others have begun
 BLOCKS_PER_THREAD = 8000
@@ -81,6 +82,7 @@ def solve(
     likely: Floats | None = None,
     modes: RigidModes | None = None,
     preconditioner: Preconditioner | None = None,
+    besides: TetProducts | None = None,
 ) -> Solved:
     """Solves A x = b for the free nodes, from what `x` holds.
 
@@ -97,16 +99,22 @@ def solve(
             far as is best. None: there is none.
         modes: Motions of the islands as a whole, which are solved for exactly; None: they are not told apart.
         preconditioner: What goes on when its patience with block Jacobi is over; None: block Jacobi alone.
+        besides: Tets whose stiffness belongs to A but is not in its blocks, in islands that are not coupled; block
+            Jacobi alone knows of them.
     """
     if x.shape != b.shape or x.shape != (pattern.node_count, 3) or values.shape != (pattern.block_count, 9):
         raise ValueError(f"x {x.shape}, b {b.shape}, values {values.shape} do not fit {pattern.node_count} nodes")
-    if pattern.smallest_island <= MOST_NODES:
+    if pattern.smallest_island <= MOST_NODES and besides is None:
         is_coupled = pattern.coupling.is_coupled() if pattern.coupling else np.zeros(0, bool)
         solve_small_islands(
             pattern.island_start, is_coupled, pattern.row_start, pattern.column, values, is_free, b, x
         )  # fmt: skip
     inverse = np.empty((pattern.node_count, 9))
-    invert_diagonal(pattern.diagonal, is_free, values, inverse)
+    if besides is None:
+        invert_diagonal(pattern.diagonal, is_free, values, inverse)
+    else:
+        blocks = values[pattern.diagonal] + besides.diagonal(pattern.node_count)
+        invert_diagonal(np.arange(pattern.node_count, dtype=np.uint32), is_free, blocks, inverse)
     p, vectors = np.empty_like(b), np.zeros((4, *b.shape))
     if likely is not None:
         np.multiply(likely, is_free[:, None], out=vectors[D])
@@ -129,7 +137,8 @@ def solve(
     iterations, residual = conjugate_gradients(
         chunk_start, chunk_island, *pattern.clusters, pattern.row_start, pattern.column, values, inverse, is_free, b,
         float(tolerance), int(first), p, vectors, likely is not None, modes.arms, modes.product, modes.inverse,
-        modes.coupled and modes.coupled.arrays, np.zeros((len(chunk_island), SUMS)), known, x, alone,
+        modes.coupled and modes.coupled.arrays, besides and besides.arrays(pattern, chunk_island),
+        np.zeros((len(chunk_island), SUMS)), known, x, alone,
     )  # fmt: skip
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations
     if preconditioner is not None and is_hard:

@@ -23,6 +23,7 @@ from ..geometry.chunks import run_in_chunks
 from ..jit import kernel
 from .coupled_modes import CoupledModes, balance_coupled, coupled_modes, places
 from .pattern import BlockPattern
+from .tet_products import TetProducts
 from .threes import add, add_cross, load, nothing, numbers, store
 
 LEAST_PIVOT = 1.0e-12  # of E; an island below it, such as a single line of nodes, is solved without modes
@@ -189,10 +190,12 @@ def find_arms(island_start, positions, arms):
                 arms[i, axis] *= scale
 
 
-def rigid_modes(pattern: BlockPattern, values: Floats, positions: Floats, is_free: Bools) -> RigidModes | None:
+def rigid_modes(
+    pattern: BlockPattern, values: Floats, positions: Floats, is_free: Bools, besides: TetProducts | None = None
+) -> RigidModes | None:
     """Returns the modes of the islands at node positions x [m], (n, 3), for the matrix of blocks `values`, (b, 9).
 
-    None where every island is held somewhere.
+    None where every island is held somewhere. `besides` as for `pcg.solve`.
     """
     if not is_any_free(pattern.island_start, is_free):
         return None
@@ -204,6 +207,8 @@ def rigid_modes(pattern: BlockPattern, values: Floats, positions: Floats, is_fre
         multiply_rigid(pattern.row_start, pattern.column, values, arms, rows.start, rows.stop, product)
 
     run_in_chunks(pattern.node_count, work)
+    if besides is not None:
+        _add_turns(besides, arms, product)
     coupled = coupled_modes(pattern, values, *placed, arms, product) if placed else None
     matrices, inverse = np.empty((2, pattern.island_count, 6, 6))
     coarse_matrices(pattern.island_start, arms, product, matrices)
@@ -212,6 +217,14 @@ def rigid_modes(pattern: BlockPattern, values: Floats, positions: Floats, is_fre
         return RigidModes(arms, product, inverse)
     inverse[pattern.coupling.is_coupled()] = 0.0
     return RigidModes(arms, product, inverse, coupled)
+
+
+def _add_turns(besides: TetProducts, arms: Floats, product: Floats) -> None:
+    """Adds what tets besides the blocks make of turns to A Z, (n, 18); of translations they make nothing."""
+    for axis in range(3):
+        turned = np.zeros_like(arms)
+        besides.add_to(np.cross(np.eye(3)[axis], arms), turned)
+        product.reshape(-1, 3, 6)[:, :, 3 + axis] += turned
 
 
 def balance(modes: RigidModes, pattern: BlockPattern, b: Floats, x: Floats) -> None:
