@@ -15,7 +15,7 @@ CUSTOM = "CUSTOM"
 # how bodies move that are no flesh, and flesh that is at rest in every frame
 ELASTIC, POSE = "ELASTIC", "POSE"
 # what flesh does not do
-NOT_OF_FLESH = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape")
+NOT_OF_FLESH = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape", "use_core")
 # what files have instead of the name: never to be changed, and new materials get new numbers
 NUMBERS = {
     "JELLY": 0,

@@ -11,6 +11,7 @@ from ..reading import tet_file
 from . import own_weight, tet_estimate
 from .layout_bake import draw_cache, draw_simulate, draw_solver, draw_wrapped
 from .layout_collision import draw_collider, draw_collision
+from .layout_core import draw_core
 from .layout_flesh import draw_bone, draw_flesh, draw_held_by, draw_offers_to_hold
 from .layout_materials import draw_attributes, draw_defects, draw_fracture, draw_heat, draw_heat_source, draw_plasticity
 from .layout_method import draw_advanced, draw_clash
@@ -23,6 +24,7 @@ __all__ = [
     "draw_cache",
     "draw_collider",
     "draw_collision",
+    "draw_core",
     "draw_flesh",
     "draw_fracture",
     "draw_heat",

@@ -85,6 +85,7 @@ TABLE = (
     ("plasticity", "Plasticity", layouts.draw_plasticity, {"BODY"}, True),
     ("heat", "Heat", layouts.draw_heat, {"BODY"}, True),
     ("fracture", "Fracture", layouts.draw_fracture, {"BODY"}, True),
+    ("core", "Rigid Core", layouts.draw_core, {"BODY"}, True),
     ("tets", "Tets", layouts.draw_tets, {"BODY"}, False),
     ("pins", "Pins", layouts.draw_pins, {"BODY"}, False),
     ("collision", "Collision", layouts.draw_collision, {"BODY"}, True),
@@ -98,7 +99,7 @@ TABLE = (
     ("cache", "Cache", layouts.draw_cache, None, True),
 )
 # panels that are switched on in their header
-SWITCHES = {"plasticity": "use_plasticity", "heat": "use_heat", "fracture": "use_fracture"}
+SWITCHES = {"plasticity": "use_plasticity", "heat": "use_heat", "fracture": "use_fracture", "core": "use_core"}
 
 CLASSES: list[type] = []
 

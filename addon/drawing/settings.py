@@ -27,6 +27,8 @@ UNITS = {
     "air_temperature": "°C",
     "bone_stiffness": "1/s²",
     "armature_bone_stiffness": "1/s²",
+    "core_pull_stiffness": "1/s²",
+    "core_pull_damping": "1/s",
 }
 
 

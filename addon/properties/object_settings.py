@@ -10,6 +10,7 @@ from ..choices import ROLES
 from .body_settings import BodySettings
 from .bone_settings import BoneSettings
 from .collider_settings import ColliderSettings, CollisionSettings
+from .core_settings import CoreSettings
 from .flesh_settings import FleshSettings
 from .fracture_settings import FractureSettings, ResultSettings
 from .heat_settings import HeatSettings, HeatSourceSettings
@@ -34,6 +35,7 @@ class SinewObject(
     HeatSourceSettings,
     BoneSettings,
     MethodSettings,
+    CoreSettings,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

@@ -9,7 +9,7 @@ import numpy as np
 from ...solver.arrays import Floats
 from ...solver.errors import BadInput
 from .. import modifier_place, presets, roles
-from . import input_method, tet_file
+from . import input_core, input_method, tet_file
 from .bone_shape import shaped_by
 from .input_mesh import mesh_of, positions
 from .input_stage import Stage
@@ -50,6 +50,7 @@ def check_objects(scene: bpy.types.Scene) -> None:
             raise BadInput("collider-shaped-by-body", name=obj.name, body=min(body.name for body in around))
     for obj in bodies:
         check_settings(obj)
+        input_core.check_core(obj, scene)
         _check_rigs(obj)
         if obj.sinew.method == "GIVEN":
             tet_file.tets_of(obj)

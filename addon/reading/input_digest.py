@@ -15,7 +15,7 @@ import numpy as np
 from ...solver.arrays import digest
 from .. import collision_filter, modifier_place
 from ..keys import body_key
-from . import tet_file
+from . import input_core, tet_file
 from .input_bones import bones_of
 from .moments import frame_range, preroll
 from .rna_values import INTERFACE, Parts, animated_paths, animation_parts, values
@@ -71,6 +71,8 @@ def _walk(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
             parts.append(keys.get(obj.sinew.bone_body, ""))
         if obj.sinew.role == "BODY" and obj.sinew.method == "GIVEN":
             parts.append(tet_file.content_digest(obj))
+        if obj.sinew.role == "BODY":
+            waiting += input_core.objects_of([obj])
         cut = modifier_place.input_count(obj) if obj.sinew.role == "BODY" else None
         seen.add(obj)
         found.append(digest(parts + _object_parts(obj, cut, waiting)))

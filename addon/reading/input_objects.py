@@ -15,6 +15,7 @@ from . import input_checks, input_materials, sampled_settings, tet_file
 from .armature_bones import read_armature_bones, sample_armature_bone
 from .input_bones import read_bone, sample_bone
 from .input_colliders import read_collider
+from .input_core import core, sample_core
 from .input_flesh import flesh
 from .input_heat import read_heat_source, sample_heat_source
 from .input_materials import Paints
@@ -78,6 +79,7 @@ def sample(
         if len(body.pinned):
             recorder.add(f"body.{body.key}.targets", time, to_world(matrix, points[body.pinned]))
             recorder.add(f"body.{body.key}.pin_stiffness", time, stage.evaluated(obj).sinew.pin_stiffness)
+        sample_core(stage, obj, body, inputs.unit, time, recorder)
     for obj, source in zip(inputs.heat_sources, scene.heat_sources, strict=True):
         sample_heat_source(stage, obj, source, inputs.unit, (time, moment.frame), recorder)
     _sample_bones(stage, inputs, scene, rest, moment, recorder)
@@ -114,7 +116,7 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
         pins, attached = _pin_weights(evaluated, mesh, obj)
         paints = Paints(obj, evaluated, mesh)
         plasticity, fracture = input_materials.plasticity(own, paints), input_materials.fracture(own, paints)
-        is_flesh = flesh(own, paints)
+        is_flesh, rigid_core = flesh(own, paints), core(stage, own, paints, unit)
         polygons = input_materials.face_of_triangle(mesh) if fracture is not None else np.zeros(0, np.int32)
     if not len(faces):
         raise BadInput("mesh-empty", name=obj.name)
@@ -149,6 +151,7 @@ def _read_body(stage: Stage, obj: bpy.types.Object, key: str, unit: float) -> Bo
         attributes=input_materials.attributes(own),
         flesh=is_flesh,
         method=method(own),
+        core=rigid_core,
         collision=Collision(own.body_friction, own.body_thickness * unit, own.self_collision),
         **(tet_file.for_body(obj, matrix) if own.method == "GIVEN" else {}),
     )

@@ -13,6 +13,7 @@ from .. import roles
 from ..keys import body_key, keys_of
 from .armature_bones import ArmatureBone, armature_bones
 from .input_bones import bones_of
+from .input_core import objects_of
 from .input_stage import input_cuts
 from .rna_values import animated_paths
 
@@ -22,7 +23,10 @@ Keyed = dict[bpy.types.Object, str]
 
 @dataclass(frozen=True)
 class Inputs:
-    """The objects that take part; the bones of armatures are in the order of bodies and armatures."""
+    """The objects that take part; the bones of armatures are in the order of bodies and armatures.
+
+    Those that hold and pull rigid cores are named as they are.
+    """
 
     scene: bpy.types.Scene
     bodies: Keyed
@@ -30,6 +34,7 @@ class Inputs:
     heat_sources: Keyed
     bones: Keyed
     armature_bones: list[ArmatureBone]
+    core_objects: Keyed
 
     @property
     def unit(self) -> float:
@@ -39,7 +44,8 @@ class Inputs:
     @property
     def cuts(self) -> dict[bpy.types.Object, int | None]:
         """All objects to evaluate, each with how many of its modifiers (None: all)."""
-        return input_cuts(list(self.bodies), [*self.colliders, *self.heat_sources, *self.bones])
+        cuts = input_cuts(list(self.bodies), [*self.colliders, *self.heat_sources, *self.bones])
+        return dict.fromkeys(self.core_objects) | cuts
 
     @property
     def reshaped(self) -> list[bpy.types.Object]:
@@ -64,6 +70,7 @@ def inputs_of(scene: bpy.types.Scene) -> Inputs:
         _named(roles.heat_sources(scene)),
         bones,
         [b for o, key in bodies.items() if uses_armature(o) for b in armature_bones(o, key, taken)],
+        {obj: obj.name for obj in objects_of(bodies)},
     )
 
 
@@ -89,7 +96,7 @@ class Handles:
         self._scene = (inputs.scene.session_uid, inputs.scene.name)
         self._keyed = {
             name: [(o.session_uid, o.name, key) for o, key in getattr(inputs, name).items()]
-            for name in ("bodies", "colliders", "heat_sources", "bones")
+            for name in ("bodies", "colliders", "heat_sources", "bones", "core_objects")
         }
         self._rigs = [
             (bone.body.session_uid, bone.rig.session_uid, bone.rig.name, replace(bone, body=None, rig=None))

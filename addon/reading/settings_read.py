@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import input_method
+from . import input_core, input_method
 from .input_mesh import WEIGHT_TYPES, raw_weights
 from .rna_values import Parts
 
@@ -20,6 +20,7 @@ NOT_PHYSICS = {
 GROUP_FIELDS = (
     "pin_group", "affect_group", "yield_group", "flow_group", "maximum_group", "strength_group", "unbreakable_group",
     "stiffness_group", "volume_group", "density_group", "attachment_group",
+    "core_group",
 )  # fmt: skip
 # what other objects than bodies are read of
 OF_ROLE = {
@@ -63,7 +64,7 @@ def unread(obj: bpy.types.Object) -> set[str]:
     unread = {"tets_path", "bone_body"}.union(NOT_OF_MOTION[own.motion], *OF_ROLE.values())
     if own.method == "GIVEN":
         unread |= {"sizing", "tet_size", "divisions", "interior_size"}
-    unread |= input_method.unread(own)
+    unread |= input_method.unread(own) | input_core.unread(own)
     return unread.union(*(settings for switch, settings in OF_SWITCH.items() if not getattr(own, switch)))
 
 

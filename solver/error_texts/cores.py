@@ -23,6 +23,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The hinge of the rigid core of "{name}" has no direction at {time}.',
         "Give its object a scale other than zero at that time.",
     ),
+    "core-object-elsewhere": (
+        'The rigid core of "{name}" asks for "{other}", which is not in the scene "{scene}".',
+        "Choose another object for Hinge or Pull, or clear the field.",
+    ),
     "core-combined": (
         '"{name}" has a rigid core, which does not go with {feature}.',
         "Turn one of them off.",

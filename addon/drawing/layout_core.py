@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the panel about the rigid core of a body."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import roles
+from ..baking import bake_status
+from ..reading import input_core
+from .layout_bake import draw_wrapped
+from .settings import draw_paint, draw_pointer, draw_setting
+
+NOT_FLESH = "Bones hold flesh from inside: choose Soft Body as Motion for a rigid core"
+CLASH = "A rigid core does not go with {feature}: turn one of them off"
+FREE = "It moves freely: Hinge lets it only turn, Pull takes it along"
+TURNS = "It turns about the Z axis of {name}, and goes where that goes"
+PULLED = "{name} pulls it, at the point where it is in the rest pose"
+
+
+def draw_core(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws where the core begins, what it turns about, and what pulls it."""
+    obj, own = context.object, context.object.sinew
+    is_flesh = roles.is_flesh(obj)
+    if is_flesh:
+        draw_wrapped(layout, NOT_FLESH, "INFO", context)
+    else:
+        for feature in input_core.clashing(obj):
+            draw_wrapped(layout, CLASH.format(feature=feature), "ERROR", context)
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked and not is_flesh
+    column.active = own.use_core
+    draw_setting(column, own, "core_skin_thickness")
+    draw_paint(column, obj, "core_group")
+    draw_pointer(column, own, "core_hinge")
+    draw_pointer(column, own, "core_pull")
+    part = column.column(align=True)
+    part.active = own.use_core and own.core_pull is not None
+    draw_setting(part, own, "core_pull_stiffness")
+    draw_setting(part, own, "core_pull_damping")
+    if own.use_core:
+        for line in _told(own):
+            draw_wrapped(column, line, "INFO", context)
+
+
+def _told(own: bpy.types.PropertyGroup) -> list[str]:
+    """Returns what the objects do to the core."""
+    found = [(TURNS, own.core_hinge), (PULLED, own.core_pull)]
+    return [words.format(name=obj.name) for words, obj in found if obj is not None] or [FREE]
