@@ -106,7 +106,7 @@ def _method_words(body: Body) -> str:
     method = as_read(body.method)
     if body.flesh is not None or method == DEFAULT:
         return ""
-    switches = {switch: getattr(method, switch) for switch in SWITCHES[method.name]}
+    switches = {switch: getattr(method, switch) for switch in SWITCHES[method.name] if switch != "levels"}
     # how often or how far changes no kernel, but that it is not always or not once may
     return f"method {method.name} " + " ".join(
         f"{switch}={value if isinstance(value, bool | str) else value > 1}" for switch, value in switches.items()
@@ -155,7 +155,7 @@ def _as_flesh(body: Body, asked: Body) -> Body:
 
 def _resisting(body: Body, asked: Body) -> Body:
     """Returns the body with the method of another, and without what that is not made for."""
-    method = as_read(asked.method)
+    method = dataclasses.replace(as_read(asked.method), levels=1)  # more make more tets, and run no other kernel
     return dataclasses.replace(
         body, method=method, gravity_in_shape=body.gravity_in_shape and SAG not in not_for(method)
     )

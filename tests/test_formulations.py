@@ -18,6 +18,7 @@ METHODS = [
     Method("qr", is_stale=True),
     Method("green"),
     Method("hybrid"),
+    Method("hierarchical"),
     Method("vertex-warp"),
     Method("vertex-warp", rotation_field=EDGES),
     Method("vertex-warp", network=SPRINGS),
@@ -30,6 +31,7 @@ NAMES = [
     "QR, stale",
     "green",
     "hybrid",
+    "hierarchical",
     *(f"vertices{of}" for of in ("", ", edges", ", springs")),
 ]
 
