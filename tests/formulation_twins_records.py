@@ -35,6 +35,11 @@ def six(e):
     return np.array([e[0, 0], e[1, 1], e[2, 2], 2 * e[0, 1], 2 * e[1, 2], 2 * e[2, 0]])
 
 
+def tensor_of(s):
+    """The tensor of a strain of six, whose shear angles are doubled."""
+    return tensor([s[0], s[1], s[2], 0.5 * s[3], 0.5 * s[4], 0.5 * s[5]])
+
+
 def tensor(o):
     """xx, yy, zz, xy, yz, zx as a matrix."""
     return np.array([[o[0], o[3], o[5]], [o[3], o[1], o[4]], [o[5], o[4], o[2]]])
@@ -68,13 +73,17 @@ class Tet:
         self.F = D @ np.linalg.inv(D0)
         self.R = rotation(method, D, D0) if R is None else R
         U = self.R.T @ self.F
-        self.strain = 0.5 * (U + U.T) - np.eye(3) - (0.0 if initial is None else tensor(initial))
+        self.strain = 0.5 * (U + U.T) - np.eye(3)
         if method.name == QR and not method.is_stale:
             # gradients of the shape functions over the present tet in its own axes, times its volume over that at rest
             local = self.R.T @ D
             g = SHAPES @ cofactors(local).T / np.linalg.det(D0)
+            # with the same B as the force, of displacements in these axes
+            u = np.vstack([np.zeros(3), (local - D0).T])
+            self.strain = tensor_of(strain_displacement(g) @ u.ravel())
         else:
             g = SHAPES @ np.linalg.inv(D0)
+        self.strain = self.strain - (0.0 if initial is None else tensor(initial))
         self.B, E, T = strain_displacement(g), elasticity(mu, lam), np.kron(np.eye(4), self.R)
         self.K = volume * T @ self.B.T @ E @ self.B @ T.T
         self.force = (-volume * T @ self.B.T @ E @ six(self.strain)).reshape(4, 3)

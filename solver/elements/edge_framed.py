@@ -6,9 +6,10 @@ nearest to F. The present gradients do not, whatever R is: with the stress R σ 
 
     f_a = −V R σ Rᵀ b_a,    K_ab = V [λ b_a b_bᵀ + μ (b_b b_aᵀ + (b_a·b_b) I)],    b_a = cof(F) g_a
 
-b_a are the gradients of the shape functions over the present tet times its volume over that at rest; so σ acts on the
-present areas, and a flat tet has them without a division. Damping is β K, by the rate of the present strain, which no
-rigid motion excites; β is divided by (‖F‖² / 3)² where the tet is stretched, as in `corotational.py`.
+where σ is of the strain that `present_strain.py` says. b_a are the gradients of the shape functions over the present
+tet times its volume over that at rest; so σ acts on the present areas, and a flat tet has them without a division.
+Damping is β K, by the rate of the present strain, which no rigid motion excites; β is divided by (‖F‖² / 3)² where the
+tet is stretched, as in `corotational.py`.
 
 Source: Nesme, Payan and Faure 2005, sections 2.3 and 3.1.
 """
@@ -78,8 +79,11 @@ def write_present(tet, F, R, lane, stretch, shear, Dm_inverse, volume, mu, lam, 
     """Writes the record of a tet with F and R in a lane, and an initial strain, by the present gradients."""
     a, b, c = of_lane(F, lane), of_lane(F, 3 * L + lane), of_lane(F, 6 * L + lane)
     A, B, C = of_lane(R, lane), of_lane(R, 3 * L + lane), of_lane(R, 6 * L + lane)
-    exx, eyy, ezz = dot(A, a) - 1.0, dot(B, b) - 1.0, dot(C, c) - 1.0
-    exy, eyz, ezx = 0.5 * dots(A, b, B, a), 0.5 * dots(B, c, C, b), 0.5 * dots(C, a, A, c)
+    # the rows of adj(F), then J I − sym(adj(F) R)
+    p, q, r = add_cross(nothing(), b, c), add_cross(nothing(), c, a), add_cross(nothing(), a, b)
+    J = dot(a, p)
+    exx, eyy, ezz = J - dot(p, A), J - dot(q, B), J - dot(r, C)
+    exy, eyz, ezx = -0.5 * dots(p, B, q, A), -0.5 * dots(q, C, r, B), -0.5 * dots(r, A, p, C)
     (xx, yy, zz), (xy, yz, zx) = numbers(stretch), numbers(shear)
     exx, eyy, ezz, exy, eyz, ezx = exx - xx, eyy - yy, ezz - zz, exy - xy, eyz - yz, ezx - zx
     v_lam, v_mu = volume[tet] * lam[tet], volume[tet] * mu[tet]
@@ -91,7 +95,6 @@ def write_present(tet, F, R, lane, stretch, shear, Dm_inverse, volume, mu, lam, 
     (A1, A2, A3), (B1, B2, B3), (C1, C2, C3) = numbers(A), numbers(B), numbers(C)
     o, v = turned(s, t, u, three(A1, B1, C1)), turned(s, t, u, three(A2, B2, C2))
     w = turned(s, t, u, three(A3, B3, C3))
-    p, q, r = add_cross(nothing(), b, c), add_cross(nothing(), c, a), add_cross(nothing(), a, b)
     g = turned(p, q, r, load(Dm_inverse, 9 * tet))
     h = turned(p, q, r, load(Dm_inverse, 9 * tet + 3))
     i = turned(p, q, r, load(Dm_inverse, 9 * tet + 6))

@@ -16,6 +16,7 @@ from ..jit import kernel
 from ..linear.threes import add, add_cross, add_products, load, nothing, numbers, total
 from ..model import Model
 from .frames import frames_of_body, has_present_gradients
+from .present_strain import strained_gradient
 from .record import BULK, FORCE, PRESSED, TURNED, V_LAMBDA, V_MU, WARPED
 from .volume_pressure import FLAT
 
@@ -52,7 +53,8 @@ def _add_by_strain(model: Model, t: slice, x: Floats, warped: Floats, stored: Fl
     tets, V, V_lam, V_mu = model.tets[t], model.volume[t], warped[t, V_LAMBDA], warped[t, V_MU]
     edges = x[tets[:, 1:]] - x[tets[:, :1]]
     F = np.einsum("tai,taj->tij", edges, model.Dm_inverse[t])
-    U = np.einsum("tji,tjk->tik", frames_of_body(model, t, x), F)
+    R = frames_of_body(model, t, x)
+    U = np.einsum("tji,tjk->tik", R, strained_gradient(F, R))
     e = 0.5 * (U + np.swapaxes(U, 1, 2)) - np.eye(3)
     J0 = np.ones(len(tets))
     if len(model.initial_strain):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The elastic stress in every tet, and how large it is.
 
-With the rotation R of F = Ds Dm⁻¹ that the body's method has (`frames.py`) and ε = sym(RᵀF) − I − ε0 the stress is
+With the rotation R of F = Ds Dm⁻¹ that the body's method has (`frames.py`) and ε = sym(RᵀF) − I − ε0, or the strain of
+`present_strain.py`, the stress is
 R σ Rᵀ, σ = 2μ ε + λ tr(ε) I: force per area of the shape that the tet has at rest by now, in the directions of space. A
 model of plastic or hot bodies has their present rest shapes and moduli, so this is the elastic stress of those too.
 Tets that resist changes of their volume itself (`volume_pressure.py`) have κ (J − 1 − tr ε0) I in place of κ tr(ε) I.
@@ -21,6 +22,7 @@ from ..method import LINEAR
 from ..model import Model
 from .frames import own_frames
 from .gradient import corotated_strain_of, entries_of, gradient_of
+from .present_strain import as_strained
 from .rotation import rotation_of
 
 
@@ -37,13 +39,25 @@ def elastic_stress(model: Model, x: Floats, which: Indices | None = None) -> tup
         where something is pulled.
     """
     of = slice(None) if which is None else which
-    tets, strain, kappa = model.tets[of], model.initial_strain, model.pressure_modulus
+    strained, moved = as_strained(model, x)
+    tets, strain, kappa = strained.tets[of], model.initial_strain, model.pressure_modulus
     stress, largest = np.empty((len(tets), 6)), np.empty(len(tets))
     stress_of_tets(
-        x, tets, model.Dm_inverse[of], model.mu[of], model.lam_by_strain[of], kappa[of] if len(kappa) else kappa,
+        moved, tets, strained.Dm_inverse[of], model.mu[of], model.lam_by_strain[of], kappa[of] if len(kappa) else kappa,
         strain[of] if len(strain) else strain, own_frames(model, x, which), stress, largest,
     )  # fmt: skip
+    if strained is not model and len(kappa):
+        # these change their volume as they are, not as they are strained
+        more = kappa[of] * (_volumes(model, x)[of] - _volumes(strained, moved)[of])
+        stress[:, :3] += more[:, None]
+        largest += more
     return stress, largest
+
+
+def _volumes(model: Model, x: Floats) -> Floats:
+    """Returns J of every tet, (m,)."""
+    edges = x[model.tets[:, 1:]] - x[model.tets[:, :1]]
+    return np.linalg.det(edges) * np.linalg.det(model.Dm_inverse)
 
 
 def principal_stresses(stress: Floats) -> tuple[Floats, Floats]:

@@ -27,7 +27,8 @@ def flow_additive(first, x, tets, Dm_inverse, initial_strain, frames, dt, yield_
         first: Number of the first tet in the model.
         x: Node positions at the end of the step [m], (n, 3).
         tets: Of the model, (m, 4).
-        Dm_inverse, initial_strain: Of the model as it was built, (m, 3, 3) and (m, 6) or (0, 6).
+        Dm_inverse, initial_strain: Of the model as it was built, (m, 3, 3) and (m, 6) or (0, 6). All these as strained
+            (`present_strain.py`).
         frames: The rotations in which strain is measured, (k, 3, 3), or (0, 3, 3) for the nearest ones.
         dt: Δt [s].
         yield_strain, rate, maximum: c_yield, c_creep [1/s], which acts as 1 / Δt at most, and c_max, (k,) each.
