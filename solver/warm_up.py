@@ -23,8 +23,11 @@ from .contact.response import ContactStep
 from .contact.touching import Place
 from .cutting.cut import check_covered
 from .cutting.ears import cut_ears
+from .elements.linear_pull import add_linear_pull
+from .elements.record import WARPED
 from .fracture.crumbs import leaves_crumb
 from .fracture.splits import plane_normals
+from .integrators.bdf2 import bodies_by_bdf2
 from .jit import PACKAGE, cache_root, is_cached
 from .linear.pcg import solve
 from .model import Model
@@ -85,6 +88,7 @@ def _run(scene: Scene, before_steps: Callable[[], None]) -> None:
         built = build(scene, tracks, on_stage)
         _compile_contacts(built, tracks)
         before_steps()
+        _compile_extrapolating(built)
         simulation = Simulation(scene, tracks, built, built.initial)
         begin_frame(simulation)
         for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
@@ -103,6 +107,13 @@ def _compile_contacts(built: Built, tracks: TrackReader) -> None:
         return
     places = [Place(c, np.vstack([c.pose(tracks, 0.0), c.pose(tracks, dt)])) for c in built.colliders]
     ContactStep(built.contact_points, places, built.model, state, None, np.array([0.0, 0.0, -9.81]), dt)
+
+
+def _compile_extrapolating(built: Built) -> None:
+    """Compiles what steps by BDF2 need beside those by implicit Euler, which bodies that lie on something take."""
+    model = built.model
+    if len(bodies_by_bdf2(model)):
+        add_linear_pull(0.0, np.zeros((model.node_count, 3)), model.tets, np.zeros((model.tet_count, WARPED)))
 
 
 def _compile_touching(simulation: Simulation) -> None:

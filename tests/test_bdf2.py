@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """BDF2: the formula as textbooks write it, its order for every method, and what begins it anew."""
 
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -201,6 +204,61 @@ def test_a_resumed_step_gives_the_same_bytes(tmp_path):
     second.frame = first.frame - 2
     second.advance(2)
     assert np.array_equal(first.state.x, second.state.x) and np.array_equal(first.state.v, second.state.v)
+
+
+@pytest.mark.parametrize("names", [("polar", "polar"), ("green", "polar")], ids=["polar", "green and polar"])
+def test_spinning_bodies_that_hit_each_other_keep_their_momenta(tmp_path, names):
+    """They fly by BDF2, meet by implicit Euler, and fly on; among bodies that may touch, turns are not made twice."""
+    material = replace(JELLY, stiffness_damping=0.0)
+    bodies = [
+        block((2, 2, 2), at=at, key=f"b{k}", method=Method(name, scheme=BDF2), material=material, initial_velocity=v)
+        for k, (name, at, v) in enumerate(zip(names, [(0, 0, 0), (4, 0.3, 0.2)], [(2, 0, 0), (-2, 0, 0)], strict=True))
+    ]
+    run = Run(tmp_path, Scene(tuple(bodies), (), Settings(substeps=8, gravity=(0.0, 0.0, 0.0))))
+    state, m = run.state, run.built.model.mass[:, None]
+    for body in run.built.bodies:
+        x = state.x[body.range.nodes]
+        state.v[body.range.nodes] += np.cross([3.0, 0.0, 5.0], x - x.mean(axis=0))
+
+    def told():
+        v = run.state.v
+        return 0.5 * np.sum(m * v * v), (m * v).sum(axis=0), (m * np.cross(run.state.x, v)).sum(axis=0)
+
+    energy, linear, angular = told()
+    past, touched = [], 0
+    for _ in range(26):
+        run.advance()
+        past.append(run.state.fields[LENGTH].copy())
+        touched += run.reports[-1].contacts > 0
+        now = told()
+        assert run.reports[-1].converged and now[0] < 1.001 * energy
+        assert np.abs(now[1] - linear).max() < 1e-8 * np.abs(m).sum()
+    assert touched and (past[2] > 0.0).all() and any((row == 0.0).all() for row in past) and (past[-1] > 0.0).all()
+    assert np.abs(told()[2] - angular).max() < 0.02 * np.abs(angular).max()
+
+
+def test_its_kernels_are_compiled_ahead_also_where_all_lies_on_something():
+    code = """
+import dataclasses, sys, tempfile
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from numba.core.dispatcher import Dispatcher
+from scenes import Run
+from test_bdf2 import METHODS, scene_of
+from sinew.solver import warm_up
+from sinew.solver.warm_scene import small
+scene = scene_of(METHODS[1])
+warm_up._run(small(scene), lambda: None)
+found, compiled = [], Dispatcher.compile
+Dispatcher.compile = lambda self, types: (found.append(self.__name__), compiled(self, types))[1]
+run = Run(Path(tempfile.mkdtemp()), scene)
+run.advance(8)
+assert run.reports[-1].contacts > 0
+assert not found, found
+"""
+    tests = Path(__file__).parent
+    ended = subprocess.run([sys.executable, "-c", code, str(tests)], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_bodies_that_ask_for_implicit_euler_remember_nothing():
