@@ -11,7 +11,7 @@ from .anatomy import FLESH_LAWS, MOTIONS, SCHEMES
 from .arrays import Floats, Indices
 from .collision import SHAPES, SIDES, Collider
 from .errors import BadInput
-from .method import FRACTURE, HEAT, LABELS, METHODS, MOST_LEVELS, PLASTICITY, SAG, SWITCHES, WORDS, not_for
+from .method import FRACTURE, HEAT, METHODS, MOST_LEVELS, PLASTICITY, SAG, SWITCHES, WORDS, called, not_for
 from .scene import LAWS, Body, Fracture, HeatSource, Scene, Settings
 
 Range = tuple[str, float, str, bool]
@@ -240,7 +240,7 @@ def _check_method(body: Body) -> None:
     found = _features(body)
     for feature in not_for(method):
         if feature in found:
-            raise BadInput("method-combined", name=body.name, method=LABELS[method.name], feature=feature)
+            raise BadInput("method-combined", name=body.name, method=called(method), feature=feature)
 
 
 def _check_paint(body: Body, setting: str, paint: Floats) -> None:

@@ -9,13 +9,16 @@ import pytest
 import formulation_twins_vertices as twins
 from meshes import bar
 from scenes import JELLY, Run, block, rotation
+from sinew.solver.anatomy import DYNAMIC, Flesh
+from sinew.solver.checks import check_scene
+from sinew.solver.errors import BadInput
 from sinew.solver.formulations import formulation
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside
 from sinew.solver.linear.pattern import block_pattern
 from sinew.solver.method import EDGES, SPRINGS, Method
 from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Collider, Material, Scene, Settings
+from sinew.solver.scene import LAWS, Collider, Fracture, Heat, Material, Plasticity, Scene, Settings
 from sinew.solver.state import State
 from sinew.solver.vertex_warp.rest import rest_of
 from sinew.solver.vertex_warp.springs import add_springs
@@ -218,21 +221,55 @@ def test_plastic_strain_is_no_strain():
     state.fields["tet.plastic_strain"] = strain
     step(model, state, Outside(), 0.01, TIGHT)
     assert np.abs(state.x - start).max() < 1e-9
-    state.fields.pop("tet.plastic_strain")
-    # and as a stress at rest, a shape that is not strained is not turned, and is pulled into the other
+    # but as stress at rest it pulls the other shape towards this one
     at_rest = State(model.X.copy(), np.zeros_like(model.X))
     step(model, at_rest, Outside(), 0.01, TIGHT)
     assert np.abs(at_rest.x - model.X).max() > 1e-4
 
 
-def test_flow_that_keeps_volume_makes_a_new_rest_shape():
-    model = bar_model()
+@pytest.mark.parametrize("method", [WARP, FRAMES], ids=["least squares", "edges"])
+def test_flow_that_keeps_volume_makes_a_new_rest_shape(method):
     Fp = np.array([[1.25, 0.1, 0.0], [0.0, 0.8, 0.0], [0.0, 0.0, 1.0]])
+    model = bar_model(method)
     changed = np.ascontiguousarray(model.Dm_inverse @ np.linalg.inv(Fp))
     model = dataclasses.replace(model, Dm_inverse=changed)
-    for method in (WARP, FRAMES, NETWORK):
-        f = formulation(model, method).forces(model.X @ Fp.T @ rotation((0, 1, 3), 2.0).T)
-        assert np.abs(f).max() < 1e-8 * E
+    state = State(model.X @ Fp.T @ rotation((0, 1, 3), 2.0).T, np.zeros_like(model.X))
+    start = state.x.copy()
+    state.fields["tet.Fp_inverse"] = np.tile(np.linalg.inv(Fp), (model.tet_count, 1, 1))
+    step(model, state, Outside(), 0.01, TIGHT)
+    assert np.abs(state.x - start).max() < 1e-9
+
+
+@pytest.mark.parametrize("feature", ["plasticity", "heat", "fracture", "gravity_in_shape"])
+def test_springs_do_not_flow_or_break(feature):
+    made = {"plasticity": Plasticity(), "heat": Heat(), "fracture": Fracture(), "gravity_in_shape": True}
+    check_scene(Scene((block(method=WARP, **{feature: made[feature]}),)))
+    with pytest.raises(BadInput, match="Springs") as told:
+        check_scene(Scene((block(method=NETWORK, **{feature: made[feature]}),)))
+    assert told.value.kind == "method-combined"
+
+
+def test_flow_goes_on_as_in_other_bodies(tmp_path):
+    """Creep under its own weight: what has flowed is read anew in every step, though it is written where it is."""
+    heights = {}
+    for law in LAWS:
+        for method in (Method("polar"), WARP):
+            flowing = Plasticity(law, yield_strain=0.01, flow=5.0)
+            run = dropped(tmp_path / f"{law} {method.name}", method, 30, plasticity=flowing)
+            heights[law, method.name] = run.state.x[:, 2].max()
+        assert heights[law, "polar"] < 0.49
+        assert heights[law, "vertex-warp"] == pytest.approx(heights[law, "polar"], abs=0.01)
+
+
+@pytest.mark.parametrize("method", [WARP, FRAMES], ids=["least squares", "edges"])
+def test_a_shape_with_gravity_in_it_is_kept(tmp_path, method):
+    pinned = np.arange(6, dtype=np.int32)
+    body = block(
+        (4, 2, 2), (1.0, 0.5, 0.5), pinned=pinned, pin_weights=np.ones(6), gravity_in_shape=True, method=method
+    )
+    run = Run(tmp_path, Scene((body,), (), Settings(frame_end=40)))
+    run.advance(30)
+    assert np.abs(run.state.x - run.built.model.X).max() < 1e-9
 
 
 def test_rotations_are_held_for_some_steps():
@@ -296,6 +333,46 @@ def test_blocks_of_two_methods_rest_on_each_other(tmp_path):
     assert np.abs(run.state.v).max() < 0.05
     nodes = run.built.model.bodies[1].nodes
     assert 0.44 < run.state.x[nodes, 2].min() < 0.53
+
+
+def test_warped_bodies_break_into_pieces(tmp_path):
+    material = Material(1.0e6, 0.3, stiffness_damping=0.002)
+    body = block((3, 3, 3), (0.5, 0.5, 0.5), (0.0, 0.0, 1.5), method=WARP, material=material, fracture=Fracture(3.0e3))
+    run = Run(tmp_path, Scene((body,), (Collider("floor", "Floor", "plane"),), Settings(frame_end=40, substeps=4)))
+    run.advance(25)
+    assert run.reports[-1].bodies["block"]["pieces"] > 2
+    assert all(report.converged for report in run.reports)
+    assert np.abs(run.state.v).max() < 7.0 and run.state.x[:, 2].min() > -0.1
+
+
+@pytest.mark.parametrize("method", [WARP, GHOST], ids=["kept", "ghost"])
+def test_it_is_stepped_beside_dynamic_flesh_with_its_momentum(tmp_path, method):
+    """Newton's method takes the ghost force out of its residual."""
+    flesh = block((2, 2, 2), (0.5, 0.5, 0.5), key="flesh", flesh=Flesh(DYNAMIC))
+    free = block((3, 1, 1), (1.2, 0.4, 0.4), (3.0, 0.0, 0.0), key="free", method=method, material=Material(1e4, 0.3))
+    scene = Scene((flesh, free), (), Settings(frame_end=20, gravity=(0.0, 0.0, 0.0), tolerance=1e-6))
+    run = Run(tmp_path, scene)
+    model, n = run.built.model, run.built.model.bodies[1].nodes
+    mass, arm = model.mass[n], run.state.x[n] - run.state.x[n].mean(axis=0)
+    run.state.v[n] = np.cross([0.0, 3.0, 8.0], arm)
+    run.state.v[n, 1] += 20.0 * arm[:, 0] ** 2  # which bends it
+    begin = np.concatenate([mass @ run.state.v[n], mass @ np.cross(run.state.x[n], run.state.v[n])])
+    run.advance(10)
+    end = np.concatenate([mass @ run.state.v[n], mass @ np.cross(run.state.x[n], run.state.v[n])])
+    assert all(report.converged for report in run.reports)
+    lost = np.abs(end - begin).max() / np.abs(begin).max()
+    assert lost < 1e-5 if method.keeps_momentum else lost > 1e-3
+
+
+def test_what_meets_flesh_rests_on_it(tmp_path):
+    low = block((2, 2, 2), (0.5, 0.5, 0.5), key="low", flesh=Flesh(DYNAMIC))
+    high = block((2, 2, 2), (0.4, 0.4, 0.4), (0.05, 0.05, 0.52), key="high", method=WARP)
+    floor = Collider("floor", "Floor", "plane")
+    run = Run(tmp_path, Scene((low, high), (floor,), Settings(frame_end=60, substeps=2)))
+    run.advance(40)
+    assert sum(report.not_converged for report in run.reports) == 0
+    assert np.abs(run.state.v).max() < 0.1
+    assert 0.44 < run.state.x[run.built.model.bodies[1].nodes, 2].min() < 0.53
 
 
 def test_a_bake_goes_on_with_the_same_bytes(tmp_path):

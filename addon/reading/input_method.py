@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ...solver.method import DEFAULT, FRACTURE, HEAT, LABELS, PLASTICITY, SAG, SWITCHES, WORDS, Method, not_for
+from ...solver.method import DEFAULT, FRACTURE, HEAT, PLASTICITY, SAG, SWITCHES, WORDS, Method, called, not_for
 
 PREFIX = "formulation_"
 # all settings of methods
@@ -46,7 +46,7 @@ def clashing(own: bpy.types.PropertyGroup) -> list[str]:
 
 def label(own: bpy.types.PropertyGroup) -> str:
     """Returns what the chosen method is called."""
-    return LABELS[_word(own.formulation)]
+    return called(method(own))
 
 
 def _word(identifier: str) -> str:

@@ -6,6 +6,7 @@ polar, nearest   `corotational.py`; methods that ask for no records of their own
 polar, Higham    `frames.py` for the rotations, `framed.py` for the records
 polar, held      `framed.py`, for rotations that are given
 qr               `edge_framed.py`
+vertex-warp      those of polar, for damping alone; none where there is no damping
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Floats
-from ..method import DEFAULT, HIGHAM, LINEAR, POLAR, QR, Method
+from ..method import DEFAULT, HIGHAM, LINEAR, POLAR, QR, VERTEX_WARP, Method
 from ..model import Model
 from .cauchy import warp_linear
 from .corotational import warp_tets
@@ -27,6 +28,12 @@ def method_of(model: Model, number: int) -> Method:
     return model.methods[number] if model.methods else DEFAULT
 
 
+def needs_records(model: Model, number: int) -> bool:
+    """Whether a step reads anything of the records of a body: of warped vertices only what damps them."""
+    t = model.bodies[number].tets
+    return method_of(model, number).name != VERTEX_WARP or bool(model.stiffness_damping[t].any())
+
+
 def write_records(model: Model, number: int, x: Floats, warped: Floats, held: Floats | None = None) -> None:
     """Writes the records of the tets of a body but for what a pressure by volume adds.
 
@@ -37,6 +44,8 @@ def write_records(model: Model, number: int, x: Floats, warped: Floats, held: Fl
         warped: Records of all bodies, (m, WARPED), out.
         held: Rotations of all tets, (m, 3, 3), which polar bodies that hold theirs have instead of those of x.
     """
+    if not needs_records(model, number):
+        return
     method, t = method_of(model, number), model.bodies[number].tets
     strain, is_polar = model.initial_strain, method.name == POLAR
     tets, Dm_inverse = model.tets[t], model.Dm_inverse[t]

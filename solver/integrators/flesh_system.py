@@ -20,7 +20,7 @@ import numpy as np
 from ..arrays import Bools, Floats, floats
 from ..elements.assembly import assemble
 from ..elements.linear_pull import add_linear_pull
-from ..elements.records import write_records
+from ..elements.records import needs_records, write_records
 from ..elements.volume_pressure import add_pressure
 from ..geometry.chunks import run_parts
 from ..hyperelastic.element import parts_of
@@ -31,12 +31,13 @@ from ..model import Model
 from ..part_model import PartModel
 from ..scene import Settings
 from ..state import State
-from ..vertex_warp import is_any_warped, is_unsymmetric, is_warped
+from ..vertex_warp import ghost_impulse, is_any_warped, is_unsymmetric, is_warped
 from .conventions import LEAST
 from .flesh import DynamicFlesh, FleshGroup, Look
 from .held_frames import held_rotations, warp_vertices
 from .held_shear import add_held_shear, holds_shear
 from .level_look import LevelLook
+from .linearised import write_mass
 from .looks import Looks
 from .outside import Outside
 from .paired import lost_by, with_pairs
@@ -60,7 +61,6 @@ class FleshSystem:
         looked: Forces and tangent of flesh; None where no body moves by implicit Euler.
         held: Rotations of bodies that hold theirs, see `held_rotations`.
         turned: Rotations of nodes, see `vertex_warp.add_warped`.
-        v_seen: The velocities of the last look [m/s], (n, 3).
         levels: Hierarchical bodies; None where there are none.
         seen, part: All whose energy is looked up between iterates, and where they are in the whole; None: none.
     """
@@ -124,7 +124,6 @@ class FleshSystem:
     def see(self, v: Floats, outside: Outside, is_free: Bools) -> None:
         """Computes residual and matrix with the forces and the tangent of flesh as they were at the last look."""
         model, dt = self.model, self.dt
-        self.v_seen = v
         np.copyto(self.values, self.base)
         pull = dt * self.base_force
         if self.looked and self.group:
@@ -149,6 +148,8 @@ class FleshSystem:
                 self.is_apart = False
         self.pattern, self.matrix = with_pairs(model, self.pattern, outside.pairs, dt, self.matrix, push)
         r = self.momentum + pull + push - drawn - product(self.model.pattern, self.base, v)
+        if is_any_warped(model):
+            r -= ghost_impulse(model, self.x0, v, is_free)
         r[~is_free] = 0.0
         self.r, self.linear = r, r - is_free[:, None] * (pull - dt * self.base_force)
         self.scale = self._scale(v, is_free, pull, push)
@@ -240,7 +241,7 @@ class FleshSystem:
         X = self.model.X[self.wide.nodes] if self.wide and pattern is self.wide.pattern else None
         return solve_system(
             self.model, pattern, values, b, is_free, d, x, self.settings, tolerance=exactness, least=least,
-            likely=likely, X=X, so_far=self.v_seen,
+            likely=likely, X=X,
         )  # fmt: skip
 
     def _solve_levels(
@@ -259,7 +260,6 @@ class FleshSystem:
             return found
         rest = solve_system(
             self.model, pattern, values, b, odd, d, x, settings, tolerance=exactness, least=least, likely=likely,
-            so_far=self.v_seen,
         )  # fmt: skip
         return Solved(
             found.iterations + rest.iterations, max(found.residual, rest.residual), found.converged and rest.converged
@@ -356,6 +356,9 @@ class FleshSystem:
                     self.about, model.tets[t], model.Dm_inverse[t], model.volume[t], model.pressure_modulus[t],
                     model.stiffness_damping[t], strain[t] if len(strain) else strain, work.warped[t],
                 )  # fmt: skip
+            if not needs_records(model, number):
+                write_mass(p, n, self.drag, self.base)
+                continue
             if self.about is not self.x0:
                 add_linear_pull(1.0, self.about - self.x0, model.tets[t], work.warped[t])
             stiff = 0.0 if is_warped(model, number) else dt * dt

@@ -20,13 +20,14 @@ from ..hierarchical.body import level_body
 from ..method import HIERARCHICAL, HYBRID, POLAR
 from ..model import Model
 from ..state import State
-from ..vertex_warp import add_warped, is_any_warped
+from ..vertex_warp import Unturned, add_warped, is_any_warped
 
 HOLDING = (POLAR, HYBRID, HIERARCHICAL)
 AGE = "frames.age"
 ROTATION = "tet.rotation"
 TURNED = "node.rotation"
-PLASTIC_STRAIN = "tet.plastic_strain"  # where the additive law keeps what has flowed (`plastic/`)
+# where `plastic/` keeps what has flowed, and `reshaped/` what has been reshaped
+FP_INVERSE, PLASTIC_STRAIN, REST = "tet.Fp_inverse", "tet.plastic_strain", "rest."
 
 
 def due(model: Model, state: State) -> Bools:
@@ -75,9 +76,10 @@ def warp_vertices(model: Model, state: State, dt: float, values: Floats, force: 
     """
     if not is_any_warped(model):
         return None
-    plastic = state.fields.get(PLASTIC_STRAIN)
+    reshaped = tuple(name.removeprefix(REST) for name in state.fields if name.startswith(REST))
+    unturned = Unturned(state.fields.get(FP_INVERSE), state.fields.get(PLASTIC_STRAIN), reshaped)
     return add_warped(
-        model, state.x, dt, values, force, held=state.fields.get(TURNED), is_due=due(model, state), plastic=plastic
+        model, state.x, dt, values, force, held=state.fields.get(TURNED), is_due=due(model, state), unturned=unturned
     )
 
 

@@ -220,7 +220,7 @@ def solve_step(
     )  # fmt: skip
     solved = solve_system(
         model, matrix, values, b, sought, v, x0, settings,
-        tolerance=settings.tolerance, least=least, likely=likely, besides=besides,
+        tolerance=settings.tolerance, least=least, likely=likely, balances=True, besides=besides,
     )  # fmt: skip
     if before is not None and bending is not None:
         bend(pattern.island_start, matrix.row_start, matrix.column, values, v - before, bending)

@@ -22,9 +22,10 @@ from ..elements.assembly import assemble
 from ..elements.corotational import warp_tets
 from ..elements.force_change import keep_forces, sum_changes
 from ..elements.linear_pull import add_linear_pull
-from ..elements.records import write_records
+from ..elements.records import needs_records, write_records
 from ..elements.twist import sum_twists
 from ..elements.volume_pressure import add_pressure
+from ..linear.pattern import BlockPattern
 from ..model import Model
 from ..spin import spun, turned
 from ..state import State
@@ -33,6 +34,7 @@ from .constant_rows import keep, recall
 from .core_end import end_with_cores
 from .matrix_free import bodies_without_matrix, drag_of, leave_out
 from .outside import Outside
+from .rows import add_to_diagonal
 from .workspace import workspace
 
 WRONG = 1.0e-3  # energy of wrong forces over that of a body, elastic and of motion, from which it is solved again
@@ -76,11 +78,20 @@ def join(model: Model, dt: float) -> None:
     for number, body in enumerate(model.bodies):
         if number in without or recall(model, number, dt):
             continue
+        if not needs_records(model, number):
+            write_mass(model.pattern, body.nodes, drag, work.values)
+            continue
         stiff = 0.0 if is_warped(model, number) else dt * dt
         assemble(stiff, dt, drag, model.pattern, work.warped, work.values, work.force, body.nodes)
         keep(model, number, dt)
     if without:
         leave_out(model, without, dt)
+
+
+def write_mass(pattern: BlockPattern, nodes: slice, drag: Floats, values: Floats) -> None:
+    """Writes the rows of some nodes that have nothing but mass [kg], (n,), and what drags it."""
+    values[slice(*pattern.row_start[[nodes.start, nodes.stop]])] = 0.0
+    add_to_diagonal(nodes.start, nodes.stop, pattern.diagonal, drag, values)
 
 
 class Turning:

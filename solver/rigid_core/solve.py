@@ -19,13 +19,13 @@ from .reduced_pattern import ReducedPattern, reduced_pattern
 
 
 @dataclass(frozen=True, eq=False)
-class SmallSystem:
-    """A system with three rows for every core instead of its nodes, as `linear.pcg.solve` takes it.
+class LinearSystem:
+    """What is asked for, as `linear.pcg.solve` takes it.
 
     Attributes:
-        pattern, values, b, is_free, y: PᵀA P, Pᵀ(b − A v0), what is solved for, and the first guess, out.
+        pattern, values, b, is_free, v: A v = b, which rows are solved for, and the first guess, out.
         x, X: Where the rows are now and at rest [m], (n, 3).
-        is_odd: Rows of nodes of which that was told, (n,).
+        is_odd: Rows of islands in which A is not symmetric, (n,); None: there are none.
         tolerance, least, likely: As there.
     """
 
@@ -33,44 +33,28 @@ class SmallSystem:
     values: Floats
     b: Floats
     is_free: Bools
-    y: Floats
+    v: Floats
     x: Floats
     X: Floats
-    is_odd: Bools
+    is_odd: Bools | None
     tolerance: float
     least: Floats
     likely: Floats | None
 
 
-def solve_with_cores(
-    model: Model,
-    pattern: BlockPattern,
-    values: Floats,
-    b: Floats,
-    is_free: Bools,
-    v: Floats,
-    x: Floats,
-    tolerance: float,
-    least: Floats,
-    likely: Floats | None,
-    is_odd: Bools,
-    solve: Callable[[SmallSystem], Solved],
-) -> Solved:
+def solve_with_cores(model: Model, asked: LinearSystem, solve: Callable[[LinearSystem], Solved]) -> Solved:
     """Solves the smaller system PᵀA P y = Pᵀ(b − A v0), v = v0 + P y, by `solve`.
+
+    It has three rows for every core instead of its nodes. What holds some nodes of a core holds it as far as these say
+    how a rigid body moves. The tolerance is reached as if every node of a core had a row of its own.
 
     Args:
         model: The bodies; some have cores.
-        pattern, values: A, (b, 9).
-        b: Right-hand side, (n, 3).
-        is_free: Which nodes are solved for, (n,). What holds some nodes of a core holds it as far as these say how a
-            rigid body moves.
-        v: First guess and given values of the others, (n, 3), out.
-        x: Where the nodes are [m], (n, 3).
-        tolerance: Relative residual to reach, as if every node of a core had a row of its own.
-        least, likely: As for `linear.pcg.solve`.
-        is_odd: Nodes of which the smaller system is told, (n,).
-        solve: Solves that.
+        asked: The system, a row for every node.
+        solve: Solves the smaller one.
     """
+    pattern, values, b, is_free, v, x = asked.pattern, asked.values, asked.b, asked.is_free, asked.v, asked.x
+    likely = asked.likely
     cores, small = model.cores, reduced_pattern(pattern, model.cores)
     ways = [_freedom(model, number, x, v, is_free) for number in range(len(cores))]
     arms, given = np.zeros_like(x), np.zeros_like(x)
@@ -89,12 +73,15 @@ def solve_with_cores(
     for number, way in enumerate(ways):
         _add_core(small, number, way, inner[number], matrix)
     finer = _share(b, right, is_free, free)
-    odd = np.zeros(count, bool)
-    odd[small.row_of[is_odd]] = True
-    for row in small.core_row[is_odd[[core.nodes[0] for core in cores]]]:
-        odd[row : row + POINTS] = True
+    odd = None
+    if asked.is_odd is not None:
+        odd = np.zeros(count, bool)
+        odd[small.row_of[asked.is_odd]] = True
+        for row in small.core_row[asked.is_odd[[core.nodes[0] for core in cores]]]:
+            odd[row : row + POINTS] = True
+    tolerance = asked.tolerance * finer
     solved = solve(
-        SmallSystem(small.pattern, matrix, right, free, y, places, rest, odd, tolerance * finer, least, guess)
+        LinearSystem(small.pattern, matrix, right, free, y, places, rest, odd, tolerance, asked.least, guess)
     )
     v[small.skin] = y[small.skin_row]
     for way, row in zip(ways, small.core_row, strict=True):

@@ -12,6 +12,16 @@ Source: Müller, Dorsey, McMillan, Jagnow and Cutler 2002, section 3, equations 
 """
 
 from .bodies import add_warped, is_any_warped, is_warped
-from .momentum import Balance, balance_of, is_unsymmetric
+from .momentum import Balance, balance_of, ghost_impulse, is_unsymmetric
+from .rest import Unturned
 
-__all__ = ["Balance", "add_warped", "balance_of", "is_any_warped", "is_unsymmetric", "is_warped"]
+__all__ = [
+    "Balance",
+    "Unturned",
+    "add_warped",
+    "balance_of",
+    "ghost_impulse",
+    "is_any_warped",
+    "is_unsymmetric",
+    "is_warped",
+]

@@ -13,7 +13,7 @@ from ..geometry.chunks import run_ranges
 from ..linear.pattern import BlockPattern
 from ..method import EDGES, VERTEX_WARP, Method
 from ..model import BodyRange, Model
-from .rest import Rest, rest_of
+from .rest import AS_BUILT, Rest, Unturned, rest_of
 from .rotations import edge_rotations, least_squares_rotations
 from .rows import warp_rows
 
@@ -66,7 +66,7 @@ def add_warped(
     *,
     held: Floats | None = None,
     is_due: Bools | None = None,
-    plastic: Floats | None = None,
+    unturned: Unturned = AS_BUILT,
 ) -> Floats | None:
     """Adds Δt² R_i k_ij R_iᵀ to the rows of warped bodies, and writes their elastic forces.
 
@@ -78,14 +78,14 @@ def add_warped(
         force: Elastic forces [N], (n, 3), out.
         held: Rotations of the step before, row by row, (n, 9); None: there are none.
         is_due: Which bodies find theirs anew, (bodies,); None: all.
-        plastic: As for `rest_of`.
+        unturned: As for `rest_of`.
 
     Returns:
         The rotations, where a body holds them for more than one step.
     """
     bodies = warped_bodies(model)
     pattern, x = model.pattern, floats(x)
-    rest = rest_of(model, bodies, plastic)
+    rest = rest_of(model, bodies, unturned)
     rotations = np.zeros((model.node_count, 9))
     for number, method in enumerate(model.methods):
         if method.name != VERTEX_WARP:

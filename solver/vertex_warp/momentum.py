@@ -25,6 +25,7 @@ from ..geometry.chunks import run_ranges
 from ..linear.pattern import BlockPattern
 from ..linear.rigid_modes import RigidModes, balance, is_any_free, rigid_modes
 from ..model import Model
+from ..spin import inertia_of
 from .bodies import AT_ONCE, warped_bodies, warping
 from .rows import subtract_rows
 
@@ -43,7 +44,7 @@ class Balance:
 
 
 def balance_of(
-    model: Model, pattern: BlockPattern, values: Floats, b: Floats, x: Floats, is_free: Bools, so_far: Floats | None
+    model: Model, pattern: BlockPattern, values: Floats, b: Floats, x: Floats, is_free: Bools
 ) -> Balance | None:
     """Returns how a solve of A v = b is balanced; None where no body that asks for it is free.
 
@@ -53,7 +54,6 @@ def balance_of(
         b: Right-hand side [N s], (n, 3).
         x: Where nodes are [m], (n, 3).
         is_free: Which are solved for, (n,).
-        so_far: Velocities at which b is a residual [m/s], (n, 3); None: zero.
     """
     is_sought = is_free & _asks(model, pattern)
     if not is_any_free(pattern.island_start, is_sought):
@@ -72,10 +72,37 @@ def balance_of(
         n = body.nodes
         run_ranges(n.start, n.stop, AT_ONCE, work)
         left[n] -= of.push[n]
-        if so_far is not None:
-            left[n] += _pulled(own, of.blocks, so_far, n)
     modes = rigid_modes(pattern, outer, x, is_sought)
     return None if modes is None else Balance(pattern, modes, left)
+
+
+def ghost_impulse(model: Model, x: Floats, v: Floats, is_free: Bools) -> Floats:
+    """Returns the rigid part of Δt f − Δt² K' v of free bodies that ask for balance [N s], (n, 3), zero for all others.
+
+    Where a step is solved by Newton's method, this is taken out of its residual: m_i (a + w × r_i), which has the
+    momentum and the angular momentum that warped stiffness brings.
+
+    Args:
+        model: All bodies, with what `warping` holds of them.
+        x: Where nodes are at the begin of the step [m], (n, 3).
+        v: Velocities [m/s], (n, 3).
+        is_free: Which nodes are solved for, (n,).
+    """
+    found, pattern = np.zeros_like(v), model.pattern
+    of, start = warping(pattern), pattern.island_start.astype(np.int64)
+    bound = ~np.logical_and.reduceat(is_free, start[:-1])[pattern.island_of_row]
+    asking = [body.nodes for body, method in warped_bodies(model) if method.keeps_momentum]
+    for n in asking:
+        found[n] = of.push[n] - _pulled(pattern, of.blocks, v, n)
+    found[bound] = 0.0
+    if not found.any():
+        return found
+    first, island, mass = start[:-1], pattern.island_of_row, model.mass
+    total = np.add.reduceat(mass, first)[:, None]
+    arm = x - (np.add.reduceat(mass[:, None] * x, first) / total)[island]
+    push, twist = np.add.reduceat(found, first), np.add.reduceat(np.cross(arm, found), first)
+    turn = np.linalg.solve(inertia_of(mass, arm, first), twist[:, :, None])[:, :, 0]
+    return mass[:, None] * ((push / total)[island] + np.cross(turn[island], arm))
 
 
 def is_unsymmetric(model: Model, pattern: BlockPattern) -> Bools:

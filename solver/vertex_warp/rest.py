@@ -40,34 +40,73 @@ class Rest:
     chosen: Unsigned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Kept:
-    """What was made, and the arrays out of which."""
+    """What was made, and out of which arrays: those that nobody writes to again, and copies of the others."""
 
     read: tuple[object, ...]
+    strains: tuple[Floats, ...]
     rest: Rest
 
 
 _kept: WeakKeyDictionary[BlockPattern, _Kept] = WeakKeyDictionary()
 
 
-def rest_of(model: Model, bodies: list[tuple[BodyRange, Method]], plastic: Floats | None = None) -> Rest:
+@dataclass(frozen=True, eq=False)
+class Unturned:
+    """What has made the shapes in which nodes are not turned from those in `Model.X`.
+
+    Under stress at rest a body is not turned as it lies in `Model.X`, although its tets by themselves would be shaped
+    otherwise. What has flowed, or follows an animated shape at rest, is not turned in its new shape.
+
+    Attributes:
+        Fp_inverse: Fp⁻¹ of the multiplicative law, (m, 3, 3); None: nothing has flowed by it.
+        strain: Strain that has flowed by the additive law, as part of the model's `initial_strain`, (m, 6); None.
+        reshaped: Keys of the bodies that follow an animated shape.
+    """
+
+    Fp_inverse: Floats | None = None
+    strain: Floats | None = None
+    reshaped: tuple[str, ...] = ()
+
+    def edge_matrices(self, model: Model, Dm: Floats) -> Floats:
+        """Returns the edge matrices of tets that are not turned [m], (m, 3, 3), from those of their present rest."""
+        x = model.X[model.tets]
+        seen = np.ascontiguousarray(np.swapaxes(x[:, 1:] - x[:, :1], 1, 2))
+        if self.Fp_inverse is not None:
+            seen = np.linalg.solve(self.Fp_inverse, seen)
+        for body in model.bodies:
+            if body.key in self.reshaped:
+                seen[body.tets] = Dm[body.tets]
+        if self.strain is not None:
+            seen += self.strain[:, [0, 3, 5, 3, 1, 4, 5, 4, 2]].reshape(-1, 3, 3) @ seen
+        return seen
+
+
+AS_BUILT = Unturned()
+
+
+def rest_of(model: Model, bodies: list[tuple[BodyRange, Method]], unturned: Unturned = AS_BUILT) -> Rest:
     """Returns what holds at rest, made anew only where something has changed.
 
     Args:
         model: All bodies.
         bodies: Those whose stiffness is warped.
-        plastic: Strain that has flowed as part of the model's `initial_strain`, (m, 6); None: none. Shapes that have
-            it are not turned; a body under stress at rest is not turned in its shape without it.
+        unturned: In which shapes these are not turned. What has flowed by the multiplicative law, and other shapes at
+            rest, come with another `Dm_inverse`.
     """
-    read = (model.Dm_inverse, model.volume, model.mu, model.lam, model.initial_strain, model.methods, plastic)
+    read = (model.Dm_inverse, model.volume, model.mu, model.lam, model.methods)
+    # flow writes to these where they are
+    strains = (model.initial_strain, np.zeros(0) if unturned.strain is None else unturned.strain)
     kept = _kept.get(model.pattern)
-    if kept is None or any(one is not other for one, other in zip(kept.read, read, strict=True)):
-        _kept[model.pattern] = kept = _Kept(read, _make(model, bodies, plastic))
+    is_same = kept is not None and all(one is other for one, other in zip(kept.read, read, strict=True))
+    if kept is None or not is_same or not all(map(np.array_equal, kept.strains, strains)):
+        kept = _Kept(read, tuple(strain.copy() for strain in strains), _make(model, bodies, unturned))
+        _kept[model.pattern] = kept
     return kept.rest
 
 
-def _make(model: Model, bodies: list[tuple[BodyRange, Method]], plastic: Floats | None) -> Rest:
+def _make(model: Model, bodies: list[tuple[BodyRange, Method]], unturned: Unturned) -> Rest:
     pattern, strain = model.pattern, model.initial_strain
     K, push = np.zeros((pattern.block_count, 9)), np.zeros((model.node_count, 3))
     Dm = _edge_matrices(model.Dm_inverse)
@@ -82,7 +121,7 @@ def _make(model: Model, bodies: list[tuple[BodyRange, Method]], plastic: Floats 
             add_springs(pattern, t, model.tets[t], Dm[t], own, youngs, model.volume[t], K, push)
         else:
             _add_tets(model, body, own, K, push)
-    seen = Dm if plastic is None else _strained(Dm, plastic)
+    seen = unturned.edge_matrices(model, Dm)
     edges = _mean_edges(pattern, bodies, seen)
     uses_frames = any(method.rotation_field == EDGES for _, method in bodies)
     chosen = chosen_edges(pattern, seen) if uses_frames else np.zeros((0, 3), np.uint32)
@@ -107,11 +146,6 @@ def _edge_matrices(Dm_inverse: Floats) -> Floats:
     g, h, i = Dm_inverse[:, 0], Dm_inverse[:, 1], Dm_inverse[:, 2]
     columns = np.stack([np.cross(h, i), np.cross(i, g), np.cross(g, h)], axis=2)
     return columns / np.einsum("mi,mi->m", g, columns[:, :, 0])[:, None, None]
-
-
-def _strained(Dm: Floats, strain: Floats) -> Floats:
-    """Returns (I + ε) Dm for strains as xx, yy, zz, xy, yz, zx, (m, 6)."""
-    return Dm + strain[:, [0, 3, 5, 3, 1, 4, 5, 4, 2]].reshape(-1, 3, 3) @ Dm
 
 
 def _mean_edges(pattern: BlockPattern, bodies: list[tuple[BodyRange, Method]], Dm: Floats) -> Floats:
