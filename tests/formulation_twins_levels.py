@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import polar
 
 
 def gradients(X, tets, x):
@@ -28,8 +27,10 @@ def linear(D, R, mu, lam):
 
 
 def rotation(F):
-    """Returns the rotation nearest to F, which is not inverted."""
-    return polar(F)[0]
+    """Returns the rotation nearest to F."""
+    U, _, Vt = np.linalg.svd(F)
+    U[:, 2] *= np.sign(np.linalg.det(U @ Vt))
+    return U @ Vt
 
 
 def means(X, tets, x, per):
