@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ..solver.cache.tally import Tally
+from ..solver.cache.tally import ASTRAY, Tally
 from ..solver.errors import BadInput, SinewError
 from .baking import refusals
 from .baking.bake_job import Job
@@ -75,7 +75,10 @@ def not_converged(tally: Tally) -> str:
     lines, steps = [], tally.not_converged - tally.poses_not_converged
     if steps:
         worst = {"residual": tally.residual, "frame": tally.worst_frame}
-        lines.append(text_of(SinewError("steps-not-converged", count=steps, **worst)))
+        if tally.residual > ASTRAY:
+            lines.append(text_of(SinewError("steps-astray", count=steps, **worst)))
+        else:
+            lines.append(text_of(SinewError("steps-not-converged", count=steps, **worst)))
     if tally.poses_not_converged:
         worst = {"residual": tally.pose_residual, "frame": tally.worst_pose_frame}
         lines.append(text_of(SinewError("poses-not-converged", count=tally.poses_not_converged, **worst)))

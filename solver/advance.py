@@ -17,6 +17,7 @@ from .contact.pressed import loaded_keys
 from .embedding import interpolate
 from .errors import SolveFailed
 from .heat import advance_heat, extremes, factors
+from .integrators.flesh_step import ASTRAY
 from .integrators.report import StepReport
 from .move import move
 from .plastic import flow, largest_plastic_strain
@@ -111,6 +112,8 @@ def advance_frame(
             if reports[-1].loads is not None:
                 bearing.append(reports[-1].loads)
             if settings.strict and not reports[-1].converged:
+                if reports[-1].residual > ASTRAY:
+                    raise SolveFailed("step-astray", frame=frame, residual=reports[-1].residual)
                 raise SolveFailed("step-not-converged", frame=frame, residual=reports[-1].residual)
         simulation.state.time = end
         if number % per_sample == 0:

@@ -183,6 +183,8 @@ def test_frames_that_did_not_converge_are_marked_and_told(tmp_path: Path) -> Non
     assert ending.startswith("Flesh did not come to rest in 1 poses") and "Pre-Roll" in ending
     assert "steps" not in ending
     assert messages.not_converged(Tally.of([{"frame": 7, **ARRIVED}])) == ""
+    astray = messages.not_converged(Tally.of([{"frame": 7, **LOST_STEP, "residual": 40.0}]))
+    assert "40 times all that acts" in astray and "One Linear Step" in astray
 
 
 def test_marks_can_be_seen_however_far_a_timeline_is_zoomed_out() -> None:

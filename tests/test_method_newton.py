@@ -11,8 +11,11 @@ from flesh_motion import damping_of, matrix
 from meshes import bar
 from scenes import JELLY, Run, block
 from sinew.solver.anatomy import Flesh
+from sinew.solver.cache.tally import ASTRAY, Tally
+from sinew.solver.errors import SolveFailed
 from sinew.solver.flesh.stress import cauchy_stress
 from sinew.solver.formulations import formulation
+from sinew.solver.integrators import flesh_step
 from sinew.solver.integrators.by_newton import moved_by_newton
 from sinew.solver.integrators.flesh import ONCE
 from sinew.solver.integrators.implicit_euler import step
@@ -249,3 +252,20 @@ def test_stress_of_bodies_that_hold_their_rotations_is_all_of_it(tmp_path):
         found.append(cauchy_stress(built.flesh.dynamic, built.flesh.dynamic.model, x)[0])
         assert (built.flesh.stepping.euler.law.mu == 0.0).all() == (every > 1)
     assert np.array_equal(*found) and np.abs(found[0]).max() > 1e3
+
+
+def test_a_step_that_goes_astray_is_told_as_such(tmp_path):
+    """Where the bake is strict it ends; otherwise its tally knows."""
+    body = block((17, 3, 3), (0.85, 0.15, 0.15), method=Method("green", one_step=True), material=SOFT)
+    own = np.flatnonzero(body.vertices[:, 0] < 1e-9).astype(np.int32)
+    body = dataclasses.replace(body, pinned=own, pin_weights=np.ones(len(own)))
+    settings = Settings(fps=25.0, substeps=4)
+    run = Run(tmp_path / "told", Scene((body,), (), settings))
+    run.advance(20)
+    told = [{"frame": k + 2, **dataclasses.asdict(report)} for k, report in enumerate(run.reports)]
+    tally = Tally.of(told)
+    assert tally.not_converged > 0 and tally.residual > ASTRAY == flesh_step.ASTRAY
+    strict = Run(tmp_path / "strict", Scene((body,), (), dataclasses.replace(settings, strict=True)))
+    with pytest.raises(SolveFailed) as caught:
+        strict.advance(20)
+    assert caught.value.kind == "step-astray" and "One Linear Step" in caught.value.next_step

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+ASTRAY = 1.0  # residual of a step that leaves more than all that it is made of (`integrators/flesh_step.py`)
+
 
 @dataclass(frozen=True)
 class Tally:
