@@ -12,8 +12,7 @@ from .arrays import Bools, Floats
 from .built import Built
 from .contact.memory import Memory
 from .contact.skins_broken import follow_skins, together
-from .elements.frames import frames_of_body
-from .elements.present_strain import as_strained, at_their_nodes
+from .elements.own_strain import own_strain
 from .fracture.bodies import DAMAGE, LARGEST, TIP, BreakableBody, FractureBodies
 from .fracture.copies import count_pieces
 from .fracture.neighbours import FACES
@@ -113,12 +112,10 @@ def _find_overload(
     state = simulation.state
     own, largest = model.bodies[body.number].tets, state.fields[LARGEST]
     stress, toughness = body.strength(simulation.tracks, end)
-    strained, moved = as_strained(model, state.x)
-    is_held, is_tip = (at_their_nodes(model, strained, each) for each in (is_held, state.fields[TIP]))
     reached, count = find_overload(
-        own.start, own.stop, moved, strained.tets, strained.Dm_inverse, model.mu, model.lam, model.initial_strain,
-        frames_of_body(model, own, state.x), is_held, fracture.is_breakable, fracture.is_judged, fracture.bearing,
-        fracture.share, fracture.size, is_tip, stress, toughness, float(largest[body.number]),
+        own.start, own.stop, state.x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain,
+        own_strain(model, own, state.x), is_held, fracture.is_breakable, fracture.is_judged, fracture.bearing,
+        fracture.share, fracture.size, state.fields[TIP], stress, toughness, float(largest[body.number]),
         state.fields[DAMAGE], overload,
     )  # fmt: skip
     # splinters on hard ground are under stresses that say nothing of what the body bears

@@ -15,7 +15,7 @@ from meshes import bar, lattice_bar
 from scenes import boundary
 from sinew.solver.arrays import floats
 from sinew.solver.chance import draw
-from sinew.solver.elements.frames import NEAREST
+from sinew.solver.elements.own_strain import NO_STRAIN as BY_NEAREST
 from sinew.solver.elements.stress import elastic_stress
 from sinew.solver.fracture.copies import count_pieces, find_copies, without_hinges
 from sinew.solver.fracture.neighbours import FACES, bearing_of, find_neighbours
@@ -172,7 +172,7 @@ def test_overload_is_the_largest_principal_stress_over_the_strength(strain):
     before = rng.random(len(tets)) * 0.5
     damage, overload = before.copy(), np.ones(len(tets))
     largest, count = find_overload(
-        0, len(tets), x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, NEAREST, is_held,
+        0, len(tets), x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, BY_NEAREST, is_held,
         breaks, counts, bearing, share, size, is_tip, 6000.0, 2500.0, 0.0, damage, overload,
     )  # fmt: skip
     assert 10 < count < len(tets) - 10 and count == np.count_nonzero(wanted)
@@ -182,7 +182,7 @@ def test_overload_is_the_largest_principal_stress_over_the_strength(strain):
     # what is known already changes nothing
     again = np.ones(len(tets))
     assert find_overload(
-        0, len(tets), x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, NEAREST, is_held,
+        0, len(tets), x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, BY_NEAREST, is_held,
         breaks, counts, bearing, share, size, is_tip, 6000.0, 2500.0, largest, damage.copy(), again,
     ) == (largest, count)  # fmt: skip
     assert np.array_equal(again, overload)

@@ -8,7 +8,7 @@ import pytest
 
 import plastic_twin as twin
 from scenes import rotation
-from sinew.solver.elements.frames import NEAREST
+from sinew.solver.elements.own_strain import NO_STRAIN as BY_NEAREST
 from sinew.solver.plastic.additive import flow_additive
 from sinew.solver.plastic.multiplicative import LARGEST, flow_multiplicative
 from sinew.solver.plastic.principal import eigenvalues, function_of, most_shear, shear_of
@@ -49,7 +49,7 @@ class Tets:
 
     def flow_additive(self, dt, initial_strain=NO_STRAIN):
         flow_additive(
-            0, self.x, self.tets, self.Dm_inverse, initial_strain, NEAREST, dt, *self.limits, self.plastic_strain
+            0, self.x, self.tets, self.Dm_inverse, initial_strain, BY_NEAREST, dt, *self.limits, self.plastic_strain
         )  # fmt: skip
 
     @property

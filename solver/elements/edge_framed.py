@@ -6,7 +6,7 @@ nearest to F. The present gradients do not, whatever R is: with the stress R σ 
 
     f_a = −V R σ Rᵀ b_a,    K_ab = V [λ b_a b_bᵀ + μ (b_b b_aᵀ + (b_a·b_b) I)],    b_a = cof(F) g_a
 
-where σ is of the strain that `present_strain.py` says. b_a are the gradients of the shape functions over the present
+where σ is of the strain that `own_strain.py` says. b_a are the gradients of the shape functions over the present
 tet times its volume over that at rest; so σ acts on the present areas, and a flat tet has them without a division.
 Damping is β K, by the rate of the present strain, which no rigid motion excites; β is divided by (‖F‖² / 3)² where the
 tet is stretched, as in `corotational.py`.

@@ -3,20 +3,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..arrays import Floats, Indices
 from ..geometry.chunks import run_ranges
 from ..jit import kernel
 from ..method import HIGHAM, LINEAR, POLAR, QR, Method
-from ..model import Model
 from .gradient import gradient_of
 from .higham import orthogonal_factor_of
 from .qr import qr_rotation_of
 from .rotation import rotation_of
 
 AT_ONCE = 2048  # tets that a thread works on
-NEAREST = np.zeros((0, 3, 3))  # in place of the rotations of tets that all have the nearest one
 
 
 def has_own_frames(method: Method) -> bool:
@@ -27,35 +23,6 @@ def has_own_frames(method: Method) -> bool:
 def has_present_gradients(method: Method) -> bool:
     """Whether the strain–displacement matrix is that of the present shape (`edge_framed.py`)."""
     return method.name == QR and not method.is_stale
-
-
-def own_frames(model: Model, x: Floats, which: Indices | None = None) -> Floats:
-    """Returns in what rotation R the strain sym(RᵀF) − I of every tet is measured, the identity for linear ones.
-
-    Args:
-        model: The bodies.
-        x: Node positions [m], (n, 3).
-        which: Only these k tets; None: all.
-
-    Returns:
-        (k, 3, 3), or `NEAREST` where no body has others.
-    """
-    if not any(has_own_frames(method) for method in model.methods):
-        return NEAREST
-    frames = np.empty((model.tet_count, 3, 3))
-    for method, body in zip(model.methods, model.bodies, strict=True):
-        find_frames(method, x, model.tets[body.tets], model.Dm_inverse[body.tets], frames[body.tets])
-    return frames if which is None else np.ascontiguousarray(frames[which])
-
-
-def frames_of_body(model: Model, tets: slice, x: Floats) -> Floats:
-    """Returns the same for the tets of one body, (k, 3, 3), or `NEAREST` where these have no others."""
-    for method, body in zip(model.methods, model.bodies, strict=False):
-        if body.tets == tets and has_own_frames(method):
-            frames = np.empty((tets.stop - tets.start, 3, 3))
-            find_frames(method, x, model.tets[tets], model.Dm_inverse[tets], frames)
-            return frames
-    return NEAREST
 
 
 def find_frames(method: Method, x: Floats, tets: Indices, Dm_inverse: Floats, frames: Floats) -> None:

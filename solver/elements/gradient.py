@@ -28,6 +28,12 @@ def entries_of(R):
     return R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[1, 1], R[1, 2], R[2, 0], R[2, 1], R[2, 2]
 
 
+@kernel(inside=True)
+def six_of(e):
+    """Returns six numbers, (6,)."""
+    return e[0], e[1], e[2], e[3], e[4], e[5]
+
+
 @kernel(contract=True, inside=True)
 def corotated_strain_of(a, b, c, d, e, f, g, h, i, A, B, C, D, E, F, P, Q, R):
     """Returns xx, yy, zz, xy, yz, zx of sym(RᵀF) − I for F = [[a, b, c] …] and R = [[A, B, C] …], row by row."""

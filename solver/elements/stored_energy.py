@@ -15,8 +15,8 @@ from ..arrays import Floats
 from ..jit import kernel
 from ..linear.threes import add, add_cross, add_products, load, nothing, numbers, total
 from ..model import Model
-from .frames import frames_of_body, has_present_gradients
-from .present_strain import strained_gradient
+from .frames import has_present_gradients
+from .own_strain import own_strain
 from .record import BULK, FORCE, PRESSED, TURNED, V_LAMBDA, V_MU, WARPED
 from .volume_pressure import FLAT
 
@@ -50,19 +50,16 @@ def _add_by_records(model: Model, t: slice, x: Floats, warped: Floats, stored: F
 
 
 def _add_by_strain(model: Model, t: slice, x: Floats, warped: Floats, stored: Floats) -> None:
-    tets, V, V_lam, V_mu = model.tets[t], model.volume[t], warped[t, V_LAMBDA], warped[t, V_MU]
-    edges = x[tets[:, 1:]] - x[tets[:, :1]]
-    F = np.einsum("tai,taj->tij", edges, model.Dm_inverse[t])
-    R = frames_of_body(model, t, x)
-    U = np.einsum("tji,tjk->tik", R, strained_gradient(F, R))
-    e = 0.5 * (U + np.swapaxes(U, 1, 2)) - np.eye(3)
-    J0 = np.ones(len(tets))
+    tets, e, J0 = model.tets[t], own_strain(model, t, x), np.ones(t.stop - t.start)
     if len(model.initial_strain):
-        e -= model.initial_strain[t][:, [[0, 3, 5], [3, 1, 4], [5, 4, 2]]]
+        e -= model.initial_strain[t]
         J0 += model.initial_strain[t, :3].sum(axis=1)
-    energy = V_mu * np.einsum("tij,tij->t", e, e) + 0.5 * V_lam * np.einsum("tii->t", e) ** 2
+    square = np.sum(e * e, axis=1) + np.sum(e[:, 3:] ** 2, axis=1)
+    energy = warped[t, V_MU] * square + 0.5 * warped[t, V_LAMBDA] * e[:, :3].sum(axis=1) ** 2
     if len(model.pressure_modulus):
-        J, stiffness = np.linalg.det(F), model.pressure_modulus[t] * V
+        edges = x[tets[:, 1:]] - x[tets[:, :1]]
+        J, stiffness = np.linalg.det(edges) * np.linalg.det(model.Dm_inverse[t]), warped[t, BULK]
+        stiffness = np.where(stiffness > 0.0, model.pressure_modulus[t] * model.volume[t], 0.0)
         energy += 0.5 * stiffness * (J - J0) ** 2
         whole = np.where(warped[t, BULK] > 0.0, warped[t, BULK] - stiffness, 0.0)
         energy += np.where(J < FLAT, 0.5 * whole * (J - FLAT) ** 2, 0.0)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The elastic stress in every tet, and how large it is.
 
-With the rotation R of F = Ds Dm⁻¹ that the body's method has (`frames.py`) and ε = sym(RᵀF) − I − ε0, or the strain of
-`present_strain.py`, the stress is
-R σ Rᵀ, σ = 2μ ε + λ tr(ε) I: force per area of the shape that the tet has at rest by now, in the directions of space. A
-model of plastic or hot bodies has their present rest shapes and moduli, so this is the elastic stress of those too.
-Tets that resist changes of their volume itself (`volume_pressure.py`) have κ (J − 1 − tr ε0) I in place of κ tr(ε) I.
+With the rotation R of F = Ds Dm⁻¹ and ε = sym(RᵀF) − I − ε0, or the R and the strain that the body's method has
+(`own_strain.py`), the stress is R σ Rᵀ, σ = 2μ ε + λ tr(ε) I: force per area of the shape that the tet has at rest by
+now, in the directions of space. A model of plastic or hot bodies has their present rest shapes and moduli, so this is
+the elastic stress of those too. Tets that resist changes of their volume itself (`volume_pressure.py`) have
+κ (J − 1 − tr ε0) I in place of κ tr(ε) I.
 
 Source: Müller and Gross 2004, section 4.
 """
@@ -20,9 +20,8 @@ from ..arrays import Floats, Indices
 from ..jit import kernel
 from ..method import LINEAR
 from ..model import Model
-from .frames import own_frames
-from .gradient import corotated_strain_of, entries_of, gradient_of
-from .present_strain import as_strained
+from .gradient import corotated_strain_of, entries_of, gradient_of, six_of
+from .own_strain import own_strains
 from .rotation import rotation_of
 
 
@@ -39,25 +38,14 @@ def elastic_stress(model: Model, x: Floats, which: Indices | None = None) -> tup
         where something is pulled.
     """
     of = slice(None) if which is None else which
-    strained, moved = as_strained(model, x)
-    tets, strain, kappa = strained.tets[of], model.initial_strain, model.pressure_modulus
+    tets, initial, kappa = model.tets[of], model.initial_strain, model.pressure_modulus
+    strain, frames = own_strains(model, x, which)
     stress, largest = np.empty((len(tets), 6)), np.empty(len(tets))
     stress_of_tets(
-        moved, tets, strained.Dm_inverse[of], model.mu[of], model.lam_by_strain[of], kappa[of] if len(kappa) else kappa,
-        strain[of] if len(strain) else strain, own_frames(model, x, which), stress, largest,
+        x, tets, model.Dm_inverse[of], model.mu[of], model.lam_by_strain[of], kappa[of] if len(kappa) else kappa,
+        initial[of] if len(initial) else initial, strain, frames, stress, largest,
     )  # fmt: skip
-    if strained is not model and len(kappa):
-        # these change their volume as they are, not as they are strained
-        more = kappa[of] * (_volumes(model, x)[of] - _volumes(strained, moved)[of])
-        stress[:, :3] += more[:, None]
-        largest += more
     return stress, largest
-
-
-def _volumes(model: Model, x: Floats) -> Floats:
-    """Returns J of every tet, (m,)."""
-    edges = x[model.tets[:, 1:]] - x[model.tets[:, :1]]
-    return np.linalg.det(edges) * np.linalg.det(model.Dm_inverse)
 
 
 def principal_stresses(stress: Floats) -> tuple[Floats, Floats]:
@@ -91,16 +79,19 @@ def von_mises(stress: Floats) -> Floats:
 
 
 @kernel()
-def stress_of_tets(x, tets, Dm_inverse, mu, lam, kappa, initial_strain, frames, stress, largest):
+def stress_of_tets(x, tets, Dm_inverse, mu, lam, kappa, initial_strain, own_strain, frames, stress, largest):
     """Writes what `elastic_stress` returns.
 
-    `kappa` is (m,) or (0,) and `initial_strain` (m, 6) or (0, 6) for none; `frames` (m, 3, 3), or (0, 3, 3) for the
-    nearest rotations.
+    `kappa` is (m,) or (0,) and `initial_strain` (m, 6) or (0, 6) for none; `own_strain` and `frames` are those of
+    `own_strains`, (m, 6) and (m, 3, 3), or (0, 6) and (0, 3, 3).
     """
     for tet in range(len(tets)):
         F, s = gradient_of(x, tets[tet], Dm_inverse[tet]), stress[tet]
         A, B, C, D, E, G, P, Q, R = entries_of(frames[tet]) if len(frames) > 0 else rotation_of(*F)
-        exx, eyy, ezz, exy, eyz, ezx = corotated_strain_of(*F, A, B, C, D, E, G, P, Q, R)
+        if len(frames) > 0:
+            exx, eyy, ezz, exy, eyz, ezx = six_of(own_strain[tet])
+        else:
+            exx, eyy, ezz, exy, eyz, ezx = corotated_strain_of(*F, A, B, C, D, E, G, P, Q, R)
         J0 = 1.0
         if len(initial_strain) > 0:
             o = initial_strain[tet]

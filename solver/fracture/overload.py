@@ -5,14 +5,14 @@ The strength is a tet's own share of the breaking stress, or, where one of its n
 K_c / √h. The stress is that of `elements/stress.py`, taken only where an upper bound that needs no rotation says that
 it could matter: with Green's strain G = ½ (FᵀF − I), s − 1 ≤ ½ (s² − 1) for every stretch s, so that the largest
 principal stress is at most 2μ g + λ tr G, where g is the largest eigenvalue of G, itself at most
-⅓ tr G + √(2/3) ‖dev G‖. The bound holds for the strain in every rotation, of which the nearest has the largest stress.
+⅓ tr G + √(2/3) ‖dev G‖.
 """
 
 from __future__ import annotations
 
 import math
 
-from ..elements.gradient import entries_of
+from ..elements.gradient import six_of
 from ..elements.rotation import rotation_of
 from ..elements.stress import largest_eigenvalue
 from ..jit import kernel
@@ -20,7 +20,7 @@ from ..jit import kernel
 
 @kernel()
 def find_overload(
-    first, last, x, tets, Dm_inverse, mu, lam, initial_strain, frames, is_held, is_breakable, is_judged, bearing,
+    first, last, x, tets, Dm_inverse, mu, lam, initial_strain, own_strain, is_held, is_breakable, is_judged, bearing,
     share, size, is_tip,
     breaking_stress, toughness, largest, damage, overload,
 ):  # fmt: skip
@@ -29,7 +29,8 @@ def find_overload(
     Args:
         first, last: Tets of the body.
         x, tets, Dm_inverse, mu, lam, initial_strain: Of the present model and the state.
-        frames: The rotations in which strain is measured, (last − first, 3, 3), or (0, 3, 3) for the nearest ones.
+        own_strain: The strain as the method of the body measures it, (last − first, 6), or (0, 6): by the nearest
+            rotation.
         is_held: Which nodes are held exactly, (n,), or (0,): none. Tets with four such nodes do not break.
         is_breakable: Which tets may break, (m,).
         is_judged: Which of them count for more than their damage, (m,).
@@ -68,7 +69,7 @@ def find_overload(
         d, e, f = y1 * g1x + y2 * g2x + y3 * g3x, y1 * g1y + y2 * g2y + y3 * g3y, y1 * g1z + y2 * g2z + y3 * g3z
         g, h, i = z1 * g1x + z2 * g2x + z3 * g3x, z1 * g1y + z2 * g2y + z3 * g3y, z1 * g1z + z2 * g2z + z3 * g3z
         k = 2.0 * mu[tet]
-        if len(initial_strain) == 0:
+        if len(initial_strain) == 0 and len(own_strain) == 0:
             exx, eyy, ezz = a * a + d * d + g * g - 1.0, b * b + e * e + h * h - 1.0, c * c + f * f + i * i - 1.0
             exy, eyz, ezx = a * b + d * e + g * h, b * c + e * f + h * i, c * a + f * d + i * g
             trace = exx + eyy + ezz
@@ -78,14 +79,14 @@ def find_overload(
             bound = 0.5 * bearing[tet] * (k * (m + spread) + lam[tet] * trace)
             if (bound <= largest or not is_judged[tet]) and bound <= min(damage[tet], 1.0) * strength:
                 continue
-        if len(frames) > 0:
-            A, B, C, D, E, F, P, Q, R = entries_of(frames[tet - first])
+        if len(own_strain) > 0:
+            exx, eyy, ezz, exy, eyz, ezx = six_of(own_strain[tet - first])
         else:
             A, B, C, D, E, F, P, Q, R = rotation_of(a, b, c, d, e, f, g, h, i)
-        exx, eyy, ezz = A * a + D * d + P * g - 1.0, B * b + E * e + Q * h - 1.0, C * c + F * f + R * i - 1.0
-        exy = 0.5 * (A * b + D * e + P * h + B * a + E * d + Q * g)
-        eyz = 0.5 * (B * c + E * f + Q * i + C * b + F * e + R * h)
-        ezx = 0.5 * (C * a + F * d + R * g + A * c + D * f + P * i)
+            exx, eyy, ezz = A * a + D * d + P * g - 1.0, B * b + E * e + Q * h - 1.0, C * c + F * f + R * i - 1.0
+            exy = 0.5 * (A * b + D * e + P * h + B * a + E * d + Q * g)
+            eyz = 0.5 * (B * c + E * f + Q * i + C * b + F * e + R * h)
+            ezx = 0.5 * (C * a + F * d + R * g + A * c + D * f + P * i)
         if len(initial_strain) > 0:
             o = initial_strain[tet]
             exx, eyy, ezz, exy, eyz, ezx = exx - o[0], eyy - o[1], ezz - o[2], exy - o[3], eyz - o[4], ezx - o[5]

@@ -14,31 +14,34 @@ from __future__ import annotations
 
 import math
 
-from ..elements.gradient import corotated_strain_of, entries_of, gradient_of
+from ..elements.gradient import corotated_strain_of, gradient_of, six_of
 from ..elements.rotation import rotation_of
 from ..jit import kernel
 
 
 @kernel()
-def flow_additive(first, x, tets, Dm_inverse, initial_strain, frames, dt, yield_strain, rate, maximum, plastic_strain):
+def flow_additive(
+    first, x, tets, Dm_inverse, initial_strain, own_strain, dt, yield_strain, rate, maximum, plastic_strain
+):
     """Lets the tets from number `first` on flow for Δt = `dt` [s]: one for each of `yield_strain`.
 
     Args:
         first: Number of the first tet in the model.
         x: Node positions at the end of the step [m], (n, 3).
         tets: Of the model, (m, 4).
-        Dm_inverse, initial_strain: Of the model as it was built, (m, 3, 3) and (m, 6) or (0, 6). All these as strained
-            (`present_strain.py`).
-        frames: The rotations in which strain is measured, (k, 3, 3), or (0, 3, 3) for the nearest ones.
+        Dm_inverse, initial_strain: Of the model as it was built, (m, 3, 3) and (m, 6) or (0, 6).
+        own_strain: The strain as the method of the body measures it, (k, 6), or (0, 6): by the nearest rotation.
         dt: Δt [s].
         yield_strain, rate, maximum: c_yield, c_creep [1/s], which acts as 1 / Δt at most, and c_max, (k,) each.
         plastic_strain: ε_plastic as xx, yy, zz, xy, yz, zx of the tensor, (m, 6), in and out.
     """
     for k in range(len(yield_strain)):
         tet = first + k
-        F = gradient_of(x, tets[tet], Dm_inverse[tet])
-        R = entries_of(frames[k]) if len(frames) > 0 else rotation_of(*F)
-        xx, yy, zz, xy, yz, zx = corotated_strain_of(*F, *R)
+        if len(own_strain) > 0:
+            xx, yy, zz, xy, yz, zx = six_of(own_strain[k])
+        else:
+            F = gradient_of(x, tets[tet], Dm_inverse[tet])
+            xx, yy, zz, xy, yz, zx = corotated_strain_of(*F, *rotation_of(*F))
         p = plastic_strain[tet]
         xx, yy, zz, xy, yz, zx = xx - p[0], yy - p[1], zz - p[2], xy - p[3], yz - p[4], zx - p[5]
         if len(initial_strain) > 0:

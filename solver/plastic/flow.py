@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import floats
-from ..elements.frames import frames_of_body
-from ..elements.present_strain import as_strained
+from ..elements.own_strain import own_strain
 from ..heat import Factors
 from ..jit import at_most_threads, kernel
 from ..model import Model
@@ -55,11 +54,9 @@ def flow(
         if body.is_additive:
             if PLASTIC_STRAIN not in state.fields:
                 state.fields[PLASTIC_STRAIN] = np.zeros((model.tet_count, 6))
-            strained, moved = as_strained(model, state.x)
             flow_additive(
-                body.tets.start, moved, strained.tets, strained.Dm_inverse, model.initial_strain,
-                frames_of_body(model, body.tets, state.x), dt, yield_strain, rate, maximum,
-                state.fields[PLASTIC_STRAIN],
+                body.tets.start, state.x, model.tets, model.Dm_inverse, model.initial_strain,
+                own_strain(model, body.tets, state.x), dt, yield_strain, rate, maximum, state.fields[PLASTIC_STRAIN],
             )  # fmt: skip
         else:
             if FP_INVERSE not in state.fields:
