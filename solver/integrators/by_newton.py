@@ -31,6 +31,8 @@ def scheme_of(method: Method) -> str:
 
 def moved_by_newton(model: Model) -> DynamicFlesh | None:
     """Returns the bodies of a model whose formulation asks for Newton's method as `step` takes them; None: none do."""
+    if not model.methods:
+        return None
     own = [number for number, method in enumerate(model.methods) if method.name in BY_NEWTON]
     levels = level_numbers(model)
     if not own:

@@ -29,16 +29,20 @@ TURNED = "node.rotation"
 # where `plastic/` keeps what has flowed, and `reshaped/` what has been reshaped
 FP_INVERSE, PLASTIC_STRAIN, REST = "tet.Fp_inverse", "tet.plastic_strain", "rest."
 
+ALWAYS = np.ones(0, bool)  # what is due where every body has the default method
+
 
 def due(model: Model, state: State) -> Bools:
-    """Returns which bodies find their rotations anew in the step that begins at `state`, (bodies,)."""
+    """Returns which bodies find their rotations anew in the step that begins at `state`, (bodies,), or (0,) for all."""
+    if not model.methods:
+        return ALWAYS
     every = _every(model)
     return np.ones(len(every), bool) if AGE not in state.fields else state.fields[AGE] + 1 >= every
 
 
 def grow_older(model: Model, state: State, was_due: Bools) -> None:
     """Counts a step that has been taken, with what `due` said at its start."""
-    if (_every(model) > 1).any():
+    if model.methods and (_every(model) > 1).any():
         age = state.fields.get(AGE, np.zeros(len(was_due), np.int64))
         state.fields[AGE] = np.where(was_due, 0, age + 1)
 
@@ -49,6 +53,8 @@ def held_rotations(model: Model, state: State) -> Floats | None:
     Returns:
         (m, 3, 3), for `ROTATION` in the fields of the state at the end of the step; None where no body holds them.
     """
+    if not model.methods:
+        return None
     holding = [k for k, every in enumerate(_every(model)) if every > 1 and method_of(model, k).name in HOLDING]
     if not holding:
         return None

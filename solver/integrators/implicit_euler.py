@@ -99,7 +99,7 @@ def step(
         )  # fmt: skip
 
     with at_most_threads(1 + model.tet_count // TETS_PER_THREAD):
-        if len(bodies_by_bdf2(model)):
+        if model.methods and len(bodies_by_bdf2(model)):
             return bdf2_step(take, model, state, outside, dt, respond, follow)
         return take(Start(model, state, outside, respond, follow))
 
@@ -197,9 +197,9 @@ def solve_step(
     if outside.node_force is not None:
         impulse += dt * outside.node_force
 
-    if len(outside.pairs):
+    if len(outside.pairs) and model.methods:
         take_in(model, dt)
-    besides = left_out(model)
+    besides = left_out(model) if model.methods else None
     count = keep_blocks(points.tet, pattern.corner_block, work.values, work.is_kept, work.places, work.kept)
     add_points(
         dt, points.tet, points.weights, points.stiffness, points.damping, points.force, model.tets,

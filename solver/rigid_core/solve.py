@@ -18,7 +18,7 @@ from .reduce import reduce_blocks
 from .reduced_pattern import ReducedPattern, reduced_pattern
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class LinearSystem:
     """What is asked for, as `linear.pcg.solve` takes it.
 

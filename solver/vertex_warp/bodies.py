@@ -38,7 +38,7 @@ _present: WeakKeyDictionary[BlockPattern, Warping] = WeakKeyDictionary()
 
 def is_any_warped(model: Model) -> bool:
     """Whether the stiffness of any body is warped vertex by vertex."""
-    return any(method.name == VERTEX_WARP for method in model.methods)
+    return bool(model.methods) and any(method.name == VERTEX_WARP for method in model.methods)
 
 
 def is_warped(model: Model, number: int) -> bool:
