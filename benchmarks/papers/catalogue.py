@@ -20,6 +20,8 @@ NAMES = (
     "hs04_bar",
     "hs04_frames",
     "hs04_cost",
+    "hs04_levels",
+    "hs04_liver",
     "mg04_cost",
     "mg04_scenes",
     "mg04_condition",

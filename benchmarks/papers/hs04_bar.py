@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from papers import figures
-from papers.hs04_bodies import COLOUR_OF, DT, LINE_OF, MATTER, METHODS, upright
+from papers.hs04_bodies import COLOUR_OF, DT, LINE_OF, MATTER, METHODS, corner_of, upright
 from papers.stage import step
 from papers.table import Experiment, Picture, Result, claim
 from sinew.solver.arrays import Floats
@@ -59,7 +59,7 @@ def corner(method: Method, cells: tuple[int, int, int]) -> Floats:
     """Returns the way of the upper corner from its place at rest [m], (steps, 3)."""
     simulated = upright(cells, LENGTHS, method, force=lambda t: FORCE * t / (STEPS * DT))
     X = simulated.built.model.X
-    node = int(np.argmin(np.abs(X - [LENGTHS[0], 0.0, LENGTHS[2]]).sum(axis=1)))
+    node = corner_of(X)
     way = []
     for _ in range(STEPS):
         step(simulated)

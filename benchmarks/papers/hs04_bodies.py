@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from meshes import bar
 from papers.load import Load, per_node, with_pins
 from papers.stage import Hold, body, simulation
-from sinew.solver.arrays import Floats
+from sinew.solver.arrays import Floats, Indices
 from sinew.solver.method import EDGES, GREEN, HYBRID, LINEAR, POLAR, VERTEX_WARP, Method
 from sinew.solver.scene import Material
 from sinew.solver.simulation import Simulation
@@ -42,35 +43,47 @@ MATTER = (
 
 
 def upright(
-    cells: tuple[int, int, int],
-    lengths: tuple[float, float, float],
+    cells: tuple[int, int, int], lengths: tuple[float, float, float], method: Method, **motion: Any
+) -> Simulation:
+    """Returns a box of `meshes.bar`, its last length upward; `motion` is that of `standing`."""
+    return standing(*bar(cells, lengths), method, **motion)
+
+
+def standing(
+    nodes: Floats,
+    tets: Indices,
     method: Method,
     *,
     force: Callable[[float], float] = lambda time: 0.0,
     turn: Callable[[float], float] = lambda time: 0.0,
     dt: float = DT,
-    **settings,
+    **settings: Any,
 ) -> Simulation:
-    """Returns a box with its lower side held.
+    """Returns a body with its flat lower side, at z = 0, held, and its flat upper one pushed.
 
     Args:
-        cells, lengths: Of `meshes.bar`, the last upward.
+        nodes, tets: (n, 3) [m] and (m, 4).
         method: By which it resists.
         force: In x on the whole upper side at a time [s → N].
         turn: By which angle the lower side is turned about the vertical through its middle [s → rad].
         dt: Time step [s].
         settings: Of the scene.
     """
-    nodes, tets = bar(cells, lengths)
     made = simulation(body(nodes, tets, MATERIAL, method), dt, **{**TIGHT, **settings})
     # a hierarchical body has more nodes than it was given
     X, tets = made.built.model.X, made.built.model.tets
     low, high = X[:, 2] == 0.0, X[:, 2] == X[:, 2].max()
-    at_rest, middle = X[low], np.array([0.5 * lengths[0], 0.5 * lengths[1], 0.0])
+    at_rest = X[low]
+    middle = 0.5 * (at_rest.min(axis=0) + at_rest.max(axis=0))
     share = np.outer(per_node(X, tets, high), [1.0, 0.0, 0.0])
     held = Hold(np.flatnonzero(low).astype(np.int32), lambda time: turned(at_rest, middle, turn(time)))
     load = Load(np.flatnonzero(high).astype(np.int32), lambda time: force(time) * share)
     return with_pins(made, held, load)
+
+
+def corner_of(X: Floats) -> int:
+    """Returns the node at the upper corner at the largest x and the smallest y."""
+    return int(np.argmin(np.abs(X - [X[:, 0].max(), X[:, 1].min(), X[:, 2].max()]).sum(axis=1)))
 
 
 def turned(x: Floats, middle: Floats, angle: float) -> Floats:
