@@ -132,7 +132,8 @@ FORMULATIONS = (
     (
         "GREEN",
         LABELS["green"],
-        "For references: the full non-linear strain, exact however far it bends, weak where it is squeezed, and slow",
+        "For references: the full non-linear strain, right however far it turns or is pulled; slow, "
+        "and gives way where it is pressed",
         4,
     ),
     (
@@ -144,7 +145,8 @@ FORMULATIONS = (
     (
         "HIERARCHICAL",
         LABELS["hierarchical"],
-        "For fine detail on large bends: coarse tets bend as of Green, finer ones inside them follow as of Polar",
+        "For fine detail on large bends: coarse tets resist as of Green, finer ones inside them follow as of Polar; "
+        "gives way where it is pressed",
         6,
     ),
 )

@@ -34,7 +34,7 @@ from .heat import air_temperature_at, heat_warnings, make_heat
 from .levels import levels_of
 from .lips import parted
 from .materials.elastic import youngs_modulus
-from .method import HIERARCHICAL, Method, as_read
+from .method import HIERARCHICAL, Method, as_read, tets_per_tet
 from .model import Model, Part, make_model
 from .pins import BodyPins, make_pins
 from .plastic import make_plastic
@@ -45,6 +45,7 @@ from .scene import Body, Scene
 from .skins.deforming import DeformingCollider, build_deforming, deforms, is_active
 from .skins.make import make_skins
 from .state import State
+from .tetrahedralize.estimate import check_refined
 from .tetrahedralize.given import given_tets
 from .tetrahedralize.refine import refine
 from .tetrahedralize.tet_mesh import TetMesh
@@ -82,7 +83,7 @@ def build(
             continue
         on_stage("tetrahedralize", body.name)
         mesh = _fill(body, surfaces[-1])
-        meshes.append(refine(mesh, body.method.levels) if is_hierarchical(body) else mesh)
+        meshes.append(_refined(body, mesh) if is_hierarchical(body) else mesh)
     model = make_model([_part(*of) for of in zip(scene.bodies, surfaces, meshes, strict=True)])
     model = with_painted_flesh(scene, meshes, model)
     colliders = _of_bodies(colliders, scene, model)
@@ -170,6 +171,12 @@ def _fill(body: Body, surface: Surface) -> TetMesh:
     if body.meshing.method == "given":
         return given_tets(body.tet_nodes, body.tets, surface, body.name)
     return meshing.tetrahedralize(surface, body.meshing, body.name)
+
+
+def _refined(body: Body, mesh: TetMesh) -> TetMesh:
+    """Returns tets that are cut as finely as a hierarchical body asks for."""
+    check_refined(len(mesh.tets), body.method.levels, tets_per_tet(body.method), body.meshing, body.name)
+    return refine(mesh, body.method.levels)
 
 
 def _fill_breakable(body: Body, surface: Surface, seed: int) -> TetMesh:

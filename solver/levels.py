@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import Floats, Indices, floats, indices
+from .method import CHILDREN
 
-CHILDREN = 8
 _EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
 # corners 0 … 3, then the middles of the edges above
 _BEY = np.array(

@@ -96,6 +96,7 @@ WORDS = {
     "coarse_solver": COARSE_SOLVERS,
 }
 MOST_LEVELS = 3
+CHILDREN = 8  # tets that one refinement makes of one
 
 # features of a body as the window calls them, in the order in which they are told
 PLASTICITY, HEAT, FRACTURE, SAG = "Plasticity", "Heat", "Fracture", "Gravity Already in Shape"
@@ -104,6 +105,11 @@ PLASTICITY, HEAT, FRACTURE, SAG = "Plasticity", "Heat", "Fracture", "Gravity Alr
 def as_read(method: Method) -> Method:
     """Returns a method with only those switches that it reads, all others as they are by default."""
     return Method(method.name, **{switch: getattr(method, switch) for switch in SWITCHES[method.name]})
+
+
+def tets_per_tet(method: Method) -> int:
+    """Returns how many tets a method makes of each that a body is filled with."""
+    return CHILDREN**method.levels if method.name == HIERARCHICAL else 1
 
 
 def is_of_springs(method: Method) -> bool:

@@ -127,3 +127,12 @@ def test_a_small_scene_has_only_what_each_method_is_made_for() -> None:
     made = small(Scene((sagging, other), settings=Settings(frame_end=2)))
     check_scene(made)
     assert {body.method.name: body.gravity_in_shape for body in made.bodies} == {"polar": True, "green": False}
+
+
+def test_tets_that_refinements_make_are_counted_before_they_are_made(tmp_path: Path) -> None:
+    enough = dataclasses.replace(block().meshing, memory_limit=len(block().tets) * 8 * 3000)
+    run = Run(tmp_path / "one", scene_of(Method("hierarchical"), meshing=enough))
+    assert run.built.model.tet_count == 8 * len(block().tets)
+    with pytest.raises(BadInput) as told:
+        Run(tmp_path / "two", scene_of(Method("hierarchical", levels=2), meshing=enough))
+    assert told.value.kind == "too-many-refined" and f"{64 * len(block().tets):,}" in told.value.sentence

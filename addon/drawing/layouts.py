@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import bpy
 
+from ...solver.method import tets_per_tet
 from .. import roles
 from ..baking import bake_status
-from ..reading import tet_file
+from ..reading import input_method, tet_file
 from . import own_weight, tet_estimate
 from .layout_bake import draw_cache, draw_simulate, draw_solver, draw_wrapped
 from .layout_collision import draw_collider, draw_collision
@@ -186,20 +187,25 @@ def _tet_words(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     known = bake_status.tet_count(scene, obj)
     if known is not None and not bake_status.status(scene).outdated:
         return f"{known:,} tets"
+    times = tets_per_tet(input_method.method(obj.sinew))
     if obj.sinew.method == "GIVEN":
-        return _words_of_file(tet_file.count_in_file(obj))
+        return _words_of_file(tet_file.count_in_file(obj), times)
     count = tet_estimate.tet_count(obj, scene.unit_settings.scale_length)
     if count < 2:
         return "Hardly a tet fits: choose smaller ones" if count else "No tets: the mesh has no size"
-    digits = max(len(str(count)) - 2, 0)
-    return f"About {round(count, -digits):,} tets"
+    rounded = round(count, -max(len(str(count)) - 2, 0))
+    return f"About {rounded:,} tets{_refined(rounded, times)}"
 
 
-def _words_of_file(found: int | str | None) -> str:
+def _refined(count: int, times: int) -> str:
+    return f", refined {count * times:,}" if times > 1 else ""
+
+
+def _words_of_file(found: int | str | None, times: int) -> str:
     """Returns what is said of a file: its number of tets, what is wrong with it, or that it is large."""
     if found is None:
         return "The tets of a large file"
-    return found if isinstance(found, str) else f"{found:,} tets"
+    return found if isinstance(found, str) else f"{found:,} tets{_refined(found, times)}"
 
 
 def draw_pins(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -20,6 +20,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The tets of "{name}" would be {size} m long, larger than the object ({longest} m).',
         "Choose a smaller Tet Size or more Resolution Divisions.",
     ),
+    "too-many-refined": (
+        '"{name}" would get {count} tets by {levels} Refinements, which need {needed} of memory; {limit} is free.',
+        "Choose fewer Refinements under Advanced, or a larger tet size.",
+    ),
     "too-many-tets": (
         '"{name}" would get about {count} tets of {tet_size} m, which need {needed} of memory; {limit} is free.',
         "Choose a tet size of {fitting_size} m or more.",

@@ -36,6 +36,8 @@ SHEET = 1.0e-4  # a surface with less volume than this times area^1.5 is a sheet
 
 # Dropping a ball of 52,000 or of 407,000 tets took 735 bytes for each; contacts and resume points need more.
 BYTES_PER_TET = 1200
+# a block of 20,480 or of 69,120 tets made by one refinement took 2,600 to 2,900 for each
+BYTES_PER_REFINED_TET = 3000
 BYTES_PER_CELL = 150  # of the lattice around the whole body, while it is filled
 
 
@@ -94,6 +96,26 @@ def check_estimate(lengths: Sequence[float], area: float, volume: float | None, 
         limit=_gigabytes(limit),
         fitting_size=f"{1.1 * size * (needed / max(limit, 1)) ** (1.0 / 3.0):.2g}",
     )
+
+
+def check_refined(tet_count: int, levels: int, per_tet: int, meshing: Meshing, name: str) -> None:
+    """Makes sure that tets fit into memory of which each becomes `per_tet` by `levels` refinements.
+
+    Raises:
+        BadInput: "too-many-refined", with the numbers.
+    """
+    limit = free_memory() if meshing.memory_limit is None else meshing.memory_limit
+    count = tet_count * per_tet
+    needed = count * BYTES_PER_REFINED_TET
+    if limit is not None and needed > limit:
+        raise BadInput(
+            "too-many-refined",
+            name=name,
+            count=f"{count:,}",
+            levels=levels,
+            needed=_gigabytes(needed),
+            limit=_gigabytes(limit),
+        )
 
 
 def tet_size_of(lengths: Sequence[float], meshing: Meshing) -> float:
