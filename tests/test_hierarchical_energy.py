@@ -142,3 +142,39 @@ def test_momentum_is_kept_and_torque_is_of_second_order_in_details():
         torque.append(np.linalg.norm(np.cross(x, f).sum(axis=0)))
     assert torque[0] < 1e-9 * 1.0e5
     assert torque[2] / torque[1] == pytest.approx(4.0, rel=0.05)  # the frame of a coarse tet is not that of its parts
+
+
+def smallest_over_rest(model, share, plain):
+    """Returns the smallest eigenvalue of K of a body pressed by a share along x, its surface held, over that at rest.
+
+    Args:
+        model: One body.
+        share: By which it is pressed.
+        plain: Whether by the energy that leaves coarse nodes Green's strain alone, without the details' means.
+    """
+    levels, X = model.levels[0], model.X
+    x = X * [1.0 - share, 1.0, 1.0]
+    free = np.repeat(((X > X.min(axis=0) + 1e-9) & (X < X.max(axis=0) - 1e-9)).all(axis=1), 3)
+    asked = formulation(model, model.methods[0])
+    body = asked.bodies[0]
+    K = dense(asked.pattern, asked.stiffness(x))
+    if plain:
+        # coarse nodes alone feel what is beyond: in the hierarchical basis their values are those of the nodes
+        beyond = body.beyond(x, body.rotations(x), False).reshape(-1, 3, 3, 3, 3)
+        n0 = levels.starts[1]
+        extra = np.zeros((n0, 3, n0, 3))
+        blocks = np.einsum("maj,mijkl,mbl->maibk", body.means.coarse, beyond, body.means.coarse)
+        for tet, block in zip(levels.coarse_tets, blocks, strict=True):
+            extra[np.ix_(tet, range(3), tet, range(3))] += block
+        K = dense(model.pattern, formulation(model, Method("polar")).stiffness(x))
+        K[: 3 * n0, : 3 * n0] += extra.reshape(3 * n0, 3 * n0)
+    return np.linalg.eigvalsh(K[np.ix_(free, free)]).min()
+
+
+def test_pressed_details_stay_stable_where_the_plain_energy_does_not():
+    model = level_model(1, cells=(3, 3, 3))
+    at_rest = smallest_over_rest(model, 0.0, False)
+    assert smallest_over_rest(model, 0.0, True) == pytest.approx(at_rest, rel=1e-6)  # one and the same at small strain
+    assert smallest_over_rest(model, 0.15, False) > 0.5 * at_rest
+    assert smallest_over_rest(model, 0.25, False) > 0.2 * at_rest
+    assert smallest_over_rest(model, 0.15, True) < 0.0  # details would grow by themselves

@@ -9,7 +9,7 @@ import pytest
 from meshes import bar
 from sinew.solver.formulations import formulation
 from sinew.solver.hierarchical.galerkin import level_maps, of_coarse_tets
-from sinew.solver.hierarchical.preconditioner import LevelPreconditioner
+from sinew.solver.hierarchical.preconditioner import LevelBlocks, LevelPreconditioner
 from sinew.solver.hierarchical.transforms import gather_forces, spread_forces, to_hierarchical, to_nodal
 from sinew.solver.integrators.by_newton import moved_by_newton
 from sinew.solver.integrators.flesh_system import FleshSystem
@@ -89,17 +89,18 @@ def test_matrices_of_all_levels_are_those_of_the_basis(count):
     A = dense(pattern, half)
     A = A + A.T + 100.0 * np.eye(len(A))
     maps = level_maps(levels, pattern, model.bodies[0].nodes)
-    made = LevelPreconditioner(levels, maps, blocks_of(A, pattern), np.zeros((maps.coarse.block_count, 9)), "pcg")
+    own, none = LevelBlocks(levels, maps, blocks_of(A, pattern)), np.zeros((maps.coarse.block_count, 9))
+    made = LevelPreconditioner(own, none, "pcg")
     S = np.kron(interpolation(levels), np.eye(3))
     whole, n0 = S.T @ A @ S, 3 * levels.starts[1]
-    np.testing.assert_allclose(dense(maps.coarse, made.coarse), whole[:n0, :n0], atol=1e-10 * np.abs(whole).max())
+    np.testing.assert_allclose(dense(maps.coarse, own.coarse), whole[:n0, :n0], atol=1e-10 * np.abs(whole).max())
     D = np.zeros_like(A)
     for i in range(0, len(A), 3):
         D[i : i + 3, i : i + 3] = np.linalg.inv(whole[i : i + 3, i : i + 3])
     r = rng.normal(size=(model.node_count, 3))
     expected = S @ D @ S.T @ r.ravel()
     np.testing.assert_allclose(made.apply(r).ravel(), expected, atol=1e-9 * np.abs(expected).max())
-    exact = LevelPreconditioner(levels, maps, blocks_of(A, pattern), np.zeros((maps.coarse.block_count, 9)), LU)
+    exact = LevelPreconditioner(own, none, LU)
     D[:n0, :n0] = np.linalg.inv(whole[:n0, :n0])
     expected = S @ D @ S.T @ r.ravel()
     np.testing.assert_allclose(exact.apply(r).ravel(), expected, atol=1e-9 * np.abs(expected).max())
@@ -123,7 +124,7 @@ def test_coarse_motion_leaves_nothing_to_coarse_nodes(solver):
     model = make_model([part(1, coarse_solver=solver, damping=0.01)])
     outside, state = clamped(model), at_rest(model)
     is_free = ~outside.is_fixed
-    system = FleshSystem(model, state, 0.05, Settings(), moved_by_newton(model))
+    system = FleshSystem(model, state, 0.2, Settings(), moved_by_newton(model))
     v = np.zeros_like(state.x)
     system.look(state.x, v, outside, is_free)
     levels = model.levels[0]
@@ -137,8 +138,8 @@ def test_coarse_motion_leaves_nothing_to_coarse_nodes(solver):
     before = gathered()
     v = system.coarse_motion(is_free)
     assert not v[~is_free].any()
-    system.look(state.x + 0.05 * v, v, outside, is_free)
-    assert gathered() < 2e-3 * before
+    system.look(state.x + 0.2 * v, v, outside, is_free)
+    assert gathered() < 0.04 * before
     assert system.levels.coarse_iterations >= 2
 
 

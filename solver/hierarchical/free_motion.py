@@ -27,6 +27,9 @@ class FreeMotions:
         alone = np.zeros(pattern.island_count, bool)
         alone[members] = np.repeat(np.diff(start) == 1, np.diff(start))
         alone &= np.logical_and.reduceat(is_free, self.starts)
+        self.any = bool(alone.any())
+        if not self.any:
+            return
         counts = np.diff(pattern.island_start.astype(np.int64))
         arms = X - (np.add.reduceat(X, self.starts) / counts[:, None])[self.of_node]
         size = np.sqrt(np.add.reduceat((arms * arms).sum(axis=1), self.starts) / counts)
@@ -34,10 +37,9 @@ class FreeMotions:
         own = alone[self.of_node, None]
         axes = np.eye(3)
         self.modes = [own * axes[None, k] for k in range(3)] + [own * np.cross(axes[k], arms) for k in range(3)]
-        self.any = bool(alone.any())
-        self.products = [times(mode) for mode in self.modes] if self.any else []
-        E = np.array([[self._sums(z, q) for q in self.products] for z in self.modes]) if self.any else np.zeros(0)
-        self.inverse = np.linalg.pinv(E.transpose(2, 0, 1), rcond=LEAST, hermitian=True) if self.any else E
+        self.products = [times(mode) for mode in self.modes]
+        E = np.array([[self._sums(z, q) for q in self.products] for z in self.modes])
+        self.inverse = np.linalg.pinv(E.transpose(2, 0, 1), rcond=LEAST, hermitian=True)
 
     def balance(self, r: Floats, x: Floats) -> None:
         """Moves x, (n, 3), as a whole, to where Zᵀ(b − A x) = 0; r is b − A x, and goes along."""

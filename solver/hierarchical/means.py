@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Floats, Indices, floats, indices
 from ..jit import kernel
 from ..levels import Levels, nodes_of, refined
-from ..linear.threes import add, load, nothing, numbers, store
+from ..linear.threes import add, load, nothing, numbers, store, three
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,15 +86,15 @@ def add_product(factor, moduli, v, nodes, gradients, out):
         store(dF, 3, b)
         store(dF, 6, c)
         for row in range(9):
-            total = 0.0
-            for column in range(9):
-                total += moduli[tet, row, column] * dF[column]
-            P[row] = factor * total
+            P[row] = 0.0
+        for column in range(9):  # which is row as well, since H is symmetric
+            share = factor * dF[column]
+            for row in range(9):
+                P[row] += share * moduli[tet, column, row]
+        a, b, c = three(P[0], P[3], P[6]), three(P[1], P[4], P[7]), three(P[2], P[5], P[8])
         for k in range(count):
-            x, y, z = numbers(load(gradients, 3 * (tet * count + k)))
-            i = nodes[tet, k]
-            for row in range(3):
-                out[i, row] += P[3 * row] * x + P[3 * row + 1] * y + P[3 * row + 2] * z
+            (x, y, z), i = numbers(load(gradients, 3 * (tet * count + k))), 3 * nodes[tet, k]
+            store(out, i, add(add(add(load(out, i), x, a), y, b), z, c))
 
 
 @kernel(contract=True)

@@ -24,29 +24,40 @@ from .galerkin import LevelMaps
 from .transforms import gather_forces, to_nodal
 
 
-class LevelPreconditioner:
-    """Of one body and one matrix.
+class LevelBlocks:
+    """The blocks of one body's matrix on all levels.
 
     Attributes:
-        coarse: A on the coarse level, with what is beyond blocks of the finest one, (b0, 9).
-        coarse_seconds: Time spent on the coarse level so far.
+        inverse: Those of the diagonal of the hierarchical basis, inverted, (n, 9); none of the coarse level.
+        coarse: A on the coarse level, (b0, 9).
     """
 
-    def __init__(self, levels: Levels, maps: LevelMaps, values: Floats, beyond: Floats, solver: str) -> None:
-        """Takes A of the finest level, (b, 9), and what is to be added on the coarse one, (b0, 9)."""
-        self.levels, self.coarse_seconds = levels, 0.0
-        self.inverse = np.empty((levels.starts[-1], 9))
-        starts = levels.starts
+    def __init__(self, levels: Levels, maps: LevelMaps, values: Floats) -> None:
+        """Takes A of the finest level, (b, 9)."""
+        self.levels, self.maps, starts = levels, maps, levels.starts
+        self.inverse = np.empty((starts[-1], 9))
         for k, (down, details) in enumerate(zip(maps.down, maps.details, strict=True)):
             own = self.inverse[starts[-2 - k] : starts[-1 - k]]
             invert_diagonal(details.astype(np.uint32), np.ones(len(own), bool), values, own)
             values = np.asarray(down @ values)
-        self.coarse = values + beyond
-        is_free = np.ones(starts[1], bool)
+        self.coarse = values
+
+
+class LevelPreconditioner:
+    """Of one body and one matrix.
+
+    Attributes:
+        coarse_seconds: Time spent on the coarse level so far.
+    """
+
+    def __init__(self, blocks: LevelBlocks, beyond: Floats, solver: str) -> None:
+        """Takes the blocks of A, and what A is beyond them on the coarse level, (b0, 9)."""
+        self.levels, self.inverse, maps = blocks.levels, blocks.inverse, blocks.maps
+        coarse, is_free = blocks.coarse + beyond, np.ones(blocks.levels.starts[1], bool)
         begun = clock.perf_counter()
-        self.solve = lu_factors(maps.coarse, self.coarse, is_free) if solver == LU else None
-        self.coarse_seconds += clock.perf_counter() - begun
-        invert_diagonal(maps.coarse.diagonal, is_free, self.coarse, self.inverse[: starts[1]])
+        self.solve = lu_factors(maps.coarse, coarse, is_free) if solver == LU else None
+        self.coarse_seconds = clock.perf_counter() - begun
+        invert_diagonal(maps.coarse.diagonal, is_free, coarse, self.inverse[: len(is_free)])
 
     def apply(self, r: Floats) -> Floats:
         """Returns S D⁻¹ Sᵀ r, (n, 3)."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..arrays import Bools, Floats
+from ..jit import kernel
 from ..linear.block_jacobi import invert_diagonal
 from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved
@@ -25,26 +26,23 @@ Product = Callable[[Floats], Floats]
 
 
 class _Sums:
-    """Sums over clusters of islands."""
+    """Sums over islands and over clusters of them."""
 
     def __init__(self, pattern: BlockPattern) -> None:
         start, members = pattern.clusters
         self.cluster = np.empty(pattern.island_count, np.int64)
         self.cluster[members] = np.repeat(np.arange(len(start) - 1), np.diff(start))
-        self.count, self.starts = len(start) - 1, pattern.island_start[:-1].astype(np.int64)
-        self.of_node = np.repeat(self.cluster, np.diff(pattern.island_start.astype(np.int64)))
+        self.count, self.start = len(start) - 1, pattern.island_start
 
     def islands(self, a: Floats, b: Floats) -> Floats:
         """Returns a·b of the islands, (k,)."""
-        return np.asarray(np.add.reduceat(np.einsum("ni,ni->n", a, b), self.starts))
+        out = np.empty(len(self.start) - 1)
+        sum_products(self.start, a, b, out)
+        return out
 
-    def clusters(self, a: Floats, b: Floats) -> Floats:
-        """Returns a·b of the clusters, (c,)."""
-        return np.asarray(np.bincount(self.cluster, self.islands(a, b), self.count), float)
-
-    def at_nodes(self, values: Floats) -> Floats:
-        """Returns what belongs to clusters, (c,), at nodes, (n, 1)."""
-        return np.asarray(values[self.of_node, None])
+    def clusters(self, of_islands: Floats) -> Floats:
+        """Returns the sums of what belongs to islands over their clusters, (k,)."""
+        return np.asarray(np.bincount(self.cluster, of_islands, self.count), float)[self.cluster]
 
 
 def search(
@@ -80,7 +78,8 @@ def search(
         multiply_blocks(0, inverse, r, z)
         for nodes, own in bodies:
             z[nodes] = own.apply(r[nodes])
-        return motions.make_orthogonal(np.asarray(z * free))
+        clear(is_free, z)
+        return motions.make_orthogonal(z)
 
     own_b = free * (b - product(np.where(free, 0.0, x)))
     scale = np.maximum(np.maximum(sums.islands(own_b, own_b), np.square(least)), SMALLEST)
@@ -93,34 +92,35 @@ def search(
         if likely is not None and restart == 0:
             d = motions.make_orthogonal(likely * free)
             q = free * product(d)
-            x += sums.at_nodes(_share(sums.clusters(d, r), sums.clusters(d, q))) * d
-            r = free * (b - product(x))
-        iterations += _descend(sums, product, precondition, free, r, x, scale, tolerance, max_iterations - iterations)
+            along = _share(sums.clusters(sums.islands(d, r)), sums.clusters(sums.islands(d, q)))
+            go_along(pattern.island_start, along, d, q, x, r)
+        iterations += _descend(
+            sums, product, precondition, is_free, r, x, scale, tolerance, max_iterations - iterations
+        )
     found = sums.islands(r, r) / scale
     residual = float(np.sqrt(found.max(initial=0.0)))
     return Solved(iterations, residual, bool(residual <= tolerance))
 
 
 def _descend(
-    sums: _Sums, product: Product, precondition: Product, free: Bools, r: Floats, x: Floats, scale: Floats,
+    sums: _Sums, product: Product, precondition: Product, is_free: Bools, r: Floats, x: Floats, scale: Floats,
     tolerance: float, most: int,
 ) -> int:  # fmt: skip
     """Moves x on until r, which goes along, is small in every cluster; returns the iterations."""
-    z = precondition(r)
-    p, rz = z.copy(), sums.clusters(r, z)
+    p = precondition(r)
+    rz = sums.clusters(sums.islands(r, p))
     for iteration in range(most):
-        is_left = np.bincount(sums.cluster, ~_within(sums, r, scale, tolerance), sums.count) > 0
-        q = free * product(p)
-        curve = sums.clusters(p, q)
+        is_left = sums.clusters((~_within(sums, r, scale, tolerance)).astype(float)) > 0.0
+        q = product(p)
+        clear(is_free, q)
+        curve = sums.clusters(sums.islands(p, q))
         goes = is_left & (curve > 0.0) & (rz > 0.0)
         if not goes.any():
             return iteration
-        alpha = sums.at_nodes(np.where(goes, _share(rz, curve), 0.0))
-        x += alpha * p
-        r -= alpha * q
+        go_along(sums.start, np.where(goes, _share(rz, curve), 0.0), p, q, x, r)
         z = precondition(r)
-        after = sums.clusters(r, z)
-        p = z + sums.at_nodes(np.where(goes, _share(after, rz), 0.0)) * p
+        after = sums.clusters(sums.islands(r, z))
+        turn(sums.start, np.where(goes, _share(after, rz), 0.0), z, p)
         rz = after
     return most
 
@@ -132,3 +132,40 @@ def _within(sums: _Sums, r: Floats, scale: Floats, tolerance: float) -> Bools:
 
 def _share(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.divide(a, b, out=np.zeros_like(a), where=b > 0.0))
+
+
+@kernel(contract=True)
+def sum_products(island_start, a, b, out):
+    """Writes a·b of every island, (k,), for what nodes have, (n, 3)."""
+    for island in range(len(out)):
+        total = 0.0
+        for i in range(island_start[island], island_start[island + 1]):
+            total += a[i, 0] * b[i, 0] + a[i, 1] * b[i, 1] + a[i, 2] * b[i, 2]
+        out[island] = total
+
+
+@kernel(contract=True)
+def go_along(island_start, share, p, q, x, r):
+    """Adds `share`, (k,), of p to x, and takes that of q from r, (n, 3) each."""
+    for island in range(len(share)):
+        for i in range(island_start[island], island_start[island + 1]):
+            for axis in range(3):
+                x[i, axis] += share[island] * p[i, axis]
+                r[i, axis] -= share[island] * q[i, axis]
+
+
+@kernel(contract=True)
+def turn(island_start, share, z, p):
+    """Writes z + `share` p, with a share per island, (k,), as p, (n, 3)."""
+    for island in range(len(share)):
+        for i in range(island_start[island], island_start[island + 1]):
+            for axis in range(3):
+                p[i, axis] = z[i, axis] + share[island] * p[i, axis]
+
+
+@kernel()
+def clear(is_free, v):
+    """Writes zero where nodes are held, (n, 3)."""
+    for i in range(len(is_free)):
+        if not is_free[i]:
+            v[i, 0], v[i, 1], v[i, 2] = 0.0, 0.0, 0.0

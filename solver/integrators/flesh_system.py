@@ -124,6 +124,7 @@ class FleshSystem:
     def see(self, v: Floats, outside: Outside, is_free: Bools) -> None:
         """Computes residual and matrix with the forces and the tangent of flesh as they were at the last look."""
         model, dt = self.model, self.dt
+        self.outside = outside
         np.copyto(self.values, self.base)
         pull = dt * self.base_force
         if self.looked and self.group:
@@ -229,7 +230,7 @@ class FleshSystem:
     def coarse_motion(self, is_free: Bools) -> Floats:
         """Returns the velocities [m/s], (n, 3), that solve the coarse problems of hierarchical bodies."""
         assert self.levels
-        return self.levels.coarse_motion(self.pattern, self.matrix, self.r, is_free)
+        return self.levels.coarse_motion(self.outside, self.pattern, self.matrix, self.r, is_free)
 
     def _solve(
         self, pattern: BlockPattern, values: Floats, b: Floats, is_free: Bools, d: Floats, x: Floats, exactness: float,
@@ -255,7 +256,7 @@ class FleshSystem:
         if is_any_warped(self.model):
             odd = is_free & is_unsymmetric(self.model, pattern)
         most = settings.max_iterations
-        found = levels.solve(pattern, values, b, is_free & ~odd, d, exactness, most, least, likely)
+        found = levels.solve(self.outside, pattern, values, b, is_free & ~odd, d, exactness, most, least, likely)
         if not odd.any():
             return found
         rest = solve_system(
@@ -265,19 +266,19 @@ class FleshSystem:
             found.iterations + rest.iterations, max(found.residual, rest.residual), found.converged and rest.converged
         )
 
-    def _times(self, v: Floats) -> Floats:
-        """Returns A v, (n, 3)."""
+    def _times(self, v: Floats, whole: bool = True) -> Floats:
+        """Returns A v, (n, 3); without what is beyond its blocks where it is not to be `whole`."""
         out = product(self.pattern, self.matrix, v)
         if self.wide and self.is_apart:
             self.wide.multiply(v, out)
-        if self.levels:
+        if self.levels and whole:
             self.levels.add_beyond(v, out)
         return out
 
     def _scale(self, v: Floats, is_free: Bools, pull: Floats, push: Floats) -> Floats:
         """Returns ‖b‖ of the linear system at the iterate, as `linear/pcg.py` counts it."""
         free = is_free[:, None]
-        b = self.r + free * self._times(v * free)
+        b = self.r + free * self._times(v * free, whole=False)
         least = sum(self._norms(part * free) for part in (self.momentum, pull, push))
         return np.maximum(np.maximum(self._norms(b), LEAST * least), self.noise / self.settings.tolerance)
 

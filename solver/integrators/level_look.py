@@ -20,7 +20,7 @@ from ..hierarchical.coarse_newton import CoarseProblem
 from ..hierarchical.coarse_solve import by_gradients, lu_factors
 from ..hierarchical.galerkin import blocks_between, level_maps, of_coarse_tets
 from ..hierarchical.green import take_linear
-from ..hierarchical.preconditioner import LevelPreconditioner
+from ..hierarchical.preconditioner import LevelBlocks, LevelPreconditioner
 from ..hierarchical.search import search
 from ..hierarchical.transforms import gather_forces, to_nodal
 from ..jit import kernel
@@ -62,8 +62,9 @@ class LevelLook:
         pattern = model.pattern
         self.maps = [level_maps(body.levels, pattern, body.nodes) for body in self.bodies]
         self.force, self.tangent = np.zeros((model.node_count, 3)), np.empty((pattern.block_count, 9))
-        self.beyond: list[Floats] = []
-        self.clamped: list[Floats] = []
+        self.outside: object = None
+        self.blocks: list[LevelBlocks] = []
+        self.linear = [self._linear(k) for k in range(len(self.bodies))]
         self.energy = np.zeros(len(self.bodies))
         self.seconds, self.coarse_iterations = {"coarse": 0.0, "fine": 0.0}, 0
 
@@ -90,16 +91,22 @@ class LevelLook:
         """Looks at x [m], (n, 3); `clamp` as for `hyperelastic.element`."""
         begun = clock.perf_counter()
         self.x, pattern, warped = x, self.model.pattern, workspace(self.model.pattern).warped
-        self.beyond, self.clamped = [], []
+        self.clamp = clamp
+        self._beyond: dict[tuple[int, bool], Floats] = {}
         for body, R in zip(self.bodies, self.frames, strict=True):
             own = floats(x[body.nodes])
             body.write(own, R, warped[body.tets])
             n = body.nodes
             sum_forces(n.start, n.stop, pattern.corner_start, pattern.corners, warped, self.force)
-            self.clamped.append(body.beyond(own, R, True))
-            self.beyond.append(self.clamped[-1] if clamp else body.beyond(own, R, False))
         self.energy = self.energies(x)
         self.seconds["fine"] += clock.perf_counter() - begun
+
+    def beyond(self, k: int, clamp: bool) -> Floats:
+        """Returns what the tangent of a body is beyond its blocks at the last look [J], (M, 9, 9), clamped or not."""
+        if (k, clamp) not in self._beyond:
+            body = self.bodies[k]
+            self._beyond[k, clamp] = body.beyond(floats(self.x[body.nodes]), self.frames[k], clamp)
+        return self._beyond[k, clamp]
 
     def energies(self, x: Floats) -> Floats:
         """Returns what each body stores at x [m], (n, 3), in joules."""
@@ -118,19 +125,23 @@ class LevelLook:
 
     def add_beyond(self, v: Floats, out: Floats) -> None:
         """Adds Δt² times what the tangent is beyond its blocks, times v, (n, 3), to `out`."""
-        for body, beyond in zip(self.bodies, self.beyond, strict=True):
-            body.add_beyond(self.dt**2, beyond, floats(v[body.nodes]), out[body.nodes])
+        for k, body in enumerate(self.bodies):
+            body.add_beyond(self.dt**2, self.beyond(k, self.clamp), floats(v[body.nodes]), out[body.nodes])
 
     def solve(
-        self, pattern: BlockPattern, values: Floats, b: Floats, is_free: Bools, x: Floats, tolerance: float,
-        max_iterations: int, least: Floats, likely: Floats | None,
+        self, outside: object, pattern: BlockPattern, values: Floats, b: Floats, is_free: Bools, x: Floats,
+        tolerance: float, max_iterations: int, least: Floats, likely: Floats | None,
     ) -> Solved:  # fmt: skip
-        """Solves A x = b for the free nodes, from what `x` holds; see `hierarchical/search.py`."""
+        """Solves A x = b for the free nodes, from what `x` holds; see `hierarchical/search.py`.
+
+        `outside` is what acts from outside: while it is the same object, so are the blocks of A.
+        """
         begun = clock.perf_counter()
+        self._take(outside, pattern, values)
         ready = []
-        for k, body in enumerate(self.bodies):
-            own, extra = self._own(k, pattern, values), self._on_coarse(k, self.clamped[k])
-            ready.append((body.nodes, LevelPreconditioner(body.levels, self.maps[k], own, extra, self.solvers[k])))
+        for k, (body, solver) in enumerate(zip(self.bodies, self.solvers, strict=True)):
+            more = self.dt**2 * of_coarse_tets(self.maps[k], body.means.coarse, self.beyond(k, True))
+            ready.append((body.nodes, LevelPreconditioner(self.blocks[k], more, solver)))
 
         def times(v: Floats) -> Floats:
             out = product(pattern, values, floats(v))
@@ -143,23 +154,22 @@ class LevelLook:
         self.seconds["fine"] += clock.perf_counter() - begun - coarse
         return found
 
-    def coarse_motion(self, pattern: BlockPattern, values: Floats, r: Floats, is_free: Bools) -> Floats:
+    def coarse_motion(
+        self, outside: object, pattern: BlockPattern, values: Floats, r: Floats, is_free: Bools
+    ) -> Floats:
         """Returns velocities [m/s], (n, 3), by which the coarse problem of every body is solved.
 
         Args:
+            outside: As for `solve`.
             pattern, values: A at the last look, but for what is beyond its blocks.
             r: The residual there [N s], (n, 3).
             is_free: Which nodes are solved for.
         """
         begun, found = clock.perf_counter(), np.zeros_like(r)
+        self._take(outside, pattern, values)
         for k, body in enumerate(self.bodies):
             levels, maps = body.levels, self.maps[k]
-            A = self._own(k, pattern, values)
-            for down in maps.down:
-                A = np.asarray(down @ A)
-            linear = np.zeros((len(levels.coarse_tets), 9, 9))
-            take_linear(self.frames[k], body.coarse_mu, body.coarse_lam, body.means.volume, linear)
-            A = A + self.dt**2 * of_coarse_tets(maps, body.means.coarse, linear)
+            A = self.blocks[k].coarse - self.linear[k]
             gathered, moves = r[body.nodes].copy(), _moves(body, is_free)
             gather_forces(levels.starts[1], levels.parents, gathered)
             first = levels.starts[1]
@@ -184,8 +194,20 @@ class LevelLook:
         keys = rows * self.bodies[k].levels.starts[-1] + columns
         return values[blocks[np.searchsorted(keys, self.maps[k].keys)]]
 
-    def _on_coarse(self, k: int, beyond: Floats) -> Floats:
-        return self.dt**2 * of_coarse_tets(self.maps[k], self.bodies[k].means.coarse, beyond)
+    def _take(self, outside: object, pattern: BlockPattern, values: Floats) -> None:
+        """Sums the blocks of A up to all levels, where they are others than before."""
+        if outside is not self.outside or not self.blocks:
+            self.outside = outside
+            own = [self._own(k, pattern, values) for k in range(len(self.bodies))]
+            parts = zip(self.bodies, self.maps, own, strict=True)
+            self.blocks = [LevelBlocks(body.levels, maps, blocks) for body, maps, blocks in parts]
+
+    def _linear(self, k: int) -> Floats:
+        """Returns Δt² times the coarse stiffness of corotated linear strain [kg], (b0, 9)."""
+        body = self.bodies[k]
+        moduli = np.zeros((len(body.levels.coarse_tets), 9, 9))
+        take_linear(self.frames[k], body.coarse_mu, body.coarse_lam, body.means.volume, moduli)
+        return -(self.dt**2) * of_coarse_tets(self.maps[k], body.means.coarse, moduli)
 
 
 def _moves(body: LevelBody, is_free: Bools) -> Bools:
