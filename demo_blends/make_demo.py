@@ -36,6 +36,8 @@ SCENES = (
     "shaken_cheek",
     "jelly_bowl",
     "squeezed_ball",
+    "bunny_head",
+    "great_dane",
 )
 SHEET_PICTURES = 9
 

@@ -111,11 +111,15 @@ def _pull(body: Body, model: Model, core: RigidCore, mass: float) -> CorePull:
 def _axis(body: Body, matrix: Floats, time: float) -> Floats:
     """Returns world ← axis space, right-handed and without scale, z kept: (4, 4)."""
     frame, axes = np.eye(4), np.asarray(matrix, np.float64)[:3, :3]
-    z, x = axes[:, 2], axes[:, 0]
-    across = np.cross(z, x)
-    size = np.linalg.norm(across)
+    z, y = axes[:, 2], _cross(axes[:, 2], axes[:, 0])
+    size = np.linalg.norm(y)
     if not np.isfinite(matrix).all() or not size > 0.0:
         raise SolveFailed("core-axis-not-finite", name=body.name, time=round(time, 3))
-    z, y = z / np.linalg.norm(z), across / size
-    frame[:3, :3], frame[:3, 3] = np.column_stack([np.cross(y, z), y, z]), np.asarray(matrix)[:3, 3]
+    z, y = z / np.linalg.norm(z), y / size
+    frame[:3, :3], frame[:3, 3] = np.column_stack([_cross(y, z), y, z]), np.asarray(matrix)[:3, 3]
     return frame
+
+
+def _cross(one: Floats, other: Floats) -> Floats:
+    (a, b, c), (x, y, z) = one.tolist(), other.tolist()
+    return np.array([b * z - c * y, c * x - a * z, a * y - b * x])

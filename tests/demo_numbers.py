@@ -16,6 +16,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo_blends"))
 
 import demo_contact
+import demo_core
 import demo_flesh
 import make_demo
 from sinew.solver.cache import CacheReader
@@ -71,6 +72,9 @@ def main() -> None:
     if name in demo_contact.SCENES:
         for body, touching in demo_contact.touching(cache).items():
             bodies[body].update(touching)
+    if name in demo_core.SCENES:
+        for body, of_core in demo_core.core_numbers(cache).items():
+            bodies[body].update(of_core)
     numbers = {
         "bodies": bodies,
         "frames": cache.last_frame(),

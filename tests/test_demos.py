@@ -189,6 +189,32 @@ PINNED = {
             }
         },
     ),
+    "bunny_head": (
+        30,
+        {
+            "Bunny": {
+                "tets": (1155, 60),
+                "volume_ratio": (1.0, 0.03),
+                "core_tets": (247, 30),
+                "core_stretch": (0.0, 1e-6),  # [m]
+                "core_turned": (38.8, 4.0),  # [degrees]
+                "skin_lag": (0.505, 0.1),
+            }
+        },
+    ),
+    "great_dane": (
+        30,
+        {
+            "Dane": {
+                "tets": (1979, 80),
+                "volume_ratio": (1.0, 0.02),
+                "core_tets": (293, 30),
+                "core_stretch": (0.0, 1e-6),
+                "core_turned": (32.7, 6.0),
+                "skin_lag": (0.153, 0.05),
+            }
+        },
+    ),
 }
 # larger .blend files have meshes of their own that no modifier makes
 LARGEST_BLEND = {
@@ -199,7 +225,7 @@ LARGEST_BLEND = {
     "jelly_bowl": 550_000,
     "squeezed_ball": 400_000,
 }
-NEVER_INVERTED = ("snake", "wax_cow", "clay_head", "bending_arm", "belly", "shaken_cheek")
+NEVER_INVERTED = ("snake", "wax_cow", "clay_head", "bending_arm", "belly", "shaken_cheek", "bunny_head")
 
 DESCRIBE = """
 import json, sys

@@ -33,10 +33,6 @@ def find_core(asked: Core, name: str, surface: Surface, nodes: Floats, tets: Ind
     if not len(whole):
         deepest = float(depth[is_painted].max())
         raise BadInput("core-none", name=name, thickness=f"{asked.skin_thickness:.4g}", depth=f"{deepest:.4g}")
-    # nodes without a tet in the core are single points of skin: what they would hold is no body
-    is_core[:] = False
-    is_core[tets[whole]] = True
-    whole = np.flatnonzero(is_core[tets].all(axis=1))
     if is_core.all():
         raise BadInput("core-everything", name=name, thickness=f"{asked.skin_thickness:.4g}")
     hinge = None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Floats
-from .motion import CoreBody, axis_speed
+from .motion import CoreBody, across, axis_speed
 
 POINTS = 3
 # the corners of a triangle about the centre, in units of the core's radius
@@ -68,10 +68,9 @@ def freedom(body: CoreBody, held: Floats, velocities: Floats) -> Freedom:
         velocities: Of these [m/s], (h, 3); where they are not those of a rigid body, the nearest.
     """
     radius = float(np.sqrt(np.einsum("ki,ki->k", body.arms, body.arms).mean()))
-    points = radius * CORNERS
-    of_points = matrices_of(points)
-    Q, S = np.linalg.qr(of_points)  # a = S u is as large as the velocities of the points are
-    back = np.linalg.inv(S)
+    points, sizes = radius * CORNERS, np.array([1.0, 1.0, 1.0, radius, radius, radius])
+    # a = S u is as large as the velocities of the points are
+    of_points, S, back = OF_CORNERS * sizes, TRIANGLE * sizes, BACK / sizes[:, None]
     ways, given = np.eye(6), np.zeros(6)
     if body.core.hinge is not None:
         ways, given = _about_axis(body, S)
@@ -91,14 +90,20 @@ def matrices_of(arms: Floats) -> Floats:
     return np.concatenate([moving, turning], axis=2).reshape(-1, 6)
 
 
+# velocities of the corners ← u, of a core of radius 1, and its factors
+OF_CORNERS = matrices_of(CORNERS)
+Q, TRIANGLE = np.linalg.qr(OF_CORNERS)
+BACK = np.linalg.inv(TRIANGLE)
+
+
 def _about_axis(body: CoreBody, S: Floats) -> tuple[Floats, Floats]:
     """Returns the way in which a hinged core may move, S u of length one, (6, 1), and how its axis moves it, (6,)."""
     hinge = body.core.hinge
     assert hinge is not None
     n, arm = hinge.before[:3, 2], body.centre - hinge.before[:3, 3]
-    way = S @ np.concatenate([np.cross(n, arm), n])
+    way = S @ np.concatenate([across(n, arm), n])
     V, omega = axis_speed(body.core)
-    return (way / np.linalg.norm(way))[:, None], np.concatenate([V + np.cross(omega, arm), omega])
+    return (way / np.linalg.norm(way))[:, None], np.concatenate([V + across(omega, arm), omega])
 
 
 def _besides(ways: Floats, given: Floats, back: Floats, held: Floats, velocities: Floats) -> tuple[Floats, Floats]:

@@ -16,7 +16,7 @@ from ..arrays import Bools, Floats
 from ..core_nodes import RigidCore
 from ..model import Model
 from ..spin import halfway, rotations
-from .motion import CoreBody, axis_speed, core_body, fitted, hinge_angle, hinged, inertia_of
+from .motion import CoreBody, across, axis_speed, core_body, fitted, hinge_angle, hinged, inertia_of, moment
 
 LEAST_SPREAD = 1.0e-3  # smaller over largest extent of held nodes from which they tell how a core is turned
 
@@ -82,11 +82,11 @@ def _about_axis(core: RigidCore, body: CoreBody, v: Floats) -> tuple[Floats, Flo
     assert core.hinge is not None
     n, arm = core.hinge.now[:3, 2], body.centre - core.hinge.now[:3, 3]
     speed, turning = axis_speed(core)
-    radii = np.cross(n, arm + body.arms)
-    along = speed + np.cross(turning, arm + body.arms)
+    radii = across(n, arm + body.arms)
+    along = speed + across(turning, arm + body.arms)
     rate = body.mass @ np.einsum("ki,ki->k", radii, v - along) / (body.mass @ np.einsum("ki,ki->k", radii, radii))
     omega = turning + rate * n
-    return speed + np.cross(omega, arm), omega
+    return speed + across(omega, arm), omega
 
 
 def _turn_free(
@@ -98,20 +98,20 @@ def _turn_free(
     centre, speed = mass @ old / total, mass @ v[own] / total
     arm, rest = old - centre, v[own] - speed
     omega = body.motion(v[body.core.nodes])[1]
-    angular = mass @ np.cross(arm, rest)
+    angular = moment(mass, arm, rest)
     inertia = inertia_of(mass, arm)
     whole = np.linalg.solve(inertia, angular)
     middle = halfway(inertia[None], angular[None], whole[None], dt)[0]
     R = rotations(((omega + middle - whole) * dt)[None])[0]
-    strain = rest - np.cross(omega, arm)
+    strain = rest - across(omega, arm)
     after, strain = (arm + dt * strain) @ R.T, strain @ R.T
     if v0 is not None:
         damped = 1.0 + dt * float(model.mass_damping[own][0])
-        angular = mass @ np.cross(arm, v0[own] - mass @ v0[own] / total) / damped
-    left = angular - mass @ np.cross(after, strain)
+        angular = moment(mass, arm, v0[own] - mass @ v0[own] / total) / damped
+    left = angular - moment(mass, after, strain)
     spin = np.linalg.solve(inertia_of(mass, after), left)
     x[own] = centre + dt * speed + after
-    v[own] = speed + np.cross(spin, after) + strain
+    v[own] = speed + across(spin, after) + strain
     _snap(model, body, x)
 
 
@@ -122,7 +122,7 @@ def _turn_alone(model: Model, body: CoreBody, x: Floats, v: Floats, dt: float) -
     R = rotations(halfway(body.inertia[None], angular[None], omega[None], dt) * dt)[0]
     after = body.arms @ R.T
     x[body.core.nodes] = body.centre + dt * V + after
-    v[body.core.nodes] = V + np.cross(np.linalg.solve(R @ body.inertia @ R.T, angular), after)
+    v[body.core.nodes] = V + across(np.linalg.solve(R @ body.inertia @ R.T, angular), after)
     _snap(model, body, x)
 
 
@@ -138,11 +138,11 @@ def _turn_about_axis(
     if hinge.is_still and not is_bound:
         mass, arm = model.mass[own], x0[own] - point
         R = rotations((rate * dt * n)[None])[0]
-        strain = v[own] - np.cross(rate * n, arm)
+        strain = v[own] - across(rate * n, arm)
         after, moved = (arm + dt * strain) @ R.T, strain @ R.T
-        radii = np.cross(n, after)
-        angular = n @ (mass @ np.cross(arm, v[own]))
-        rate_now = (angular - n @ (mass @ np.cross(after, moved))) / (mass @ np.einsum("ki,ki->k", radii, radii))
+        radii = across(n, after)
+        angular = n @ moment(mass, arm, v[own])
+        rate_now = (angular - n @ moment(mass, after, moved)) / (mass @ np.einsum("ki,ki->k", radii, radii))
         x[own], v[own] = point + after, rate_now * radii + moved
     rest = model.X[core.nodes]
     angle = hinge_angle(core, body.mass, rest, x0[core.nodes]) + rate * dt
@@ -150,7 +150,7 @@ def _turn_about_axis(
     if not hinge.is_still or is_bound:
         n_now, arms = hinge.now[:3, 2], x[core.nodes] - hinge.now[:3, 3]
         speed, turning = axis_speed(core)
-        v[core.nodes] = speed + np.cross(turning + rate * n_now, arms)
+        v[core.nodes] = speed + across(turning + rate * n_now, arms)
 
 
 def _turn_held(model: Model, body: CoreBody, held: np.ndarray, target: Floats, x: Floats, v: Floats, dt: float) -> None:
@@ -167,7 +167,7 @@ def _turn_held(model: Model, body: CoreBody, held: np.ndarray, target: Floats, x
         _snap(model, body, x)
         x[core.nodes] += mass @ (wanted - x[core.nodes[held]]) / mass.sum()
     centre = body.mass @ x[core.nodes] / body.mass.sum()
-    v[core.nodes] = V + np.cross(omega, x[core.nodes] - centre)
+    v[core.nodes] = V + across(omega, x[core.nodes] - centre)
 
 
 def _tells_rotation(points: Floats) -> bool:
