@@ -112,8 +112,7 @@ FORMULATIONS = (
     (
         "VERTEX_WARP",
         LABELS["vertex-warp"],
-        "For quick looks at coarse bodies, and for nets of springs: a rotation for every vertex "
-        "(Müller and others, 2002)",
+        "For nets of springs, and to compare: a rotation for every vertex (Müller and others, 2002). Polar is as quick",
         1,
     ),
     (
@@ -156,7 +155,7 @@ ROTATIONS = (
 )
 ROTATION_FIELDS = (
     ("LEAST_SQUARES", "Least Squares", "That fits all edges at a vertex best, by singular value decomposition", 0),
-    ("EDGES", "Edge Frames", "That of a frame of three edges at a vertex: quicker and rougher", 1),
+    ("EDGES", "Edge Frames", "That of a frame of three edges at a vertex: rougher, and shakes what sags far", 1),
 )
 NETWORKS = (
     ("TETS", "Tets", "The stiffness of the tets", 0),
