@@ -166,7 +166,8 @@ def _sources(file: Path) -> set[Path]:
     return found
 
 
-def _imported(file: Path) -> list[Path]:
+@functools.cache
+def _imported(file: Path) -> tuple[Path, ...]:
     paths = []
     for node in ast.walk(ast.parse(file.read_bytes())):
         if not isinstance(node, ast.ImportFrom) or not node.level:
@@ -175,4 +176,4 @@ def _imported(file: Path) -> list[Path]:
         for candidate in [base.with_suffix(".py"), base / "__init__.py", *(base / f"{a.name}.py" for a in node.names)]:
             if candidate.is_file() and PACKAGE in candidate.parents and candidate.name != Path(__file__).name:
                 paths.append(candidate)
-    return paths
+    return tuple(paths)

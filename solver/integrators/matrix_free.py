@@ -62,7 +62,7 @@ def take_in(model: Model, dt: float) -> None:
 
 def left_out(model: Model) -> TetProducts | None:
     """Returns what the matrix of the present step lacks, or None."""
-    return _kept.get(model.pattern)
+    return _kept.get(model.pattern) if model.methods else None
 
 
 def tet_products(model: Model, numbers: list[int], stiff: float, damp: float) -> TetProducts:
