@@ -15,6 +15,7 @@ from sinew.solver.errors import BadInput
 from sinew.solver.formulations import formulation
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside
+from sinew.solver.jit import set_thread_count
 from sinew.solver.linear.pattern import block_pattern
 from sinew.solver.method import EDGES, SPRINGS, Method
 from sinew.solver.model import Part, make_model
@@ -287,6 +288,41 @@ def test_rotations_are_held_for_some_steps():
     assert turned == [False, False, True, False, False, True]
     apart = np.abs(ends[3][1] - ends[1][1]).max()
     assert 1e-6 < apart < 0.05
+
+
+def test_threads_change_no_bit():
+    ends = []
+    for threads in (1, 2):
+        set_thread_count(threads)
+        model = bar_model(cells=(12, 10, 10), lengths=(1.2, 1.0, 1.0), damping=0.01)
+        state = State(bent(model.X, 4), np.zeros_like(model.X))
+        for _ in range(2):
+            step(model, state, Outside(np.array([0.0, 0.0, -9.81])), 0.01, Settings())
+        ends.append(state.x)
+    set_thread_count(None)
+    assert len(model.X) > 1024  # so that there is something to share
+    assert np.array_equal(*ends)
+
+
+def test_an_animated_shape_at_rest_is_not_turned(tmp_path):
+    """A block that is bent at rest, with gravity off, stays as it is bent."""
+    body = block((4, 1, 1), (2.0, 0.5, 0.5), method=WARP)
+    bent_vertices = body.vertices.copy()
+    angle = 0.6 * body.vertices[:, 0]
+    bent_vertices[:, 0] = np.sin(angle) * (2.0 - body.vertices[:, 2])
+    bent_vertices[:, 2] = 2.0 - np.cos(angle) * (2.0 - body.vertices[:, 2])
+    ends = {}
+    for method in (WARP, Method("polar")):
+        scene = Scene((dataclasses.replace(body, method=method),), (), Settings(frame_end=60, gravity=(0.0, 0.0, 0.0)))
+        samples = (np.array([0.0, 0.2]), np.stack([body.vertices, bent_vertices]))
+        run = Run(tmp_path / method.name, scene, body__block__rest=samples)
+        run.advance(50)
+        rest = run.state.fields["rest.block"]
+        assert np.abs(rest - run.built.model.X).max() > 0.2
+        size = np.linalg.norm(rest[:, None] - rest[None], axis=2)
+        now = np.linalg.norm(run.state.x[:, None] - run.state.x[None], axis=2)
+        ends[method.name] = np.abs(now - size).max()  # it may have been flung about as a whole
+    assert ends["vertex-warp"] < max(1e-3, 2.0 * ends["polar"])
 
 
 def test_bodies_of_other_methods_are_solved_as_alone():
