@@ -19,11 +19,12 @@ from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material, Settings
 from sinew.solver.state import State
 
-BARS = ((2, 2, 7), (3, 3, 10), (4, 4, 13), (5, 5, 16), (6, 6, 20), (8, 8, 25), (10, 10, 33))
+BARS = ((2, 2, 7), (3, 3, 10), (4, 4, 13), (5, 5, 16), (6, 6, 17), (6, 6, 20))
 DT = 0.01
 TWENTY = Settings(tolerance=0.0, max_iterations=20)  # no residual is small enough to stop before
 METHODS = (LINEAR, POLAR)
 SHORT = "the solve is so short here that the rest shows; the matrix of linear bodies is not made anew"
+LARGE = "20 iterations are few: a product with the matrix has become that cheap beside making it"
 
 
 def run(quick: bool) -> Result:
@@ -35,10 +36,13 @@ def run(quick: bool) -> Result:
         tets, ms, rest = measured(cells, steps)
         table.append((tets, *ms))
         ratio = ms[1] / ms[0]
-        told = f"linear {ms[0]:.3g} ms, warped {ms[1]:.3g} ms: {ratio:.2f} times; outside the solve {rest:.0%}"
+        told = f"linear {ms[0]:.3g} ms, warped {ms[1]:.3g} ms: {ratio:.2f} times"
         rows.append(claim(f"{tets} tets", "little more than linear", told, ratio < 1.5, SHORT))
-        values[f"ratio {tets}"], values[f"outside {tets}"] = ratio, rest
+        values[f"ratio {tets}"], values[f"beside {tets}"] = ratio, rest
     counts, linear, warped = np.transpose(table)
+    beside = [values[f"beside {tets:.0f}"] for tets in counts]
+    told = ", ".join(f"{share:.0%}" for share in beside)
+    rows.append(claim("rotations and assembly over the solve", "small", told, max(beside) < 0.5, LARGE))
     slope = float(np.polyfit(np.log(counts), np.log(warped), 1)[0])
     rows.append(Row("time of warped stiffness grows as tets to the", "about 1 (a line)", f"{slope:.2f}", None))
     values["slope"] = slope
@@ -50,7 +54,7 @@ def run(quick: bool) -> Result:
 
 
 def measured(cells: tuple[int, int, int], steps: int) -> tuple[int, list[float], float]:
-    """Returns the tets, the median times of a step per method [ms], taken in turns, and polar's share but the solve."""
+    """Returns the tets, the median times of a step per method [ms], taken in turns, and polar's elements / solve."""
     nodes, tets = bar(cells, (0.3, 0.3, 1.0))
     material = Material(1.0e5, 0.33, 1000.0, 0.0, 0.0)
     moving = []
@@ -65,7 +69,8 @@ def measured(cells: tuple[int, int, int], steps: int) -> tuple[int, list[float],
             began = time.perf_counter()
             report = step(model, state, outside, DT, TWENTY)
             taken[k].append(1e3 * (time.perf_counter() - began))
-        shares.append(1.0 - report.milliseconds["solve"] / taken[1][-1])
+        stage = report.milliseconds
+        shares.append((stage["elements"] + stage["assembly"]) / stage["solve"])
     warm = steps // 5
     return len(tets), [median(times[warm:]) for times in taken], median(shares[warm:])
 
@@ -75,8 +80,8 @@ EXPERIMENT = Experiment(
     "Time per step over tets (figure 7)",
     "Bars of 0.3 × 0.3 × 1 m, five tets per cell, 100 kPa, ν = 0.33, held at one end, sag under gravity in steps of 10 "
     "ms with 20 iterations of conjugate gradients each, once linear and once by warped stiffness (polar decomposition "
-    "per tet), by turns, on one thread; medians. The paper's figure has no digits in the text: it says that rotations "
-    "and assembly are small beside the solve.",
+    "per tet), by turns, on one thread; medians. The paper's figure has no digits in the text, which speaks of a few "
+    "thousand tets: it says that rotations and assembly are small beside the solve.",
     run,
     is_timed=True,
 )
