@@ -7,9 +7,12 @@ import pytest
 from core_twin import dense_solution
 from scenes import Run, block, boundary, pose, rotation
 from sinew.solver.collision import Collider
+from sinew.solver.elements.stress import elastic_stress
 from sinew.solver.errors import BadInput
 from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.linearised import warp
 from sinew.solver.integrators.outside import Outside, Points
+from sinew.solver.integrators.workspace import workspace
 from sinew.solver.method import Method
 from sinew.solver.model import Part, make_model
 from sinew.solver.rigid_core_settings import Core, Hinge, Pull
@@ -178,17 +181,56 @@ def test_pull_beside_the_body_is_a_lever(tmp_path):
     assert np.allclose(centre[:2], [1.5, 0.5], atol=0.02) and centre[2] == pytest.approx(0.5 - 1.0, abs=0.03)
 
 
-@pytest.mark.parametrize("name", ["polar", "linear", "qr", "vertex-warp"])
-def test_skin_follows_by_every_method_that_goes_with_it(tmp_path, name):
+METHODS = [
+    Method("polar"),
+    Method("linear"),
+    Method("qr"),
+    Method("vertex-warp"),
+    Method("vertex-warp", network="springs"),
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name} {method.network}")
+def test_skin_follows_by_every_method_that_goes_with_it(tmp_path, method):
     """A hinged core driven round by its axis: the skin comes along, and core tets push nothing, turned or not."""
     times = np.linspace(0.0, 2.0, 97)
     frames = np.stack([pose(rotation((0, 0, 1), 0.5 * np.sin(t)), (0.5, 0.5, 0.0)) for t in times])
     hinge = Hinge((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
-    body = cube(Core(0.3, hinge=hinge), method=Method(name))
+    body = cube(Core(0.3, hinge=hinge), method=method)
     run = run_of(tmp_path, body, gravity=WEIGHTLESS, body__block__hinge=(times, frames), fps=48.0)
     run.advance(48)
     assert stretch(run) < 1e-13 and np.isfinite(run.state.x).all()
     assert np.linalg.norm(run.state.x - 0.5, axis=1).max() < 1.2
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name} {method.network}")
+def test_a_turned_core_is_under_no_stress(method):
+    """Neither its tets' forces nor their strain: linear ones would take the turn for strain."""
+    model, core = model_of(cube(method=method))
+    turned = model.X @ rotation((1, 2, 3), 1.0).T
+    warp(model, turned)
+    assert not workspace(model.pattern).warped[core.tets].any()
+    stress, largest = elastic_stress(model, turned)
+    assert np.abs(stress[core.tets]).max() < 1e-9 * SOFT.youngs_modulus
+    assert np.abs(largest[core.tets]).max() < 1e-9 * SOFT.youngs_modulus
+
+
+def test_gravity_in_the_shape_of_a_body_with_a_core_stands_still(tmp_path):
+    body = cube(gravity_in_shape=True, material=FIRM)
+    run = run_of(tmp_path, body, colliders=[Collider("floor", "Floor", "plane")])
+    run.advance(12)
+    assert np.abs(run.state.x - run.simulation.built.model.X).max() < 1e-3
+
+
+def test_core_keeps_its_nodes_beside_a_body_that_breaks(tmp_path):
+    breaking = block((3, 3, 3), at=(0.0, 0.0, 0.1), key="breaking", fracture=Fracture(breaking_stress=500.0))
+    run = run_of(
+        tmp_path, breaking, cube(at=(0.1, 0.1, 1.2), key="whole"), colliders=[Collider("floor", "Floor", "plane")]
+    )
+    first = core_of(run).nodes[0]
+    run.advance(8)
+    assert core_of(run).nodes[0] > first, "nodes of the body before it have split"
+    assert stretch(run) < 1e-13
 
 
 def test_two_bodies_with_cores_meet(tmp_path):
@@ -267,7 +309,9 @@ def model_of(body):
 
     surface = make_surface(body.vertices, body.triangles, body.name)
     core = find_core(body.core, body.name, surface, body.tet_nodes, body.tets)
-    part = Part("body", body.tet_nodes, body.tets, np.ones(len(body.tets)), body.material, core=core)
+    part = Part(
+        "body", body.tet_nodes, body.tets, np.ones(len(body.tets)), body.material, method=body.method, core=core
+    )
     model = make_model([part])
     return model, model.cores[0]
 

@@ -60,6 +60,8 @@ def _measured(model: Model, method: Method, t: slice, x: Floats) -> tuple[Floats
     find_frames(method, x, tets, Dm_inverse, frames)
     measure = present_range if has_present_gradients(method) else turned_range
     run_ranges(0, len(tets), AT_ONCE, lambda begin, end: measure(begin, end, frames, x, tets, Dm_inverse, strain))
+    for core in model.cores:  # rigid, also where the method takes a turn for strain
+        strain[core.tets[(core.tets >= t.start) & (core.tets < t.stop)] - t.start] = 0.0
     return strain, frames
 
 

@@ -32,7 +32,7 @@ class CoreBody:
 
     def motion(self, v: Floats) -> tuple[Floats, Floats]:
         """Returns V [m/s] and ω [rad/s] of the rigid motion with the momenta of its nodes' velocities v, (k, 3)."""
-        V = self.mass @ v / self.mass.sum()
+        V = mean(self.mass, v)
         return V, np.linalg.solve(self.inertia, moment(self.mass, self.arms, v - V))
 
     def velocities(self, V: Floats, omega: Floats) -> Floats:
@@ -43,9 +43,14 @@ class CoreBody:
 def core_body(model: Model, core: RigidCore, x: Floats) -> CoreBody:
     """Returns a core where nodes are at x [m], (n, 3)."""
     mass, own = model.mass[core.nodes], x[core.nodes]
-    centre = mass @ own / mass.sum()
+    centre = mean(mass, own)
     arms = own - centre
     return CoreBody(core, mass, centre, arms, inertia_of(mass, arms))
+
+
+def mean(mass: Floats, values: Floats) -> Floats:
+    """Returns the mean of values per node, (k, 3), by mass, (3,); in an order that no number of threads changes."""
+    return np.einsum("k,ki->i", mass, values) / mass.sum()
 
 
 def across(omega: Floats, arms: Floats) -> Floats:
@@ -60,6 +65,11 @@ def moment(mass: Floats, arms: Floats, v: Floats) -> Floats:
     return np.array([M[1, 2] - M[2, 1], M[2, 0] - M[0, 2], M[0, 1] - M[1, 0]])
 
 
+def moving(mass: Floats, ways: Floats, v: Floats) -> float:
+    """Returns Σ m w · v for nodes with directions w and velocities v, (k, 3) each."""
+    return float(np.einsum("k,ki,ki->", mass, ways, v))
+
+
 def inertia_of(mass: Floats, arms: Floats) -> Floats:
     """Returns Σ m (|r|² − r rᵀ) [kg m²], (3, 3), of nodes at arms r [m], (k, 3), not singular: tets are not flat."""
     second = (mass[:, None] * arms).T @ arms
@@ -71,7 +81,7 @@ def fitted(mass: Floats, rest: Floats, x: Floats) -> tuple[Floats, Floats]:
 
     Source: Kabsch (1976).
     """
-    X0, x0 = mass @ rest / mass.sum(), mass @ x / mass.sum()
+    X0, x0 = mean(mass, rest), mean(mass, x)
     U, _, Vt = np.linalg.svd((mass[:, None] * (x - x0)).T @ (rest - X0))
     R = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
     return R, x0 - R @ X0
@@ -81,9 +91,9 @@ def hinge_angle(core: RigidCore, mass: Floats, rest: Floats, x: Floats) -> float
     """Returns by how much a core is turned about its axis at the begin of the step [rad]."""
     assert core.hinge is not None
     X, now = inside(core.hinge.rest, rest), inside(core.hinge.before, x)
-    along = mass @ (X[:, 0] * now[:, 0] + X[:, 1] * now[:, 1])
-    across = mass @ (X[:, 0] * now[:, 1] - X[:, 1] * now[:, 0])
-    return float(np.arctan2(across, along))
+    along = (mass * (X[:, 0] * now[:, 0] + X[:, 1] * now[:, 1])).sum()
+    beside = (mass * (X[:, 0] * now[:, 1] - X[:, 1] * now[:, 0])).sum()
+    return float(np.arctan2(beside, along))
 
 
 def hinged(core: RigidCore, rest: Floats, angle: float) -> Floats:

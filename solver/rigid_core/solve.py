@@ -13,7 +13,7 @@ from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved
 from ..model import Model
 from .freedom import POINTS, Freedom, freedom
-from .motion import core_body
+from .motion import core_body, mean
 from .reduce import reduce_blocks
 from .reduced_pattern import ReducedPattern, reduced_pattern
 
@@ -122,7 +122,7 @@ def _rows(
         rows, nodes = slice(first, first + POINTS), way.body.core.nodes
         free[rows] = way.ways > 0
         y[rows], places[rows] = way.y_of(v[nodes]), way.body.centre + way.points
-        rest[rows] = way.body.mass @ model.X[nodes] / way.body.mass.sum() + way.points
+        rest[rows] = mean(way.body.mass, model.X[nodes]) + way.points
         if likely is not None:
             guess[rows] = way.change_of(likely[nodes])
     return free, y, places, rest, guess if likely is not None else None
@@ -142,5 +142,5 @@ def _add_core(small: ReducedPattern, number: int, way: Freedom, inner: Floats, m
 
 def _share(b: Floats, right: Floats, is_free: Bools, free: Bools) -> float:
     """Returns by how much the smaller right-hand side counts as less than the other, at most 1."""
-    full, small = float(np.linalg.norm(b[is_free])), float(np.linalg.norm(right[free]))
-    return min(1.0, full / small) if small > 0.0 and full > 0.0 else 1.0
+    full, small = (float(np.square(of).sum()) for of in (b[is_free], right[free]))
+    return min(1.0, (full / small) ** 0.5) if small > 0.0 and full > 0.0 else 1.0

@@ -16,7 +16,19 @@ from ..arrays import Bools, Floats
 from ..core_nodes import RigidCore
 from ..model import Model
 from ..spin import halfway, rotations
-from .motion import CoreBody, across, axis_speed, core_body, fitted, hinge_angle, hinged, inertia_of, moment
+from .motion import (
+    CoreBody,
+    across,
+    axis_speed,
+    core_body,
+    fitted,
+    hinge_angle,
+    hinged,
+    inertia_of,
+    mean,
+    moment,
+    moving,
+)
 
 LEAST_SPREAD = 1.0e-3  # smaller over largest extent of held nodes from which they tell how a core is turned
 
@@ -84,7 +96,7 @@ def _about_axis(core: RigidCore, body: CoreBody, v: Floats) -> tuple[Floats, Flo
     speed, turning = axis_speed(core)
     radii = across(n, arm + body.arms)
     along = speed + across(turning, arm + body.arms)
-    rate = body.mass @ np.einsum("ki,ki->k", radii, v - along) / (body.mass @ np.einsum("ki,ki->k", radii, radii))
+    rate = moving(body.mass, radii, v - along) / moving(body.mass, radii, radii)
     omega = turning + rate * n
     return speed + across(omega, arm), omega
 
@@ -94,8 +106,7 @@ def _turn_free(
 ) -> None:
     """Turns a whole body about its centre of mass as its core turns; with v0 it keeps the angular momentum of that."""
     mass, old = model.mass[own], x0[own]
-    total = mass.sum()
-    centre, speed = mass @ old / total, mass @ v[own] / total
+    centre, speed = mean(mass, old), mean(mass, v[own])
     arm, rest = old - centre, v[own] - speed
     omega = body.motion(v[body.core.nodes])[1]
     angular = moment(mass, arm, rest)
@@ -107,7 +118,7 @@ def _turn_free(
     after, strain = (arm + dt * strain) @ R.T, strain @ R.T
     if v0 is not None:
         damped = 1.0 + dt * float(model.mass_damping[own][0])
-        angular = moment(mass, arm, v0[own] - mass @ v0[own] / total) / damped
+        angular = moment(mass, arm, v0[own] - mean(mass, v0[own])) / damped
     left = angular - moment(mass, after, strain)
     spin = np.linalg.solve(inertia_of(mass, after), left)
     x[own] = centre + dt * speed + after
@@ -142,7 +153,7 @@ def _turn_about_axis(
         after, moved = (arm + dt * strain) @ R.T, strain @ R.T
         radii = across(n, after)
         angular = n @ moment(mass, arm, v[own])
-        rate_now = (angular - n @ moment(mass, after, moved)) / (mass @ np.einsum("ki,ki->k", radii, radii))
+        rate_now = (angular - n @ moment(mass, after, moved)) / moving(mass, radii, radii)
         x[own], v[own] = point + after, rate_now * radii + moved
     rest = model.X[core.nodes]
     angle = hinge_angle(core, body.mass, rest, x0[core.nodes]) + rate * dt
@@ -165,8 +176,8 @@ def _turn_held(model: Model, body: CoreBody, held: np.ndarray, target: Floats, x
         R = rotations((omega * dt)[None])[0]
         x[core.nodes] = body.centre + dt * V + body.arms @ R.T
         _snap(model, body, x)
-        x[core.nodes] += mass @ (wanted - x[core.nodes[held]]) / mass.sum()
-    centre = body.mass @ x[core.nodes] / body.mass.sum()
+        x[core.nodes] += mean(mass, wanted - x[core.nodes[held]])
+    centre = mean(body.mass, x[core.nodes])
     v[core.nodes] = V + across(omega, x[core.nodes] - centre)
 
 
