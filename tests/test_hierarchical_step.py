@@ -50,6 +50,15 @@ def interpolation(levels):
     return S
 
 
+def from_level(levels, count):
+    """Returns the interpolation from the level with so many nodes, (3 n, 3 count)."""
+    P = np.eye(levels.starts[-1])[:, :count]
+    for k, (p, q) in enumerate(levels.parents):
+        if levels.starts[1] + k >= count:
+            P[levels.starts[1] + k] = 0.5 * (P[p] + P[q])
+    return np.kron(P, np.eye(3))
+
+
 def blocks_of(K, pattern):
     n = pattern.node_count
     rows = np.repeat(np.arange(n), np.diff(pattern.row_start.astype(int)))
@@ -94,15 +103,22 @@ def test_matrices_of_all_levels_are_those_of_the_basis(count):
     S = np.kron(interpolation(levels), np.eye(3))
     whole, n0 = S.T @ A @ S, 3 * levels.starts[1]
     np.testing.assert_allclose(dense(maps.coarse, own.coarse), whole[:n0, :n0], atol=1e-10 * np.abs(whole).max())
-    D = np.zeros_like(A)
-    for i in range(0, len(A), 3):
-        D[i : i + 3, i : i + 3] = np.linalg.inv(whole[i : i + 3, i : i + 3])
     r = rng.normal(size=(model.node_count, 3))
-    expected = S @ D @ S.T @ r.ravel()
+
+    def expected_of(is_exact):
+        total = np.zeros_like(A)
+        for n in levels.starts[1:]:
+            P = from_level(levels, n)
+            A_l, D = P.T @ A @ P, np.zeros((3 * n, 3 * n))
+            for i in range(0, 3 * n, 3):
+                D[i : i + 3, i : i + 3] = np.linalg.inv(A_l[i : i + 3, i : i + 3])
+            total += P @ (np.linalg.inv(A_l) if is_exact and 3 * n == n0 else D) @ P.T
+        return total @ r.ravel()
+
+    expected = expected_of(False)
     np.testing.assert_allclose(made.apply(r).ravel(), expected, atol=1e-9 * np.abs(expected).max())
     exact = LevelPreconditioner(own, none, LU)
-    D[:n0, :n0] = np.linalg.inv(whole[:n0, :n0])
-    expected = S @ D @ S.T @ r.ravel()
+    expected = expected_of(True)
     np.testing.assert_allclose(exact.apply(r).ravel(), expected, atol=1e-9 * np.abs(expected).max())
 
 

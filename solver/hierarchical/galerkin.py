@@ -28,14 +28,14 @@ class LevelMaps:
 
     Attributes:
         down: For every level from the finest to the first: blocks there → blocks on the level below, (b', b).
-        details: For the same levels: the blocks on the diagonal of the nodes that the level adds.
+        diagonals: For the same levels: the blocks on the diagonal.
         coarse: Pattern of the coarse level.
         corners: Blocks of coarse tets, 16 each → blocks there, (b0, 16 M).
         keys: row · n + column of the blocks of the finest level, rising, (b,).
     """
 
     down: tuple[csr_matrix, ...]
-    details: tuple[Whole, ...]
+    diagonals: tuple[Whole, ...]
     coarse: BlockPattern
     corners: csr_matrix
     keys: Whole
@@ -63,10 +63,10 @@ def blocks_between(pattern: BlockPattern, nodes: slice) -> tuple[Whole, Whole, W
 
 def _make(levels: Levels, rows: Whole, columns: Whole, blocks: Whole) -> LevelMaps:
     keys = rows * levels.starts[-1] + columns
-    down, details = [], []
+    down, diagonals = [], []
     for level in range(levels.count, 0, -1):
         first, end = levels.starts[level], levels.starts[level + 1]
-        details.append(np.flatnonzero((rows == columns) & (rows >= first)))
+        diagonals.append(np.flatnonzero(rows == columns))
         parents = np.repeat(np.arange(end)[:, None], 2, axis=1)
         parents[first:] = levels.parents[first - levels.starts[1] : end - levels.starts[1]]
         above = np.arange(len(rows))
@@ -79,7 +79,7 @@ def _make(levels: Levels, rows: Whole, columns: Whole, blocks: Whole) -> LevelMa
     coarse = block_pattern(levels.coarse_tets, levels.starts[1])
     places = coarse.corner_block.reshape(-1).astype(np.int64)
     corners = csr_matrix((np.ones(len(places)), (places, np.arange(len(places)))), (coarse.block_count, len(places)))
-    return LevelMaps(tuple(down), tuple(details), coarse, corners, keys)
+    return LevelMaps(tuple(down), tuple(diagonals), coarse, corners, keys)
 
 
 def of_coarse_tets(maps: LevelMaps, gradients: Floats, moduli: Floats) -> Floats:

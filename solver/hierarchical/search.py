@@ -17,7 +17,7 @@ from ..linear.block_jacobi import invert_diagonal
 from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved
 from .free_motion import FreeMotions
-from .preconditioner import LevelPreconditioner, multiply_blocks
+from .preconditioner import LevelPreconditioner, multiplied
 
 SMALLEST = 1.0e-300  # ‖b‖² that counts as none
 RESTARTS = 3
@@ -74,8 +74,7 @@ def search(
     invert_diagonal(pattern.diagonal, is_free, values, inverse)
 
     def precondition(r: Floats) -> Floats:
-        z = np.empty_like(r)
-        multiply_blocks(0, inverse, r, z)
+        z = multiplied(inverse, r)
         for nodes, own in bodies:
             z[nodes] = own.apply(r[nodes])
         clear(is_free, z)
