@@ -74,8 +74,20 @@ class LevelBody:
         F = self.mean(x)
         write_details(
             self.levels.per_coarse, x, self.corners, self.Dm_inverse, self.volume, self.mu, self.lam, self.damping, R,
-            F, self.green_stress(F), self.means.volume, warped,
+            self.excess(F, R), self.means.volume, warped,
         )  # fmt: skip
+
+    def excess(self, F: Floats, R: Floats) -> Floats:
+        """Returns V (P_Green − P_linear) of coarse tets with gradients F [J], (M, 3, 3)."""
+        found = self.green_stress(F)
+        green.take_linear_stress(R, F, self.coarse_mu, self.coarse_lam, self.means.volume, found)
+        return found
+
+    def excess_energy(self, F: Floats, R: Floats) -> Floats:
+        """Returns V (ψ_Green − ψ_linear) of coarse tets with gradients F [J], (M,)."""
+        found = self.green_energy(F)
+        green.take_linear_energy(R, F, self.coarse_mu, self.coarse_lam, self.means.volume, found)
+        return found
 
     def beyond(self, x: Floats, R: Floats, clamp: bool) -> Floats:
         """Returns V (∂P_Green/∂F − ∂P_linear/∂F) of coarse tets [J], (M, 9, 9): what records do not tell of K."""

@@ -44,8 +44,7 @@ def write_details(
     lam: Floats,
     damping: Floats,
     R: Floats,
-    mean: Floats,
-    stress: Floats,
+    excess: Floats,
     whole: Floats,
     warped: Floats,
 ) -> None:
@@ -56,37 +55,29 @@ def write_details(
         x: Node positions [m], (n, 3).
         tets, Dm_inverse, volume, mu, lam, damping: Of a `Model`, of these tets, (m, …).
         R: Rotations of coarse tets, (M, 3, 3).
-        mean: F, (M, 3, 3).
-        stress: V P_Green(F) [J], (M, 3, 3).
+        excess: V (P_Green(F) − P_linear(F)) of coarse tets [J], (M, 3, 3).
         whole: Volumes of coarse tets [m³], (M,).
         warped: Out.
     """
 
     def work(begin: int, end: int) -> None:
-        write_range(begin, end, per, x, tets, Dm_inverse, volume, mu, lam, damping, R, mean, stress, whole, warped)
+        write_range(begin, end, per, x, tets, Dm_inverse, volume, mu, lam, damping, R, excess, whole, warped)
 
     run_ranges(0, len(tets), AT_ONCE, work)
 
 
 @kernel(contract=True)
-def write_range(begin, end, per, x, tets, Dm_inverse, volume, mu, lam, damping, R, mean, stress, whole, warped):
+def write_range(begin, end, per, x, tets, Dm_inverse, volume, mu, lam, damping, R, excess, whole, warped):
     """Writes the records of the fine tets from `begin` to `end`; see `write_details`."""
-    F, turn, A = np.zeros(9 * L), np.zeros(9 * L), np.empty((3, 3))
-    last = -1
+    F, turn = np.zeros(9 * L), np.zeros(9 * L)
     for tet in range(begin, end):
         coarse = tet // per
-        if coarse != last:
-            missing(R[coarse], mean[coarse], mu[tet], lam[tet], A)
-            for i in range(3):
-                for j in range(3):
-                    A[i, j] += stress[coarse, i, j] / whole[coarse]
-            last = coarse
         deform(tet, x, tets, Dm_inverse, F, 0)
         for row in range(3):
             for column in range(3):
                 turn[(3 * column + row) * L] = R[coarse, row, column]
         write_record(tet, F, turn, 0, nothing(), nothing(), Dm_inverse, volume, mu, lam, damping, warped)
-        V, w = -volume[tet], WARPED * tet + FORCE
+        A, V, w = excess[coarse], -volume[tet] / whole[coarse], WARPED * tet + FORCE
         s = three(V * A[0, 0], V * A[1, 0], V * A[2, 0])
         t = three(V * A[0, 1], V * A[1, 1], V * A[2, 1])
         u = three(V * A[0, 2], V * A[1, 2], V * A[2, 2])
@@ -95,22 +86,6 @@ def write_range(begin, end, per, x, tets, Dm_inverse, volume, mu, lam, damping, 
         q = add(load(warped, w + 6), 1.0, turned(s, t, u, h))
         r = add(load(warped, w + 9), 1.0, turned(s, t, u, i))
         store_four(warped, w, p, q, r)
-
-
-@kernel(inside=True)
-def missing(R, F, mu, lam, out):
-    """Writes minus the corotated linear stress of F in the frame R [Pa], (3, 3)."""
-    trace = R[0, 0] * F[0, 0] + R[1, 0] * F[1, 0] + R[2, 0] * F[2, 0] - 1.0
-    trace += R[0, 1] * F[0, 1] + R[1, 1] * F[1, 1] + R[2, 1] * F[2, 1] - 1.0
-    trace += R[0, 2] * F[0, 2] + R[1, 2] * F[1, 2] + R[2, 2] * F[2, 2] - 1.0
-    for i in range(3):
-        for j in range(3):
-            total = lam * trace * R[i, j]
-            for k in range(3):
-                one = R[0, k] * F[0, j] + R[1, k] * F[1, j] + R[2, k] * F[2, j]
-                other = R[0, j] * F[0, k] + R[1, j] * F[1, k] + R[2, j] * F[2, k]
-                total += R[i, k] * mu * (one + other - (2.0 if k == j else 0.0))
-            out[i, j] = -total
 
 
 @kernel(contract=True)

@@ -85,6 +85,41 @@ def take_linear(R, mu, lam, volume, out):
         add_strain(-volume[tet], R[tet], mu[tet], lam[tet], out[tet])
 
 
+@kernel()
+def take_linear_stress(R, F, mu, lam, volume, out):
+    """Takes V R (2μ ε + λ tr(ε) I) of corotated linear strain, ε = sym(RᵀF) − I, from `out` [J], (M, 3, 3)."""
+    e = np.empty((3, 3))
+    for tet in range(len(R)):
+        trace = linear_strain(R[tet], F[tet], e)
+        for i in range(3):
+            for j in range(3):
+                total = R[tet, i, 0] * e[0, j] + R[tet, i, 1] * e[1, j] + R[tet, i, 2] * e[2, j]
+                out[tet, i, j] -= volume[tet] * (2.0 * mu[tet] * total + lam[tet] * trace * R[tet, i, j])
+
+
+@kernel()
+def take_linear_energy(R, F, mu, lam, volume, out):
+    """Takes V (μ |ε|² + λ/2 tr²ε) from `out` [J], (M,)."""
+    e = np.empty((3, 3))
+    for tet in range(len(R)):
+        trace, square = linear_strain(R[tet], F[tet], e), 0.0
+        for i in range(3):
+            for j in range(3):
+                square += e[i, j] * e[i, j]
+        out[tet] -= volume[tet] * (mu[tet] * square + 0.5 * lam[tet] * trace * trace)
+
+
+@kernel(inside=True)
+def linear_strain(R, F, e):
+    """Writes sym(RᵀF) − I of one tet, (3, 3), and returns its trace."""
+    for i in range(3):
+        for j in range(3):
+            one = R[0, i] * F[0, j] + R[1, i] * F[1, j] + R[2, i] * F[2, j]
+            other = R[0, j] * F[0, i] + R[1, j] * F[1, i] + R[2, j] * F[2, i]
+            e[i, j] = 0.5 * (one + other) - (1.0 if i == j else 0.0)
+    return e[0, 0] + e[1, 1] + e[2, 2]
+
+
 @kernel(inside=True)
 def add_strain(factor, F, mu, lam, out):
     """Adds what the change of strain gives: F (2μ δE + λ tr(δE) I)."""

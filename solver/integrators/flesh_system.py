@@ -93,7 +93,7 @@ class FleshSystem:
         self._assemble_corotated(flesh)
         self._assemble_flesh(flesh)
         if self.levels:
-            self.levels.begin(self.about, self.drag, self.base)
+            self.levels.begin(self.x0, self.drag, self.base, self.base_force)
         if self.once and self.looked_once:
             self._assemble_once(self.once, self.looked_once)
         self._assemble_held_shear()
@@ -133,8 +133,6 @@ class FleshSystem:
                 pull[whole[0]] += dt * self.looked.force[own[0]]
         if self.levels:
             for nodes in self.levels.rows:
-                blocks = blocks_of(model.pattern.row_start, nodes)
-                _over(add_blocks, self.levels.tangent[blocks], dt * dt, self.values[blocks])
                 pull[nodes] += dt * self.levels.force[nodes]
         push = np.empty_like(self.r)
         push_by_gravity(model.mass, model.gravity_scale, floats(outside.gravity), dt, push)

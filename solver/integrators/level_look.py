@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hierarchical bodies as a step sees them: forces at an iterate, and the matrix in two parts.
+"""Hierarchical bodies as a step sees them: linear on the fine level, Green's strain on the coarse one.
 
-The blocks of the fine tets depend on their frames alone, which are held during a step: they are summed once. What
-Green's strain of the coarse tets makes of the tangent beyond that follows the iterates, and is kept per coarse tet.
+While the frames are held, the forces of the fine tets are linear in the positions: they and their blocks are summed
+once per step, as those of corotated bodies are. What Green's strain makes of the mean gradients beyond that, in forces,
+energy and tangent, follows the iterates, and is kept per coarse tet.
 """
 
 from __future__ import annotations
@@ -14,19 +15,18 @@ import numpy as np
 
 from ..arrays import Bools, Floats, floats
 from ..elements.assembly import assemble
-from ..elements.record import FORCE, WARPED
+from ..elements.linear_pull import add_linear_pull
 from ..hierarchical.body import LevelBody, level_body
 from ..hierarchical.coarse_newton import CoarseProblem
 from ..hierarchical.coarse_solve import by_gradients, lu_factors
 from ..hierarchical.galerkin import blocks_between, level_maps, of_coarse_tets
 from ..hierarchical.green import take_linear
+from ..hierarchical.means import add_stress
 from ..hierarchical.preconditioner import LevelBlocks, LevelPreconditioner
 from ..hierarchical.search import search
 from ..hierarchical.transforms import gather_forces, to_nodal
-from ..jit import kernel
 from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved
-from ..linear.threes import add, load, nothing, store
 from ..method import HIERARCHICAL, LU
 from ..model import Model
 from .flesh import ROUNDING
@@ -47,59 +47,69 @@ class LevelLook:
     Attributes:
         bodies, frames, solvers: One by one, with the rotations of their coarse tets, (M, 3, 3), held, and how their
             coarse matrices are solved with.
-        force: Elastic forces at the last look [N], of all nodes of the model, (n, 3).
-        tangent: Blocks of the fine tets [N/m], in the rows of these bodies, (b, 9).
+        known: V (P_Green − P_linear) of coarse tets where the step is linearised [J], (M, 3, 3) each.
+        force: What the last look found beyond the linear forces [N], of all nodes of the model, (n, 3).
+        energy: What belongs to that, per body [J], (k,).
         seconds: Time spent on the coarse level and on the fine one.
         coarse_iterations: Newton iterations of the coarse problems.
     """
 
-    def __init__(self, model: Model, numbers: Sequence[int], x0: Floats, held: Floats | None, dt: float) -> None:
-        """Begins a step of Δt = `dt` [s] at x0 [m], (n, 3), with rotations of tets that are held, (m, 3, 3)."""
-        self.model, self.numbers, self.dt = model, tuple(numbers), dt
+    def __init__(self, model: Model, numbers: Sequence[int], about: Floats, held: Floats | None, dt: float) -> None:
+        """Begins a step of Δt = `dt` [s], linearised about a position [m], (n, 3).
+
+        `held` are the rotations of tets that hold theirs, (m, 3, 3).
+        """
+        self.model, self.numbers, self.about, self.dt = model, tuple(numbers), about, dt
         self.bodies = [level_body(model, number) for number in numbers]
-        self.frames = [self._frames(number, body, x0, held) for number, body in zip(numbers, self.bodies, strict=True)]
+        self.frames = [self._frames(number, body, held) for number, body in zip(numbers, self.bodies, strict=True)]
         self.solvers = [model.methods[number].coarse_solver for number in numbers]
         pattern = model.pattern
         self.maps = [level_maps(body.levels, pattern, body.nodes) for body in self.bodies]
-        self.force, self.tangent = np.zeros((model.node_count, 3)), np.empty((pattern.block_count, 9))
+        self.known: list[Floats] = []
+        self.force = np.zeros((model.node_count, 3))
         self.outside: object = None
         self.blocks: list[LevelBlocks] = []
         self.linear = [self._linear(k) for k in range(len(self.bodies))]
         self.energy = np.zeros(len(self.bodies))
         self.seconds, self.coarse_iterations = {"coarse": 0.0, "fine": 0.0}, 0
 
-    def _frames(self, number: int, body: LevelBody, x0: Floats, held: Floats | None) -> Floats:
+    def _frames(self, number: int, body: LevelBody, held: Floats | None) -> Floats:
         if held is not None and self.model.methods[number].rotations_every > 1:
             return floats(held[body.tets][:: body.levels.per_coarse])
-        return body.rotations(floats(x0[body.nodes]))
+        return body.rotations(floats(self.about[body.nodes]))
 
     @property
     def rows(self) -> list[slice]:
         """Nodes of the bodies."""
         return [body.nodes for body in self.bodies]
 
-    def begin(self, x0: Floats, drag: Floats, values: Floats) -> None:
-        """Writes mass and damping at x0 into the rows of these bodies, (b, 9), and sums up what is held."""
-        pattern, warped, force = self.model.pattern, workspace(self.model.pattern).warped, np.empty_like(self.force)
-        none = np.zeros(self.model.node_count)
+    def begin(self, x0: Floats, drag: Floats, values: Floats, force: Floats) -> None:
+        """Writes mass, damping and stiffness into the rows of these bodies, (b, 9), and their forces [N], (n, 3).
+
+        Forces are those at `about`, less what K makes of the way there from where the step begins, x0 [m], (n, 3).
+        """
+        begun = clock.perf_counter()
+        pattern, warped = self.model.pattern, workspace(self.model.pattern).warped
         for body, R in zip(self.bodies, self.frames, strict=True):
-            body.write(floats(x0[body.nodes]), R, warped[body.tets])
-            assemble(0.0, self.dt, drag, pattern, warped, values, force, body.nodes)
-            assemble(1.0, 0.0, none, pattern, warped, self.tangent, force, body.nodes)
+            own = floats(self.about[body.nodes])
+            body.write(own, R, warped[body.tets])
+            if self.about is not x0:
+                add_linear_pull(1.0, self.about - x0, self.model.tets[body.tets], warped[body.tets])
+            assemble(self.dt**2, self.dt, drag, pattern, warped, values, force, body.nodes)
+            self.known.append(body.excess(body.mean(own), R))
+        self.seconds["fine"] += clock.perf_counter() - begun
 
     def at(self, x: Floats, clamp: bool = True) -> None:
         """Looks at x [m], (n, 3); `clamp` as for `hyperelastic.element`."""
         begun = clock.perf_counter()
-        self.x, pattern, warped = x, self.model.pattern, workspace(self.model.pattern).warped
-        self.clamp = clamp
+        self.x, self.clamp = x, clamp
         self._beyond: dict[tuple[int, bool], Floats] = {}
-        for body, R in zip(self.bodies, self.frames, strict=True):
-            own = floats(x[body.nodes])
-            body.write(own, R, warped[body.tets])
-            n = body.nodes
-            sum_forces(n.start, n.stop, pattern.corner_start, pattern.corners, warped, self.force)
+        self.force[:] = 0.0
+        for body, R, known in zip(self.bodies, self.frames, self.known, strict=True):
+            more = body.excess(body.mean(floats(x[body.nodes])), R) - known
+            add_stress(-1.0, more, body.means.nodes, body.means.gradients, self.force[body.nodes])
         self.energy = self.energies(x)
-        self.seconds["fine"] += clock.perf_counter() - begun
+        self.seconds["coarse"] += clock.perf_counter() - begun
 
     def beyond(self, k: int, clamp: bool) -> Floats:
         """Returns what the tangent of a body is beyond its blocks at the last look [J], (M, 9, 9), clamped or not."""
@@ -109,9 +119,12 @@ class LevelLook:
         return self._beyond[k, clamp]
 
     def energies(self, x: Floats) -> Floats:
-        """Returns what each body stores at x [m], (n, 3), in joules."""
-        pairs = zip(self.bodies, self.frames, strict=True)
-        return np.array([body.energy(floats(x[body.nodes]), R) for body, R in pairs])
+        """Returns the energy that `force` belongs to at x [m], (n, 3), of each body [J]."""
+        found = []
+        for body, R, known in zip(self.bodies, self.frames, self.known, strict=True):
+            F = body.mean(floats(x[body.nodes]))
+            found.append(body.excess_energy(F, R).sum() - np.sum(known * F))
+        return np.array(found)
 
     def noise(self, x: Floats) -> tuple[float, Floats]:
         """Returns what round-off alone leaves: of the sum of forces [N], and of the bodies' energies [J], (k,)."""
@@ -217,14 +230,3 @@ def _moves(body: LevelBody, is_free: Bools) -> Bools:
     held[:, 0] = ~is_free[body.nodes]
     gather_forces(first, levels.parents, held)
     return np.asarray(held[:first, 0] == 0.0)
-
-
-@kernel()
-def sum_forces(begin, end, corner_start, corners, warped, force):
-    """Writes the forces on the nodes from `begin` to `end` [N], (n, 3), out of the records of their tets."""
-    for node in range(begin, end):
-        pull = nothing()
-        for place in range(corner_start[node], corner_start[node + 1]):
-            tet, corner = corners[place] >> np.uint32(2), corners[place] & np.uint32(3)
-            pull = add(pull, 1.0, load(warped, WARPED * tet + FORCE + 3 * corner))
-        store(force, 3 * node, pull)

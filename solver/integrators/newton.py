@@ -25,6 +25,7 @@ from .right_side import move
 FIRST = 0.01  # share of the residual that the first solve may leave
 LOOSE = 0.1  # and others at most
 SLOW = 0.2  # share of the residual that a solve by the clamped tangent may leave
+STRAIGHT = 0.01  # residual up to which the coarse problem of hierarchical bodies is as linear as the fine one
 NEAR = 0.1  # residual from which the true one is tried instead
 
 
@@ -72,7 +73,7 @@ class NewtonStep:
             SolveFailed: Velocities are no longer numbers.
         """
         system = self.system
-        if system.levels:
+        if system.levels and self.residual > STRAIGHT:
             self._solve_coarse()
         guess = np.where(self.is_free[:, None], self.guess, (self.target - self.x) / self.dt)
         d = self._direction(guess)
