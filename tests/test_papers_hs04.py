@@ -44,6 +44,14 @@ def test_pressure_and_shear_are_those_of_the_twin(name):
         np.testing.assert_allclose(found[part], expected, atol=1e-8 * np.abs(expected).max())
 
 
+def test_the_deviator_is_what_a_traceless_stress_makes():
+    model, x = cube()
+    mu, lam = lame(1.0e5, 0.33)
+    found = hs04_forces.parts(model, hs04_bodies.METHODS["green"], x)["deviator"]
+    expected = twin.forces("green", model.X, model.tets, x, mu, -2.0 * mu / 3.0)
+    np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
+
+
 def test_the_hybrid_method_has_pressure_from_green_and_shear_from_polar():
     model, x = cube()
     found = {name: hs04_forces.parts(model, hs04_bodies.METHODS[name], x) for name in ("green", "hybrid", "polar")}
