@@ -114,6 +114,19 @@ def test_half_a_simulation_goes_on_with_the_same_bits(tmp_path, method):
 
 
 @others
+def test_beside_a_body_of_newtons_method_all_move_as_without(tmp_path, method):
+    """The steps of such scenes have another system; what is solved for is the same."""
+    ends = []
+    for other in ("green", "polar"):
+        body = block((2, 2, 2), (0.4, 0.4, 0.4), (3.0, 0.0, 0.0), key="other", method=Method(other))
+        tight = Settings(tolerance=1e-9, max_iterations=3000)
+        run = Run(tmp_path, Scene((hanging(method), body), (), tight))
+        run.advance(6)
+        ends.append(run.state.x[run.built.model.bodies[0].nodes])
+    assert np.abs(ends[0] - ends[1]).max() < 1e-7
+
+
+@others
 @pytest.mark.parametrize("strain", (0.02, 0.002))
 def test_a_shape_under_stress_at_rest_is_in_balance(tmp_path, method, strain):
     """Gravity Already in Shape: to round-off, and by QR but for squares of the strain, which it measures otherwise."""
