@@ -159,7 +159,7 @@ EXPERIMENT = Experiment(
     around. On the way every formulation is asked for the elastic forces on the nodes where they are, and the error is
     ‖f − f_Green‖ / ‖f_Green‖; means over the time at rest, and over the turn. Pressure is what λ makes of the force,
     shear what μ makes: forces are linear in both at given positions. Where stress is split by its trace instead,
-    pressure is 1 + 2μ/3λ times as much, with the same relative error, and the deviator is what is left. Another cube is turned
-    rigidly, where Green's force is zero; there forces are measured by Green's in the sheared cube.""",
+    pressure is 1 + 2μ/3λ times as much, with the same relative error, and the deviator is what is left. Another cube
+    is turned rigidly, where Green's force is zero; there forces are measured by Green's in the sheared cube.""",
     run,
 )

@@ -13,7 +13,7 @@ from sinew.solver.arrays import Floats, Indices
 from sinew.solver.simulation import Simulation
 
 SLOWER = (
-    "Newton's method on all tets takes two or three iterations of compiled conjugate gradients here; the search on "
+    "Newton's method on all tets takes two to four iterations of compiled conjugate gradients here; the search on "
     "levels solves the coarse problem besides and passes over all levels in each of its iterations"
 )
 
