@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The energy of hierarchical bodies: against its twin, its own differences, and where it becomes another one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import formulation_twins_levels as twins
 from meshes import bar
 from scenes import rotation
+from sinew.solver.elements.stress import elastic_stress
 from sinew.solver.formulations import formulation
+from sinew.solver.hierarchical.stress import level_stress
 from sinew.solver.levels import levels_of, nodes_of, refined
 from sinew.solver.materials.elastic import lame
 from sinew.solver.method import Method
@@ -178,3 +182,21 @@ def test_pressed_details_stay_stable_where_the_plain_energy_does_not():
     assert smallest_over_rest(model, 0.15, False) > 0.5 * at_rest
     assert smallest_over_rest(model, 0.25, False) > 0.2 * at_rest
     assert smallest_over_rest(model, 0.15, True) < 0.0  # details would grow by themselves
+
+
+def test_stress_is_that_of_greens_strain_where_all_is_stretched_alike():
+    model = level_model(1)
+    F = np.array([[1.2, 0.1, 0.0], [0.0, 0.9, -0.05], [0.1, 0.0, 1.1]])
+    stress, largest = level_stress(model, 0, model.X @ F.T)
+    expected = twins.green(F, MU, LAM)[1] @ F.T / np.linalg.det(F)
+    six = expected[(0, 1, 2, 0, 1, 2), (0, 1, 2, 1, 2, 0)]
+    np.testing.assert_allclose(stress, np.tile(six, (len(stress), 1)), rtol=1e-9, atol=1e-6)
+    np.testing.assert_allclose(largest, np.linalg.eigvalsh(expected).max(), rtol=1e-9)
+
+
+def test_stress_of_small_details_is_hookes():
+    model = level_model(1)
+    x = model.X + 1e-7 * np.random.default_rng(8).normal(size=model.X.shape)
+    stress, _ = level_stress(model, 0, x)
+    linear, _ = elastic_stress(replace(model, methods=(Method("linear"),)), x)
+    np.testing.assert_allclose(stress, linear, atol=1e-5 * np.abs(linear).max())

@@ -12,6 +12,8 @@ from ..elements.stress import elastic_stress, von_mises
 from ..errors import SinewError
 from ..flesh.stress import cauchy_stress
 from ..heat import plasticity_of
+from ..hierarchical.stress import level_stress
+from ..integrators.level_look import level_numbers
 from ..plastic import plastic_norm
 from ..present_model import present_model
 from ..scene import Body
@@ -32,6 +34,9 @@ def fields(simulation: Simulation, wanted: Collection[str]) -> dict[str, Floats]
         for part in built.flesh.parts if built.flesh else ():
             rows, x = part.part.tets, floats(state.x[part.part.nodes])
             stress[rows], largest[rows] = cauchy_stress(part, part.at_rest_in(model), x)
+        for number in level_numbers(model):
+            rows = model.bodies[number].tets
+            stress[rows], largest[rows] = level_stress(model, number, state.x)
         found["stress"], found["principal_stress"] = von_mises(stress), largest
     if "plastic_strain" in wanted:
         found["plastic_strain"] = plastic_norm(built.model, state)
