@@ -244,3 +244,23 @@ def test_springs_pull_and_two_bodies_do_not_know_each_other():
         ends.append(state.x[: alone.node_count])
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-7)
     assert ends[0][:, 2].max() > 1.01
+
+
+def test_details_bring_a_bar_nearer_to_greens_strain_on_all_tets():
+    own = part(1, cells=(6, 1, 1), stiffness=2.0e5)
+    levels, count = own.levels, own.levels.starts[1]
+    green = Method("green")
+    fine = replace(own, method=green, levels=None)
+    tets = levels.coarse_tets
+    alone = replace(fine, nodes=own.nodes[:count], tets=tets, fill=np.ones(len(tets)))
+    ends = {}
+    for name, body in (("hierarchical", own), ("fine", fine), ("coarse", alone)):
+        model = make_model([body])
+        state = at_rest(model)
+        for _ in range(25):  # of 0.2 s, which bring it to rest
+            assert step(model, state, clamped(model), 0.2, Settings(tolerance=1e-6)).converged
+        ends[name] = state.x[:count] - model.X[:count]
+    size = np.linalg.norm(ends["fine"])
+    error, without = (np.linalg.norm(ends[name] - ends["fine"]) / size for name in ("hierarchical", "coarse"))
+    assert np.abs(ends["fine"]).max() > 6.0  # as much as it is long
+    assert error < 0.04 < 0.2 < without
