@@ -206,12 +206,12 @@ PINNED = {
         30,
         {
             "Dane": {
-                "tets": (1979, 80),
+                "tets": (2025, 80),
                 "volume_ratio": (1.0, 0.02),
                 "core_tets": (293, 30),
                 "core_stretch": (0.0, 1e-6),
-                "core_turned": (32.7, 6.0),
-                "skin_lag": (0.153, 0.05),
+                "core_turned": (33.3, 6.0),
+                "skin_lag": (0.135, 0.05),
             }
         },
     ),

@@ -15,6 +15,7 @@ from export_scenes import exported, refused
 from sinew.addon import export, presets, roles
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.status import Status
+from sinew.addon.drawing import own_weight
 from sinew.addon.export import settings_digest
 from sinew.solver.rigid_core_settings import Core, Pull
 from test_addon import drawn
@@ -172,6 +173,15 @@ def test_flesh_has_no_core() -> None:
     assert "use_core" in presets.NOT_OF_FLESH
     assert "choose Soft Body" in " ".join(drawn(obj, "draw_core").lines)
     assert not drawn(obj, "draw_core").enabled_of("core_skin_thickness")
+
+
+def test_a_soft_body_stands_on_its_core() -> None:
+    scene = fresh()
+    obj = body()
+    obj.sinew.youngs_modulus = 1000.0
+    assert not own_weight.collapses(obj, scene)
+    obj.sinew.use_core = False
+    assert own_weight.collapses(obj, scene)
 
 
 def test_every_setting_stands_in_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:

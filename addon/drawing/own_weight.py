@@ -7,7 +7,8 @@ stand and fall as large things do, with slow wobbles. Simulated Size s scales th
 its small likeness does, whose fall and wobbles are over within a few frames.
 
 Flesh that something holds does not stand on its foot. It hangs from what is inside it, at most as far as it is thick:
-for H stands 6 V / A, the diameter of a ball of the same volume V and area A, where that is less than its height.
+for H stands 6 V / A, the diameter of a ball of the same volume V and area A, where that is less than its height. Nor
+does a body with a rigid core collapse: its skin alone may sag.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def stiffness_that_stands(obj: bpy.types.Object, scene: bpy.types.Scene) -> floa
 
 def collapses(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether the body is squeezed flat by its own weight wherever it stands; flesh hangs on its bones instead."""
-    return not _is_held_flesh(obj, scene) and strain_at_foot(obj, scene) > COLLAPSES
+    has_bones = _is_held_flesh(obj, scene) or obj.sinew.use_core
+    return not has_bones and strain_at_foot(obj, scene) > COLLAPSES
 
 
 def hangs_far(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
