@@ -116,4 +116,6 @@ def test_rows_of_linear_bodies_are_kept_until_anything_in_them_changes():
             join(of, dt)
         one, other = workspace(model.pattern), workspace(fresh.pattern)
         assert np.array_equal(one.values, other.values) and np.array_equal(one.force, other.force)
+    scaled = replace(kept, mass=1.0 * kept.mass)
+    assert recall(scaled, 0, 0.02) and not recall(replace(kept, mass=2.0 * kept.mass), 0, 0.02)
     assert recall(kept, 0, 0.02) and not recall(kept, 0, 0.03) and not recall(kept, 1, 0.02)

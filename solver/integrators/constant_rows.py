@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from ..arrays import Floats
 from ..elements.assembly import gather_forces
 from ..elements.records import method_of
@@ -20,14 +22,16 @@ _kept: WeakKeyDictionary[BlockPattern, dict[int, tuple[tuple[Any, ...], Floats]]
 def recall(model: Model, number: int, dt: float) -> bool:
     """Writes the rows of a linear body and its elastic forces, if they are known; returns whether they were.
 
-    The blocks have the bits that `assemble` gave them. What they follow from is compared by which arrays they are:
-    models are replaced where anything in them changes.
+    The blocks have the bits that `assemble` gave them. What they follow from is compared by which arrays they are,
+    since models are replaced where anything in them changes; what BDF2 scales in every step, by its values.
     """
     kept = _kept.get(model.pattern, {}).get(number)
     if kept is None or len(model.pressure_modulus):
         return False
-    asked, values = kept
-    if any(a is not b for a, b in zip(_source(model), asked[1:], strict=True)) or asked[0] != dt:
+    (asked_dt, given, scaled), values = kept
+    if asked_dt != dt or any(a is not b for a, b in zip(_given(model), given, strict=True)):
+        return False
+    if not all(a is b or np.array_equal(a, b) for a, b in zip(_scaled(model), scaled, strict=True)):
         return False
     pattern, nodes, work = model.pattern, model.bodies[number].nodes, workspace(model.pattern)
     work.values[pattern.row_start[nodes.start] : pattern.row_start[nodes.stop]] = values
@@ -41,11 +45,14 @@ def keep(model: Model, number: int, dt: float) -> None:
         pattern, nodes = model.pattern, model.bodies[number].nodes
         rows = slice(int(pattern.row_start[nodes.start]), int(pattern.row_start[nodes.stop]))
         values = workspace(pattern).values[rows].copy()
-        _kept.setdefault(pattern, {})[number] = ((dt, *_source(model)), values)
+        _kept.setdefault(pattern, {})[number] = ((dt, _given(model), _scaled(model)), values)
 
 
-def _source(model: Model) -> tuple[Floats, ...]:
-    """Returns all that the rows of a linear body follow from but Δt."""
-    return (
-        model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping, model.mass, model.mass_damping
-    )  # fmt: skip
+def _given(model: Model) -> tuple[Floats, ...]:
+    """Returns what the rows of linear bodies follow from."""
+    return model.Dm_inverse, model.volume, model.mu, model.lam
+
+
+def _scaled(model: Model) -> tuple[Floats, ...]:
+    """Returns the same of what BDF2 scales."""
+    return model.stiffness_damping, model.mass, model.mass_damping
