@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Floats, Indices
 from ..levels import Levels
+from ..linear.pattern import BlockPattern
 from ..model import Model
 from . import green
 from .details import find_rotations, sum_details, write_details
@@ -118,26 +119,20 @@ class LevelBody:
         return found
 
 
-_kept: WeakKeyDictionary[Levels, tuple[Model, LevelBody]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[BlockPattern, dict[int, tuple[tuple[object, ...], LevelBody]]] = WeakKeyDictionary()
 
 
 def level_body(model: Model, number: int) -> LevelBody:
     """Returns a body of a model that has levels; kept while its rest shapes and moduli stay."""
-    levels, body = model.levels[number], model.bodies[number]
+    kept, levels = _kept.setdefault(model.pattern, {}), model.levels[number]
     assert levels is not None
-    kept = _kept.get(levels)
-    if kept is not None and _is_same(kept[0], model) and kept[1].nodes == body.nodes and kept[1].tets == body.tets:
-        return kept[1]
-    t = body.tets
-    corners = model.tets[t] - np.int32(body.nodes.start)
-    found = LevelBody(
-        levels, body.nodes, t, corners, means_of(levels, corners, model.Dm_inverse[t], model.volume[t]),
-        model.Dm_inverse[t], model.volume[t], model.mu[t], model.lam[t], model.stiffness_damping[t],
-    )  # fmt: skip
-    _kept[levels] = model, found
-    return found
-
-
-def _is_same(one: Model, other: Model) -> bool:
-    names = ("Dm_inverse", "volume", "mu", "lam", "stiffness_damping")
-    return all(getattr(one, name) is getattr(other, name) for name in names)
+    of = (levels, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping)
+    if number not in kept or any(a is not b for a, b in zip(kept[number][0], of, strict=True)):
+        nodes, t = model.bodies[number].nodes, model.bodies[number].tets
+        corners = model.tets[t] - np.int32(nodes.start)
+        found = LevelBody(
+            levels, nodes, t, corners, means_of(levels, corners, model.Dm_inverse[t], model.volume[t]),
+            model.Dm_inverse[t], model.volume[t], model.mu[t], model.lam[t], model.stiffness_damping[t],
+        )  # fmt: skip
+        kept[number] = of, found
+    return kept[number][1]
