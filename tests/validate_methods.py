@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every method bakes real meshes to the end: dropped, on each other, held, resumed; with what it costs beside polar."""
+
+from __future__ import annotations
+
+import dataclasses
+import time as clock
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+trimesh = pytest.importorskip("trimesh")
+
+from method_choices import resisting
+from sinew.solver.cache import CacheReader
+from sinew.solver.errors import Cancelled
+from sinew.solver.method import METHODS, Method
+from sinew.solver.scene import Body, Collider, Material, Meshing, Scene, Settings
+from sinew.solver.simulate import simulate
+from sinew.solver.tracks import TrackWriter
+from tiny_bakes import baked
+
+SECTION = "Methods on real meshes"
+MESHES = ("spot_low.obj", "koala_low.obj", "bunny_libigl_3k.off", "goathead.obj")
+LAST, STOPPED = 36, 11
+JELLY = Material(youngs_modulus=1.0e5, poisson_ratio=0.4, density=1000.0, stiffness_damping=0.01)
+
+
+def standing(path: Path, at: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Returns vertices and triangles of a mesh whose longest side is one, standing at a place."""
+    mesh = trimesh.load(path, process=True, force="mesh")
+    points = np.asarray(mesh.vertices, np.float64)
+    if path.suffix == ".obj":  # these have Y upwards
+        points = points @ np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
+    points = points / np.ptp(points, axis=0).max()
+    low, high = points.min(axis=0), points.max(axis=0)
+    return points - [*(0.5 * (low + high)[:2]), low[2]] + at, np.asarray(mesh.faces, np.int32)
+
+
+def scene_of(path: Path, method: Method, **material: float) -> Scene:
+    """Returns two of a mesh, one above the other, that fall on the ground, and one that hangs by its top."""
+    bodies = []
+    for key, at in (("lower", (0.0, 0.0, 0.05)), ("upper", (0.15, 0.1, 1.1)), ("hangs", (2.0, 0.0, 1.0))):
+        vertices, triangles = standing(path, at)
+        made = dataclasses.replace(JELLY, **material)
+        body = Body(key, key.capitalize(), vertices, triangles, made, Meshing("smooth", None, 8))
+        if key == "hangs":
+            top = np.flatnonzero(vertices[:, 2] > 1.0 + 0.85 * np.ptp(vertices[:, 2])).astype(np.int32)
+            body = dataclasses.replace(body, pinned=top, pin_weights=np.ones(len(top)))
+        bodies.append(resisting(body, method))
+    return Scene(tuple(bodies), (Collider("ground", "Ground"),), Settings(1, LAST, substeps=4))
+
+
+def write(cache: Path, scene: Scene) -> None:
+    scene.save(cache / "scene")
+    tracks = TrackWriter(cache / "scene")
+    hanging = scene.bodies[2]
+    times = np.arange(0.0, 2.0, 0.05)
+    swing = 0.15 * np.sin(5.0 * times)[:, None, None] * np.array([1.0, 0.0, 0.0])
+    tracks.append("body.hangs.targets", times, hanging.vertices[hanging.pinned] + swing)
+    tracks.close()
+
+
+def shown(cache: Path, body: Body) -> np.ndarray:
+    """Returns the render vertices of all samples, (samples, n, 3)."""
+    data = (cache / "play" / f"{body.key}.pc2").read_bytes()[32:]
+    return np.frombuffer(data, np.float32).reshape(-1, len(body.vertices), 3)
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("file", MESHES)
+def test_a_real_mesh_is_baked(reach: Callable[..., bool], shared: Path, tmp_path: Path, file: str, name: str) -> None:
+    scene = scene_of(shared / "testdata" / "surface" / file, Method(name))
+    write(tmp_path / "whole", scene)
+    events: list[dict[str, Any]] = []
+    began = clock.perf_counter()
+    simulate(tmp_path / "whole", events.append)
+    seconds = clock.perf_counter() - began
+    done = events[-1]
+    tets = next(event["tets"] for event in events if event["event"] == "built")
+    what = f"{file}, {name}"
+    steps, failed = 4 * (LAST - 1), done["not_converged"]
+    reach(
+        SECTION, f"{what}: steps of {steps} that did not converge", done["not_converged"], 0, not done["not_converged"]
+    )
+    lowest = min(shown(tmp_path / "whole", body)[..., 2].min() for body in scene.bodies[:2])
+    reach(SECTION, f"{what}: lowest point of what fell [m]", float(lowest), "> -0.02", bool(lowest > -0.02))
+    inverted = f"{done['inverted_tets']:,} of {tets:,} tets inside out at most, {seconds:.1f} s"
+    print(f"{what}: {inverted}")
+
+    write(tmp_path / "parts", scene)
+    frames: list[int] = []
+    with pytest.raises(Cancelled):
+        simulate(
+            tmp_path / "parts", lambda e: frames.append(e.get("frame", 0)), lambda: max(frames, default=0) >= STOPPED
+        )
+    assert CacheReader(tmp_path / "parts").baked()[1] < LAST
+    simulate(tmp_path / "parts", events.append, resume=True)
+    same = baked(tmp_path / "parts") == baked(tmp_path / "whole")
+    reach(SECTION, f"{what}: resumed, the bytes are", "the same" if same else "others", "the same", same)
