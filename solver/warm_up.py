@@ -24,12 +24,14 @@ from .contact.touching import Place
 from .cutting.cut import check_covered
 from .cutting.ears import cut_ears
 from .elements.linear_pull import add_linear_pull
+from .elements.own_strain import own_strains
 from .elements.record import WARPED
 from .fracture.crumbs import leaves_crumb
 from .fracture.splits import plane_normals
 from .integrators.bdf2 import bodies_by_bdf2
 from .jit import PACKAGE, cache_root, is_cached
 from .linear.pcg import solve
+from .linear.tet_products import DAMPED, STIFF, TetProducts
 from .model import Model
 from .present_topology import broken_up
 from .scene import Scene
@@ -94,6 +96,7 @@ def _run(scene: Scene, before_steps: Callable[[], None]) -> None:
         for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
             advance_frame(simulation, frame, lambda positions: None)
         _compile_touching(simulation)
+        _compile_methods(simulation)
         _compile_breaking(simulation)
         render_positions(simulation.built, simulation.state)
         fields(simulation, scene.bodies[0].attributes)
@@ -130,6 +133,15 @@ def _compile_touching(simulation: Simulation) -> None:
     touching = flesh.contact.at(simulation.tracks, 0.0, x)
     touching.add(x, values, force)
     touching.energy(x)
+
+
+def _compile_methods(simulation: Simulation) -> None:
+    """Compiles what runs when bodies of other methods are weighed in contacts, or are free without a matrix."""
+    model = simulation.built.model
+    own_strains(model, simulation.state.x)
+    if any(method.is_matrix_free for method in model.methods):
+        v = np.zeros((model.node_count, 3))
+        TetProducts(model.tets[:1], np.zeros((1, STIFF)), np.zeros((1, DAMPED))).add_to(v, v.copy())
 
 
 def _compile_breaking(simulation: Simulation) -> None:

@@ -35,8 +35,8 @@ def fields(simulation: Simulation, wanted: Collection[str]) -> dict[str, Floats]
             rows, x = part.part.tets, floats(state.x[part.part.nodes])
             stress[rows], largest[rows] = cauchy_stress(part, part.at_rest_in(model), x)
         for number in level_numbers(model):
-            rows = model.bodies[number].tets
-            stress[rows], largest[rows] = level_stress(model, number, state.x)
+            own = model.bodies[number].tets
+            stress[own], largest[own] = level_stress(model, number, state.x)
         found["stress"], found["principal_stress"] = von_mises(stress), largest
     if "plastic_strain" in wanted:
         found["plastic_strain"] = plastic_norm(built.model, state)
