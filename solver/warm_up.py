@@ -24,7 +24,7 @@ from .contact.touching import Place
 from .cutting.cut import check_covered
 from .cutting.ears import cut_ears
 from .elements.linear_pull import add_linear_pull
-from .elements.own_strain import own_strains
+from .elements.own_strain import own_strain
 from .elements.record import WARPED
 from .fracture.crumbs import leaves_crumb
 from .fracture.splits import plane_normals
@@ -138,7 +138,8 @@ def _compile_touching(simulation: Simulation) -> None:
 def _compile_methods(simulation: Simulation) -> None:
     """Compiles what runs when bodies of other methods are weighed in contacts, or are free without a matrix."""
     model = simulation.built.model
-    own_strains(model, simulation.state.x)
+    for body in model.bodies:
+        own_strain(model, body.tets, simulation.state.x)
     if any(method.is_matrix_free for method in model.methods):
         v = np.zeros((model.node_count, 3))
         TetProducts(model.tets[:1], np.zeros((1, STIFF)), np.zeros((1, DAMPED))).add_to(v, v.copy())

@@ -25,8 +25,7 @@ from ..model import Model
 from .frames import AT_ONCE, find_frames, has_own_frames, has_present_gradients
 from .gradient import corotated_strain_of, entries_of, gradient_of
 
-# in place of the strains, and of the rotations, of tets that all have those of the nearest rotation
-NO_STRAIN, NO_FRAMES = np.zeros((0, 6)), np.zeros((0, 3, 3))
+NO_STRAIN = np.zeros((0, 6))  # in place of the strains of tets that all have that by the nearest rotation
 
 
 def own_strain(model: Model, tets: slice, x: Floats) -> Floats:
@@ -39,30 +38,16 @@ def own_strain(model: Model, tets: slice, x: Floats) -> Floats:
     """
     for method, body in zip(model.methods, model.bodies, strict=False):
         if body.tets == tets and has_own_frames(method):
-            return _measured(model, method, tets, x)[0]
+            return measured(method, x, model.tets[tets], model.Dm_inverse[tets])[0]
     return NO_STRAIN
 
 
-def own_strains(model: Model, x: Floats, which: Indices | None = None) -> tuple[Floats, Floats]:
-    """Returns ε and R of every tet, or of the k tets `which`: (k, 6) and (k, 3, 3).
-
-    `NO_STRAIN` and `NO_FRAMES` where R is the nearest rotation in all bodies.
-    """
-    if not any(has_own_frames(method) for method in model.methods):
-        return NO_STRAIN, NO_FRAMES
-    found = [_measured(model, method, body.tets, x) for method, body in zip(model.methods, model.bodies, strict=True)]
-    strain, frames = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return (strain, frames) if which is None else (strain[which], frames[which])
-
-
-def _measured(model: Model, method: Method, t: slice, x: Floats) -> tuple[Floats, Floats]:
-    tets, Dm_inverse = model.tets[t], model.Dm_inverse[t]
+def measured(method: Method, x: Floats, tets: Indices, Dm_inverse: Floats) -> tuple[Floats, Floats]:
+    """Returns ε and R of tets as a method has them, (k, 6) and (k, 3, 3)."""
     frames, strain = np.empty((len(tets), 3, 3)), np.empty((len(tets), 6))
     find_frames(method, x, tets, Dm_inverse, frames)
     measure = present_range if has_present_gradients(method) else turned_range
     run_ranges(0, len(tets), AT_ONCE, lambda begin, end: measure(begin, end, frames, x, tets, Dm_inverse, strain))
-    for core in model.cores:  # rigid, also where the method takes a turn for strain
-        strain[core.tets[(core.tets >= t.start) & (core.tets < t.stop)] - t.start] = 0.0
     return strain, frames
 
 

@@ -18,10 +18,11 @@ import numpy as np
 
 from ..arrays import Floats, Indices
 from ..jit import kernel
-from ..method import LINEAR
+from ..method import LINEAR, Method
 from ..model import Model
-from .gradient import corotated_strain_of, entries_of, gradient_of, six_of
-from .own_strain import own_strains
+from .frames import has_own_frames
+from .gradient import corotated_strain_of, gradient_of
+from .own_strain import measured
 from .rotation import rotation_of
 
 
@@ -38,14 +39,36 @@ def elastic_stress(model: Model, x: Floats, which: Indices | None = None) -> tup
         where something is pulled.
     """
     of = slice(None) if which is None else which
-    tets, initial, kappa = model.tets[of], model.initial_strain, model.pressure_modulus
-    strain, frames = own_strains(model, x, which)
+    tets, strain, kappa = model.tets[of], model.initial_strain, model.pressure_modulus
     stress, largest = np.empty((len(tets), 6)), np.empty(len(tets))
     stress_of_tets(
         x, tets, model.Dm_inverse[of], model.mu[of], model.lam_by_strain[of], kappa[of] if len(kappa) else kappa,
-        initial[of] if len(initial) else initial, strain, frames, stress, largest,
+        strain[of] if len(strain) else strain, stress, largest,
     )  # fmt: skip
+    number = np.arange(model.tet_count) if which is None else which
+    for method, body in zip(model.methods, model.bodies, strict=False):
+        if has_own_frames(method):
+            rows = np.flatnonzero((number >= body.tets.start) & (number < body.tets.stop))
+            stress[rows], largest[rows] = _by_own_strain(model, method, number[rows], x)
     return stress, largest
+
+
+def _by_own_strain(model: Model, method: Method, which: Indices, x: Floats) -> tuple[Floats, Floats]:
+    """Returns the same of some tets of a body with a strain of its own, (k, 6) and (k,)."""
+    e, R = measured(method, x, model.tets[which], model.Dm_inverse[which])
+    strain, kappa = model.initial_strain, model.pressure_modulus
+    J0 = np.ones(len(which))
+    if len(strain):
+        e -= strain[which]
+        J0 += strain[which, :3].sum(axis=1)
+    pressure = model.lam_by_strain[which] * e[:, :3].sum(axis=1)
+    if len(kappa):
+        edges = x[model.tets[which, 1:]] - x[model.tets[which, :1]]
+        pressure += kappa[which] * (np.linalg.det(edges) * np.linalg.det(model.Dm_inverse[which]) - J0)
+    sigma = 2.0 * model.mu[which, None, None] * e[:, [[0, 3, 5], [3, 1, 4], [5, 4, 2]]]
+    sigma += pressure[:, None, None] * np.eye(3)
+    in_space = R @ sigma @ np.swapaxes(R, 1, 2)
+    return in_space[:, [0, 1, 2, 0, 1, 2], [0, 1, 2, 1, 2, 0]], np.linalg.eigvalsh(sigma)[:, 2]
 
 
 def principal_stresses(stress: Floats) -> tuple[Floats, Floats]:
@@ -79,19 +102,12 @@ def von_mises(stress: Floats) -> Floats:
 
 
 @kernel()
-def stress_of_tets(x, tets, Dm_inverse, mu, lam, kappa, initial_strain, own_strain, frames, stress, largest):
-    """Writes what `elastic_stress` returns.
-
-    `kappa` is (m,) or (0,) and `initial_strain` (m, 6) or (0, 6) for none; `own_strain` and `frames` are those of
-    `own_strains`, (m, 6) and (m, 3, 3), or (0, 6) and (0, 3, 3).
-    """
+def stress_of_tets(x, tets, Dm_inverse, mu, lam, kappa, initial_strain, stress, largest):
+    """Writes what `elastic_stress` returns; `kappa` is (m,) or (0,) and `initial_strain` (m, 6) or (0, 6) for none."""
     for tet in range(len(tets)):
         F, s = gradient_of(x, tets[tet], Dm_inverse[tet]), stress[tet]
-        A, B, C, D, E, G, P, Q, R = entries_of(frames[tet]) if len(frames) > 0 else rotation_of(*F)
-        if len(frames) > 0:
-            exx, eyy, ezz, exy, eyz, ezx = six_of(own_strain[tet])
-        else:
-            exx, eyy, ezz, exy, eyz, ezx = corotated_strain_of(*F, A, B, C, D, E, G, P, Q, R)
+        A, B, C, D, E, G, P, Q, R = rotation_of(*F)
+        exx, eyy, ezz, exy, eyz, ezx = corotated_strain_of(*F, A, B, C, D, E, G, P, Q, R)
         J0 = 1.0
         if len(initial_strain) > 0:
             o = initial_strain[tet]
