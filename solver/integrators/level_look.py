@@ -17,7 +17,7 @@ from ..arrays import Bools, Floats, floats
 from ..elements.assembly import assemble
 from ..elements.linear_pull import add_linear_pull
 from ..hierarchical.body import LevelBody, level_body
-from ..hierarchical.coarse_newton import CoarseProblem
+from ..hierarchical.coarse_newton import CoarseProblem, multiply
 from ..hierarchical.coarse_solve import by_gradients, lu_factors
 from ..hierarchical.galerkin import blocks_between, level_maps, of_coarse_tets
 from ..hierarchical.green import take_linear
@@ -32,6 +32,8 @@ from ..model import Model
 from .flesh import ROUNDING
 from .wide_tangent import product
 from .workspace import workspace
+
+BLOCKS_PER_THREAD = 60000  # a product of fewer is over before another thread has begun
 
 
 def level_numbers(model: Model) -> tuple[int, ...]:
@@ -157,7 +159,8 @@ class LevelLook:
             ready.append((body.nodes, LevelPreconditioner(self.blocks[k], more, solver)))
 
         def times(v: Floats) -> Floats:
-            out = product(pattern, values, floats(v))
+            is_small = pattern.block_count < BLOCKS_PER_THREAD
+            out = multiply(pattern, values, v) if is_small else product(pattern, values, v)
             self.add_beyond(v, out)
             return out
 
