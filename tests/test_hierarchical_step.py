@@ -10,7 +10,7 @@ from meshes import bar
 from sinew.solver.formulations import formulation
 from sinew.solver.hierarchical.galerkin import level_maps, of_coarse_tets
 from sinew.solver.hierarchical.preconditioner import LevelBlocks, LevelPreconditioner
-from sinew.solver.hierarchical.transforms import gather_forces, spread_forces, to_hierarchical, to_nodal
+from sinew.solver.hierarchical.transforms import gather_forces, to_hierarchical, to_nodal
 from sinew.solver.integrators.by_newton import moved_by_newton
 from sinew.solver.integrators.flesh_system import FleshSystem
 from sinew.solver.integrators.implicit_euler import step
@@ -82,7 +82,6 @@ def test_transforms_are_the_basis_and_back(count):
         (to_nodal, S),
         (to_hierarchical, np.linalg.inv(S)),
         (gather_forces, S.T),
-        (spread_forces, np.linalg.inv(S).T),
     ):
         found = h.copy()
         transform(first, levels.parents, found)

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Floats, Indices, floats, indices
 from ..elements.assembly import assemble
 from ..hierarchical.body import LevelBody, level_body
+from ..hierarchical.transforms import to_hierarchical
 from ..integrators.workspace import workspace
 from ..levels import Levels, refined
 from ..linear.widening import widen
@@ -53,6 +54,13 @@ class ByLevels:
             blocks.append(np.einsum("maj,mijkl,mbl->mabik", g, beyond.reshape(-1, 3, 3, 3, 3), g).reshape(-1, 9))
         np.add.at(wide, self.widened.added, np.concatenate(blocks))
         return wide
+
+    def details(self, x: Floats) -> Floats:
+        """Returns what nodes have in the hierarchical basis [m], (n, 3): coarse ones x, others what is left of it."""
+        found = floats(x).copy()
+        for body in self.bodies:
+            to_hierarchical(body.levels.starts[1], body.levels.parents, found[body.nodes])
+        return found
 
     def _framed(self, x: Floats) -> list[tuple[LevelBody, Floats]]:
         held = self.frames or [body.rotations(floats(x[body.nodes])) for body in self.bodies]

@@ -36,12 +36,3 @@ def gather_forces(first, parents, values):
         own, p, q = load(values, 3 * (first + k)), 3 * parents[k, 0], 3 * parents[k, 1]
         store(values, p, add(load(values, p), 0.5, own))
         store(values, q, add(load(values, q), 0.5, own))
-
-
-@kernel()
-def spread_forces(first, parents, values):
-    """Puts S⁻ᵀ f in the place of f, (n, 3)."""
-    for k in range(len(parents)):
-        own, p, q = load(values, 3 * (first + k)), 3 * parents[k, 0], 3 * parents[k, 1]
-        store(values, p, add(load(values, p), -0.5, own))
-        store(values, q, add(load(values, q), -0.5, own))
