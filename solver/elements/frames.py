@@ -38,7 +38,7 @@ def find_frames(method: Method, x: Floats, tets: Indices, Dm_inverse: Floats, fr
         frames[:] = 0.0
         frames[:, (0, 1, 2), (0, 1, 2)] = 1.0
         return
-    kernel_of = qr_range if method.name == QR else higham_range if method.rotation == HIGHAM else nearest_range
+    kernel_of = qr_range if method.name == QR else higham_range if has_own_frames(method) else nearest_range
     run_ranges(0, len(tets), AT_ONCE, lambda begin, end: kernel_of(begin, end, x, tets, Dm_inverse, frames))
 
 
