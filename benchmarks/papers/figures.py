@@ -22,6 +22,7 @@ from sinew.solver.arrays import Floats, Indices
 COLOURS = {
     "linear": "#d62728",
     "vertex-warp": "#1f5fd0",
+    "vertex-warp, least squares": "#6baed6",
     "polar": "#ff8c00",
     "qr": "#8c564b",
     "green": "#2ca02c",

@@ -13,11 +13,17 @@ SHORT, LONG = 10, 17  # cells along: 4 × 4 × 11 nodes are 450 tets, 4 × 4 × 
 SIDE = 1.0  # [m]
 DT = 0.01
 MATERIAL = Material(1.0e6, 0.33, 1000.0, 0.0, 0.0)
-LINEAR, WARPED, NON_LINEAR = (
-    Method("linear"),
-    Method("vertex-warp", rotation_field="edges"),
-    Method("green", one_step=True),
-)
+LINEAR = Method("linear")
+WARPED = Method("vertex-warp", rotation_field="edges")
+NON_LINEAR = Method("green", one_step=True)
+# the paper's three, in its order, and the other methods that Sinew has
+PAPERS_THREE = {"linear": LINEAR, "vertex-warp": WARPED, "green": NON_LINEAR}
+OTHERS = {
+    "vertex-warp, least squares": Method("vertex-warp"),
+    "polar": Method("polar"),
+    "qr": Method("qr"),
+    "hybrid": Method("hybrid"),
+}
 WHAT = (
     "The bar is fixed to a wall at one end and bends under gravity: E = 10⁶ N/m², ν = 0.33, Δt = 10 ms, implicit "
     "Euler. The paper says neither its size nor its density: here it is of cubes of five tets, "
@@ -25,8 +31,8 @@ WHAT = (
 )
 
 
-def clamped(cells: int, method: Method, dt: float = DT, **settings) -> Simulation:
-    """Returns a horizontal bar of so many cells along, held at its end y = 0."""
-    nodes, tets = bar((3, cells, 3), (SIDE, SIDE * cells / 3.0, SIDE))
+def clamped(cells: int, method: Method, dt: float = DT, side: float = SIDE, **settings) -> Simulation:
+    """Returns a horizontal bar of so many cells along and `side` thick [m], held at its end y = 0."""
+    nodes, tets = bar((3, cells, 3), (side, side * cells / 3.0, side))
     asked = {"tolerance": 1e-6, "max_iterations": 2000, **settings}
     return simulation(body(nodes, tets, MATERIAL, method), dt, held=hold(nodes, nodes[:, 1] == 0.0), **asked)

@@ -115,7 +115,7 @@ def body(
 def simulation(
     bodies: Body | tuple[Body, ...],
     dt: float,
-    held: Hold | None = None,
+    held: Hold | tuple[Hold, ...] = (),
     colliders: tuple[Collider, ...] = (),
     tracks: Mapping[str, tuple] | None = None,
     **settings,
@@ -137,11 +137,13 @@ def simulation(
         writer.append(name, *samples)
     writer.close()
     settings = {"gravity": GRAVITY, **settings}
-    scene = Scene(bodies, colliders, Settings(fps=1.0 / dt, substeps=1, **settings))
+    scene = Scene(bodies, colliders, Settings(fps=1.0 / dt, substeps=1, gravity=settings["gravity"]))
     reader = TrackReader(folder)
     built = build(scene, reader, lambda *stage: None)
-    if held is not None:
-        built = replace(built, pins=(*built.pins, held))  # type: ignore[arg-type]
+    # a tolerance of zero, so that all iterations are made, is refused of scenes
+    scene = replace(scene, settings=replace(scene.settings, **settings))
+    holds = (held,) if isinstance(held, Hold) else held
+    built = replace(built, pins=(*built.pins, *holds))  # type: ignore[arg-type]
     return Simulation(scene, reader, built, built.initial.copy())
 
 
@@ -181,3 +183,11 @@ def volume(x: Floats, tets: Indices) -> float:
     """Returns the volume of tets [m³] for node positions x [m], (n, 3); inverted ones count as negative."""
     edges = x[tets[:, 1:]] - x[tets[:, :1]]
     return float(np.linalg.det(edges).sum() / 6.0)
+
+
+def misfit(x: Floats, X: Floats) -> float:
+    """Returns how far nodes x [m], (n, 3), are at most from X, moved rigidly to fit best, over X's size."""
+    here, there = x - x.mean(axis=0), X - X.mean(axis=0)
+    U, _, Vt = np.linalg.svd(there.T @ here)
+    turn = U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
+    return float(np.linalg.norm(here - there @ turn, axis=1).max() / np.ptp(X, axis=0).max())
