@@ -102,13 +102,16 @@ def move(
 
 
 def _not_turned(model: Model, state: State, held: Bools | None) -> Bools | None:
-    """Returns which nodes are held, (n,), or of bodies whose scheme has made a turn of their motion already."""
+    """Returns which nodes are held, (n,), or of bodies whose scheme or core has made a turn of their motion already."""
     has_past = state.fields.get(LENGTH)
-    if has_past is None or not has_past.any():
+    has_past = None if has_past is None or not has_past.any() else has_past
+    if has_past is None and not model.cores:
         return held
     which = np.zeros(model.node_count, bool) if held is None else held.copy()
-    for body, length in zip(model.bodies, has_past, strict=True):
+    for body, length in zip(model.bodies, has_past, strict=True) if has_past is not None else ():
         which[body.nodes] |= length > 0.0
+    for core in model.cores:
+        which[core.nodes] = True
     return which
 
 

@@ -31,9 +31,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" has a rigid core, which does not go with {feature}.',
         "Turn one of them off.",
     ),
-    "core-beside-flesh": (
-        '"{name}" has a rigid core, and "{other}" beside it is flesh that jiggles or has a method of that kind: they '
-        "cannot be in one scene.",
-        "Turn the core off, or give the other body another method.",
+    "core-beside-levels": (
+        '"{name}" has a rigid core, and "{other}" resists by the method Hierarchical: they cannot be in one scene.',
+        "Turn the core off, or give the other body another Method, such as Polar.",
     ),
 }

@@ -29,6 +29,7 @@ from ..model import Model
 from ..scene import Settings
 from ..state import State
 from .conventions import CHANGE
+from .core_end import end_with_cores
 from .flesh import DynamicFlesh
 from .held_frames import ROTATION, TURNED, due, grow_older
 from .newmark import NewmarkStep
@@ -166,6 +167,8 @@ class _Solves:
         if self.newmark:
             x, v = x.copy(), v.copy()
             x[self.newmark.nodes], v[self.newmark.nodes] = self.newmark.x, self.newmark.v
+        if self.newton and self.newton.model.cores:
+            return end_with_cores(self.newton.model, state, self.outside, x, v, self.dt)
         return x, v
 
     def report(self, tolerance: float, inverted_tets: int, milliseconds: dict[str, float]) -> StepReport:

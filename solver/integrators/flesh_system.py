@@ -29,6 +29,7 @@ from ..linear.pcg import Solved
 from ..linear.points import add_points
 from ..model import Model
 from ..part_model import PartModel
+from ..rigid_core import as_felt, of_hinged
 from ..scene import Settings
 from ..state import State
 from ..vertex_warp import ghost_impulse, is_any_warped, is_unsymmetric, is_warped
@@ -148,8 +149,10 @@ class FleshSystem:
         self.pattern, self.matrix = with_pairs(model, self.pattern, outside.pairs, dt, self.matrix, push)
         r = self.momentum + pull + push - drawn - product(self.model.pattern, self.base, v)
         if is_any_warped(model):
-            r -= ghost_impulse(model, self.x0, v, is_free)
+            r -= ghost_impulse(model, self.x0, v, is_free & ~of_hinged(model) if model.cores else is_free)
         r[~is_free] = 0.0
+        if model.cores:
+            r = as_felt(model, self.x0, r, is_free)
         self.r, self.linear = r, r - is_free[:, None] * (pull - dt * self.base_force)
         self.scale = self._scale(v, is_free, pull, push)
 
@@ -237,10 +240,12 @@ class FleshSystem:
         """Solves A δ = b from what `d` holds, for the nodes of a pattern."""
         if self.levels and not (self.wide and pattern is self.wide.pattern):
             return self._solve_levels(pattern, values, b, is_free, d, x, exactness, least, likely)
-        X = self.model.X[self.wide.nodes] if self.wide and pattern is self.wide.pattern else None
+        X, so_far = self.model.X[self.wide.nodes] if self.wide and pattern is self.wide.pattern else None, None
+        if X is None and self.model.cores:  # whose velocities are those of rigid bodies from where they began
+            x, so_far = self.x0, (x - self.x0) / self.dt
         return solve_system(
             self.model, pattern, values, b, is_free, d, x, self.settings, tolerance=exactness, least=least,
-            likely=likely, X=X,
+            likely=likely, X=X, so_far=so_far,
         )  # fmt: skip
 
     def _solve_levels(
@@ -355,6 +360,8 @@ class FleshSystem:
                     self.about, model.tets[t], model.Dm_inverse[t], model.volume[t], model.pressure_modulus[t],
                     model.stiffness_damping[t], strain[t] if len(strain) else strain, work.warped[t],
                 )  # fmt: skip
+            for core in model.cores:  # rigid
+                work.warped[core.tets] = 0.0
             if not needs_records(model, number):
                 write_mass(p, n, self.drag, self.base)
                 continue

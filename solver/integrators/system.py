@@ -36,6 +36,7 @@ def solve_system(
     X: Floats | None = None,
     balances: bool = False,
     besides: TetProducts | None = None,
+    so_far: Floats | None = None,
 ) -> Solved:
     """Solves A v = b for the free nodes, from what `v` holds.
 
@@ -52,6 +53,7 @@ def solve_system(
         X: Rest positions of the nodes of `pattern` [m], (n, 3), where these are not all of the model.
         balances: Whether momentum is kept where warped stiffness would not: b then has all impulses of the step.
         besides: What of A is not in its blocks (`matrix_free.py`); None: nothing.
+        so_far: Velocities that v comes on top of [m/s], (n, 3), which cores read; None: zero.
     """
     if besides is not None:
         slim = without_zeros(pattern, values)
@@ -72,6 +74,7 @@ def solve_system(
     if balance:
         balance.apply(v)
     if model.cores:
+        asked = replace(asked, so_far=so_far)
         solved = solve_with_cores(model, asked, lambda small: _solve_parts(model, small, settings))
     else:
         solved = _solve_parts(model, asked, settings)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..anatomy import DYNAMIC
 from ..errors import BadInput
 from ..method import BDF2, GREEN, HIERARCHICAL, HYBRID
 from ..rigid_core_settings import Core
@@ -26,10 +25,10 @@ def check_cores(scene: Scene, tracks: TrackReader) -> None:
         _check_settings(body, body.core)
         for feature in _not_for(body, body.core, tracks):
             raise BadInput("core-combined", name=body.name, feature=feature)
-        # their steps weigh forces on every node, and those within a core are none of theirs
-        other = next((o for o in scene.bodies if _is_newton(o)), None)
+        # their systems are solved level by level, node by node
+        other = next((o for o in scene.bodies if o.flesh is None and o.method.name == HIERARCHICAL), None)
         if other is not None:
-            raise BadInput("core-beside-flesh", name=body.name, other=other.name)
+            raise BadInput("core-beside-levels", name=body.name, other=other.name)
 
 
 def _check_settings(body: Body, core: Core) -> None:
@@ -64,9 +63,3 @@ def _not_for(body: Body, core: Core, tracks: TrackReader) -> Iterator[str]:
         yield "Gravity Already in Shape with a hinge"
     if tracks.has(f"body.{body.key}.rest"):
         yield "Rest Shape Follows Shape Keys"
-
-
-def _is_newton(body: Body) -> bool:
-    if body.flesh is not None:
-        return body.flesh.motion == DYNAMIC
-    return body.method.name in NEWTON

@@ -59,13 +59,14 @@ class Freedom:
         return self.body.velocities(u[:3], u[3:])
 
 
-def freedom(body: CoreBody, held: Floats, velocities: Floats) -> Freedom:
+def freedom(body: CoreBody, held: Floats, velocities: Floats, so_far: Floats) -> Freedom:
     """Returns how a core may move.
 
     Args:
         body: The core.
         held: Where its held nodes are from its centre [m], (h, 3).
         velocities: Of these [m/s], (h, 3); where they are not those of a rigid body, the nearest.
+        so_far: V and ω that all this comes on top of, (6,).
     """
     radius = float(np.sqrt(np.einsum("ki,ki->k", body.arms, body.arms).mean()))
     points, sizes = radius * CORNERS, np.array([1.0, 1.0, 1.0, radius, radius, radius])
@@ -74,6 +75,7 @@ def freedom(body: CoreBody, held: Floats, velocities: Floats) -> Freedom:
     ways, given = np.eye(6), np.zeros(6)
     if body.core.hinge is not None:
         ways, given = _about_axis(body, S)
+        given = given - so_far
     if len(held):
         ways, given = _besides(ways, given, back, matrices_of(held), velocities.ravel())
     basis = Q @ ways

@@ -13,7 +13,7 @@ from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved
 from ..model import Model
 from .freedom import POINTS, Freedom, freedom
-from .motion import core_body, mean
+from .motion import core_body, mean, moment
 from .reduce import reduce_blocks
 from .reduced_pattern import ReducedPattern, reduced_pattern
 
@@ -27,6 +27,7 @@ class LinearSystem:
         x, X: Where the rows are now and at rest [m], (n, 3).
         is_odd: Rows of islands in which A is not symmetric, (n,); None: there are none.
         tolerance, least, likely: As there.
+        so_far: What v comes on top of [m/s], (n, 3): axes that move have moved cores so far; None: nothing.
     """
 
     pattern: BlockPattern
@@ -40,6 +41,7 @@ class LinearSystem:
     tolerance: float
     least: Floats
     likely: Floats | None
+    so_far: Floats | None = None
 
 
 def solve_with_cores(model: Model, asked: LinearSystem, solve: Callable[[LinearSystem], Solved]) -> Solved:
@@ -56,7 +58,7 @@ def solve_with_cores(model: Model, asked: LinearSystem, solve: Callable[[LinearS
     pattern, values, b, is_free, v, x = asked.pattern, asked.values, asked.b, asked.is_free, asked.v, asked.x
     likely = asked.likely
     cores, small = model.cores, reduced_pattern(pattern, model.cores)
-    ways = [_freedom(model, number, x, v, is_free) for number in range(len(cores))]
+    ways = [_freedom(model, number, x, v, is_free, asked.so_far) for number in range(len(cores))]
     arms, given = np.zeros_like(x), np.zeros_like(x)
     for way in ways:
         arms[way.body.core.nodes] = way.body.arms
@@ -95,10 +97,33 @@ def of_hinged(model: Model) -> Bools:
     return np.isin(model.pattern.island_of_row, hinged)
 
 
-def _freedom(model: Model, number: int, x: Floats, v: Floats, is_free: Bools) -> Freedom:
+def as_felt(model: Model, x: Floats, forces: Floats, is_free: Bools) -> Floats:
+    """Returns forces, (n, 3), with those within cores as they can be felt: by mass, and as far as cores may move.
+
+    Args:
+        model: The bodies.
+        x: Where nodes are [m], (n, 3).
+        forces: On the nodes; those that deform a core, or that its axis or held nodes bear, are taken out.
+        is_free: Which nodes are not held, (n,).
+    """
+    out = forces.copy()
+    for number, core in enumerate(model.cores):
+        way = _freedom(model, number, x, np.zeros_like(x), is_free, None)
+        body, own = way.body, forces[core.nodes]
+        of_u = np.concatenate([own.sum(axis=0), moment(np.ones(len(own)), body.arms, own)])
+        mass = np.zeros((6, 6))
+        mass[:3, :3], mass[3:, 3:] = body.mass.sum() * np.eye(3), body.inertia
+        u = way.C @ np.linalg.pinv(way.C.T @ mass @ way.C, hermitian=True) @ way.C.T @ of_u
+        out[core.nodes] = body.mass[:, None] * body.velocities(u[:3], u[3:])
+    out[~is_free] = 0.0
+    return out
+
+
+def _freedom(model: Model, number: int, x: Floats, v: Floats, is_free: Bools, so_far: Floats | None) -> Freedom:
     core = model.cores[number]
     body, held = core_body(model, core, x), ~is_free[core.nodes]
-    return freedom(body, body.arms[held], v[core.nodes[held]])
+    before = np.concatenate(body.motion(so_far[core.nodes])) if so_far is not None else np.zeros(6)
+    return freedom(body, body.arms[held], v[core.nodes[held]], before)
 
 
 def _rows(
