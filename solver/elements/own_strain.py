@@ -38,8 +38,22 @@ def own_strain(model: Model, tets: slice, x: Floats) -> Floats:
     """
     for method, body in zip(model.methods, model.bodies, strict=False):
         if body.tets == tets and has_own_frames(method):
-            return measured(method, x, model.tets[tets], model.Dm_inverse[tets])[0]
+            e = measured(method, x, model.tets[tets], model.Dm_inverse[tets])[0]
+            relax_cores(model, np.arange(tets.start, tets.stop, dtype=np.int32), e)
+            return e
     return NO_STRAIN
+
+
+def relax_cores(model: Model, which: Indices, e: Floats) -> None:
+    """Takes the strain of tets of rigid cores to be none, also where the method takes a turn for strain.
+
+    Args:
+        model: The bodies.
+        which: Some tets, (k,).
+        e: Their strain, (k, 6), changed.
+    """
+    for core in model.cores:
+        e[np.isin(which, core.tets)] = 0.0
 
 
 def measured(method: Method, x: Floats, tets: Indices, Dm_inverse: Floats) -> tuple[Floats, Floats]:

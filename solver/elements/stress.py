@@ -22,7 +22,7 @@ from ..method import LINEAR, Method
 from ..model import Model
 from .frames import has_own_frames
 from .gradient import corotated_strain_of, gradient_of
-from .own_strain import measured
+from .own_strain import measured, relax_cores
 from .rotation import rotation_of
 
 
@@ -56,6 +56,7 @@ def elastic_stress(model: Model, x: Floats, which: Indices | None = None) -> tup
 def _by_own_strain(model: Model, method: Method, which: Indices, x: Floats) -> tuple[Floats, Floats]:
     """Returns the same of some tets of a body with a strain of its own, (k, 6) and (k,)."""
     e, R = measured(method, x, model.tets[which], model.Dm_inverse[which])
+    relax_cores(model, which, e)
     strain, kappa = model.initial_strain, model.pressure_modulus
     J0 = np.ones(len(which))
     if len(strain):
