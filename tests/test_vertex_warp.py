@@ -22,6 +22,7 @@ from sinew.solver.model import Part, make_model
 from sinew.solver.scene import LAWS, Collider, Fracture, Heat, Material, Plasticity, Scene, Settings
 from sinew.solver.state import State
 from sinew.solver.vertex_warp.rest import rest_of
+from sinew.solver.vertex_warp.rotations import chosen_edges
 from sinew.solver.vertex_warp.springs import add_springs
 
 WARP = Method("vertex-warp")
@@ -116,6 +117,19 @@ def test_flat_frames_fall_back_to_least_squares():
     assert np.isfinite(formulation(model, FRAMES).forces(x)).all()
     x = model.X * [1.0, 0.0, 0.0]  # a line
     assert np.isfinite(formulation(model, FRAMES).forces(x)).all()
+
+
+@pytest.mark.parametrize("first", [0, 1], ids=["last", "first"])
+def test_a_node_without_tets_has_no_edges(first):
+    nodes, tets = bar((1, 1, 1), (1.0, 1.0, 1.0))
+    pattern = block_pattern(tets + first, len(nodes) + 1)
+    edges = nodes[tets][:, 1:] - nodes[tets][:, :1]
+    chosen = chosen_edges(pattern, np.swapaxes(edges, 1, 2))
+    lone = 0 if first else len(nodes)
+    assert (chosen[lone] == pattern.diagonal[lone]).all()
+    own = chosen_edges(block_pattern(tets, len(nodes)), np.swapaxes(edges, 1, 2))
+    others = np.delete(chosen, lone, axis=0)
+    assert (pattern.column[others] == block_pattern(tets, len(nodes)).column[own] + first).all()
 
 
 def test_the_ghost_force():

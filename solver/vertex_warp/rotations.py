@@ -122,7 +122,8 @@ def chosen_edges(pattern: BlockPattern, Dm: Floats) -> Unsigned:
     chosen = np.repeat(pattern.diagonal[:, None], 3, axis=1)
     node = np.repeat(np.arange(pattern.node_count), np.diff(pattern.corner_start.astype(np.int64)))
     of_corner = square[pattern.corners]
-    most = np.maximum.reduceat(of_corner, pattern.corner_start[:-1].astype(np.int64)) if len(node) else of_corner
+    most = np.zeros(pattern.node_count)
+    np.maximum.at(most, node, of_corner)
     is_best = of_corner > (1.0 - ALIKE) * most[node]
     lot = draw(pattern.corners)
     order = np.lexsort((lot, ~is_best, node))
