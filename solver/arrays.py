@@ -19,7 +19,8 @@ Bools = npt.NDArray[np.bool_]
 
 def floats(values: npt.ArrayLike, *shape: int) -> Floats:
     """Returns `values` as a contiguous float64 array; -1 in `shape` stands for any length."""
-    return _shaped(np.ascontiguousarray(values, dtype=type_float), shape)
+    array = np.ascontiguousarray(values, dtype=type_float)
+    return _shaped(array, shape) if shape else array
 
 
 def indices(values: npt.ArrayLike, *shape: int) -> Indices:

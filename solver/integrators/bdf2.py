@@ -20,7 +20,8 @@ Source: Hauth and Strasser 2004; Curtiss and Hirschfelder 1952. The form in w: o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -41,8 +42,7 @@ Follow = Callable[[Floats, Floats, Floats, Floats], bool]
 Take = Callable[["Start"], StepReport]
 
 
-@dataclass(frozen=True, eq=False)
-class Start:
+class Start(NamedTuple):
     """What a step by implicit Euler begins with.
 
     Attributes:

@@ -107,16 +107,16 @@ def step(
 def _step(start: Start, dt: float, settings: Settings, max_solves: int, turns: bool) -> StepReport:
     model, state, outside, respond, follow = start.model, start.state, start.outside, start.respond, start.follow
     started = clock.perf_counter()
+    work = workspace(model.pattern)
     about = state if start.about is None else State(start.about, state.v, state.time, state.fields)
     was_due, held = due(model, about), held_rotations(model, about)
     turning = Turning(model, state, dt, held, start.is_straight) if turns else None
     warp(model, about.x, held)
-    stored = stored_energy(model, floats(about.x), workspace(model.pattern).warped) if turning else np.zeros(0)
+    stored = stored_energy(model, floats(about.x), work.warped) if turning else np.zeros(0)
     if start.about is not None:
-        add_linear_pull(1.0, start.about - state.x, model.tets, workspace(model.pattern).warped)
+        add_linear_pull(1.0, start.about - state.x, model.tets, work.warped)
     warped = clock.perf_counter()
     join(model, dt)
-    work = workspace(model.pattern)
     node_turns = warp_vertices(model, state, dt, work.values, work.force)
     assembled = clock.perf_counter()
 
@@ -162,7 +162,7 @@ def _step(start: Start, dt: float, settings: Settings, max_solves: int, turns: b
         contacts=outside.contact_count + len(outside.pairs),
         inverted_tets=int(count_inverted(x, model.tets)),
         milliseconds={name: 1e3 * seconds for name, seconds in stages.items()},
-        stored=(stored, stored_energy(model, x, workspace(model.pattern).warped)) if turning else None,
+        stored=(stored, stored_energy(model, x, work.warped)) if turning else None,
     )
 
 
@@ -200,11 +200,13 @@ def solve_step(
     if len(outside.pairs) and model.methods:
         take_in(model, dt)
     besides = left_out(model) if model.methods else None
-    count = keep_blocks(points.tet, pattern.corner_block, work.values, work.is_kept, work.places, work.kept)
-    add_points(
-        dt, points.tet, points.weights, points.stiffness, points.damping, points.force, model.tets,
-        pattern.corner_block, work.values, impulse,
-    )  # fmt: skip
+    count = 0
+    if len(points):
+        count = keep_blocks(points.tet, pattern.corner_block, work.values, work.is_kept, work.places, work.kept)
+        add_points(
+            dt, points.tet, points.weights, points.stiffness, points.damping, points.force, model.tets,
+            pattern.corner_block, work.values, impulse,
+        )  # fmt: skip
     matrix, values = with_pairs(model, pattern, outside.pairs, dt, work.values, impulse)
 
     x0, v0 = floats(state.x), floats(state.v)
@@ -226,7 +228,8 @@ def solve_step(
         bend(pattern.island_start, matrix.row_start, matrix.column, values, v - before, bending)
         if besides is not None:
             bending += besides.bend(pattern, v - before)
-    put_back(count, work.places, work.kept, work.is_kept, work.values)
+    if count:
+        put_back(count, work.places, work.kept, work.is_kept, work.values)
 
     if not move(x0, v, v0, dt, is_free, target, x, change):
         raise SolveFailed("solve-not-finite", time=state.time + dt)

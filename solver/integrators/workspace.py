@@ -41,8 +41,9 @@ _kept: WeakKeyDictionary[BlockPattern, Workspace] = WeakKeyDictionary()
 
 def workspace(pattern: BlockPattern) -> Workspace:
     """Returns the work arrays of a pattern, made at its first step and dropped with it."""
-    if pattern not in _kept:
-        _kept[pattern] = Workspace(
+    kept = _kept.get(pattern)
+    if kept is None:
+        kept = _kept[pattern] = Workspace(
             np.empty((pattern.tet_count, WARPED)),
             np.empty((pattern.block_count, 9)),
             np.empty((pattern.node_count, 3)),
@@ -52,4 +53,4 @@ def workspace(pattern: BlockPattern) -> Workspace:
             np.empty((pattern.block_count, 9)),
             np.ones(pattern.node_count, bool),
         )
-    return _kept[pattern]
+    return kept
