@@ -124,8 +124,8 @@ FORMULATIONS = (
     (
         "QR",
         LABELS["qr"],
-        "For what is crushed flat or turned inside out, and shall come back: a frame along the edges of every tet "
-        "(Nesme and others, 2005)",
+        "For squeezing, and to compare: pushes on the present faces of tets (Nesme and others, 2005). Fewer turn "
+        "inside out than with Polar; those that did come back less surely",
         3,
     ),
     (
@@ -138,7 +138,8 @@ FORMULATIONS = (
     (
         "HYBRID",
         LABELS["hybrid"],
-        "For bodies that are pressed hard: pressure as of Green, shear as of Polar (Hauth and Strasser, 2004); slow",
+        "For forces near those of Green on what gets pressed: pressure as of Green, shear as of Polar, so that it "
+        "comes back (Hauth and Strasser, 2004); slower",
         5,
     ),
     (
@@ -151,7 +152,7 @@ FORMULATIONS = (
 )
 ROTATIONS = (
     ("NEAREST", "Nearest", "The nearest rotation, also of tets that are inside out: they turn back", 0),
-    ("HIGHAM", "Higham", "Higham's iteration, as Hauth and Strasser have it: tets may stay inside out", 1),
+    ("HIGHAM", "Higham", "Higham's iteration, as Hauth and Strasser have it: what is inside out stays so", 1),
 )
 ROTATION_FIELDS = (
     ("LEAST_SQUARES", "Least Squares", "That fits all edges at a vertex best, by singular value decomposition", 0),
@@ -167,7 +168,12 @@ COARSE_SOLVERS = (
 )
 TIME_SCHEMES = (
     ("EULER", "Implicit Euler", "Never gets out of hand, and calms swinging, the more so with few Substeps", 0),
-    ("BDF2", "BDF2", "Swings on for longer with as many Substeps; may overshoot after a blow", 1),
+    (
+        "BDF2",
+        "BDF2",
+        "Swings on for longer with as many Substeps; while it touches something, it steps by Implicit Euler",
+        1,
+    ),
 )
 PLASTIC_LAWS = (
     ("MULTIPLICATIVE", "Keeps Volume", "What is squeezed one way grows the other ways, however far it goes"),
