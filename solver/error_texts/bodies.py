@@ -85,8 +85,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "inverted-after-steps": (
         "Up to {count} tets were inside out after a step.",
-        "Use more substeps per frame or a stiffer material if the shape looks wrong. The Methods Green and Hierarchical "
-        "do not turn them back.",
+        "Use more substeps per frame or a stiffer material if the shape looks wrong. The Methods Green and "
+        "Hierarchical do not turn them back.",
     ),
     # tets and the solve
     "no-tets": ('"{name}" has no tets inside.', "Choose a smaller tet size."),
