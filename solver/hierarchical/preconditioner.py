@@ -18,12 +18,11 @@ import time as clock
 
 import numpy as np
 
-from ..arrays import Floats, Indices
+from ..arrays import Floats
 from ..jit import kernel
 from ..levels import Levels
 from ..linear.block_jacobi import invert_diagonal
-from ..linear.pattern import Unsigned
-from ..linear.threes import add_products, load, nothing, store, three, total
+from ..linear.threes import add, add_products, load, nothing, store, three, total
 from ..method import LU
 from .coarse_solve import lu_factors
 from .galerkin import LevelMaps
@@ -34,16 +33,19 @@ class LevelBlocks:
     """The blocks of one body's matrix on all levels.
 
     Attributes:
-        inverses: Those of the diagonal, inverted, of the levels from the finest to the first, (n_l, 9) each.
+        inverse: Those of the diagonal, inverted, of the levels from the finest to the coarse one, (Σ n_l, 9), the last
+            ones not known yet.
         coarse: A on the coarse level, (b0, 9).
     """
 
     def __init__(self, levels: Levels, maps: LevelMaps, values: Floats) -> None:
         """Takes A of the finest level, (b, 9)."""
-        self.levels, self.maps, self.inverses = levels, maps, []
+        self.levels, self.maps = levels, maps
+        self.inverse, begin = np.empty((sum(levels.starts[1:]), 9)), 0
         for down, diagonal in zip(maps.down, maps.diagonals, strict=True):
-            self.inverses.append(_inverted(diagonal.astype(np.uint32), values))
-            values = np.asarray(down @ values)
+            own = self.inverse[begin : begin + len(diagonal)]
+            invert_diagonal(diagonal.astype(np.uint32), np.ones(len(own), bool), values, own)
+            values, begin = np.asarray(down @ values), begin + len(own)
         self.coarse = values
 
 
@@ -56,33 +58,53 @@ class LevelPreconditioner:
 
     def __init__(self, blocks: LevelBlocks, beyond: Floats, solver: str) -> None:
         """Takes the blocks of A, and what A is beyond them on the coarse level, (b0, 9)."""
-        self.levels, self.inverses, pattern = blocks.levels, blocks.inverses, blocks.maps.coarse
+        self.levels, self.inverse, pattern = blocks.levels, blocks.inverse, blocks.maps.coarse
+        self.starts, is_free = np.array(blocks.levels.starts), np.ones(pattern.node_count, bool)
         coarse, begun = blocks.coarse + beyond, clock.perf_counter()
-        self.inverse = _inverted(pattern.diagonal, coarse)
-        self.solve = lu_factors(pattern, coarse, np.ones(len(self.inverse), bool)) if solver == LU else None
+        invert_diagonal(pattern.diagonal, is_free, coarse, self.inverse[-len(is_free) :])
+        self.solve = lu_factors(pattern, coarse, is_free) if solver == LU else None
         self.coarse_seconds = clock.perf_counter() - begun
+        self.gathered, self.shares = np.empty((self.starts[-1], 3)), np.empty((len(self.inverse), 3))
 
     def apply(self, r: Floats) -> Floats:
         """Returns Σ P_l D_l⁻¹ P_lᵀ r, (n, 3)."""
-        gathered, found = r.copy(), []
-        for level, inverse in zip(range(self.levels.count, 0, -1), self.inverses, strict=True):
-            found.append(multiplied(inverse, gathered[: len(inverse)]))
-            gather_forces(*between(self.levels, level), gathered)
-        begun = clock.perf_counter()
-        b = gathered[: len(self.inverse)]
-        whole = np.zeros_like(gathered)
-        whole[: len(b)] = multiplied(self.inverse, b) if self.solve is None else self.solve(b)
-        self.coarse_seconds += clock.perf_counter() - begun
-        for level, own in zip(range(1, self.levels.count + 1), reversed(found), strict=True):
-            to_nodal(*between(self.levels, level), whole)
-            whole[: len(own)] += own
-        return whole
+        z = np.empty_like(r)
+        go_down(self.starts, self.levels.parents, self.inverse, r, self.gathered, self.shares)
+        if self.solve is not None:
+            begun, count = clock.perf_counter(), self.starts[1]
+            self.shares[-count:] = self.solve(self.gathered[:count])
+            self.coarse_seconds += clock.perf_counter() - begun
+        go_up(self.starts, self.levels.parents, self.shares, z)
+        return z
 
 
-def between(levels: Levels, level: int) -> tuple[int, Indices]:
-    """Returns the first node that a level adds, and the parents of all of them."""
-    first, end = levels.starts[level], levels.starts[level + 1]
-    return first, levels.parents[first - levels.starts[1] : end - levels.starts[1]]
+@kernel()
+def go_down(starts, parents, inverse, r, gathered, shares):
+    """Writes D_l⁻¹ P_lᵀ r of every level, the finest first, (Σ n_l, 3), and P_0ᵀ r into `gathered`, (n, 3)."""
+    for i in range(len(r)):
+        store(gathered, 3 * i, load(r, 3 * i))
+    begin = 0
+    for level in range(len(starts) - 1, 0, -1):
+        multiply_blocks(inverse[begin : begin + starts[level]], gathered, shares[begin : begin + starts[level]])
+        begin += starts[level]
+        if level > 1:
+            first = starts[level - 1]
+            gather_forces(first, parents[first - starts[1] : starts[level] - starts[1]], gathered)
+
+
+@kernel()
+def go_up(starts, parents, shares, z):
+    """Writes Σ P_l s_l for what every level has, the finest first, (Σ n_l, 3), into z, (n, 3)."""
+    end = len(shares)
+    for level in range(1, len(starts)):
+        begin, first = end - starts[level], starts[level - 1]
+        for i in range(first, starts[level]):
+            store(z, 3 * i, nothing())
+        if level > 1:
+            to_nodal(first, parents[first - starts[1] : starts[level] - starts[1]], z)
+        for i in range(starts[level]):
+            store(z, 3 * i, add(load(z, 3 * i), 1.0, load(shares, 3 * (begin + i))))
+        end = begin
 
 
 def multiplied(blocks: Floats, v: Floats) -> Floats:
@@ -90,12 +112,6 @@ def multiplied(blocks: Floats, v: Floats) -> Floats:
     out = np.empty_like(v)
     multiply_blocks(blocks, v, out)
     return out
-
-
-def _inverted(diagonal: Unsigned, values: Floats) -> Floats:
-    inverse = np.empty((len(diagonal), 9))
-    invert_diagonal(diagonal, np.ones(len(diagonal), bool), values, inverse)
-    return inverse
 
 
 @kernel()

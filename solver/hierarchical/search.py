@@ -33,6 +33,7 @@ class _Sums:
         self.cluster = np.empty(pattern.island_count, np.int64)
         self.cluster[members] = np.repeat(np.arange(len(start) - 1), np.diff(start))
         self.count, self.start = len(start) - 1, pattern.island_start
+        self.are_alone = self.count == pattern.island_count
 
     def islands(self, a: Floats, b: Floats) -> Floats:
         """Returns a·b of the islands, (k,)."""
@@ -42,6 +43,8 @@ class _Sums:
 
     def clusters(self, of_islands: Floats) -> Floats:
         """Returns the sums of what belongs to islands over their clusters, (k,)."""
+        if self.are_alone:
+            return of_islands
         return np.asarray(np.bincount(self.cluster, of_islands, self.count), float)[self.cluster]
 
 
@@ -109,7 +112,9 @@ def _descend(
     p = precondition(r)
     rz = sums.clusters(sums.islands(r, p))
     for iteration in range(most):
-        is_left = sums.clusters((~_within(sums, r, scale, tolerance)).astype(float)) > 0.0
+        is_left = sums.clusters(np.where(_within(sums, r, scale, tolerance), 0.0, 1.0)) > 0.0
+        if not is_left.any():
+            return iteration
         q = product(p)
         clear(is_free, q)
         curve = sums.clusters(sums.islands(p, q))
@@ -130,7 +135,7 @@ def _within(sums: _Sums, r: Floats, scale: Floats, tolerance: float) -> Bools:
 
 
 def _share(a: Floats, b: Floats) -> Floats:
-    return np.asarray(np.divide(a, b, out=np.zeros_like(a), where=b > 0.0))
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0.0)
 
 
 @kernel(contract=True)
