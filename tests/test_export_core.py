@@ -126,9 +126,9 @@ def test_what_is_deleted_meanwhile_is_named(tmp_path: Path, monkeypatch: pytest.
     ("feature", "change"),
     [
         ("Fracture", {"use_fracture": True}),
-        ("the method Green", {"formulation": "GREEN"}),
-        ("the method Hierarchical", {"formulation": "HIERARCHICAL"}),
-        ("the time scheme BDF2", {"formulation_scheme": "BDF2"}),
+        ("the Method Green", {"formulation": "GREEN"}),
+        ("the Method Hierarchical", {"formulation": "HIERARCHICAL"}),
+        ("BDF2 as Stepping", {"formulation_scheme": "BDF2"}),
     ],
 )
 def test_what_does_not_go_with_a_core_is_said_before_and_refused(tmp_path: Path, feature: str, change: dict) -> None:

@@ -167,3 +167,10 @@ def test_tets_that_refinements_make_are_in_the_estimate() -> None:
     assert f"About {count:,} tets, refined {64 * count:,}" in drawn(obj, "draw_tets").lines
     obj.sinew.motion = "JIGGLE"
     assert plain in drawn(obj, "draw_tets").lines
+
+
+def test_names_beside_menus_fit_into_the_sidebar() -> None:
+    """Where "Steps of Time", 13 letters, was cut off to "Steps of…", as was "Rotation Field"; "Resisting" was not."""
+    properties = body().sinew.bl_rna.properties
+    names = [properties[PREFIX + switch].name for switch in method.WORDS]
+    assert len(names) == 5 and all(len(name) <= 9 for name in names), names

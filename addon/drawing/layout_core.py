@@ -12,7 +12,7 @@ from .layout_bake import draw_wrapped
 from .settings import draw_paint, draw_pointer, draw_setting
 
 NOT_FLESH = "Bones hold flesh from inside: choose Soft Body as Motion for a rigid core"
-CLASH = "A rigid core does not go with {feature}: turn one of them off"
+CLASH = "A rigid core does not go with {feature}: change that, or turn Rigid Core off"
 FREE = "It moves freely: Hinge lets it only turn, Pull takes it along"
 TURNS = "It turns about the Z axis of {name}, and goes where that goes"
 PULLED = "{name} pulls it, at the point where it is in the rest pose"

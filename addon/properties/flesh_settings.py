@@ -42,7 +42,7 @@ class FleshSettings:
         **FIXED,
     )
     jiggle_scheme: EnumProperty(
-        name="Steps of Time",
+        name="Stepping",
         items=JIGGLE_SCHEMES,
         default="EULER",
         description="How Jiggle goes from one step of time to the next",

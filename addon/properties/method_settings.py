@@ -40,7 +40,7 @@ class MethodSettings:
         **FIXED,
     )
     formulation_rotation_field: EnumProperty(
-        name="Rotation Field",
+        name="Rotations",
         items=ROTATION_FIELDS,
         default="LEAST_SQUARES",
         description="How the rotation of a vertex is found",
@@ -94,14 +94,14 @@ class MethodSettings:
         **FIXED,
     )
     formulation_coarse_solver: EnumProperty(
-        name="Coarse Solver",
+        name="Coarse",
         items=COARSE_SOLVERS,
         default="PCG",
         description="How the coarse tets are solved for",
         **FIXED,
     )
     formulation_scheme: EnumProperty(
-        name="Steps of Time",
+        name="Stepping",
         items=TIME_SCHEMES,
         default="EULER",
         description="How this body goes from one step of time to the next",

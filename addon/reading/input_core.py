@@ -61,9 +61,9 @@ def clashing(obj: bpy.types.Object) -> Iterator[str]:
         yield "Gravity Already in Shape with a hinge"
     asked = input_method.method(own)
     if asked.name in {*BY_NEWTON, HIERARCHICAL}:
-        yield f"the method {input_method.label(own)}"
+        yield f"the Method {input_method.label(own)}"
     if asked.scheme == BDF2:
-        yield "the time scheme BDF2"
+        yield "BDF2 as Stepping"
 
 
 def core(stage: Stage, own: bpy.types.PropertyGroup, paints: Paints, unit: float) -> Core | None:

@@ -15,7 +15,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "newmark-substeps": (
         '"{name}" is so stiff, or so far out of shape, at {time} that Lively would cut one step into {needed}; '
         "it makes {most} at most.",
-        "Choose Calm (Implicit Euler) under Steps of Time, raise Substeps, or lower its Stiffness.",
+        "Choose Calm (Implicit Euler) under Stepping, raise Substeps, or lower its Stiffness.",
     ),
     "flesh-combined": (
         '"{name}" is flesh, which {feature} is not made for.',

@@ -36,23 +36,23 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "part-lost": (
         '{part} of "{name}" is thinner than its tets and got none.',
-        "Choose a tet size of {size} m or less ({times} times the Resolution Divisions), or the method Robust.",
+        "Choose a tet size of {size} m or less ({times} times the Resolution Divisions), or Robust under Tets.",
     ),
     "parts-lost": (
         '{count} parts of "{name}" are thinner than its tets and got none: {parts}.',
-        "Choose a tet size of {size} m or less ({times} times the Resolution Divisions), or the method Robust.",
+        "Choose a tet size of {size} m or less ({times} times the Resolution Divisions), or Robust under Tets.",
     ),
     "part-without-inside": (
         '{part} of "{name}" has no thickness and got no tets.',
-        "Choose the method Robust, or give it thickness (Solidify).",
+        "Choose Robust under Tets, or give it thickness (Solidify).",
     ),
     "parts-without-inside": (
         '{count} parts of "{name}" have no thickness and got no tets: {parts}.',
-        "Choose the method Robust, or give them thickness (Solidify).",
+        "Choose Robust under Tets, or give them thickness (Solidify).",
     ),
     "pieces-apart": (
         '"{name}" is thinner than its tets in places, so it falls into {count} pieces.',
-        "Choose a smaller tet size, or the method Robust.",
+        "Choose a smaller tet size, or Robust under Tets.",
     ),
     "parts-joined": (
         '{count} tets of "{name}" join surfaces that lie far apart along the mesh, such as lips or fingers.',

@@ -29,7 +29,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "core-combined": (
         '"{name}" has a rigid core, which does not go with {feature}.',
-        "Turn one of them off.",
+        "Change that, or turn Rigid Core off.",
     ),
     "core-beside-levels": (
         '"{name}" has a rigid core, and "{other}" resists by the method Hierarchical: they cannot be in one scene.',

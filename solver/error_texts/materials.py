@@ -71,11 +71,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cut-uncovered": (
         '{count} triangles of "{name}" leave its tets, so it cannot be kept closed when it breaks.',
-        "Choose the method Robust.",
+        "Choose Robust under Tets.",
     ),
     "cut-tets": (
         'Tets of "{name}" overlap or have no volume, so it cannot be kept closed when it breaks.',
-        "Choose the method Robust.",
+        "Choose Robust under Tets.",
     ),
     "cut-not-closed": ('The cracks of "{name}" could not be closed.', "Show its tets, and report this with the file."),
     "frame-range-empty": ("The frame range {start} to {end} holds no frames.", "Set the end after the start."),

@@ -10,11 +10,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "mesh-flat": ('"{name}" has no extent: its faces have no area.', "Give it faces with an area."),
     "no-inside": (
         '"{name}" is too open or too flat to have an inside.',
-        "Choose the method Robust, which covers its faces, close it, or give it thickness (Solidify).",
+        "Choose Robust under Tets, which covers its faces, close it, or give it thickness (Solidify).",
     ),
     "nothing-inside": (
         'The tets of "{name}" are too large: none fits inside.',
-        "Choose a Tet Size of {thickness} m or less, the method Robust, or more thickness (Solidify).",
+        "Choose a Tet Size of {thickness} m or less, Robust under Tets, or more thickness (Solidify).",
     ),
     "tet-size-too-large": (
         'The tets of "{name}" would be {size} m long, larger than the object ({longest} m).',

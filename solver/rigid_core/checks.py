@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..errors import BadInput
-from ..method import BDF2, GREEN, HIERARCHICAL, HYBRID
+from ..method import BDF2, GREEN, HIERARCHICAL, HYBRID, called
 from ..rigid_core_settings import Core
 from ..scene import Body, Scene
 from ..tracks import TrackReader
@@ -56,9 +56,9 @@ def _not_for(body: Body, core: Core, tracks: TrackReader) -> Iterator[str]:
     if body.fracture is not None:
         yield "Fracture"
     if body.method.name in NEWTON:
-        yield f"the method {body.method.name}"
+        yield f"the Method {called(body.method)}"
     if body.method.scheme == BDF2:
-        yield "the time scheme BDF2"
+        yield "BDF2 as Stepping"
     if body.gravity_in_shape and core.hinge is not None:
         yield "Gravity Already in Shape with a hinge"
     if tracks.has(f"body.{body.key}.rest"):
