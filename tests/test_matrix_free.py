@@ -87,6 +87,19 @@ def test_bodies_that_push_each_other_have_a_matrix_all_the_same():
     assert np.abs(ends[0] - ends[1]).max() < 1e-9
 
 
+def test_a_body_that_melts_has_a_matrix_and_nothing_besides():
+    """The same ends as with a matrix from the start: what was left out of that of the step before is forgotten."""
+    ends = []
+    for is_free in (True, False):
+        model, outside = forced(Method("qr", is_matrix_free=is_free))
+        molten = replace(model, mu=0.1 * model.mu, pressure_modulus=model.lam.copy())
+        state = State(model.X.copy(), np.zeros_like(model.X))
+        for now in (model, molten, molten):
+            assert step(now, state, outside, 0.01, Settings(tolerance=1e-9, max_iterations=2000)).converged
+        ends.append(state.x)
+    assert np.abs(ends[0] - ends[1]).max() < 1e-9
+
+
 def test_the_matrix_of_linear_bodies_never_changes():
     """The blocks of a step are the same bits wherever the body is, damping included."""
     model = make_model([part(LINEAR)])

@@ -84,8 +84,7 @@ def join(model: Model, dt: float) -> None:
         stiff = 0.0 if is_warped(model, number) else dt * dt
         assemble(stiff, dt, drag, model.pattern, work.warped, work.values, work.force, body.nodes)
         keep(model, number, dt)
-    if without:
-        leave_out(model, without, dt)
+    leave_out(model, without, dt)
 
 
 def write_mass(pattern: BlockPattern, nodes: slice, drag: Floats, values: Floats) -> None:

@@ -42,7 +42,10 @@ def bodies_without_matrix(model: Model) -> list[int]:
 
 
 def leave_out(model: Model, numbers: list[int], dt: float) -> None:
-    """Writes the rows of some bodies with their mass alone, and the elastic forces, and keeps the rest."""
+    """Writes the rows of some bodies with their mass alone, and the elastic forces, and keeps the rest, if any."""
+    if not numbers:  # any more: something has molten since
+        _kept.pop(model.pattern, None)
+        return
     pattern, work, drag = model.pattern, workspace(model.pattern), drag_of(model, dt)
     for number in numbers:
         nodes = model.bodies[number].nodes
