@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..arrays import Floats, Indices
 from ..geometry.chunks import run_ranges
 from ..jit import kernel
 from ..method import HIGHAM, LINEAR, POLAR, QR, Method
+from .corotational import deform
 from .gradient import gradient_of
 from .higham import orthogonal_factor_of
 from .qr import qr_rotation_of
-from .rotation import rotation_of
+from .rotation_lanes import LANES, rotate
+
+L = LANES
 
 AT_ONCE = 2048  # tets that a thread works on
 
@@ -42,11 +47,19 @@ def find_frames(method: Method, x: Floats, tets: Indices, Dm_inverse: Floats, fr
     run_ranges(0, len(tets), AT_ONCE, lambda begin, end: kernel_of(begin, end, x, tets, Dm_inverse, frames))
 
 
-@kernel()
+@kernel(contract=True)
 def nearest_range(begin, end, x, tets, Dm_inverse, frames):
-    """Writes the nearest rotations of the tets from `begin` to `end`, inverted ones too; see `rotation.py`."""
-    for tet in range(begin, end):
-        write(frames[tet], *rotation_of(*gradient_of(x, tets[tet], Dm_inverse[tet])))
+    """Writes the nearest rotations of the tets from `begin` to `end`, inverted ones too; see `rotation_lanes.py`."""
+    F, R, state = np.zeros(9 * L), np.empty(9 * L), np.empty(2 * L)
+    for first in range(begin, end, L):
+        count = min(L, end - first)
+        for i in range(count):
+            deform(first + i, x, tets, Dm_inverse, F, i)
+        rotate(count, F, R, state)
+        for i in range(count):
+            for row in range(3):
+                for column in range(3):
+                    frames[first + i, row, column] = R[(3 * column + row) * L + i]
 
 
 @kernel()

@@ -59,6 +59,8 @@ def held_rotations(model: Model, state: State) -> Floats | None:
     if not holding:
         return None
     now, kept = due(model, state), state.fields.get(ROTATION)
+    if kept is not None and not now[holding].any():
+        return kept
     rotations = np.zeros((model.tet_count, 3, 3))
     for number in holding:
         t = model.bodies[number].tets
