@@ -245,6 +245,7 @@ BESIDE = {
     "lively flesh": {"flesh": Flesh(DYNAMIC, scheme="newmark")},
     "BDF2": {"method": Method("polar", scheme="bdf2")},
     "vertex warp": {"method": Method("vertex-warp")},
+    "hierarchical": {"method": Method("hierarchical")},
 }
 
 
@@ -272,7 +273,7 @@ def test_core_moves_beside_any_other_body_as_alone(tmp_path, other):
     assert np.abs(beside.state.x[own] - alone.state.x).max() < 1e-5
 
 
-@pytest.mark.parametrize("other", ["green", "flesh", "lively flesh"])
+@pytest.mark.parametrize("other", ["green", "flesh", "lively flesh", "hierarchical"])
 def test_core_body_falls_on_flesh(tmp_path, other):
     under = block((3, 3, 3), at=(0.0, 0.0, 0.01), key="under", **{"material": FIRM, **BESIDE[other]})
     run = run_of(
@@ -281,12 +282,6 @@ def test_core_body_falls_on_flesh(tmp_path, other):
     run.advance(8)
     assert stretch(run) < 1e-13
     assert max(report.contacts for report in run.reports) > 0 and all(report.converged for report in run.reports)
-
-
-def test_hierarchical_bodies_beside_a_core_are_refused(tmp_path):
-    with pytest.raises(BadInput) as caught:
-        run_of(tmp_path, cube(), block(at=(5.0, 0.0, 0.0), key="other", method=Method("hierarchical")))
-    assert caught.value.kind == "core-beside-levels" and '"Other"' in caught.value.sentence
 
 
 def test_two_bodies_with_cores_meet(tmp_path):

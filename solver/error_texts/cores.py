@@ -31,8 +31,4 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" has a rigid core, which does not go with {feature}.',
         "Change that, or turn Rigid Core off.",
     ),
-    "core-beside-levels": (
-        '"{name}" has a rigid core, and "{other}" resists by the method Hierarchical: they cannot be in one scene.',
-        "Turn the core off, or give the other body another Method, such as Polar.",
-    ),
 }

@@ -29,7 +29,7 @@ from ..linear.pcg import Solved
 from ..linear.points import add_points
 from ..model import Model
 from ..part_model import PartModel
-from ..rigid_core import as_felt, of_hinged
+from ..rigid_core import as_felt, of_cores, of_hinged
 from ..scene import Settings
 from ..state import State
 from ..vertex_warp import ghost_impulse, is_any_warped, is_unsymmetric, is_warped
@@ -252,18 +252,25 @@ class FleshSystem:
         self, pattern: BlockPattern, values: Floats, b: Floats, is_free: Bools, d: Floats, x: Floats, exactness: float,
         least: Floats, likely: Floats | None,
     ) -> Solved:  # fmt: skip
-        """Does it where there are hierarchical bodies; in such that touch warped ones K is of fine tets alone."""
-        levels, settings = self.levels, self.settings
+        """Does it where there are hierarchical bodies.
+
+        In those that touch bodies which are warped or have a rigid core K is of fine tets alone.
+        """
+        levels, settings, so_far = self.levels, self.settings, None
         assert levels
         odd = np.zeros_like(is_free)
         if is_any_warped(self.model):
             odd = is_free & is_unsymmetric(self.model, pattern)
+        if self.model.cores:
+            odd |= is_free & of_cores(self.model, pattern)
+            x, so_far = self.x0, (x - self.x0) / self.dt
         most = settings.max_iterations
         found = levels.solve(self.outside, pattern, values, b, is_free & ~odd, d, exactness, most, least, likely)
         if not odd.any():
             return found
         rest = solve_system(
             self.model, pattern, values, b, odd, d, x, settings, tolerance=exactness, least=least, likely=likely,
+            so_far=so_far,
         )  # fmt: skip
         return Solved(
             found.iterations + rest.iterations, max(found.residual, rest.residual), found.converged and rest.converged

@@ -116,6 +116,17 @@ def block_pattern(tets: Indices, node_count: int, islands: Sequence[int] = ()) -
     )
 
 
+def with_coupled(pattern: BlockPattern, is_of: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Returns the same nodes, (n,), and those of all islands that are coupled with theirs."""
+    if pattern.coupling is None:
+        return is_of
+    start, members = pattern.clusters
+    of_island = np.logical_or.reduceat(is_of, pattern.island_start[:-1].astype(np.int64))
+    of_cluster = np.logical_or.reduceat(of_island[members], np.asarray(start[:-1], np.int64))
+    of_island[members] = np.repeat(of_cluster, np.diff(start))
+    return of_island[pattern.island_of_row]
+
+
 def chunks_of(node_count: int, islands: Sequence[int]) -> tuple[Unsigned, Unsigned, Unsigned]:
     """Returns `chunk_start`, `chunk_island` and `island_start` of a pattern for the first rows of its islands."""
     starts = [*(islands or [0]), node_count]

@@ -10,7 +10,7 @@ Source: Müller, Dorsey, McMillan, Jagnow, Cutler (2002), sections 4.3 and 4.4; 
 
 from .checks import check_cores
 from .find import find_core
-from .solve import LinearSystem, as_felt, of_hinged, solve_with_cores
+from .solve import LinearSystem, as_felt, of_cores, of_hinged, solve_with_cores
 from .turn import rigid_again, turn_cores
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "as_felt",
     "check_cores",
     "find_core",
+    "of_cores",
     "of_hinged",
     "rigid_again",
     "solve_with_cores",

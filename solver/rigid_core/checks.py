@@ -25,10 +25,6 @@ def check_cores(scene: Scene, tracks: TrackReader) -> None:
         _check_settings(body, body.core)
         for feature in _not_for(body, body.core, tracks):
             raise BadInput("core-combined", name=body.name, feature=feature)
-        # their systems are solved level by level, node by node
-        other = next((o for o in scene.bodies if o.flesh is None and o.method.name == HIERARCHICAL), None)
-        if other is not None:
-            raise BadInput("core-beside-levels", name=body.name, other=other.name)
 
 
 def _check_settings(body: Body, core: Core) -> None:

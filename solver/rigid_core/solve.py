@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Bools, Floats
-from ..linear.pattern import BlockPattern
+from ..linear.pattern import BlockPattern, with_coupled
 from ..linear.pcg import Solved
 from ..model import Model
 from .freedom import POINTS, Freedom, freedom
@@ -89,6 +89,12 @@ def solve_with_cores(model: Model, asked: LinearSystem, solve: Callable[[LinearS
     for way, row in zip(ways, small.core_row, strict=True):
         v[way.body.core.nodes] = way.velocities(y[row : row + POINTS])
     return replace(solved, residual=solved.residual / finer)
+
+
+def of_cores(model: Model, pattern: BlockPattern) -> Bools:
+    """Returns which nodes are of islands with a core, or of others that touch such, (n,)."""
+    own = [int(pattern.island_of_row[core.nodes[0]]) for core in model.cores]
+    return with_coupled(pattern, np.isin(pattern.island_of_row, own))
 
 
 def of_hinged(model: Model) -> Bools:

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..arrays import Bools, Floats
 from ..geometry.chunks import run_ranges
-from ..linear.pattern import BlockPattern
+from ..linear.pattern import BlockPattern, with_coupled
 from ..linear.rigid_modes import RigidModes, balance, is_any_free, rigid_modes
 from ..model import Model
 from ..spin import inertia_of
@@ -110,7 +110,7 @@ def is_unsymmetric(model: Model, pattern: BlockPattern) -> Bools:
     own = np.zeros(model.node_count, bool)
     for body, _ in warped_bodies(model):
         own[body.nodes] = True
-    return _with_touching(pattern, own)
+    return with_coupled(pattern, own)
 
 
 def _asks(model: Model, pattern: BlockPattern) -> Bools:
@@ -118,18 +118,7 @@ def _asks(model: Model, pattern: BlockPattern) -> Bools:
     asks, refuses = np.zeros((2, model.node_count), bool)
     for body, method in warped_bodies(model):
         (asks if method.keeps_momentum else refuses)[body.nodes] = True
-    return _with_touching(pattern, asks) & ~refuses
-
-
-def _with_touching(pattern: BlockPattern, is_of: Bools) -> Bools:
-    """Returns the same nodes, (n,), and those of all islands that are coupled with theirs."""
-    if pattern.coupling is None:
-        return is_of
-    start, members = pattern.clusters
-    of_island = np.logical_or.reduceat(is_of, pattern.island_start[:-1].astype(np.int64))
-    of_cluster = np.logical_or.reduceat(of_island[members], np.asarray(start[:-1], np.int64))
-    of_island[members] = np.repeat(of_cluster, np.diff(start))
-    return of_island[pattern.island_of_row]
+    return with_coupled(pattern, asks) & ~refuses
 
 
 def _pulled(pattern: BlockPattern, blocks: Floats, v: Floats, nodes: slice) -> Floats:
