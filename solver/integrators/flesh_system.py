@@ -3,27 +3,17 @@
 
     r(v) = M v0 + Δt (f_elastic(x) + f_outside(x, v)) − (M + Δt C) v,    x = x0 + Δt v
 
-The forces of flesh are those at x, everything else is linear in v: corotated bodies as in `implicit_euler.py`, damping
-with the shapes at the start of the step. Bodies linearised once have f(x_a) + K(x_a) (x_a − x), where x_a is x0 but for
-bodies by BDF2 (`bdf2.py`), and so have corotated ones. Nodes that are held, and
-bodies that move by another scheme or stand still, have rows without meaning.
+The forces of flesh are those at x; what else there is stays as it is from iterate to iterate (`steady.py`): corotated
+bodies are linear in v as in `implicit_euler.py`, damping has the shapes at the start of the step. What is linearised is
+so about x_a, which is x0 but for bodies by BDF2 (`bdf2.py`). Nodes that are held, and bodies that move by another
+scheme or stand still, have rows without meaning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-from weakref import WeakKeyDictionary
-
 import numpy as np
 
 from ..arrays import Bools, Floats, floats
-from ..elements.assembly import assemble
-from ..elements.linear_pull import add_linear_pull
-from ..elements.records import needs_records, write_records
-from ..elements.volume_pressure import add_pressure
-from ..geometry.chunks import run_parts
-from ..hyperelastic.element import parts_of
 from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved
 from ..linear.points import add_points
@@ -32,20 +22,17 @@ from ..part_model import PartModel
 from ..rigid_core import as_felt, of_cores, of_hinged
 from ..scene import Settings
 from ..state import State
-from ..vertex_warp import ghost_impulse, is_any_warped, is_unsymmetric, is_warped
+from ..vertex_warp import ghost_impulse, is_any_warped, is_unsymmetric
 from .conventions import LEAST
 from .flesh import DynamicFlesh, FleshGroup, Look
-from .held_frames import held_rotations, warp_vertices
-from .held_shear import add_held_shear, holds_shear
-from .level_look import LevelLook
-from .linearised import write_mass
 from .looks import Looks
 from .outside import Outside
 from .paired import lost_by, with_pairs
 from .right_side import push_by_gravity
-from .rows import add_blocks, add_to_diagonal
+from .rows import add_blocks, over
+from .steady import Steady
 from .system import solve_system
-from .wide_tangent import WideTangent, blocks_of, product, runs
+from .wide_tangent import WideTangent, product, runs
 from .workspace import workspace
 
 ENOUGH = 0.5  # share of the tolerance to which linear solves go, so that the residual is within it afterwards
@@ -59,6 +46,7 @@ class FleshSystem:
         linear: The same without Δt f of flesh.
         pattern, matrix: A, but for what `is_apart`: flesh that averages at its nodes, where no pairs act.
         scale: What ‖r‖ is compared with, per island [N s], (k,).
+        steady: What stays as it is during the step.
         looked: Forces and tangent of flesh; None where no body moves by implicit Euler.
         held: Rotations of bodies that hold theirs, see `held_rotations`.
         turned: Rotations of nodes, see `vertex_warp.add_warped`.
@@ -75,30 +63,18 @@ class FleshSystem:
         flesh: DynamicFlesh,
         about: Floats | None = None,
     ) -> None:
-        """Assembles what is constant during the step; `about` is x_a [m], (n, 3), None: x0."""
-        self.model, self.state, self.dt, self.settings = model, state, dt, settings
-        self.x0, self.v0 = floats(state.x), floats(state.v)
-        self.about = self.x0 if about is None else about
+        """Begins the step; `about` is x_a [m], (n, 3), None: x0."""
+        self.model, self.dt, self.settings, self.x0 = model, dt, settings, floats(state.x)
         self.group: FleshGroup | None = flesh.euler
-        self.once = flesh.once
-        self.looked_once = Look(flesh.once, model) if flesh.once else None
         self.looked = Look(flesh.euler, model) if flesh.euler else None
         self.wide = WideTangent(flesh.euler, model) if flesh.euler and flesh.euler.law.left is not None else None
-        pattern, work = model.pattern, workspace(model.pattern)
-        self.values, self.base, self.base_force = work.values, _base(pattern), work.force
+        self.steady = Steady(model, state, dt, flesh, self.looked, about)
+        self.held, self.turned, self.levels = self.steady.held, self.steady.turned, self.steady.levels
+        self.once = flesh.once
+        pattern = model.pattern
+        self.values = workspace(pattern).values
         self.pattern, self.matrix, self.is_apart = pattern, self.values, self.wide is not None
-        self.base_force[:] = 0.0
-        self.drag = model.mass * (1.0 + dt * model.mass_damping)
-        self.held = held_rotations(model, State(self.about, state.v, state.time, state.fields))
-        self.levels = LevelLook(model, flesh.levels, self.about, self.held, dt) if flesh.levels else None
-        self._assemble_corotated(flesh)
-        self._assemble_flesh(flesh)
-        if self.levels:
-            self.levels.begin(self.x0, self.drag, self.base, self.base_force)
-        if self.once and self.looked_once:
-            self._assemble_once(self.once, self.looked_once)
-        self._assemble_held_shear()
-        self.momentum = model.mass[:, None] * self.v0
+        self.momentum = model.mass[:, None] * floats(state.v)
         self.island_start = pattern.island_start[:-1].astype(np.int64)
         self.r, self.linear = np.zeros((2, model.node_count, 3))
         self.scale, self.noise = np.zeros((2, pattern.island_count))
@@ -126,11 +102,11 @@ class FleshSystem:
         """Computes residual and matrix with the forces and the tangent of flesh as they were at the last look."""
         model, dt = self.model, self.dt
         self.outside = outside
-        np.copyto(self.values, self.base)
-        pull = dt * self.base_force
+        np.copyto(self.values, self.steady.values)
+        pull = dt * self.steady.force
         if self.looked and self.group:
             for whole, own in runs(self.group, self.model):
-                _over(add_blocks, self.looked.tangent[own[1]], dt * dt, self.values[whole[1]])
+                over(add_blocks, self.looked.tangent[own[1]], dt * dt, self.values[whole[1]])
                 pull[whole[0]] += dt * self.looked.force[own[0]]
         if self.levels:
             for nodes in self.levels.rows:
@@ -147,13 +123,13 @@ class FleshSystem:
                 self.pattern, self.matrix = self.wide.joined(self.values)
                 self.is_apart = False
         self.pattern, self.matrix = with_pairs(model, self.pattern, outside.pairs, dt, self.matrix, push)
-        r = self.momentum + pull + push - drawn - product(self.model.pattern, self.base, v)
+        r = self.momentum + pull + push - drawn - product(self.model.pattern, self.steady.values, v)
         if is_any_warped(model):
             r -= ghost_impulse(model, self.x0, v, is_free & ~of_hinged(model) if model.cores else is_free)
         r[~is_free] = 0.0
         if model.cores:
             r = as_felt(model, self.x0, r, is_free)
-        self.r, self.linear = r, r - is_free[:, None] * (pull - dt * self.base_force)
+        self.r, self.linear = r, r - is_free[:, None] * (pull - dt * self.steady.force)
         self.scale = self._scale(v, is_free, pull, push)
 
     def residual(self) -> float:
@@ -177,14 +153,10 @@ class FleshSystem:
             x: Where the step has led [m], (n, 3). The last look has to be at it.
             is_free: Which nodes are solved for.
         """
-        group, looked = self.once, self.looked_once
-        if not group or not looked:
+        if not self.once:
             return 0.0
-        moved, force = x[group.part.nodes] - self.about[group.part.nodes], np.empty_like(looked.force)
-        wrong = looked.force - product(looked.model.pattern, looked.tangent, moved)
-        looked.force_at(x[group.part.nodes], force)
-        r = self.r.copy()
-        r[group.part.nodes] += self.dt * (force - wrong)
+        nodes, r = self.once.part.nodes, self.r.copy()
+        r[nodes] += self.dt * self.steady.left_out(x)
         r[~is_free] = 0.0
         return self._largest(self._norms(r))
 
@@ -309,87 +281,3 @@ class FleshSystem:
         )  # fmt: skip
         add_points(dt, points.tet, points.weights, none, none, floats(lost), tets, blocks, self.values, drawn)
         return drawn
-
-    def _assemble_flesh(self, flesh: DynamicFlesh) -> None:
-        """Writes mass and damping of flesh; bodies that do not move by implicit Euler have their mass alone."""
-        model, pattern = self.model, self.model.pattern
-        others = [*flesh.still, *(flesh.newmark.part.bodies if flesh.newmark else ())]
-        for number in others:
-            self.base[blocks_of(pattern.row_start, model.bodies[number].nodes)] = 0.0
-        numbers = list(others)
-        if self.looked and self.group:
-            numbers += self.group.part.bodies
-            self._assemble_damping(self.group, self.looked)
-        for number in numbers:
-            nodes = model.bodies[number].nodes
-            add_to_diagonal(nodes.start, nodes.stop, pattern.diagonal, self.drag, self.base)
-
-    def _assemble_once(self, group: FleshGroup, looked: Look) -> None:
-        """Writes all of bodies that are linearised once."""
-        rows = group.part.nodes
-        looked.at(self.about[rows], clamp=False)
-        self._assemble_damping(group, looked)
-        force = looked.force
-        if self.about is not self.x0:
-            force = force + product(looked.model.pattern, looked.tangent, self.about[rows] - self.x0[rows])
-        for whole, own in runs(group, self.model):
-            _over(add_blocks, looked.tangent[own[1]], self.dt * self.dt, self.base[whole[1]])
-            self.base_force[whole[0]] = force[own[0]]
-        for number in group.part.bodies:
-            nodes = self.model.bodies[number].nodes
-            add_to_diagonal(nodes.start, nodes.stop, self.model.pattern.diagonal, self.drag, self.base)
-
-    def _assemble_held_shear(self) -> None:
-        """Adds what resists shear in hybrid bodies that hold their rotations."""
-        for number in range(len(self.model.bodies)):
-            if self.held is not None and holds_shear(self.model, number):
-                add_held_shear(
-                    self.model, number, self.held, self.about, self.x0, self.dt, self.base, self.base_force
-                )  # fmt: skip
-
-    def _assemble_damping(self, group: FleshGroup, looked: Look) -> None:
-        """Writes the damping of bodies into their rows."""
-        D = np.zeros_like(looked.tangent)
-        if self.model.stiffness_damping[group.part.tets].any():
-            looked.damping(self.about[group.part.nodes], D)
-        for whole, own in runs(group, self.model):
-            np.multiply(D[own[1]], self.dt, out=self.base[whole[1]])
-
-    def _assemble_corotated(self, flesh: DynamicFlesh) -> None:
-        """Writes the rows of all bodies that are no flesh."""
-        model, p, work, dt = self.model, self.model.pattern, workspace(self.model.pattern), self.dt
-        strain = model.initial_strain
-        for number in flesh.others(model):
-            t, n = model.bodies[number].tets, model.bodies[number].nodes
-            write_records(model, number, self.about, work.warped, self.held)
-            if len(model.pressure_modulus):
-                add_pressure(
-                    self.about, model.tets[t], model.Dm_inverse[t], model.volume[t], model.pressure_modulus[t],
-                    model.stiffness_damping[t], strain[t] if len(strain) else strain, work.warped[t],
-                )  # fmt: skip
-            for core in model.cores:  # rigid
-                work.warped[core.tets] = 0.0
-            if not needs_records(model, number):
-                write_mass(p, n, self.drag, self.base)
-                continue
-            if self.about is not self.x0:
-                add_linear_pull(1.0, self.about - self.x0, model.tets[t], work.warped[t])
-            stiff = 0.0 if is_warped(model, number) else dt * dt
-            assemble(stiff, dt, self.drag, p, work.warped, self.base, self.base_force, n)
-        self.turned = warp_vertices(model, self.state, dt, self.base, self.base_force)
-
-
-_bases: WeakKeyDictionary[BlockPattern, Floats] = WeakKeyDictionary()
-
-
-def _base(pattern: BlockPattern) -> Floats:
-    """Returns an array of blocks that is kept from step to step."""
-    if pattern not in _bases:
-        _bases[pattern] = np.zeros((pattern.block_count, 9))
-    return _bases[pattern]
-
-
-def _over(work: Callable[..., None], rows: Floats, *more: Any) -> None:
-    """Calls a kernel for all rows, part by part."""
-    parts = parts_of(len(rows))
-    run_parts(len(parts), lambda k: work(*parts[k], rows, *more))

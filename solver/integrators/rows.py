@@ -3,6 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from ..arrays import Floats
+from ..geometry.chunks import run_parts
+from ..hyperelastic.parts import parts_of
 from ..jit import kernel
 from ..linear.block_row import multiply_row
 
@@ -31,3 +37,9 @@ def add_to_diagonal(begin, end, diagonal, mass, values):
         own[0] += m
         own[4] += m
         own[8] += m
+
+
+def over(work: Callable[..., None], rows: Floats, *more: Any) -> None:
+    """Calls a kernel for all rows, part by part."""
+    parts = parts_of(len(rows))
+    run_parts(len(parts), lambda k: work(*parts[k], rows, *more))
