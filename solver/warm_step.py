@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .contact.settle import CONTENT, STOPS
+from .contact.settling import Settling
 from .integrators.implicit_euler import step
 from .integrators.outside import Outside, Pairs, Points
 from .jit import is_cached
@@ -47,6 +49,12 @@ def compile_pairs() -> None:
     # where contacts change, a second solve begins with what the first one found
     answers = iter((touching, None))
     step(model, state, touching, 0.01, Settings(), respond=lambda *_: next(answers), max_solves=2)
+    # what decides when one body is done before the other, or whether a step has gone astray, most steps do not ask
+    settling = Settling(model)
+    settling.solves, settling.is_settled = 1, False
+    settling.group[:], settling.fate[:] = (0, 1), (CONTENT, STOPS)
+    settling.done()
+    settling.is_astray(state.v, state.v, 1.0)
 
 
 def _strip(count: int = 1) -> Model:

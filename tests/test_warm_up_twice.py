@@ -58,9 +58,13 @@ def test_what_answers_contacts_is_compiled_beside_what_finds_them() -> None:
     """A step of two bodies that push each other leaves nothing of the linear system to compile to one with skins."""
     code = """
 from sinew.solver import warm_touching
+from sinew.solver.contact import settle
 from sinew.solver.linear import conjugate_gradients, coupled_modes, pairs, widening
 from sinew.solver.warm_step import compile_pairs, compile_step
-KERNELS = (conjugate_gradients.conjugate_gradients, coupled_modes.balance_coupled, pairs.add_pairs, widening.merge_rows)
+KERNELS = (
+    conjugate_gradients.conjugate_gradients, coupled_modes.balance_coupled, pairs.add_pairs, widening.merge_rows,
+    settle.find_done, settle.has_gained,
+)
 compile_step()
 compile_pairs()
 before = [kernel.signatures for kernel in KERNELS]
