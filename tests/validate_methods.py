@@ -14,10 +14,11 @@ import pytest
 
 trimesh = pytest.importorskip("trimesh")
 
-from method_choices import resisting
+from method_choices import CHOICES, resisting, words
+from scenes import block
 from sinew.solver.cache import CacheReader
 from sinew.solver.errors import Cancelled
-from sinew.solver.method import METHODS, Method
+from sinew.solver.method import EULER, HIERARCHICAL, METHODS, Method
 from sinew.solver.scene import Body, Collider, Material, Meshing, Scene, Settings
 from sinew.solver.simulate import simulate
 from sinew.solver.tracks import TrackWriter
@@ -99,3 +100,24 @@ def test_a_real_mesh_is_baked(reach: Callable[..., bool], shared: Path, tmp_path
     simulate(tmp_path / "parts", events.append, resume=True)
     same = baked(tmp_path / "parts") == baked(tmp_path / "whole")
     reach(SECTION, f"{what}: resumed, the bytes are", "the same" if same else "others", "the same", same)
+
+
+def made(cache: Path) -> dict[str, bytes]:
+    """Returns what a bake made, without what was asked for."""
+    return {name: data for name, data in baked(cache).items() if not name.startswith("scene/")}
+
+
+@pytest.mark.parametrize("method", [method for method in CHOICES if method.scheme == EULER], ids=words)
+def test_threads_change_no_byte(reach: Callable[..., bool], tmp_path: Path, method: Method) -> None:
+    cells = (6, 6, 6) if method.name == HIERARCHICAL else (9, 9, 9)
+    bodies = tuple(block(cells, at=(0.1 * n, 0.0, 0.05 + 1.05 * n), key=f"b{n}", method=method) for n in range(2))
+    found = []
+    for threads in (1, 2):
+        scene = Scene(bodies, (Collider("ground", "Ground"),), Settings(frame_end=5, substeps=3, threads=threads))
+        scene.save(tmp_path / str(threads) / "scene")
+        simulate(tmp_path / str(threads), lambda event: None)
+        found.append(made(tmp_path / str(threads)))
+    same = found[0] == found[1]
+    reach(
+        SECTION, f"{words(method)}: bytes on one thread and on two", "the same" if same else "others", "the same", same
+    )
