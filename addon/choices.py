@@ -156,7 +156,12 @@ ROTATIONS = (
 )
 ROTATION_FIELDS = (
     ("LEAST_SQUARES", "Least Squares", "That fits all edges at a vertex best, by singular value decomposition", 0),
-    ("EDGES", "Edge Frames", "That of a frame of three edges at a vertex: rougher, and shakes what sags far", 1),
+    (
+        "EDGES",
+        "Edge Frames",
+        "That of a frame of three edges at a vertex: rougher, and shakes what sags or is pressed far",
+        1,
+    ),
 )
 NETWORKS = (
     ("TETS", "Tets", "The stiffness of the tets", 0),

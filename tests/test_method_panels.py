@@ -80,13 +80,15 @@ def test_flesh_says_where_its_law_is() -> None:
 def test_what_out_of_hand_means_is_said_where_it_may_be() -> None:
     obj = body()
     own = obj.sinew
-    for chosen, switch in (("GREEN", "one_step"), ("HYBRID", "one_step"), ("QR", "is_stale")):
+    found = [("GREEN", "one_step"), ("HYBRID", "one_step"), ("QR", "is_stale"), ("VERTEX_WARP", "rotation_field")]
+    assert {PREFIX + switch for _, switch in found} == set(layout_method.TOLD)
+    for chosen, switch in found:
         own.formulation = chosen
-        told = layout_method.TOLD[PREFIX + switch]
+        setting, told = layout_method.TOLD[PREFIX + switch]
         assert told not in " ".join(drawn(obj, "draw_advanced").lines)
-        setattr(own, PREFIX + switch, True)
+        setattr(own, PREFIX + switch, setting)
         assert told in " ".join(drawn(obj, "draw_advanced").lines)
-        setattr(own, PREFIX + switch, False)
+        own.property_unset(PREFIX + switch)
 
 
 def test_it_is_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,14 @@ from .layout_bake import draw_wrapped
 
 OF_FLESH = "Flesh resists by its Law, in the panel Flesh: choose Soft Body as Motion for a Method"
 CLASH = "{method} is not made for {feature}: choose another Method, such as Polar, or turn {feature} off"
-# what is good to know about a switch that is on
+# what is good to know about a switch that is set so
 TOLD = {
-    "formulation_one_step": "Where it gets out of hand, raise Substeps per Frame: stiff and fine bodies want many",
-    "formulation_is_stale": "It spins by itself, to show why others do not use this",
+    "formulation_one_step": (
+        True,
+        "Where it gets out of hand, raise Substeps per Frame: stiff and fine bodies want many",
+    ),
+    "formulation_is_stale": (True, "It spins by itself, to show why others do not use this"),
+    "formulation_rotation_field": ("EDGES", "What is soft and hits something may fly apart: Least Squares holds"),
 }
 
 
@@ -35,8 +39,9 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         column = layout.column()
         column.enabled = not is_locked
         column.prop(own, name)
-        if name in TOLD and getattr(own, name):
-            draw_wrapped(layout, TOLD[name], "INFO", context)
+        setting, told = TOLD.get(name, (None, ""))
+        if getattr(own, name) == setting:
+            draw_wrapped(layout, told, "INFO", context)
 
 
 def draw_clash(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
