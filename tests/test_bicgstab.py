@@ -8,6 +8,7 @@ from formulation_twins_vertices import whole
 from meshes import bar
 from sinew.solver.linear.bicgstab import solve_unsymmetric
 from sinew.solver.linear.pattern import block_pattern
+from sinew.solver.linear.pcg import Solved
 
 RNG = np.random.default_rng(5)
 
@@ -97,3 +98,10 @@ def test_a_search_that_breaks_down_is_begun_anew():
     solved = solve_unsymmetric(pattern, values, b, np.ones(len(b), bool), x, 1e-8, 4000)
     expected = np.linalg.solve(whole(pattern, values), b.ravel()).reshape(-1, 3)
     assert solved.converged and np.abs(x - expected).max() < 1e-6
+
+
+def test_solves_of_some_islands_each_count_together_as_the_worst_of_them():
+    good, lost = Solved(7, 1.0e-6, True, True), Solved(3, float("nan"), False)
+    for found in (Solved.together(good, lost), Solved.together(lost, good)):
+        assert np.isnan(found.residual) and not found.converged and found.iterations == 7 and found.taken_over
+    assert Solved.together() == Solved(0, 0.0, True)

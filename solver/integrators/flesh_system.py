@@ -196,9 +196,7 @@ class FleshSystem:
             return d, found
         r = self.r * others[:, None]
         rest = self._solve(self.model.pattern, self.values, r, others, d, x, exactness, least, likely)
-        return d, Solved(
-            found.iterations + rest.iterations, max(found.residual, rest.residual), found.converged and rest.converged
-        )
+        return d, Solved.together(found, rest)
 
     def coarse_motion(self, is_free: Bools) -> Floats:
         """Returns the velocities [m/s], (n, 3), that solve the coarse problems of hierarchical bodies."""
@@ -244,9 +242,7 @@ class FleshSystem:
             self.model, pattern, values, b, odd, d, x, settings, tolerance=exactness, least=least, likely=likely,
             so_far=so_far,
         )  # fmt: skip
-        return Solved(
-            found.iterations + rest.iterations, max(found.residual, rest.residual), found.converged and rest.converged
-        )
+        return Solved.together(found, rest)
 
     def _times(self, v: Floats, whole: bool = True) -> Floats:
         """Returns A v, (n, 3); without what is beyond its blocks where it is not to be `whole`."""

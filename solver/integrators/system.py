@@ -109,8 +109,4 @@ def _solve_parts(model: Model, asked: LinearSystem, settings: Settings) -> Solve
             asked.likely,
         )  # fmt: skip
         parts.append(found)
-    return Solved(
-        max((part.iterations for part in parts), default=0),
-        max((part.residual for part in parts), default=0.0),
-        all(part.converged for part in parts),
-    )
+    return Solved.together(*parts)

@@ -48,6 +48,16 @@ class Solved:
     converged: bool
     taken_over: bool = False
 
+    @staticmethod
+    def together(*parts: Solved) -> Solved:
+        """Returns how solves went that had some islands each; the residual is no number where that of one is none."""
+        return Solved(
+            max((part.iterations for part in parts), default=0),
+            float(np.max([part.residual for part in parts], initial=0.0)),
+            all(part.converged for part in parts),
+            any(part.taken_over for part in parts),
+        )
+
 
 class Preconditioner(Protocol):
     """What takes over where block Jacobi would take long, such as `multigrid.EmbeddedLattices`."""
