@@ -114,7 +114,7 @@ def _row(name: str, tets: int, bars: dict[float, Bent]) -> Row:
     ours = ", ".join(f"{side:g} m thick: after {when:.2f} s" for side, when in diverged.items())
     ours = ours or "no size diverges"
     if unconverged:
-        ours += f"; {unconverged} of {STEPS * len(bars)} steps were reported as not solved"
+        ours += f"; {unconverged} of {STEPS * len(bars)} steps reported as not solved"
     claims = {
         (ONCE, 765): ("diverges", bool(diverged)),
         (ONCE, 450): ("does not diverge", len(diverged) < len(bars)),

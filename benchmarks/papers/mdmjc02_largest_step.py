@@ -80,15 +80,16 @@ def is_stable(E: float, method: Method, dt: float) -> bool:
 
 def run(quick: bool) -> Result:
     """Returns the table of largest stable steps."""
-    ladder = LADDER[8::2] if quick else LADDER
+    # what the paper does not have is looked at on every other rung
+    ladders = {name: LADDER[8::2] if quick else LADDER if name in (WARP, ONCE) else LADDER[::2] for name in METHODS}
     found = {
-        (E, name): stable_ranges(partial(is_stable, E, method), ladder)
+        (E, name): stable_ranges(partial(is_stable, E, method), ladders[name])
         for E in ([2.0e6] if quick else PAPER)
         for name, method in METHODS.items()
         if not quick or name in (WARP, "polar")
     }
     rows = [_row(E, name, ranges) for (E, name), ranges in found.items()]
-    values = {f"{name}, {E:g}": 1e3 * largest(ranges, ladder) for (E, name), ranges in found.items()}
+    values = {f"{name}, {E:g}": 1e3 * largest(ranges, ladders[name]) for (E, name), ranges in found.items()}
     if quick:
         return Result(rows, values=values)
     return Result([*rows, _order(found)], [_ranges(found)], values, NOTES)
@@ -110,9 +111,13 @@ def _row(E: float, name: str, ranges: list[tuple[float, float]]) -> Row:
 
 def _order(found: dict) -> Row:
     larger = [E for E in PAPER if largest(found[E, WARP]) >= largest(found[E, ONCE])]
-    missed = [f"{E / 1e6:g}" for E in PAPER if E not in larger]
+    missed = [E for E in PAPER if E not in larger]
     ours = f"at {len(larger)} of {len(PAPER)} stiffnesses"
-    why = f"not at {', '.join(missed)}·10⁶ N/m²: see below" if missed else ""
+    why = "; ".join(
+        f"at {E / 1e6:g}·10⁶ N/m² "
+        + ("one step is stable all over" if largest(found[E, ONCE]) == LADDER[-1] else "edge frames jump, see below")
+        for E in missed
+    )
     return Row("warped is stable up to larger steps than non-linear, one step", "at all five", ours, not missed, why)
 
 
@@ -133,17 +138,20 @@ def _ranges(found: dict) -> Picture:
 
 NOTES = (
     "A step is called largest if no smaller one, down to 0.5 ms, is unstable. Larger steps may be stable again, for "
-    "implicit Euler then damps so much that the blow hardly deforms the tube. Rotations from edge frames, as the paper "
-    "has them, jump where tets are crushed (see the experiment before); by the least-squares field the warped tube is "
-    "as stable as by rotations per tet.",
+    "implicit Euler then damps so much that the blow hardly deforms the tube. Where steps are larger here than in the "
+    "paper, its damping and how its ground pushes are not known; which tubes the non-linear method loses is alike, "
+    "the soft ones, about a millisecond. Rotations from edge frames, as the paper has them, jump where tets are "
+    "crushed "
+    "(see the experiment before); by the least-squares field the warped tube is as stable as by rotations per tet.",
 )
 EXPERIMENT = Experiment(
     "MDMJC02",
     "Largest stable time steps of the dropped tube (section 4.2)",
     WHAT + f" The run begins when it touches the ground, and lasts {AFTER:g} s. A step is stable if velocities stay "
     f"numbers and kinetic and potential energy together never exceed {MORE:g} times what the tube came with, which no "
-    "elastic body can do. Steps are looked at from 0.5 to 64 ms, each √2 times the one before, and where stability "
-    f"changes, the step is found by bisection, to {RATIO - 1:.0%}. Steps by one linearised step, by Newton's method, "
+    "elastic body can do. Steps are looked at from 0.5 to 64 ms, each √2 times the one before (twice for methods "
+    "that the paper does not have), and where stability changes, "
+    f"the step is found by bisection, to {RATIO - 1:.0%}. Steps by one linearised step, by Newton's method, "
     "and "
     "by rotations per tet are compared with those of the paper's two methods.",
     run,

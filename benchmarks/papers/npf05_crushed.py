@@ -9,7 +9,7 @@ import numpy as np
 
 from papers.figures import COLOURS, bodies, surface
 from papers.organic import rabbit
-from papers.stage import Hold, body, misfit, simulation, step
+from papers.stage import GRAVITY, Hold, body, misfit, simulation, step
 from papers.table import NONE, Experiment, Picture, Result, Row
 from sinew.solver.arrays import Floats, Indices
 from sinew.solver.errors import SolveFailed
@@ -25,16 +25,17 @@ METHODS = {
     "vertex-warp": Method("vertex-warp"),
 }
 E, DT = 1.0e6, 0.01
-LIES, RESTS = 1.0, 3.0  # without stiffness, and after it has come back [s]
+LIES, RESTS, WEIGHS = 1.0, 4.0, 1.0  # without stiffness, after it has come back, and of that with its weight [s]
 RISES = (0.0, 2.0, 8.0)  # time in which it comes back [s]
-NEAR = 0.02  # of its size: its shape is its own again; under its weight it sags a little
+FINE = 12  # divisions of the rabbit
+NEAR = 0.005  # of its size
 FIRM, GRIP = 100.0, 0.01  # stiffness of the ground over m / Δt², and along it over that across
 AT_LAST = "at the end"
 
 
 def run(quick: bool) -> Result:
     """Returns who gets up again."""
-    nodes, tets = rabbit(8)
+    nodes, tets = rabbit(8 if quick else FINE)
     rows, values, pictures = [], {}, []
     for rise in RISES[:1] if quick else RISES:
         for name, method in METHODS.items():
@@ -44,7 +45,7 @@ def run(quick: bool) -> Result:
             recovers = end < NEAR and inverted == 0
             values[f"recovers, {name}, {rise:g}"] = float(recovers)
             values[f"misfit, {name}, {rise:g}"] = end
-            rows.append(_row(name, rise, recovers, f"{end:.1%} off, {inverted} tets inside out (at most {worst})"))
+            rows.append(_row(name, rise, recovers, f"{end:.2%} off, {inverted} tets inside out (at most {worst})"))
             if (name, rise) == ("QR", RISES[0]):
                 pictures.append(_picture(shapes, tets))
     return Result(rows, pictures, values, NOTES)
@@ -94,9 +95,12 @@ class Ground(Hold):
 
 def crush(nodes: Floats, tets: Indices, method: Method, rise: float):
     """Returns shapes by moment, least height over that at rest, and of the end inverted tets, misfit; most inverted."""
+    ends = LIES + rise + WEIGHS
+    weight = [0.0, ends, ends + DT], np.array([GRAVITY, GRAVITY, (0.0, 0.0, 0.0)])
     simulated = simulation(
-        body(nodes, tets, Material(E, 0.33, 1000.0, 0.0, 0.03), method), DT, tolerance=1e-5, max_iterations=500
-    )
+        body(nodes, tets, Material(E, 0.33, 1000.0, 0.0, 0.03), method), DT, tracks={"gravity": weight},
+        tolerance=1e-5, max_iterations=500,
+    )  # fmt: skip
     whole = simulated.built.model
     simulated.built = replace(simulated.built, pins=(Ground(whole.mass, whole.tets),))  # type: ignore[arg-type]
     moments = {"at rest": 0.0, "crushed": LIES, "on its way": LIES + 0.5 * rise + 0.04}
@@ -126,8 +130,9 @@ NOTES = (
 EXPERIMENT = Experiment(
     "NPF05",
     "A crushed body gets up again (figure 5)",
-    f"A rabbit of 930 tets, a metre long, lies {LIES:g} s on the ground without any stiffness, under its weight; then "
+    f"A rabbit of 3090 tets, a metre long, lies {LIES:g} s on the ground without any stiffness, under its weight; then "
     f"Young's modulus comes back to {E:g} Pa, at once or slowly, and {RESTS:g} s later its shape is compared with that "
-    "at rest. ν = 0.33, 1000 kg/m³, damping 0.03 s, Δt = 10 ms. The paper gives none of these numbers.",
+    f"at rest; its weight is taken away {WEIGHS:g} s after the stiffness is back, so that it does not sag. ν = 0.33, "
+    "1000 kg/m³, damping 0.03 s, Δt = 10 ms. The paper gives none of these numbers.",
     run,
 )

@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import shutil
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,12 @@ import numpy as np
 from papers import closing
 from papers.catalogue import NAMES, PAPERS, load
 from papers.table import Experiment, Result, Row, markdown, remarks
+from papers.words import filled
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 STORE = ROOT / "build" / "papers"  # NAME.json and NAME.png of what was run last
 PAGE = ROOT / "docs" / "papers.md"
 PICTURES = "images/papers"
-WIDE = 118
 
 INTRO = """\
 # The papers' experiments, done again
@@ -127,10 +126,3 @@ def processor() -> str:
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
-
-
-def filled(paragraph: str, indent: str = "") -> str:
-    """Returns text wrapped as the rest of docs/ is."""
-    return textwrap.fill(
-        " ".join(paragraph.split()), WIDE, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )

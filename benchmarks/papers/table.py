@@ -34,6 +34,8 @@ class Row:
     def __post_init__(self) -> None:
         if not (self.quantity and self.paper and self.ours):
             raise ValueError(f"{self}: a row names its quantity, the paper's number (or NONE) and ours")
+        if self.agrees is not None:  # NumPy's own truth values cannot be stored
+            object.__setattr__(self, "agrees", bool(self.agrees))
         if self.agrees is False and not self.remark:
             raise ValueError(f"{self.quantity}: {self.ours} is not the paper's {self.paper}: say why")
 
