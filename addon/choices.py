@@ -106,7 +106,7 @@ FORMULATIONS = (
     (
         "LINEAR",
         LABELS["linear"],
-        "For what hardly turns, such as a plate that trembles: the quickest, but what turns or bends far swells",
+        "For what hardly turns, such as a plate that trembles, and to compare: what turns or bends far swells",
         0,
     ),
     (
