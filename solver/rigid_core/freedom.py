@@ -110,7 +110,9 @@ def _about_axis(body: CoreBody, S: Floats) -> tuple[Floats, Floats]:
 
 def _besides(ways: Floats, given: Floats, back: Floats, held: Floats, velocities: Floats) -> tuple[Floats, Floats]:
     """Returns what is left of `ways` where points are held, and the motion with which they move as they have to."""
-    U, sizes, Vt = np.linalg.svd(held @ back @ ways, full_matrices=True)
+    # many nodes may be held, so these rows become as many as there are ways first
+    basis, rows = np.linalg.qr(held @ back @ ways)
+    U, sizes, Vt = np.linalg.svd(rows)
     count = int((sizes > HELD * np.sqrt(len(held) / 3.0)).sum())
-    lacking = U[:, :count].T @ (velocities - held @ given) / sizes[:count]
+    lacking = U[:, :count].T @ (basis.T @ (velocities - held @ given)) / sizes[:count]
     return ways @ Vt[count:].T, given + back @ (ways @ (Vt[:count].T @ lacking))
