@@ -22,6 +22,7 @@ from .build import Built, build
 from .cache import CacheHead, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .checks import check_scene
+from .core_nodes import core_arrays
 from .cutting.cut import check_covered
 from .errors import Cancelled, SinewError, SolveFailed
 from .finish.finish import finish, is_finished
@@ -150,7 +151,8 @@ def _make(
         writer.start_over(head)
         for body, asked in zip(built.bodies, scene.bodies, strict=True):
             follows = built.bones.to_arrays(body.range.nodes) if built.bones else {}
-            writer.write_model(asked.key, {**to_arrays(asked, body.mesh, body.binding), **follows})
+            core = core_arrays(built.model.cores, body.range.tets)
+            writer.write_model(asked.key, {**to_arrays(asked, body.mesh, body.binding), **follows, **core})
         bake = Bake(writer, head, simulation, scene.settings.frame_start)
         on_event(_told(built, scene))
         on_event(bake.write_start(on_event, should_stop))

@@ -15,8 +15,9 @@ from export_scenes import exported, refused
 from sinew.addon import export, presets, roles
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.status import Status
-from sinew.addon.drawing import own_weight
+from sinew.addon.drawing import own_weight, tet_display
 from sinew.addon.export import settings_digest
+from sinew.solver.cache import CacheReader
 from sinew.solver.rigid_core_settings import Core, Pull
 from test_addon import drawn
 
@@ -243,3 +244,13 @@ def test_a_head_on_a_hinge_is_baked_as_it_is_pulled(tmp_path: Path) -> None:
     upper, lower = start[:, 2] > 0.9, start[:, 2] < -0.9
     assert end[upper, 1].mean() > 0.8 and np.abs(end[:, 0] - start[:, 0]).max() < 0.1
     assert np.abs(end[lower].mean(axis=0) - start[lower].mean(axis=0)).max() < 0.3
+    cache = CacheReader(tmp_path / "head.sinew")
+    model = cache.read_model(cache.head.bodies[0].key)
+    core, tets = model["core_tets"], model["tets"]
+    depth = 1.0 - np.abs(model["nodes"][tets[core]]).max(axis=2)
+    assert 0 < len(core) < len(tets) and depth.min() > own.core_skin_thickness - 1e-6
+    assert bake_status.core_tet_count(scene, obj) == len(core)
+    words = f"{len(core):,} of {len(tets):,} tets are rigid"
+    assert words in " ".join(drawn(obj, "draw_core").lines)
+    display = tet_display.load(cache, cache.head.bodies[0].key)
+    assert display is not None and np.isin(display.core, tets[core]).all() and len(display.core)

@@ -35,9 +35,10 @@ def test_every_edge_once() -> None:
 def test_bodies_are_cut_out_of_a_frame(tmp_path: Path) -> None:
     nodes, tets, _ = box_of_tets(2)
     bodies = tuple(CachedBody(key, key.upper(), 4) for key in ("a", "b"))
+    core = np.array([0, 3], np.int32)
     with CacheWriter(tmp_path) as writer:
         writer.start_over(CacheHead("s", "t", bodies, 1, 3, 24.0, 1))
-        writer.write_model("a", {"nodes": nodes, "tets": tets, "joined_tets": np.array([5, 7])})
+        writer.write_model("a", {"nodes": nodes, "tets": tets, "joined_tets": np.array([5, 7]), "core_tets": core})
         writer.write_model("b", {"nodes": nodes[:10], "tets": tets[:0]})
         for frame in (1, 2):
             x = np.concatenate([nodes + frame, nodes[:10] - frame]).astype(np.float32)
@@ -49,7 +50,8 @@ def test_bodies_are_cut_out_of_a_frame(tmp_path: Path) -> None:
     assert {frozenset(f) for f in first.joined.tolist()} == {
         frozenset(np.delete(tets[t], i).tolist()) for t in (5, 7) for i in range(4)
     }
-    assert len(second.joined) == 0
+    assert np.array_equal(first.core, tet_display.outside_faces(tets[core])) and len(first.core) in (6, 8)
+    assert len(second.joined) == len(second.core) == 0
     assert np.allclose(tet_display.positions(tmp_path, 2, second.nodes), nodes[:10] - 2)
     assert np.allclose(tet_display.positions(tmp_path, 99, first.nodes), nodes + 2), "the nearest baked frame"
     assert tet_display.load(reader, "c") is None

@@ -108,7 +108,17 @@ def is_outdated(scene: bpy.types.Scene, seen: cache_look.CacheLook) -> bool:
 
 def tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int | None:
     """Returns how many tets a body has in the present bake, or None."""
-    return cache_look.tet_count(cache_place.cache_folder(scene), present_bake.key_of(obj))
+    known = _tet_counts(scene, obj)
+    return None if known is None else known[0]
+
+
+def core_tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
+    """Returns how many tets of a body are a rigid core in the present bake; 0 where it has none, or is not baked."""
+    return (_tet_counts(scene, obj) or (0, 0))[1]
+
+
+def _tet_counts(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[int, int] | None:
+    return cache_look.tet_counts(cache_place.cache_folder(scene), present_bake.key_of(obj))
 
 
 def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:

@@ -43,7 +43,7 @@ class CacheLook:
         return max((frame for frame in self.resume_frames if wanted is None or frame <= wanted), default=None)
 
 
-_tets: dict[Path, tuple[int, int]] = {}
+_tets: dict[Path, tuple[int, tuple[int, int]]] = {}
 _sizes: dict[Path, tuple[float, int]] = {}
 _tallies: dict[Path, tuple[int, Tally]] = {}
 # by this, others see that what they have made of a look is old
@@ -61,14 +61,15 @@ def look(folder: Path) -> CacheLook:
     return known[1]
 
 
-def tet_count(folder: Path, key: str) -> int | None:
-    """Returns how many tets a body has in the cache, or None."""
+def tet_counts(folder: Path, key: str) -> tuple[int, int] | None:
+    """Returns how many tets a body has in the cache, and how many of them are its rigid core, or None."""
     path = layout.model_path(folder, key)
     try:
         stamp = path.stat().st_mtime_ns
         known = _tets.get(path)
         if known is None or known[0] != stamp:
-            known = (stamp, len(CacheReader(folder).read_model(key)["tets"]))
+            model = CacheReader(folder).read_model(key)
+            known = (stamp, (len(model["tets"]), len(model.get("core_tets", ()))))
             _tets[path] = known
     except (OSError, KeyError, StorageFailed):
         return None

@@ -15,6 +15,8 @@ NOT_FLESH = "Bones hold flesh from inside: choose Soft Body as Motion for a rigi
 CLASH = "A rigid core does not go with {feature}: change that, or turn Rigid Core off"
 FREE = "It moves freely: Hinge lets it only turn, Pull takes it along"
 TURNS = "It turns about the Z axis of {name}, and goes where that goes"
+# after a bake
+PARTS = "{core} of {all} tets are rigid: the Viewport Display of Tets shows them in yellow"
 PULLED = "{name} pulls it, at the point where it is in the rest pose"
 
 
@@ -41,6 +43,16 @@ def draw_core(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if own.use_core:
         for line in _told(own):
             draw_wrapped(column, line, "INFO", context)
+        _draw_parts(layout, context)
+
+
+def _draw_parts(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how much of the body is core, once that is known."""
+    scene, obj = context.scene, context.object
+    core = bake_status.core_tet_count(scene, obj)
+    if core and not bake_status.status(scene).outdated:
+        words = PARTS.format(core=f"{core:,}", all=f"{bake_status.tet_count(scene, obj):,}")
+        draw_wrapped(layout, words, "INFO", context)
 
 
 def _told(own: bpy.types.PropertyGroup) -> list[str]:

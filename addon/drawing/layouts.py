@@ -173,7 +173,10 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         column.prop(settings, "tet_size" if settings.sizing == "SIZE" else "divisions")
     if settings.method == "SMOOTH" and not settings.use_fracture:
         column.prop(settings, "interior_size")
-    layout.label(text=_tet_words(obj, scene), icon="MESH_ICOSPHERE")
+    words, *refined = _tet_words(obj, scene).split("\n")
+    layout.label(text=words, icon="MESH_ICOSPHERE")
+    for line in refined:  # behind the others it would be cut off in the sidebar
+        layout.label(text=line, icon="BLANK1")
     column = layout.column(heading="Viewport Display")
     column.prop(settings, "show_tets")
     if settings.show_tets and bake_status.tet_count(scene, obj) is None:
@@ -198,7 +201,7 @@ def _tet_words(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
 
 
 def _refined(count: int, times: int) -> str:
-    return f", refined {count * times:,}" if times > 1 else ""
+    return f"\nRefined: {count * times:,} tets" if times > 1 else ""
 
 
 def _words_of_file(found: int | str | None, times: int) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tets of a body in the viewport: the outside as a lattice of lines, tets that join surfaces in colour."""
+"""The tets of a body in the viewport: the outside as a lattice of lines, a core and what joins surfaces in colour."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ SOLID_COLOUR = (0.65, 0.68, 0.72)
 JOINED_COLOUR = (1.00, 0.35, 0.05, 0.80)
 # most of them are where nobody can look, between lips or in an armpit: they shine through
 HIDDEN_JOINED_COLOUR = (1.00, 0.35, 0.05, 0.10)
+
+# a rigid core lies inside, so it shines through
+CORE_COLOUR = (0.95, 0.75, 0.20, 0.25)
 
 # depth tests: what is not behind something else, and everything
 SEEN, ALL = "LESS_EQUAL", "ALWAYS"
@@ -87,6 +90,7 @@ def _make_batches(folder: Path, scene: bpy.types.Scene, key: str, depends: tuple
         return []
     points = np.ascontiguousarray(points / scene.unit_settings.scale_length, np.float32)
     parts = [("TRIS", display.faces, FACE_COLOUR, SEEN), ("LINES", display.edges, EDGE_COLOUR, SEEN)]
+    parts.append(("TRIS", display.core, CORE_COLOUR, ALL))
     if show_joined:
         # in this order: what is always drawn writes its depth too
         parts.append(("TRIS", display.joined, JOINED_COLOUR, SEEN))

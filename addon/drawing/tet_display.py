@@ -31,12 +31,14 @@ class TetDisplay:
         faces: Faces of the outside, (k, 3), nodes of the body.
         edges: Their edges, each once, (l, 2).
         joined: All faces of the tets that join surfaces far apart along the mesh, (m, 3).
+        core: Faces around what is rigid, (n, 3).
     """
 
     nodes: tuple[int, int]
     faces: Indices
     edges: Indices
     joined: Indices
+    core: Indices
 
 
 def face_edges(faces: Indices) -> Indices:
@@ -51,13 +53,16 @@ def load(reader: CacheReader, key: str, topology: int = 0) -> TetDisplay | None:
     """Returns what is to be drawn of the body `key` as a topology has it, or None when the cache has no tets yet."""
     body = body_tets(reader, key)
     try:
-        tets, nodes = body.at(reader, topology) if body is not None else (np.zeros((0, 4), np.int32), (0, 0))
+        if body is None:
+            return None
+        tets, nodes = body.at(reader, topology)
+        core = reader.read_model(key).get("core_tets", np.zeros(0, np.int32))
     except StorageFailed:
         return None
-    if body is None:
-        return None
     faces = outside_faces(tets)
-    return TetDisplay(nodes, faces, face_edges(faces), tets[body.joined][:, FACES].reshape(-1, 3))
+    return TetDisplay(
+        nodes, faces, face_edges(faces), tets[body.joined][:, FACES].reshape(-1, 3), outside_faces(tets[core])
+    )
 
 
 def topology_at(folder: Path, frame: int) -> int:

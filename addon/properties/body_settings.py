@@ -127,7 +127,7 @@ class BodySettings:
 
     show_tets: BoolProperty(
         name="Tets",
-        description="Draw the body's tets in the viewport, as they are in the cache",
+        description="Draw the body's tets in the viewport, as they are in the cache; those of a rigid core in yellow",
         default=False,
         **FIXED,
     )
