@@ -232,10 +232,12 @@ def _check_method(body: Body) -> None:
         value, known = getattr(method, switch), WORDS.get(switch)
         if known is not None and value not in known:
             raise BadInput("method-switch", name=body.name, switch=switch, value=value, known=", ".join(known))
+    every, levels = method.rotations_every, method.levels
+    is_refined = float(levels).is_integer() and 1 <= levels <= MOST_LEVELS
     _ranges(
         body.name,
-        ("New Rotations Every", method.rotations_every, "1 step or more", method.rotations_every >= 1),
-        ("Refinements", method.levels, f"from 1 to {MOST_LEVELS}", 1 <= method.levels <= MOST_LEVELS),
+        ("New Rotations Every", every, "a whole number of steps, 1 or more", float(every).is_integer() and every >= 1),
+        ("Refinements", levels, f"a whole number from 1 to {MOST_LEVELS}", is_refined),
     )
     found = _features(body)
     for feature in not_for(method):

@@ -74,6 +74,8 @@ def test_a_body_that_reads_no_other_switch_has_the_default_method(tmp_path: Path
         (Method("hierarchical", coarse_solver="gauss"), "method-switch", "coarse_solver"),
         (Method("green", scheme="leapfrog"), "method-switch", "scheme"),
         (Method(rotations_every=0), "setting-out-of-range", "New Rotations Every"),
+        (Method(rotations_every=2.5), "setting-out-of-range", "New Rotations Every"),
+        (Method("hierarchical", levels=1.5), "setting-out-of-range", "Refinements"),
         (Method("hierarchical", levels=9), "setting-out-of-range", "Refinements"),
     ],
 )

@@ -46,6 +46,13 @@ def test_hinge_leaves_one_angle_and_swings_like_a_pendulum(tmp_path):
     assert np.allclose(distance, np.hypot(*radius[core.nodes][:, [0, 2]].T), atol=1e-13)
 
 
+@pytest.mark.parametrize("length", [1e-200, 1e200])
+def test_axes_may_have_any_length(length):
+    hinge = Hinge((0.2, 0.0, 0.1), (0.0, 3.0 * length, 4.0 * length))
+    _, core = model_of(cube(Core(0.3, hinge=hinge)))
+    assert np.allclose(core.hinge.rest[:3, 2], [0.0, 0.6, 0.8], rtol=1e-15)
+
+
 def test_core_follows_a_hinge_that_moves(tmp_path):
     times = np.linspace(0.0, 1.0, 49)
     frames = np.stack([pose(rotation((1, 0, 0), 0.8 * t), (0.5 * t, 0.2 * t, 0.3)) for t in times])

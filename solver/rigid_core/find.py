@@ -44,7 +44,8 @@ def find_core(asked: Core, name: str, surface: Surface, nodes: Floats, tets: Ind
 
 def axis_frame(point: Floats, direction: Floats) -> Floats:
     """Returns world ← a space whose z axis goes through `point` [m] along `direction`, (3,) each, as (4, 4)."""
-    z = direction / np.linalg.norm(direction)
+    z = direction / np.abs(direction).max()  # whose squares are numbers, however long it is
+    z /= np.linalg.norm(z)
     x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
     x /= np.linalg.norm(x)
     frame = np.eye(4)
