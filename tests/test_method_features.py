@@ -17,7 +17,7 @@ from scenes import JELLY
 from sinew.solver.errors import Cancelled
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside
-from sinew.solver.method import DEFAULT, EULER, FRACTURE, METHODS, Method, not_for
+from sinew.solver.method import DEFAULT, EULER, FRACTURE, HEAT, METHODS, Method, not_for
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Body, Collider, Material, Meshing, Scene, Settings
 from sinew.solver.simulate import simulate
@@ -50,7 +50,9 @@ def halved(cache: Path, frame: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("method", BREAKING, ids=words)
 def test_it_breaks_flows_melts_and_resumes(method: Method, tmp_path: Path) -> None:
     scene = breaking_scene()
-    scene = dataclasses.replace(scene, bodies=tuple(resisting(body, method) for body in scene.bodies))
+    melts = HEAT not in set(not_for(method))
+    bodies = tuple(resisting(body if melts else dataclasses.replace(body, heat=None), method) for body in scene.bodies)
+    scene = dataclasses.replace(scene, bodies=bodies)
     for name in ("whole", "parts"):
         write_breaking(tmp_path / name, scene)
     events: list[dict[str, Any]] = []
@@ -58,7 +60,8 @@ def test_it_breaks_flows_melts_and_resumes(method: Method, tmp_path: Path) -> No
     (broken,) = events[-1]["results"]
     assert broken["key"] == "pulled" and broken["pieces"] >= 2 and broken["broken_faces"] > 0
     cube = [event["bodies"]["cube"] for event in events if event["event"] == "frame"][-1]
-    assert cube["largest_plastic_strain"] > 0.0 and 20.0 < cube["hottest"] < 36.0
+    assert cube["largest_plastic_strain"] > 0.0
+    assert not melts or 20.0 < cube["hottest"] < 36.0
     halved(tmp_path / "parts", 12)
     assert baked(tmp_path / "parts") == baked(tmp_path / "whole")
 
