@@ -172,7 +172,7 @@ def test_frames_that_did_not_converge_are_marked_and_told(tmp_path: Path) -> Non
     assert timeline_marks.marked(scene) == [(2, 3), (5, 6)]
     words = " ".join(drawn(obj).lines)
     assert "Flesh did not come to rest in 3 poses" in words and "residual of 0.025 is left in frame 2" in words
-    assert "2 steps stopped at Max Iterations" in words and "0.5 in frame 6" in words
+    assert "2 steps ended above the Tolerance" in words and "0.5 in frame 6" in words
     words = " ".join(drawn(obj, "draw_solver").lines)
     assert "Largest residual of a pose 2.5e-02, in frame 2" in words and "Largest residual 5.0e-01" in words
     # the same frame again, as after a resume

@@ -79,7 +79,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Raise Max Iterations, lower Volume Preservation, or use more substeps per frame.",
     ),
     "steps-not-converged": (
-        "{count} steps stopped at Max Iterations, above the Tolerance: at worst with a relative residual of "
+        "{count} steps ended above the Tolerance: at worst with a relative residual of "
         "{residual:.2g} in frame {frame}.",
         "Raise Max Iterations, lower Volume Preservation, or use more substeps per frame.",
     ),
