@@ -66,7 +66,10 @@ def _row(name: str, rise: float, recovers: bool, numbers: str) -> Row:
 def _picture(shapes: dict[str, Floats], tets: Indices) -> Picture:
     faces = [surface(x, tets) for x in shapes.values()]
     figure = bodies(list(shapes), faces, [COLOURS["qr"]] * len(shapes), view=(10.0, -50.0))
-    return Picture("The rabbit by QR, as figure 5: at rest, crushed, on its way back, at the end.", figure)
+    return Picture(
+        "The rabbit by QR, as figure 5: at rest, crushed, on its way back, at the end, off the ground without weight.",
+        figure,
+    )
 
 
 class Ground(Hold):
