@@ -8,7 +8,7 @@ import pytest
 
 from meshes import bar, lattice_bar
 from multigrid_problems import bar_problem, dense, jittered, made, stiffness
-from sinew.solver.integrators import implicit_euler
+from sinew.solver.integrators import implicit_euler, system
 from sinew.solver.integrators.outside import Outside
 from sinew.solver.jit import set_thread_count
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
@@ -103,15 +103,15 @@ def test_a_loose_tolerance_is_left_to_block_jacobi():
 def test_a_step_of_small_tolerance_is_the_same_in_fewer_iterations(monkeypatch):
     model = made([jittered(bar, (4, 4, 24))], 0.45, 1e6)
     fixed, settings, found = model.X[:, 2] < 1e-9, Settings(tolerance=1e-10, max_iterations=9000), []
-    for tight in (0.0, implicit_euler.TIGHT):
-        monkeypatch.setattr(implicit_euler, "TIGHT", tight)
+    for tight in (0.0, system.TIGHT):
+        monkeypatch.setattr(system, "TIGHT", tight)
         state = State(model.X.copy(), np.zeros_like(model.X))
         report = implicit_euler.step(model, state, Outside(np.array([0.3, 0.0, -9.8]), is_fixed=fixed), 0.1, settings)
         assert report.converged
         found.append((state.v, report.iterations))
     np.testing.assert_allclose(found[1][0], found[0][0], atol=1e-6 * np.abs(found[0][0]).max())
     assert PATIENCE < found[1][1] < found[0][1] / 2
-    assert Settings().tolerance > implicit_euler.TIGHT  # what artists bake by default keeps its bits
+    assert Settings().tolerance > system.TIGHT  # what artists bake by default keeps its bits
 
 
 def test_it_takes_over_where_block_jacobi_takes_long():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..quasistatic.held import Held
 
 # named here, so that --help loads no Numba; a test compares with hyperelastic/laws.py
-MATERIALS = ("neo-hookean", "stable-neo-hookean", "mooney-rivlin", "corotated", "stvk")
+MATERIALS = ("neo-hookean", "stable-neo-hookean", "mooney-rivlin", "corotated", "stvk", "hybrid")
 # laws that have no stress at J ≤ 0 and are extended; the others have an energy everywhere
 EXTENDED = ("neo-hookean", "mooney-rivlin")
 TOLD = {

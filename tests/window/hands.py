@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 import bpy
 from bl_ext.user_default.sinew.addon.baking import bake_status
+from bl_ext.user_default.sinew.addon.drawing import panels
 
 OUT = pathlib.Path(os.environ["OUT"])
 Steps = Iterator[float]
@@ -22,6 +23,9 @@ Steps = Iterator[float]
 result: dict[str, object] = {}
 gaps: list[float] = []
 _last_beat = time.monotonic()
+
+
+_opened = 0  # how often `open_alone` was called
 
 
 def view() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region]:
@@ -35,6 +39,19 @@ def show_sidebar() -> Steps:
     area.spaces.active.show_region_ui = True
     yield 1.0
     region.active_panel_category = "Sinew"
+
+
+def open_alone(label: str) -> None:
+    """Opens one panel of a body in the sidebar, and closes the others that are open at first or were opened so."""
+    global _opened
+    _opened += 1
+    for panel in [p for p in panels.CLASSES if getattr(p, "bl_space_type", "") == "VIEW_3D"]:
+        if panel.bl_label in {"Material", "Tets", "Pins", "Collision", "Advanced"}:
+            bpy.utils.unregister_class(panel)
+            panel.bl_options = set() if panel.bl_label == label else {"DEFAULT_CLOSED"}
+            # Blender remembers by its name whether a panel is open
+            panel.bl_idname = f"{panel.bl_idname.partition('_shown')[0]}_shown{_opened}"
+            bpy.utils.register_class(panel)
 
 
 def status():

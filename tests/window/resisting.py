@@ -6,8 +6,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 from bl_ext.user_default.sinew.addon.choices import FORMULATIONS
-from bl_ext.user_default.sinew.addon.drawing import panels
-from hands import Steps, bake, mouse, picture, press, result, show_sidebar, status, switch, view, wait_for
+from hands import Steps, bake, mouse, open_alone, picture, press, result, show_sidebar, status, switch, view, wait_for
 
 FRAMES = 12
 STIFFNESS = 2.0e4
@@ -57,12 +56,7 @@ def _make() -> Steps:
     cube.sinew.pin_group, cube.sinew.preset, cube.sinew.youngs_modulus = "Held", "JELLY", STIFFNESS
     bpy.context.scene.frame_end = FRAMES
     view()[1].spaces.active.region_3d.view_distance = 4.0
-    for panel in [p for p in panels.CLASSES if getattr(p, "bl_space_type", "") == "VIEW_3D"]:
-        if panel.bl_label in {"Material", "Tets", "Pins", "Advanced"}:
-            bpy.utils.unregister_class(panel)
-            panel.bl_options = set() if panel.bl_label == "Advanced" else {"DEFAULT_CLOSED"}
-            panel.bl_idname += "_method"
-            bpy.utils.register_class(panel)
+    open_alone("Advanced")
     yield 2.0
 
 

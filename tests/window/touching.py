@@ -5,8 +5,22 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-from bl_ext.user_default.sinew.addon.drawing import contact_overlay, panels
-from hands import OUT, Steps, bake, mouse, picture, press, result, show_sidebar, status, switch, view, wait_for
+from bl_ext.user_default.sinew.addon.drawing import contact_overlay
+from hands import (
+    OUT,
+    Steps,
+    bake,
+    mouse,
+    open_alone,
+    picture,
+    press,
+    result,
+    show_sidebar,
+    status,
+    switch,
+    view,
+    wait_for,
+)
 
 FRAMES = 36
 SHEET, SIDES, SAG = 3.0, 24, 0.8
@@ -83,12 +97,7 @@ def _make() -> Steps:
 
 def _body_panel() -> Steps:
     """Shows the panel Collision of a body, opened, and closed the ones above it."""
-    for panel in [p for p in panels.CLASSES if getattr(p, "bl_space_type", "") == "VIEW_3D"]:
-        if panel.bl_label in {"Material", "Tets", "Pins", "Collision"}:
-            bpy.utils.unregister_class(panel)
-            panel.bl_options = set() if panel.bl_label == "Collision" else {"DEFAULT_CLOSED"}
-            panel.bl_idname += "_shown"
-            bpy.utils.register_class(panel)
+    open_alone("Collision")
     bpy.context.view_layer.objects.active = bpy.data.objects["Upper"]
     yield 0.5
     yield from picture("21-the-collision-panel")
