@@ -10,15 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadInput
+from ..hyperelastic.laws import EXTENDED, LAWS
 
 if TYPE_CHECKING:
     from ..arrays import Floats
     from ..quasistatic.held import Held
 
-# named here, so that --help loads no Numba; a test compares with hyperelastic/laws.py
-MATERIALS = ("neo-hookean", "stable-neo-hookean", "mooney-rivlin", "corotated", "stvk", "hybrid")
-# laws that have no stress at J ≤ 0 and are extended; the others have an energy everywhere
-EXTENDED = ("neo-hookean", "mooney-rivlin")
 TOLD = {
     "at rest": "at rest",
     "elsewhere": "at rest in another shape than from the rest shape: twisted or folded",
@@ -35,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
         "--pins", type=Path, required=True, metavar="PINS.npz", help="arrays nodes (k,) and positions (k, 3) in metres"
     )
     parser.add_argument("--out", type=Path, required=True, metavar="OUT.vtu", help="for the shape at rest")
-    parser.add_argument("--material", choices=MATERIALS, default="neo-hookean")
+    parser.add_argument("--material", choices=tuple(LAWS), default="neo-hookean")
     parser.add_argument("--youngs-modulus", type=float, default=1.0e5, metavar="PA", help="stiffness (1e5)")
     parser.add_argument("--poisson-ratio", type=float, default=0.4, metavar="NU", help="0 to below 0.5 (0.4)")
     parser.add_argument(

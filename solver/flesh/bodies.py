@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from ..anatomy import DYNAMIC, QUASISTATIC, Flesh
 from ..hyperelastic.element import Hyperelastic, hyperelastic
+from ..hyperelastic.laws import EXTENDED
 from ..integrators.by_newton import LAW_OF, scheme_of
 from ..integrators.flesh import DynamicFlesh, dynamic_flesh
 from ..integrators.held_shear import pressure_alone
@@ -22,8 +23,6 @@ from ..quasistatic.contact import FleshContact
 from ..scene import Body, Scene
 from .pieces import Pieces
 
-# laws that have no stress at J ≤ 0 and are extended; the others have an energy everywhere
-EXTENDED = ("neo-hookean", "mooney-rivlin")
 # S07's constant stress brings bodies back from any tangle; a step of time needs an energy for every F
 EXTENSION = {QUASISTATIC: "constant", DYNAMIC: "smooth"}
 

@@ -18,6 +18,8 @@ LAWS = {
     "stvk": STVK,
     "hybrid": HYBRID,
 }
+# those that have no stress at J ≤ 0 and are extended; the others have an energy everywhere
+EXTENDED = ("neo-hookean", "mooney-rivlin")
 
 # What holds below the compression threshold t:
 #   none      the law itself; neo-Hookean and Mooney–Rivlin have no energy there unless J > 0

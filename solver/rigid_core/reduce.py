@@ -44,17 +44,10 @@ def reduce_blocks(
             elif ci < 0:
                 # (A (I, −[r]×))ᵀ, six columns of A and of its rows × r
                 for a in range(3):
-                    p, q, r = values[k, 3 * a], values[k, 3 * a + 1], values[k, 3 * a + 2]
-                    into[0, a], into[1, a], into[2, a] = p, q, r
-                    into[3, a] = arms[j, 1] * r - arms[j, 2] * q
-                    into[4, a] = arms[j, 2] * p - arms[j, 0] * r
-                    into[5, a] = arms[j, 0] * q - arms[j, 1] * p
+                    into[:, a] = levered(arms[j], values[k, 3 * a], values[k, 3 * a + 1], values[k, 3 * a + 2])
                 for a in range(3):
                     for c in range(9):
-                        total = 0.0
-                        for m in range(6):
-                            total += into[m, a] * C[cj, m, c]
-                        reduced[place[k] + c // 3, 3 * a + c % 3] += total
+                        reduced[place[k] + c // 3, 3 * a + c % 3] += along(into, a, C[cj], c)
             else:
                 has_any = False
                 for e in range(9):
@@ -62,39 +55,40 @@ def reduce_blocks(
                 if not has_any:
                     continue
                 for a in range(3):
-                    p, q, r = values[k, a], values[k, 3 + a], values[k, 6 + a]
-                    into[0, a], into[1, a], into[2, a] = p, q, r
-                    into[3, a] = arms[i, 1] * r - arms[i, 2] * q
-                    into[4, a] = arms[i, 2] * p - arms[i, 0] * r
-                    into[5, a] = arms[i, 0] * q - arms[i, 1] * p
+                    into[:, a] = levered(arms[i], values[k, a], values[k, 3 + a], values[k, 6 + a])
                 if cj < 0:
                     for a in range(3):
                         for c in range(9):
-                            total = 0.0
-                            for m in range(6):
-                                total += into[m, a] * C[ci, m, c]
-                            reduced[place[k] + (c // 3) * stride[k], 3 * (c % 3) + a] += total
+                            reduced[place[k] + (c // 3) * stride[k], 3 * (c % 3) + a] += along(into, a, C[ci], c)
                 elif ci == cj:
                     for m in range(6):
-                        p, q, r = into[m, 0], into[m, 1], into[m, 2]
-                        inner[ci, m, 0] += p
-                        inner[ci, m, 1] += q
-                        inner[ci, m, 2] += r
-                        inner[ci, m, 3] += arms[j, 1] * r - arms[j, 2] * q
-                        inner[ci, m, 4] += arms[j, 2] * p - arms[j, 0] * r
-                        inner[ci, m, 5] += arms[j, 0] * q - arms[j, 1] * p
+                        row_of_inner = levered(arms[j], into[m, 0], into[m, 1], into[m, 2])
+                        for c in range(6):
+                            inner[ci, m, c] += row_of_inner[c]
                 else:
                     add_across(into, arms[j, 0], arms[j, 1], arms[j, 2], C[ci], C[cj], place[k], stride[k], reduced)
         if ci < 0:
             out[row, 0], out[row, 1], out[row, 2] = fx, fy, fz
         else:
-            tx, ty, tz = arms[i, 1] * fz - arms[i, 2] * fy, arms[i, 2] * fx - arms[i, 0] * fz, 0.0
-            tz = arms[i, 0] * fy - arms[i, 1] * fx
+            into[:, 0] = levered(arms[i], fx, fy, fz)
             for c in range(9):
-                out[row + c // 3, c % 3] += (
-                    C[ci, 0, c] * fx + C[ci, 1, c] * fy + C[ci, 2, c] * fz
-                    + C[ci, 3, c] * tx + C[ci, 4, c] * ty + C[ci, 5, c] * tz
-                )  # fmt: skip
+                out[row + c // 3, c % 3] += along(into, 0, C[ci], c)
+
+
+@kernel(inside=True)
+def levered(arm, p, q, r):
+    """Returns (I, −[arm]×)ᵀ (p, q, r): the three numbers, and arm × them."""
+    x, y, z = arm[0], arm[1], arm[2]
+    return p, q, r, y * r - z * q, z * p - x * r, x * q - y * p
+
+
+@kernel(inside=True)
+def along(into, a, C, c):
+    """Returns the product of column a of `into` and column c of C, (6, …) each."""
+    total = 0.0
+    for m in range(6):
+        total += into[m, a] * C[m, c]
+    return total
 
 
 @kernel(inside=True)
@@ -105,7 +99,7 @@ def add_across(into, x, y, z, one, other, place, stride, reduced):
             total = 0.0
             for m in range(6):
                 p, q, r = into[m, 0], into[m, 1], into[m, 2]
-                along = p * other[0, d] + q * other[1, d] + r * other[2, d]
-                along += (y * r - z * q) * other[3, d] + (z * p - x * r) * other[4, d] + (x * q - y * p) * other[5, d]
-                total += one[m, c] * along
+                share = p * other[0, d] + q * other[1, d] + r * other[2, d]
+                share += (y * r - z * q) * other[3, d] + (z * p - x * r) * other[4, d] + (x * q - y * p) * other[5, d]
+                total += one[m, c] * share
             reduced[place + (c // 3) * stride + d // 3, 3 * (c % 3) + d % 3] += total
