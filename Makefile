@@ -7,13 +7,14 @@ ARGS ?=
 # tests run in so many processes; one that is done takes over half of what another has left
 PROCESSES ?= 2
 
-.PHONY: help environment demo test validate papers lint types zip test-installed test-window clean
+.PHONY: help environment demo test validate papers bench lint types zip test-installed test-window clean
 
 help:
 	@echo "make demo            build the demo scenes, bake one, render it"
 	@echo "make test            the tests            (ARGS='-k name' for some of them)"
 	@echo "make validate        the long checks, tests/validate_*.py"
 	@echo "make papers          the papers' experiments, into docs/papers.md (ARGS='NAME …' for some, --list names them)"
+	@echo "make bench           speed, beside others, into docs/performance.md (ARGS='NAME …' for some, --list names them)"
 	@echo "make lint types      ruff; mypy"
 	@echo "make zip             the extension, one zip per system and Blender (ARGS=--help for less)"
 	@echo "make test-installed  the zip installed in Blender 4.5, 5.0 and, with Python 3.13, 5.2 without a window"
@@ -34,6 +35,11 @@ validate: environment
 
 papers: environment
 	$(RUN) benchmarks/papers $(ARGS)
+
+# alone on the machine; adds what it compares with to the environment
+bench:
+	@$(PYTHON) scripts/environment.py $(VENV) --peers
+	$(RUN) benchmarks/speed $(ARGS)
 
 lint: environment
 	$(RUN) -m ruff check .

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes a Python environment with the pinned packages, or keeps the one that is there (standard library only).
 
-    python3 scripts/environment.py FOLDER [REQUIREMENTS…]
+    python3 scripts/environment.py FOLDER [--peers] [REQUIREMENTS…]
 
-Without REQUIREMENTS it is the environment to work in: all of requirements/, and Sinew itself, editable.
+Without REQUIREMENTS it is the environment to work in: what develops Sinew, and Sinew itself, editable. With --peers it
+gets what `make bench` compares with, too, which stays when the rest is made anew.
 The folder keeps a digest of what it was made from, so that the next call takes no time.
 """
 
@@ -21,15 +22,17 @@ ROOT = Path(__file__).resolve().parent.parent
 PINS = ROOT / "requirements"
 CONSTRAINTS = PINS / "constraints.txt"
 ALL = ["runtime", "tets", "files", "blender", "develop"]
+PEERS = PINS / "peers.txt"
 PYTHONS = [(3, 11), (3, 13)]
 MADE_FROM = "made-from.txt"
+PEERS_MADE_FROM = "peers-made-from.txt"
 
 
 def make(folder: Path, requirements: list[Path], editable: bool) -> None:
     """Makes or updates the environment in `folder`, unless it was made from the same pins."""
     wanted = _digest([*requirements, CONSTRAINTS, *([ROOT / "pyproject.toml"] if editable else [])])
     mark = folder / MADE_FROM
-    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    python = _python(folder)
     if mark.is_file() and mark.read_text() == wanted and python.exists():
         return
     print(f"Making the Python environment {folder} (downloads about 600 MB the first time)", flush=True)
@@ -37,11 +40,34 @@ def make(folder: Path, requirements: list[Path], editable: bool) -> None:
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     if not python.exists() or not _is_version(python, version):
         _run([sys.executable, "-m", "venv", "--clear", str(folder)])
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-    _run([*pip, "-c", str(CONSTRAINTS), *(option for path in requirements for option in ("-r", str(path)))])
+    _install(python, requirements)
     if editable:
-        _run([*pip, "--no-deps", "--editable", str(ROOT)])
+        _run([*_pip(python), "--no-deps", "--editable", str(ROOT)])
     mark.write_text(wanted)
+
+
+def add_peers(folder: Path) -> None:
+    """Adds what benchmarks compare with to the environment in `folder`, unless it has just these."""
+    wanted = _digest([PEERS, CONSTRAINTS])
+    mark = folder / PEERS_MADE_FROM
+    if mark.is_file() and mark.read_text() == wanted:
+        return
+    print(f"Adding what benchmarks compare with to {folder} (downloads about 40 MB the first time)", flush=True)
+    mark.unlink(missing_ok=True)
+    _install(_python(folder), [PEERS])
+    mark.write_text(wanted)
+
+
+def _python(folder: Path) -> Path:
+    return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+
+
+def _pip(python: Path) -> list[str]:
+    return [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+
+
+def _install(python: Path, requirements: list[Path]) -> None:
+    _run([*_pip(python), "-c", str(CONSTRAINTS), *(option for path in requirements for option in ("-r", str(path)))])
 
 
 def _is_version(python: Path, version: str) -> bool:
@@ -69,6 +95,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Make a Python environment with the pinned packages.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("requirements", type=Path, nargs="*")
+    parser.add_argument("--peers", action="store_true", help="and what `make bench` compares with")
     asked = parser.parse_args()
     if sys.version_info[:2] not in PYTHONS:
         found = ".".join(map(str, sys.version_info[:2]))
@@ -84,6 +111,8 @@ def main() -> int:
         return code
     requirements = [path.resolve() for path in asked.requirements]
     make(asked.folder, requirements or [PINS / f"{name}.txt" for name in ALL], editable=not requirements)
+    if asked.peers:
+        add_peers(asked.folder)
     return 0
 
 

@@ -198,6 +198,27 @@ def test_only_jit_names_the_flags_of_numba():
     assert not wrong, "\n".join(wrong)
 
 
+def test_benchmarks_import_what_they_may():
+    """The frame knows neither papers nor speed, and these do not know each other; peers load where they are asked."""
+    may = {"frame": {"frame"}, "papers": {"frame", "papers"}, "speed": {"frame", "speed"}}
+    peers = {"mujoco", "cvxopt", "felupe", "pymetis", "pytetwild", "tetgen", "bpy"}
+    wrong = []
+    for folder, allowed in may.items():
+        for path in sources(f"benchmarks/{folder}"):
+            wrong += [
+                f"{path.relative_to(ROOT)}:{line} imports {name}"
+                for line, name in foreign_imports(path)
+                if (base := name.split(".")[0]) in may and base not in allowed
+            ]
+    for path in sources("benchmarks/speed"):
+        body = ast.parse(path.read_bytes()).body
+        names = {alias.name for node in body if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module for node in body if isinstance(node, ast.ImportFrom) and node.module}
+        at_once = {name.split(".")[0] for name in names} & peers
+        wrong += [f"{path.relative_to(ROOT)} imports {name} at once" for name in sorted(at_once)]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_functions_say_their_types():
     """All but kernels, whose types Numba finds, and functions inside functions."""
     missing = []
@@ -214,7 +235,7 @@ def test_functions_say_their_types():
 def test_no_file_grows_past_one_idea():
     long = {
         str(path.relative_to(ROOT)): count
-        for folder in ("solver", "addon", "scripts", "demo_blends")
+        for folder in ("solver", "addon", "scripts", "demo_blends", "benchmarks")
         for path in sources(folder)
         if (count := path.read_text(encoding="utf-8").count("\n")) > 400
     }
@@ -222,7 +243,8 @@ def test_no_file_grows_past_one_idea():
 
 
 def test_every_source_says_its_licence():
-    files = [path for folder in ("solver", "addon", "scripts", "tests", "demo_blends") for path in sources(folder)]
+    folders = ("solver", "addon", "scripts", "tests", "demo_blends", "benchmarks")
+    files = [path for folder in folders for path in sources(folder)]
     missing = [
         str(path.relative_to(ROOT))
         for path in [*files, ROOT / "__init__.py"]

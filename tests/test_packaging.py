@@ -60,6 +60,24 @@ def test_every_requirement_is_pinned():
             assert not line or line.startswith("#") or "==" in line, f"{path.name}: {line}"
 
 
+def test_peers_are_added_without_making_the_environment_anew(tmp_path, monkeypatch):
+    """`make test` after `make bench` does nothing, and downloads no peer."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    environment, ran = script("environment"), []
+    monkeypatch.setattr(environment, "_run", ran.append)
+    monkeypatch.setattr(environment, "_is_version", lambda python, version: True)
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.touch()
+    environment.make(tmp_path, [ROOT / "requirements" / "develop.txt"], editable=True)
+    environment.add_peers(tmp_path)
+    assert len(ran) == 3 and ran[2][-1].endswith("peers.txt")
+    assert not any(option.endswith("peers.txt") for command in ran[:2] for option in command)
+    environment.make(tmp_path, [ROOT / "requirements" / "develop.txt"], editable=True)
+    environment.add_peers(tmp_path)
+    assert len(ran) == 3 and "peers" not in environment.ALL
+
+
 def test_the_manifest_of_a_zip_names_system_and_wheels(build_zip):
     python = build_zip.PYTHONS["cp311"]
     text = build_zip.manifest(python, "linux-x64", [Path("x/numba-1-cp311-cp311-linux.whl")])

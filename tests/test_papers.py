@@ -7,8 +7,11 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="make papers draws with it")
 
-from papers import catalogue, figures, page, table
-from papers.table import NONE, Experiment, Picture, Result, Row
+from frame import figures, store
+from frame.result import Picture, Result
+from frame.table import remarks
+from papers import catalogue, page, table
+from papers.table import NONE, Experiment, Row
 
 
 @pytest.mark.parametrize("name", catalogue.NAMES)
@@ -35,7 +38,7 @@ def test_tables_mark_what_differs():
     rows = [Row("cost", "2", "2.0", True), Row("time", "1", "5", False, "another machine"), Row("a|b", NONE, "1")]
     lines = table.markdown(rows)
     assert lines[2] == "| cost | 2 | 2.0 |" and lines[3] == "| time | 1 | 5 (differs) |"
-    assert lines[4].startswith("| a\\|b |") and table.remarks(rows) == ["- time: another machine"]
+    assert lines[4].startswith("| a\\|b |") and remarks(rows) == ["- time: another machine"]
     assert table.plain(rows)[2].endswith("DIFFERS: another machine")
 
 
@@ -45,8 +48,7 @@ def test_what_is_stored_comes_back(tmp_path, monkeypatch):
     figure, ax = figures.plot("x", "y")
     ax.plot([0, 1], [1, 0])
     rows = [Row("cost", "2", "2.0", True)]
-    page.store("some", Result(rows, [Picture("A line.", figure)], {"cost": 2.0}, ["So it is."]), 1.0)
+    store.store(tmp_path, "some", Result(rows, [Picture("A line.", figure)], {"cost": 2.0}, ["So it is."]), 1.0)
     kept = page.stored("some")
     assert kept["rows"] == rows and kept["captions"] == ["A line."] and kept["values"] == {"cost": 2.0}
-    figures.save(figure, tmp_path / "some.png")
     assert 0 < (tmp_path / "some.png").stat().st_size <= figures.MOST_BYTES

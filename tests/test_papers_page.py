@@ -9,7 +9,8 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="make papers draws with it")
 
-from papers import catalogue, closing, figures, page
+from frame import figures
+from papers import catalogue, closing, page
 from papers.table import NONE
 
 

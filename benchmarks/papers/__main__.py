@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 # tests/ has the meshes and scenes; this folder is not a place to import from
 sys.path[:] = [str(HERE.parent), str(HERE.parent.parent / "tests"), *(p for p in sys.path if Path(p or ".") != HERE)]
 
+from frame import process  # noqa: E402
 from papers.catalogue import NAMES, load  # noqa: E402
 
 
@@ -56,26 +56,20 @@ def run_all(names: list[str], quick: bool) -> list[str]:
     failed = []
     for group, at_once, threads in ((beside, os.cpu_count() or 1, "1"), (alone, 1, None)):
         with ThreadPoolExecutor(at_once) as pool:
-            done = pool.map(partial(run, quick=quick, threads=threads), group)
-            for name, process in zip(group, done, strict=True):
-                print(process.stdout, end="", flush=True)
-                if process.returncode:
+            done = pool.map(partial(process.run, HERE, quick=quick, threads=threads), group)
+            for name, ended in zip(group, done, strict=True):
+                print(ended.stdout, end="", flush=True)
+                if ended.returncode:
                     failed.append(name)
-                    print(f"{name} failed:\n{process.stderr}", flush=True)
+                    print(f"{name} failed:\n{ended.stderr}", flush=True)
     print(f"{len(names)} experiments in {(time.perf_counter() - began) / 60.0:.1f} minutes")
     return failed
 
 
-def run(name: str, quick: bool, threads: str | None) -> subprocess.CompletedProcess[str]:
-    """Runs one experiment in a process of its own."""
-    command = [sys.executable, str(HERE), name, "--one", *(["--quick"] if quick else [])]
-    environment = dict(os.environ, PYTHONUTF8="1", **({"NUMBA_NUM_THREADS": threads} if threads else {}))
-    return subprocess.run(command, capture_output=True, text=True, env=environment, encoding="utf-8")
-
-
 def run_here(name: str, quick: bool) -> None:
     """Runs one experiment, prints its table and stores what it found."""
-    from papers import figures, page, table
+    from frame import store
+    from papers import page, table
 
     experiment = load(name)
     began = time.perf_counter()
@@ -84,10 +78,7 @@ def run_here(name: str, quick: bool) -> None:
     print(f"\n{experiment.paper}: {experiment.title} ({name}, {seconds:.0f} s)")
     print("\n".join(f"    {line}" for line in [*table.plain(result.rows), *result.notes]))
     if not quick:
-        page.STORE.mkdir(parents=True, exist_ok=True)
-        for number, picture in enumerate(result.pictures):
-            figures.save(picture.figure, page.STORE / page.picture_name(name, number))
-        page.store(name, result, seconds)
+        store.store(page.STORE, name, result, seconds)
 
 
 def write_page() -> int:
@@ -98,7 +89,7 @@ def write_page() -> int:
     if missing:
         print(f"docs/papers.md stays as it is: never run here were {', '.join(missing)}")
     else:
-        print(f"wrote {page.PAGE.relative_to(page.ROOT)}")
+        print(f"wrote {page.PAGE.relative_to(HERE.parent.parent)}")
     return 0
 
 

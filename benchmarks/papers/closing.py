@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from papers.words import filled
+from frame.words import filled
 
 Values = dict[str, dict[str, float]]
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from papers import figures
+from frame import figures
+from frame.result import Picture, Result
 from papers.hs04_bodies import COLOUR_OF, LINE_OF, MATTER, METHODS, upright
 from papers.stage import step_times
-from papers.table import Experiment, Picture, Result, Row, claim
+from papers.table import Experiment, Row, claim
 from sinew.solver.jit import set_thread_count
 from sinew.solver.method import Method
 

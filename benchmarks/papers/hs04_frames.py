@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from papers import figures
+from frame import figures
+from frame.result import Picture, Result
 from papers.hs04_bodies import COLOUR_OF, DT, LINE_OF, MATTER, METHODS, corner_of, upright
 from papers.stage import step
-from papers.table import Experiment, Picture, Result, Row, claim
+from papers.table import Experiment, Row, claim
 from sinew.solver.arrays import Floats
 from sinew.solver.errors import SolveFailed
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from frame import figures
+from frame.result import Picture, Result
 from meshes import bar
-from papers import figures, hs04_runs
+from papers import hs04_runs
 from papers.hs04_bodies import DT, MATTER, corner_of, standing
 from papers.hs04_runs import SLOWER, Run, costs_of, error
-from papers.table import NONE, Experiment, Picture, Result, Row, claim
+from papers.table import NONE, Experiment, Row, claim
 from sinew.solver.arrays import Floats, Indices
 from sinew.solver.jit import set_thread_count
 from sinew.solver.method import GREEN, HIERARCHICAL, LU, POLAR, Method

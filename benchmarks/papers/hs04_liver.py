@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from papers import figures, hs04_runs
+from frame import figures
+from frame.result import Picture, Result
+from papers import hs04_runs
 from papers.hs04_runs import SLOWER, Run, costs_of, error
 from papers.load import Load, with_pins
 from papers.organic import liver
 from papers.stage import Hold, body, simulation
-from papers.table import Experiment, Picture, Result, Row, claim
+from papers.table import Experiment, Row, claim
 from sinew.solver.arrays import Floats, Indices
 from sinew.solver.jit import set_thread_count
 from sinew.solver.method import BDF2, GREEN, HIERARCHICAL, LU, POLAR, Method

@@ -9,9 +9,10 @@ from statistics import median
 
 import numpy as np
 
-from papers.figures import COLOURS, plot
+from frame.figures import COLOURS, plot
+from frame.result import Picture, Result
 from papers.rigid_core_scenes import SCENES, STEP, Timed, measured
-from papers.table import NONE, Experiment, Picture, Result, Row
+from papers.table import NONE, Experiment, Row
 
 WORDS = {"bunny_head": "bunny", "great_dane": "Great Dane"}
 RUNS = 3

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from frame.result import Result
 from papers.mdmjc02_bars import OTHERS, PAPERS_THREE, SHORT, WHAT, clamped
-from papers.table import NONE, Experiment, Result, Row
+from papers.table import NONE, Experiment, Row
 from papers.timing import WHOLE, in_turns
 from sinew.solver.method import Method
 

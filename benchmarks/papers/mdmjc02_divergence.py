@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from papers.figures import COLOURS, plot
+from frame.figures import COLOURS, plot
+from frame.result import Picture, Result
 from papers.mdmjc02_bars import DT, LINEAR, LONG, NON_LINEAR, SHORT, WARPED, clamped
 from papers.rotation_jumps import largest_jump, rotations
 from papers.stage import steps
-from papers.table import NONE, Experiment, Picture, Result, Row
+from papers.table import NONE, Experiment, Row
 from sinew.solver.integrators.report import StepReport
 from sinew.solver.method import VERTEX_WARP, Method
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from frame.figures import COLOURS, plot
+from frame.result import Picture, Result
 from meshes import bar
-from papers.figures import COLOURS, plot
 from papers.mdmjc02_bars import DT, MATERIAL
 from papers.stage import body, simulation, steps
-from papers.table import NONE, Experiment, Picture, Result, Row
+from papers.table import NONE, Experiment, Row
 from sinew.solver.arrays import Floats
 from sinew.solver.formulations import formulation
 from sinew.solver.method import EDGES, LEAST_SQUARES, Method

@@ -8,11 +8,12 @@ from functools import partial
 
 import numpy as np
 
-from papers.figures import COLOURS, plot
+from frame.figures import COLOURS, plot
+from frame.result import Picture, Result
 from papers.mdmjc02_bars import NON_LINEAR, WARPED
 from papers.mdmjc02_tube import HEIGHT, WHAT, dropped
 from papers.stage import steps
-from papers.table import NONE, Experiment, Picture, Result, Row
+from papers.table import NONE, Experiment, Row
 from sinew.solver.method import Method
 
 WARP, LEAST, ONCE = "warped", "warped, least squares", "non-linear, one linearised step"

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from frame.figures import COLOURS, bodies, surface
+from frame.result import Picture, Result
 from meshes import bar
-from papers.figures import COLOURS, bodies, surface
 from papers.mdmjc02_bars import DT, MATERIAL, SHORT, SIDE, WHAT
 from papers.stage import body, hold, simulation, steps, volume
-from papers.table import NONE, Experiment, Picture, Result, Row
+from papers.table import NONE, Experiment, Row
 from sinew.solver.method import EDGES, LEAST_SQUARES, SPRINGS, Method
 
 RATIO = 0.25  # Poisson's, which a network of springs has whatever is asked

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from papers.figures import COLOURS, bodies, plot, surface
+from frame.figures import COLOURS, bodies, plot, surface
+from frame.result import Picture, Result
 from papers.mdmjc02_bars import DT, LONG, OTHERS, PAPERS_THREE, SHORT, WHAT, clamped
 from papers.stage import steps, volume
-from papers.table import NONE, Experiment, Picture, Result, Row
+from papers.table import NONE, Experiment, Row
 
 STEPS, QUICK_STEPS = 300, 80
 GROWS = 0.05  # a volume that gets larger by more than this grows …

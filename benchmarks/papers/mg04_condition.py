@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from frame import figures
+from frame.result import Picture, Result
 from meshes import bar
-from papers import figures, mg04_demos
-from papers.table import Experiment, Picture, Result, claim
+from papers import mg04_demos
+from papers.table import Experiment, claim
 from sinew.solver.arrays import Bools, Floats
 from sinew.solver.formulations import formulation
 from sinew.solver.method import GREEN, POLAR, Method

@@ -8,9 +8,10 @@ from statistics import median
 
 import numpy as np
 
+from frame import figures
+from frame.result import Picture, Result
 from meshes import bar
-from papers import figures
-from papers.table import Experiment, Picture, Result, Row, claim
+from papers.table import Experiment, Row, claim
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside
 from sinew.solver.jit import set_thread_count

@@ -9,9 +9,11 @@ from statistics import median
 
 import numpy as np
 
-from papers import figures, mg04_demos
+from frame import figures
+from frame.result import Picture, Result
+from papers import mg04_demos
 from papers.mg04_demos import DT, TABLE_1
-from papers.table import Experiment, Picture, Result, Row, claim
+from papers.table import Experiment, Row, claim
 
 RUNS = 3
 

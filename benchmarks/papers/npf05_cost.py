@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from frame.result import Result
 from papers.npf05_grid import MATERIAL, grid
 from papers.stage import body, hold, simulation
-from papers.table import NONE, Experiment, Result, Row
+from papers.table import NONE, Experiment, Row
 from papers.timing import WHOLE, in_turns
 from sinew.solver.method import HIGHAM, Method
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from papers.figures import COLOURS, bodies, surface
+from frame.figures import COLOURS, bodies, surface
+from frame.result import Picture, Result
 from papers.organic import rabbit
 from papers.stage import GRAVITY, Hold, body, misfit, simulation, step
-from papers.table import NONE, Experiment, Picture, Result, Row
+from papers.table import NONE, Experiment, Row
 from sinew.solver.arrays import Floats, Indices
 from sinew.solver.errors import SolveFailed
 from sinew.solver.integrators.outside import Points

@@ -7,9 +7,10 @@ import time
 
 import numpy as np
 
-from papers.figures import plot
+from frame.figures import plot
+from frame.result import Picture, Result
 from papers.npf05_grid import MATERIAL, grid
-from papers.table import NONE, Experiment, Picture, Result, Row
+from papers.table import NONE, Experiment, Row
 from sinew.solver.integrators.linearised import join, warp
 from sinew.solver.integrators.matrix_free import left_out
 from sinew.solver.integrators.workspace import workspace

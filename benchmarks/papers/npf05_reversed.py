@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from papers.figures import COLOURS, bodies, surface
+from frame.figures import COLOURS, bodies, surface
+from frame.result import Picture, Result
 from papers.organic import liver
 from papers.stage import Hold, body, hold, simulation, step
-from papers.table import NONE, Experiment, Picture, Result, Row
+from papers.table import NONE, Experiment, Row
 from sinew.solver.errors import SolveFailed
 from sinew.solver.method import HIGHAM, Method
 from sinew.solver.scene import Material

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from papers.figures import COLOURS, plot
+from frame.figures import COLOURS, plot
+from frame.result import Picture, Result
 from papers.stage import Hold, body, simulation, steps
-from papers.table import NONE, Experiment, Picture, Result, Row
+from papers.table import NONE, Experiment, Row
 from sinew.solver.arrays import Floats
 from sinew.solver.formulations import formulation
 from sinew.solver.integrators.outside import Points

@@ -3,22 +3,17 @@
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import shutil
-from pathlib import Path
 from typing import Any
 
-import numba
-import numpy as np
-
+from frame import store
+from frame.machine import machine
+from frame.store import ROOT, picture_name
+from frame.table import remarks
+from frame.words import filled
 from papers import closing
 from papers.catalogue import NAMES, PAPERS, load
-from papers.table import Experiment, Result, Row, markdown, remarks
-from papers.words import filled
+from papers.table import Experiment, Row, markdown
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 STORE = ROOT / "build" / "papers"  # NAME.json and NAME.png of what was run last
 PAGE = ROOT / "docs" / "papers.md"
 PICTURES = "images/papers"
@@ -39,32 +34,9 @@ Of HS04 the digits of the tables are lost in the text that we have: only order a
 """
 
 
-def store(name: str, result: Result, seconds: float) -> None:
-    """Keeps what an experiment found; its pictures were saved beside it."""
-    STORE.mkdir(parents=True, exist_ok=True)
-    kept = {
-        "rows": [vars(row) for row in result.rows],
-        "captions": [picture.caption for picture in result.pictures],
-        "values": {key: float(value) for key, value in result.values.items()},
-        "notes": list(result.notes),
-        "seconds": seconds,
-    }
-    (STORE / f"{name}.json").write_text(json.dumps(kept, indent=1, ensure_ascii=False), encoding="utf-8")
-
-
 def stored(name: str) -> dict[str, Any] | None:
     """Returns what was kept of an experiment, or None where it was never run."""
-    path = STORE / f"{name}.json"
-    if not path.is_file():
-        return None
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    kept["rows"] = [Row(**row) for row in kept["rows"]]
-    return kept
-
-
-def picture_name(name: str, number: int) -> str:
-    """Returns the file name of a picture of an experiment."""
-    return f"{name}.png" if number == 0 else f"{name}_{number + 1}.png"
+    return store.stored(STORE, name, Row)
 
 
 def write() -> list[str]:
@@ -73,20 +45,14 @@ def write() -> list[str]:
     missing = [name for name, kept in found.items() if kept is None]
     if missing:
         return missing
-    pictures = PAGE.parent / PICTURES
-    shutil.rmtree(pictures, ignore_errors=True)
-    pictures.mkdir(parents=True)
-    for name, kept in found.items():
-        for number in range(len(kept["captions"])):
-            file = picture_name(name, number)
-            shutil.copyfile(STORE / file, pictures / file)
+    store.copy_pictures(STORE, found, PAGE.parent / PICTURES)
     PAGE.write_text(text(found), encoding="utf-8")
     return []
 
 
 def text(found: dict[str, dict[str, Any]]) -> str:
     """Returns the whole page for what is stored of each experiment."""
-    parts = [INTRO.format(none="—", machine=filled(machine(sum(kept["seconds"] for kept in found.values()))))]
+    parts = [INTRO.format(none="—", machine=filled(measured_on(sum(kept["seconds"] for kept in found.values()))))]
     for paper, title in PAPERS.items():
         loaded = {name: load(name) for name in found}
         own = [name for name, experiment in loaded.items() if experiment.paper == paper]
@@ -110,19 +76,6 @@ def section(name: str, experiment: Experiment, kept: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def machine(seconds: float) -> str:
+def measured_on(seconds: float) -> str:
     """Returns what the numbers were measured on."""
-    return (
-        f"Measured on {processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, "
-        f"NumPy {np.__version__}, Numba {numba.__version__}; the experiments took {seconds / 60.0:.0f} minutes of "
-        "work in all."
-    )
-
-
-def processor() -> str:
-    """Returns the processor's name, as far as the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+    return f"Measured on {machine()}; the experiments took {seconds / 60.0:.0f} minutes of work in all."

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an experiment is and what comes out of it: rows of the paper's number and ours, pictures, named values."""
+"""What an experiment is, and the rows of its table: the paper's number beside ours."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+
+from frame import table
+from frame.result import Result
 
 NONE = "—"  # the paper gives no number
 
@@ -46,36 +48,6 @@ def claim(quantity: str, paper: str, ours: str, holds: bool, otherwise: str) -> 
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A plot or a drawing.
-
-    Attributes:
-        caption: What is seen, a sentence.
-        figure: Of matplotlib.
-    """
-
-    caption: str
-    figure: Any
-
-
-@dataclass(frozen=True)
-class Result:
-    """What came out of an experiment.
-
-    Attributes:
-        rows: Its table.
-        pictures: In order.
-        values: Plain numbers by name: tests and the end of the page read them.
-        notes: Sentences below the table.
-    """
-
-    rows: Sequence[Row]
-    pictures: Sequence[Picture] = ()
-    values: dict[str, float] = field(default_factory=dict)
-    notes: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
 class Experiment:
     """One experiment; a file of this folder holds one as EXPERIMENT, and `catalogue.py` names the file.
 
@@ -99,29 +71,18 @@ HEAD = ("", "paper", "Sinew")
 
 def markdown(rows: Iterable[Row]) -> list[str]:
     """Returns the lines of a table in Markdown; what differs is marked, and its remark is for below the table."""
-    lines = ["| " + " | ".join(HEAD) + " |", "|---|---|---|"]
-    for row in rows:
-        ours = f"{row.ours} (differs)" if row.agrees is False else row.ours
-        lines.append("| " + " | ".join(_cell(text) for text in (row.quantity, row.paper, ours)) + " |")
-    return lines
-
-
-def remarks(rows: Iterable[Row]) -> list[str]:
-    """Returns what rows have to say beyond their numbers, one line of a Markdown list each."""
-    return [f"- {row.quantity}: {row.remark}" for row in rows if row.remark]
+    return table.markdown(HEAD, ((row.quantity, row.paper, row.ours + _differs(row)) for row in rows))
 
 
 def plain(rows: Sequence[Row]) -> list[str]:
     """Returns the same table for a terminal."""
-    cells = [HEAD, *((row.quantity, row.paper, row.ours) for row in rows)]
-    wide = [max(len(line[column]) for line in cells) for column in range(3)]
-    lines = ["  ".join(text.ljust(w) for text, w in zip(line, wide, strict=True)).rstrip() for line in cells]
-    return [f"{lines[0]}", *(f"{line}{_mark(row)}" for line, row in zip(lines[1:], rows, strict=True))]
+    head, *lines = table.plain(HEAD, ((row.quantity, row.paper, row.ours) for row in rows))
+    return [head, *(f"{line}{_mark(row)}" for line, row in zip(lines, rows, strict=True))]
+
+
+def _differs(row: Row) -> str:
+    return " (differs)" if row.agrees is False else ""
 
 
 def _mark(row: Row) -> str:
     return "" if row.agrees is None else "  as the paper" if row.agrees else f"  DIFFERS: {row.remark}"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")

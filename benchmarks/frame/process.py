@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Each experiment or benchmark in a process of its own: nothing that another one loaded or compiled is in its way."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def run(folder: Path, name: str, quick: bool, threads: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs `python FOLDER NAME --one` with so many threads (None: as many as there are cores); waits for its end."""
+    command = [sys.executable, str(folder), name, "--one", *(["--quick"] if quick else [])]
+    environment = dict(os.environ, PYTHONUTF8="1", **({"NUMBA_NUM_THREADS": threads} if threads else {}))
+    return subprocess.run(command, capture_output=True, text=True, env=environment, encoding="utf-8")

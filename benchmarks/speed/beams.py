@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The beams that steps are measured with: E = 1e6 Pa, ν = 0.33, 1000 kg/m³, clamped at one end, under gravity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from meshes import bar
+from sinew.solver.integrators.outside import Outside
+from sinew.solver.model import Model, Part, make_model
+from sinew.solver.scene import Material
+from sinew.solver.state import State
+
+CELLS = {"450": (3, 3, 10), "10K": (9, 9, 25), "100K": (20, 20, 50), "400K": (32, 32, 78)}
+GRAVITY = (0.0, -9.81, 0.0)  # across the beam, which lies along z [m/s²]
+DT = 0.01  # [s]
+WHAT = (
+    "A beam of cubes of five tets, 1 m thick and high, E = 1e6 Pa, ν = 0.33, 1000 kg/m³, undamped, is clamped at one "
+    "end and sags under gravity; Δt = 10 ms"
+)
+
+
+def beam(cells: tuple[int, int, int], nu: float = 0.33) -> Model:
+    """Returns the model of a beam of so many cubes, the first of them 1 m wide in all."""
+    nodes, tets = bar(cells, (1.0, 1.0, cells[2] / cells[0]))
+    return make_model([Part("beam", nodes, tets, np.ones(len(tets)), Material(1e6, nu, 1000.0, 0.0))])
+
+
+def at_rest(model: Model) -> State:
+    """Returns the state in which it starts."""
+    return State(model.X.copy(), np.zeros_like(model.X))
+
+
+def outside(model: Model) -> Outside:
+    """Returns gravity across the beam, and the clamp of its end."""
+    return Outside(np.array(GRAVITY), model.X[:, 2] == 0.0, model.X)

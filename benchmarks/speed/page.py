@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""docs/performance.md: what the last run of every benchmark found, put together from what was stored of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from frame import store
+from frame.machine import machine
+from frame.store import ROOT, picture_name
+from frame.table import remarks
+from frame.words import filled
+from speed import lines, table, versions
+from speed.catalogue import load, names
+from speed.table import Benchmark, Row
+
+STORE = ROOT / "build" / "speed"  # NAME.json and NAME.png of what was run last
+PAGE = ROOT / "docs" / "performance.md"
+TABLE = ROOT / "docs" / "performance.json"  # all rows and values, for programs
+PICTURES = "images/performance"
+
+INTRO = """\
+# How fast Sinew is
+
+`make bench` measures all of this on the machine that it is called on, prints these tables and writes this page and
+[performance.json](performance.json). `make bench ARGS="NAME …"` runs some, `make bench ARGS=--list` names them. Each
+benchmark has a process and the machine for itself; who is compared takes turns in the same run; times are medians of
+at least five. Ratios can be compared between machines, milliseconds cannot.
+
+{machine}
+"""
+
+
+def stored(name: str) -> dict[str, Any] | None:
+    """Returns what was kept of a benchmark, or None where it was never run."""
+    return store.stored(STORE, name, Row)
+
+
+def all_stored() -> dict[str, dict[str, Any]]:
+    """Returns what was kept of all benchmarks that were run."""
+    return {name: kept for name in names() if (kept := stored(name)) is not None}
+
+
+def rows_of(found: dict[str, dict[str, Any]]) -> list[Row]:
+    """Returns the rows of all benchmarks."""
+    return [row for kept in found.values() for row in kept["rows"]]
+
+
+def write() -> list[str]:
+    """Writes the page, its JSON and its pictures out of what is stored; returns the benchmarks that were never run."""
+    found = all_stored()
+    missing = [name for name in names() if name not in found]
+    if missing:
+        return missing
+    store.copy_pictures(STORE, found, PAGE.parent / PICTURES)
+    PAGE.write_text(text(found), encoding="utf-8")
+    TABLE.write_text(json.dumps(told(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return []
+
+
+def told(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Returns the page's numbers for programs."""
+    return {
+        "machine": machine(),
+        "versions": versions.found(),
+        "lines": {str(line): verdict for line, verdict in lines.judged(rows_of(found)).items()},
+        "benchmarks": {name: {**kept, "rows": [vars(row) for row in kept["rows"]]} for name, kept in found.items()},
+    }
+
+
+def text(found: dict[str, dict[str, Any]]) -> str:
+    """Returns the whole page for what is stored of each benchmark."""
+    rows = rows_of(found)
+    parts = [
+        INTRO.format(machine=filled(measured_on(found))),
+        "## What was to be reached\n",
+        "\n".join(lines.markdown(rows)) + "\n",
+        *behind(rows),
+        *(section(name, load(name), kept) for name, kept in found.items()),
+    ]
+    return "\n".join(parts)
+
+
+def behind(rows: Iterable[Row]) -> list[str]:
+    """Returns the section that says where Sinew is behind what was wanted."""
+    missed = [row for row in rows if row.reached is False]
+    if not missed:
+        return ["## Where Sinew is behind\n", "Nowhere, by these rows.\n"]
+    said = [filled(f"- {row.quantity}: wanted {row.wanted}, is {row.ours}. {row.remark}", "  ") for row in missed]
+    return ["## Where Sinew is behind\n", "\n".join(said) + "\n"]
+
+
+def section(name: str, benchmark: Benchmark, kept: dict[str, Any]) -> str:
+    """Returns what the page says of one benchmark."""
+    out = [f"## {benchmark.title}", "", filled(benchmark.what), "", *table.markdown(kept["rows"]), ""]
+    said = [filled(line, "  ") for line in remarks(row for row in kept["rows"] if row.reached is not False)]
+    out += [*said, ""] if said else []
+    for note in kept["notes"]:
+        out += [filled(note), ""]
+    for number, caption in enumerate(kept["captions"]):
+        out += [f"![{caption}]({PICTURES}/{picture_name(name, number)})", "", filled(caption), ""]
+    out += [f"`make bench ARGS={name}`, {kept['seconds']:.0f} s on {kept['date']}", ""]
+    return "\n".join(out)
+
+
+def measured_on(found: dict[str, dict[str, Any]]) -> str:
+    """Returns when, on what and with what the numbers were measured."""
+    days = sorted({kept["date"] for kept in found.values()})
+    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    minutes = sum(kept["seconds"] for kept in found.values()) / 60.0
+    peers = ", ".join(f"{name} {version}" for name, version in versions.found().items())
+    return f"Measured on {when} in {minutes:.0f} minutes: {machine()}; {peers}."
