@@ -1,20 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The only place that names Numba's flags, and where compiled kernels are kept.
-
-Numba notices a change of a kernel's own file, but not of a helper in another file that was inlined into
-it. So every file's kernels are cached in a folder named by the digest of that file and of all files of
-the package that it imports, directly or not. The folder lies in the user's cache folder, since the
-package may be read-only; where even that cannot be written, kernels are compiled anew each time.
-"""
+"""The only place that names Numba's flags. Where compiled kernels are kept is in `kernel_cache.py`."""
 
 from __future__ import annotations
 
-import ast
-import functools
-import hashlib
 import os
-import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,8 +18,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "300")
 import numba
 import numba.core.config
 
-PACKAGE = Path(__file__).resolve().parent
-CACHE_VARIABLE = "SINEW_KERNEL_CACHE"
+from .kernel_cache import cache_folder
 
 _config: Any = numba.core.config
 
@@ -51,7 +39,7 @@ def kernel(
     """
 
     def decorate(function: Callable) -> Any:
-        folder = _cache_folder(Path(function.__code__.co_filename))
+        folder = cache_folder(Path(function.__code__.co_filename), numba.__version__)
         flags: dict[str, Any] = {
             "parallel": parallel,
             "fastmath": {"contract"} if contract else False,
@@ -112,68 +100,3 @@ def at_most_threads(count: int) -> Iterator[None]:
         yield
     finally:
         numba.set_num_threads(before)
-
-
-def cache_root() -> Path:
-    """Returns the folder under which compiled kernels of all versions are kept."""
-    chosen = os.environ.get(CACHE_VARIABLE)
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return base / "sinew" / "kernels"
-
-
-@functools.cache
-def is_cached() -> bool:
-    """Whether kernels can be kept between runs on this machine."""
-    try:
-        cache_root().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=cache_root()):
-            return True
-    except OSError:
-        return False
-
-
-def _cache_folder(file: Path) -> Path | None:
-    if not is_cached():
-        return None
-    python = f"{sys.implementation.cache_tag}-numba{numba.__version__}"
-    return cache_root() / python / f"{file.stem}-{_digest(file.resolve())[:16]}"
-
-
-@functools.cache
-def _digest(file: Path) -> str:
-    total = hashlib.sha256()
-    for source in sorted(_sources(file)):
-        total.update(source.name.encode() + b"\0" + source.read_bytes())
-    return total.hexdigest()
-
-
-def _sources(file: Path) -> set[Path]:
-    """Returns the file and all files of the package that it imports, directly or not."""
-    found: set[Path] = set()
-    waiting = [file]
-    while waiting:
-        source = waiting.pop()
-        if source not in found:
-            found.add(source)
-            waiting.extend(_imported(source))
-    return found
-
-
-@functools.cache
-def _imported(file: Path) -> tuple[Path, ...]:
-    paths = []
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        if not isinstance(node, ast.ImportFrom) or not node.level:
-            continue
-        base = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-        for candidate in [base.with_suffix(".py"), base / "__init__.py", *(base / f"{a.name}.py" for a in node.names)]:
-            if candidate.is_file() and PACKAGE in candidate.parents and candidate.name != Path(__file__).name:
-                paths.append(candidate)
-    return tuple(paths)

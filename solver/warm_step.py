@@ -15,7 +15,7 @@ from .contact.settle import CONTENT, STOPS
 from .contact.settling import Settling
 from .integrators.implicit_euler import step
 from .integrators.outside import Outside, Pairs, Points
-from .jit import is_cached
+from .kernel_cache import is_cached
 from .linear.small_islands import MOST_NODES
 from .model import Model, Part, make_model
 from .scene import Material, Settings

@@ -29,7 +29,7 @@ from .elements.record import WARPED
 from .fracture.crumbs import leaves_crumb
 from .fracture.splits import plane_normals
 from .integrators.bdf2 import bodies_by_bdf2
-from .jit import PACKAGE, cache_root, is_cached
+from .kernel_cache import PACKAGE, cache_root, is_cached
 from .linear.pcg import solve
 from .linear.tet_products import DAMPED, STIFF, TetProducts
 from .model import Model

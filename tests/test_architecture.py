@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = [
     "error_texts",
     "errors",
-    "arrays jit",
+    "arrays kernel_cache",
+    "jit",
     "disk memory event_stream stop_request chance",
     "anatomy collision method rigid_core_settings stored_tree",
     "scene tracks",

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sinew.solver.jit import PACKAGE, kernel
+from sinew.solver.jit import kernel
+from sinew.solver.kernel_cache import PACKAGE
 
 MARK = "inside=True"
 

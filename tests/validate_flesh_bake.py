@@ -20,7 +20,7 @@ from scenes import Run, block, pose, rotation
 from sinew.solver.advance import begin_frame
 from sinew.solver.anatomy import Bone, Flesh
 from sinew.solver.cache import CacheReader
-from sinew.solver.jit import CACHE_VARIABLE
+from sinew.solver.kernel_cache import CACHE_VARIABLE
 from sinew.solver.scene import Body, Material, Scene, Settings
 
 SECTION = "Flesh in the bake"

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where compiled kernels are kept.
+
+Numba notices a change of a kernel's own file, but not of a helper in another file that was inlined into
+it. So every file's kernels are cached in a folder named by the digest of that file and of all files of
+the package that it imports, directly or not. The folder lies in the user's cache folder, since the
+package may be read-only; where even that cannot be written, kernels are compiled anew each time.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+CACHE_VARIABLE = "SINEW_KERNEL_CACHE"
+# "from ..a.b import c, d" as the formatter writes it: dots, module, and names with "as" and comments between them
+_IMPORTS = re.compile(r"^[ \t]*from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+_COMMENT, _WORDS = re.compile(r"#.*"), re.compile(r"\w+")
+
+
+def cache_root() -> Path:
+    """Returns the folder under which compiled kernels of all versions are kept."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "sinew" / "kernels"
+
+
+@functools.cache
+def is_cached() -> bool:
+    """Whether kernels can be kept between runs on this machine."""
+    try:
+        cache_root().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=cache_root()):
+            return True
+    except OSError:
+        return False
+
+
+@functools.cache
+def cache_folder(file: Path, numba: str) -> Path | None:
+    """Returns the folder for the kernels of a file, compiled by that version of Numba; None: they cannot be kept."""
+    if not is_cached():
+        return None
+    python = f"{sys.implementation.cache_tag}-numba{numba}"
+    return cache_root() / python / f"{file.stem}-{_digest(file.resolve())[:16]}"
+
+
+@functools.cache
+def _digest(file: Path) -> str:
+    total = hashlib.sha256()
+    for source in sorted(_sources(file)):
+        total.update(source.name.encode() + b"\0" + _content_digest(source))
+    return total.hexdigest()
+
+
+def _sources(file: Path) -> set[Path]:
+    """Returns the file and all files of the package that it imports, directly or not."""
+    found: set[Path] = set()
+    waiting = [file]
+    while waiting:
+        source = waiting.pop()
+        if source not in found:
+            found.add(source)
+            waiting.extend(_imported(source))
+    return found
+
+
+@functools.cache
+def _content(file: Path) -> bytes:
+    return file.read_bytes()
+
+
+@functools.cache
+def _content_digest(file: Path) -> bytes:
+    return hashlib.sha256(_content(file)).digest()
+
+
+@functools.cache
+def _imported(file: Path) -> tuple[Path, ...]:
+    """Returns the files of the package that a file imports.
+
+    Statements are found by their looks: parsing all sources took 1.6 s at every start.
+    """
+    paths = []
+    for dots, module, names in _IMPORTS.findall(_content(file).decode()):
+        base = file.parents[len(dots) - 1].joinpath(*module.split("."))
+        listed = _WORDS.findall(_COMMENT.sub("", names))
+        for candidate in (base.with_suffix(".py"), base / "__init__.py", *(base / f"{name}.py" for name in listed)):
+            if _is_source(candidate):
+                paths.append(candidate)
+    return tuple(paths)
+
+
+@functools.cache
+def _is_source(file: Path) -> bool:
+    return file.is_file() and PACKAGE in file.parents
