@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The loop of a bake: a frame is computed, written, then told."""
+"""The loop of a bake: a frame is computed, written while the next one is computed, then told."""
 
 from __future__ import annotations
 
 import dataclasses
 import time as clock
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from .advance import FrameReport, advance_frame, begin_frame, render_positions
 from .break_up import pieces_at_limit
-from .cache import CacheHead, CacheWriter
+from .cache import CacheHead, CacheWriter, WritesBehind
 from .errors import Cancelled, SinewError, StorageFailed
 from .event_stream import plain
 from .quasistatic.newton import Progress
 from .sheets_inside import sheets_inside
 from .simulation import Simulation
+from .state import State
 from .taken import Taken
 from .topology import Topology
 
@@ -27,14 +29,20 @@ SECONDS_BETWEEN = 0.2  # from one `solving` or `preroll` event to the next
 
 
 class Paced:
-    """Events of what takes long, at most one in `SECONDS_BETWEEN`, and the wish to stop, asked for as often."""
+    """Events of what takes long, at most one in `SECONDS_BETWEEN`, and the wish to stop, asked for as often.
 
-    def __init__(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
-        self.on_event, self.should_stop = on_event, should_stop
+    `tell_written` is called as often: it tells of frames that have been written meanwhile.
+    """
+
+    def __init__(
+        self, on_event: OnEvent, should_stop: Callable[[], bool], tell_written: Callable[[], None] = lambda: None
+    ) -> None:
+        self.on_event, self.should_stop, self.tell_written = on_event, should_stop, tell_written
         self.last = clock.monotonic()
 
     def stop_here(self) -> None:
         """Raises Cancelled where a person wants to stop."""
+        self.tell_written()
         if self.should_stop():
             raise Cancelled()
 
@@ -60,7 +68,7 @@ class Bake:
     """A simulation between two frames, and the cache that it is written into.
 
     Attributes:
-        frame: The frame that the simulation is at; every frame up to it counts.
+        frame: The frame that the simulation is at. Every frame that was told of counts.
         topology: Number of the first sample with the present topology, 0 while all bodies are whole.
         at_limit: Keys of the bodies of which a person knows that they are in as many pieces as they may.
         crushed: Keys of bodies with names of bones of which a person knows that they turn flesh inside out.
@@ -90,7 +98,8 @@ class Bake:
         told = self._preroll(on_event, should_stop)
         taken = self._taken(self.frame)
         taken.take(render_positions(self.simulation.built, self.simulation.state))
-        report = self._write(taken, told, began)
+        write, report = self._written(taken, told, began, self.simulation.state)
+        write()
         for warning in self._impaled(is_first=True):
             on_event(warning)
         return report
@@ -113,29 +122,35 @@ class Bake:
             StorageFailed: The disk refused; every frame told so far counts.
             Cancelled: `should_stop` said so; the last whole frame can be resumed from.
         """
-        for frame in range(self.frame + 1, self.simulation.scene.settings.frame_end + 1):
+        with WritesBehind() as behind:
+            paced = Paced(on_event, should_stop, behind.tell)
             before = self.simulation.copy()
-            try:
-                report = self._advance(frame, Paced(on_event, should_stop))
-            except BaseException as problem:
-                if self.frame < frame and not isinstance(problem, StorageFailed):
-                    self.simulation.put_back(before)
-                    self._write_resume()
-                raise
-            on_event(report)
-            for warning in (*self._at_limits(), *self._crushed(), *self._impaled(is_first=False)):
-                on_event(warning)
+            for frame in range(self.frame + 1, self.simulation.scene.settings.frame_end + 1):
+                try:
+                    taken, told, began = self._advance(frame, paced)
+                except BaseException as problem:
+                    if self.frame < frame and not isinstance(problem, StorageFailed):
+                        self.simulation.put_back(before)
+                        behind.finish()
+                        self._write_resume(self.frame, before.state)
+                    raise
+                before = self.simulation.copy()
+                write, report = self._written(taken, told, began, before.state)
+                warnings = (*self._at_limits(), *self._crushed(), *self._impaled(is_first=False))
+                behind.do(write, partial(_tell, on_event, (report, *warnings)))
+            behind.finish()
         self._complete_head()
-        self._write_resume()
+        self.writer.write_head(self.head)
+        self._write_resume(self.frame, self.simulation.state)
 
-    def _advance(self, frame: int, paced: Paced) -> dict[str, Any]:
-        """Moves on by one frame, writes it, and returns its event."""
+    def _advance(self, frame: int, paced: Paced) -> tuple[Taken, FrameReport, float]:
+        """Moves on by one frame; returns what is to be written of it, how it went, and when it began."""
         began = clock.perf_counter()
         taken = self._taken(frame)
         paced.stop_here()
         told = advance_frame(self.simulation, frame, taken.take, paced.stop_here, paced.solving(frame))
         self.frame = frame
-        return self._write(taken, told, began)
+        return taken, told, began
 
     def _at_limits(self) -> list[dict[str, Any]]:
         """Returns a warning for every body that has just fallen into as many pieces as it may."""
@@ -178,30 +193,47 @@ class Bake:
         """Returns what is to be written of a frame, with nothing in it yet."""
         return Taken(self.simulation, self.head, frame, self.topology, Topology.of(self.simulation.state))
 
-    def _write(self, taken: Taken, told: FrameReport, began: float) -> dict[str, Any]:
-        """Writes the frame that the simulation is at, with a resume point where one is due, and returns its event."""
-        line = plain({"frame": self.frame, **dataclasses.asdict(told)})
+    def _written(
+        self, taken: Taken, told: FrameReport, began: float, state: State
+    ) -> tuple[Callable[[], None], dict[str, Any]]:
+        """Returns what writes the frame that the simulation is at, with a resume point where one is due, and its event.
+
+        It may be called by another thread, while the simulation moves on: `state` has to stay as it is.
+        """
+        number, line = self.frame, plain({"frame": self.frame, **dataclasses.asdict(told)})
         frame, samples, attributes = taken.complete()
-        self.writer.write_frame(frame, samples, line, taken.topologies, attributes, taken.contacts())
+        contacts = taken.contacts()
         self.topology = taken.number
-        if (self.frame - self.head.frame_start) % self.resume_interval == 0:
+        is_due = (number - self.head.frame_start) % self.resume_interval == 0
+        if is_due:
             self._complete_head()
-            self._write_resume()
+        head = self.head
+
+        def write() -> None:
+            self.writer.write_frame(frame, samples, line, taken.topologies, attributes, contacts)
+            if is_due:
+                self.writer.write_head(head)
+                self._write_resume(number, state)
+
         settings = self.simulation.scene.settings
         ends = {"frame_start": settings.frame_start, "frame_end": settings.frame_end}
-        return {"event": "frame", **ends, **line, "seconds": clock.perf_counter() - began}
+        return write, {"event": "frame", **ends, **line, "seconds": clock.perf_counter() - began}
 
-    def _write_resume(self) -> None:
-        self.writer.write_resume(self.frame, self.simulation.state.to_arrays(), self.resume_interval)
+    def _write_resume(self, frame: int, state: State) -> None:
+        self.writer.write_resume(frame, state.to_arrays(), self.resume_interval)
 
     def _complete_head(self) -> None:
-        """Notes the digest of tracks that were still being written when the bake began."""
+        """Takes the digest of tracks that were still being written when the bake began into the head."""
         if not self.head.tracks:
             self.head = dataclasses.replace(self.head, tracks=self._tracks_digest())
-            self.writer.write_head(self.head)
 
     def _tracks_digest(self) -> str:
         return self.simulation.tracks.final_digest(self.simulation.scene.settings.time(self.head.frame_end))
+
+
+def _tell(on_event: OnEvent, events: Iterable[Mapping[str, Any]]) -> None:
+    for event in events:
+        on_event(event)
 
 
 def _warning(told: SinewError) -> dict[str, Any]:

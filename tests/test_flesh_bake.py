@@ -313,7 +313,7 @@ def test_springs_that_stay_are_not_tried_again(tmp_path: Path):
     assert not run.reports[-2].converged
 
 
-def test_a_pose_that_stays_has_the_same_bytes_after_a_stop(tmp_path: Path):
+def test_a_pose_that_stays_has_the_same_bytes_when_resumed(tmp_path: Path):
     body = limb()
     scene = Scene((body,), (), dataclasses.replace(STILL, pose_iterations=3, pose_tolerance=1e-9))
 
@@ -326,13 +326,7 @@ def test_a_pose_that_stays_has_the_same_bytes_after_a_stop(tmp_path: Path):
     told: list[dict[str, Any]] = []
     write(tmp_path / "whole"), write(tmp_path / "parts")
     simulate(tmp_path / "whole", told.append)
-    with pytest.raises(Cancelled):
-        seen: list[int] = []
-        simulate(
-            tmp_path / "parts",
-            lambda event: seen.append(event.get("frame", 0)),
-            lambda: max(seen, default=0) >= 4,
-        )
+    simulate(tmp_path / "parts", nothing, frame_end=4)
     simulate(tmp_path / "parts", nothing, resume=True)
     assert [e["newton_iterations"] > 0 for e in told if e["event"] == "frame"][2:] == [True, False, False, False]
     assert baked(tmp_path / "whole") == baked(tmp_path / "parts")

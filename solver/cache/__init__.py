@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The cache folder: what was baked, on disk (docs/architecture.md). Loads neither Numba nor SciPy."""
 
+from .behind import WritesBehind
 from .delete import delete_cache, is_cache
 from .head import CachedBody, CacheHead
 from .lock import CacheLock, is_locked
@@ -16,6 +17,7 @@ __all__ = [
     "CachedBody",
     "Frame",
     "Result",
+    "WritesBehind",
     "delete_cache",
     "free_space",
     "is_cache",
