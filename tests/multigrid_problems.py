@@ -37,6 +37,29 @@ def stiffness(model, mass=0.0):
     return values
 
 
+RADIUS = 8.0  # of the bend [m]
+
+
+def bent_bar(across, nu):
+    """Returns model, matrix, right-hand side and free nodes of a 1 × 1 × 4 m bar of 20 `across`³ tets, one end held."""
+    cells, lengths = (across, across, 4 * across), (1.0, 1.0, 4.0)
+    X, tets = bar(cells, lengths)
+    inner = ((X > 1e-9) & (X < np.array(lengths) - 1e-9)).all(axis=1)
+    X = X + np.random.default_rng(1).uniform(-0.15, 0.15, X.shape) / across * inner[:, None]
+    model = make_model([Part("b", X, tets, np.ones(len(tets)), Material(1.0e6, nu, 1000.0))])
+    arm, angle = X[:, 0] - 0.5 + RADIUS, X[:, 2] / RADIUS
+    x = np.stack([arm * np.cos(angle) - RADIUS + 0.5, X[:, 1], arm * np.sin(angle)], axis=1)
+    p = model.pattern
+    warped, values = np.empty((model.tet_count, WARPED)), np.empty((p.block_count, 9))
+    force = np.empty((model.node_count, 3))
+    warp_tets(
+        x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
+        model.initial_strain, warped,
+    )  # fmt: skip
+    assemble(1.0, 0.0, np.zeros(model.node_count), p, warped, values, force)
+    return model, values, force + model.mass[:, None] * [0.3, 0.2, -9.81], X[:, 2] > 1e-9
+
+
 def dense(row_start, column, values, columns=None):
     """Returns a block matrix as (3n, 3m)."""
     rows = np.repeat(np.arange(len(row_start) - 1), np.diff(row_start.astype(int)))

@@ -11,40 +11,15 @@ import time
 import numpy as np
 import pytest
 
-from meshes import bar
+from multigrid_problems import bent_bar
 from reach_table import reach
-from sinew.solver.elements.assembly import assemble
-from sinew.solver.elements.corotational import WARPED, warp_tets
 from sinew.solver.jit import set_thread_count
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
 from sinew.solver.linear.multigrid.preconditioner import EmbeddedLattices
 from sinew.solver.linear.pcg import solve
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material
 
 SECTION = "Multigrid"
 TOLERANCE = 1.0e-6
-RADIUS = 8.0  # of the bend [m]
-
-
-def bent_bar(across, nu):
-    """Returns model, matrix, right-hand side and free nodes of a 1 × 1 × 4 m bar of 20 `across`³ tets, one end held."""
-    cells, lengths = (across, across, 4 * across), (1.0, 1.0, 4.0)
-    X, tets = bar(cells, lengths)
-    inner = ((X > 1e-9) & (X < np.array(lengths) - 1e-9)).all(axis=1)
-    X = X + np.random.default_rng(1).uniform(-0.15, 0.15, X.shape) / across * inner[:, None]
-    model = make_model([Part("b", X, tets, np.ones(len(tets)), Material(1.0e6, nu, 1000.0))])
-    arm, angle = X[:, 0] - 0.5 + RADIUS, X[:, 2] / RADIUS
-    x = np.stack([arm * np.cos(angle) - RADIUS + 0.5, X[:, 1], arm * np.sin(angle)], axis=1)
-    p = model.pattern
-    warped, values = np.empty((model.tet_count, WARPED)), np.empty((p.block_count, 9))
-    force = np.empty((model.node_count, 3))
-    warp_tets(
-        x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
-        model.initial_strain, warped,
-    )  # fmt: skip
-    assemble(1.0, 0.0, np.zeros(model.node_count), p, warped, values, force)
-    return model, values, force + model.mass[:, None] * [0.3, 0.2, -9.81], X[:, 2] > 1e-9
 
 
 def timed(work):
