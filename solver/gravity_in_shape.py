@@ -19,7 +19,8 @@ import numpy as np
 from .arrays import Bools, Floats
 from .contact.bearing import SLIDING, Bearings
 from .elements.assembly import assemble
-from .elements.corotational import WARPED, warp_tets
+from .elements.corotational import warp_tets
+from .elements.record import PLAIN
 from .integrators.outside import Points
 from .linear.pcg import solve
 from .linear.points import add_points
@@ -116,7 +117,7 @@ def strain_of(model: Model, u: Floats) -> Floats:
 def _sag(model: Model, is_free: Bools, points: Points, gravity: Floats, u: Floats) -> None:
     """Solves K u = f_gravity for u [m], (n, 3), from what it holds; zero at nodes that are not free."""
     pattern = model.pattern
-    warped = np.empty((model.tet_count, WARPED))
+    warped = np.empty((model.tet_count, PLAIN))
     values, force = np.empty((pattern.block_count, 9)), np.empty((model.node_count, 3))
     u[~is_free] = 0.0
     if not is_free.any():

@@ -25,7 +25,7 @@ from .cutting.cut import check_covered
 from .cutting.ears import cut_ears
 from .elements.linear_pull import add_linear_pull
 from .elements.own_strain import own_strain
-from .elements.record import WARPED
+from .elements.record import PLAIN
 from .fracture.crumbs import leaves_crumb
 from .fracture.splits import plane_normals
 from .integrators.bdf2 import bodies_by_bdf2
@@ -116,7 +116,7 @@ def _compile_extrapolating(built: Built) -> None:
     """Compiles what steps by BDF2 need beside those by implicit Euler, which bodies that lie on something take."""
     model = built.model
     if len(bodies_by_bdf2(model)):
-        add_linear_pull(0.0, np.zeros((model.node_count, 3)), model.tets, np.zeros((model.tet_count, WARPED)))
+        add_linear_pull(0.0, np.zeros((model.node_count, 3)), model.tets, np.zeros((model.tet_count, PLAIN)))
 
 
 def _compile_touching(simulation: Simulation) -> None:

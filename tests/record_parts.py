@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from meshes import bar
+from sinew.solver.elements.record import FORCE
 from sinew.solver.method import HIGHAM, Method
 from sinew.solver.model import Part
 from sinew.solver.scene import Material
@@ -38,3 +39,9 @@ def dense(model, values):
     found = np.zeros((n, 3, n, 3))
     found[np.repeat(np.arange(n), np.diff(p.row_start)), :, p.column, :] = values.reshape(-1, 3, 3)
     return found.reshape(3 * n, 3 * n)
+
+
+def forces_in(records):
+    """The forces on the corners of each tet, (m, 4, 3), out of the records of tets."""
+    others = records[:, FORCE : FORCE + 9].reshape(-1, 3, 3)
+    return np.concatenate([-others.sum(axis=1, keepdims=True), others], axis=1)

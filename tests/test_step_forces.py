@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from meshes import bar
+from record_parts import forces_in
 from sinew.solver.elements import corotational
 from sinew.solver.elements.assembly import assemble
 from sinew.solver.elements.cauchy import warp_linear
-from sinew.solver.elements.record import BULK_DAMPING, FORCE, PRESSED
+from sinew.solver.elements.record import BULK, BULK_DAMPING, DAMPED_MU, FORCE, V_MU
 from sinew.solver.jit import set_thread_count, thread_count
 from sinew.solver.materials.elastic import corotated_strain, energy_density, lame, stress
 from sinew.solver.model import Part, make_model
@@ -38,7 +39,7 @@ def warped(model, x, write=corotational.warp_tets):
 
 def tet_forces(model, x):
     """Forces on the corners of each tet, (m, 4, 3)."""
-    return warped(model, x)[:, FORCE : FORCE + 12].reshape(-1, 4, 3)
+    return forces_in(warped(model, x))
 
 
 def assembled(model, x, stiff, damp, mass):
@@ -155,7 +156,7 @@ def test_rigid_motion_makes_no_force():
 def test_linear_tets_do_feel_a_rotation():
     model = model_of()
     turned = model.X @ np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).T
-    force = slice(FORCE, FORCE + 12)
+    force = slice(FORCE, FORCE + 9)
     corotated, linear = warped(model, turned)[:, force], warped(model, turned, warp_linear)[:, force]
     assert np.abs(corotated).max() < 1e-10 * np.abs(linear).max()
 
@@ -336,5 +337,5 @@ def test_what_becomes_of_a_tet_does_not_depend_on_those_worked_on_at_the_same_ti
             x, model.tets[one], model.Dm_inverse[one], model.volume[one], model.mu[one],
             model.lam[one], model.stiffness_damping[one], model.initial_strain, alone[one],
         )  # fmt: skip
-    written = np.r_[: FORCE + 12, PRESSED + 12 : BULK_DAMPING + 1]
+    written = np.r_[: V_MU + 1, FORCE : DAMPED_MU + 1, BULK : BULK_DAMPING + 1]
     assert (whole[:, written] == alone[:, written]).all()

@@ -20,10 +20,24 @@ from ..geometry.chunks import run_ranges
 from ..jit import kernel
 from ..linear.edges import edge_shares
 from ..linear.pattern import BlockPattern
-from ..linear.threes import add, load, nothing, numbers, store, three
-from .record import BETA, BULK, BULK_DAMPING, FORCE, PRESSED, SQUARE, STRETCHED, TURNED, V_LAMBDA, V_MU, WARPED
+from ..linear.threes import add, add_products, cycled, load, nothing, numbers, store, store_four, three, total
+from .record import (
+    BULK,
+    BULK_DAMPING,
+    DAMPED_LAMBDA,
+    DAMPED_MU,
+    FORCE,
+    PRESSED,
+    SQUARE,
+    STRETCHED,
+    TURNED,
+    V_LAMBDA,
+    V_MU,
+    WARPED,
+    WITH_DAMPING,
+)  # fmt: skip
 
-AT_ONCE = 4096  # edges or nodes that a thread works on: less costs more in waiting than it brings
+LEAST, PARTS = 256, 32  # nodes that a thread works on at once, at least, and parts that many nodes are in
 
 
 def assemble(
@@ -48,104 +62,141 @@ def assemble(
         force: Elastic forces [N], (n, 3), out.
         nodes: Those of some bodies, whose rows are written and no others; None: all.
     """
-    edges = edge_shares(pattern)
+    edges, p = edge_shares(pattern), pattern
     first, last = (nodes.start, nodes.stop) if nodes else (0, pattern.node_count)
-    first_edge, last_edge = edges.between(pattern, nodes) if nodes else (0, len(edges.upper))
+    at_once = max(LEAST, (last - first) // PARTS)
 
-    def sum_edges(begin: int, end: int) -> None:
-        gather_edges(begin, end, stiff, damp, edges.upper, edges.lower, edges.start, edges.shares, warped, values)
-
-    def sum_nodes(begin: int, end: int) -> None:
-        gather_nodes(
-            begin, end, diagonal_mass, pattern.row_start, pattern.diagonal, pattern.corner_start, pattern.corners,
-            warped, values, force,
+    def gather(begin: int, end: int) -> None:
+        gather_rows(
+            begin, end, stiff, damp, diagonal_mass, p.row_start, p.column, p.diagonal, edges.of_row, edges.upper,
+            edges.lower, edges.start, edges.shares, p.corner_start, p.corners, warped, values, force,
         )  # fmt: skip
+
+    def complete(begin: int, end: int) -> None:
+        complete_rows(begin, end, diagonal_mass, p.row_start, p.column, p.diagonal, values)
 
     if len(edges.others):
         start, end = pattern.row_start[first], pattern.row_start[last]
         values[edges.others[(edges.others >= start) & (edges.others < end)]] = 0.0
-    run_ranges(first_edge, last_edge, AT_ONCE, sum_edges)
-    run_ranges(first, last, AT_ONCE, sum_nodes)
+    run_ranges(first, last, at_once, gather)
+    run_ranges(first, last, at_once, complete)
 
 
 @kernel(contract=True)
-def gather_edges(begin, end, stiff, damp, upper, lower, start, shares, warped, values):
-    """Writes the blocks of the edges from `begin` to `end` [kg], (b, 9); see `EdgeShares` and `assemble`."""
-    for edge in range(begin, end):
-        first, second, third, even = nothing(), nothing(), nothing(), 0.0
-        for place in range(start[edge], start[edge + 1]):
-            share = shares[place]
-            tet = share >> np.uint32(4)
-            w = WARPED * tet  # where its record begins
-            a, b = w + 3 * ((share >> np.uint32(2)) & np.uint32(3)), w + 3 * (share & np.uint32(3))
-            u, v = load(warped, TURNED + a), load(warped, TURNED + b)
-            (p, q, r), (x, y, z) = numbers(u), numbers(v)
-            k, m = stiff * warped[tet, V_LAMBDA], stiff * warped[tet, V_MU]
-            first = add(add(first, k * p, v), m * x, u)
-            second = add(add(second, k * q, v), m * y, u)
-            third = add(add(third, k * r, v), m * z, u)
-            # rotations keep g_a·g_b
-            along = p * x + q * y + r * z
-            even += m * along
-            n = damp * warped[tet, BETA]
-            if n != 0.0:
-                k, m = n * warped[tet, V_LAMBDA], n * warped[tet, V_MU]
-                u, v = load(warped, STRETCHED + a), load(warped, STRETCHED + b)
-                (p, q, r), (x, y, z), along = numbers(u), numbers(v), m * along
-                first = add(add(add(first, k * p, v), m * x, u), along, load(warped, w + SQUARE))
-                second = add(add(add(second, k * q, v), m * y, u), along, load(warped, w + SQUARE + 3))
-                third = add(add(add(third, k * r, v), m * z, u), along, load(warped, w + SQUARE + 6))
-            if warped[tet, BULK] != 0.0:
-                k = stiff * warped[tet, BULK] + damp * warped[tet, BULK_DAMPING]
-                (p, q, r), v = numbers(load(warped, PRESSED + a)), load(warped, PRESSED + b)
-                first, second, third = add(first, k * p, v), add(second, k * q, v), add(third, k * r, v)
-        write_block(first, second, third, even, values, upper[edge], lower[edge])
-
-
-@kernel(contract=True, inline=True, inside=True)
-def write_block(first, second, third, even, values, upper, lower):
-    """Writes a block of three rows, `even` added to its diagonal, and its transpose to another place."""
-    (a, b, c), (d, e, f), (g, h, i) = numbers(first), numbers(second), numbers(third)
-    store(values, 9 * upper, three(a + even, b, c))
-    store(values, 9 * upper + 3, three(d, e + even, f))
-    store(values, 9 * upper + 6, three(g, h, i + even))
-    store(values, 9 * lower, three(a + even, d, g))
-    store(values, 9 * lower + 3, three(b, e + even, h))
-    store(values, 9 * lower + 6, three(c, f, i + even))
-
-
-@kernel(contract=True)
-def gather_nodes(
-    begin, end, diagonal_mass, row_start, diagonal, corner_start, corners, warped, values, force
+def gather_rows(
+    begin, end, stiff, damp, diagonal_mass, row_start, column, diagonal, edge_start, upper, lower, share_start, shares,
+    corner_start, corners, warped, values, force,
 ):  # fmt: skip
-    """Writes the forces on the nodes from `begin` to `end` [N], (n, 3), and the blocks on the diagonal."""
+    """Writes the forces on the nodes from `begin` to `end`, and the blocks of the edges that their rows have first.
+
+    After its edges a row is complete where its others come from this range too: then its diagonal follows at once,
+    while the row is in the processor's cache. See `EdgeShares` and `assemble` for the arguments.
+    """
+    length = warped.shape[1]
+    is_damped, is_pressed = damp != 0.0 and length >= WITH_DAMPING, length >= WARPED
     for node in range(begin, end):
-        pull = nothing()
-        for place in range(corner_start[node], corner_start[node + 1]):
-            tet, corner = corners[place] >> np.uint32(2), corners[place] & np.uint32(3)
-            pull = add(pull, 1.0, load(warped, WARPED * tet + FORCE + 3 * corner))
-        store(force, 3 * node, pull)
-        first, second, third, own = nothing(), nothing(), nothing(), 9 * diagonal[node]
-        for row in range(own, own + 9, 3):
-            store(values, row, nothing())
-        for k in range(row_start[node], row_start[node + 1]):
-            first = add(first, -1.0, load(values, 9 * k))
-            second = add(second, -1.0, load(values, 9 * k + 3))
-            third = add(third, -1.0, load(values, 9 * k + 6))
-        (a, b, c), (d, e, f), (g, h, i) = numbers(first), numbers(second), numbers(third)
-        # symmetric but for round-off, which is shared
-        b, c, f, mass = 0.5 * (b + d), 0.5 * (c + g), 0.5 * (f + h), diagonal_mass[node]
-        store(values, own, three(a + mass, b, c))
-        store(values, own + 3, three(b, e + mass, f))
-        store(values, own + 6, three(c, f, i + mass))
+        store(force, 3 * node, pull_on(node, corner_start, corners, warped))
+        for edge in range(edge_start[node], edge_start[node + 1]):
+            own, even, there, back = nothing(), nothing(), nothing(), nothing()
+            damped, damped_there, damped_back = nothing(), nothing(), nothing()
+            for place in range(share_start[edge], share_start[edge + 1]):
+                share = shares[place]
+                tet = share >> np.uint32(4)
+                w = length * tet  # where its record begins
+                a, b = w + 3 * ((share >> np.uint32(2)) & np.uint32(3)), w + 3 * (share & np.uint32(3))
+                u, v = load(warped, TURNED + a), load(warped, TURNED + b)
+                straight, ahead = add_products(nothing(), u, v), add_products(nothing(), u, cycled(v))
+                behind, k, m = add_products(nothing(), cycled(u), v), warped[tet, V_LAMBDA], warped[tet, V_MU]
+                own, even = add(own, k, straight), add(even, m, straight)
+                there, back = add(add(there, k, ahead), m, behind), add(add(back, k, behind), m, ahead)
+                if is_damped:
+                    # rotations keep g_a·g_b
+                    k, m, along = warped[tet, DAMPED_LAMBDA], warped[tet, DAMPED_MU], total(straight)
+                    u, v = load(warped, STRETCHED + a), load(warped, STRETCHED + b)
+                    straight, ahead = add_products(nothing(), u, v), add_products(nothing(), u, cycled(v))
+                    behind, across = add_products(nothing(), cycled(u), v), load(warped, w + SQUARE + 3)
+                    damped = add(add(damped, k + m, straight), m * along, load(warped, w + SQUARE))
+                    damped_there = add(add(add(damped_there, k, ahead), m, behind), m * along, across)
+                    damped_back = add(add(add(damped_back, k, behind), m, ahead), m * along, across)
+            spread = total(even)
+            own = add(add(add(nothing(), stiff, own), stiff, even), stiff * spread, three(1.0, 1.0, 1.0))
+            there, back = add(nothing(), stiff, there), add(nothing(), stiff, back)
+            if is_damped:
+                own, there, back = add(own, damp, damped), add(there, damp, damped_there), add(back, damp, damped_back)
+            if is_pressed:
+                for place in range(share_start[edge], share_start[edge + 1]):
+                    share = shares[place]
+                    tet = share >> np.uint32(4)
+                    if warped[tet, BULK] != 0.0:
+                        k, w = stiff * warped[tet, BULK] + damp * warped[tet, BULK_DAMPING], length * tet + PRESSED
+                        u = load(warped, w + 3 * ((share >> np.uint32(2)) & np.uint32(3)))
+                        v = load(warped, w + 3 * (share & np.uint32(3)))
+                        own = add(own, k, add_products(nothing(), u, v))
+                        there = add(there, k, add_products(nothing(), u, cycled(v)))
+                        back = add(back, k, add_products(nothing(), cycled(u), v))
+            write_block(own, there, back, values, upper[edge], lower[edge])
+        if column[row_start[node]] >= begin:
+            write_diagonal(node, diagonal_mass, row_start, diagonal, values)
+
+
+@kernel()
+def complete_rows(begin, end, diagonal_mass, row_start, column, diagonal, values):
+    """Writes the blocks on the diagonal that `gather_rows` left out of the same range."""
+    for node in range(begin, end):
+        if column[row_start[node]] < begin:
+            write_diagonal(node, diagonal_mass, row_start, diagonal, values)
 
 
 @kernel(contract=True)
 def gather_forces(begin, end, corner_start, corners, warped, force):
-    """Writes the forces on the nodes from `begin` to `end` [N], (n, 3), as `gather_nodes` does, and nothing else."""
+    """Writes the forces on the nodes from `begin` to `end` [N], (n, 3), as `gather_rows` does, and nothing else."""
     for node in range(begin, end):
-        pull = nothing()
-        for place in range(corner_start[node], corner_start[node + 1]):
-            tet, corner = corners[place] >> np.uint32(2), corners[place] & np.uint32(3)
-            pull = add(pull, 1.0, load(warped, WARPED * tet + FORCE + 3 * corner))
-        store(force, 3 * node, pull)
+        store(force, 3 * node, pull_on(node, corner_start, corners, warped))
+
+
+@kernel(contract=True, inline=True, inside=True)
+def pull_on(node, corner_start, corners, warped):
+    """Returns the sum of the forces that tets have for a node."""
+    pull, length = nothing(), warped.shape[1]
+    for place in range(corner_start[node], corner_start[node + 1]):
+        corner, w = corners[place] & np.uint32(3), length * (corners[place] >> np.uint32(2)) + FORCE
+        if corner == 0:
+            pull = add(pull, -1.0, load(warped, w))
+            pull = add(pull, -1.0, load(warped, w + 3))
+            pull = add(pull, -1.0, load(warped, w + 6))
+        else:
+            pull = add(pull, 1.0, load(warped, w + 3 * corner - 3))
+    return pull
+
+
+@kernel(inline=True, inside=True)
+def write_block(own, there, back, values, upper, lower):
+    """Writes the block with xx, yy, zz in `own`, xy, yz, zx in `there`, yx, zy, xz in `back`, and its transpose."""
+    (xx, yy, zz), (xy, yz, zx), (yx, zy, xz) = numbers(own), numbers(there), numbers(back)
+    # each row but the last writes a zero to where the next begins
+    store_four(values, 9 * upper, three(xx, xy, xz))
+    store_four(values, 9 * upper + 3, three(yx, yy, yz))
+    store(values, 9 * upper + 6, three(zx, zy, zz))
+    store_four(values, 9 * lower, three(xx, yx, zx))
+    store_four(values, 9 * lower + 3, three(xy, yy, zy))
+    store(values, 9 * lower + 6, three(xz, yz, zz))
+
+
+@kernel(inline=True, inside=True)
+def write_diagonal(node, diagonal_mass, row_start, diagonal, values):
+    """Writes the block on the diagonal of a row by the others: their sum is that of what no motion of all feels."""
+    first, second, third, own = nothing(), nothing(), nothing(), diagonal[node]
+    for k in range(row_start[node], own):
+        first = add(first, -1.0, load(values, 9 * k))
+        second = add(second, -1.0, load(values, 9 * k + 3))
+        third = add(third, -1.0, load(values, 9 * k + 6))
+    for k in range(own + 1, row_start[node + 1]):
+        first = add(first, -1.0, load(values, 9 * k))
+        second = add(second, -1.0, load(values, 9 * k + 3))
+        third = add(third, -1.0, load(values, 9 * k + 6))
+    (a, b, c), (d, e, f), (g, h, i) = numbers(first), numbers(second), numbers(third)
+    # symmetric but for round-off, which is shared
+    b, c, f, mass = 0.5 * (b + d), 0.5 * (c + g), 0.5 * (f + h), diagonal_mass[node]
+    store(values, 9 * own, three(a + mass, b, c))
+    store(values, 9 * own + 3, three(b, e + mass, f))
+    store(values, 9 * own + 6, three(c, f, i + mass))

@@ -25,13 +25,27 @@ import numpy as np
 from ..arrays import Floats, Indices
 from ..geometry.chunks import run_ranges
 from ..jit import kernel
-from ..linear.threes import add, add_products, load, nothing, numbers, store, three, total
-from .record import BETA, BULK, BULK_DAMPING, FORCE, SQUARE, STRETCHED, TURNED, V_LAMBDA, V_MU, WARPED
+from ..linear.threes import add, add_products, cycled, load, nothing, numbers, store, store_four, three, total
+from .record import (
+    BULK,
+    BULK_DAMPING,
+    DAMPED_LAMBDA,
+    DAMPED_MU,
+    FORCE,
+    SQUARE,
+    STRETCHED,
+    TURNED,
+    V_LAMBDA,
+    V_MU,
+    WARPED,
+    WITH_DAMPING,
+)  # fmt: skip
 from .rotation_lanes import LANES, rotate
 
 __all__ = ["WARPED", "warp_tets"]
 
 L = LANES
+WORK = 17 * L  # numbers that `write_lanes` works with
 
 AT_ONCE = 2048  # tets that a thread works on: less costs more in waiting than it brings
 
@@ -47,7 +61,7 @@ def warp_tets(
     initial_strain: Floats,
     warped: Floats,
 ) -> None:
-    """Writes the records `warped` of all tets, (m, WARPED), at node positions x [m], (n, 3).
+    """Writes the records `warped` of all tets, (m, …), at node positions x [m], (n, 3).
 
     `initial_strain` ε0 is (m, 6) or (0, 6) for none. The others are those of a `Model`.
     """
@@ -61,17 +75,13 @@ def warp_tets(
 @kernel(contract=True)
 def warp_range(begin, end, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
     """Writes the records of the tets from `begin` to `end`; see `warp_tets`."""
-    F, R, state = np.zeros(9 * L), np.empty(9 * L), np.empty(2 * L)
+    F, R, state, work = np.zeros(9 * L), np.empty(9 * L), np.empty(2 * L), np.zeros(WORK)
     for first in range(begin, end, L):
         count = min(L, end - first)
         for i in range(count):
             deform(first + i, x, tets, Dm_inverse, F, i)
         rotate(count, F, R, state)
-        for i in range(count):
-            stretch, shear = nothing(), nothing()
-            if len(initial_strain) > 0:
-                stretch, shear = load(initial_strain, 6 * (first + i)), load(initial_strain, 6 * (first + i) + 3)
-            write_record(first + i, F, R, i, stretch, shear, Dm_inverse, volume, mu, lam, damping, warped)
+        write_lanes(first, count, F, R, F, work, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
 
 
 @kernel(contract=True, inline=True, inside=True)
@@ -88,34 +98,76 @@ def deform(tet, x, tets, Dm_inverse, F, lane):
     F[6 * L + lane], F[7 * L + lane], F[8 * L + lane] = numbers(of_three(z1, p, z2, q, z3, r))
 
 
-@kernel(contract=True, inline=True, inside=True)
-def write_record(tet, F, R, lane, stretch, shear, Dm_inverse, volume, mu, lam, damping, warped):
-    """Writes the record of a tet with F and R in a lane, and an initial strain."""
-    # without branches, at which Numba would count references
-    a, b, c = of_lane(F, lane), of_lane(F, 3 * L + lane), of_lane(F, 6 * L + lane)
-    A, B, C = of_lane(R, lane), of_lane(R, 3 * L + lane), of_lane(R, 6 * L + lane)
-    exx, eyy, ezz = dot(A, a) - 1.0, dot(B, b) - 1.0, dot(C, c) - 1.0
-    exy, eyz, ezx = 0.5 * dots(A, b, B, a), 0.5 * dots(B, c, C, b), 0.5 * dots(C, a, A, c)
-    (xx, yy, zz), (xy, yz, zx) = numbers(stretch), numbers(shear)
-    exx, eyy, ezz, exy, eyz, ezx = exx - xx, eyy - yy, ezz - zz, exy - xy, eyz - yz, ezx - zx
-    v_lam, v_mu = volume[tet] * lam[tet], volume[tet] * mu[tet]
-    pressure, k = v_lam * (exx + eyy + ezz), 2.0 * v_mu
-    # the columns of −V R σ
-    s = turned(A, B, C, three(-k * exx - pressure, -k * exy, -k * ezx))
-    t = turned(A, B, C, three(-k * exy, -k * eyy - pressure, -k * eyz))
-    u = turned(A, B, C, three(-k * ezx, -k * eyz, -k * ezz - pressure))
-    g, h, i = load(Dm_inverse, 9 * tet), load(Dm_inverse, 9 * tet + 3), load(Dm_inverse, 9 * tet + 6)
-    w = WARPED * tet  # where its record begins
-    store_four(warped, w + FORCE, turned(s, t, u, g), turned(s, t, u, h), turned(s, t, u, i))
-    store_four(warped, w + TURNED, turned(A, B, C, g), turned(A, B, C, h), turned(A, B, C, i))
-    store_four(warped, w + STRETCHED, turned(a, b, c, g), turned(a, b, c, h), turned(a, b, c, i))
-    (x1, y1, z1), (x2, y2, z2), (x3, y3, z3) = numbers(a), numbers(b), numbers(c)
-    store(warped, w + SQUARE, of_three(x1, a, x2, b, x3, c))
-    store(warped, w + SQUARE + 3, of_three(y1, a, y2, b, y3, c))
-    store(warped, w + SQUARE + 6, of_three(z1, a, z2, b, z3, c))
-    ease = max(1.0, (dot(a, a) + dot(b, b) + dot(c, c)) / 3.0)
-    warped[tet, V_LAMBDA], warped[tet, V_MU], warped[tet, BETA] = v_lam, v_mu, damping[tet] / (ease * ease)
-    warped[tet, BULK], warped[tet, BULK_DAMPING] = 0.0, 0.0
+@kernel(contract=True, inside=True)
+def write_lanes(first, count, F, R, A, work, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
+    """Writes the records of tets from number `first` on, as many as `count`, of which F and R are in lanes.
+
+    `A` is what damping stretches by, which is F; `work` is work space, (WORK,), of numbers of any size.
+    """
+    for i in range(count):
+        work[9 * L + i], work[10 * L + i] = volume[first + i] * lam[first + i], volume[first + i] * mu[first + i]
+    if len(initial_strain) > 0:
+        for i in range(count):
+            for k in range(6):
+                work[(11 + k) * L + i] = initial_strain[first + i, k]
+    stress_lanes(F, R, work)
+    length = warped.shape[1]
+    for i in range(count):
+        tet = first + i
+        w = length * tet  # where its record begins
+        g, h, k = load(Dm_inverse, 9 * tet), load(Dm_inverse, 9 * tet + 3), load(Dm_inverse, 9 * tet + 6)
+        a, b, c = of_lane(R, i), of_lane(R, 3 * L + i), of_lane(R, 6 * L + i)
+        store_nodes(warped, w + TURNED, turned(a, b, c, g), turned(a, b, c, h), turned(a, b, c, k))
+        a, b, c = of_lane(work, i), of_lane(work, 3 * L + i), of_lane(work, 6 * L + i)
+        store_four(warped, w + FORCE, turned(a, b, c, g))
+        store_four(warped, w + FORCE + 3, turned(a, b, c, h))
+        store(warped, w + FORCE + 6, turned(a, b, c, k))
+        warped[tet, V_LAMBDA], warped[tet, V_MU] = work[9 * L + i], work[10 * L + i]
+    if length >= WITH_DAMPING:
+        for i in range(count):
+            tet = first + i
+            w = length * tet
+            g, h, k = load(Dm_inverse, 9 * tet), load(Dm_inverse, 9 * tet + 3), load(Dm_inverse, 9 * tet + 6)
+            a, b, c = of_lane(A, i), of_lane(A, 3 * L + i), of_lane(A, 6 * L + i)
+            store_nodes(warped, w + STRETCHED, turned(a, b, c, g), turned(a, b, c, h), turned(a, b, c, k))
+            along = add_products(add_products(add_products(nothing(), a, a), b, b), c, c)
+            across = add_products(add_products(nothing(), a, cycled(a)), b, cycled(b))
+            store(warped, w + SQUARE, along)
+            store(warped, w + SQUARE + 3, add_products(across, c, cycled(c)))
+            ease = max(1.0, total(along) / 3.0)
+            beta = damping[tet] / (ease * ease)
+            warped[tet, DAMPED_LAMBDA], warped[tet, DAMPED_MU] = beta * work[9 * L + i], beta * work[10 * L + i]
+    if length >= WARPED:
+        for tet in range(first, first + count):
+            warped[tet, BULK], warped[tet, BULK_DAMPING] = 0.0, 0.0
+
+
+@kernel(contract=True, inside=True)
+def stress_lanes(F, R, work):
+    """Writes −V R σ into `work`, column by column, behind which there are V λ, V μ and ε0 of every lane."""
+    for i in range(L):
+        a, b, c, d, e, f = R[i], R[L + i], R[2 * L + i], R[3 * L + i], R[4 * L + i], R[5 * L + i]
+        g, h, j = R[6 * L + i], R[7 * L + i], R[8 * L + i]
+        p, q, r, s, t, u = F[i], F[L + i], F[2 * L + i], F[3 * L + i], F[4 * L + i], F[5 * L + i]
+        v, w, o = F[6 * L + i], F[7 * L + i], F[8 * L + i]
+        k, m = work[9 * L + i], -2.0 * work[10 * L + i]
+        xx = a * p + b * q + c * r - 1.0 - work[11 * L + i]
+        yy = d * s + e * t + f * u - 1.0 - work[12 * L + i]
+        zz = g * v + h * w + j * o - 1.0 - work[13 * L + i]
+        xy = m * (0.5 * (a * s + b * t + c * u + d * p + e * q + f * r) - work[14 * L + i])
+        yz = m * (0.5 * (d * v + e * w + f * o + g * s + h * t + j * u) - work[15 * L + i])
+        zx = m * (0.5 * (g * p + h * q + j * r + a * v + b * w + c * o) - work[16 * L + i])
+        k *= xx + yy + zz
+        xx, yy, zz = m * xx - k, m * yy - k, m * zz - k
+        work[i], work[L + i], work[2 * L + i] = (
+            a * xx + d * xy + g * zx, b * xx + e * xy + h * zx, c * xx + f * xy + j * zx,
+        )  # fmt: skip
+        work[3 * L + i], work[4 * L + i], work[5 * L + i] = (
+            a * xy + d * yy + g * yz, b * xy + e * yy + h * yz, c * xy + f * yy + j * yz,
+        )  # fmt: skip
+        work[6 * L + i], work[7 * L + i], work[8 * L + i] = (
+            a * zx + d * yz + g * zz, b * zx + e * yz + h * zz, c * zx + f * yz + j * zz,
+        )  # fmt: skip
 
 
 @kernel(inline=True, inside=True)
@@ -150,9 +202,10 @@ def dots(v, w, u, t):
 
 
 @kernel(contract=True, inline=True)
-def store_four(array, place, first, second, third):
+def store_nodes(array, place, first, second, third):
     """Writes what belongs to the four nodes of a tet, whose sum is zero, for that of the last three."""
-    store(array, place, add(add(add(nothing(), -1.0, first), -1.0, second), -1.0, third))
-    store(array, place + 3, first)
-    store(array, place + 6, second)
+    # each but the last writes a zero to where the next begins
+    store_four(array, place, add(add(add(nothing(), -1.0, first), -1.0, second), -1.0, third))
+    store_four(array, place + 3, first)
+    store_four(array, place + 6, second)
     store(array, place + 9, third)

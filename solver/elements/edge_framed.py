@@ -21,10 +21,23 @@ import numpy as np
 from ..arrays import Floats, Indices
 from ..geometry.chunks import run_ranges
 from ..jit import kernel
-from ..linear.threes import add_cross, load, nothing, numbers, store, three
-from .corotational import AT_ONCE, deform, dot, dots, of_lane, store_four, turned, write_record
+from ..linear.threes import add_cross, load, nothing, numbers, store, store_four, three
+from .corotational import AT_ONCE, WORK, deform, dot, dots, of_lane, store_nodes, turned, write_lanes
 from .qr import rotate_by_edges
-from .record import BETA, BULK, BULK_DAMPING, FORCE, SQUARE, STRETCHED, TURNED, V_LAMBDA, V_MU, WARPED
+from .record import (
+    BULK,
+    BULK_DAMPING,
+    DAMPED_LAMBDA,
+    DAMPED_MU,
+    FORCE,
+    SQUARE,
+    STRETCHED,
+    TURNED,
+    V_LAMBDA,
+    V_MU,
+    WARPED,
+    WITH_DAMPING,
+)  # fmt: skip
 from .rotation_lanes import LANES
 
 L = LANES
@@ -42,7 +55,7 @@ def warp_by_edges(
     initial_strain: Floats,
     warped: Floats,
 ) -> None:
-    """Writes the records `warped` of all tets, (m, WARPED).
+    """Writes the records `warped` of all tets, (m, …).
 
     `is_present` says whether gradients are the present ones; all else is as for `corotational.warp_tets`.
     """
@@ -57,6 +70,7 @@ def warp_by_edges(
 def edge_range(begin, end, is_present, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
     """Writes the records of the tets from `begin` to `end`; see `warp_by_edges`."""
     F, G, R, there = np.zeros(9 * L), np.ones(6 * L), np.empty(9 * L), np.empty(L)
+    work = np.zeros(WORK)
     for first in range(begin, end, L):
         count = min(L, end - first)
         for i in range(count):
@@ -64,14 +78,14 @@ def edge_range(begin, end, is_present, x, tets, Dm_inverse, volume, mu, lam, dam
             for k in range(3):
                 G[k * L + i], G[(3 + k) * L + i] = Dm_inverse[first + i, 1, k], Dm_inverse[first + i, 2, k]
         rotate_by_edges(count, F, G, R, there)
-        for i in range(count):
-            stretch, shear = nothing(), nothing()
-            if len(initial_strain) > 0:
-                stretch, shear = load(initial_strain, 6 * (first + i)), load(initial_strain, 6 * (first + i) + 3)
-            if is_present:
+        if is_present:
+            for i in range(count):
+                stretch, shear = nothing(), nothing()
+                if len(initial_strain) > 0:
+                    stretch, shear = load(initial_strain, 6 * (first + i)), load(initial_strain, 6 * (first + i) + 3)
                 write_present(first + i, F, R, i, stretch, shear, Dm_inverse, volume, mu, lam, damping, warped)
-            else:
-                write_record(first + i, F, R, i, stretch, shear, Dm_inverse, volume, mu, lam, damping, warped)
+        else:
+            write_lanes(first, count, F, R, F, work, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
 
 
 @kernel(contract=True, inside=True)
@@ -98,13 +112,19 @@ def write_present(tet, F, R, lane, stretch, shear, Dm_inverse, volume, mu, lam, 
     g = turned(p, q, r, load(Dm_inverse, 9 * tet))
     h = turned(p, q, r, load(Dm_inverse, 9 * tet + 3))
     i = turned(p, q, r, load(Dm_inverse, 9 * tet + 6))
-    z = WARPED * tet  # where its record begins
-    store_four(warped, z + FORCE, turned(o, v, w, g), turned(o, v, w, h), turned(o, v, w, i))
-    store_four(warped, z + TURNED, g, h, i)
-    store_four(warped, z + STRETCHED, g, h, i)
-    store(warped, z + SQUARE, three(1.0, 0.0, 0.0))
-    store(warped, z + SQUARE + 3, three(0.0, 1.0, 0.0))
-    store(warped, z + SQUARE + 6, three(0.0, 0.0, 1.0))
-    ease = max(1.0, (dot(a, a) + dot(b, b) + dot(c, c)) / 3.0)
-    warped[tet, V_LAMBDA], warped[tet, V_MU], warped[tet, BETA] = v_lam, v_mu, damping[tet] / (ease * ease)
-    warped[tet, BULK], warped[tet, BULK_DAMPING] = 0.0, 0.0
+    length = warped.shape[1]
+    z = length * tet  # where its record begins
+    store_four(warped, z + FORCE, turned(o, v, w, g))
+    store_four(warped, z + FORCE + 3, turned(o, v, w, h))
+    store(warped, z + FORCE + 6, turned(o, v, w, i))
+    store_nodes(warped, z + TURNED, g, h, i)
+    warped[tet, V_LAMBDA], warped[tet, V_MU] = v_lam, v_mu
+    if length >= WITH_DAMPING:
+        store_nodes(warped, z + STRETCHED, g, h, i)
+        store(warped, z + SQUARE, three(1.0, 1.0, 1.0))
+        store(warped, z + SQUARE + 3, nothing())
+        ease = max(1.0, (dot(a, a) + dot(b, b) + dot(c, c)) / 3.0)
+        beta = damping[tet] / (ease * ease)
+        warped[tet, DAMPED_LAMBDA], warped[tet, DAMPED_MU] = beta * v_lam, beta * v_mu
+    if length >= WARPED:
+        warped[tet, BULK], warped[tet, BULK_DAMPING] = 0.0, 0.0

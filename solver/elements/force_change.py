@@ -12,12 +12,12 @@ from __future__ import annotations
 from ..arrays import Floats
 from ..jit import kernel
 from ..linear.threes import add, add_products, load, nothing, total
-from .record import FORCE, TURNED, V_MU, WARPED
+from .record import FORCE, TURNED, V_MU
 
 
 def keep_forces(warped: Floats, forces: Floats) -> None:
-    """Writes the forces in the records of tets, (m, WARPED), to `forces` [N], (m, 12)."""
-    forces[:] = warped[:, FORCE : FORCE + 12]
+    """Writes the forces in the records of tets, (m, …), to `forces` [N], (m, 9)."""
+    forces[:] = warped[:, FORCE : FORCE + 9]
 
 
 @kernel(contract=True)
@@ -25,21 +25,24 @@ def sum_changes(forces, island_of_row, tets, warped, wrong, stored):
     """Adds up for every island what forces of tets changed by, and what they store, [J], (k,).
 
     Args:
-        forces: Those that tets were taken to have [N], (m, 12).
+        forces: Those that tets were taken to have on nodes 1, 2 and 3 [N], (m, 9).
         island_of_row, tets: Of the model.
-        warped: Records of the tets as they are, (m, WARPED).
+        warped: Records of the tets as they are, (m, …).
         wrong, stored: Out.
     """
+    length = warped.shape[1]
     for island in range(len(wrong)):
         wrong[island], stored[island] = 0.0, 0.0
     for tet in range(len(tets)):
-        w, island = WARPED * tet, island_of_row[tets[tet, 0]]
-        change, force, square = nothing(), nothing(), nothing()
-        for a in range(0, 12, 3):
-            F, g = load(warped, w + FORCE + a), load(warped, w + TURNED + a)
-            left = add(F, -1.0, load(forces, 12 * tet + a))
+        w, island, g = length * tet, island_of_row[tets[tet, 0]], load(warped, length * tet + TURNED)
+        change, force, square = nothing(), nothing(), add_products(nothing(), g, g)
+        F0, left0 = nothing(), nothing()  # minus those of node 0
+        for a in range(0, 9, 3):
+            F, g = load(warped, w + FORCE + a), load(warped, w + TURNED + 3 + a)
+            left = add(F, -1.0, load(forces, 9 * tet + a))
             change, force = add_products(change, left, left), add_products(force, F, F)
-            square = add_products(square, g, g)
+            F0, left0, square = add(F0, 1.0, F), add(left0, 1.0, left), add_products(square, g, g)
+        change, force = add_products(change, left0, left0), add_products(force, F0, F0)
         scale = warped[tet, V_MU] * total(square)
         if scale > 0.0:
             wrong[island] += total(change) / scale

@@ -8,8 +8,7 @@ import numpy as np
 from ..arrays import Floats, Indices
 from ..geometry.chunks import run_ranges
 from ..jit import kernel
-from ..linear.threes import load, nothing
-from .corotational import AT_ONCE, deform, write_record
+from .corotational import AT_ONCE, WORK, deform, write_lanes
 from .rotation_lanes import LANES
 
 L = LANES
@@ -27,7 +26,7 @@ def warp_framed(
     initial_strain: Floats,
     warped: Floats,
 ) -> None:
-    """Writes the records `warped` of all tets, (m, WARPED), whose rotations are `frames`, (m, 3, 3).
+    """Writes the records `warped` of all tets, (m, …), whose rotations are `frames`, (m, 3, 3).
 
     All else is as for `corotational.warp_tets`.
     """
@@ -41,13 +40,12 @@ def warp_framed(
 @kernel(contract=True)
 def write_turned(begin, end, frames, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
     """Writes the records of the tets from `begin` to `end` by the gradients at rest, turned."""
-    F, R = np.zeros(9 * L), np.zeros(9 * L)
-    for tet in range(begin, end):
-        deform(tet, x, tets, Dm_inverse, F, 0)
-        for row in range(3):
-            for column in range(3):
-                R[(3 * column + row) * L] = frames[tet, row, column]
-        stretch, shear = nothing(), nothing()
-        if len(initial_strain) > 0:
-            stretch, shear = load(initial_strain, 6 * tet), load(initial_strain, 6 * tet + 3)
-        write_record(tet, F, R, 0, stretch, shear, Dm_inverse, volume, mu, lam, damping, warped)
+    F, R, work = np.zeros(9 * L), np.zeros(9 * L), np.zeros(WORK)
+    for first in range(begin, end, L):
+        count = min(L, end - first)
+        for i in range(count):
+            deform(first + i, x, tets, Dm_inverse, F, i)
+            for row in range(3):
+                for column in range(3):
+                    R[(3 * column + row) * L + i] = frames[first + i, row, column]
+        write_lanes(first, count, F, R, F, work, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)

@@ -29,7 +29,7 @@ def add_linear_pull(factor: float, v: Floats, tets: Indices, warped: Floats) -> 
         factor: Such as Δt [s].
         v: Velocities of nodes [m/s], (n, 3).
         tets: (m, 4).
-        warped: Records, (m, WARPED), in and out.
+        warped: Records, (m, …), in and out.
     """
 
     def work(begin: int, end: int) -> None:
@@ -41,8 +41,9 @@ def add_linear_pull(factor: float, v: Floats, tets: Indices, warped: Floats) -> 
 @kernel(contract=True)
 def add_range(begin, end, factor, v, tets, warped):
     """Adds to the records of the tets from `begin` to `end`; see `add_linear_pull`."""
+    length = warped.shape[1]
     for tet in range(begin, end):
-        w = WARPED * tet
+        w = length * tet
         # the rows of D + Dᵀ
         first, second, third = nothing(), nothing(), nothing()
         for b in range(4):
@@ -53,20 +54,20 @@ def add_range(begin, end, factor, v, tets, warped):
             third = add(add(third, vz, g), gz, speed)
         (xx, _, _), (_, yy, _), (_, _, zz) = numbers(first), numbers(second), numbers(third)
         k, even = factor * warped[tet, V_MU], 0.5 * factor * warped[tet, V_LAMBDA] * (xx + yy + zz)
-        for a in range(4):
+        for a in range(1, 4):
             g = load(warped, w + TURNED + 3 * a)
             along = three(
                 total(add_products(nothing(), first, g)),
                 total(add_products(nothing(), second, g)),
                 total(add_products(nothing(), third, g)),
             )
-            place = w + FORCE + 3 * a
+            place = w + FORCE + 3 * a - 3
             store(warped, place, add(add(load(warped, place), k, along), even, g))
-        if warped[tet, BULK] > 0.0:  # else its record says nothing of h
+        if length >= WARPED and warped[tet, BULK] > 0.0:  # else its record says nothing of h
             swelling = 0.0
             for b in range(4):
                 h = load(warped, w + PRESSED + 3 * b)
                 swelling += total(add_products(nothing(), h, load(v, 3 * tets[tet, b])))
-            for a in range(4):
-                place, h = w + FORCE + 3 * a, load(warped, w + PRESSED + 3 * a)
+            for a in range(1, 4):
+                place, h = w + FORCE + 3 * a - 3, load(warped, w + PRESSED + 3 * a)
                 store(warped, place, add(load(warped, place), factor * warped[tet, BULK] * swelling, h))

@@ -41,7 +41,7 @@ def write_records(model: Model, number: int, x: Floats, warped: Floats, held: Fl
         model: The bodies.
         number: Of the body.
         x: Node positions [m], (n, 3).
-        warped: Records of all bodies, (m, WARPED), out.
+        warped: Records of all bodies, (m, …), out.
         held: Rotations of all tets, (m, 3, 3), which polar bodies that hold theirs have instead of those of x.
     """
     if not needs_records(model, number):

@@ -29,7 +29,7 @@ def stored_energy(model: Model, x: Floats, warped: Floats) -> Floats:
     Args:
         model: The bodies.
         x: Node positions [m], (n, 3).
-        warped: The records of tets there, (m, WARPED).
+        warped: The records of tets there, (m, …).
     """
     stored = np.zeros(model.pattern.island_count)
     is_apart = [has_present_gradients(method) for method in model.methods]
@@ -69,9 +69,10 @@ def _add_by_strain(model: Model, t: slice, x: Floats, warped: Floats, stored: Fl
 @kernel()
 def sum_stored(x, island_of_row, tets, volume, kappa, initial_strain, warped, stored):
     """Adds up what tets store for every island, see `stored_energy`; `kappa` and `initial_strain` are of a `Model`."""
+    length = warped.shape[1]
     for tet in range(len(tets)):
-        w, push, energy = WARPED * tet, 0.0, 0.0
-        if warped[tet, BULK] > 0.0:
+        w, push, energy = length * tet, 0.0, 0.0
+        if length >= WARPED and warped[tet, BULK] > 0.0:
             tripled = nothing()
             for a in range(4):
                 tripled = add_products(tripled, load(x, 3 * tets[tet, a]), load(warped, w + PRESSED + 3 * a))
@@ -88,7 +89,7 @@ def sum_stored(x, island_of_row, tets, volume, kappa, initial_strain, warped, st
         x_row, y_row, z_row = nothing(), nothing(), nothing()
         for a in range(1, 4):
             dual = p if a == 1 else q if a == 2 else r
-            f = load(warped, w + FORCE + 3 * a)
+            f = load(warped, w + FORCE + 3 * a - 3)
             if push != 0.0:
                 f = add(f, push, load(warped, w + PRESSED + 3 * a))
             fx, fy, fz = numbers(f)

@@ -30,7 +30,7 @@ def add_pressure(x, tets, Dm_inverse, volume, kappa, damping, initial_strain, wa
         kappa: κ [Pa], (m,).
         damping: β [s], (m,).
         initial_strain: ε0, whose trace is the J − 1 without pressure, (m, 6), or (0, 6) for none.
-        warped: Records, (m, WARPED), in and out.
+        warped: Records with room for it, (m, WARPED), in and out.
     """
     for tet in range(len(tets)):
         if not kappa[tet] > 0.0:
@@ -60,7 +60,6 @@ def add_pressure(x, tets, Dm_inverse, volume, kappa, damping, initial_strain, wa
         store(warped, w + PRESSED + 3, h1)
         store(warped, w + PRESSED + 6, h2)
         store(warped, w + PRESSED + 9, h3)
-        store(warped, w + FORCE, add(load(warped, w + FORCE), -push, h0))
-        store(warped, w + FORCE + 3, add(load(warped, w + FORCE + 3), -push, h1))
-        store(warped, w + FORCE + 6, add(load(warped, w + FORCE + 6), -push, h2))
-        store(warped, w + FORCE + 9, add(load(warped, w + FORCE + 9), -push, h3))
+        store(warped, w + FORCE, add(load(warped, w + FORCE), -push, h1))
+        store(warped, w + FORCE + 3, add(load(warped, w + FORCE + 3), -push, h2))
+        store(warped, w + FORCE + 6, add(load(warped, w + FORCE + 6), -push, h3))

@@ -11,7 +11,7 @@ from ..arrays import Floats, Indices, floats, indices
 from ..elements.assembly import assemble
 from ..hierarchical.body import LevelBody, level_body
 from ..hierarchical.transforms import to_hierarchical
-from ..integrators.workspace import workspace
+from ..integrators.workspace import records_of
 from ..levels import Levels, refined
 from ..linear.widening import widen
 from ..model import BodyRange, Model
@@ -68,7 +68,7 @@ class ByLevels:
 
     def _join(self, x: Floats) -> tuple[Floats, Floats]:
         pattern = self.model.pattern
-        warped = workspace(pattern).warped
+        warped = records_of(self.model)
         for body, R in self._framed(x):
             body.write(floats(x[body.nodes]), R, warped[body.tets])
         values, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))

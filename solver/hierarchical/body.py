@@ -71,7 +71,7 @@ class LevelBody:
         return float(details.sum() + self.green_energy(F).sum())
 
     def write(self, x: Floats, R: Floats, warped: Floats) -> None:
-        """Writes the records of its tets, (m, WARPED), at x [m], (n, 3), in frames R, (M, 3, 3)."""
+        """Writes the records of its tets, (m, …), at x [m], (n, 3), in frames R, (M, 3, 3)."""
         F = self.mean(x)
         write_details(
             self.levels.per_coarse, x, self.corners, self.Dm_inverse, self.volume, self.mu, self.lam, self.damping, R,

@@ -13,13 +13,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Floats, Indices
-from ..elements.corotational import deform, dot, dots, of_lane, store_four, turned, write_record
-from ..elements.record import FORCE, WARPED
+from ..elements.corotational import WORK, deform, dot, dots, of_lane, turned, write_lanes
+from ..elements.record import FORCE
 from ..elements.rotation import rotation_of
 from ..elements.rotation_lanes import LANES as L
 from ..geometry.chunks import run_ranges
 from ..jit import kernel
-from ..linear.threes import add, load, nothing, three
+from ..linear.threes import add, load, store, three
 
 AT_ONCE = 2048  # fine tets that a thread works on
 
@@ -48,7 +48,7 @@ def write_details(
     whole: Floats,
     warped: Floats,
 ) -> None:
-    """Writes the records of fine tets, (m, WARPED).
+    """Writes the records of fine tets, (m, …).
 
     Args:
         per: How many there are per coarse tet.
@@ -69,23 +69,25 @@ def write_details(
 @kernel(contract=True)
 def write_range(begin, end, per, x, tets, Dm_inverse, volume, mu, lam, damping, R, excess, whole, warped):
     """Writes the records of the fine tets from `begin` to `end`; see `write_details`."""
-    F, turn = np.zeros(9 * L), np.zeros(9 * L)
+    F, turn, work, no_strain = np.zeros(9 * L), np.zeros(9 * L), np.zeros(WORK), np.zeros((0, 6))
+    for first in range(begin, end, L):
+        count = min(L, end - first)
+        for i in range(count):
+            deform(first + i, x, tets, Dm_inverse, F, i)
+            for row in range(3):
+                for column in range(3):
+                    turn[(3 * column + row) * L + i] = R[(first + i) // per, row, column]
+        write_lanes(first, count, F, turn, F, work, Dm_inverse, volume, mu, lam, damping, no_strain, warped)
     for tet in range(begin, end):
         coarse = tet // per
-        deform(tet, x, tets, Dm_inverse, F, 0)
-        for row in range(3):
-            for column in range(3):
-                turn[(3 * column + row) * L] = R[coarse, row, column]
-        write_record(tet, F, turn, 0, nothing(), nothing(), Dm_inverse, volume, mu, lam, damping, warped)
-        A, V, w = excess[coarse], -volume[tet] / whole[coarse], WARPED * tet + FORCE
+        A, V, w = excess[coarse], -volume[tet] / whole[coarse], warped.shape[1] * tet + FORCE
         s = three(V * A[0, 0], V * A[1, 0], V * A[2, 0])
         t = three(V * A[0, 1], V * A[1, 1], V * A[2, 1])
         u = three(V * A[0, 2], V * A[1, 2], V * A[2, 2])
         g, h, i = load(Dm_inverse, 9 * tet), load(Dm_inverse, 9 * tet + 3), load(Dm_inverse, 9 * tet + 6)
-        p = add(load(warped, w + 3), 1.0, turned(s, t, u, g))
-        q = add(load(warped, w + 6), 1.0, turned(s, t, u, h))
-        r = add(load(warped, w + 9), 1.0, turned(s, t, u, i))
-        store_four(warped, w, p, q, r)
+        store(warped, w, add(load(warped, w), 1.0, turned(s, t, u, g)))
+        store(warped, w + 3, add(load(warped, w + 3), 1.0, turned(s, t, u, h)))
+        store(warped, w + 6, add(load(warped, w + 6), 1.0, turned(s, t, u, i)))
 
 
 @kernel(contract=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Floats, floats
-from ..elements.record import FORCE, WARPED
+from ..elements.record import FORCE, PLAIN
 from ..model import Model
 from .body import level_body
 
@@ -31,9 +31,9 @@ def level_stress(model: Model, number: int, x: Floats) -> tuple[Floats, Floats]:
     """
     body = level_body(model, number)
     own = floats(x[body.nodes])
-    warped = np.empty((len(body.corners), WARPED))
+    warped = np.empty((len(body.corners), PLAIN))
     body.write(own, body.rotations(own), warped)
-    pull = warped[:, FORCE + 3 : FORCE + 12].reshape(-1, 3, 3)
+    pull = warped[:, FORCE : FORCE + 9].reshape(-1, 3, 3)
     edges = own[body.corners[:, 1:]] - own[body.corners[:, :1]]
     ratio = np.linalg.det(np.swapaxes(edges, 1, 2) @ body.Dm_inverse)
     size = np.copysign(np.maximum(np.abs(ratio), FLATTEST), ratio) * body.volume

@@ -29,7 +29,7 @@ from ..hyperelastic.element import Hyperelastic
 from ..method import HYBRID
 from ..model import BodyRange, Model
 from .wide_tangent import blocks_of
-from .workspace import workspace
+from .workspace import records_of, workspace
 
 
 def holds_shear(model: Model, number: int) -> bool:
@@ -65,15 +65,16 @@ def add_held_shear(
         values: Blocks of the system, (b, 9), in and out.
         force: Elastic forces at x, (n, 3), in and out.
     """
-    pattern, work, body = model.pattern, workspace(model.pattern), model.bodies[number]
+    pattern, warped, body = model.pattern, records_of(model), model.bodies[number]
     t, none = body.tets, np.zeros(body.tets.stop - body.tets.start)
     warp_framed(
         held[t], about, model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t], none, none,
-        np.zeros((0, 6)), work.warped[t],
+        np.zeros((0, 6)), warped[t],
     )  # fmt: skip
     if about is not x:
-        add_linear_pull(1.0, about - x, model.tets[t], work.warped[t])
-    rows, own, pull = blocks_of(pattern.row_start, body.nodes), work.values, np.empty((pattern.node_count, 3))
-    assemble(dt * dt, 0.0, np.zeros(pattern.node_count), pattern, work.warped, own, pull, body.nodes)
+        add_linear_pull(1.0, about - x, model.tets[t], warped[t])
+    rows, own = blocks_of(pattern.row_start, body.nodes), workspace(pattern).values
+    pull = np.empty((pattern.node_count, 3))
+    assemble(dt * dt, 0.0, np.zeros(pattern.node_count), pattern, warped, own, pull, body.nodes)
     values[rows] += own[rows]
     force[body.nodes] += pull[body.nodes]

@@ -20,7 +20,7 @@ from ..hierarchical.body import LevelBody, level_body
 from ..hierarchical.means import add_stress
 from ..model import Model
 from .flesh import ROUNDING
-from .workspace import workspace
+from .workspace import records_of
 
 
 class LevelForces:
@@ -63,7 +63,7 @@ class LevelForces:
         Forces are those at `about`, less what K makes of the way there from where the step begins, x0 [m], (n, 3).
         """
         begun = clock.perf_counter()
-        pattern, warped = self.model.pattern, workspace(self.model.pattern).warped
+        pattern, warped = self.model.pattern, records_of(self.model)
         for body, R in zip(self.bodies, self.frames, strict=True):
             own = floats(self.about[body.nodes])
             body.write(own, R, warped[body.tets])

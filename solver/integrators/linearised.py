@@ -35,7 +35,7 @@ from .core_end import end_with_cores
 from .matrix_free import bodies_without_matrix, drag_of, leave_out
 from .outside import Outside
 from .rows import add_to_diagonal
-from .workspace import workspace
+from .workspace import records_of, workspace
 
 WRONG = 1.0e-3  # energy of wrong forces over that of a body, elastic and of motion, from which it is solved again
 STAYS = 3  # solves of a step before rotations follow: until then contacts find out which of them push
@@ -47,22 +47,22 @@ def warp(model: Model, x: Floats, held: Floats | None = None) -> None:
 
     `held` are the rotations of bodies that hold theirs (`held_frames.py`); None: they have those of x.
     """
-    work = workspace(model.pattern)
+    warped = records_of(model)
     if model.methods:
         for number in range(len(model.bodies)):
-            write_records(model, number, x, work.warped, held)
+            write_records(model, number, x, warped, held)
     else:
         warp_tets(
             x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam_by_strain,
-            model.stiffness_damping, model.initial_strain, work.warped,
+            model.stiffness_damping, model.initial_strain, warped,
         )  # fmt: skip
     if len(model.pressure_modulus):
         add_pressure(
             x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,
-            model.initial_strain, work.warped,
+            model.initial_strain, warped,
         )  # fmt: skip
     for core in model.cores:  # rigid
-        work.warped[core.tets] = 0.0
+        warped[core.tets] = 0.0
 
 
 def join(model: Model, dt: float) -> None:
@@ -165,7 +165,7 @@ class Turning:
         model, pattern, warped = self.model, self.model.pattern, workspace(self.model.pattern).warped
         self.records = warped.copy()
         add_linear_pull(-self.dt, v, model.tets, warped)
-        forces, (wrong, stored) = np.empty((len(warped), 12)), np.empty((2, pattern.island_count))
+        forces, (wrong, stored) = np.empty((len(warped), 9)), np.empty((2, pattern.island_count))
         keep_forces(warped, forces)
         sum_twists(self.start, v, pattern.island_of_row, model.tets, warped, twist)
         warp(model, self.x, self.held)

@@ -15,7 +15,7 @@ import numpy as np
 from ..arrays import Floats
 from ..elements.assembly import assemble, gather_forces
 from ..elements.frames import has_present_gradients
-from ..elements.record import BETA, SQUARE, STRETCHED, TURNED, V_LAMBDA, V_MU
+from ..elements.record import DAMPED_LAMBDA, DAMPED_MU, SQUARE, STRETCHED, TURNED, V_LAMBDA, V_MU, WITH_DAMPING
 from ..jit import kernel
 from ..linear.pattern import BlockPattern
 from ..linear.small_islands import MOST_NODES
@@ -94,12 +94,17 @@ def copy_records(is_present, stiff, damp, warped, stiffness, damping):
     """
     for tet in range(len(warped)):
         of, out = warped[tet], stiffness[tet]
-        k = stiff + damp * of[BETA] if is_present else stiff
         for m in range(9):
             out[m] = of[TURNED + 3 + m]
-        out[9], out[10] = k * of[V_LAMBDA], k * of[V_MU]
+        out[9], out[10] = stiff * of[V_LAMBDA], stiff * of[V_MU]
+        if is_present and len(of) >= WITH_DAMPING:
+            out[9], out[10] = out[9] + damp * of[DAMPED_LAMBDA], out[10] + damp * of[DAMPED_MU]
         if len(damping) > 0:
-            row, k = damping[tet], damp * of[BETA]
+            row = damping[tet]
             for m in range(9):
-                row[m], row[9 + m] = of[STRETCHED + 3 + m], of[SQUARE + m]
-            row[18], row[19] = k * of[V_LAMBDA], k * of[V_MU]
+                row[m] = of[STRETCHED + 3 + m]
+            xx, yy, zz = of[SQUARE], of[SQUARE + 1], of[SQUARE + 2]
+            xy, yz, zx = of[SQUARE + 3], of[SQUARE + 4], of[SQUARE + 5]
+            row[9], row[10], row[11], row[12], row[13], row[14] = xx, xy, zx, xy, yy, yz
+            row[15], row[16], row[17] = zx, yz, zz
+            row[18], row[19] = damp * of[DAMPED_LAMBDA], damp * of[DAMPED_MU]

@@ -29,7 +29,7 @@ from .level_look import LevelLook
 from .linearised import write_mass
 from .rows import add_blocks, add_to_diagonal, over
 from .wide_tangent import blocks_of, product, runs
-from .workspace import workspace
+from .workspace import records_of, workspace
 
 
 class Steady:
@@ -81,25 +81,25 @@ class Steady:
 
     def _assemble_corotated(self, flesh: DynamicFlesh) -> None:
         """Writes the rows of all bodies that are no flesh."""
-        model, p, work, dt = self.model, self.model.pattern, workspace(self.model.pattern), self.dt
+        model, p, warped, dt = self.model, self.model.pattern, records_of(self.model), self.dt
         strain = model.initial_strain
         for number in flesh.others(model):
             t, n = model.bodies[number].tets, model.bodies[number].nodes
             if not needs_records(model, number):
                 write_mass(p, n, self.drag, self.values)
                 continue
-            write_records(model, number, self.about, work.warped, self.held)
+            write_records(model, number, self.about, warped, self.held)
             if len(model.pressure_modulus):
                 add_pressure(
                     self.about, model.tets[t], model.Dm_inverse[t], model.volume[t], model.pressure_modulus[t],
-                    model.stiffness_damping[t], strain[t] if len(strain) else strain, work.warped[t],
+                    model.stiffness_damping[t], strain[t] if len(strain) else strain, warped[t],
                 )  # fmt: skip
             for core in model.cores:  # rigid
-                work.warped[core.tets] = 0.0
+                warped[core.tets] = 0.0
             if self.about is not self.x0:
-                add_linear_pull(1.0, self.about - self.x0, model.tets[t], work.warped[t])
+                add_linear_pull(1.0, self.about - self.x0, model.tets[t], warped[t])
             stiff = 0.0 if is_warped(model, number) else dt * dt
-            assemble(stiff, dt, self.drag, p, work.warped, self.values, self.force, n)
+            assemble(stiff, dt, self.drag, p, warped, self.values, self.force, n)
 
     def _assemble_flesh(self, flesh: DynamicFlesh, looked: Look | None) -> None:
         """Writes mass and damping of flesh; bodies that do not move by implicit Euler have their mass alone."""

@@ -9,16 +9,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
-from ..elements.corotational import WARPED
+from ..elements.record import record_length
 from ..linear.pattern import BlockPattern
+from ..model import Model
 
 
-@dataclass(frozen=True)
+@dataclass
 class Workspace:
     """Work arrays for one sparsity pattern; nothing in them outlives a step.
 
     Attributes:
-        warped: What the tet pass writes, (m, WARPED).
+        warped: What the tet pass writes, (m, …), none before the first; see `records_of`.
         values: Blocks of the system matrix, (b, 9).
         force: Elastic forces on nodes [N], (n, 3).
         impulse: All other forces times Δt [N s], (n, 3).
@@ -44,7 +45,7 @@ def workspace(pattern: BlockPattern) -> Workspace:
     kept = _kept.get(pattern)
     if kept is None:
         kept = _kept[pattern] = Workspace(
-            np.empty((pattern.tet_count, WARPED)),
+            np.empty((0, 0)),
             np.empty((pattern.block_count, 9)),
             np.empty((pattern.node_count, 3)),
             np.empty((pattern.node_count, 3)),
@@ -54,3 +55,16 @@ def workspace(pattern: BlockPattern) -> Workspace:
             np.ones(pattern.node_count, bool),
         )
     return kept
+
+
+def records_of(model: Model) -> Floats:
+    """Returns the work array for the records of all tets, long enough for what the model has, (m, …).
+
+    It is made anew where the model has come to need longer ones, with nothing in it.
+    """
+    work = workspace(model.pattern)
+    length = record_length(bool(model.stiffness_damping.any()), len(model.pressure_modulus) > 0)
+    if work.warped.shape[1] < length:
+        work.warped = np.empty((0, 0))  # for the memory
+        work.warped = np.empty((model.tet_count, length))
+    return work.warped

@@ -19,6 +19,7 @@ class EdgeShares:
 
     Attributes:
         upper, lower: Blocks of the edge above and below the diagonal, (e,).
+        of_row: Where the edges begin whose `upper` is in each row, (n + 1,).
         start: Where the shares of each edge begin in `shares`, (e + 1,).
         shares: The tets at each edge, as 16 · tet + 4 · corner of the row of `upper` + corner of its column, (6m,).
         others: Blocks that no tet writes to, beside those on the diagonal.
@@ -26,14 +27,10 @@ class EdgeShares:
 
     upper: Unsigned
     lower: Unsigned
+    of_row: Unsigned
     start: Unsigned
     shares: Unsigned
     others: Unsigned
-
-    def between(self, pattern: BlockPattern, nodes: slice) -> tuple[int, int]:
-        """Returns the first and behind the last of the edges of some nodes that have none with others."""
-        first, last = np.searchsorted(self.upper, pattern.row_start[[nodes.start, nodes.stop]])
-        return int(first), int(last)
 
 
 _made: WeakKeyDictionary[BlockPattern, EdgeShares] = WeakKeyDictionary()
@@ -61,6 +58,7 @@ def _edge_shares(pattern: BlockPattern) -> EdgeShares:
     return EdgeShares(
         upper=upper[first].astype(np.uint32),
         lower=lower[first].astype(np.uint32),
+        of_row=np.searchsorted(upper[first], pattern.row_start).astype(np.uint32),
         start=np.append(first, len(order)).astype(np.uint32),
         shares=shares[order].astype(np.uint32),
         others=np.flatnonzero(~is_used).astype(np.uint32),

@@ -121,6 +121,11 @@ def _add_products(typing: Any, v: Any, w: Any, u: Any) -> Any:
     return THREE(THREE, THREE, THREE), generate
 
 
+def _cycled(typing: Any, v: Any) -> Any:
+    """Returns y, z, x of v = x, y, z."""
+    return THREE(THREE), lambda context, builder, signature, arguments: _turned(builder, arguments[0], (1, 2, 0, 3))
+
+
 def _add_cross(typing: Any, v: Any, w: Any, u: Any) -> Any:
     """Returns v + w × u."""
 
@@ -164,6 +169,7 @@ nothing: Any = intrinsic(_nothing)
 three: Any = intrinsic(_three)
 add: Any = intrinsic(_add)
 add_products: Any = intrinsic(_add_products)
+cycled: Any = intrinsic(_cycled)
 add_cross: Any = intrinsic(_add_cross)
 numbers: Any = intrinsic(_numbers)
 total: Any = intrinsic(_total)

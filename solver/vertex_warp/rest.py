@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Floats
 from ..elements.assembly import assemble
 from ..elements.cauchy import warp_linear
-from ..elements.record import WARPED
+from ..elements.record import PLAIN
 from ..linear.pattern import BlockPattern, Unsigned
 from ..method import EDGES, SPRINGS, Method
 from ..model import BodyRange, Model
@@ -131,7 +131,7 @@ def _make(model: Model, bodies: list[tuple[BodyRange, Method]], unturned: Unturn
 def _add_tets(model: Model, body: BodyRange, strain: Floats, K: Floats, push: Floats) -> None:
     """Writes the rows of a body: what linear tets feel with all nodes in one place, and their blocks."""
     t = body.tets
-    records = np.zeros((model.tet_count, WARPED))
+    records = np.zeros((model.tet_count, PLAIN))
     warp_linear(
         np.zeros((model.node_count, 3)), model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t],
         model.lam[t], np.zeros(t.stop - t.start), strain, records[t],
