@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="make bench draws with it")
 
-from frame import figures, store
+from frame import figures, process, store
 from frame.result import Picture, Result
 from speed import catalogue, lines, page, table, timing
 from speed.table import NONE, Benchmark, Row
@@ -88,11 +90,34 @@ def test_who_is_compared_takes_turns():
     assert timing.medians({"a": [3.0, 1.0, 2.0]}) == {"a": 2.0}
 
 
-def test_every_benchmark_runs_in_a_process_of_its_own():
-    """The command line, with the benchmark that compiles least; nothing is written."""
-    command = [sys.executable, str(ROOT / "benchmarks" / "speed"), "roofline", "--quick"]
-    ended = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "triad over 10 MB" in ended.stdout and "1 benchmarks in" in ended.stdout
-    unknown = subprocess.run([*command[:2], "none"], capture_output=True, text=True, encoding="utf-8", timeout=300)
-    assert unknown.returncode == 2 and "there is no none" in unknown.stderr
+def test_a_benchmark_is_run_and_stored(tmp_path, monkeypatch, capsys):
+    """What a process of its own does; a reduced run leaves nothing."""
+    main = importlib.import_module("speed.__main__")
+    made = Benchmark((2,), "A step", "What is done.", lambda quick: Result(ROWS, values={"quick": float(quick)}))
+    monkeypatch.setattr(main, "load", lambda name: made)
+    monkeypatch.setattr(page, "STORE", tmp_path)
+    main.run_here("some", True)
+    assert "step [ms]" in capsys.readouterr().out and page.stored("some") is None
+    main.run_here("some", False)
+    kept = page.stored("some")
+    assert kept["values"] == {"quick": 0.0} and kept["rows"] == ROWS and re.fullmatch(r"\d{4}-\d\d-\d\d", kept["date"])
+
+
+def test_it_runs_in_a_process_of_its_own(tmp_path):
+    (tmp_path / "__main__.py").write_text("import os, sys; print(*sys.argv[1:], os.environ.get('NUMBA_NUM_THREADS'))")
+    ended = process.run(tmp_path, "some", True, "1")
+    assert ended.returncode == 0 and ended.stdout.split() == ["some", "--one", "--quick", "1"]
+    (tmp_path / "__main__.py").write_text("raise SystemExit('it broke')")
+    ended = process.run(tmp_path, "some", False)
+    assert ended.returncode == 1 and "it broke" in ended.stderr
+
+
+def test_the_command_line_names_what_there_is(monkeypatch, capsys):
+    command = [sys.executable, str(ROOT / "benchmarks" / "speed"), "--list"]
+    listed = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
+    assert listed.returncode == 0 and [line.split()[0] for line in listed.stdout.splitlines()] == [*catalogue.names()]
+    main = importlib.import_module("speed.__main__")
+    monkeypatch.setattr(sys, "argv", ["speed", "none"])
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert ended.value.code == 2 and "there is no none" in capsys.readouterr().err

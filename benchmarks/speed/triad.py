@@ -21,20 +21,34 @@ def _triad(a, b, c, s, times, parts):
     for part in numba.prange(parts):
         first, last = part * len(a) // parts, (part + 1) * len(a) // parts
         x, y, z = a[first:last], b[first:last], c[first:last]
-        for _ in range(times):
+        for time in range(times):
+            factor = s + 1e-9 * time  # each time counts: no loop can be left out
             for i in range(len(x)):
-                x[i] = y[i] + s * z[i]
-            s += 1e-9  # each time counts: no loop can be left out
+                x[i] = y[i] + factor * z[i]
+
+
+class Triad:
+    """A triad over three arrays of so many MB in all, on so many threads: a call does it `times` times."""
+
+    def __init__(self, megabytes: float, count: int) -> None:
+        """Makes the arrays; each thread touches its part first."""
+        entries = int(1e6 * megabytes / BYTES)
+        self.count, self.times = count, max(1, int(240.0 / megabytes))
+        self.bytes = BYTES * entries * self.times  # of a call
+        self.arrays = [np.empty(entries) for _ in range(3)]
+        with threads(count):
+            for array in self.arrays:
+                _triad(array, array, array, 0.0, 1, count)
+                array[:] = 1.0
+
+    def __call__(self) -> None:
+        """Does it."""
+        with threads(self.count):
+            _triad(*self.arrays, 0.5, self.times, self.count)
 
 
 def triad(megabytes: float, count: int, rounds: int = 5) -> float:
     """Returns the bandwidth of a triad over three arrays of `megabytes` in all on so many threads [GB/s], a median."""
-    entries = int(1e6 * megabytes / BYTES)
-    times = max(1, int(240.0 / megabytes))
-    with threads(count):
-        arrays = [np.empty(entries) for _ in range(3)]
-        for array in arrays:
-            _triad(array, array, array, 0.0, 1, count)  # each thread touches its part first
-            array[:] = 1.0
-        taken = [seconds(lambda: _triad(*arrays, 0.5, times, count)) for _ in range(rounds + 1)][1:]
-    return BYTES * entries * times / statistics.median(taken) / 1e9
+    call = Triad(megabytes, count)
+    taken = [seconds(call) for _ in range(rounds + 1)][1:]
+    return call.bytes / statistics.median(taken) / 1e9

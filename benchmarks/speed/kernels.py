@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kernels of a step on a beam, to be called one by one, with the bytes that each has to move.
+
+Counted is every array that a kernel is given or leaves once, however often it really goes through memory: what it does
+twice lowers its share of the bandwidth. What it keeps to itself counts where it cannot stay in the caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from sinew.solver.arrays import Bools, Floats
+from sinew.solver.hyperelastic.element import forces_and_tangent, hyperelastic, tet_work
+from sinew.solver.integrators.linearised import join, warp
+from sinew.solver.integrators.workspace import workspace
+from sinew.solver.linear.block_row import multiply_row
+from sinew.solver.linear.edges import edge_shares
+from sinew.solver.linear.multigrid.cycle import GATHER, SPREAD, STEP
+from sinew.solver.linear.multigrid.hierarchy import hierarchy_of
+from sinew.solver.linear.multigrid.refresh import Multigrid, apply, refresh
+from sinew.solver.linear.pcg import solve
+from sinew.solver.model import Model
+from speed.beams import DT
+
+VECTOR = 24  # bytes of a node's three numbers
+ITERATIONS = 20
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Something to call.
+
+    Attributes:
+        name: Of it.
+        call: Does it `times` times.
+        bytes: What one of these moves at least.
+        times: How often a call does it.
+    """
+
+    name: str
+    call: Callable[[], object]
+    bytes: float
+    times: int = 1
+
+
+def kernels(model: Model) -> list[Kernel]:
+    """Returns the kernels of a step of a beam, in order; the matrix that they read is made here."""
+    pattern, work = model.pattern, workspace(model.pattern)
+    x = model.X.copy()
+    x[:, 1] -= 0.02 * x[:, 2] ** 2  # bent
+    warp(model, x)
+    join(model, DT)
+    nodes, blocks = pattern.node_count, pattern.block_count
+    is_free = model.X[:, 2] > 0.0
+    edges = edge_shares(pattern)
+    records, matrix = _size(work.warped), _size(work.values)
+    given = _size(model.tets, model.Dm_inverse, model.volume, model.mu, model.lam) + VECTOR * nodes
+    lists = _size(edges.upper, edges.lower, edges.start, edges.shares, pattern.corner_start, pattern.corners)
+    law, of_tets = hyperelastic(model), tet_work(pattern)
+    tangent, force = np.empty_like(work.values), np.empty((nodes, 3))
+    p, q = np.random.default_rng(0).standard_normal((2, nodes, 3))
+    product_bytes = matrix + 4.0 * (blocks + nodes) + 2.0 * VECTOR * nodes
+
+    def multiply() -> Floats:
+        product(pattern.chunk_start, pattern.row_start, pattern.column, work.values, p, q)
+        return q
+
+    # per iteration p, q, r, z and x are read and written, the inverse of the diagonal is read
+    iteration = product_bytes - 2.0 * VECTOR * nodes + (10 * VECTOR + 72) * nodes
+    multigrid = refresh(hierarchy_of(pattern, model.X, pattern), pattern, work.values, is_free)
+    return [
+        Kernel("records of tets", lambda: warp(model, x), given + _size(model.stiffness_damping) + records),
+        Kernel("assembly", lambda: join(model, DT), records + matrix + lists + VECTOR * nodes),
+        Kernel(PRODUCT, multiply, product_bytes),
+        Kernel(ITERATION, searching(model, is_free, ITERATIONS), iteration, ITERATIONS),
+        Kernel("V-cycle of multigrid", lambda: apply(multigrid), cycle_bytes(multigrid)),
+        Kernel(
+            "neo-Hookean forces and tangent",
+            lambda: forces_and_tangent(model, law, x, tangent, force, of_tets),
+            given + matrix + lists + _size(of_tets.energy, of_tets.smallest) + VECTOR * nodes,
+        ),
+    ]
+
+
+PRODUCT = "product of the block matrix"
+ITERATION = "iteration of conjugate gradients"
+
+
+@numba.njit(parallel=True, error_model="numpy", boundscheck=False)
+def product(chunk_start, row_start, column, values, p, q):
+    """Writes q = A p, (n, 3), with the rows of `multiply_row` and the chunks of conjugate gradients."""
+    for chunk in numba.prange(len(chunk_start) - 1):
+        for i in range(chunk_start[chunk], chunk_start[chunk + 1]):
+            q[i, 0], q[i, 1], q[i, 2] = multiply_row(values, column, p, row_start[i], row_start[i + 1])
+
+
+def searching(model: Model, is_free: Bools, count: int) -> Callable[[], object]:
+    """Returns a solve of so many iterations with the matrix at hand.
+
+    What comes before and after them, two products and an inverse of the diagonal, is in its time: a few percent.
+    """
+    work = workspace(model.pattern)
+    b: Floats = np.where(is_free[:, None], np.random.default_rng(1).standard_normal(model.X.shape), 0.0)
+
+    def search() -> None:
+        solved = solve(model.pattern, work.values, b, is_free, np.zeros_like(b), 1e-14, count)
+        assert solved.iterations == count
+
+    return search
+
+
+def cycle_bytes(multigrid: Multigrid) -> float:
+    """Returns what a V-cycle moves at least: matrices, weights, vectors, in each of its passes."""
+    hierarchy, real = multigrid.hierarchy, multigrid.values.itemsize
+    starts = hierarchy.all_start[hierarchy.level_start].astype(np.int64)
+    hangs = hierarchy.hang_start[hierarchy.level_start].astype(np.int64)
+    total = 0.0
+    for task, level, _ in multigrid.tasks:
+        if level == len(hierarchy.level_start) - 2:
+            continue  # the coarsest is small
+        rows = hierarchy.level_start[level + 1] - hierarchy.level_start[level]
+        total += 3 * real * rows * (6 if task == STEP else 3) + 6 * real * rows * (task != SPREAD)
+        if task == STEP:
+            total += (9 * real + 4) * (starts[level + 1] - starts[level])
+        elif task == SPREAD:
+            total += (real + 4) * (hangs[level + 1] - hangs[level])
+        elif task == GATHER and level:
+            total += (real + 8) * (hangs[level] - hangs[level - 1])
+    return float(total)
+
+
+def _size(*arrays: np.ndarray) -> float:
+    return float(sum(array.nbytes for array in arrays))

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filling Blender's monkey with tets, beside the two programs that others use for it."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+
+from frame.result import Result
+from sinew.solver.geometry.surface import Surface
+from sinew.solver.scene import Meshing
+from sinew.solver.tetrahedralize import tetrahedralize
+from sinew.solver.tetrahedralize.quality import dihedral_angles
+from speed.peers_meshers import by_tetgen, f_tet_wild
+from speed.table import NONE, Benchmark, Row, bound, missing
+from speed.timing import in_turns, medians
+
+TIMES_FASTER = 15.0
+LEVELS, QUICK_LEVELS = 2, 0  # of subdivision: 15,744 and 968 triangles
+DIVISIONS, QUICK_DIVISIONS = 42, 12  # 100K tets
+EDGE = 0.055  # of fTetWild, over the diagonal of the box: about 30K tets; its default of 0.05, 36K
+METHODS = ("smooth", "robust")
+SLOWER = "winding numbers of the lattice's points and the search for the nearest point take most of it"
+
+
+def suzanne(levels: int) -> Surface:
+    """Returns Blender's monkey, subdivided so often: eyes apart from the head, and parts that cross each other."""
+    import bpy
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.mesh.primitive_monkey_add(size=2.0)
+    subdivided = bpy.context.object.modifiers.new("subdivided", "SUBSURF")
+    subdivided.levels = levels
+    mesh = bpy.context.object.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    mesh.calc_loop_triangles()
+    vertices = np.empty((len(mesh.vertices), 3))
+    triangles = np.empty((len(mesh.loop_triangles), 3), np.int32)
+    mesh.vertices.foreach_get("co", vertices.ravel())
+    mesh.loop_triangles.foreach_get("vertices", triangles.ravel())
+    return Surface(vertices, triangles)
+
+
+def run(quick: bool) -> Result:
+    """Fills it by all."""
+    if importlib.util.find_spec("bpy") is None:
+        return Result([missing("filling Suzanne", NONE, "Blender's module")])
+    surface = suzanne(QUICK_LEVELS if quick else LEVELS)
+    divisions = QUICK_DIVISIONS if quick else DIVISIONS
+    made: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+
+    def fill(method: str) -> None:
+        mesh = tetrahedralize(surface, Meshing(method, divisions=divisions), "Suzanne")
+        made[method] = mesh.nodes, mesh.tets
+
+    calls = {method: lambda method=method: fill(method) for method in METHODS}
+    peer = f_tet_wild()
+    if peer is not None:
+        given = surface.vertices, surface.triangles
+        asked = {"edge_length_fac": 0.2, "num_opt_iter": 1} if quick else {"edge_length_fac": EDGE}
+        calls["fTetWild"] = lambda: made.update(fTetWild=peer(*given, **asked))
+    # fTetWild has nothing to compile, and a call of it takes a minute
+    for method in METHODS:
+        fill(method)
+    taken = medians(in_turns(calls, 1 if quick else 5, first=0))
+    rows = [
+        Row(f"{name}: seconds, tets, smallest dihedral angle [°]", NONE, told(taken[name], *made[name]))
+        for name in taken
+    ]
+    wanted = f"≥ {TIMES_FASTER:g} ×"
+    for method in METHODS:
+        quantity = f"{len(made[method][1])} tets ({method}), faster than fTetWild by"
+        if peer is None:
+            rows.append(missing(quantity, wanted, "pytetwild", line=7))
+            continue
+        times = taken["fTetWild"] / taken[method]
+        rows.append(bound(quantity, wanted, f"{times:.1f} ×", times >= TIMES_FASTER, SLOWER, line=7))
+    rows.append(Row("TetGen on the same surface", NONE, by_tetgen(surface), remark=TETGEN_NEEDS))
+    return Result(rows, values={f"{name} [s]": each for name, each in taken.items()})
+
+
+def told(seconds: float, nodes: np.ndarray, tets: np.ndarray) -> str:
+    """Returns how long it took, and what came of it."""
+    return f"{seconds:.2f}, {len(tets)}, {dihedral_angles(nodes, tets).min():.1f}"
+
+
+TOLD = "seconds, tets, smallest dihedral angle [°]"
+TETGEN_NEEDS = "it fills what is closed and crosses itself nowhere; the monkey's eyes and ears cross its head"
+
+BENCHMARK = Benchmark(
+    lines=(7,),
+    title="Filling a mesh with tets",
+    what=f"Blender's Suzanne, subdivided {LEVELS} times: 15,744 triangles that cross each other. Sinew fills it at "
+    f"{DIVISIONS} divisions by both its methods, fTetWild (pytetwild) with its defaults but for an edge of {EDGE:g} of "
+    "the box's diagonal, which makes fewer tets. They take turns, five times each, on all cores.",
+    run=run,
+)
