@@ -69,11 +69,11 @@ def test_the_page_tells_all_of_it(tmp_path, monkeypatch):
     figure, ax = figures.plot("tets", "ms")
     ax.plot([1, 2], [1, 2])
     result = Result(ROWS, [Picture("A line.", figure)], {"ms": 10.0}, ["So it is."])
-    store.store(page.STORE, "some", result, 3.0, date="2026-11-22")
+    store.store(page.STORE, "some", result, 3.0, date="2026-11-22", machine="a machine")
     assert page.write() == []
     text = " ".join(page.PAGE.read_text(encoding="utf-8").split())
     assert "step of 400K [ms]: wanted ≤ 72, is 80. bound by memory" in text and "So it is." in text
-    assert "2026-11-22" in text and "`make bench ARGS=some`, 3 s" in text
+    assert "on 2026-11-22 in 0 minutes: a machine; " in text and "`make bench ARGS=some`, 3 s" in text
     assert (tmp_path / "docs" / page.PICTURES / "some.png").is_file() and f"({page.PICTURES}/some.png)" in text
     told = json.loads(page.TABLE.read_text(encoding="utf-8"))
     assert told["lines"]["2"] == "not reached: 1 of 2" and told["benchmarks"]["some"]["values"] == {"ms": 10.0}

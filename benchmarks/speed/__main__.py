@@ -17,6 +17,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:] = [str(HERE.parent), str(HERE.parent.parent / "tests"), *(p for p in sys.path if Path(p or ".") != HERE)]
 
 from frame import process, store  # noqa: E402
+from frame.machine import machine  # noqa: E402
 from speed import lines, page, table  # noqa: E402
 from speed.catalogue import load, names  # noqa: E402
 
@@ -72,7 +73,7 @@ def run_here(name: str, quick: bool) -> None:
     print(f"\n{benchmark.title} ({name}, {seconds:.0f} s)")
     print("\n".join(f"    {line}" for line in [*table.plain(result.rows), *result.notes]))
     if not quick:
-        store.store(page.STORE, name, result, seconds, date=date.today().isoformat())
+        store.store(page.STORE, name, result, seconds, date=date.today().isoformat(), machine=machine())
 
 
 def write_page() -> int:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import tempfile
 
 import numpy as np
 
@@ -62,7 +64,8 @@ def run(quick: bool) -> Result:
     # fTetWild has nothing to compile, and a call of it takes a minute
     for method in METHODS:
         fill(method)
-    taken = medians(in_turns(calls, 1 if quick else 5, first=0))
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # fTetWild leaves files
+        taken = medians(in_turns(calls, 1 if quick else 5, first=0))
     rows = [
         Row(f"{name}: seconds, tets, smallest dihedral angle [°]", NONE, told(taken[name], *made[name]))
         for name in taken

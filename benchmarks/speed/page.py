@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from frame import store
-from frame.machine import machine
 from frame.store import ROOT, picture_name
 from frame.table import remarks
 from frame.words import filled
 from speed import lines, table, versions
 from speed.catalogue import load, names
 from speed.table import Benchmark, Row
+from speed.tried import TRIED
 
 STORE = ROOT / "build" / "speed"  # NAME.json and NAME.png of what was run last
 PAGE = ROOT / "docs" / "performance.md"
@@ -63,7 +63,7 @@ def write() -> list[str]:
 def told(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Returns the page's numbers for programs."""
     return {
-        "machine": machine(),
+        "machine": machine_of(found),
         "versions": versions.found(),
         "lines": {str(line): verdict for line, verdict in lines.judged(rows_of(found)).items()},
         "benchmarks": {name: {**kept, "rows": [vars(row) for row in kept["rows"]]} for name, kept in found.items()},
@@ -78,6 +78,7 @@ def text(found: dict[str, dict[str, Any]]) -> str:
         "## What was to be reached\n",
         "\n".join(lines.markdown(rows)) + "\n",
         *behind(rows),
+        *attempts(),
         *(section(name, load(name), kept) for name, kept in found.items()),
     ]
     return "\n".join(parts)
@@ -90,6 +91,12 @@ def behind(rows: Iterable[Row]) -> list[str]:
         return ["## Where Sinew is behind\n", "Nowhere, by these rows.\n"]
     said = [filled(f"- {row.quantity}: wanted {row.wanted}, is {row.ours}. {row.remark}", "  ") for row in missed]
     return ["## Where Sinew is behind\n", "\n".join(said) + "\n"]
+
+
+def attempts() -> list[str]:
+    """Returns the section of what was tried and taken out again."""
+    said = [filled(f"- {each}", "  ") for each in TRIED]
+    return ["## What was tried and taken out again\n", "\n".join(said) + "\n"] if said else []
 
 
 def section(name: str, benchmark: Benchmark, kept: dict[str, Any]) -> str:
@@ -105,10 +112,15 @@ def section(name: str, benchmark: Benchmark, kept: dict[str, Any]) -> str:
     return "\n".join(out)
 
 
+def machine_of(found: dict[str, dict[str, Any]]) -> str:
+    """Returns what the benchmarks ran on; several machines where some were run elsewhere."""
+    return "; ".join(sorted({kept["machine"] for kept in found.values()}))
+
+
 def measured_on(found: dict[str, dict[str, Any]]) -> str:
     """Returns when, on what and with what the numbers were measured."""
     days = sorted({kept["date"] for kept in found.values()})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     minutes = sum(kept["seconds"] for kept in found.values()) / 60.0
     peers = ", ".join(f"{name} {version}" for name, version in versions.found().items())
-    return f"Measured on {when} in {minutes:.0f} minutes: {machine()}; {peers}."
+    return f"Measured on {when} in {minutes:.0f} minutes: {machine_of(found)}; {peers}."

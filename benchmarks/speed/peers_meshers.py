@@ -28,7 +28,7 @@ LONGEST = 60.0  # [s]
 
 
 def f_tet_wild() -> Callable[..., Any] | None:
-    """Returns pytetwild's `tetrahedralize`, or None where it is not installed."""
+    """Returns pytetwild's `tetrahedralize`, or None where it is not installed; it leaves files where it is called."""
     found = importlib.util.find_spec("pytetwild")
     if found is None or not found.submodule_search_locations:
         return None
@@ -48,7 +48,7 @@ def by_tetgen(surface: Surface) -> str:
         np.savez(file, vertices=surface.vertices, triangles=surface.triangles)
         command = [sys.executable, "-c", TETGEN, str(file)]
         try:
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, cwd=folder)
         except subprocess.TimeoutExpired:
             return f"fails: not done in {LONGEST:g} s"
     said = [line.strip() for line in (ended.stdout + ended.stderr).splitlines() if line.strip()]
