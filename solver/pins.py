@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from scipy.spatial import cKDTree
 
 from .arrays import Bools, Floats, Indices, floats
 from .contact.points import place_points
@@ -219,6 +218,8 @@ def correction_of(vertices: Floats, exact: Indices, radius: float) -> csr_matrix
     count = min(FADE_NEIGHBOURS, len(exact))
     if not count:
         return csr_matrix((len(vertices), 0))
+    from scipy.spatial import cKDTree  # a tenth of what a bake loads, and few need it
+
     distance, near = cKDTree(vertices[exact]).query(vertices, k=list(range(1, count + 1)), distance_upper_bound=radius)
     weights = np.where(np.isfinite(distance), 1.0 / (distance + 1e-6 * radius) ** 2, 0.0)
     closest = np.minimum(distance[:, :1] / radius, 1.0)
