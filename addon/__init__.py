@@ -19,6 +19,7 @@ PARTS = (
     "drawing.contact_overlay",
     "drawing.timeline_marks",
     "handlers",
+    "baking.ahead_timer",
     "commands",
 )
 

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import IntProperty
+from bpy.props import BoolProperty, IntProperty
+
+from .baking.ahead import ahead
 
 # "sinew" from a clone, "bl_ext.user_default.sinew" as an extension
 PACKAGE = __package__.rpartition(".")[0]
+COMPILING = "Compiling kernels ahead, once per machine"
 
 
 class SinewPreferences(bpy.types.AddonPreferences):
@@ -24,17 +27,40 @@ class SinewPreferences(bpy.types.AddonPreferences):
         max=1024,
     )
 
+    compile_ahead: BoolProperty(
+        name="Compile Ahead",
+        description="Compile the solver when Blender has started, once per machine and version, in a process that "
+        "only runs where nothing else does. Without it the first bake compiles what it needs",
+        default=True,
+    )
+
+    keep_ready: BoolProperty(
+        name="Keep the Solver Ready",
+        description="While the file has bodies, keep a process that has the solver loaded, so that a bake begins at "
+        "once. Takes 250 MB of memory",
+        default=True,
+    )
+
     def draw(self, _context: bpy.types.Context) -> None:
         """Draws the settings."""
         self.layout.use_property_split = True
         self.layout.prop(self, "threads", text="Threads (0 for All)")
+        column = self.layout.column(heading="Before a Bake")
+        column.prop(self, "compile_ahead")
+        column.prop(self, "keep_ready")
+        row = self.layout.row()
+        row.enabled = not ahead.is_compiling
+        row.operator("sinew.compile_ahead", text=COMPILING if ahead.is_compiling else "Compile Now")
+
+
+def chosen() -> SinewPreferences | None:
+    """Returns what is set, or None where Sinew runs without being installed."""
+    return getattr(bpy.context.preferences.addons.get(PACKAGE), "preferences", None)
 
 
 def threads() -> int | None:
     """Returns the number of threads that a bake is to use, None for all."""
-    entry = bpy.context.preferences.addons.get(PACKAGE)
-    count = getattr(getattr(entry, "preferences", None), "threads", 0)
-    return count or None
+    return getattr(chosen(), "threads", 0) or None
 
 
 def register() -> None:

@@ -50,6 +50,19 @@ def everything() -> Scene:
     return Scene((*bodies, breaking, *flesh), colliders, heat_sources=(_source(True),), bones=bones)
 
 
+def falling() -> Scene:
+    """Returns a scene as most begin: a body that falls on the ground."""
+    vertices, triangles = box(np.zeros(3), 1)
+    return Scene((Body("falls", "", vertices, triangles),), (Collider("p", "p", "plane"),))
+
+
+def hanging() -> Scene:
+    """Returns the other scene that most begin with: a body that is held, by some vertices softly."""
+    held, weights = np.arange(2, dtype=np.int32), np.array([1.0, 0.5])
+    body = dataclasses.replace(falling().bodies[0], pinned=held, pin_weights=weights)
+    return dataclasses.replace(falling(), bodies=(body,))
+
+
 def features(scene: Scene) -> str:
     """Returns what decides which kernels a scene runs."""
     found = {f"{b.meshing.method} {b.meshing.interior_size}" for b in scene.bodies}

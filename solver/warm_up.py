@@ -7,6 +7,7 @@ sources, so that a person is told beforehand when it will take some seconds, and
 
 from __future__ import annotations
 
+import functools
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping
@@ -46,8 +47,7 @@ MORE_IF_TOUCHING = 13
 
 def warm_up(scene: Scene, on_event: Callable[[Mapping[str, Any]], None]) -> None:
     """Compiles what `scene` needs and is not compiled yet; says so by a `compiling` event."""
-    mark = cache_root() / f"warm-{_sources()[:16]}-{digest([features(scene)])[:16]}"
-    if is_cached() and mark.exists():
+    if is_cached() and is_compiled(scene):
         return
     expected = SECONDS_EXPECTED + (MORE_IF_TOUCHING if touches(scene) else 0)
     on_event({"event": "compiling", "seconds_expected": expected})
@@ -60,11 +60,29 @@ def warm_up(scene: Scene, on_event: Callable[[Mapping[str, Any]], None]) -> None
     try:
         _run(small(scene), wait)
         if is_cached():
-            mark.touch()
+            _mark(features(scene)).write_text(features(scene), encoding="utf-8")
     except Exception:  # the bake itself will tell what is wrong, with the right names
         traceback.print_exc()
     finally:
         wait()
+
+
+def is_compiled(scene: Scene) -> bool:
+    """Whether all that a scene needs was compiled from the present sources, for it or for one with more features."""
+    words = set(features(scene).split(", "))
+    marks = cache_root().glob(_mark("*").name)
+    return any(words <= set(mark.read_text(encoding="utf-8").split(", ")) for mark in marks)
+
+
+def load(scene: Scene) -> None:
+    """Loads what is compiled for a scene, where all of it is, so that its first step begins at once."""
+    if is_cached() and is_compiled(scene):
+        _run(small(scene), lambda: None)
+
+
+def _mark(words: str) -> Path:
+    """Returns the file that says that scenes with such features were compiled; of "*": what all such files match."""
+    return cache_root() / f"warm-{_sources()[:16]}-{words if words == '*' else digest([words])[:16]}"
 
 
 def _elsewhere(scene: Scene) -> list[str]:
@@ -88,7 +106,7 @@ def _run(scene: Scene, before_steps: Callable[[], None]) -> None:
     with tempfile.TemporaryDirectory(prefix="sinew-warm-up-") as folder:
         tracks = TrackReader(Path(folder), wait=0.0)
         built = build(scene, tracks, on_stage)
-        _compile_contacts(built, tracks)
+        _compile_contacts(built, tracks, not touches(scene))
         before_steps()
         _compile_extrapolating(built)
         simulation = Simulation(scene, tracks, built, built.initial)
@@ -102,14 +120,21 @@ def _run(scene: Scene, before_steps: Callable[[], None]) -> None:
         fields(simulation, scene.bodies[0].attributes)
 
 
-def _compile_contacts(built: Built, tracks: TrackReader) -> None:
-    """Compiles what a step needs before it solves, while the other process compiles the solve."""
+def _compile_contacts(built: Built, tracks: TrackReader, is_alone: bool) -> None:
+    """Compiles what a step needs before and after it solves, while the other process compiles the solve.
+
+    Where bodies may meet, contacts have skins, and another process compiles what answers them (`is_alone` is False).
+    """
     state, dt = built.initial.copy(), 0.01
     render_positions(built, state)
     if not built.colliders:
         return
     places = [Place(c, np.vstack([c.pose(tracks, 0.0), c.pose(tracks, dt)])) for c in built.colliders]
-    ContactStep(built.contact_points, places, built.model, state, None, np.array([0.0, 0.0, -9.81]), dt)
+    contacts = ContactStep(built.contact_points, places, built.model, state, None, np.array([0.0, 0.0, -9.81]), dt)
+    if is_alone:
+        contacts.act()
+        contacts.update(state.x)
+        contacts.remember(state)
 
 
 def _compile_extrapolating(built: Built) -> None:
@@ -172,6 +197,7 @@ def _compile_cutting() -> None:
     cut_ears(np.array([[0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0]]), np.arange(4))
 
 
+@functools.cache
 def _sources() -> str:
     """Returns 64 hex digits of all sources with kernels."""
     read = {file: file.read_bytes() for file in sorted(PACKAGE.rglob("*.py"))}

@@ -25,6 +25,7 @@ class BakeDriver:
         commands: Sequence[Sequence[str]],
         log: Path | None = None,
         on_event: Callable[[Mapping[str, Any]], None] | None = None,
+        take: Callable[[], ChildProcess | None] = lambda: None,
     ) -> None:
         """Makes ready; nothing runs yet.
 
@@ -34,12 +35,14 @@ class BakeDriver:
             commands: The child's command and the ones to try when that does not start.
             log: Where the child's standard error goes; its folder is made by the export.
             on_event: Called with each event that the child says.
+            take: Returns a child that was started before and does the first command from now on, or None.
         """
         self.job = Job()
         self._export = export
         self._commands = [command for command in commands if command]
         self._log = log
         self._on_event = on_event
+        self._take = take
         self._exporting: Iterator[float] | None = None
         self._child: ChildProcess | None = None
         self._shown: list[str] = []
@@ -127,6 +130,9 @@ class BakeDriver:
             self._shown.append(effect)
 
     def _launch(self, number: int) -> None:
+        self._child = self._take() if number == 0 else None
+        if self._child is not None:
+            return
         try:
             self._child = ChildProcess(self._commands[number], self._log)
         except (OSError, IndexError):

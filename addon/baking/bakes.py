@@ -24,6 +24,7 @@ from ..reading import input_checks, input_notes
 from ..reading.input_history import follows_rigid_bodies
 from ..results import present
 from . import bake_job, cache_look, cache_place, present_bake, saving
+from .ahead import ahead
 from .bake_driver import BakeDriver
 from .child_process import child_command, fallback_command
 
@@ -88,6 +89,7 @@ def start(scene: bpy.types.Scene, order: Order = Order()) -> Bake:
         [child_command(arguments), fallback_command(arguments, bpy.app.binary_path)],
         folder / layout.LOG_FILE,
         order.on_event,
+        lambda: ahead.take(arguments, folder / layout.LOG_FILE),
     )
     _running = Bake(scene.session_uid, folder, driver)
     _warnings.pop(scene.session_uid, None)

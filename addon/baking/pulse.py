@@ -58,6 +58,11 @@ def _redraw_panels() -> None:
     if now == _shown and now is not None:
         return
     _shown = now
+    redraw()
+
+
+def redraw() -> None:
+    """Draws the panels again."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             for region in area.regions:

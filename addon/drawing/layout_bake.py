@@ -9,8 +9,9 @@ from collections.abc import Mapping
 
 import bpy
 
-from .. import export, messages, roles
+from .. import export, messages, preferences, roles
 from ..baking import bake_status, bakes, cache_place
+from ..baking.ahead import ahead
 from ..baking.status import Status, duration, size
 from ..reading.moments import rest_frame
 
@@ -36,6 +37,8 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
         _draw_progress(column, scene, status)
     elif status.frame is not None or status.problem is not None:
         _draw_baked(column, scene, status)
+    if ahead.is_compiling:
+        layout.label(text=preferences.COMPILING, icon="TIME")
     unreadable = messages.text_of(status.problem) if status.problem else ""
     for problem in (messages.to_show(scene, offered), unreadable, messages.not_converged(status.tally)):
         if problem:

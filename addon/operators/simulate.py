@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, IntProperty
 
 from .. import messages
 from ..baking import bakes, pulse
+from ..baking.ahead import ahead
 from ..baking.bake_job import Job
 
 # no frame of Blender's has this number
@@ -106,4 +107,17 @@ class SINEW_OT_cancel(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (SINEW_OT_simulate, SINEW_OT_cancel)
+class SINEW_OT_compile_ahead(bpy.types.Operator):
+    """Compile the solver now, beside everything else, so that no bake on this machine has to"""
+
+    bl_idname = "sinew.compile_ahead"
+    bl_label = "Compile Now"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, _context: bpy.types.Context) -> set[str]:
+        """Starts it."""
+        ahead.compile()
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_simulate, SINEW_OT_cancel, SINEW_OT_compile_ahead)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the click on Simulate to the first step: nothing compiled, all compiled, and a solver that waits."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from pathlib import Path
+
+from frame.result import Result
+from speed.clicks import compiled, fresh, waiting, write_cube, yardstick
+from speed.table import NONE, Benchmark, Row, bound
+
+COLD, WARM = 8.0, 0.5  # [s], on the reference machine
+REMARKS = {
+    "cold": "Numba types and lowers in Python, which is half of it, and LLVM is the other half; two processes "
+    "share the work. What was tried without gain: no garbage collection (6 %), LLVM's lowest level of "
+    "optimization, quicker comparisons of Numba's flags (nothing that could be told from noise). What "
+    "is left are fewer and shorter kernels. Compiled ahead, no bake waits for it.",
+    "fresh": "Loading Python, NumPy and Numba alone takes 0.4 s on a machine on which all that a bake loads "
+    "takes 1.4: a process that is new cannot begin sooner. Blender keeps one that waits.",
+    "waiting": "The first step is there when the cube is filled, bound and written.",
+    "compiled": "A kernel was called with other types than when it was compiled ahead.",
+}
+
+
+def run(quick: bool) -> Result:
+    """Measures in empty folders of kernels, then in one where all is compiled."""
+    colds, rounds = (1, 1) if quick else (3, 5)
+    with tempfile.TemporaryDirectory(prefix="sinew-first-click-") as name:
+        folder = Path(name)
+        cubes = {"falls": folder / "falls.sinew", "hangs": folder / "hangs.sinew"}
+        for kind, cache in cubes.items():
+            write_cube(cache, kind == "hangs")
+        cold, sticks = [], []
+        for number in range(colds):
+            sticks.append(yardstick())
+            cold.append(fresh(folder / f"kernels-{number}", cubes["falls"]))
+        kernels = folder / "kernels-0"
+        before = compiled(kernels)
+        warm, ready = [], []
+        for _ in range(rounds):
+            warm.append(fresh(kernels, cubes["falls"])["step"])
+            ready.append(waiting(kernels, cubes["falls"])["step"])
+        more = compiled(kernels) - before
+    seconds = {
+        "cold": statistics.median(each["step"] for each in cold),
+        "announced": statistics.median(each["compiling"] for each in cold),
+        "fresh": statistics.median(warm),
+        "waiting": statistics.median(ready),
+        "yardstick": statistics.median(sticks),
+    }
+    return Result(
+        _rows(seconds, before, more), values={**seconds, "kernels": float(before), "compiled_anew": float(more)}
+    )
+
+
+def _rows(seconds: dict[str, float], kernels: int, more: int) -> list[Row]:
+    """Returns the table."""
+    judged = [
+        ("first step, nothing compiled [s]", "cold", COLD),
+        ("first step, all compiled, a solver that waits [s]", "waiting", WARM),
+        ("first step, all compiled, a new process [s]", "fresh", WARM),
+    ]
+    rows = [
+        bound(text, f"≤ {most:g}", f"{seconds[key]:.2f}", seconds[key] <= most, REMARKS[key], line=8)
+        for text, key, most in judged
+    ]
+    return [
+        *rows,
+        bound("kernels compiled by a click after the first", "0", str(more), more == 0, REMARKS["compiled"], line=8),
+        Row("until a person is told that it compiles [s]", NONE, f"{seconds['announced']:.2f}"),
+        Row("kernels of that scene", NONE, str(kernels)),
+        Row("two small functions compiled by Numba here [s]", NONE, f"{seconds['yardstick']:.2f}"),
+    ]
+
+
+BENCHMARK = Benchmark(
+    lines=(8,),
+    title="The first click",
+    what=(
+        "Blender's default cube, two metres, filled with tets of a sixteenth, half a metre above a ground, one "
+        "step per frame. The command that Blender starts for a bake (launcher.py … simulate CACHE) is started "
+        "with kernels in an empty folder, three times, then five times with what the first of them compiled; in "
+        "turns with the latter, a process that Blender has started before (sinew wait) is asked for the same "
+        "bake. The time is from the start of the process, or the line that asks it, to the event that says that "
+        "frame 2 is written. Nothing else runs. The bounds are those of the reference machine; beside them stands "
+        "what Numba takes here for two small functions."
+    ),
+    run=run,
+)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The benchmark of the first click: its scenes bake, and what it measures is what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="make bench draws with it")
+
+from sinew.solver.kernel_cache import cache_root
+from speed import clicks, first_click
+
+SECONDS = {"cold": 9.0, "announced": 1.0, "fresh": 1.2, "waiting": 0.3, "yardstick": 0.4}
+
+
+def test_what_is_too_late_is_not_reached() -> None:
+    rows = first_click._rows(SECONDS, 70, 0)
+    assert [row.reached for row in rows] == [False, True, False, True, None, None, None]
+    assert [row.line for row in rows[:4]] == [8] * 4
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+def test_both_ways_reach_the_first_step(tmp_path: Path, is_held: bool) -> None:
+    """With this machine's kernels: an empty folder would take half a minute."""
+    clicks.write_cube(tmp_path / "cube.sinew", is_held)
+    for bake in (clicks.fresh, clicks.waiting):
+        when = bake(cache_root(), tmp_path / "cube.sinew")
+        assert 0.0 < when["started"] <= when["built"] <= when["step"] <= when["done"]
+    assert not list(tmp_path.rglob("*.nbc")) and clicks.compiled(cache_root()) > 0
+
+
+def test_the_yardstick_takes_time() -> None:
+    assert clicks.yardstick() > 0.01
