@@ -99,7 +99,7 @@ def sync_all(folder: Path) -> None:
     sync_folder(folder)
 
 
-def write_all(file: int, data: bytes) -> None:
+def write_all(file: int, data: bytes | memoryview) -> None:
     """Writes all bytes to an open file, at its position."""
     rest = memoryview(data)
     while rest:

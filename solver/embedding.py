@@ -16,6 +16,8 @@ from .geometry.chunks import run_in_chunks
 from .geometry.point_tet import barycentric_rows, find_tets
 from .jit import kernel
 
+AT_ONCE = 8192  # points that one thread interpolates at a time: fewer cost more in waiting than they bring
+
 
 @dataclass(frozen=True)
 class Binding:
@@ -114,7 +116,11 @@ def interpolate_points(x, tets, tet, weights, out):
 
 def interpolate(x: Floats, tets: Indices, binding: Binding, out: Floats) -> None:
     """Writes the values of the bound points, such as their positions [m], (k, 3), from those of the nodes (n, 3)."""
-    interpolate_points(x, tets, binding.tet, binding.weights, out)
+
+    def work(part: slice) -> None:
+        interpolate_points(x, tets, binding.tet[part], binding.weights[part], out[part])
+
+    run_in_chunks(len(out), work, AT_ONCE)
 
 
 def weights_in(nodes: Floats, tets: Indices, points: Floats, tet: Indices) -> Floats:

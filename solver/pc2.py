@@ -108,7 +108,7 @@ class Pc2Writer:
         if samples.ndim != 3 or samples.shape[1:] != (self.vertices, 3):
             raise ValueError(f"samples of shape {samples.shape} for {self.vertices} vertices")
         os.lseek(self._file, self._end(self._written), os.SEEK_SET)
-        write_all(self._file, np.ascontiguousarray(samples, "<f4").tobytes())
+        write_all(self._file, np.ascontiguousarray(samples, "<f4").reshape(-1).view(np.uint8).data)
         os.fsync(self._file)
         self._written += len(samples)
 

@@ -66,7 +66,9 @@ class Taken:
         """Returns the frame, the samples of every body, and the attributes of those that cannot break."""
         files = self._take_attributes()
         frame = Frame(self.frame, self.simulation.state.x.astype(np.float32), self.number, self.kept)
-        return frame, {key: np.stack(drawn) for key, drawn in self.drawn.items()}, files
+        # one sample is not copied: it is as large as the render mesh
+        samples = {key: drawn[0][None] if len(drawn) == 1 else np.stack(drawn) for key, drawn in self.drawn.items()}
+        return frame, samples, files
 
     def contacts(self) -> dict[str, npt.NDArray]:
         """Returns where bodies touch at the end of the frame, as it is written; nothing where they do not.

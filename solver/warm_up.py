@@ -34,6 +34,7 @@ from .kernel_cache import PACKAGE, cache_root, is_cached
 from .linear.pcg import solve
 from .linear.tet_products import DAMPED, STIFF, TetProducts
 from .model import Model
+from .object_space import take_back
 from .present_topology import broken_up
 from .scene import Scene
 from .simulation import Simulation
@@ -127,6 +128,7 @@ def _compile_contacts(built: Built, tracks: TrackReader, is_alone: bool) -> None
     """
     state, dt = built.initial.copy(), 0.01
     render_positions(built, state)
+    take_back(np.zeros((1, 3)), np.zeros(3), np.eye(3), np.zeros((1, 3), np.float32))
     if not built.colliders:
         return
     places = [Place(c, np.vstack([c.pose(tracks, 0.0), c.pose(tracks, dt)])) for c in built.colliders]
