@@ -17,7 +17,7 @@ from sinew.solver.elements.corotational import warp_tets
 from sinew.solver.elements.stress import elastic_stress
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside, Points
-from sinew.solver.integrators.workspace import workspace
+from sinew.solver.integrators.workspace import records_of, workspace
 from sinew.solver.model import Part, make_model
 from sinew.solver.plastic import PlasticBody, flow, plastic_norm, with_plastic_strain
 from sinew.solver.rest_stress import prestressed
@@ -50,12 +50,12 @@ def flowed(model, F, asked=FLOWS, steps=20, dt=0.02):
 
 def forces(model, x):
     """Returns the elastic forces on nodes [N], (n, 3), and the stiffness blocks."""
-    work, pattern = workspace(model.pattern), model.pattern
+    work, pattern, records = workspace(model.pattern), model.pattern, records_of(model)
     warp_tets(
         x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
-        model.stiffness_damping, model.initial_strain, work.warped,
+        model.stiffness_damping, model.initial_strain, records,
     )  # fmt: skip
-    assemble(1.0, 0.0, np.zeros(model.node_count), pattern, work.warped, work.values, work.force)
+    assemble(1.0, 0.0, np.zeros(model.node_count), pattern, records, work.values, work.force)
     return work.force.copy(), work.values.copy()
 
 
