@@ -39,10 +39,12 @@ from .row_passes import (
     SHARE,
     SHARED,
     SUMS,
+    Q,
     Z,
     pass_rows,
 )
 from .tet_products import add_searched
+from .upper_half import add_rings, multiply_segment
 
 RESTARTS = 3
 SMALLEST = 1.0e-300  # ‖b‖² that counts as none
@@ -51,7 +53,7 @@ GONE_ASTRAY = 1.0e4  # the smallest ‖r‖² so far, from which on an island's 
 
 @kernel(parallel=True)
 def conjugate_gradients(
-    chunk_start, chunk_island, cluster_start, members, row_start, column, values, inverse, is_free, b, tolerance,
+    chunk_start, chunk_island, cluster_start, members, row_start, column, values, upper, inverse, is_free, b, tolerance,
     max_iterations, p, vectors, has_likely, arms, product, mode_inverse, coupled, besides, sums, known, x, alone,
 ):  # fmt: skip
     """Solves for x; returns the iterations and the largest relative residual of the islands.
@@ -60,8 +62,9 @@ def conjugate_gradients(
         chunk_start, chunk_island, row_start, column: Of the pattern.
         cluster_start, members: Its `clusters`.
         values, is_free, b, tolerance, max_iterations, x: As for `solve`.
+        upper: `arrays` of its `UpperHalf`, which then gives the products, or of `NO_HALF`.
         inverse: Of the blocks on the diagonal, (n, 9).
-        p: Work space for the direction of the search, (n, 3).
+        p: Work space for the direction of the search, (n, 3), with another row behind it.
         vectors: Work space for r, z, q, zero at first, and d, the likely direction, zero at held nodes, (4, n, 3).
         has_likely: Whether there is a likely direction.
         arms, product, mode_inverse: Those of `RigidModes`, or empty.
@@ -73,24 +76,53 @@ def conjugate_gradients(
         alone: Whether one thread does all: starting several costs more than such small systems do.
     """
     iterations, restarts = 0, -1
-    task = _begin(is_free, known)
+    (
+        segment_start,
+        segment_island,
+        upper_start,
+        upper_column,
+        upper_values,
+        reach,
+        mask,
+        ring_start,
+        ring,
+        first,
+        own,
+    ) = upper
+    has_half, place = len(segment_island) > 0, Q * 3 * len(is_free)
+    task = _begin(is_free, x, known)
     while task != DONE:
+        is_product = task == APPLY or task == CURVE or task == PRODUCT
+        by_half = is_product and has_half
+        islands = segment_island if by_half else chunk_island
         if alone:
-            for chunk in range(len(sums)):
+            for chunk in range(len(islands)):
                 if known[chunk_island[chunk], ACTIVE] != 0.0:
                     pass_rows(
                         task, np.int64(chunk), chunk_start, chunk_island, row_start, column, values, inverse, is_free,
                         b, p, vectors, arms, product, known, x, sums,
                     )  # fmt: skip
         else:
-            for chunk in numba.prange(len(sums)):
-                if known[chunk_island[chunk], ACTIVE] != 0.0:
-                    pass_rows(
-                        task, np.int64(chunk), chunk_start, chunk_island, row_start, column, values, inverse, is_free,
-                        b, p, vectors, arms, product, known, x, sums,
+            for part in numba.prange(len(islands)):
+                if known[islands[part], ACTIVE] == 0.0:
+                    continue
+                if by_half:
+                    sums[part, 0] = multiply_segment(
+                        segment_start[part], segment_start[part + 1], upper_start, upper_column, upper_values,
+                        mask[part], ring_start[part], ring, p, vectors, place,
                     )  # fmt: skip
+                    continue
+                if has_half and (task == RESIDUAL or task == DESCEND):
+                    add_rings(
+                        chunk_start[part], chunk_start[part + 1], first[part], own[part], reach, mask, ring_start, ring,
+                        vectors, place,
+                    )  # fmt: skip
+                pass_rows(
+                    task, np.int64(part), chunk_start, chunk_island, row_start, column, values, inverse, is_free, b, p,
+                    vectors, arms, product, known, x, sums,
+                )  # fmt: skip
         if besides is not None:
-            if task == APPLY or task == CURVE or task == PRODUCT:
+            if is_product:
                 add_searched(*besides, known, p, vectors, sums)
         if task == DESCEND:
             iterations += 1
@@ -101,7 +133,7 @@ def conjugate_gradients(
         may_go_on = iterations < max_iterations and restarts <= RESTARTS
         if task >= RESIDUAL and task != DIRECTION:
             has_modes = len(mode_inverse) > 0 and (task == DESCEND or task == RESIDUAL)
-            _sum_chunks(has_modes, chunk_island, mode_inverse, sums, known)
+            _sum_chunks(has_modes, islands, mode_inverse, sums, known)
             if coupled is not None:
                 if has_modes:
                     _share_coupled(*coupled, vectors, known)
@@ -110,12 +142,12 @@ def conjugate_gradients(
 
 
 @kernel()
-def _begin(is_free, known):
+def _begin(is_free, x, known):
     """Lets all islands go on and returns the first task: b less what held nodes add to it, for its norm."""
     for island in range(len(known)):
         known[island, ACTIVE] = 1.0
     for i in range(len(is_free)):
-        if not is_free[i]:
+        if not is_free[i] and (x[i, 0] != 0.0 or x[i, 1] != 0.0 or x[i, 2] != 0.0):
             return GIVEN
     return RESIDUAL  # q is zero
 
@@ -207,7 +239,7 @@ def _sum_chunks(has_modes, chunk_island, mode_inverse, sums, known):
         own[FIRST], own[SECOND] = 0.0, 0.0
         for k in range(2, count):
             own[LACKING + k - 2] = 0.0
-    for chunk in range(len(sums)):
+    for chunk in range(len(chunk_island)):
         own = known[chunk_island[chunk]]
         own[FIRST] += sums[chunk, 0]
         own[SECOND] += sums[chunk, 1]

@@ -25,6 +25,7 @@ from .rigid_modes import RigidModes, balance, make_orthogonal
 from .row_passes import BB, KNOWN, SUMS, D
 from .small_islands import MOST_NODES, solve_small_islands
 from .tet_products import TetProducts
+from .upper_half import NO_HALF, half_of
 
 # systems of fewer blocks are solved on one thread: a pass over them is over before the others have begun
 BLOCKS_PER_THREAD = 8000
@@ -125,7 +126,7 @@ def solve(
     else:
         blocks = values[pattern.diagonal] + besides.diagonal(pattern.node_count)
         invert_diagonal(np.arange(pattern.node_count, dtype=np.uint32), is_free, blocks, inverse)
-    p, vectors = np.empty_like(b), np.zeros((4, *b.shape))
+    p, vectors = np.zeros((len(b) + 1, 3)), np.zeros((4, *b.shape))
     if likely is not None:
         np.multiply(likely, is_free[:, None], out=vectors[D])
     if modes is None:
@@ -138,6 +139,9 @@ def solve(
     chunk_start, chunk_island = pattern.chunk_start, pattern.chunk_island
     if alone:
         chunk_start, chunk_island = pattern.island_start, np.arange(pattern.island_count, dtype=np.uint32)
+    half = None if alone else half_of(pattern)
+    if half is not None:
+        half.pack(pattern, values)
     first = max_iterations
     if preconditioner is not None:
         first = min(first, preconditioner.patience(pattern, tolerance))
@@ -145,9 +149,10 @@ def solve(
     if least is not None:
         known[:, BB] = np.square(least)
     iterations, residual = conjugate_gradients(
-        chunk_start, chunk_island, *pattern.clusters, pattern.row_start, pattern.column, values, inverse, is_free, b,
-        float(tolerance), int(first), p, vectors, likely is not None, modes.arms, modes.product, modes.inverse,
-        modes.coupled and modes.coupled.arrays, besides and besides.arrays(pattern, chunk_island),
+        chunk_start, chunk_island, *pattern.clusters, pattern.row_start, pattern.column, values,
+        (half or NO_HALF).arrays, inverse, is_free, b, float(tolerance), int(first), p, vectors, likely is not None,
+        modes.arms, modes.product, modes.inverse, modes.coupled and modes.coupled.arrays,
+        besides and besides.arrays(pattern, half.island if half else chunk_island),
         np.zeros((len(chunk_island), SUMS)), known, x, alone,
     )  # fmt: skip
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations

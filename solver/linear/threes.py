@@ -85,6 +85,21 @@ def _store_four(typing: Any, array: Any, place: Any, v: Any) -> Any:
     return types.void(array, types.int64, THREE), generate
 
 
+def _prefetch(typing: Any, array: Any, place: Any) -> Any:
+    """Asks memory for number `place` of an array, which may be behind its end, before it is needed."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, _LANE, _LANE, _LANE])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        pointer = builder.bitcast(_at(context, builder, signature, arguments), byte)
+        # for reading, into all caches, as data
+        builder.call(function, [pointer, *(ir.Constant(_LANE, k) for k in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
 def _nothing(typing: Any) -> Any:
     """Returns three zeros."""
     return THREE(), lambda context, builder, signature, arguments: _ZERO
@@ -165,6 +180,7 @@ load: Any = intrinsic(_load)
 store: Any = intrinsic(_store)
 load_four: Any = intrinsic(_load_four)
 store_four: Any = intrinsic(_store_four)
+prefetch: Any = intrinsic(_prefetch)
 nothing: Any = intrinsic(_nothing)
 three: Any = intrinsic(_three)
 add: Any = intrinsic(_add)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The upper half of a symmetric block matrix, packed, for products that read half as many bytes.
+
+A product with a large matrix takes as long as its blocks take to come from memory. So a block A_ij above the diagonal
+is read once, for y_i += A_ij x_j and y_j += A_ijᵀ x_i. Rows are taken in segments that threads work on side by side;
+what a segment adds to rows still ahead of it is kept in a ring of its own, as many rows long as its blocks reach
+ahead. What is left in it at the end belongs to rows of later segments, which add the rings of segments before them in
+order: the number of threads changes no bit.
+
+This pays where rows reach ahead by little, as in lattices and bars: see `upper_half`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import Floats
+from ..geometry.chunks import run_ranges
+from ..jit import kernel
+from .pattern import CHUNK, BlockPattern, Unsigned
+from .threes import add, add_products, load, load_four, nothing, numbers, prefetch, store, store_four, three, total
+
+LEAST_ROWS = 4 * CHUNK  # of a segment
+REACHES = 2  # a segment is this many times longer than it reaches ahead, at least
+FEWEST = 4  # segments of an island that is longer than so many of the shortest: fewer keep fewer threads busy
+ROWS_AT_ONCE = 4096  # that a thread packs
+AHEAD = 32  # blocks that are asked for ahead of their use: a core alone does not ask memory for enough
+
+
+@dataclass(frozen=True, eq=False)
+class UpperHalf:
+    """The blocks on and above the diagonal of a `BlockPattern`, row by row, and its s segments.
+
+    Attributes:
+        row_start: Where rows begin among these blocks, each with its diagonal block, (n + 1,).
+        column: Column of every block, (u,).
+        start: Where segments begin among the rows, (s + 1,).
+        island: Island of each, (s,).
+        end: The row behind the last that each reaches, (s,).
+        mask: Rows of its ring less one, a power of two less one, (s,).
+        ring_start: Where its ring begins, in rows, (s + 1,).
+        first, own: The segments that reach rows of a chunk: from `first` on and before its `own`, (c,) each.
+        values: Work space for the blocks, and for what is read behind the last, (u + 1, 9).
+        ring: Work space, rows of four numbers, (rows of all rings, 4).
+    """
+
+    row_start: Unsigned
+    column: Unsigned
+    start: Unsigned
+    island: Unsigned
+    end: Unsigned
+    mask: Unsigned
+    ring_start: Unsigned
+    first: Unsigned
+    own: Unsigned
+    values: Floats
+    ring: Floats
+
+    def pack(self, pattern: BlockPattern, values: Floats) -> None:
+        """Takes over the upper half of `values`, (b, 9), with nothing in the rings."""
+        self.ring[:] = 0.0
+
+        def work(begin: int, end: int) -> None:
+            pack_rows(
+                begin, end, pattern.diagonal, pattern.row_start, values.reshape(-1), self.row_start,
+                self.values.reshape(-1),
+            )  # fmt: skip
+
+        run_ranges(0, pattern.node_count, ROWS_AT_ONCE, work)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """What conjugate gradients need of it."""
+        return (
+            self.start, self.island, self.row_start, self.column, self.values, self.end, self.mask, self.ring_start,
+            self.ring, self.first, self.own,
+        )  # fmt: skip
+
+
+NO_HALF = UpperHalf(*[np.zeros(0, np.uint32)] * 9, np.zeros((0, 9)), np.zeros((0, 4)))  # of no rows
+_kept: WeakKeyDictionary[BlockPattern, UpperHalf | None] = WeakKeyDictionary()
+
+
+def upper_half(pattern: BlockPattern) -> UpperHalf | None:
+    """Returns the upper half of a pattern, or None where rows reach too far ahead, or to other islands."""
+    if pattern.coupling is not None:
+        return None
+    count = pattern.node_count
+    rows, last = np.arange(count), pattern.column[pattern.row_start[1:].astype(np.int64) - 1].astype(np.int64)
+    starts: list[int] = []
+    for begin, end in itertools.pairwise(pattern.island_start.tolist()):
+        reach = int(np.max(last[begin:end] - rows[begin:end], initial=0))
+        length = max(LEAST_ROWS, REACHES * reach)
+        number = max((end - begin) // length, 1)
+        if number < FEWEST and end - begin > FEWEST * LEAST_ROWS:
+            return None
+        chunks = -(-(end - begin) // CHUNK)
+        starts += [begin + CHUNK * (chunks * k // number) for k in range(number)]
+    start = np.array([*starts, count])
+    reaches = np.maximum.reduceat(last - rows, start[:-1])
+    sizes = 1 << np.array([int(reach).bit_length() for reach in reaches])
+    end = np.maximum.reduceat(last, start[:-1]) + 1
+    kept = pattern.row_start[1:].astype(np.int64) - pattern.diagonal
+    row_start = np.concatenate([[0], np.cumsum(kept)])
+    own = np.searchsorted(start, pattern.chunk_start[:-1], side="right") - 1
+    # the first segment from which on the rows of one before the chunk's reach into it
+    first = np.searchsorted(np.maximum.accumulate(end), pattern.chunk_start[:-1], side="right")
+    return UpperHalf(
+        *_unsigned(
+            row_start, pattern.column[_above(pattern)], start, pattern.island_of_row[start[:-1]], end, sizes - 1,
+            np.concatenate([[0], np.cumsum(sizes)]), np.minimum(first, own), own,
+        ),
+        np.zeros((row_start[-1] + 1, 9)),
+        np.zeros((int(sizes.sum()), 4)),
+    )  # fmt: skip
+
+
+def _unsigned(*arrays: np.ndarray) -> Iterator[Unsigned]:
+    return (array.astype(np.uint32) for array in arrays)
+
+
+def half_of(pattern: BlockPattern) -> UpperHalf | None:
+    """Returns `upper_half` of a pattern, made at its first use and dropped with it."""
+    if pattern not in _kept:
+        _kept[pattern] = upper_half(pattern)
+    return _kept[pattern]
+
+
+def _above(pattern: BlockPattern) -> np.ndarray:
+    """Returns which blocks are on or above the diagonal, (b,)."""
+    rows = np.repeat(np.arange(pattern.node_count, dtype=np.uint32), np.diff(pattern.row_start.astype(np.int64)))
+    return pattern.column >= rows
+
+
+@kernel()
+def pack_rows(begin, end, diagonal, row_start, values, upper_start, packed):
+    """Copies blocks on and above the diagonal of the rows from `begin` to `end`, both as single numbers."""
+    for i in range(begin, end):
+        first, to = 9 * np.int64(diagonal[i]), 9 * np.int64(upper_start[i])
+        for k in range(9 * np.int64(row_start[i + 1]) - first):
+            packed[to + k] = values[first + k]
+
+
+@kernel(contract=True, inside=True)
+def multiply_segment(start, end, row_start, column, values, mask, ring_start, ring, p, vectors, q):
+    """Writes what the rows from `start` to `end` make of themselves in A p; returns their part of p·(A p).
+
+    Args:
+        start, end: A segment.
+        row_start, column, values, ring: Of the `UpperHalf`.
+        mask, ring_start: Those of the segment.
+        p: (n, 3), with a row of anything behind it.
+        vectors, q: Out, rows of three from number q on. What is in the rings of segments before is still to be added.
+    """
+    base, mask = 4 * np.int64(ring_start), np.int64(mask)
+    for row in range(mask + 1):
+        store_four(ring, base + 4 * row, nothing())
+    along = nothing()
+    for i in range(start, end):
+        d, x = 9 * np.int64(row_start[i]), load(p, 3 * i)
+        s, t, u = numbers(x)
+        own = add(add(add(nothing(), s, load(values, d)), t, load(values, d + 3)), u, load(values, d + 6))
+        f, g, h = nothing(), nothing(), nothing()
+        for k in range(np.int64(row_start[i]) + 1, np.int64(row_start[i + 1])):
+            prefetch(values, 9 * (k + AHEAD))
+            j = np.int64(column[k])
+            a, b, c = load_four(values, 9 * k), load_four(values, 9 * k + 3), load_four(values, 9 * k + 6)
+            y, to = load_four(p, 3 * j), base + 4 * (j & mask)
+            f, g, h = add_products(f, a, y), add_products(g, b, y), add_products(h, c, y)
+            store_four(ring, to, add(add(add(load_four(ring, to), s, a), t, b), u, c))
+        # the row itself is through when those before it are, and its place is free for one that comes ahead
+        above, to = three(total(f), total(g), total(h)), base + 4 * (np.int64(i) & mask)
+        store(vectors, q + 3 * i, add(add(load_four(ring, to), 1.0, own), 1.0, above))
+        store_four(ring, to, nothing())
+        along = add_products(along, x, add(own, 2.0, above))
+    return total(along)
+
+
+@kernel(inside=True)
+def add_rings(start, end, first, own, until, mask, ring_start, ring, vectors, q):
+    """Adds to the rows from `start` to `end` what the segments from `first` to before `own` have made for them."""
+    for segment in range(first, own):
+        base, around = 4 * np.int64(ring_start[segment]), np.int64(mask[segment])
+        for i in range(np.int64(start), min(np.int64(end), np.int64(until[segment]))):
+            place = q + 3 * i
+            there = load_four(ring, base + 4 * (i & around))
+            store(vectors, place, add(load(vectors, place), 1.0, there))
