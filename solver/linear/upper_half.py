@@ -13,7 +13,6 @@ This pays where rows reach ahead by little, as in lattices and bars: see `upper_
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -82,7 +81,10 @@ class UpperHalf:
         )  # fmt: skip
 
 
-NO_HALF = UpperHalf(*[np.zeros(0, np.uint32)] * 9, np.zeros((0, 9)), np.zeros((0, 4)))  # of no rows
+_NONE = np.zeros(0, np.uint32)
+NO_HALF = UpperHalf(
+    _NONE, _NONE, _NONE, _NONE, _NONE, _NONE, _NONE, _NONE, _NONE, np.zeros((0, 9)), np.zeros((0, 4))
+)  # of no rows
 _kept: WeakKeyDictionary[BlockPattern, UpperHalf | None] = WeakKeyDictionary()
 
 
@@ -111,17 +113,22 @@ def upper_half(pattern: BlockPattern) -> UpperHalf | None:
     # the first segment from which on the rows of one before the chunk's reach into it
     first = np.searchsorted(np.maximum.accumulate(end), pattern.chunk_start[:-1], side="right")
     return UpperHalf(
-        *_unsigned(
-            row_start, pattern.column[_above(pattern)], start, pattern.island_of_row[start[:-1]], end, sizes - 1,
-            np.concatenate([[0], np.cumsum(sizes)]), np.minimum(first, own), own,
-        ),
-        np.zeros((row_start[-1] + 1, 9)),
-        np.zeros((int(sizes.sum()), 4)),
-    )  # fmt: skip
+        row_start=_unsigned(row_start),
+        column=pattern.column[_above(pattern)],
+        start=_unsigned(start),
+        island=pattern.island_of_row[start[:-1]],
+        end=_unsigned(end),
+        mask=_unsigned(sizes - 1),
+        ring_start=_unsigned(np.concatenate([[0], np.cumsum(sizes)])),
+        first=_unsigned(np.minimum(first, own)),
+        own=_unsigned(own),
+        values=np.zeros((row_start[-1] + 1, 9)),
+        ring=np.zeros((int(sizes.sum()), 4)),
+    )
 
 
-def _unsigned(*arrays: np.ndarray) -> Iterator[Unsigned]:
-    return (array.astype(np.uint32) for array in arrays)
+def _unsigned(numbers: np.ndarray) -> Unsigned:
+    return numbers.astype(np.uint32)
 
 
 def half_of(pattern: BlockPattern) -> UpperHalf | None:
