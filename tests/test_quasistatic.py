@@ -138,6 +138,19 @@ def test_a_body_moves_along_with_its_held_nodes():
     assert np.array_equal(search.carried(law, jumped, held, 0.01), jumped) and search.systems == 1
 
 
+def test_round_off_in_what_is_held_moves_nothing_along():
+    model = scenes.bar_model()
+    held = scenes.ends(model.X, stretch=0.1)
+    begin = starts.along(model.X, held)
+    begin[held.nodes] = held.positions
+    off = begin.copy()
+    off[held.nodes] *= 1.0 + 1.0e-15
+    exact, near = (solve(model, hyperelastic(model), held, x) for x in (begin, off))
+    assert (off != begin).any() and exact.converged
+    assert (near.newton_iterations, near.cg_iterations) == (exact.newton_iterations, exact.cg_iterations)
+    np.testing.assert_allclose(near.x, exact.x, atol=1e-9)
+
+
 def test_a_solve_that_stops_early_says_so():
     model = scenes.bar_model()
     told: list[Progress] = []

@@ -97,14 +97,15 @@ def solve(
     x = search.carried(law, x, held, CARRIED)
     search.begin()
     stages = Stages(law)
-    answer = search.feel(stages.law, x)
+    answer = search.look(stages.bare, x)
     fresh = forgotten(search, x) if answer.smallest <= FLAT else None
     if fresh is None:
         stages.begin(answer)
     else:
         x, stages.is_fresh = fresh, True
     search.is_tangled = stages.is_untangling
-    answer = search.look(stages.law, x)
+    if stages.law is not stages.bare:
+        answer = search.look(stages.law, x)
     iterations, before, has_way = search.systems, np.inf, True
     while True:
         residual = search.residual()
@@ -122,7 +123,8 @@ def solve(
             d = search.true_direction(stages.law, x, exact)
         if d is None:
             d = search.direction(stages.law, x, exact)
-        x, answer, has_way = search.step(stages.law, x, answer, d, tangled)
+        is_last = residual * exact <= tolerance
+        x, answer, has_way = search.step(stages.law, x, answer, d, tangled, is_last)
         iterations, before = iterations + 1, residual
     if stages.is_untangling:  # told is what holds under the law that was asked for
         search.is_tangled = False

@@ -22,6 +22,7 @@ from .step_length import ENOUGH, Bracket, extrapolated, lowering, no_rise
 from .ties import Ties, Widening
 
 CG_ITERATIONS = 2000
+HARDLY = 1.0e-12  # of the size of the mesh: what round-off alone moves held nodes by
 
 
 class Search:
@@ -87,7 +88,7 @@ class Search:
 
     def direction(self, law: Hyperelastic, x: Floats, tolerance: float) -> Floats:
         """Returns d with K d = f for the clamped tangent K at x, to a relative residual, and zero at held nodes."""
-        if self.is_true:
+        if self.is_true or self.law is None:
             self.look(law, x)
         return self._solve(tolerance)[0]
 
@@ -99,7 +100,7 @@ class Search:
         """
         if not self.is_definite:
             return None
-        if not self.is_true:  # else the step to x has left it
+        if not self.is_true or self.law is None:  # else the step to x has left it
             self.look(law, x, clamp=False)
         d, has_solved = self._solve(tolerance)
         if has_solved and self._along(d) > 0.0:
@@ -115,7 +116,8 @@ class Search:
         """
         jumped = x.copy()
         jumped[held.nodes] = held.positions
-        if not (jumped != x).any() or self.look(law, x).inverted:
+        farthest = float(np.abs(jumped - x).max(initial=0.0))
+        if farthest <= HARDLY * float(np.ptp(self.model.X, axis=0).max()) or self.look(law, x).inverted:
             return jumped
         d, b = jumped - x, np.where(self.is_free[:, None], self.force, 0.0)
         self._solve_for(d, b, tolerance)
@@ -126,9 +128,14 @@ class Search:
         return x
 
     def step(
-        self, law: Hyperelastic, x: Floats, before: Answer, d: Floats, is_tangled: bool
+        self, law: Hyperelastic, x: Floats, before: Answer, d: Floats, is_tangled: bool, is_last: bool = False
     ) -> tuple[Floats, Answer, bool]:
         """Goes along d from x, where it was as `before`.
+
+        Args:
+            law, x, before, d: The same.
+            is_tangled: Whether a tangle is undone.
+            is_last: Whether x + d is likely to be at rest: no tangent is computed there, unless it is asked for.
 
         Returns:
             Where that is, how it is there, and whether there was a way at all.
@@ -146,7 +153,7 @@ class Search:
             answer = self.feel(law, x + d)
             length = extrapolated(slope, self._along(d))
             return x + length * d, self.look(law, x + length * d), True
-        answer = self._look_on(law, x + d)
+        answer = self.feel(law, x + d) if is_last else self._look_on(law, x + d)
         if answer.below:
             length = extrapolated(slope, self._along(d))
         elif answer.energy <= before.energy - ENOUGH * slope + rounding:

@@ -38,12 +38,14 @@ class Stages:
 
     Attributes:
         law: What the solve goes by now.
+        bare: The law that was asked for, without an extension: most solves begin with it.
         is_untangling: Whether that is the first stage.
         is_fresh: Whether the start has been forgotten (`forgetting.py`): threads need the first stage, inverted or not.
     """
 
     def __init__(self, law: Hyperelastic) -> None:
         self.given = law
+        self.bare = law if law.extension == NONE else replace(law, extension=NONE)
         self.untangling = replace(
             law, law=np.full_like(law.law, COROTATED), lam=np.zeros_like(law.lam), extension=NONE, left=None, added=None
         )
@@ -69,7 +71,7 @@ class Stages:
             if residual > tolerance and passed < UNTANGLING and not (answer.inverted <= few and is_smooth):
                 return False
             extension = NONE if self.is_second_time and answer.inverted == 0 else self.given.extension
-            return self._enter(replace(self.given, extension=extension), False, iteration)
+            return self._enter(self.bare if extension == NONE else self.given, False, iteration)
         if not answer.below:
             return False
         if residual <= tolerance and min(answer.smallest, self.law.threshold) > LEAST_THRESHOLD:
@@ -89,7 +91,7 @@ class Stages:
         of a body that is pressed to a plane: nothing tells it which way out is.
         """
         if answer.smallest > LEAST_THRESHOLD:
-            self._enter(replace(self.given, extension=NONE), False, 0)
+            self._enter(self.bare, False, 0)
         elif self.given.extension != NONE:
             if answer.inverted <= TANGLED * len(self.given.law):
                 self._enter(self.given, False, 0)
