@@ -145,16 +145,18 @@ def solve(
     first = max_iterations
     if preconditioner is not None:
         first = min(first, preconditioner.patience(pattern, tolerance))
-    known = np.zeros((pattern.island_count, KNOWN))
-    if least is not None:
-        known[:, BB] = np.square(least)
-    iterations, residual = conjugate_gradients(
-        chunk_start, chunk_island, *pattern.clusters, pattern.row_start, pattern.column, values,
-        (half or NO_HALF).arrays, inverse, is_free, b, float(tolerance), int(first), p, vectors, likely is not None,
-        modes.arms, modes.product, modes.inverse, modes.coupled and modes.coupled.arrays,
-        besides and besides.arrays(pattern, half.island if half else chunk_island),
-        np.zeros((len(chunk_island), SUMS)), known, x, alone,
-    )  # fmt: skip
+    iterations, residual = 0, np.inf  # what takes over at once looks for itself
+    if first > 0 or max_iterations == 0:
+        known = np.zeros((pattern.island_count, KNOWN))
+        if least is not None:
+            known[:, BB] = np.square(least)
+        iterations, residual = conjugate_gradients(
+            chunk_start, chunk_island, *pattern.clusters, pattern.row_start, pattern.column, values,
+            (half or NO_HALF).arrays, inverse, is_free, b, float(tolerance), int(first), p, vectors, likely is not None,
+            modes.arms, modes.product, modes.inverse, modes.coupled and modes.coupled.arrays,
+            besides and besides.arrays(pattern, half.island if half else chunk_island),
+            np.zeros((len(chunk_island), SUMS)), known, x, alone,
+        )  # fmt: skip
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations
     if preconditioner is not None and is_hard:
         more, residual = preconditioner.search(

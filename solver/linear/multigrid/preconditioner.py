@@ -19,6 +19,8 @@ PATIENCE = 50
 # The same where a matrix like this one was too hard for block Jacobi; without these few, which take away what is rough,
 # two of four tangles of 50,000 tets ended twisted
 PATIENCE_IF_HARD = 10
+# as it is for a stiffness without masses where more than this is asked for
+MODERATE = 5.0e-3
 # In smaller systems in any case after more: an iteration of block Jacobi costs next to nothing there
 LEAST_NODES = 300
 PATIENCE_IF_SMALL = 300
@@ -47,7 +49,8 @@ class EmbeddedLattices:
             return PATIENCE_IF_SMALL
         if self.at_once and tolerance <= TIGHT:
             return 0
-        return PATIENCE_IF_HARD if self.is_hard else PATIENCE
+        is_hard = self.is_hard or (self.at_once and tolerance <= MODERATE)
+        return PATIENCE_IF_HARD if is_hard else PATIENCE
 
     def search(
         self,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -133,11 +134,6 @@ def refresh(hierarchy: Hierarchy, pattern: BlockPattern, values: Floats, is_free
     )  # fmt: skip
 
 
-def apply(multigrid: Multigrid) -> None:
-    """Writes x = M r, r being overwritten: both in the first n rows of the arrays of `multigrid`, and scaled."""
-    _run(multigrid, multigrid.tasks, multigrid.numbers)
-
-
 def v_cycle(largest: Floats) -> tuple[npt.NDArray[np.int64], Singles]:
     """Returns the passes of a V-cycle for the largest eigenvalues of D⁻¹ A per level, (l − 1,)."""
     down, up = [], []
@@ -228,10 +224,22 @@ def _largest(multigrid: Multigrid) -> Floats:
     return np.array(largest)
 
 
+def cycle_of(m: Multigrid) -> tuple[Any, ...]:
+    """Returns what `run_passes` takes to write x = M r, r being overwritten.
+
+    Both are in the first n rows of the arrays of the preconditioner, and scaled.
+    """
+    return _passes(m, m.tasks, m.numbers)
+
+
 def _run(m: Multigrid, tasks: npt.NDArray[np.int64], numbers: Singles) -> None:
+    run_passes(*_passes(m, tasks, numbers))
+
+
+def _passes(m: Multigrid, tasks: npt.NDArray[np.int64], numbers: Singles) -> tuple[Any, ...]:
     h = m.hierarchy
     y = np.empty(3 * int(np.diff(h.part_start).max(initial=0)))
-    run_passes(
+    return (
         tasks, numbers, h.level_start, h.all_start, h.all_column, m.values, m.inverse, h.hang_start, h.hang_node,
         m.weight, h.back_start, h.back_row, h.back_entry, h.part_start, h.factors_start, m.factors, y, m.r, m.x, m.d,
     )  # fmt: skip

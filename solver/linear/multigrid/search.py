@@ -16,11 +16,13 @@ from ...jit import kernel
 from ..block_row import multiply_row
 from ..pattern import BlockPattern
 from ..rigid_modes import RigidModes, balance, make_orthogonal
-from .refresh import Multigrid, apply
+from .cycle import run_passes
+from .refresh import Multigrid, cycle_of
 
 # PRODUCT: q = A p, with p·q. RESIDUAL: r = b − q, with r·r. DESCEND: x += α p, r −= α q, with r·r. Both also hand
 # r over to the cycle. MEET: z·r and z·q for what it has made. DIRECTION: p = z + β p.
 PRODUCT, RESIDUAL, DESCEND, MEET, DIRECTION = range(5)
+WHOLE, FIRST, LATTER = range(3)  # of an iteration
 RESTARTS = 3
 
 
@@ -73,6 +75,76 @@ def _search_rows(
     sums[0], sums[1] = one, two
 
 
+@kernel()
+def iterate(
+    half, most, tolerance, cycle, matrix, vectors, sums, scale, active, alpha, beta, into, out_of, rr, rz, bb, one, two
+):  # fmt: skip
+    """Does up to `most` iterations, fewer where no island is left to solve; returns how many.
+
+    Without a word from Python in between, which would take as long as the passes over 3,000 nodes, and let the other
+    threads fall asleep.
+
+    Args:
+        half: FIRST: only up to the direction p, which the caller may change; LATTER: only from there on; WHOLE: all.
+        cycle: What `run_passes` takes.
+        matrix, vectors, sums: What `search_pass` takes before, behind, and behind what it takes of islands.
+        scale: Of the islands of the cycle's matrix, (k,).
+        active, alpha, beta, into, out_of: Of `search_pass`, (k,).
+        rr, rz, bb: ‖r‖², r·z, and what ‖b‖² counts for, (k,).
+        one, two: Work space for sums, (k,).
+    """
+    done = 0
+    while True:
+        if half != LATTER:
+            run_passes(*cycle)
+            search_pass(MEET, *matrix, active, alpha, beta, into, out_of, *vectors, sums)
+            add_up(matrix[1], active, sums, one, two)
+            for island in range(len(active)):
+                # −α z·q = z·(r − r before)
+                beta[island] = -alpha[island] * two[island] / rz[island] if active[island] else 0.0
+                rz[island] = one[island]
+                active[island] = active[island] and one[island] > 0.0
+            search_pass(DIRECTION, *matrix, active, alpha, beta, into, out_of, *vectors, sums)
+        if half == FIRST:
+            return done
+        search_pass(PRODUCT, *matrix, active, alpha, beta, into, out_of, *vectors, sums)
+        add_up(matrix[1], active, sums, one, two)
+        for island in range(len(active)):
+            active[island] = active[island] and one[island] > 0.0
+            alpha[island] = rz[island] / one[island] if active[island] else 0.0
+        search_pass(DESCEND, *matrix, active, alpha, beta, into, out_of, *vectors, sums)
+        add_up(matrix[1], active, sums, one, two)
+        goes_on = False
+        for island in range(len(active)):
+            if active[island]:
+                rr[island] = one[island]
+                active[island] = rr[island] > tolerance * tolerance * bb[island]
+                goes_on = goes_on or active[island]
+        rescale(scale, rr, into, out_of)
+        done += 1
+        if half == LATTER or done == most or not goes_on:
+            return done
+
+
+@kernel()
+def add_up(chunk_island, active, sums, one, two):
+    """Writes the sums of every island, chunk by chunk, zero where nothing was done."""
+    one[:], two[:] = 0.0, 0.0
+    for chunk in range(len(sums)):
+        island = chunk_island[chunk]
+        if active[island]:
+            one[island] += sums[chunk, 0]
+            two[island] += sums[chunk, 1]
+
+
+@kernel()
+def rescale(scale, rr, into, out_of):
+    """Writes powers of two that bring r near one for the cycle, and z back."""
+    for island in range(len(rr)):
+        into[island] = 2.0 ** -np.rint(0.5 * np.log2(rr[island])) if rr[island] > 0.0 else 1.0
+        out_of[island] = scale[island] / into[island]
+
+
 def search(
     pattern: BlockPattern,
     values: Floats,
@@ -88,60 +160,52 @@ def search(
     """Solves A x = b as `linear.pcg.solve` does; returns the iterations and the largest relative residual."""
     count, islands = pattern.node_count, pattern.island_count
     r, p, q = np.zeros((3, count, 3))
-    alpha, beta, rr, rz = np.zeros((4, islands))
+    alpha, beta, rr, rz, one, two = np.zeros((6, islands))
     into, out_of = np.ones((2, islands))
     active = np.ones(islands, bool)
     sums = np.zeros((len(pattern.chunk_island), 2))
-    first_chunks = np.searchsorted(pattern.chunk_island, np.arange(islands))
+    matrix = (pattern.chunk_start, pattern.chunk_island, pattern.row_start, pattern.column, values, is_free)
+    vectors = (b, x, r, p, q, multigrid.r[:count], multigrid.x[:count])
+    scale = multigrid.scale
 
-    def run(task: int) -> tuple[Floats, Floats]:
-        sums[:] = 0.0
-        search_pass(
-            task, pattern.chunk_start, pattern.chunk_island, pattern.row_start, pattern.column, values, is_free,
-            active, alpha, beta, into, out_of, b, x, r, p, q, multigrid.r[:count], multigrid.x[:count], sums,
+    def residual(at: Floats) -> Floats:
+        p[:], q[:] = at, 0.0
+        if p.any():  # nothing comes of zero, with which most searches begin
+            search_pass(PRODUCT, *matrix, active, alpha, beta, into, out_of, *vectors, sums)
+        return hand_over()
+
+    def hand_over() -> Floats:
+        search_pass(RESIDUAL, *matrix, active, alpha, beta, into, out_of, *vectors, sums)
+        add_up(pattern.chunk_island, active, sums, one, two)
+        return one
+
+    def go_on(half: int, most: int) -> int:
+        return int(
+            iterate(
+                half, most, tolerance, cycle_of(multigrid), matrix, vectors, sums, scale, active, alpha, beta, into,
+                out_of, rr, rz, bb, one, two,
+            )
         )  # fmt: skip
-        one, two = np.add.reduceat(sums, first_chunks).T
-        return one, two
 
-    def residual() -> Floats:
-        run(PRODUCT)
-        return run(RESIDUAL)[0]
-
-    def rescale() -> None:
-        into[:] = np.exp2(-np.round(0.5 * np.log2(np.where(rr > 0.0, rr, 1.0))))
-        out_of[:] = multigrid.scale / into
-
-    p[:] = np.where(is_free[:, None], 0.0, x)
-    bb = np.maximum(residual(), 0.0 if least is None else np.square(least))
+    bb = np.maximum(residual(np.where(is_free[:, None], 0.0, x)), 0.0 if least is None else np.square(least))
     if modes is not None:
         balance(modes, pattern, b, x)
     iterations = 0
     for restart in range(RESTARTS + 1):
         active[:] = True
-        p[:] = x
-        rr[:] = residual()
-        rescale()
-        run(RESIDUAL)
+        rr[:] = residual(x)
+        rescale(scale, rr, into, out_of)
+        hand_over()
         active[:] = rr > tolerance**2 * bb
         if iterations >= max_iterations or restart == RESTARTS or not active.any():
             break
         p[:], q[:], rz[:] = 0.0, 0.0, np.inf
+        if modes is None:
+            iterations += go_on(WHOLE, max_iterations - iterations)
+            continue
         while active.any() and iterations < max_iterations:
-            apply(multigrid)
-            zr, zq = run(MEET)
-            # −α z·q = z·(r − r before)
-            beta[:] = np.where(active, -alpha * zq, 0.0) / np.where(active, rz, 1.0)
-            rz[:] = zr
-            active &= zr > 0.0
-            run(DIRECTION)
-            if modes is not None:
-                make_orthogonal(modes, pattern, p)
-            curve = run(PRODUCT)[0]
-            active &= curve > 0.0
-            alpha[:] = np.where(active, rz, 0.0) / np.where(active, curve, 1.0)
-            rr[:] = np.where(active, run(DESCEND)[0], rr)
-            rescale()
-            active &= rr > tolerance**2 * bb
-            iterations += 1
+            go_on(FIRST, 1)
+            make_orthogonal(modes, pattern, p)
+            iterations += go_on(LATTER, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return iterations, float(np.max(np.where(rr == 0.0, 0.0, np.sqrt(rr / bb)), initial=0.0))
