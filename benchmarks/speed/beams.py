@@ -20,10 +20,10 @@ WHAT = (
 )
 
 
-def beam(cells: tuple[int, int, int], nu: float = 0.33) -> Model:
-    """Returns the model of a beam of so many cubes, the first of them 1 m wide in all."""
+def beam(cells: tuple[int, int, int], nu: float = 0.33, damping: float = 0.0) -> Model:
+    """Returns the model of a beam of so many cubes, the first of them 1 m wide in all; `damping` is β [s]."""
     nodes, tets = bar(cells, (1.0, 1.0, cells[2] / cells[0]))
-    return make_model([Part("beam", nodes, tets, np.ones(len(tets)), Material(1e6, nu, 1000.0, 0.0))])
+    return make_model([Part("beam", nodes, tets, np.ones(len(tets)), Material(1e6, nu, 1000.0, 0.0, damping))])
 
 
 def at_rest(model: Model) -> State:
