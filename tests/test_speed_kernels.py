@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib", reason="make bench draws with it")
 
 from sinew.solver.integrators.workspace import workspace
 from speed import beams, meshing, peers_meshers, step, triad
-from speed.kernels import ITERATION, PRODUCT, kernels
+from speed.kernels import BY_HALF, ITERATION, PRODUCT, kernels
 from speed.step import Cost
 
 
@@ -45,6 +45,7 @@ def test_kernels_do_what_a_step_does(model):
     expected = np.zeros_like(p)
     np.add.at(expected, rows, np.einsum("bij,bj->bi", values.reshape(-1, 3, 3), p[pattern.column]))
     assert np.allclose(q, expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
+    assert np.allclose(found[BY_HALF].call(), expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
 
 
 def test_steps_of_a_beam_are_timed_with_just_so_many_iterations():

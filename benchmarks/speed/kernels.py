@@ -19,10 +19,11 @@ from sinew.solver.integrators.linearised import join, warp
 from sinew.solver.integrators.workspace import workspace
 from sinew.solver.linear.block_row import multiply_row
 from sinew.solver.linear.edges import edge_shares
-from sinew.solver.linear.multigrid.cycle import GATHER, SPREAD, STEP
+from sinew.solver.linear.multigrid.cycle import GATHER, SPREAD, STEP, run_passes
 from sinew.solver.linear.multigrid.hierarchy import hierarchy_of
-from sinew.solver.linear.multigrid.refresh import Multigrid, apply, refresh
+from sinew.solver.linear.multigrid.refresh import Multigrid, cycle_of, refresh
 from sinew.solver.linear.pcg import solve
+from sinew.solver.linear.upper_half import UpperHalf, add_rings, half_of, multiply_segment
 from sinew.solver.model import Model
 from speed.beams import DT
 
@@ -69,15 +70,19 @@ def kernels(model: Model) -> list[Kernel]:
         product(pattern.chunk_start, pattern.row_start, pattern.column, work.values, p, q)
         return q
 
+    half = half_of(pattern)
     # per iteration p, q, r, z and x are read and written, the inverse of the diagonal is read
-    iteration = product_bytes - 2.0 * VECTOR * nodes + (10 * VECTOR + 72) * nodes
+    blocks_read = half_bytes(half) if half else product_bytes - 2.0 * VECTOR * nodes
+    iteration = blocks_read + (10 * VECTOR + 72) * nodes
+    by_half = [half_kernel(model, half, p)] if half else []
     multigrid = refresh(hierarchy_of(pattern, model.X, pattern), pattern, work.values, is_free)
     return [
         Kernel("records of tets", lambda: warp(model, x), given + _size(model.stiffness_damping) + records),
         Kernel("assembly", lambda: join(model, DT), records + matrix + lists + VECTOR * nodes),
         Kernel(PRODUCT, multiply, product_bytes),
+        *by_half,
         Kernel(ITERATION, searching(model, is_free, ITERATIONS), iteration, ITERATIONS),
-        Kernel("V-cycle of multigrid", lambda: apply(multigrid), cycle_bytes(multigrid)),
+        Kernel("V-cycle of multigrid", lambda: run_passes(*cycle_of(multigrid)), cycle_bytes(multigrid)),
         Kernel(
             "neo-Hookean forces and tangent",
             lambda: forces_and_tangent(model, law, x, tangent, force, of_tets),
@@ -87,6 +92,7 @@ def kernels(model: Model) -> list[Kernel]:
 
 
 PRODUCT = "product of the block matrix"
+BY_HALF = "the same by its upper half, as conjugate gradients do it"
 ITERATION = "iteration of conjugate gradients"
 
 
@@ -96,6 +102,37 @@ def product(chunk_start, row_start, column, values, p, q):
     for chunk in numba.prange(len(chunk_start) - 1):
         for i in range(chunk_start[chunk], chunk_start[chunk + 1]):
             q[i, 0], q[i, 1], q[i, 2] = multiply_row(values, column, p, row_start[i], row_start[i + 1])
+
+
+@numba.njit(parallel=True, error_model="numpy", boundscheck=False)
+def product_by_half(start, row_start, column, values, end, mask, ring_start, ring, first, own, chunk_start, p, vectors):
+    """Writes A p into the first of `vectors`, by the segments of an `UpperHalf`."""
+    for k in numba.prange(len(start) - 1):
+        multiply_segment(
+            start[k], start[k + 1], row_start, column, values, mask[k], ring_start[k], ring, p, vectors, 0
+        )  # fmt: skip
+    for k in numba.prange(len(chunk_start) - 1):
+        add_rings(chunk_start[k], chunk_start[k + 1], first[k], own[k], end, mask, ring_start, ring, vectors, 0)
+
+
+def half_kernel(model: Model, half: UpperHalf, p: Floats) -> Kernel:
+    """Returns the product of the matrix at hand with p, (n, 3), by its upper half."""
+    longer, out, h = np.vstack([p, np.zeros(3)]), np.empty((1, *p.shape)), half
+
+    def multiply() -> Floats:
+        product_by_half(
+            h.start, h.row_start, h.column, h.values, h.end, h.mask, h.ring_start, h.ring, h.first, h.own,
+            model.pattern.chunk_start, longer, out,
+        )  # fmt: skip
+        return out[0]
+
+    h.pack(model.pattern, workspace(model.pattern).values)
+    return Kernel(BY_HALF, multiply, half_bytes(h) + 2.0 * VECTOR * len(p))
+
+
+def half_bytes(half: UpperHalf) -> float:
+    """Returns what the blocks of the upper half and their columns take."""
+    return _size(half.values, half.column, half.row_start)
 
 
 def searching(model: Model, is_free: Bools, count: int) -> Callable[[], object]:
