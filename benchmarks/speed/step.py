@@ -36,8 +36,8 @@ DAMPING = 0.01  # that bodies have by default [s]: records of tets are twice as 
 DAMPED = f"100K, damped by {DAMPING:g} s as bodies are by default"
 STAGES = {"elements": "tets", "assembly": "assembly", "solve": "solve"}
 SLOWER = (
-    "two threads; the work is bound by what its stages take, see the table of them and the roofline; bytes of a "
-    "result may not depend on threads, so that sums have their order"
+    "what fits the caches is bound by instructions, which the triads do not tell, and its passes are so short that "
+    "threads wait for each other between them; what does not waits for memory: see the roofline for how near it is"
 )
 
 
