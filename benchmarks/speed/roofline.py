@@ -16,6 +16,11 @@ SIZES = ("10K", "400K")
 JUDGED = "400K"
 WANTED = {1: 0.85, 2: 0.80}
 ROUNDS = 9
+MOVED = 32 / 24  # a triad moves more than is counted of it
+NOTE = (
+    "STREAM counts 24 bytes per entry of a triad, but the processor also reads the lines of a before it writes them: "
+    "32 bytes. So a kernel that hardly writes may come to 133 % of a triad."
+)
 BELOW = (
     "the product reads each block once, in order, with the vector's parts in the caches; with both threads at the "
     "memory, its reads of columns and of the vector, which no prefetch foresees, are what is left"
@@ -37,7 +42,7 @@ def run(quick: bool) -> Result:
                 values |= {f"{name}, {kernel}, {n} threads [GB/s]": gb[n], f"{name}, {kernel}, {n}, share": share[n]}
         if name == JUDGED:
             rows += judged(found[PRODUCT][2])
-    return Result(rows, values=values)
+    return Result(rows, values=values, notes=[NOTE])
 
 
 def triads(sizes: tuple[int, ...], rounds: int) -> tuple[list[Row], dict[str, float]]:
@@ -74,7 +79,8 @@ def judged(share: dict[int, float]) -> list[Row]:
     return [
         bound(
             f"{JUDGED}, {PRODUCT}, {n} thread{'s' if n > 1 else ''}: share of the triad",
-            f"≥ {WANTED[n]:.0%}", f"{share[n]:.0%}", share[n] >= WANTED[n], BELOW, line=6,
+            f"≥ {WANTED[n]:.0%}", f"{share[n]:.0%} ({share[n] / MOVED:.0%} of what it really moves)",
+            share[n] >= WANTED[n], BELOW, line=6,
         )
         for n in THREADS
     ]  # fmt: skip
