@@ -73,28 +73,29 @@ class Compared:
 
 
 def compared(system: System, rounds: tuple[int, int]) -> Compared:
-    """Measures both, block Jacobi in the midst of the runs of multigrid."""
+    """Measures both in turns, multigrid a few times more; both are compiled."""
     hierarchy_of(system.model.pattern, system.model.X)
-    found = {name: system.solve(TIGHT, name == "multigrid") for name in ("multigrid", "jacobi")}
-    few, many = rounds[1], rounds[0] - rounds[1]
-    calls = {
-        "once": system.build,
-        "multigrid": lambda: system.solve(TIGHT, True),
-        "jacobi": lambda: system.solve(TIGHT, False),
-    }
+    found: dict[bool, Solved] = {}
+
+    def call(by_multigrid: bool) -> None:
+        found[by_multigrid] = system.solve(TIGHT, by_multigrid)
+
+    many, few = rounds
+    calls = {"once": system.build, "multigrid": lambda: call(True), "jacobi": lambda: call(False)}
     taken = in_turns(calls, few, first=0)
-    for name, times in in_turns({name: calls[name] for name in ("once", "multigrid")}, many, first=0).items():
+    for name, times in in_turns({name: calls[name] for name in ("once", "multigrid")}, many - few, first=0).items():
         taken[name] += times
     middle = medians(taken)
     return Compared(
-        middle["multigrid"], middle["once"], middle["jacobi"],
-        found["multigrid"].iterations, found["jacobi"].iterations,
-    )  # fmt: skip
+        middle["multigrid"], middle["once"], middle["jacobi"], found[True].iterations, found[False].iterations
+    )
 
 
 def run(quick: bool) -> Result:
     """Counts iterations, and measures times."""
     across = {"10K": 3, "100K": 5} if quick else ACROSS
+    for by_multigrid in (True, False):  # compiles
+        System(*bent_bar(3, TIMED)).solve(TIGHT, by_multigrid)
     counts: dict[float, dict[str, int]] = {}
     times: dict[str, Compared] = {}
     for nu in RATIOS:

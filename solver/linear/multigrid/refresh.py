@@ -201,8 +201,9 @@ def narrow(
 
 def _scale(pattern: BlockPattern, values: Floats, is_free: Bools) -> Floats:
     """Returns powers of two that bring the largest number on the diagonal of each island near one, (k,)."""
-    on_diagonal = values[pattern.diagonal][:, [0, 4, 8]].max(axis=1) * is_free
-    largest = np.maximum.reduceat(on_diagonal, pattern.island_start[:-1].astype(np.int64))
+    blocks = values[pattern.diagonal]
+    on_diagonal = np.maximum(np.maximum(blocks[:, 0], blocks[:, 4]), blocks[:, 8])
+    largest = np.maximum.reduceat(on_diagonal * is_free, pattern.island_start[:-1].astype(np.int64))
     is_usable = (largest > 0.0) & np.isfinite(largest)
     return np.exp2(-np.round(np.log2(np.where(is_usable, largest, 1.0))))
 
