@@ -139,14 +139,14 @@ def solve(
     chunk_start, chunk_island = pattern.chunk_start, pattern.chunk_island
     if alone:
         chunk_start, chunk_island = pattern.island_start, np.arange(pattern.island_count, dtype=np.uint32)
-    half = None if alone else half_of(pattern)
-    if half is not None:
-        half.pack(pattern, values)
     first = max_iterations
     if preconditioner is not None:
         first = min(first, preconditioner.patience(pattern, tolerance))
     iterations, residual = 0, np.inf  # what takes over at once looks for itself
     if first > 0 or max_iterations == 0:
+        half = None if alone else half_of(pattern)
+        if half is not None:
+            half.pack(pattern, values)
         known = np.zeros((pattern.island_count, KNOWN))
         if least is not None:
             known[:, BB] = np.square(least)
