@@ -110,7 +110,7 @@ def _step(start: Start, dt: float, settings: Settings, max_solves: int, turns: b
     work = workspace(model.pattern)
     about = state if start.about is None else State(start.about, state.v, state.time, state.fields)
     was_due, held = due(model, about), held_rotations(model, about)
-    turning = Turning(model, state, dt, held, start.is_straight) if turns else None
+    turning = Turning(model, state, about.x, dt, held, start.is_straight) if turns else None
     warp(model, about.x, held)
     stored = stored_energy(model, floats(about.x), work.warped) if turning else np.zeros(0)
     if start.about is not None:

@@ -39,7 +39,6 @@ from .workspace import records_of, workspace
 
 WRONG = 1.0e-3  # energy of wrong forces over that of a body, elastic and of motion, from which it is solved again
 STAYS = 3  # solves of a step before rotations follow: until then contacts find out which of them push
-NO_RECORDS = np.zeros((0, 0))
 
 
 def warp(model: Model, x: Floats, held: Floats | None = None) -> None:
@@ -101,17 +100,24 @@ class Turning:
     """
 
     def __init__(
-        self, model: Model, state: State, dt: float, held: Floats | None = None, is_straight: Bools | None = None
+        self,
+        model: Model,
+        state: State,
+        about: Floats,
+        dt: float,
+        held: Floats | None = None,
+        is_straight: Bools | None = None,
     ) -> None:
-        """Begins it at a state and Δt = `dt` [s]: tets are warped to it, see `warp`.
+        """Begins it at a state and Δt = `dt` [s]: tets are warped to `about` [m], (n, 3), see `warp`.
 
         Islands that are straight, (k,), None for none, keep the end of their solve as it is.
         """
         self.model, self.state, self.start, self.dt, self.held = model, state, floats(state.x), dt, held
+        self.about = floats(about)
         self.has_core = np.zeros(model.pattern.island_count, bool)  # these are turned with it
         self.has_core[[int(model.pattern.island_of_row[core.nodes[0]]) for core in model.cores]] = True
         self.is_sought = np.ones(model.pattern.island_count, bool)  # in the present solve
-        self.solves, self.records = 0, NO_RECORDS
+        self.solves = 0
         self.twist = np.zeros((model.pattern.island_count, 3))
         self.is_first = np.ones(model.pattern.island_count, bool)  # islands solved with the rotations of the start
         self.may_turn = np.ones(model.pattern.island_count, bool) if is_straight is None else ~is_straight
@@ -138,7 +144,6 @@ class Turning:
 
         Not before some solves where contacts change: with other rotations each solve asks them another question.
         """
-        work = workspace(self.model.pattern)
         self.is_sought[:] = True
         if outside.is_done is not None:
             self.is_sought = ~outside.is_done[self.model.pattern.island_start[:-1]]
@@ -148,14 +153,21 @@ class Turning:
             renewed = renewed | (self.is_sought & outside.turns)
         renewed = renewed & ~self.has_core
         if renewed.any():
-            tets = self.model.tets
-            add_linear_pull(self.dt, (self.x - self.start) / self.dt, tets, work.warped)
-            stay = ~renewed[self.model.pattern.island_of_row[tets[:, 0]]]
-            work.warped[stay] = self.records[stay]
+            self.about = np.where(renewed[self.model.pattern.island_of_row][:, None], self.x, self.about)
+        self._linearise()
+        if renewed.any():
             join(self.model, self.dt)
-        else:
-            work.warped[:] = self.records
         self.is_first &= ~renewed
+
+    def _linearise(self) -> None:
+        """Writes the records of all tets about where their islands are linearised.
+
+        Keeping those of the last solve would take no less time, and as much memory as all the rest of a step.
+        """
+        warp(self.model, self.about, self.held)
+        pull = (self.about - self.start) / self.dt
+        if pull.any():
+            add_linear_pull(self.dt, pull, self.model.tets, workspace(self.model.pattern).warped)
 
     def _warp_to_end(self, v: Floats, twist: Floats) -> Bools:
         """Warps tets to the end of a solve of v [m/s], (n, 3); returns whose linear forces were wrong, (k,).
@@ -163,7 +175,6 @@ class Turning:
         `twist` gets the torque that these made [N m], (k, 3).
         """
         model, pattern, warped = self.model, self.model.pattern, workspace(self.model.pattern).warped
-        self.records = warped.copy()
         add_linear_pull(-self.dt, v, model.tets, warped)
         forces, (wrong, stored) = np.empty((len(warped), 9)), np.empty((2, pattern.island_count))
         keep_forces(warped, forces)
