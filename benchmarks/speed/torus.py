@@ -46,6 +46,14 @@ def make_torus(segments: tuple[int, int], divisions: int, frames: int, is_held: 
     return torus
 
 
+def add_ground() -> None:
+    """Adds a plane below the torus that it can fall on."""
+    import bpy
+
+    bpy.ops.mesh.primitive_plane_add(size=20.0, location=(0.0, 0.0, -0.45))
+    bpy.context.object.sinew.role = "COLLIDER"
+
+
 def export(cache: Path) -> float:
     """Exports the open scene into a cache folder; returns the seconds that it took."""
     import bpy

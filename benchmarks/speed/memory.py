@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How much memory a dynamic bake takes at its peak, and at which stage; and a bake of a million tets."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from frame.result import Result
+from speed import torus
+from speed.table import NONE, Benchmark, Row, bound, missing
+
+MOST = 1500.0  # bytes per tet
+LAPTOP = 16e9  # bytes
+# divisions of the torus along its longest side
+SIZES = {"100K": torus.TETS_100K, "400K": 60, "1M": 82}
+FRAMES = 2  # the first, and one of steps
+
+# Run in a process of its own, which has nothing in memory that a bake has not. It writes peaks in bytes by stage.
+CHILD = """
+import json, sys, time
+from pathlib import Path
+
+STAGES = {"tetrahedralize": "filling", "bind": "tying points", "rest": "shapes at rest"}
+found, stage, tets, began = {}, "starting", [0], time.perf_counter()
+
+def told(name):
+    lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":" in line)
+    return 1024 * int(lines[name].split()[0])
+
+def next_stage(name):
+    global stage
+    found[stage] = max(found.get(stage, 0), told("VmHWM"))
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    stage = name
+
+def hear(event):
+    if event["event"] == "building":
+        next_stage(STAGES.get(event["stage"], event["stage"]))
+    if event["event"] == "built":
+        tets[0] = event["tets"]
+        next_stage("before the first step")
+    if event["event"] == "frame":
+        next_stage("steps")
+
+from sinew.solver.simulate import simulate
+simulate(Path(sys.argv[1]), hear)
+next_stage("end")
+print(json.dumps({"tets": tets[0], "seconds": time.perf_counter() - began, "stages": found}))
+"""
+
+
+def measured(divisions: int, segments: tuple[int, int]) -> tuple[int, float, dict[str, float]]:
+    """Returns the tets of a bake, the seconds that it took, and the peak of each stage [bytes]."""
+    with tempfile.TemporaryDirectory(prefix="sinew-memory-") as folder:
+        cache = Path(folder) / "bake.sinew"
+        torus.make_torus(segments, divisions, FRAMES, is_held=False)
+        torus.add_ground()
+        torus.export(cache)
+        command = [sys.executable, "-c", CHILD, str(cache)]
+        done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, PYTHONUTF8="1"))
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    told = json.loads(done.stdout.splitlines()[-1])
+    return int(told["tets"]), float(told["seconds"]), dict(told["stages"])
+
+
+def run(quick: bool) -> Result:
+    """Measures bakes of growing size, each in a process of its own."""
+    quantity, wanted = "peak of a dynamic bake [bytes per tet]", f"≤ {MOST:.0f}"
+    if not Path("/proc/self/clear_refs").exists():
+        return Result([Row(quantity, wanted, "only Linux says it", line=10)])
+    try:
+        import bpy  # noqa: F401
+    except ImportError:
+        return Result([missing(quantity, wanted, "bpy", line=10)])
+    sizes = {"quick": 6} if quick else SIZES
+    rows, values, peaks = [], {}, {}
+    for name, divisions in sizes.items():
+        tets, seconds, stages = measured(divisions, torus.COARSE if quick else torus.FINE)
+        peak, stage = max((bytes_, stage) for stage, bytes_ in stages.items())
+        peaks[name] = tets, peak, stage, seconds
+        values |= {f"{name} tets": float(tets), f"{name} peak": float(peak), f"{name} seconds": seconds}
+        values |= {f"{name} {stage}": float(bytes_) for stage, bytes_ in stages.items()}
+        told = ", ".join(f"{stage} {bytes_ / 1e6:,.0f}" for stage, bytes_ in stages.items() if stage != "end")
+        rows.append(Row(f"{tets:,} tets, {seconds:.0f} s: peaks by stage [MB]", NONE, told))
+    (few, low, _, _), (many, high, stage, seconds) = next(iter(peaks.values())), list(peaks.values())[-1]
+    whole = high / many
+    why = f"The most is needed in: {stage}. The render mesh of 200,000 vertices and Python with its kernels are in it."
+    rows.append(bound(f"{quantity}, {many:,} tets, all that the process takes", wanted, f"{whole:,.0f}",
+                      whole <= MOST, why, line=10))  # fmt: skip
+    values["bytes per tet"] = whole
+    if many > few:
+        slope = (high - low) / (many - few)
+        values["bytes per further tet"] = slope
+        rows.append(Row(f"{quantity}, for each tet more than {few:,}", NONE, f"{slope:,.0f}"))
+        fits = high <= 0.75 * LAPTOP  # the rest is for Blender and the system
+        rows.append(bound(f"{many:,} tets on 16 GB [GB]", "≤ 12", f"{high / 1e9:.2f}", fits, why, line=10))
+    return Result(rows, values=values, notes=[f"The bake of {many:,} tets took {seconds:.0f} s."])
+
+
+BENCHMARK = Benchmark(
+    lines=(10,),
+    title="Memory of a bake",
+    what="A torus with 200,000 vertices, as for the overhead of a bake but free and above a ground, at three sizes of "
+    "tets, each baked by `simulate` in a process of its own: filled, tied, and one frame of four steps computed and "
+    "written. Peaks are what Linux says (VmHWM), begun anew at each stage; all that the process has is in them.",
+    run=run,
+)
