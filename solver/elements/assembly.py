@@ -20,7 +20,9 @@ from ..geometry.chunks import run_ranges
 from ..jit import kernel
 from ..linear.edges import edge_shares
 from ..linear.pattern import BlockPattern
-from ..linear.threes import add, add_products, cycled, load, nothing, numbers, store, store_four, three, total
+from ..linear.threes import (
+    add, add_products, cycled, load, load_four, nothing, numbers, store, store_four, three, total,
+)  # fmt: skip
 from .record import (
     BULK,
     BULK_DAMPING,
@@ -57,7 +59,7 @@ def assemble(
         damp: Factor of the damping matrix C, such as Δt.
         diagonal_mass: Added to the diagonal of every node [kg], (n,).
         pattern: Where the blocks are.
-        warped: Records of all tets, (m, WARPED).
+        warped: Records of all tets, (m, …); damping is left out where they have none.
         values: The blocks, row by row, (b, 9), out.
         force: Elastic forces [N], (n, 3), out.
         nodes: Those of some bodies, whose rows are written and no others; None: all.
@@ -93,6 +95,7 @@ def gather_rows(
     while the row is in the processor's cache. See `EdgeShares` and `assemble` for the arguments.
     """
     length = warped.shape[1]
+    # The fourth lane of a vector is what follows in a record, and counts for nothing.
     is_damped, is_pressed = damp != 0.0 and length >= WITH_DAMPING, length >= WARPED
     for node in range(begin, end):
         store(force, 3 * node, pull_on(node, corner_start, corners, warped))
@@ -104,7 +107,7 @@ def gather_rows(
                 tet = share >> np.uint32(4)
                 w = length * tet  # where its record begins
                 a, b = w + 3 * ((share >> np.uint32(2)) & np.uint32(3)), w + 3 * (share & np.uint32(3))
-                u, v = load(warped, TURNED + a), load(warped, TURNED + b)
+                u, v = load_four(warped, TURNED + a), load_four(warped, TURNED + b)
                 straight, ahead = add_products(nothing(), u, v), add_products(nothing(), u, cycled(v))
                 behind, k, m = add_products(nothing(), cycled(u), v), warped[tet, V_LAMBDA], warped[tet, V_MU]
                 own, even = add(own, k, straight), add(even, m, straight)
@@ -112,10 +115,11 @@ def gather_rows(
                 if is_damped:
                     # rotations keep g_a·g_b
                     k, m, along = warped[tet, DAMPED_LAMBDA], warped[tet, DAMPED_MU], total(straight)
-                    u, v = load(warped, STRETCHED + a), load(warped, STRETCHED + b)
+                    u, v = load_four(warped, STRETCHED + a), load_four(warped, STRETCHED + b)
                     straight, ahead = add_products(nothing(), u, v), add_products(nothing(), u, cycled(v))
-                    behind, across = add_products(nothing(), cycled(u), v), load(warped, w + SQUARE + 3)
-                    damped = add(add(damped, k + m, straight), m * along, load(warped, w + SQUARE))
+                    behind, across = add_products(nothing(), cycled(u), v), load_four(warped, w + SQUARE + 3)
+                    damped = add(add(damped, k, straight), m, straight)
+                    damped = add(damped, m * along, load_four(warped, w + SQUARE))
                     damped_there = add(add(add(damped_there, k, ahead), m, behind), m * along, across)
                     damped_back = add(add(add(damped_back, k, behind), m, ahead), m * along, across)
             spread = total(even)
