@@ -19,7 +19,6 @@ from ..elements.inversion import count_inverted
 from ..elements.linear_pull import add_linear_pull
 from ..elements.stored_energy import stored_energy
 from ..errors import SolveFailed
-from ..jit import at_most_threads
 from ..linear.curvature import bend
 from ..linear.pcg import Solved
 from ..linear.points import add_points, keep_blocks, put_back
@@ -36,6 +35,7 @@ from .held_frames import ROTATION, TURNED, due, grow_older, held_rotations, warp
 from .linearised import Turning, join, warp
 from .matrix_free import left_out, take_in
 from .outside import Outside
+from .pace import at_its_pace
 from .paired import with_pairs
 from .report import StepReport
 from .right_side import move, push_by_gravity, sum_up, velocities_to
@@ -98,10 +98,12 @@ def step(
             on_iteration=on_iteration, lively=lively, about=start.about,
         )  # fmt: skip
 
-    with at_most_threads(1 + model.tet_count // TETS_PER_THREAD):
+    with at_its_pace(model.pattern, 1 + model.tet_count // TETS_PER_THREAD) as taken:
         if model.methods and len(bodies_by_bdf2(model)):
-            return bdf2_step(take, model, state, outside, dt, respond, follow)
-        return take(Start(model, state, outside, respond, follow))
+            taken.report = bdf2_step(take, model, state, outside, dt, respond, follow)
+        else:
+            taken.report = take(Start(model, state, outside, respond, follow))
+    return taken.report
 
 
 def _step(start: Start, dt: float, settings: Settings, max_solves: int, turns: bool) -> StepReport:

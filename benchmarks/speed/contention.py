@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps on one thread and on two while other programs spin on the cores."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from frame.result import Result
+from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.scene import Settings
+from speed import timing
+from speed.beams import CELLS, DT, at_rest, beam, outside
+from speed.table import NONE, Benchmark, Row, bound
+
+BEAMS = ("450", "10K", "100K")
+LOADS = (0, 1, 2)  # programs that spin
+SECONDS, ROUNDS = 5.0, 12  # for every beam under every load: at least so long, and so many steps of each
+MOST = 1.2
+ASKED = Settings(tolerance=1e-12, max_iterations=20)
+
+
+@contextmanager
+def spinning(count: int) -> Iterator[None]:
+    """Lets so many programs spin meanwhile."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        if others:
+            time.sleep(0.3)  # until they have begun
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def measured(name: str, quick: bool) -> tuple[dict[int, dict[int, list[float]]], bool]:
+    """Returns how long steps of a beam took [s], by load and threads, and whether both ended in the same bytes."""
+    model = beam(CELLS[name])
+    acts, states = outside(model), {count: at_rest(model) for count in (1, 2)}
+    found: dict[int, dict[int, list[float]]] = {}
+
+    def one_step(count: int) -> None:
+        with timing.threads(count):
+            step(model, states[count], acts, DT, ASKED)
+
+    for _ in range(4):
+        for count in states:
+            one_step(count)
+    for load in LOADS:
+        taken = found[load] = {count: [] for count in states}
+        with spinning(load):
+            ends = time.perf_counter() + (0.0 if quick else SECONDS)
+            while time.perf_counter() < ends or len(taken[1]) < (2 if quick else ROUNDS):
+                for count in states:
+                    taken[count].append(timing.seconds(lambda count=count: one_step(count)))
+    same = np.array_equal(states[1].x, states[2].x) and np.array_equal(states[1].v, states[2].v)
+    return found, same
+
+
+def run(quick: bool) -> Result:
+    """Measures steps of all beams under all loads."""
+    rows, values, same = [], {}, True
+    for name in BEAMS[:1] if quick else BEAMS:
+        found, equal = measured(name, quick)
+        same = same and equal
+        for load, taken in found.items():
+            for what, value in (("median", statistics.median), ("mean", statistics.fmean)):
+                one, two = (1e3 * value(taken[count]) for count in (1, 2))
+                values[f"{name} {load} spinning {what} one"] = one
+                values[f"{name} {load} spinning {what} two"] = two
+                rows.append(_row(name, load, what, one, two))
+    rows.append(
+        bound("bytes on one thread and on two", "the same", "the same" if same else "others", same, "a defect", 12)
+    )
+    return Result(rows, values=values)
+
+
+def _row(name: str, load: int, what: str, one: float, two: float) -> Row:
+    quantity = f"{name} tets, {load} spinning: {what} on one and two threads [ms]"
+    ours = f"{one:.3g}, {two:.3g} ({two / one:.2f})"
+    if not load:
+        return Row(quantity, NONE, ours)
+    otherwise = "threads are given up after a step that took longer, and tried again every 1 to 8 s"
+    return bound(quantity, f"≤ {MOST:g} ×", ours, two <= MOST * one, otherwise, 12)
+
+
+BENCHMARK = Benchmark(
+    lines=(12,),
+    title="While other programs have the cores",
+    what="A beam of each size steps on one thread and on two in turns, with 20 iterations, for five seconds at a time, "
+    "first alone, then beside one program that spins without end, then beside two. Medians and means of all steps "
+    "count, those included in which threads are tried again.",
+    run=run,
+)

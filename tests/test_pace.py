@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps go on on all threads or on one, whichever was faster of late, and no bit tells which."""
+
+import numba
+import numpy as np
+import pytest
+
+from meshes import bar
+from sinew.solver.integrators import pace
+from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.outside import Outside
+from sinew.solver.model import Part, make_model
+from sinew.solver.scene import Material, Settings
+from sinew.solver.state import State
+
+
+def walked(costs, seconds, way=None):
+    """Takes steps for so many seconds, each of the cost of its way at that time; returns the way and the times."""
+    way, now, times = way or pace.Pace(), 0.0, []
+    while now < seconds:
+        on_all = way.next_on_all(now)
+        taken = costs(on_all, now)
+        now += taken
+        way.learn(on_all, taken, 30.0, now)
+        times.append((now, on_all, taken))
+    return way, times
+
+
+@pytest.mark.parametrize("one", (0.0004, 0.01, 0.4))
+def test_a_busy_machine_costs_little_more_than_one_thread(one):
+    way, times = walked(lambda on_all, now: 4.5 * one if on_all else one, max(20.0, 100 * one))
+    assert not way.on_all
+    assert np.mean([taken for _, _, taken in times]) < 1.2 * one
+    assert np.median([taken for _, _, taken in times]) == one
+
+
+@pytest.mark.parametrize("one", (0.0004, 0.01, 0.4))
+def test_an_idle_machine_keeps_its_threads(one):
+    way, times = walked(lambda on_all, now: 0.55 * one if on_all else one, max(20.0, 100 * one))
+    assert way.on_all
+    assert np.mean([taken for _, _, taken in times]) < 0.58 * one
+
+
+def test_a_load_that_comes_and_goes_is_noticed():
+    one = 0.004
+
+    def costs(on_all, now):
+        busy = 5.0 <= now < 15.0
+        return one * ((4.5 if busy else 0.55) if on_all else 1.0)
+
+    way, times = walked(costs, 40.0)
+    slow = [now for now, on_all, _ in times if on_all and 5.0 <= now < 15.0]
+    assert len([now for now in slow if now < 5.1]) <= 3 and len(slow) < 12, slow
+    back = min(now for now, on_all, _ in times if on_all and now > 15.0)
+    assert back < 15.0 + pace.LATEST + 0.1 and way.on_all
+
+
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="wants two threads")
+def test_no_byte_tells_which_way_was_taken(monkeypatch):
+    nodes, tets = bar((9, 9, 14), (1.0, 1.0, 1.5))
+    model = make_model([Part("bar", nodes, tets, np.ones(len(tets)), Material(1e6, 0.33, 1000.0, 0.0))])
+    used = []
+
+    def ended(ways):
+        state = State(model.X.copy(), np.zeros_like(model.X))
+        outside = Outside(np.array([0.0, -9.81, 0.0]), model.X[:, 2] == 0.0, model.X)
+        for on_all in ways:
+            monkeypatch.setattr(pace.Pace, "next_on_all", lambda self, now, on_all=on_all: on_all)
+            monkeypatch.setattr(pace, "at_most_threads", lambda count: used.append(count) or known(count))
+            step(model, state, outside, 0.01, Settings(max_iterations=40))
+        return state
+
+    known = pace.at_most_threads
+    all_of_them, in_turns = ended([True] * 4), ended([True, False] * 2)
+    assert [count > 1 for count in used] == [True] * 4 + [True, False] * 2
+    assert np.array_equal(all_of_them.x, in_turns.x) and np.array_equal(all_of_them.v, in_turns.v)
