@@ -83,8 +83,8 @@ def closest_tets(nodes: Floats, tets: Indices, points: Floats) -> ClosestTets:
     solid = np.flatnonzero(steepness[:, 0] > 0.0)
     if not len(solid):
         raise ValueError("points cannot be tied to tets without volume")
-    corners = nodes[tets[solid]]
-    tree = build_box_tree(corners.min(axis=1), corners.max(axis=1))
+    corners = nodes[tets[solid].T]  # corner by corner: NumPy compares four rows faster than four numbers of a row
+    tree = build_box_tree(corners.min(axis=0), corners.max(axis=0))
     order = solid[tree.order].astype(np.int32)
     tet, distance = np.empty(len(points), np.int32), np.empty(len(points))
 

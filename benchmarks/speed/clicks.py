@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sinew.solver.kernel_cache import CACHE_VARIABLE
-from sinew.solver.scene import Body, Collider, Scene, Settings
+from sinew.solver.scene import Body, Collider, Meshing, Scene, Settings
 from sinew.solver.tracks import TrackWriter
 from sinew.solver.warm_scene import box
 
@@ -65,7 +65,8 @@ def write_cube(cache: Path, is_held: bool) -> None:
     vertices, triangles = box(np.zeros(3), 1)
     vertices = 2.0 * vertices + [-1.0, -1.0, 0.5]
     top = np.flatnonzero(vertices[:, 2] > 2.0).astype(np.int32) if is_held else np.zeros(0, np.int32)
-    body = Body("cube", "Cube", vertices, triangles, pinned=top, pin_weights=np.ones(len(top)))
+    meshing = Meshing(divisions=12)  # as a new body has it
+    body = Body("cube", "Cube", vertices, triangles, meshing=meshing, pinned=top, pin_weights=np.ones(len(top)))
     folder = cache / "scene"
     Scene((body,), (Collider("ground", "Ground"),), Settings(1, 2, substeps=1)).save(folder)
     TrackWriter(folder).close()

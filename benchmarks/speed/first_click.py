@@ -79,7 +79,7 @@ BENCHMARK = Benchmark(
     lines=(8,),
     title="The first click",
     what=(
-        "Blender's default cube, two metres, filled with tets of a sixteenth, half a metre above a ground, one "
+        "Blender's default cube, two metres, filled with tets of a twelfth, half a metre above a ground, one "
         "step per frame. The command that Blender starts for a bake (launcher.py … simulate CACHE) is started "
         "with kernels in an empty folder, three times, then five times with what the first of them compiled; in "
         "turns with the latter, a process that Blender has started before (sinew wait) is asked for the same "
