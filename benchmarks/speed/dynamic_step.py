@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Line 1: a dynamic step against MuJoCo at equal error; and against conjugate gradients of SciPy."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from frame.result import Result
+from meshes import bar
+from sinew.solver.arrays import Floats
+from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.workspace import workspace
+from sinew.solver.linear.multigrid.preconditioner import EmbeddedLattices
+from sinew.solver.linear.pcg import solve
+from sinew.solver.model import Model, Part, make_model
+from sinew.solver.scene import Material, Settings
+from speed.beams import CELLS, DT, GRAVITY, at_rest, outside
+from speed.peers_mujoco import SETTINGS, Flex, make_flex
+from speed.peers_scipy import ITERATIONS, ConjugateGradients
+from speed.table import NONE, Benchmark, Row, bound, missing
+from speed.timing import in_turns, medians
+
+# 1 m × 0.25 m × 0.25 m: with 50 iterations MuJoCo comes to about 0.025 at 10K tets and 0.13 at 100K
+SIZE = (0.25, 0.25, 1.0)
+YOUNG, POISSON, DENSITY = 1.0e6, 0.33, 1000.0
+# tets, error, how many times faster
+WANTED = (("10K", 0.025, 5.0), ("10K", 5.0e-4, 10.0), ("100K", 0.15, 8.0))
+SAME = 1.0e-9  # two converged solutions of one system are as near as this in the energy norm
+CONVERGED = 1.0e-12
+MOST = 1000  # iterations that are tried
+WITHOUT = 1.1e-5  # a tolerance at which multigrid does not stand by
+WAYS = {"block Jacobi": WITHOUT, "multigrid": CONVERGED}
+
+
+@dataclass
+class Beam:
+    """The beam with the linear system of its first step.
+
+    Attributes:
+        model: Of Sinew.
+        values: Blocks of M + Δt² K at rest, (b, 9).
+        goal: Velocities after that step where the system is solved for to round-off [m/s], (n, 3).
+    """
+
+    model: Model
+    values: Floats
+    goal: Floats
+
+    def first_step(self, settings: Settings) -> Floats:
+        """Returns the velocities after the first step [m/s], (n, 3)."""
+        state = at_rest(self.model)
+        step(self.model, state, outside(self.model), DT, settings)
+        return np.asarray(state.v)
+
+    def steps(self, settings: Settings) -> Callable[[], object]:
+        """Returns what moves the beam on by a step, from rest."""
+        state, acts = at_rest(self.model), outside(self.model)
+        return lambda: step(self.model, state, acts, DT, settings)
+
+
+def make_beam(cells: tuple[int, int, int]) -> Beam:
+    """Returns the beam of so many cubes of five tets."""
+    nodes, tets = bar(cells, SIZE)
+    material = Material(YOUNG, POISSON, DENSITY, 0.0, 0.0)
+    model = make_model([Part("beam", nodes, tets, np.ones(len(tets)), material)])
+    beam = Beam(model, np.zeros(0), np.zeros(0))
+    beam.goal = beam.first_step(Settings(tolerance=CONVERGED, max_iterations=MOST))
+    beam.values = workspace(model.pattern).values.copy()
+    return beam
+
+
+def with_masses(beam: Beam, mass: Floats) -> Floats:
+    """Returns the blocks of M + Δt² K with other masses [kg], (n,), where these are not zero."""
+    values = beam.values.copy()
+    for k in (0, 4, 8):
+        values[beam.model.pattern.diagonal, k] += np.where(mass > 0.0, mass - beam.model.mass, 0.0)
+    return values
+
+
+def error(model: Model, values: Floats, v: Floats, goal: Floats) -> float:
+    """Returns ‖v − goal‖ / ‖goal‖ in the energy norm ‖u‖² = uᵀ A u of the blocks of A."""
+    import scipy.sparse
+
+    pattern = model.pattern
+    blocks = (values.reshape(-1, 3, 3), pattern.column.astype(np.int64), pattern.row_start.astype(np.int64))
+    matrix = scipy.sparse.bsr_matrix(blocks)
+    away, whole = (v - goal).ravel(), goal.ravel()
+    return float(np.sqrt((away @ (matrix @ away)) / (whole @ (matrix @ whole))))
+
+
+def fewest(reaches: Callable[[int], bool]) -> int | None:
+    """Returns the fewest iterations that reach what is asked for, None: not even `MOST` do."""
+    end = 1
+    while not reaches(end):
+        if end >= MOST:
+            return None
+        end = min(2 * end, MOST)
+    begin = end // 2  # this many are too few
+    while end - begin > 1:
+        middle = (begin + end) // 2
+        begin, end = (begin, middle) if reaches(middle) else (middle, end)
+    return end
+
+
+def ours(beam: Beam, largest: float) -> dict[str, Settings]:
+    """Returns by way the settings with which the first step comes to an error in the fewest iterations."""
+    found = {}
+    for way, tolerance in WAYS.items():
+        asked = {n: Settings(tolerance=tolerance, max_iterations=n) for n in range(1, MOST + 1)}
+        count = fewest(
+            lambda n, asked=asked: error(beam.model, beam.values, beam.first_step(asked[n]), beam.goal) <= largest
+        )
+        if count is not None:
+            found[way] = asked[count]
+    return found
+
+
+class Peer:
+    """MuJoCo with the beam."""
+
+    def __init__(self, beam: Beam) -> None:
+        model, self.beam = beam.model, beam
+        is_free = model.X[:, 2] != 0.0
+        mass = DENSITY * float(np.prod(SIZE))
+        self.flex: Flex = make_flex(model.X, model.tets, is_free, YOUNG, POISSON, mass, GRAVITY, DT)
+        self.values = with_masses(beam, self.flex.mass)
+        self.goal = np.zeros_like(model.X)
+        impulse = np.outer(self.flex.mass, np.multiply(DT, GRAVITY))
+        solve(
+            model.pattern, self.values, impulse, is_free, self.goal, CONVERGED, MOST,
+            preconditioner=EmbeddedLattices(model.X),
+        )  # fmt: skip
+
+    def error(self, iterations: int) -> float:
+        """Returns the error of the first step with so many iterations, by its own masses."""
+        self.flex.start_again(iterations)
+        self.flex.step()
+        return error(self.beam.model, self.values, self.flex.velocities(), self.goal)
+
+
+def against_mujoco(sizes: dict[str, tuple[int, int, int]], rounds: int, values: dict[str, float]) -> Iterator[Row]:
+    """Compares steps at equal error."""
+    beams = {name: make_beam(cells) for name, cells in sizes.items()}
+    for name, beam in beams.items():
+        peer = Peer(beam)
+        away = peer.error(MOST)
+        values[f"mujoco.{name}.away"] = away
+        yield Row(
+            f"{name} tets: MuJoCo's converged first step from Sinew's with MuJoCo's masses, energy norm", NONE,
+            f"{away:.0e}", remark="" if away < SAME else "The two do not solve the same system.",
+        )  # fmt: skip
+        for size, largest, factor in WANTED:
+            if size == name:
+                yield from _at_equal_error(beam, peer, name, largest, factor, rounds, values)
+
+
+def _at_equal_error(
+    beam: Beam, peer: Peer, name: str, largest: float, factor: float, rounds: int, values: dict[str, float]
+) -> Iterator[Row]:
+    theirs = fewest(lambda n: peer.error(n) <= largest)
+    asked = ours(beam, largest)
+    if theirs is None or not asked:
+        yield Row(f"{name} tets, error {largest:g}", NONE, f"not reached in {MOST} iterations")
+        return
+    peer.flex.start_again(theirs)
+    taken = medians(
+        in_turns({"MuJoCo": peer.flex.step, **{w: beam.steps(s) for w, s in asked.items()}}, rounds, first=2)
+    )
+    best = min(asked, key=lambda way: taken[way])
+    ratio = taken["MuJoCo"] / taken[best]
+    key = f"mujoco.{name}.{largest:g}"
+    values |= {f"{key}.ratio": ratio, f"{key}.mujoco": 1e3 * taken["MuJoCo"], f"{key}.mujoco iterations": theirs}
+    values |= {f"{key}.{way}": 1e3 * taken[way] for way in asked}
+    values |= {f"{key}.{way} iterations": s.max_iterations for way, s in asked.items()}
+    told = ", ".join(f"{way} {1e3 * taken[way]:.3g} ms ({s.max_iterations} iterations)" for way, s in asked.items())
+    yield bound(
+        f"{name} tets, a step at error {largest:g}, times faster than MuJoCo", f"at least {factor:g}",
+        f"{ratio:.1f}: {told}; MuJoCo {1e3 * taken['MuJoCo']:.3g} ms ({theirs} iterations)", ratio >= factor,
+        "Both have conjugate gradients with blocks of the diagonal, and need as many iterations with them: Sinew's "
+        "pass over the matrix is bound by the same memory. Multigrid needs a tenth of the iterations, but its coarse "
+        "matrices have to be made anew in every step, which takes as long as several of them.", 1,
+    )  # fmt: skip
+
+
+def against_scipy(sizes: dict[str, tuple[int, int, int]], rounds: int, values: dict[str, float]) -> Iterator[Row]:
+    """Compares a whole step of 20 iterations with 20 iterations of SciPy alone."""
+    for name, cells in sizes.items():
+        beam = make_beam(cells)
+        model = beam.model
+        peer = ConjugateGradients(model.pattern, beam.values, model.X[:, 2] != 0.0)
+        b = np.outer(model.mass, np.multiply(DT, GRAVITY))
+        settings = Settings(tolerance=WITHOUT, max_iterations=ITERATIONS)
+        taken = medians(in_turns({"SciPy": lambda p=peer, b=b: p.solve(b), "Sinew": beam.steps(settings)}, rounds))
+        theirs = error(model, beam.values, peer.solve(b), beam.goal)
+        mine = error(model, beam.values, beam.first_step(settings), beam.goal)
+        values |= {f"scipy.{name}.scipy": 1e3 * taken["SciPy"], f"scipy.{name}.sinew": 1e3 * taken["Sinew"]}
+        told = f"{1e3 * taken['Sinew']:.3g}; the iterations alone with SciPy {1e3 * taken['SciPy']:.3g}"
+        remark = f"Errors {mine:.2g}, and SciPy {theirs:.2g}."
+        yield Row(f"{name} tets, a whole step with {ITERATIONS} iterations, ms", NONE, told, remark=remark)
+
+
+def run(quick: bool) -> Result:
+    """Compares steps; quick: of a beam of 450 tets alone, in place of the others."""
+    names = ("10K", "100K")
+    sizes = {name: CELLS["450" if quick else name] for name in (names[:1] if quick else names)}
+    rounds = 1 if quick else 7
+    values: dict[str, float] = {}
+    if importlib.util.find_spec("mujoco") is None:
+        rows = [missing(f"{n} tets, a step at error {e:g}", f"at least {f:g}", "MuJoCo", 1) for n, e, f in WANTED]
+    else:
+        rows = list(against_mujoco(sizes, rounds, values))
+    rows += against_scipy(sizes, rounds, values)
+    return Result(rows, values=values)
+
+
+BENCHMARK = Benchmark(
+    lines=(1,),
+    title="A dynamic step at equal error",
+    what="A beam of cubes of five tets, 1 m × 0.25 m × 0.25 m (9 × 9 × 25 and 20 × 20 × 50 cubes), E = 1e6 Pa, "
+    "ν = 0.33, 1000 kg/m³, undamped, is clamped at one end and falls under gravity across it, Δt = 10 ms. The error "
+    "of a step is that of the velocities after the first one, in the energy norm of M + Δt² K, against the solution of "
+    f"its linear system. MuJoCo: {SETTINGS}; it spreads mass evenly over its vertices and is judged with these "
+    "masses. For each the fewest iterations that come to an error are sought, Sinew's with block Jacobi and with "
+    "multigrid standing by (a tolerance of 1e-5 or less); then steps with so many are taken in turns, medians of "
+    "seven, and the better of Sinew's two counts. SciPy: conjugate gradients with the blocks of the diagonal inverted, "
+    "on CSR or BSR, whichever is faster.",
+    run=run,
+)
