@@ -47,8 +47,8 @@ class Points:
     def together(*groups: Points) -> Points:
         """Returns the points of all groups, in order."""
         some = [group for group in groups if len(group)]
-        if len(some) == 1:
-            return some[0]
+        if len(some) <= 1:
+            return some[0] if some else Points()
         names = ("tet", "weights", "force", "stiffness", "damping")
         return Points(*(np.concatenate([getattr(group, name) for group in groups]) for name in names))
 

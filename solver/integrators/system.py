@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from ..arrays import Bools, Floats
 from ..linear.bicgstab import solve_unsymmetric
 from ..linear.multigrid.preconditioner import EmbeddedLattices
@@ -17,7 +19,7 @@ from ..model import Model
 from ..rigid_core import LinearSystem, of_hinged, solve_with_cores
 from ..scene import Settings
 from ..vertex_warp import balance_of, is_any_warped, is_unsymmetric
-from .conventions import TIGHT
+from .conventions import STIFF, TIGHT
 
 
 def solve_system(
@@ -88,12 +90,19 @@ def _solve(model: Model, asked: LinearSystem, settings: Settings) -> Solved:
     pattern, lattices = asked.pattern, None
     modes = rigid_modes(pattern, asked.values, asked.x, asked.is_free)
     if settings.tolerance <= TIGHT and pattern.coupling is None:
-        mesh = model.pattern if pattern is model.pattern else None
-        lattices = EmbeddedLattices(asked.X, at_once=False, mesh=mesh)
+        is_whole = pattern is model.pattern
+        is_stiff = is_whole and _is_stiff(model, asked.values, asked.is_free)
+        lattices = EmbeddedLattices(asked.X, at_once=is_stiff, mesh=model.pattern if is_whole else None)
     return solve(
         pattern, asked.values, asked.b, asked.is_free, asked.v, asked.tolerance, settings.max_iterations, asked.least,
         asked.likely, modes, lattices,
     )  # fmt: skip
+
+
+def _is_stiff(model: Model, values: Floats, is_free: Bools) -> bool:
+    """Whether stiffness, not mass, is what most free nodes resist by in a matrix (b, 9) of a model."""
+    trace = values[:, 0::4].take(model.pattern.diagonal, axis=0).sum(axis=1)[is_free]
+    return bool(len(trace) and np.median(trace / (3.0 * model.mass[is_free])) > STIFF)
 
 
 def _solve_parts(model: Model, asked: LinearSystem, settings: Settings) -> Solved:
