@@ -21,7 +21,17 @@ from ..jit import kernel
 from ..linear.edges import edge_shares
 from ..linear.pattern import BlockPattern
 from ..linear.threes import (
-    add, add_products, cycled, load, load_four, nothing, numbers, store, store_four, three, total,
+    add,
+    add_products,
+    cycled,
+    load,
+    load_four,
+    nothing,
+    numbers,
+    store,
+    store_four,
+    three,
+    total,
 )  # fmt: skip
 from .record import (
     BULK,
