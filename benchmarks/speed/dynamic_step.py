@@ -180,9 +180,9 @@ def _at_equal_error(
     yield bound(
         f"{name} tets, a step at error {largest:g}, times faster than MuJoCo", f"at least {factor:g}",
         f"{ratio:.1f}: {told}; MuJoCo {1e3 * taken['MuJoCo']:.3g} ms ({theirs} iterations)", ratio >= factor,
-        "Both have conjugate gradients with blocks of the diagonal, and need as many iterations with them: Sinew's "
-        "pass over the matrix is bound by the same memory. Multigrid needs a tenth of the iterations, but its coarse "
-        "matrices have to be made anew in every step, which takes as long as several of them.", 1,
+        "With blocks of the diagonal, conjugate gradients need as many iterations here as in MuJoCo, so that all hangs "
+        "on how long one takes. Multigrid needs a tenth of them, but its coarse matrices are made anew in every step: "
+        "when it was tried, 4 of 13 ms to an error of 5e-4 at 10K, and 28 of 52 ms to one of 0.06 at 100K.", 1,
     )  # fmt: skip
 
 

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import importlib.util
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
 from frame.result import Result
-from papers.stage import hold, simulation, step
-from sinew.solver.advance import render_positions
+from scenes import Run
 from sinew.solver.arrays import Bools, Floats, Indices
-from sinew.solver.scene import Body, Material, Meshing
+from sinew.solver.scene import Body, Material, Meshing, Scene, Settings
 from speed.table import NONE, Benchmark, Row
 from speed.timing import in_turns, medians
 
@@ -51,6 +52,7 @@ class BlenderSoftBody:
         self.object.soft_body.vertex_group_goal = "held"
         self.object.modifiers["Softbody"].point_cache.frame_end = 10 * FRAMES
         bpy.context.scene.frame_end = 10 * FRAMES
+        bpy.context.scene.frame_set(1)  # it begins there, or not at all
 
     def positions(self) -> Floats:
         """Returns the vertices as they are now [m], (n, 3)."""
@@ -74,22 +76,20 @@ class SinewBody:
     """A body of Sinew that fills the same surface, held at the same place."""
 
     def __init__(self, vertices: Floats, triangles: Indices, divisions: int) -> None:
-        meshing = Meshing("robust", divisions=divisions)
-        body = Body("suzanne", "Suzanne", vertices, triangles, material=MATERIAL, meshing=meshing)
-        free = simulation(body, 1.0 / (FPS * SUBSTEPS))
-        X = free.built.model.X
-        self.simulated = simulation(body, 1.0 / (FPS * SUBSTEPS), held=hold(X, above(X)))
-        self.tet_count = len(free.built.model.tets)
-
-    def positions(self) -> Floats:
-        """Returns the vertices of the surface as they are now [m], (n, 3)."""
-        return render_positions(self.simulated.built, self.simulated.state)["suzanne"]
+        held = np.flatnonzero(above(vertices)).astype(np.int32)
+        body = Body(
+            "suzanne", "Suzanne", vertices, triangles, pinned=held, pin_weights=np.ones(len(held)), material=MATERIAL,
+            meshing=Meshing("robust", divisions=divisions),
+        )  # fmt: skip
+        scene = Scene((body,), (), Settings(fps=float(FPS), substeps=SUBSTEPS))
+        targets = ([0.0], vertices[held][None])
+        self.run = Run(Path(tempfile.mkdtemp(prefix="sinew-speed-")), scene, body__suzanne__targets=targets)
+        self.tet_count = self.run.built.model.tet_count
+        self.positions = vertices
 
     def next_frame(self) -> None:
         """Moves it on by a frame, with the vertices of the surface."""
-        for _ in range(SUBSTEPS):
-            step(self.simulated)
-        self.positions()
+        self.positions = self.run.advance()
 
 
 def above(points: Floats) -> Bools:
@@ -102,9 +102,9 @@ def compare(subdivisions: int, divisions: int, frames: int, values: dict[str, fl
     """Compares frames of both."""
     theirs = BlenderSoftBody(subdivisions)
     ours = SinewBody(theirs.vertices, theirs.triangles, divisions)
-    count, rest = len(theirs.vertices), ours.positions()
+    count, rest = len(theirs.vertices), theirs.vertices
     taken = medians(in_turns({"Blender": theirs.next_frame, "Sinew": ours.next_frame}, frames, first=2))
-    moved = [float(np.abs(x - X).max()) for x, X in ((theirs.positions(), theirs.vertices), (ours.positions(), rest))]
+    moved = [float(np.abs(x - X).max()) for x, X in ((theirs.positions(), rest), (ours.positions, rest))]
     key = f"soft body.{count}"
     values |= {f"{key}.blender": 1e3 * taken["Blender"], f"{key}.sinew": 1e3 * taken["Sinew"]}
     values |= {f"{key}.blender moved": moved[0], f"{key}.sinew moved": moved[1]}
