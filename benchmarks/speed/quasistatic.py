@@ -25,8 +25,10 @@ LENGTHS = (4.0, 1.0, 1.0)
 TOLERANCE = 1.0e-6
 SAME = 1.0e-4  # of the largest displacement, that the two may differ by
 OTHERWISE = (
-    "a Newton iteration here is a pass over all tets and a solve by conjugate gradients, both bound by memory and by "
-    "instructions, which CHOLMOD's products of dense matrices are not"
+    "at 10K tets a solve makes about five passes over all tets with sums over edges and nodes (3.4 ms each where this "
+    "was written), 67 iterations of conjugate gradients (0.13 ms by block Jacobi, 0.5 by multigrid), and sets up "
+    "multigrid twice (3.4 ms): two threads bring little to systems of 2,600 nodes. Tried without gain: sums while "
+    "records are in the cache, as for large meshes, and coarse levels on two threads"
 )
 PEERS = ("felupe", "cvxopt", "pymetis")
 
