@@ -39,7 +39,7 @@ from .record import (
     V_MU,
     WARPED,
     WITH_DAMPING,
-)  # fmt: skip
+)
 from .rotation_lanes import LANES, rotate
 
 __all__ = ["WARPED", "warp_tets"]

@@ -37,7 +37,7 @@ from .record import (
     V_MU,
     WARPED,
     WITH_DAMPING,
-)  # fmt: skip
+)
 from .rotation_lanes import LANES
 
 L = LANES

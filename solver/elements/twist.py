@@ -20,7 +20,7 @@ from .record import (
     TURNED,
     WARPED,
     WITH_DAMPING,
-)  # fmt: skip
+)
 
 
 @kernel(contract=True)
