@@ -19,7 +19,6 @@ class Workspace:
     """Work arrays for one sparsity pattern; nothing in them outlives a step.
 
     Attributes:
-        warped: What the tet pass writes, (m, …), none before the first; see `records_of`.
         values: Blocks of the system matrix, (b, 9).
         force: Elastic forces on nodes [N], (n, 3).
         impulse: All other forces times Δt [N s], (n, 3).
@@ -27,7 +26,6 @@ class Workspace:
         all_free: That no node is held, (n,), never written to.
     """
 
-    warped: Floats
     values: Floats
     force: Floats
     impulse: Floats
@@ -35,6 +33,18 @@ class Workspace:
     places: Indices
     kept: Floats
     all_free: Bools
+    _records: Floats | None = None
+
+    @property
+    def warped(self) -> Floats:
+        """What the tet pass writes, (m, …); before the first, `records_of` makes it.
+
+        Raises:
+            RuntimeError: It was not made: a kernel would write behind its end.
+        """
+        if self._records is None:
+            raise RuntimeError("there are no records of tets before records_of(model) was called")
+        return self._records
 
 
 _kept: WeakKeyDictionary[BlockPattern, Workspace] = WeakKeyDictionary()
@@ -45,7 +55,6 @@ def workspace(pattern: BlockPattern) -> Workspace:
     kept = _kept.get(pattern)
     if kept is None:
         kept = _kept[pattern] = Workspace(
-            np.empty((0, 0)),
             np.empty((pattern.block_count, 9)),
             np.empty((pattern.node_count, 3)),
             np.empty((pattern.node_count, 3)),
@@ -64,7 +73,7 @@ def records_of(model: Model) -> Floats:
     """
     work = workspace(model.pattern)
     length = record_length(bool(model.stiffness_damping.any()), len(model.pressure_modulus) > 0)
-    if work.warped.shape[1] < length:
-        work.warped = np.empty((0, 0))  # for the memory
-        work.warped = np.empty((model.tet_count, length))
-    return work.warped
+    if work._records is None or work._records.shape[1] < length:
+        work._records = None  # for the memory
+        work._records = np.empty((model.tet_count, length))
+    return work._records
