@@ -8,10 +8,12 @@ import numpy as np
 from meshes import bar
 from sinew.solver.integrators.outside import Outside
 from sinew.solver.model import Model, Part, make_model
-from sinew.solver.scene import Material
+from sinew.solver.scene import Material, Settings
 from sinew.solver.state import State
 
 CELLS = {"450": (3, 3, 10), "10K": (9, 9, 25), "100K": (20, 20, 50), "400K": (32, 32, 78)}
+LEAST_STIFF = 5000  # tets of a beam in which stiffness outweighs mass by far
+ITERATIONS = 20  # of conjugate gradients, that steps are compared by
 GRAVITY = (0.0, -9.81, 0.0)  # across the beam, which lies along z [m/s²]
 DT = 0.01  # [s]
 WHAT = (
@@ -24,6 +26,15 @@ def beam(cells: tuple[int, int, int], nu: float = 0.33, damping: float = 0.0) ->
     """Returns the model of a beam of so many cubes, the first of them 1 m wide in all; `damping` is β [s]."""
     nodes, tets = bar(cells, (1.0, 1.0, cells[2] / cells[0]))
     return make_model([Part("beam", nodes, tets, np.ones(len(tets)), Material(1e6, nu, 1000.0, 0.0, damping))])
+
+
+def settings(model: Model) -> Settings:
+    """Returns those by which a step makes `ITERATIONS` by the blocks of the diagonal, neither fewer nor by multigrid.
+
+    Multigrid stands by at tolerances up to 1e-5, and begins at once in beams of short edges. Those of long edges would
+    come below 1e-5 before.
+    """
+    return Settings(tolerance=1.1e-5 if model.tet_count > LEAST_STIFF else 1e-12, max_iterations=ITERATIONS)
 
 
 def at_rest(model: Model) -> State:

@@ -14,16 +14,14 @@ import numpy as np
 
 from frame.result import Result
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.scene import Settings
 from speed import timing
-from speed.beams import CELLS, DT, at_rest, beam, outside
+from speed.beams import CELLS, DT, at_rest, beam, outside, settings
 from speed.table import NONE, Benchmark, Row, bound
 
 BEAMS = ("450", "10K", "100K")
 LOADS = (0, 1, 2)  # programs that spin
 SECONDS, ROUNDS = 5.0, 12  # for every beam under every load: at least so long, and so many steps of each
 MOST = 1.2
-ASKED = Settings(tolerance=1e-12, max_iterations=20)
 
 
 @contextmanager
@@ -43,12 +41,12 @@ def spinning(count: int) -> Iterator[None]:
 def measured(name: str, quick: bool) -> tuple[dict[int, dict[int, list[float]]], bool]:
     """Returns how long steps of a beam took [s], by load and threads, and whether both ended in the same bytes."""
     model = beam(CELLS[name])
-    acts, states = outside(model), {count: at_rest(model) for count in (1, 2)}
+    asked, acts, states = settings(model), outside(model), {count: at_rest(model) for count in (1, 2)}
     found: dict[int, dict[int, list[float]]] = {}
 
     def one_step(count: int) -> None:
         with timing.threads(count):
-            step(model, states[count], acts, DT, ASKED)
+            step(model, states[count], acts, DT, asked)
 
     for _ in range(4):
         for count in states:

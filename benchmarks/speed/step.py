@@ -14,14 +14,11 @@ from frame.result import Picture, Result
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.report import StepReport
 from sinew.solver.model import Model
-from sinew.solver.scene import Settings
-from speed.beams import CELLS, DT, WHAT, at_rest, beam, outside
+from speed.beams import CELLS, DT, ITERATIONS, WHAT, at_rest, beam, outside, settings
 from speed.table import NONE, Benchmark, Row, bound
 from speed.timing import in_turns, medians, threads
 from speed.triad import Triad
 
-ITERATIONS = 20
-SETTINGS = Settings(tolerance=1e-12, max_iterations=ITERATIONS)
 # on the reference machine, two threads: ms for a step, and its triad over so many MB [GB/s]
 WANTED = {"10K": 1.2, "100K": 12.0, "400K": 72.0}
 REFERENCE_TRIAD = {10: 222.0, 240: 85.0}
@@ -69,6 +66,7 @@ class Stepping:
     def __init__(self, model: Model, count: int) -> None:
         """Begins at rest, with so many threads."""
         self.model, self.count, self.state, self.outside = model, count, at_rest(model), outside(model)
+        self.settings = settings(model)
         self.at_once = max(1, TETS_AT_ONCE // model.tet_count)
         self.reports: list[StepReport] = []
 
@@ -76,7 +74,7 @@ class Stepping:
         """Takes some steps."""
         with threads(self.count):
             for _ in range(self.at_once):
-                self.reports.append(step(self.model, self.state, self.outside, DT, SETTINGS))
+                self.reports.append(step(self.model, self.state, self.outside, DT, self.settings))
 
     def cost(self, taken: float, rounds: int, triad: Mapping[int, float]) -> Cost:
         """Returns what a step costs where a call took so long [s], and the median stages of the last so many calls."""
