@@ -16,12 +16,15 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from .threes import ask_ahead
+
 # by the type of the numbers: LLVM's vector, its name in names of instructions, and how many bytes a number has
 _KINDS = {
     types.float64: (ir.VectorType(ir.DoubleType(), 4), "v4f64", 8),
     types.float32: (ir.VectorType(ir.FloatType(), 4), "v4f32", 4),
 }
 _LANE = ir.IntType(32)
+AHEAD = 32  # blocks that memory is asked for ahead of their use: a core alone does not ask for enough
 _MASK = ir.Constant(ir.VectorType(ir.IntType(1), 4), [1, 1, 1, 0])
 
 
@@ -59,6 +62,7 @@ def _generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: An
         node = builder.zext(builder.load(builder.gep(column, [k])), whole)
         y = _three(builder, load, p, builder.mul(node, ir.Constant(whole, 3)))
         block = builder.mul(k, ir.Constant(whole, 9))
+        ask_ahead(builder, builder.gep(values, [builder.add(block, ir.Constant(whole, 9 * AHEAD))]))
         for row, total in enumerate(sums):
             place = builder.add(block, ir.Constant(whole, 3 * row))
             a = _three(builder, load, values, place) if is_last else _four(builder, kind_of_number, values, place)

@@ -89,12 +89,7 @@ def _prefetch(typing: Any, array: Any, place: Any) -> Any:
     """Asks memory for number `place` of an array, which may be behind its end, before it is needed."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        byte = ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [byte, _LANE, _LANE, _LANE])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        pointer = builder.bitcast(_at(context, builder, signature, arguments), byte)
-        # for reading, into all caches, as data
-        builder.call(function, [pointer, *(ir.Constant(_LANE, k) for k in (0, 3, 1))])
+        ask_ahead(builder, _at(context, builder, signature, arguments))
         return context.get_dummy_value()
 
     return types.void(array, types.int64), generate
@@ -189,6 +184,15 @@ cycled: Any = intrinsic(_cycled)
 add_cross: Any = intrinsic(_add_cross)
 numbers: Any = intrinsic(_numbers)
 total: Any = intrinsic(_total)
+
+
+def ask_ahead(builder: ir.IRBuilder, pointer: Any) -> None:
+    """Asks memory for what is at a pointer before it is needed; for kernels that are written in LLVM themselves."""
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, _LANE, _LANE, _LANE])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    # for reading, into all caches, as data
+    builder.call(function, [builder.bitcast(pointer, byte), *(ir.Constant(_LANE, k) for k in (0, 3, 1))])
 
 
 def _at(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:

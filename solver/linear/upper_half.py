@@ -21,6 +21,7 @@ import numpy as np
 from ..arrays import Floats
 from ..geometry.chunks import run_ranges
 from ..jit import kernel
+from .block_row import AHEAD
 from .pattern import CHUNK, BlockPattern, Unsigned
 from .threes import add, add_products, load, load_four, nothing, numbers, prefetch, store, store_four, three, total
 
@@ -28,7 +29,6 @@ LEAST_ROWS = 4 * CHUNK  # of a segment
 REACHES = 2  # a segment is this many times longer than it reaches ahead, at least
 FEWEST = 4  # segments of an island that is longer than so many of the shortest: fewer keep fewer threads busy
 ROWS_AT_ONCE = 4096  # that a thread packs
-AHEAD = 32  # blocks that are asked for ahead of their use: a core alone does not ask memory for enough
 
 
 @dataclass(frozen=True, eq=False)
