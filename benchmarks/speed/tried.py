@@ -7,8 +7,6 @@ TRIED: tuple[str, ...] = (
     "Products that read the upper half of the matrix where it lies, between the lower blocks: 8.3 to 8.6 ms at 400K "
     "tets on one thread, whole rows 8.0 to 8.3. The processor fetches what is left out all the same; packed, it takes "
     "4.8 to 5.6.",
-    "Asking memory 32 blocks ahead in products of whole rows: 7.35 ms instead of 8.0 at 400K tets on one thread, 3.8 "
-    "instead of 4.0 on two. The packed half does it, and has made whole rows rare.",
     "Coarse levels of multigrid in parts of 64 rows on two threads: 523 to 607 µs a cycle at 10K tets instead of 487 "
     "to 619, and the same at 100K.",
     "Sums per edge kept in the cache for hyperelastic tets, in parts of 512 or 1,024: 60 to 69 ms for the bar of 10K "
