@@ -45,7 +45,7 @@ def run(tmp_path: Path) -> Iterator[Callable[..., Ahead]]:
         each.close()
 
 
-def until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
+def until(holds: Callable[[], bool], seconds: float = 120.0) -> None:
     end = clock.monotonic() + seconds
     while not holds():
         assert clock.monotonic() < end
