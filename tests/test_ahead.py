@@ -108,10 +108,10 @@ def test_what_waited_bakes_the_same_bytes_and_writes_its_log(tmp_path: Path) -> 
     ended = subprocess.run([sys.executable, "-m", "sinew", "simulate", str(plain)], capture_output=True)
     assert ended.returncode == 0, ended.stderr
     ahead = Ahead()
-    until(lambda: looks(ahead, compiles=False), 120.0)
+    until(lambda: looks(ahead, compiles=False), 300.0)
     child = ahead.take(["simulate", str(waited), "--child", "--json"], waited / "log.txt")
     assert child is not None
-    until(lambda: child.exit_code() is not None, 60.0)
+    until(lambda: child.exit_code() is not None, 300.0)
     events = child.events()
     assert child.exit_code() == 0 and [events[0]["event"], events[-1]["event"]] == ["started", "done"]
     assert baked(waited) == baked(plain)
