@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from .arrays import Floats, Indices, floats
+from .geometry.nearest import nearest
 
 FLATNESS = 0.1  # third over second variance below which vertices count as lying in a plane
 
@@ -86,9 +87,7 @@ def near_weights(points: Floats, vertices: Floats, most: int, radius: Floats | f
         radius: How much farther than the nearest vertex one may be until it counts for little [m], one or (k,).
     """
     count = min(most, len(vertices))
-    from scipy.spatial import cKDTree  # a tenth of what a bake loads, and few need it
-
-    distance, found = cKDTree(vertices).query(points, k=list(range(1, count + 1)))
+    distance, found = nearest(vertices, points, count)
     weights = np.exp((distance[:, :1] ** 2 - distance**2) / np.square(radius).reshape(-1, 1))
     weights /= weights.sum(axis=1, keepdims=True)
     rows = np.repeat(np.arange(len(points)), count)

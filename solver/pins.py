@@ -22,6 +22,7 @@ from .arrays import Bools, Floats, Indices, floats
 from .contact.points import place_points
 from .embedding import Binding
 from .errors import SolveFailed
+from .geometry.nearest import nearest
 from .integrators.outside import Points
 from .materials.elastic import youngs_modulus
 from .model import Model
@@ -218,9 +219,7 @@ def correction_of(vertices: Floats, exact: Indices, radius: float) -> csr_matrix
     count = min(FADE_NEIGHBOURS, len(exact))
     if not count:
         return csr_matrix((len(vertices), 0))
-    from scipy.spatial import cKDTree  # a tenth of what a bake loads, and few need it
-
-    distance, near = cKDTree(vertices[exact]).query(vertices, k=list(range(1, count + 1)), distance_upper_bound=radius)
+    distance, near = nearest(vertices[exact], vertices, count, within=radius)
     weights = np.where(np.isfinite(distance), 1.0 / (distance + 1e-6 * radius) ** 2, 0.0)
     closest = np.minimum(distance[:, :1] / radius, 1.0)
     weights *= (1.0 - closest**2) ** 2 / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)

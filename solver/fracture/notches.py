@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
+from ..geometry.nearest import nearest
 from ..geometry.outward import look_outward
 from ..geometry.surface import Surface
 from ..geometry.welding import sides, weld
@@ -25,10 +26,8 @@ def notch_nodes(surface: Surface, nodes: Floats, tet_size: float) -> Bools:
     edge = np.repeat(np.arange(len(ends)), parts + 1)
     number = np.arange(len(edge)) - np.repeat(np.cumsum(parts + 1) - (parts + 1), parts + 1)
     points = ends[edge, 0] + (number / parts[edge])[:, None] * (ends[edge, 1] - ends[edge, 0])
-    from scipy.spatial import cKDTree  # a tenth of what a bake loads, and few need it
-
-    distance, _ = cKDTree(points).query(nodes, distance_upper_bound=REACH * tet_size)
-    return np.isfinite(distance)
+    distance, _ = nearest(points, nodes, 1, within=REACH * tet_size)
+    return np.isfinite(distance[:, 0])
 
 
 def notch_edges(surface: Surface) -> Floats:
