@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def test_a_row_that_was_not_reached_says_why():
 def test_lines_are_judged_by_their_rows():
     told = lines.judged(ROWS)
     assert list(told) == list(range(1, 13))
-    assert told[2] == "not reached: 1 of 2" and told[6] == "reached" and told[1] == lines.NOT_MEASURED
+    assert told[2] == "not reached: 1 of 2 were" and told[6] == "reached" and told[1] == lines.NOT_MEASURED
     assert lines.judged([ROWS[1]])[2] == "not reached"
 
 
@@ -55,7 +56,7 @@ def test_tables_tell_what_was_not_reached():
         "| step of 400K [ms] | ≤ 72 | 80 | not reached |",
     ]
     assert table.plain(ROWS)[-2] == "- step of 400K [ms]: bound by memory"
-    assert any("not reached: 1 of 2" in line and line.strip().startswith("2") for line in lines.plain(ROWS))
+    assert any("not reached: 1 of 2 were" in line and line.strip().startswith("2") for line in lines.plain(ROWS))
 
 
 def test_the_page_tells_all_of_it(tmp_path, monkeypatch):
@@ -76,7 +77,7 @@ def test_the_page_tells_all_of_it(tmp_path, monkeypatch):
     assert "on 2026-11-22 in 0 minutes: a machine; " in text and "`make bench ARGS=some`, 3 s" in text
     assert (tmp_path / "docs" / page.PICTURES / "some.png").is_file() and f"({page.PICTURES}/some.png)" in text
     told = json.loads(page.TABLE.read_text(encoding="utf-8"))
-    assert told["lines"]["2"] == "not reached: 1 of 2" and told["benchmarks"]["some"]["values"] == {"ms": 10.0}
+    assert told["lines"]["2"] == "not reached: 1 of 2 were" and told["benchmarks"]["some"]["values"] == {"ms": 10.0}
     assert [Row(**row) for row in told["benchmarks"]["some"]["rows"]] == ROWS
 
 
@@ -92,13 +93,13 @@ def test_who_is_compared_takes_turns():
 
 def test_a_benchmark_is_run_and_stored(tmp_path, monkeypatch, capsys):
     """What a process of its own does; a reduced run leaves nothing."""
-    main = importlib.import_module("speed.__main__")
+    suite = importlib.import_module("speed.__main__").SUITE
     made = Benchmark((2,), "A step", "What is done.", lambda quick: Result(ROWS, values={"quick": float(quick)}))
-    monkeypatch.setattr(main, "load", lambda name: made)
+    suite = replace(suite, load=lambda name: made)
     monkeypatch.setattr(page, "STORE", tmp_path)
-    main.run_here("some", True)
+    suite.run_here("some", True)
     assert "step [ms]" in capsys.readouterr().out and page.stored("some") is None
-    main.run_here("some", False)
+    suite.run_here("some", False)
     kept = page.stored("some")
     assert kept["values"] == {"quick": 0.0} and kept["rows"] == ROWS and re.fullmatch(r"\d{4}-\d\d-\d\d", kept["date"])
 
@@ -116,8 +117,8 @@ def test_the_command_line_names_what_there_is(monkeypatch, capsys):
     command = [sys.executable, str(ROOT / "benchmarks" / "speed"), "--list"]
     listed = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
     assert listed.returncode == 0 and [line.split()[0] for line in listed.stdout.splitlines()] == [*catalogue.names()]
-    main = importlib.import_module("speed.__main__")
+    suite = importlib.import_module("speed.__main__").SUITE
     monkeypatch.setattr(sys, "argv", ["speed", "none"])
     with pytest.raises(SystemExit) as ended:
-        main.main()
+        suite.main()
     assert ended.value.code == 2 and "there is no none" in capsys.readouterr().err

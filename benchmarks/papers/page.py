@@ -7,8 +7,8 @@ from typing import Any
 
 from frame import store
 from frame.machine import machine
-from frame.store import ROOT, picture_name
-from frame.table import remarks
+from frame.section import section
+from frame.store import ROOT
 from frame.words import filled
 from papers import closing
 from papers.catalogue import NAMES, PAPERS, load
@@ -58,22 +58,23 @@ def text(found: dict[str, dict[str, Any]]) -> str:
         own = [name for name, experiment in loaded.items() if experiment.paper == paper]
         if own:
             parts.append(f"## {paper}\n\n{title}\n")
-            parts += [section(name, loaded[name], found[name]) for name in own]
+            parts += [section_of(name, loaded[name], found[name]) for name in own]
     parts.append(closing.text({name: kept["values"] for name, kept in found.items()}))
     return "\n".join(part for part in parts if part)
 
 
-def section(name: str, experiment: Experiment, kept: dict[str, Any]) -> str:
+def section_of(name: str, experiment: Experiment, kept: dict[str, Any]) -> str:
     """Returns what the page says of one experiment."""
-    lines = [f"### {experiment.title}", "", filled(experiment.what), "", *markdown(kept["rows"]), ""]
-    said = [filled(line, "  ") for line in remarks(kept["rows"])]
-    lines += [*said, ""] if said else []
-    for note in kept["notes"]:
-        lines += [filled(note), ""]
-    for number, caption in enumerate(kept["captions"]):
-        lines += [f"![{caption}]({PICTURES}/{picture_name(name, number)})", "", filled(caption), ""]
-    lines += [f"`make papers ARGS={name}`, {kept['seconds']:.0f} s", ""]
-    return "\n".join(lines)
+    return section(
+        name,
+        f"### {experiment.title}",
+        experiment.what,
+        markdown(kept["rows"]),
+        kept,
+        said_of=kept["rows"],
+        pictures=PICTURES,
+        command=f"`make papers ARGS={name}`, {kept['seconds']:.0f} s",
+    )
 
 
 def measured_on(seconds: float) -> str:

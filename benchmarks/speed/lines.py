@@ -45,7 +45,7 @@ def _summed_up(reached: list[bool]) -> str:
         return NOT_MEASURED
     if all(reached) or not any(reached):
         return verdict(all(reached))
-    return f"{verdict(False)}: {sum(reached)} of {len(reached)}"
+    return f"{verdict(False)}: {sum(reached)} of {len(reached)} were"
 
 
 def _texts(found: Mapping[int, str]) -> list[tuple[str, str, str]]:

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from frame import store
-from frame.store import ROOT, picture_name
-from frame.table import remarks
+from frame.section import section
+from frame.store import ROOT
 from frame.words import filled
 from speed import lines, table, versions
 from speed.catalogue import load, names
@@ -79,7 +79,7 @@ def text(found: dict[str, dict[str, Any]]) -> str:
         "\n".join(lines.markdown(rows)) + "\n",
         *behind(rows),
         *attempts(),
-        *(section(name, load(name), kept) for name, kept in found.items()),
+        *(section_of(name, load(name), kept) for name, kept in found.items()),
     ]
     return "\n".join(parts)
 
@@ -99,17 +99,18 @@ def attempts() -> list[str]:
     return ["## What was tried and taken out again\n", "\n".join(said) + "\n"] if said else []
 
 
-def section(name: str, benchmark: Benchmark, kept: dict[str, Any]) -> str:
+def section_of(name: str, benchmark: Benchmark, kept: dict[str, Any]) -> str:
     """Returns what the page says of one benchmark."""
-    out = [f"## {benchmark.title}", "", filled(benchmark.what), "", *table.markdown(kept["rows"]), ""]
-    said = [filled(line, "  ") for line in remarks(row for row in kept["rows"] if row.reached is not False)]
-    out += [*said, ""] if said else []
-    for note in kept["notes"]:
-        out += [filled(note), ""]
-    for number, caption in enumerate(kept["captions"]):
-        out += [f"![{caption}]({PICTURES}/{picture_name(name, number)})", "", filled(caption), ""]
-    out += [f"`make bench ARGS={name}`, {kept['seconds']:.0f} s on {kept['date']}", ""]
-    return "\n".join(out)
+    return section(
+        name,
+        f"## {benchmark.title}",
+        benchmark.what,
+        table.markdown(kept["rows"]),
+        kept,
+        said_of=[row for row in kept["rows"] if row.reached is not False],
+        pictures=PICTURES,
+        command=f"`make bench ARGS={name}`, {kept['seconds']:.0f} s on {kept['date']}",
+    )
 
 
 def machine_of(found: dict[str, dict[str, Any]]) -> str:
