@@ -12,6 +12,7 @@ from sinew.solver.scene import Material, Settings
 from sinew.solver.state import State
 
 CELLS = {"450": (3, 3, 10), "10K": (9, 9, 25), "100K": (20, 20, 50), "400K": (32, 32, 78)}
+TETS_AT_ONCE = 200_000  # so many are computed per turn: small beams several times, with caches and threads as in a bake
 LEAST_STIFF = 5000  # tets of a beam in which stiffness outweighs mass by far
 ITERATIONS = 20  # of conjugate gradients, that steps are compared by
 GRAVITY = (0.0, -9.81, 0.0)  # across the beam, which lies along z [m/s²]
@@ -35,6 +36,11 @@ def settings(model: Model) -> Settings:
     come below 1e-5 before.
     """
     return Settings(tolerance=1.1e-5 if model.tet_count > LEAST_STIFF else 1e-12, max_iterations=ITERATIONS)
+
+
+def at_once(model: Model) -> int:
+    """Returns how many times in a row a beam is computed in each turn."""
+    return max(1, TETS_AT_ONCE // model.tet_count)
 
 
 def at_rest(model: Model) -> State:

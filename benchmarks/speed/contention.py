@@ -75,7 +75,7 @@ def run(quick: bool) -> Result:
                 values[f"{name} {load} spinning {what} two"] = two
                 rows.append(_row(name, load, what, one, two))
     rows.append(
-        bound("bytes on one thread and on two", "the same", "the same" if same else "others", same, "a defect", 12)
+        bound("bytes on one thread and on two", "the same", "the same" if same else "others", same, "A defect.", 12)
     )
     return Result(rows, values=values)
 
@@ -85,7 +85,7 @@ def _row(name: str, load: int, what: str, one: float, two: float) -> Row:
     ours = f"{one:.3g}, {two:.3g} ({two / one:.2f})"
     if not load:
         return Row(quantity, NONE, ours)
-    otherwise = "threads are given up after a step that took longer, and tried again every 1 to 8 s"
+    otherwise = "Threads are given up after a step that took longer, and tried again every 1 to 8 s."
     return bound(quantity, f"≤ {MOST:g} ×", ours, two <= MOST * one, otherwise, 12)
 
 

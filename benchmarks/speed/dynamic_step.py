@@ -18,11 +18,11 @@ from sinew.solver.linear.multigrid.preconditioner import EmbeddedLattices
 from sinew.solver.linear.pcg import solve
 from sinew.solver.model import Model, Part, make_model
 from sinew.solver.scene import Material, Settings
-from speed.beams import CELLS, DT, GRAVITY, at_rest, outside
+from speed.beams import CELLS, DT, GRAVITY, TETS_AT_ONCE, at_once, at_rest, outside
 from speed.peers_mujoco import SETTINGS, Flex, make_flex
 from speed.peers_scipy import ITERATIONS, ConjugateGradients
 from speed.table import NONE, Benchmark, Row, bound, missing
-from speed.timing import in_turns, medians
+from speed.timing import in_turns, medians, repeated
 
 # 1 m × 0.25 m × 0.25 m: with 50 iterations MuJoCo comes to about 0.025 at 10K tets and 0.13 at 100K
 SIZE = (0.25, 0.25, 1.0)
@@ -33,6 +33,10 @@ SAME = 1.0e-9  # two converged solutions of one system are as near as this in th
 CONVERGED = 1.0e-12
 MOST = 1000  # iterations that are tried
 WITHOUT = 1.1e-5  # a tolerance at which multigrid does not stand by
+BEHIND = (
+    "With blocks of the diagonal, conjugate gradients need as many iterations here as in MuJoCo, so that all hangs on "
+    "how long one takes. Multigrid needs a tenth of them, but its coarse matrices are made anew in every step."
+)
 WAYS = {"block Jacobi": WITHOUT, "multigrid": CONVERGED}
 
 
@@ -56,10 +60,22 @@ class Beam:
         step(self.model, state, outside(self.model), DT, settings)
         return np.asarray(state.v)
 
-    def steps(self, settings: Settings) -> Callable[[], object]:
+    def steps(self, settings: Settings) -> Steps:
         """Returns what moves the beam on by a step, from rest."""
-        state, acts = at_rest(self.model), outside(self.model)
-        return lambda: step(self.model, state, acts, DT, settings)
+        return Steps(self.model, settings)
+
+
+class Steps:
+    """Steps of a beam: each call is the next one."""
+
+    def __init__(self, model: Model, settings: Settings) -> None:
+        """Begins at rest."""
+        self.model, self.settings, self.state, self.acts = model, settings, at_rest(model), outside(model)
+        self.iterations: list[int] = []
+
+    def __call__(self) -> None:
+        """Takes a step."""
+        self.iterations.append(step(self.model, self.state, self.acts, DT, self.settings).iterations)
 
 
 def make_beam(cells: tuple[int, int, int]) -> Beam:
@@ -167,23 +183,33 @@ def _at_equal_error(
         yield Row(f"{name} tets, error {largest:g}", NONE, f"not reached in {MOST} iterations")
         return
     peer.flex.start_again(theirs)
-    taken = medians(
-        in_turns({"MuJoCo": peer.flex.step, **{w: beam.steps(s) for w, s in asked.items()}}, rounds, first=2)
-    )
+    steps = {way: beam.steps(settings) for way, settings in asked.items()}
+    taken = step_times({"MuJoCo": peer.flex.step, **steps}, rounds, beam.model)
     best = min(asked, key=lambda way: taken[way])
     ratio = taken["MuJoCo"] / taken[best]
     key = f"mujoco.{name}.{largest:g}"
     values |= {f"{key}.ratio": ratio, f"{key}.mujoco": 1e3 * taken["MuJoCo"], f"{key}.mujoco iterations": theirs}
     values |= {f"{key}.{way}": 1e3 * taken[way] for way in asked}
     values |= {f"{key}.{way} iterations": s.max_iterations for way, s in asked.items()}
-    told = ", ".join(f"{way} {1e3 * taken[way]:.3g} ms ({s.max_iterations} iterations)" for way, s in asked.items())
+    told = ", ".join(f"{way} {1e3 * taken[way]:.3g} ms ({_count(steps[way])} iterations)" for way in asked)
     yield bound(
         f"{name} tets, a step at error {largest:g}, times faster than MuJoCo", f"at least {factor:g}",
         f"{ratio:.1f}: {told}; MuJoCo {1e3 * taken['MuJoCo']:.3g} ms ({theirs} iterations)", ratio >= factor,
-        "With blocks of the diagonal, conjugate gradients need as many iterations here as in MuJoCo, so that all hangs "
-        "on how long one takes. Multigrid needs a tenth of them, but its coarse matrices are made anew in every step: "
-        "when it was tried, 4 of 13 ms to an error of 5e-4 at 10K, and 28 of 52 ms to one of 0.06 at 100K.", 1,
+        BEHIND, 1,
     )  # fmt: skip
+
+
+def step_times(steps: dict[str, Callable[[], object]], rounds: int, model: Model) -> dict[str, float]:
+    """Returns how long a step takes by each way [s], in turns of as many as make `TETS_AT_ONCE` tets."""
+    count = at_once(model)
+    taken = medians(in_turns({way: repeated(call, count) for way, call in steps.items()}, rounds))
+    return {way: seconds / count for way, seconds in taken.items()}
+
+
+def _count(steps: Steps) -> str:
+    """Returns how many iterations steps have made: "47", or "40 to 47"."""
+    least, most = min(steps.iterations), max(steps.iterations)
+    return f"{most}" if least == most else f"{least} to {most}"
 
 
 def against_scipy(sizes: dict[str, tuple[int, int, int]], rounds: int, values: dict[str, float]) -> Iterator[Row]:
@@ -194,7 +220,8 @@ def against_scipy(sizes: dict[str, tuple[int, int, int]], rounds: int, values: d
         peer = ConjugateGradients(model.pattern, beam.values, model.X[:, 2] != 0.0)
         b = np.outer(model.mass, np.multiply(DT, GRAVITY))
         settings = Settings(tolerance=WITHOUT, max_iterations=ITERATIONS)
-        taken = medians(in_turns({"SciPy": lambda p=peer, b=b: p.solve(b), "Sinew": beam.steps(settings)}, rounds))
+        both = {"SciPy": lambda p=peer, b=b: p.solve(b), "Sinew": beam.steps(settings)}
+        taken = step_times(both, rounds, model)
         theirs = error(model, beam.values, peer.solve(b), beam.goal)
         mine = error(model, beam.values, beam.first_step(settings), beam.goal)
         values |= {f"scipy.{name}.scipy": 1e3 * taken["SciPy"], f"scipy.{name}.sinew": 1e3 * taken["Sinew"]}
@@ -225,8 +252,8 @@ BENCHMARK = Benchmark(
     "of a step is that of the velocities after the first one, in the energy norm of M + Δt² K, against the solution of "
     f"its linear system. MuJoCo: {SETTINGS}; it spreads mass evenly over its vertices and is judged with these "
     "masses. For each the fewest iterations that come to an error are sought, Sinew's with block Jacobi and with "
-    "multigrid standing by (a tolerance of 1e-5 or less); then steps with so many are taken in turns, medians of "
-    "seven, and the better of Sinew's two counts. SciPy: conjugate gradients with the blocks of the diagonal inverted, "
-    "on CSR or BSR, whichever is faster.",
+    "multigrid standing by (a tolerance of 1e-5 or less); then steps with so many are taken, in turns of as many "
+    f"as make {TETS_AT_ONCE:,} tets, medians of seven turns, and the better of Sinew's two counts. SciPy: "
+    "conjugate gradients with the blocks of the diagonal inverted, on CSR or BSR, whichever is faster.",
     run=run,
 )

@@ -8,7 +8,7 @@ twice lowers its share of the bandwidth. What it keeps to itself counts where it
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numba
 import numpy as np
@@ -26,6 +26,7 @@ from sinew.solver.linear.pcg import solve
 from sinew.solver.linear.upper_half import UpperHalf, add_rings, half_of, multiply_segment
 from sinew.solver.model import Model
 from speed.beams import DT
+from speed.timing import repeated
 
 VECTOR = 24  # bytes of a node's three numbers
 ITERATIONS = 20
@@ -46,6 +47,10 @@ class Kernel:
     call: Callable[[], object]
     bytes: float
     times: int = 1
+
+    def repeated(self, count: int) -> Kernel:
+        """Returns one whose call calls this one so many times."""
+        return replace(self, call=repeated(self.call, count), times=count * self.times)
 
 
 def kernels(model: Model) -> list[Kernel]:

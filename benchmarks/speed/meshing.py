@@ -23,7 +23,7 @@ LEVELS, QUICK_LEVELS = 2, 0  # of subdivision: 15,744 and 968 triangles
 DIVISIONS, QUICK_DIVISIONS = 42, 12  # 100K tets
 EDGE = 0.055  # of fTetWild, over the diagonal of the box: about 30K tets; its default of 0.05, 36K
 METHODS = ("smooth", "robust")
-SLOWER = "winding numbers of the lattice's points and the search for the nearest point take most of it"
+SLOWER = "Winding numbers of the lattice's points and the search for the nearest point take most of it."
 
 
 def suzanne(levels: int) -> Surface:
@@ -88,7 +88,7 @@ def told(seconds: float, nodes: np.ndarray, tets: np.ndarray) -> str:
 
 
 TOLD = "seconds, tets, smallest dihedral angle [°]"
-TETGEN_NEEDS = "it fills what is closed and crosses itself nowhere; the monkey's eyes and ears cross its head"
+TETGEN_NEEDS = "It fills what is closed and crosses itself nowhere; the monkey's eyes and ears cross its head."
 
 BENCHMARK = Benchmark(
     lines=(7,),

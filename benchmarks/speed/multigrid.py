@@ -26,8 +26,8 @@ ROUNDS = {"10K": (9, 5), "100K": (7, 3), "400K": (5, 2)}  # of multigrid and of 
 LOOSE, TIGHT = 1.0e-5, 1.0e-6
 MOST_ITERATIONS = 20000
 BY_MEMORY = (
-    "both are bound by memory: an iteration of multigrid reads the matrix once in 64 bits and twice in 32. Tried "
-    "without gain: smaller parts of coarse levels for two threads"
+    "Both are bound by memory: an iteration of multigrid reads the matrix once in 64 bits and twice in 32. Tried "
+    "without gain: smaller parts of coarse levels for two threads."
 )
 
 
@@ -128,7 +128,7 @@ def _growth(nu: float, counts: dict[str, int]) -> Row:
         f"grow less than {MOST_GROWTH:g} ×",
         f"{' / '.join(map(str, numbers))}: {grown:.2f} ×",
         grown < MOST_GROWTH,
-        "coarser lattices do not hold what is nearly incompressible",
+        "Coarser lattices do not hold what is nearly incompressible.",
         3,
     )
 

@@ -25,10 +25,10 @@ LENGTHS = (4.0, 1.0, 1.0)
 TOLERANCE = 1.0e-6
 SAME = 1.0e-4  # of the largest displacement, that the two may differ by
 OTHERWISE = (
-    "at 10K tets a solve makes about five passes over all tets with sums over edges and nodes (3.4 ms each where this "
+    "At 10K tets a solve makes about five passes over all tets with sums over edges and nodes (3.4 ms each where this "
     "was written), 67 iterations of conjugate gradients (0.13 ms by block Jacobi, 0.5 by multigrid), and sets up "
     "multigrid twice (3.4 ms): two threads bring little to systems of 2,600 nodes. Tried without gain: sums while "
-    "records are in the cache, as for large meshes, and coarse levels on two threads"
+    "records are in the cache, as for large meshes, and coarse levels on two threads."
 )
 PEERS = ("felupe", "cvxopt", "pymetis")
 
@@ -97,7 +97,7 @@ def compared(
         bound(_quantity(model), f"≥ {WANTED[size]:g} ×", told, ratio >= WANTED[size], OTHERWISE, 4),
         bound(
             f"{model.tet_count} tets: off from felupe's equilibrium, of the largest displacement", f"≤ {SAME:g}",
-            f"{off:.1e}", off <= SAME, "one of them is not at rest", 4,
+            f"{off:.1e}", off <= SAME, "One of them is not at rest.", 4,
         ),
         Row(
             f"{model.tet_count} tets: felupe's first solve, with its analysis, {' / '.join(ORDERINGS)} [s]", NONE,

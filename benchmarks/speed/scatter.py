@@ -100,7 +100,7 @@ def _rows(name: str, found: Runs, wanted: float, slower: float) -> list[Row]:
             f"{count}",
             f"{found.back}",
             found.back == count,
-            "the others ended twisted, and the solve says so",
+            "The others ended twisted, and the solve says so.",
             5,
         ),
     ]

@@ -14,7 +14,7 @@ from frame.result import Picture, Result
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.report import StepReport
 from sinew.solver.model import Model
-from speed.beams import CELLS, DT, ITERATIONS, WHAT, at_rest, beam, outside, settings
+from speed.beams import CELLS, DT, ITERATIONS, TETS_AT_ONCE, WHAT, at_once, at_rest, beam, outside, settings
 from speed.table import NONE, Benchmark, Row, bound
 from speed.timing import in_turns, medians, threads
 from speed.triad import Triad
@@ -28,13 +28,12 @@ SIZES = {
     "200K": (25, 25, 64), "400K": CELLS["400K"], "800K": (40, 40, 100),
 }  # fmt: skip
 STEEPEST = 1.1
-TETS_AT_ONCE = 40_000  # of small beams some steps are taken at once: the triads have emptied the caches before
 DAMPING = 0.01  # that bodies have by default [s]: records of tets are twice as long
 DAMPED = f"100K, damped by {DAMPING:g} s as bodies are by default"
 STAGES = {"elements": "tets", "assembly": "assembly", "solve": "solve"}
 SLOWER = (
-    "what fits the caches is bound by instructions, which the triads do not tell, and its passes are so short that "
-    "threads wait for each other between them; what does not waits for memory: see the roofline for how near it is"
+    "What fits the caches is bound by instructions, which the triads do not tell, and its passes are so short that "
+    "threads wait for each other between them; what does not waits for memory: see the roofline for how near it is."
 )
 
 
@@ -67,7 +66,7 @@ class Stepping:
         """Begins at rest, with so many threads."""
         self.model, self.count, self.state, self.outside = model, count, at_rest(model), outside(model)
         self.settings = settings(model)
-        self.at_once = max(1, TETS_AT_ONCE // model.tet_count)
+        self.at_once = at_once(model)
         self.reports: list[StepReport] = []
 
     def __call__(self) -> None:
@@ -150,12 +149,12 @@ def growth(found: Mapping[str, Cost]) -> list[Row]:
         if len(chosen) > 1:
             slope = exponent(chosen)
             sizes = f"{len(chosen)} sizes, {chosen[0].tets} to {chosen[-1].tets} tets"
-            quantity, otherwise = f"exponent of cost over tets, {which}: {sizes}", f"by stages, see the plot; {STEEPER}"
+            quantity, otherwise = f"exponent of cost over tets, {which}: {sizes}", STEEPER
             rows.append(bound(quantity, f"< {STEEPEST:g}", f"{slope:.3f}", slope < STEEPEST, otherwise, line=11))
     return rows
 
 
-STEEPER = "what fits the processor's caches costs less per tet, and larger meshes leave them"
+STEEPER = "What fits the processor's caches costs less per tet, and larger meshes leave them: see the plot."
 
 
 def plot(found: Mapping[str, Mapping[int, Cost]]):
@@ -189,6 +188,7 @@ BENCHMARK = Benchmark(
     title="A step",
     what=f"{WHAT}. Each step is a whole one of implicit Euler from state to state, with {ITERATIONS} iterations of "
     "conjugate gradients in float64: rotations and records of tets, assembly, solve, counting of inverted tets. One "
-    "and two threads take turns with triads; medians of seven rounds, each of so many steps as make 40,000 tets.",
+    "and two threads take turns with triads; medians of seven rounds, each of as many steps as make "
+    f"{TETS_AT_ONCE:,} tets, or one.",
     run=run,
 )

@@ -29,6 +29,16 @@ def in_turns(calls: Mapping[str, Callable[[], object]], rounds: int = ROUNDS, fi
     return taken
 
 
+def repeated(call: Callable[[], object], times: int) -> Callable[[], None]:
+    """Returns what calls it so many times, one after the other: all but the first find caches and threads warm."""
+
+    def calls() -> None:
+        for _ in range(times):
+            call()
+
+    return calls
+
+
 def seconds(call: Callable[[], object]) -> float:
     """Returns how long one call takes [s]; nothing is collected meanwhile."""
     collects = gc.isenabled()
