@@ -37,7 +37,7 @@ class SinewPreferences(bpy.types.AddonPreferences):
     keep_ready: BoolProperty(
         name="Keep the Solver Ready",
         description="While the file has bodies, keep a process that has the solver loaded, so that a bake begins at "
-        "once. Takes 250 MB of memory",
+        "once. Takes 200 MB of memory",
         default=True,
     )
 

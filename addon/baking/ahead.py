@@ -18,7 +18,7 @@ WAIT = ("wait", "--json")
 
 
 class Ahead:
-    """The two processes. Call `look` once a second."""
+    """The two processes. Call `look` every now and then."""
 
     def __init__(self, command: Callable[[Sequence[str]], list[str]] = child_command) -> None:
         """Makes ready; nothing runs yet. `command` returns what runs `sinew ARGUMENTS`."""
@@ -109,7 +109,7 @@ class Ahead:
             code = self._waiting.exit_code()
             self._is_ready |= any(event["event"] == "ready" for event in self._waiting.events())
             if code is not None:
-                self._has_failed = True  # it would fail again, every second
+                self._has_failed = True  # it would fail again at every look
                 self._close_waiting()
 
     def _close_compiling(self) -> None:
