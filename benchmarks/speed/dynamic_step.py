@@ -61,21 +61,23 @@ class Beam:
         return np.asarray(state.v)
 
     def steps(self, settings: Settings) -> Steps:
-        """Returns what moves the beam on by a step, from rest."""
+        """Returns what steps the beam."""
         return Steps(self.model, settings)
 
 
 class Steps:
-    """Steps of a beam: each call is the next one."""
+    """Steps of a beam, as many from rest per call as make `TETS_AT_ONCE` tets."""
 
     def __init__(self, model: Model, settings: Settings) -> None:
-        """Begins at rest."""
-        self.model, self.settings, self.state, self.acts = model, settings, at_rest(model), outside(model)
+        """Makes ready."""
+        self.model, self.settings, self.acts, self.count = model, settings, outside(model), at_once(model)
         self.iterations: list[int] = []
 
     def __call__(self) -> None:
-        """Takes a step."""
-        self.iterations.append(step(self.model, self.state, self.acts, DT, self.settings).iterations)
+        """Takes them."""
+        state = at_rest(self.model)
+        for _ in range(self.count):
+            self.iterations.append(step(self.model, state, self.acts, DT, self.settings).iterations)
 
 
 def make_beam(cells: tuple[int, int, int]) -> Beam:
@@ -184,7 +186,7 @@ def _at_equal_error(
         return
     peer.flex.start_again(theirs)
     steps = {way: beam.steps(settings) for way, settings in asked.items()}
-    taken = step_times({"MuJoCo": peer.flex.step, **steps}, rounds, beam.model)
+    taken = step_times({"MuJoCo": repeated(peer.flex.step, at_once(beam.model)), **steps}, rounds, beam.model)
     best = min(asked, key=lambda way: taken[way])
     ratio = taken["MuJoCo"] / taken[best]
     key = f"mujoco.{name}.{largest:g}"
@@ -200,10 +202,8 @@ def _at_equal_error(
 
 
 def step_times(steps: dict[str, Callable[[], object]], rounds: int, model: Model) -> dict[str, float]:
-    """Returns how long a step takes by each way [s], in turns of as many as make `TETS_AT_ONCE` tets."""
-    count = at_once(model)
-    taken = medians(in_turns({way: repeated(call, count) for way, call in steps.items()}, rounds))
-    return {way: seconds / count for way, seconds in taken.items()}
+    """Returns how long a step takes by each way [s], each call of which takes as many as make `TETS_AT_ONCE` tets."""
+    return {way: seconds / at_once(model) for way, seconds in medians(in_turns(steps, rounds)).items()}
 
 
 def _count(steps: Steps) -> str:
@@ -220,7 +220,7 @@ def against_scipy(sizes: dict[str, tuple[int, int, int]], rounds: int, values: d
         peer = ConjugateGradients(model.pattern, beam.values, model.X[:, 2] != 0.0)
         b = np.outer(model.mass, np.multiply(DT, GRAVITY))
         settings = Settings(tolerance=WITHOUT, max_iterations=ITERATIONS)
-        both = {"SciPy": lambda p=peer, b=b: p.solve(b), "Sinew": beam.steps(settings)}
+        both = {"SciPy": repeated(lambda p=peer, b=b: p.solve(b), at_once(model)), "Sinew": beam.steps(settings)}
         taken = step_times(both, rounds, model)
         theirs = error(model, beam.values, peer.solve(b), beam.goal)
         mine = error(model, beam.values, beam.first_step(settings), beam.goal)

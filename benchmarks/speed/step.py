@@ -60,20 +60,21 @@ class Cost:
 
 
 class Stepping:
-    """A beam that is stepped on, and what its steps have told."""
+    """A beam that is stepped, and what its steps have told."""
 
     def __init__(self, model: Model, count: int) -> None:
-        """Begins at rest, with so many threads."""
-        self.model, self.count, self.state, self.outside = model, count, at_rest(model), outside(model)
+        """Makes ready, with so many threads."""
+        self.model, self.count, self.outside = model, count, outside(model)
         self.settings = settings(model)
         self.at_once = at_once(model)
         self.reports: list[StepReport] = []
 
     def __call__(self) -> None:
-        """Takes some steps."""
+        """Takes some steps from rest: where the beam has come to rest again, fewer iterations would do."""
+        state = at_rest(self.model)
         with threads(self.count):
             for _ in range(self.at_once):
-                self.reports.append(step(self.model, self.state, self.outside, DT, self.settings))
+                self.reports.append(step(self.model, state, self.outside, DT, self.settings))
 
     def cost(self, taken: float, rounds: int, triad: Mapping[int, float]) -> Cost:
         """Returns what a step costs where a call took so long [s], and the median stages of the last so many calls."""
