@@ -29,7 +29,7 @@ DISORDER = 0.02  # share of inverted tets above which solves are
 ORDERLY = 0.01  # as exact as this
 LOOSE = 0.1  # relative residual of other linear solves far from rest; 0.5 never arrives
 CARRIED = 0.03  # the same of the solve that moves a body along with its held nodes
-NEAR = 1.0e-2  # residual from which the true tangent is tried
+ENOUGH = 0.1  # of the tolerance: what an old tangent has to promise to be used once more
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,12 +118,15 @@ def solve(
             break
         tangled = stages.is_untangling
         exact = _exactness(tangled, answer.inverted / model.tet_count, residual, before, tolerance)
-        d = None
-        if residual <= NEAR and not tangled and answer.below == 0:
-            d = search.true_direction(stages.law, x, exact)
+        is_smooth, d = not tangled and answer.below == 0, None
+        if is_smooth and residual * residual <= ENOUGH * tolerance * before < np.inf:
+            d = search.old_direction(exact)
+        if d is None and is_smooth and search.may_be_true(residual):
+            d = search.true_direction(stages.law, x, exact, residual)
         if d is None:
             d = search.direction(stages.law, x, exact)
-        is_last = residual * exact <= tolerance
+        # an old tangent wins as many digits once more
+        is_last = residual * exact * exact <= ENOUGH * tolerance
         x, answer, has_way = search.step(stages.law, x, answer, d, tangled, is_last)
         iterations, before = iterations + 1, residual
     if stages.is_untangling:  # told is what holds under the law that was asked for

@@ -22,6 +22,8 @@ from .step_length import ENOUGH, Bracket, extrapolated, lowering, no_rise
 from .ties import Ties, Widening
 
 CG_ITERATIONS = 2000
+NEAR = 1.0e-2  # residual from which the true tangent is tried
+GENTLE = 0.8  # smallest stretch from which it is tried sooner: hardly a tet's own is indefinite there
 HARDLY = 1.0e-12  # of the size of the mesh: what round-off alone moves held nodes by
 
 
@@ -39,14 +41,17 @@ class Search:
         self.force = np.empty((model.node_count, 3))
         self.work = tet_work(model.pattern)
         self.law: Hyperelastic | None = None  # of the last look
+        self.is_here = False  # whether the tangent is that where forces are
         self.has_order = False  # whether tets had that of `in_order` in the last pass over them
         self.lattices = EmbeddedLattices(model.X)
         self.lattices_of_mesh = EmbeddedLattices(model.X, mesh=model.pattern)
         self.is_hard = False  # whether the last system was, for block Jacobi
+        self.is_solved = False  # whether the matrix is that of the last system
         self.widening: Widening | None = None
         self.cg_iterations = 0
         self.systems = 0
         self.is_definite = True  # whether the true tangent may still be asked
+        self.is_gentle = True  # whether it may be asked far from rest
         self.is_true = False  # whether that is what the last look has left
 
     @property
@@ -62,12 +67,12 @@ class Search:
 
     def look(self, law: Hyperelastic, x: Floats, clamp: bool = True) -> Answer:
         """Computes forces, loads included, and tangent at x; returns how it is there, energy in the loads included."""
-        self.law, self.is_true = law, not clamp
+        self.law, self.is_true, self.is_here, self.is_solved = law, not clamp, True, False
         return self._acted_on(forces_and_tangent(*self._of(law), x, self.values, self.force, self.work, clamp), x)
 
     def feel(self, law: Hyperelastic, x: Floats) -> Answer:
-        """Does what `look` does, but for the tangent, which is none until the next look."""
-        self.law = None
+        """Does what `look` does, but for the tangent, which stays that of the last look."""
+        self.is_here = False
         return self._acted_on(forces(*self._of(law), x, self.force, self.work), x)
 
     def smallest(self) -> Floats:
@@ -88,24 +93,33 @@ class Search:
 
     def direction(self, law: Hyperelastic, x: Floats, tolerance: float) -> Floats:
         """Returns d with K d = f for the clamped tangent K at x, to a relative residual, and zero at held nodes."""
-        if self.is_true or self.law is None:
+        if self.is_true or not self.is_here:
             self.look(law, x)
         return self._solve(tolerance)[0]
 
-    def true_direction(self, law: Hyperelastic, x: Floats, tolerance: float) -> Floats | None:
+    def old_direction(self, tolerance: float) -> Floats | None:
+        """Returns d for forces here and the tangent of an earlier look, or None where forces have left none of it."""
+        if self.law is None or self.is_here or self.law.left is not None or self.acting:
+            return None
+        d, has_solved = self._solve(tolerance)
+        return d if has_solved and self._along(d) > 0.0 else None
+
+    def may_be_true(self, residual: float) -> bool:
+        """Returns whether the true tangent is to be tried: near rest, or where the last step has left it."""
+        return self.is_definite and (residual <= NEAR or (self.is_true and self.is_here and self.is_gentle))
+
+    def true_direction(self, law: Hyperelastic, x: Floats, tolerance: float, residual: float) -> Floats | None:
         """Returns d for the true tangent at x, or None where that leads nowhere.
 
         Where tets are pressed, the clamped tangent is too stiff, and a step leaves half of the residual. Near a stable
         equilibrium the true tangent is definite, though that of single tets is not.
         """
-        if not self.is_definite:
-            return None
-        if not self.is_true or self.law is None:  # else the step to x has left it
+        if not self.is_true or not self.is_here:  # else the step to x has left it
             self.look(law, x, clamp=False)
         d, has_solved = self._solve(tolerance)
         if has_solved and self._along(d) > 0.0:
             return d
-        self.is_definite = False
+        self.is_definite, self.is_gentle = residual > NEAR, False
         return None
 
     def carried(self, law: Hyperelastic, x: Floats, held: Held, tolerance: float) -> Floats:
@@ -144,16 +158,16 @@ class Search:
         if not is_tangled and not before.below and any(isinstance(acting, Tying) for acting in self.acting):
             # a look changes what touches what, and with it the energy that a step has to lower
             length = lowering(before.energy, slope, rounding, lambda s: self._energy(law, x + s * d))
-            answer, bracket = self._look_on(law, x + length * d), Bracket(slope, length)
+            answer, bracket = self._look_on(law, x + length * d, before), Bracket(slope, length)
             while bracket.narrow(self._along(d)):
-                answer = self._look_on(law, x + bracket.length * d)
+                answer = self._look_on(law, x + bracket.length * d, before)
             length = bracket.length
             return x + length * d, answer, length > 0.0
         if is_tangled or before.below:
             answer = self.feel(law, x + d)
             length = extrapolated(slope, self._along(d))
             return x + length * d, self.look(law, x + length * d), True
-        answer = self.feel(law, x + d) if is_last else self._look_on(law, x + d)
+        answer = self.feel(law, x + d) if is_last else self._look_on(law, x + d, before)
         if answer.below:
             length = extrapolated(slope, self._along(d))
         elif answer.energy <= before.energy - ENOUGH * slope + rounding:
@@ -162,11 +176,11 @@ class Search:
             length = lowering(before.energy, slope, rounding, lambda s: self._energy(law, x + s * d))
         if length == 1.0:
             return x + d, answer, True
-        return x + length * d, self._look_on(law, x + length * d), length > 0.0
+        return x + length * d, self._look_on(law, x + length * d, before), length > 0.0
 
-    def _look_on(self, law: Hyperelastic, x: Floats) -> Answer:
-        """Looks at x for the kind of tangent that has led there: it is likely to be the one that leads on."""
-        return self.look(law, x, clamp=not self.is_true)
+    def _look_on(self, law: Hyperelastic, x: Floats, before: Answer) -> Answer:
+        """Looks at x for the kind of tangent that has led there, or for the true one where nothing is pressed hard."""
+        return self.look(law, x, clamp=not (self.is_true or (self.is_gentle and before.smallest >= GENTLE)))
 
     def _solve(self, tolerance: float) -> tuple[Floats, bool]:
         d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], self.force, 0.0)
@@ -174,9 +188,9 @@ class Search:
 
     def _solve_for(self, d: Floats, b: Floats, tolerance: float) -> bool:
         pattern, values, lattices = self._system()
-        lattices = replace(lattices, is_hard=self.is_hard)
+        lattices = replace(lattices, is_hard=self.is_hard, is_same=self.is_hard and self.is_solved)
         solved = pcg.solve(pattern, values, b, self.is_free, d, tolerance, CG_ITERATIONS, preconditioner=lattices)
-        self.is_hard = solved.taken_over
+        self.is_hard, self.is_solved = solved.taken_over, True
         self.cg_iterations += solved.iterations
         self.systems += 1
         return solved.converged

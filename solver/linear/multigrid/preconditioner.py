@@ -9,7 +9,7 @@ from ...arrays import Bools, Floats
 from ..pattern import BlockPattern
 from ..rigid_modes import RigidModes
 from .hierarchy import hierarchy_of
-from .refresh import refresh
+from .refresh import last_of, refresh
 from .search import search
 
 # A relative residual as small as this is asked for: multigrid from the start
@@ -36,18 +36,20 @@ class EmbeddedLattices:
             Jacobi has not solved in `PATIENCE` iterations is hard then.
         mesh: The pattern whose blocks are the edges of the mesh, where matrices have more; None: the matrix's own.
         is_hard: Whether block Jacobi alone did not do for a matrix like the one at hand.
+        is_same: Whether the matrix is the one that multigrid was set up for last with these levels.
     """
 
     X: Floats
     at_once: bool = True
     mesh: BlockPattern | None = None
     is_hard: bool = False
+    is_same: bool = False
 
     def patience(self, pattern: BlockPattern, tolerance: float) -> int:
         """Returns how many iterations of block Jacobi come first."""
         if pattern.node_count < LEAST_NODES:
             return PATIENCE_IF_SMALL
-        if self.at_once and tolerance <= TIGHT:
+        if self.is_same or (self.at_once and tolerance <= TIGHT):
             return 0
         is_hard = self.is_hard or (self.at_once and tolerance <= MODERATE)
         return PATIENCE_IF_HARD if is_hard else PATIENCE
@@ -69,5 +71,6 @@ class EmbeddedLattices:
         Returns:
             The iterations, and the largest relative residual of an island.
         """
-        multigrid = refresh(hierarchy_of(pattern, self.X, self.mesh), pattern, values, is_free)
+        hierarchy = hierarchy_of(pattern, self.X, self.mesh)
+        multigrid = last_of(hierarchy) if self.is_same else refresh(hierarchy, pattern, values, is_free)
         return search(pattern, values, b, is_free, x, tolerance, max_iterations, least, modes, multigrid)

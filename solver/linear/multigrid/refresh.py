@@ -67,10 +67,13 @@ class Work:
     """Arrays that every `refresh` of a hierarchy writes anew; see `Multigrid`.
 
     Attributes:
+        scale, largest: As there; ones until the first `refresh`.
         blocks: Blocks of the coarse matrices in 64 bits, one array per level from 1 on.
         between: Blocks of A P of any level.
     """
 
+    scale: Floats
+    largest: Floats
     values: Singles
     inverse: Singles
     weight: Singles
@@ -95,9 +98,8 @@ def refresh(hierarchy: Hierarchy, pattern: BlockPattern, values: Floats, is_free
         is_free: Which nodes are solved for, (n,).
     """
     work = _work(hierarchy)
-    work.r[:] = 0.0  # what an earlier search has left at held nodes may be no numbers
-    scale = _scale(pattern, values, is_free)
-    row_scale = scale[hierarchy.row_island]
+    work.scale[:] = _scale(pattern, values, is_free)
+    row_scale = work.scale[hierarchy.row_island]
     row_start, column, diagonal, blocks = pattern.row_start, pattern.column, pattern.diagonal, values
     kept, place, weights = is_free, 0, 0
     for level, coarsening in enumerate(hierarchy.coarsenings):
@@ -122,15 +124,17 @@ def refresh(hierarchy: Hierarchy, pattern: BlockPattern, values: Floats, is_free
         blocks, kept = above, np.ones(coarsening.coarse_count, bool)
     part_scale = row_scale[hierarchy.level_start[-2] + hierarchy.part_start[:-1]]
     factor(hierarchy.part_start, row_start, column, diagonal, blocks, part_scale, hierarchy.factors_start, work.factors)
-    made = Multigrid(
-        hierarchy, scale, work.values, work.inverse, work.weight, work.factors, np.zeros(len(hierarchy.coarsenings)),
-        np.zeros((0, 3), np.int64), np.zeros((0, 2), np.float32), work.r, work.x, work.d,
-    )  # fmt: skip
-    largest = _largest(made)
-    tasks, numbers = v_cycle(largest)
+    work.largest[:] = _largest(last_of(hierarchy))
+    return last_of(hierarchy)
+
+
+def last_of(hierarchy: Hierarchy) -> Multigrid:
+    """Returns what the last `refresh` of a hierarchy has made, for other searches with the same matrix."""
+    work = _work(hierarchy)
+    work.r[:] = 0.0  # what an earlier search has left at held nodes may be no numbers
     return Multigrid(
-        hierarchy, scale, work.values, work.inverse, work.weight, work.factors, largest, tasks, numbers,
-        work.r, work.x, work.d,
+        hierarchy, work.scale, work.values, work.inverse, work.weight, work.factors, work.largest,
+        *v_cycle(work.largest), work.r, work.x, work.d,
     )  # fmt: skip
 
 
@@ -255,6 +259,8 @@ def _work(hierarchy: Hierarchy) -> Work:
     if hierarchy not in _kept:
         rows = hierarchy.row_count
         _kept[hierarchy] = Work(
+            scale=np.ones(int(hierarchy.row_island.max(initial=-1)) + 1),
+            largest=np.ones(len(hierarchy.coarsenings)),
             values=np.zeros((len(hierarchy.all_column), 9), np.float32),
             inverse=np.zeros((rows, 6), np.float32),
             weight=np.zeros(len(hierarchy.hang_node), np.float32),
