@@ -12,15 +12,14 @@ from .hierarchy import hierarchy_of
 from .refresh import last_of, refresh
 from .search import search
 
-# A relative residual as small as this is asked for: multigrid from the start
-TIGHT = 1.0e-5
+# A relative residual as small as this is asked for, of a stiffness without masses: multigrid from the start. Where less
+# is asked for, block Jacobi may be done before multigrid is set up
+MODERATE = 5.0e-3
 # Else where block Jacobi has not arrived after so many iterations: to set up multigrid takes about as long
 PATIENCE = 50
 # The same where a matrix like this one was too hard for block Jacobi; without these few, which take away what is rough,
 # two of four tangles of 50,000 tets ended twisted
 PATIENCE_IF_HARD = 10
-# as it is for a stiffness without masses where more than this is asked for
-MODERATE = 5.0e-3
 # In smaller systems in any case after more: an iteration of block Jacobi costs next to nothing there
 LEAST_NODES = 300
 PATIENCE_IF_SMALL = 300
@@ -49,10 +48,9 @@ class EmbeddedLattices:
         """Returns how many iterations of block Jacobi come first."""
         if pattern.node_count < LEAST_NODES:
             return PATIENCE_IF_SMALL
-        if self.is_same or (self.at_once and tolerance <= TIGHT):
+        if self.is_same or (self.at_once and tolerance <= MODERATE):
             return 0
-        is_hard = self.is_hard or (self.at_once and tolerance <= MODERATE)
-        return PATIENCE_IF_HARD if is_hard else PATIENCE
+        return PATIENCE_IF_HARD if self.is_hard else PATIENCE
 
     def search(
         self,

@@ -188,6 +188,8 @@ def search(
         )  # fmt: skip
 
     bb = np.maximum(residual(np.where(is_free[:, None], 0.0, x)), 0.0 if least is None else np.square(least))
+    if modes is not None and not len(modes.arms):
+        modes = None  # none are told apart
     if modes is not None:
         balance(modes, pattern, b, x)
     iterations = 0
