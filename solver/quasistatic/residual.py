@@ -11,6 +11,8 @@ that a thousandth of them is left while four tets in ten are still inside out. O
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from ..arrays import Bools, Floats
@@ -20,6 +22,15 @@ LEAST_STRAIN = 1.0e-3  # ε
 
 
 ALL = slice(None)
+
+_kept: WeakKeyDictionary[Model, list[float]] = WeakKeyDictionary()
+
+
+def least_scales(model: Model) -> list[float]:
+    """Returns ε S [N] of every body, found once."""
+    if model not in _kept:
+        _kept[model] = [least_scale(model, body.tets) for body in model.bodies]
+    return _kept[model]
 
 
 def least_scale(model: Model, tets: slice = ALL) -> float:
@@ -34,8 +45,9 @@ def least_scale(model: Model, tets: slice = ALL) -> float:
 def residual_of(force: Floats, is_free: Bools, least: float) -> float:
     """Returns the residual of forces [N], (n, 3), infinite where they are no numbers, for ε S [N]."""
     # np.linalg.norm's sum depends on the number of threads
-    out_of_balance = float(np.sqrt(np.sum(force[is_free] ** 2)))
-    held = float(np.sqrt(np.sum(force[~is_free] ** 2)))
+    squares = np.einsum("ni,ni->n", force, force)
+    out_of_balance = float(np.sqrt(np.sum(squares[is_free])))
+    held = float(np.sqrt(np.sum(squares[~is_free])))
     if not np.isfinite(out_of_balance) or not np.isfinite(held):
         return float("inf")
     return out_of_balance / max(held, least)

@@ -17,7 +17,7 @@ from ..linear.pattern import BlockPattern
 from ..model import Model
 from .held import Held
 from .outside import Acting, Tying
-from .residual import least_scale, residual_of
+from .residual import least_scales, residual_of
 from .step_length import ENOUGH, Bracket, extrapolated, lowering, no_rise
 from .ties import Ties, Widening
 
@@ -36,7 +36,7 @@ class Search:
         self.load, self.all_acting = load, tuple(acting)
         self.is_tangled = False  # what waits for a shape does not act then
         self.moduli = float(np.sum(model.volume * (2.0 * model.mu + model.lam)))
-        self.bodies = [(body.nodes, least_scale(model, body.tets)) for body in model.bodies]
+        self.bodies = [(body.nodes, least) for body, least in zip(model.bodies, least_scales(model), strict=True)]
         self.values = np.empty((model.pattern.block_count, 9))
         self.force = np.empty((model.node_count, 3))
         self.work = tet_work(model.pattern)
@@ -130,7 +130,7 @@ class Search:
         """
         jumped = x.copy()
         jumped[held.nodes] = held.positions
-        farthest = float(np.abs(jumped - x).max(initial=0.0))
+        farthest = float(np.abs(held.positions - x[held.nodes]).max(initial=0.0))
         if farthest <= HARDLY * float(np.ptp(self.model.X, axis=0).max()) or self.look(law, x).inverted:
             return jumped
         d, b = jumped - x, np.where(self.is_free[:, None], self.force, 0.0)
