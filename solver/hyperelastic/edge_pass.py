@@ -15,13 +15,14 @@ import numpy as np
 from ..arrays import Indices
 from ..jit import kernel
 from ..linear.pattern import BlockPattern, Unsigned
-from ..linear.threes import add, load, nothing, numbers, store, three
+from ..linear.threes import add, load, nothing, numbers, prefetch, store, three
 from .tet_pass import BLOCKS, RECORD
 
 # Of many tets, what a part of them leaves, half a megabyte, is added up before it leaves the processor's cache: from
 # memory that takes several times as long. Where neighbours come after each other, parts have most edges to themselves.
 MANY = 16384
 AT_ONCE = 1024
+AHEAD = 32  # shares of tets that memory is asked for ahead of their use: they lie here and there
 PAIRS = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))  # order of the blocks of a tet
 
 
@@ -89,17 +90,27 @@ def _edges(pattern: BlockPattern) -> Edges:
     )
 
 
+@kernel(inline=True, inside=True)
+def place_of(share):
+    """Returns where the block that a share says begins among the numbers of all records."""
+    return RECORD * (share >> np.uint32(4)) + BLOCKS + 9 * ((share >> np.uint32(1)) & np.uint32(7))
+
+
 @kernel(contract=True)
 def gather_edges(begin, end, upper, lower, start, shares, record, values):
     """Writes the blocks of the edges from `begin` to `end` [N/m], (b, 9)."""
+    last = start[len(start) - 1] - np.uint32(1)
     for edge in range(begin, end):
         # what tets have the one way round, and what the other
         a, b, c, u, v, w = nothing(), nothing(), nothing(), nothing(), nothing(), nothing()
         for place in range(start[edge], start[edge + 1]):
             share = shares[place]
+            ahead = place_of(shares[min(place + np.uint32(AHEAD), last)])
+            prefetch(record, ahead)
+            prefetch(record, ahead + 8)
             there = 1.0 if share & np.uint32(1) == 0 else 0.0
             back = 1.0 - there
-            block = RECORD * (share >> np.uint32(4)) + BLOCKS + 9 * ((share >> np.uint32(1)) & np.uint32(7))
+            block = place_of(share)
             row = load(record, block)
             a, u = add(a, there, row), add(u, back, row)
             row = load(record, block + 3)
@@ -121,10 +132,14 @@ def gather_edges(begin, end, upper, lower, start, shares, record, values):
 @kernel(contract=True)
 def gather_nodes(begin, end, wanted, row_start, diagonal, corner_start, corners, record, values, force):
     """Writes the forces on the nodes from `begin` to `end` [N], (n, 3), and, where wanted, the diagonal blocks."""
+    last = corner_start[len(corner_start) - 1] - np.uint32(1)
     for node in range(begin, end):
         pull = nothing()
         for place in range(corner_start[node], corner_start[node + 1]):
             corner, w = corners[place] & np.uint32(3), RECORD * (corners[place] >> np.uint32(2))
+            ahead = RECORD * (corners[min(place + np.uint32(AHEAD), last)] >> np.uint32(2))
+            prefetch(record, ahead)
+            prefetch(record, ahead + 8)
             if corner == 0:
                 pull = add(pull, -1.0, load(record, w))
                 pull = add(pull, -1.0, load(record, w + 3))
