@@ -83,7 +83,7 @@ def test_any_positive_blocks_on_the_tets_will_do():
 def test_threads_change_no_bit():
     model, values, is_free = bar_problem((6, 6, 20))
     b, results = np.random.default_rng(10).normal(size=model.X.shape), []
-    for threads in (1, None, 1):
+    for threads in (1, 1, None):
         set_thread_count(threads)
         x = np.zeros_like(b)
         solve(model.pattern, values, b, is_free, x, 1e-6, 100, preconditioner=EmbeddedLattices(model.X))

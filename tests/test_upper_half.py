@@ -9,17 +9,20 @@ import pytest
 
 from sinew.solver.linear import pcg
 from sinew.solver.linear.pattern import block_pattern
-from sinew.solver.linear.upper_half import add_rings, multiply_segment, upper_half
+from sinew.solver.linear.upper_half import add_rings, multiply_segment, pack_rows, upper_half
 from test_step_linear import random_system
 
 CELLS = (9, 9, 25)  # in a bar whose rows reach so far ahead that segments get two rings each
 multiply_segment_here = numba.njit(multiply_segment.py_func)
 add_rings_here = numba.njit(add_rings.py_func)
+pack_rows_here = numba.njit(pack_rows.py_func)
 
 
 def product(half, pattern, values, p):
     """A p by the kernels, segment after segment from the last to the first, and p·(A p)."""
-    half.pack(pattern, values)
+    pack_rows_here(
+        0, pattern.node_count, pattern.diagonal, pattern.row_start, values, half.row_start, half.values
+    )  # fmt: skip
     half.ring[:] = np.nan  # whatever is there does not count
     vectors, behind = np.empty_like(p), np.vstack([p, np.full((1, 3), np.nan)])
     along = 0.0

@@ -23,7 +23,7 @@ from sinew.solver.linear.multigrid.cycle import GATHER, SPREAD, STEP, run_passes
 from sinew.solver.linear.multigrid.hierarchy import hierarchy_of
 from sinew.solver.linear.multigrid.refresh import Multigrid, cycle_of, refresh
 from sinew.solver.linear.pcg import solve
-from sinew.solver.linear.upper_half import UpperHalf, add_rings, half_of, multiply_segment
+from sinew.solver.linear.upper_half import UpperHalf, add_rings, half_of, multiply_segment, pack_rows
 from sinew.solver.model import Model
 from speed.beams import DT
 from speed.timing import repeated
@@ -131,7 +131,10 @@ def half_kernel(model: Model, half: UpperHalf, p: Floats) -> Kernel:
         )  # fmt: skip
         return out[0]
 
-    h.pack(model.pattern, workspace(model.pattern).values)
+    pattern, values = model.pattern, workspace(model.pattern).values
+    numba.njit(pack_rows.py_func)(
+        0, pattern.node_count, pattern.diagonal, pattern.row_start, values, h.row_start, h.values
+    )  # fmt: skip
     return Kernel(BY_HALF, multiply, half_bytes(h) + 2.0 * VECTOR * len(p))
 
 

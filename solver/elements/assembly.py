@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Floats
-from ..geometry.chunks import run_ranges
-from ..jit import kernel
+from ..geometry.crew import TASK, crew_of, is_over, post, take, tell, wait
+from ..jit import kernel, thread_count
 from ..linear.edges import edge_shares
 from ..linear.pattern import BlockPattern
 from ..linear.threes import (
@@ -49,7 +49,7 @@ from .record import (
     WITH_DAMPING,
 )  # fmt: skip
 
-LEAST, PARTS = 256, 32  # nodes that a thread works on at once, at least, and parts that many nodes are in
+LEAST, PARTS = 64, 32  # nodes that a thread works on at once, at least, and parts that many nodes are in
 
 
 def assemble(
@@ -77,24 +77,52 @@ def assemble(
     edges, p = edge_shares(pattern), pattern
     first, last = (nodes.start, nodes.stop) if nodes else (0, pattern.node_count)
     at_once = max(LEAST, (last - first) // PARTS)
-
-    def gather(begin: int, end: int) -> None:
-        gather_rows(
-            begin, end, stiff, damp, diagonal_mass, p.row_start, p.column, p.diagonal, edges.of_row, edges.upper,
-            edges.lower, edges.start, edges.shares, p.corner_start, p.corners, warped, values, force,
-        )  # fmt: skip
-
-    def complete(begin: int, end: int) -> None:
-        complete_rows(begin, end, diagonal_mass, p.row_start, p.column, p.diagonal, values)
-
     if len(edges.others):
         start, end = pattern.row_start[first], pattern.row_start[last]
         values[edges.others[(edges.others >= start) & (edges.others < end)]] = 0.0
-    run_ranges(first, last, at_once, gather)
-    run_ranges(first, last, at_once, complete)
+    given = (
+        first, last, at_once, stiff, damp, diagonal_mass, p.row_start, p.column, p.diagonal, edges.of_row, edges.upper,
+        edges.lower, edges.start, edges.shares, p.corner_start, p.corners, warped, values, force,
+    )  # fmt: skip
+    threads = min(thread_count(), (last - first) // at_once)
+    with crew_of(threads, lambda crew, leads: assemble_shared(leads, crew, *given)) as crew:
+        assemble_shared(True, crew, *given)
 
 
-@kernel(contract=True)
+@kernel(bare=True)
+def assemble_shared(
+    leads, crew, first, last, at_once, stiff, damp, diagonal_mass, row_start, column, diagonal, edge_start, upper,
+    lower, share_start, shares, corner_start, corners, warped, values, force,
+):  # fmt: skip
+    """Shares in writing the rows from `first` to `last`, `at_once` at a time; see `assemble`."""
+    task, parts = 0, (last - first + at_once - 1) // at_once
+    while True:
+        if leads:
+            crew[TASK] = task
+            post(crew, parts)
+        part, done = take(crew, leads), 0
+        while part >= 0:
+            begin, end = first + part * at_once, min(first + (part + 1) * at_once, last)
+            if crew[TASK] == 0:
+                gather_rows(
+                    begin, end, stiff, damp, diagonal_mass, row_start, column, diagonal, edge_start, upper, lower,
+                    share_start, shares, corner_start, corners, warped, values, force,
+                )  # fmt: skip
+            else:
+                complete_rows(begin, end, diagonal_mass, row_start, column, diagonal, values)
+            part, done = take(crew, leads), done + 1
+        if leads:
+            wait(crew, done)
+            task += 1
+            if task == 2:
+                break
+        else:
+            tell(crew, done)
+            if is_over(crew):
+                break
+
+
+@kernel(contract=True, inside=True, bare=True)
 def gather_rows(
     begin, end, stiff, damp, diagonal_mass, row_start, column, diagonal, edge_start, upper, lower, share_start, shares,
     corner_start, corners, warped, values, force,
@@ -153,7 +181,7 @@ def gather_rows(
             write_diagonal(node, diagonal_mass, row_start, diagonal, values)
 
 
-@kernel()
+@kernel(inside=True)
 def complete_rows(begin, end, diagonal_mass, row_start, column, diagonal, values):
     """Writes the blocks on the diagonal that `gather_rows` left out of the same range."""
     for node in range(begin, end):

@@ -23,8 +23,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Floats, Indices
-from ..geometry.chunks import run_ranges
-from ..jit import kernel
+from ..geometry.crew import crew_of, is_over, post, take, tell, wait
+from ..jit import kernel, thread_count
 from ..linear.threes import add, add_products, cycled, load, nothing, numbers, store, store_four, three, total
 from .record import (
     BULK,
@@ -47,7 +47,8 @@ __all__ = ["WARPED", "warp_tets"]
 L = LANES
 WORK = 17 * L  # numbers that `write_lanes` works with
 
-AT_ONCE = 2048  # tets that a thread works on: less costs more in waiting than it brings
+AT_ONCE = 2048  # tets that a thread works on,
+LEAST, PARTS = 256, 32  # and of few tets the least, in so many parts
 
 
 def warp_tets(
@@ -65,14 +66,34 @@ def warp_tets(
 
     `initial_strain` ε0 is (m, 6) or (0, 6) for none. The others are those of a `Model`.
     """
+    at_once = min(AT_ONCE, max(LEAST, len(tets) // PARTS // LANES * LANES))
+    given = (at_once, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
+    with crew_of(
+        min(thread_count(), len(tets) // at_once), lambda crew, leads: warp_shared(leads, crew, *given)
+    ) as crew:
+        warp_shared(True, crew, *given)
 
-    def work(begin: int, end: int) -> None:
-        warp_range(begin, end, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
 
-    run_ranges(0, len(tets), AT_ONCE, work)
+@kernel()
+def warp_shared(leads, crew, at_once, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
+    """Shares in writing the records of all tets, `at_once` at a time; see `warp_tets`."""
+    if leads:
+        post(crew, (len(tets) + at_once - 1) // at_once)
+    while True:
+        part, done = take(crew, leads), 0
+        while part >= 0:
+            begin, end = part * at_once, min((part + 1) * at_once, len(tets))
+            warp_range(begin, end, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
+            part, done = take(crew, leads), done + 1
+        if leads:
+            wait(crew, done)
+            break
+        tell(crew, done)
+        if is_over(crew):
+            break
 
 
-@kernel(contract=True)
+@kernel(contract=True, inside=True)
 def warp_range(begin, end, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
     """Writes the records of the tets from `begin` to `end`; see `warp_tets`."""
     F, R, state, work = np.zeros(9 * L), np.empty(9 * L), np.empty(2 * L), np.zeros(WORK)

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import functools
 import itertools
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Thread
 
 from ..jit import thread_count
 
@@ -49,6 +52,31 @@ def run_ranges(begin: int, end: int, at_once: int, work: Callable[[int, int], No
         return
     firsts = range(begin, end, at_once)
     run_parts(len(firsts), lambda part: work(firsts[part], min(firsts[part] + at_once, end)))
+
+
+def start_beside(threads: int, work: Callable[[], object]) -> None:
+    """Lets so many other threads do the same `work` beside what follows, for which nobody waits.
+
+    Without what a pool does to tell of their ends: it keeps Python's lock for longer than small passes take.
+    """
+    while len(_beside) < threads:
+        thread = Thread(target=_serve, daemon=True)
+        _beside.append(thread)
+        thread.start()
+    for _ in range(threads):
+        _waiting.put(work)
+
+
+_beside: list[Thread] = []
+_waiting: SimpleQueue[Callable[[], object]] = SimpleQueue()
+
+
+def _serve() -> None:
+    while True:
+        try:
+            _waiting.get()()
+        except Exception:  # told, and the thread goes on: who leads does the work meanwhile
+            traceback.print_exc()
 
 
 @functools.cache

@@ -12,7 +12,13 @@ def invert_diagonal(diagonal, is_free, values, inverse):
 
     Nodes that are held, and nodes without mass and stiffness, get zero: the solver leaves them alone.
     """
-    for node in range(len(diagonal)):
+    invert_rows(0, len(diagonal), diagonal, is_free, values, inverse)
+
+
+@kernel(inside=True)
+def invert_rows(begin, end, diagonal, is_free, values, inverse):
+    """Does so for the nodes from `begin` to `end`."""
+    for node in range(begin, end):
         A, out = values[diagonal[node]], inverse[node]
         a, b, c, d, e, f = A[0], A[4], A[8], A[1], A[5], A[2]
         p, q, r = b * c - e * e, e * f - d * c, d * e - b * f

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
+from ..geometry.crew import TASK, is_over, post, take, tell, wait
 from ..jit import kernel
+from .block_jacobi import invert_rows
 from .coarse_factor import solve_rows
 from .coupled_modes import add_across
 from .row_passes import (
@@ -31,6 +32,7 @@ from .row_passes import (
     GIVEN,
     LACKING,
     LIKELY,
+    PREPARE,
     PRODUCT,
     RESIDUAL,
     RR,
@@ -39,88 +41,69 @@ from .row_passes import (
     SHARE,
     SHARED,
     SUMS,
+    VECTORS,
     Q,
     Z,
     pass_rows,
 )
 from .tet_products import add_searched
-from .upper_half import add_rings, multiply_segment
+from .upper_half import add_rings, multiply_segment, pack_rows
 
 RESTARTS = 3
 SMALLEST = 1.0e-300  # ‖b‖² that counts as none
 GONE_ASTRAY = 1.0e4  # the smallest ‖r‖² so far, from which on an island's search is begun anew
 
 
-@kernel(parallel=True)
+@kernel(bare=True)
 def conjugate_gradients(
-    chunk_start, chunk_island, cluster_start, members, row_start, column, values, upper, inverse, is_free, b, tolerance,
-    max_iterations, p, vectors, has_likely, arms, product, mode_inverse, coupled, besides, sums, known, x, alone,
+    leads, crew, chunk_start, chunk_island, cluster_start, members, row_start, column, diagonal, values, segment_start,
+    segment_island, upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse, is_free, b,
+    tolerance, max_iterations, p, vectors, likely, arms, product, mode_inverse, coupled, besides, sums, known, x,
 ):  # fmt: skip
     """Solves for x; returns the iterations and the largest relative residual of the islands.
 
     Args:
-        chunk_start, chunk_island, row_start, column: Of the pattern.
+        leads: Whether this thread leads the `crew`; others of it only share in the passes, and return nothing.
+        crew: A `Crew`.
+        chunk_start, chunk_island, row_start, column, diagonal: Of the pattern.
         cluster_start, members: Its `clusters`.
         values, is_free, b, tolerance, max_iterations, x: As for `solve`.
-        upper: `arrays` of its `UpperHalf`, which then gives the products, or of `NO_HALF`.
-        inverse: Of the blocks on the diagonal, (n, 9).
+        segment_start, …, own: `arrays` of its `UpperHalf`, which then gives the products, or of `NO_HALF`.
+        inverse: Work space for the inverses of the blocks on the diagonal, (n, 9); given where there is `besides`.
         p: Work space for the direction of the search, (n, 3), with another row behind it.
-        vectors: Work space for r, z, q, zero at first, and d, the likely direction, zero at held nodes, (4, n, 3).
-        has_likely: Whether there is a likely direction.
+        vectors: Work space for r, z, q and d, one behind the other, (4 n, 3).
+        likely: The likely direction d, (n, 3), or (0, 3).
         arms, product, mode_inverse: Those of `RigidModes`, or empty.
         coupled: `row`, `other`, `product`, `start`, `first`, `factor`, `motion` and `place` of `CoupledModes`, or None,
             for which nothing of it is compiled.
         besides: What `add_searched` wants of tets whose stiffness is not in the matrix, or None as before.
         sums: Work space, (chunks, SUMS).
         known: Of islands, (k, KNOWN), zero at first; only BB is what ‖b‖² counts for at least.
-        alone: Whether one thread does all: starting several costs more than such small systems do.
     """
-    iterations, restarts = 0, -1
-    (
-        segment_start,
-        segment_island,
-        upper_start,
-        upper_column,
-        upper_values,
-        reach,
-        mask,
-        ring_start,
-        ring,
-        first,
-        own,
-    ) = upper
-    has_half, place = len(segment_island) > 0, Q * 3 * len(is_free)
-    task = _begin(is_free, x, known)
+    if not leads:
+        while not is_over(crew):
+            done = share(
+                leads, crew, chunk_start, chunk_island, row_start, column, diagonal, values, segment_start,
+                segment_island, upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse,
+                is_free, b, p, vectors, likely, arms, product, besides is None, known, x, sums,
+            )  # fmt: skip
+            tell(crew, done)
+        return 0, 0.0
+    iterations, restarts, has_likely = 0, -1, len(likely) > 0
+    for island in range(len(known)):
+        known[island, ACTIVE] = 1.0
+    task = np.int64(PREPARE)
     while task != DONE:
         is_product = task == APPLY or task == CURVE or task == PRODUCT
-        by_half = is_product and has_half
-        islands = segment_island if by_half else chunk_island
-        if alone:
-            for chunk in range(len(islands)):
-                if known[chunk_island[chunk], ACTIVE] != 0.0:
-                    pass_rows(
-                        task, np.int64(chunk), chunk_start, chunk_island, row_start, column, values, inverse, is_free,
-                        b, p, vectors, arms, product, known, x, sums,
-                    )  # fmt: skip
-        else:
-            for part in numba.prange(len(islands)):
-                if known[islands[part], ACTIVE] == 0.0:
-                    continue
-                if by_half:
-                    sums[part, 0] = multiply_segment(
-                        segment_start[part], segment_start[part + 1], upper_start, upper_column, upper_values,
-                        mask[part], ring_start[part], ring, p, vectors, place,
-                    )  # fmt: skip
-                    continue
-                if has_half and (task == RESIDUAL or task == DESCEND):
-                    add_rings(
-                        chunk_start[part], chunk_start[part + 1], first[part], own[part], reach, mask, ring_start, ring,
-                        vectors, place,
-                    )  # fmt: skip
-                pass_rows(
-                    task, np.int64(part), chunk_start, chunk_island, row_start, column, values, inverse, is_free, b, p,
-                    vectors, arms, product, known, x, sums,
-                )  # fmt: skip
+        islands = segment_island if is_product and len(segment_island) > 0 else chunk_island
+        crew[TASK] = task
+        post(crew, len(islands))
+        done = share(
+            leads, crew, chunk_start, chunk_island, row_start, column, diagonal, values, segment_start, segment_island,
+            upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse, is_free, b, p,
+            vectors, likely, arms, product, besides is None, known, x, sums,
+        )  # fmt: skip
+        wait(crew, done)
         if besides is not None:
             if is_product:
                 add_searched(*besides, known, p, vectors, sums)
@@ -137,22 +120,75 @@ def conjugate_gradients(
             if coupled is not None:
                 if has_modes:
                     _share_coupled(*coupled, vectors, known)
-        task = _conclude(task, may_go_on, restarts == 0, has_likely, tolerance, cluster_start, members, known)
+        if task == PREPARE:
+            task = _begin(is_free, x)
+        else:
+            task = _conclude(
+                task, may_go_on, restarts == 0, has_likely, tolerance, cluster_start, members, known
+            )  # fmt: skip
     return iterations, _largest_residual(known)
 
 
-@kernel()
-def _begin(is_free, x, known):
-    """Lets all islands go on and returns the first task: b less what held nodes add to it, for its norm."""
-    for island in range(len(known)):
-        known[island, ACTIVE] = 1.0
+@kernel(inside=True, bare=True)
+def share(
+    leads, crew, chunk_start, chunk_island, row_start, column, diagonal, values, segment_start, segment_island,
+    upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse, is_free, b, p, vectors,
+    likely, arms, product, inverts, known, x, sums,
+):  # fmt: skip
+    """Takes part in a pass until none of it is left; returns how many parts were done."""
+    part, done = take(crew, leads), 0
+    while part >= 0:
+        _do_part(
+            crew[TASK], part, chunk_start, chunk_island, row_start, column, diagonal, values, segment_start,
+            segment_island, upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse,
+            is_free, b, p, vectors, likely, arms, product, inverts, known, x, sums,
+        )  # fmt: skip
+        done += 1
+        part = take(crew, leads)
+    return done
+
+
+@kernel(inline=True, inside=True, bare=True)
+def _do_part(
+    task, part, chunk_start, chunk_island, row_start, column, diagonal, values, segment_start, segment_island,
+    upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse, is_free, b, p, vectors,
+    likely, arms, product, inverts, known, x, sums,
+):  # fmt: skip
+    """Does a task on a segment of the upper half, or on a chunk of rows."""
+    place = Q * 3 * len(is_free)
+    if len(segment_island) > 0 and (task == APPLY or task == CURVE or task == PRODUCT):
+        if known[segment_island[part], ACTIVE] != 0.0:
+            sums[part, 0] = multiply_segment(
+                segment_start[part], segment_start[part + 1], upper_start, upper_column, packed, mask[part],
+                ring_start[part], ring, p, vectors, place,
+            )  # fmt: skip
+        return
+    if known[chunk_island[part], ACTIVE] == 0.0:
+        return
+    begin, end = chunk_start[part], chunk_start[part + 1]
+    if task == PREPARE:
+        if inverts:
+            invert_rows(begin, end, diagonal, is_free, values, inverse)
+        if len(segment_island) > 0:
+            pack_rows(begin, end, diagonal, row_start, values, upper_start, packed)
+    if len(segment_island) > 0 and (task == RESIDUAL or task == DESCEND):
+        add_rings(begin, end, first[part], own[part], reach, mask, ring_start, ring, vectors, place)
+    pass_rows(
+        task, part, chunk_start, chunk_island, row_start, column, values, inverse, is_free, b, p, vectors, likely, arms,
+        product, known, x, sums,
+    )  # fmt: skip
+
+
+@kernel(inside=True, bare=True)
+def _begin(is_free, x):
+    """Returns what comes after preparations: b less what held nodes add to it, for its norm."""
     for i in range(len(is_free)):
         if not is_free[i] and (x[i, 0] != 0.0 or x[i, 1] != 0.0 or x[i, 2] != 0.0):
             return GIVEN
     return RESIDUAL  # q is zero
 
 
-@kernel(inside=True)
+@kernel(inside=True, bare=True)
 def _largest_residual(known):
     """Returns the largest ‖b − A x‖ / ‖b‖ of all islands, no number where one of them is none."""
     largest = 0.0
@@ -165,7 +201,7 @@ def _largest_residual(known):
     return math.sqrt(largest)
 
 
-@kernel(inside=True)
+@kernel(inside=True, bare=True)
 def _conclude(task, may_go_on, is_norm, has_likely, tolerance, cluster_start, members, known):
     """Draws the consequences of a pass for every cluster of islands, and returns the next task."""
     if task == GIVEN or task == ALL:
@@ -230,7 +266,7 @@ def _conclude(task, may_go_on, is_norm, has_likely, tolerance, cluster_start, me
     return ALL
 
 
-@kernel(inside=True)
+@kernel(inside=True, bare=True)
 def _sum_chunks(has_modes, chunk_island, mode_inverse, sums, known):
     """Adds up what a pass has left of every island, chunk by chunk; with c = E⁻¹ ((AZ)ᵀ z − Zᵀ r) of its modes."""
     count = SUMS if has_modes else 2
@@ -256,7 +292,7 @@ def _sum_chunks(has_modes, chunk_island, mode_inverse, sums, known):
                 own[SHARE + m] += mode_inverse[island, m, k] * own[LACKING + k]
 
 
-@kernel(inside=True)
+@kernel(inside=True, bare=True)
 def _share_coupled(row, other, product, start, first, factor, motion, place, vectors, known):
     """Writes c of the coupled islands, all at once."""
     motion[:] = 0.0
@@ -264,7 +300,8 @@ def _share_coupled(row, other, product, start, first, factor, motion, place, vec
         if place[island] >= 0:
             for m in range(6):
                 motion[6 * place[island] + m] += known[island, LACKING + m]
-    add_across(1.0, row, other, product, vectors[Z], motion)
+    count = len(vectors) // VECTORS
+    add_across(1.0, row, other, product, vectors[Z * count : (Z + 1) * count], motion)
     solve_rows(start, first, factor, motion)
     for island in range(len(known)):
         if place[island] >= 0:

@@ -18,17 +18,20 @@ from typing import Protocol
 import numpy as np
 
 from ..arrays import Bools, Floats
+from ..geometry.crew import crew_of
+from ..jit import thread_count
 from .block_jacobi import invert_diagonal
 from .conjugate_gradients import conjugate_gradients
 from .pattern import BlockPattern
 from .rigid_modes import RigidModes, balance, make_orthogonal
-from .row_passes import BB, KNOWN, SUMS, D
+from .row_passes import BB, KNOWN, SUMS, VECTORS
 from .small_islands import MOST_NODES, solve_small_islands
 from .tet_products import TetProducts
 from .upper_half import NO_HALF, half_of
 
 # systems of fewer blocks are solved on one thread: a pass over them is over before the others have begun
 BLOCKS_PER_THREAD = 8000
+NO_DIRECTION = np.zeros((0, 3))
 NO_MODES = RigidModes(np.zeros((0, 3)), np.zeros((0, 18)), np.zeros((0, 6, 6)))
 
 
@@ -120,42 +123,15 @@ def solve(
         solve_small_islands(
             pattern.island_start, is_coupled, pattern.row_start, pattern.column, values, is_free, b, x
         )  # fmt: skip
-    inverse = np.empty((pattern.node_count, 9))
-    if besides is None:
-        invert_diagonal(pattern.diagonal, is_free, values, inverse)
-    else:
-        blocks = values[pattern.diagonal] + besides.diagonal(pattern.node_count)
-        invert_diagonal(np.arange(pattern.node_count, dtype=np.uint32), is_free, blocks, inverse)
-    p, vectors = np.zeros((len(b) + 1, 3)), np.zeros((4, *b.shape))
-    if likely is not None:
-        np.multiply(likely, is_free[:, None], out=vectors[D])
-    if modes is None:
-        modes = NO_MODES
-    else:
+    if modes is not None:
         balance(modes, pattern, b, x)
-        make_orthogonal(modes, pattern, vectors[D])
-    # small systems on one thread, and then every island in one chunk, whose sums go through
-    alone = (pattern.first_count or pattern.block_count) < BLOCKS_PER_THREAD
-    chunk_start, chunk_island = pattern.chunk_start, pattern.chunk_island
-    if alone:
-        chunk_start, chunk_island = pattern.island_start, np.arange(pattern.island_count, dtype=np.uint32)
     first = max_iterations
     if preconditioner is not None:
         first = min(first, preconditioner.patience(pattern, tolerance))
     iterations, residual = 0, np.inf  # what takes over at once looks for itself
     if first > 0 or max_iterations == 0:
-        half = None if alone else half_of(pattern)
-        if half is not None:
-            half.pack(pattern, values)
-        known = np.zeros((pattern.island_count, KNOWN))
-        if least is not None:
-            known[:, BB] = np.square(least)
-        iterations, residual = conjugate_gradients(
-            chunk_start, chunk_island, *pattern.clusters, pattern.row_start, pattern.column, values,
-            (half or NO_HALF).arrays, inverse, is_free, b, float(tolerance), int(first), p, vectors, likely is not None,
-            modes.arms, modes.product, modes.inverse, modes.coupled and modes.coupled.arrays,
-            besides and besides.arrays(pattern, half.island if half else chunk_island),
-            np.zeros((len(chunk_island), SUMS)), known, x, alone,
+        iterations, residual = _by_block_jacobi(
+            pattern, values, b, is_free, x, tolerance, first, least, likely, modes, besides
         )  # fmt: skip
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations
     if preconditioner is not None and is_hard:
@@ -169,3 +145,47 @@ def solve(
             rest = solve(pattern, values, b, is_free, x, tolerance, left, least, None, modes)
             return Solved(int(iterations) + rest.iterations, rest.residual, rest.converged, True)
     return Solved(int(iterations), float(residual), bool(residual <= tolerance), bool(is_hard))
+
+
+def _by_block_jacobi(
+    pattern: BlockPattern, values: Floats, b: Floats, is_free: Bools, x: Floats, tolerance: float, max_iterations: int,
+    least: Floats | None, likely: Floats | None, modes: RigidModes | None, besides: TetProducts | None,
+) -> tuple[int, float]:  # fmt: skip
+    """Solves as `solve` does with neither small islands nor another preconditioner, from a balanced `x`.
+
+    Returns:
+        The iterations, and the largest relative residual of an island.
+    """
+    inverse = np.empty((pattern.node_count, 9))
+    if besides is not None:
+        blocks = values[pattern.diagonal] + besides.diagonal(pattern.node_count)
+        invert_diagonal(np.arange(pattern.node_count, dtype=np.uint32), is_free, blocks, inverse)
+    p, vectors = np.empty((len(b) + 1, 3)), np.empty((VECTORS * len(b), 3))
+    if likely is None:
+        likely = NO_DIRECTION
+    elif modes is not None:
+        likely = likely * is_free[:, None]
+        make_orthogonal(modes, pattern, likely)
+    # small systems on one thread, and then every island in one chunk, whose sums go through
+    alone = (pattern.first_count or pattern.block_count) < BLOCKS_PER_THREAD
+    chunk_start, chunk_island = pattern.chunk_start, pattern.chunk_island
+    if alone:
+        chunk_start, chunk_island = pattern.island_start, np.arange(pattern.island_count, dtype=np.uint32)
+    half = None if alone else half_of(pattern)
+    if half is not None:
+        half.ring[:] = 0.0  # the first residual reads them, also where no product comes before it
+    known = np.zeros((pattern.island_count, KNOWN))
+    if least is not None:
+        known[:, BB] = np.square(least)
+    z = modes or NO_MODES
+    given = (
+        chunk_start, chunk_island, *pattern.clusters, pattern.row_start, pattern.column, pattern.diagonal, values,
+        *(half or NO_HALF).arrays, inverse, is_free, b, float(tolerance), int(max_iterations), p, vectors, likely,
+        z.arms, z.product, z.inverse, z.coupled and z.coupled.arrays,
+        besides and besides.arrays(pattern, half.island if half else chunk_island),
+        np.zeros((len(chunk_island), SUMS)), known, x,
+    )  # fmt: skip
+    threads = 1 if alone else thread_count()
+    with crew_of(threads, lambda crew, leads: conjugate_gradients(leads, crew, *given)) as crew:
+        iterations, residual = conjugate_gradients(True, crew, *given)
+    return int(iterations), float(residual)

@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import Floats, Indices
 from ..jit import kernel
 from .pattern import BlockPattern
-from .row_passes import ACTIVE, Q
+from .row_passes import ACTIVE, VECTORS, Q
 from .threes import add, add_products, load, nothing, numbers, store, three, total
 
 STIFF = 12  # numbers of a tet: t1, t2, t3, k, m, and one that counts for nothing
@@ -130,7 +130,7 @@ def add_searched(tets, stiff, damped, island, chunk, known, p, vectors, sums):
         island, chunk: The island of each tet, and the chunk of rows to whose sum it adds, (k,).
         known, p, vectors, sums: Of `conjugate_gradients`.
     """
-    q = Q * vectors.shape[1] * 3
+    q = Q * 3 * (len(vectors) // VECTORS)
     for tet in range(len(tets)):
         if known[island[tet], ACTIVE] == 0.0:
             continue

@@ -19,7 +19,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..arrays import Floats
-from ..geometry.chunks import run_ranges
 from ..jit import kernel
 from .block_row import AHEAD
 from .pattern import CHUNK, BlockPattern, Unsigned
@@ -28,7 +27,6 @@ from .threes import add, add_products, load, load_four, nothing, numbers, prefet
 LEAST_ROWS = 4 * CHUNK  # of a segment
 REACHES = 2  # a segment is this many times longer than it reaches ahead, at least
 FEWEST = 4  # segments of an island that is longer than so many of the shortest: fewer keep fewer threads busy
-ROWS_AT_ONCE = 4096  # that a thread packs
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,18 +57,6 @@ class UpperHalf:
     own: Unsigned
     values: Floats
     ring: Floats
-
-    def pack(self, pattern: BlockPattern, values: Floats) -> None:
-        """Takes over the upper half of `values`, (b, 9), with nothing in the rings."""
-        self.ring[:] = 0.0
-
-        def work(begin: int, end: int) -> None:
-            pack_rows(
-                begin, end, pattern.diagonal, pattern.row_start, values.reshape(-1), self.row_start,
-                self.values.reshape(-1),
-            )  # fmt: skip
-
-        run_ranges(0, pattern.node_count, ROWS_AT_ONCE, work)
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
@@ -144,13 +130,15 @@ def _above(pattern: BlockPattern) -> np.ndarray:
     return pattern.column >= rows
 
 
-@kernel()
+@kernel(inside=True)
 def pack_rows(begin, end, diagonal, row_start, values, upper_start, packed):
-    """Copies blocks on and above the diagonal of the rows from `begin` to `end`, both as single numbers."""
+    """Copies the blocks on and above the diagonal of the rows from `begin` to `end`."""
     for i in range(begin, end):
-        first, to = 9 * np.int64(diagonal[i]), 9 * np.int64(upper_start[i])
-        for k in range(9 * np.int64(row_start[i + 1]) - first):
-            packed[to + k] = values[first + k]
+        first, to = np.int64(diagonal[i]), np.int64(upper_start[i])
+        for k in range(np.int64(row_start[i + 1]) - first):
+            store_four(packed, 9 * (to + k), load_four(values, 9 * (first + k)))
+            store_four(packed, 9 * (to + k) + 4, load_four(values, 9 * (first + k) + 4))
+            packed[to + k, 8] = values[first + k, 8]
 
 
 @kernel(contract=True, inside=True)

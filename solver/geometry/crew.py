@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Threads that share out the passes of one kernel, and do not fall asleep between them.
+
+A loop over `numba.prange` wakes its threads for every pass, which takes as long as passes over some thousand rows do.
+Here one thread leads: it posts a pass, whose parts it takes from the first on and others from the last, so that each
+finds its own in its caches; when none is left it waits for those that were taken. So it waits for nobody who has not
+begun, and where others do not run it does all by itself. Which thread does a part must change nothing in it.
+
+    leader: post(crew, parts), and then as the others,    while (part := take(crew, leads)) >= 0: …
+            wait(crew, own)
+    others: while not is_over(crew): the same, and tell(crew, done)
+
+What one thread has written is seen by the next who takes a part, and by the leader when it has waited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..jit import kernel
+from .atomic import add_to, get, put, rest
+from .chunks import start_beside
+
+Crew = npt.NDArray[np.int64]
+
+# Numbers of a crew, each in a line of the caches of its own: what has been taken, how many parts others have done,
+# whether all is over; and beside what is seldom written: how many parts there are, and a number for what is to be done.
+TAKEN, DONE, OVER, PARTS, TASK, LENGTH = 8, 24, 40, 56, 57, 72
+# Taken are so many in the lower half of the number, plus ALL less the parts, and so many, from the last, in the upper.
+ALL, FROM_LAST = 1 << 24, 1 << 32
+
+
+@contextmanager
+def crew_of(threads: int, work: Callable[[Crew, bool], Any]) -> Iterator[Crew]:
+    """Lets so many threads but one `work` as others, until the end of what follows, which has to lead."""
+    crew = np.zeros(LENGTH, np.int64)
+    crew[TAKEN] = ALL
+    start_beside(threads - 1, lambda: work(crew, False))
+    try:
+        yield crew
+    finally:
+        crew[OVER] = 1
+
+
+@kernel(inside=True)
+def post(crew, parts):
+    """Lets a pass of so many parts begin; all of the one before are done."""
+    crew[PARTS] = parts
+    put(crew, DONE, 0)
+    put(crew, TAKEN, ALL - parts)
+
+
+@kernel(inside=True)
+def take(crew, leads):
+    """Returns a part that nobody else does, from the first on or from the last; −1: there is none."""
+    there = get(crew, TAKEN)
+    if (there & (FROM_LAST - 1)) + (there >> 32) >= ALL:
+        return np.int64(-1)
+    there = add_to(crew, TAKEN, np.int64(1) if leads else np.int64(FROM_LAST))
+    first, last = there & (FROM_LAST - 1), there >> 32
+    if first + last >= ALL:
+        return np.int64(-1)
+    # from here on the pass is not over before this part is done
+    return first - (ALL - crew[PARTS]) if leads else crew[PARTS] - 1 - last
+
+
+@kernel(inside=True)
+def tell(crew, done):
+    """Tells how many parts an other has done, and lets a moment pass where there were none."""
+    if done > 0:
+        add_to(crew, DONE, done)
+    else:
+        rest()
+
+
+@kernel(inside=True)
+def wait(crew, own):
+    """Waits until all parts are done, of which the leader has done so many."""
+    while get(crew, DONE) < crew[PARTS] - own:
+        rest()
+
+
+@kernel(inside=True)
+def is_over(crew):
+    """Returns whether no more pass will come."""
+    return get(crew, OVER) != 0
