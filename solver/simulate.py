@@ -35,7 +35,8 @@ from .scene import Scene, Settings
 from .simulation import Simulation
 from .stored_mesh import to_arrays
 from .tracks import TrackReader
-from .warm_up import warm_up
+from .warm_process import Helper
+from .warm_up import Beside, compiled_beside
 
 
 def simulate(
@@ -50,6 +51,7 @@ def simulate(
     frame_end: int | None = None,
     threads: int | None = None,
     strict: bool | None = None,
+    helper: Helper | None = None,
 ) -> None:
     """Bakes the scene in the cache `folder`.
 
@@ -63,6 +65,7 @@ def simulate(
         from_frame: With `resume`: go on from this frame, or from the last resume point before it.
         accept_changes: With `resume`: also when the scene has changed since, as long as the bodies have not.
         frame_end, threads, strict: Instead of the scene's settings.
+        helper: A process that compiles for this bake already.
 
     Raises:
         BadInput: What the scene asks for cannot be done.
@@ -85,20 +88,20 @@ def simulate(
                 on_event(_done(folder, scene, started))
                 return
             check_scene(scene)  # before a person waits for compiling
-            warm_up(scene, on_event)
-            bake = _make(writer, head, scene, tracks, point, on_event, should_stop)
-            try:
-                bake.run(on_event, should_stop)
-            except (Cancelled, SolveFailed) as problem:
-                on_stopped()
+            with compiled_beside(scene, folder, helper, on_event, should_stop) as beside:
+                bake = _make(writer, head, scene, tracks, point, on_event, should_stop, beside)
                 try:
-                    _finish(folder, scene, on_event, should_stop)
-                except Exception as another:  # what stopped the bake is what a person has to know
-                    if not isinstance(another, SinewError):
-                        traceback.print_exc()
-                raise problem
-            _finish(folder, scene, on_event, should_stop)
-            on_event(_done(folder, scene, started))
+                    bake.run(on_event, should_stop)
+                except (Cancelled, SolveFailed) as problem:
+                    on_stopped()
+                    try:
+                        _finish(folder, scene, on_event, should_stop)
+                    except Exception as another:  # what stopped the bake is what a person has to know
+                        if not isinstance(another, SinewError):
+                            traceback.print_exc()
+                    raise problem
+                _finish(folder, scene, on_event, should_stop)
+                on_event(_done(folder, scene, started))
 
 
 @contextlib.contextmanager
@@ -128,6 +131,7 @@ def _make(
     point: ResumePoint | None,
     on_event: OnEvent,
     should_stop: Callable[[], bool],
+    beside: Beside,
 ) -> Bake:
     """Returns the bake at its first frame or at the resume point.
 
@@ -135,9 +139,13 @@ def _make(
     """
 
     def on_stage(stage: str, body: str) -> None:
-        on_event({"event": "building", "stage": stage, "body": body})
+        if not beside.is_compiling:  # which a person was told is what takes so long
+            on_event({"event": "building", "stage": stage, "body": body})
+        if stage == "rest":
+            beside.ready(tracks)
 
     built = build(scene, tracks, on_stage, point.meshes if point else None)
+    beside.ready(tracks, built)
     _check_it_can_be_cut(built, scene)
     if point:
         begun(point.state, built.initial)

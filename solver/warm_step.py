@@ -3,21 +3,18 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 
 from .contact.pushing import Pushing
 from .contact.settle import CONTENT, STOPS
 from .contact.settling import Settling
 from .contact.touching import Touching
-from .integrators.implicit_euler import step
+from .elements.inversion import count_inverted
+from .integrators.implicit_euler import solve_step, step
+from .integrators.linearised import join
 from .integrators.outside import Outside, Pairs, Points
-from .kernel_cache import is_cached
+from .integrators.workspace import records_of
+from .linear.pcg import solve
 from .linear.small_islands import MOST_NODES
 from .model import Model, Part, make_model
 from .scene import Material, Settings
@@ -25,12 +22,14 @@ from .state import State
 
 # a strip of tets: so many nodes that the system is not solved at once, as that of a crumb is
 NODES = np.arange(MOST_NODES + 1.0)[:, None] ** [1.0, 2.0, 3.0]
-LONGEST = 300.0  # patience with the other process [s]
 TETS = (np.arange(len(NODES) - 3)[:, None] + np.arange(4)).astype(np.int32)
 
 
-def compile_step() -> None:
-    """Takes a step of a few tets with a held node and a spring, so that all kernels of a step are compiled."""
+def compile_step(is_held: bool = True) -> None:
+    """Takes a step of a few tets, and one with a held node and a spring, so that all kernels of a step are compiled.
+
+    Without `is_held` only the first one, which is enough for what falls.
+    """
     model = _strip()
     spring = Points(
         np.zeros(1, np.int32), np.full((1, 4), 0.25), np.ones((1, 3)), np.eye(3)[None] * 10.0, np.zeros((1, 3, 3))
@@ -38,8 +37,25 @@ def compile_step() -> None:
     held = np.arange(len(NODES)) == 0
     outside = Outside(np.array([0.0, 0.0, -9.81]), held, NODES.copy(), points=spring)
     state = State(NODES.copy(), np.zeros_like(NODES))
-    for acting in (outside, Outside()):  # bodies that are held somewhere, and bodies that are not
+    for acting in (Outside(), outside)[: 1 + is_held]:
         step(model, state, acting, 0.01, Settings())
+
+
+def compile_solve() -> None:
+    """Solves the system of a step: a third of its compiling."""
+    model = _strip()
+    values, b = np.zeros((model.pattern.block_count, 9)), np.zeros((model.node_count, 3))
+    solve(model.pattern, values, b, np.ones(len(b), bool), b.copy(), 1.0, 1)
+
+
+def compile_between() -> None:
+    """Takes a step of tets that do not resist, and so all of it but records of tets; it solves as well."""
+    model = _strip()
+    records_of(model)[:] = 0.0
+    join(model, 0.01)
+    state = State(NODES.copy(), np.zeros_like(NODES))
+    solve_step(model, state, Outside(), 0.01, Settings(), None)
+    count_inverted(state.x, model.tets)
 
 
 def compile_settling() -> None:
@@ -72,37 +88,3 @@ def compile_pairs() -> None:
 def _strip(count: int = 1) -> Model:
     """Returns so many strips, each a body."""
     return make_model([Part(f"warm-{body}", NODES, TETS, np.ones(len(TETS)), Material()) for body in range(count)])
-
-
-def compile_elsewhere(what: str) -> subprocess.Popen | None:
-    """Starts another process that does `sinew warm-up --WHAT`; None where it would be for nothing.
-
-    It ends when it is done or its standard input closes, so it never outlives this one for long.
-    """
-    if not is_cached() or (os.cpu_count() or 1) < 2:
-        return None
-    places = [part for folder in sys.path if folder for part in ("--site", folder)]
-    launcher = Path(__file__).resolve().with_name("launcher.py")
-    # by the way this process came here, symbolic links and all: Numba keeps kernels by the paths of their sources
-    package = Path(__file__).absolute().parent.parent
-    command = [sys.executable, "-s", str(launcher), "--package-dir", str(package), *places]
-    options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    if os.name == "nt":
-        options["creationflags"] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-    try:
-        return subprocess.Popen([*command, "warm-up", f"--{what}", "--child"], **options)
-    except OSError:
-        return None  # then all is compiled here
-
-
-def wait_for(helper: subprocess.Popen | None) -> None:
-    """Waits until the other process is done: it began before this one got here, so that is the shorter way."""
-    if helper is None:
-        return
-    try:
-        helper.wait(timeout=LONGEST)
-    except subprocess.TimeoutExpired:
-        helper.kill()
-        helper.wait()
-    if helper.stdin is not None:
-        helper.stdin.close()

@@ -7,19 +7,20 @@ sources, so that a person is told beforehand when it will take some seconds, and
 
 from __future__ import annotations
 
-import functools
+import gc
 import tempfile
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .advance import advance_frame, begin_frame, render_positions
-from .arrays import digest
 from .attributes.fields import fields
 from .build import Built, build
+from .cache.layout import SCENE_FOLDER
 from .contact.response import ContactStep
 from .contact.touching import Place
 from .cutting.cut import check_covered
@@ -30,7 +31,7 @@ from .elements.record import PLAIN
 from .fracture.crumbs import leaves_crumb
 from .fracture.splits import plane_normals
 from .integrators.bdf2 import bodies_by_bdf2
-from .kernel_cache import PACKAGE, cache_root, is_cached
+from .kernel_cache import is_cached
 from .linear.pcg import solve
 from .linear.tet_products import DAMPED, STIFF, TetProducts
 from .model import Model
@@ -39,29 +40,120 @@ from .present_topology import broken_up
 from .scene import Scene
 from .simulation import Simulation
 from .tracks import TrackReader
+from .warm_marks import mark, marked
+from .warm_process import SOLVE, STEPS, Helper, compile_elsewhere
 from .warm_scene import box, features, is_averaged, is_resting, one_tet, small, touches
-from .warm_step import compile_elsewhere, wait_for
+from .warm_step import compile_between, compile_pairs, compile_settling, compile_solve, compile_step
+
+OnEvent = Callable[[Mapping[str, Any]], None]
 
 SECONDS_EXPECTED = 10  # on two cores that do nothing else
 MORE_IF_TOUCHING = 13
 
 
-def warm_up(scene: Scene, on_event: Callable[[Mapping[str, Any]], None]) -> None:
-    """Compiles what `scene` needs and is not compiled yet; says so by a `compiling` event."""
+class Beside:
+    """What is compiled beside a bake that has begun, by another process; nothing where all was compiled before."""
+
+    def __init__(self, helper: Helper | None = None) -> None:
+        """Compiles from now on, if there is somebody who helps."""
+        self._helper = helper
+        if helper is not None:
+            gc.disable()  # what a compiler makes is needed to the end: 6 % of the time
+
+    @property
+    def is_compiling(self) -> bool:
+        """Whether the first step has to wait for compiling."""
+        return self._helper is not None
+
+    def ready(self, tracks: TrackReader, built: Built | None = None) -> None:
+        """Makes ready for steps; called when they are about to be taken, with what was built if it is."""
+        if self._helper is None:
+            return
+        if built is not None:
+            _compile_contacts(built, tracks, True)
+            self._helper.wait_for(SOLVE)
+            compile_between()
+        self._helper.wait_for(STEPS)
+        self._helper = None
+        gc.enable()
+
+
+@contextmanager
+def compiled_beside(
+    scene: Scene, folder: Path, helper: Helper | None, on_event: OnEvent, should_stop: Callable[[], bool]
+) -> Iterator[Beside]:
+    """Lets a bake begin although not all that it needs is compiled, and waits at its end until all is.
+
+    One body that meets no other begins at once: what fills it is compiled as it is needed, what steps need by another
+    process meanwhile, and what most bakes need later, such as contacts that push, when frames are coming already. For
+    all other scenes everything is compiled first.
+
+    Args:
+        scene, folder: The scene and the cache that it is in.
+        helper: The other process, if it has been started; None: it has not.
+        on_event: Told by a `compiling` event that a person will have to wait.
+        should_stop: Whether not to wait at the end.
+    """
     if is_cached() and is_compiled(scene):
+        yield Beside()
         return
+    on_event(_compiling(scene))
+    helper = helper or compile_elsewhere("beside", str(folder))
+    if helper is None or _elsewhere(scene) != [STEPS]:
+        _warm_up(scene, helper)
+        yield Beside()
+        return
+    try:
+        yield Beside(helper)
+        helper.wait(should_stop)
+    finally:
+        gc.enable()
+        helper.close()
+
+
+def compile_beside(folder: Path, on_event: OnEvent) -> None:
+    """Compiles for a bake that has begun: what steps need, dearest first, says so, and goes on with all else."""
+    compile_solve()
+    on_event({"event": SOLVE})
+    compile_step(is_held=False)
+    on_event({"event": STEPS})
+    compile_step()
+    compile_settling()
+    scene = Scene.load(folder / SCENE_FOLDER)
+    if touches(scene):
+        compile_pairs()
+    elif _elsewhere(scene) == [STEPS]:
+        _run(small(scene), lambda: None)
+        mark(features(scene))
+
+
+def warm_up(scene: Scene, on_event: OnEvent) -> None:
+    """Compiles what `scene` needs and is not compiled yet; says so by a `compiling` event."""
+    if not (is_cached() and is_compiled(scene)):
+        on_event(_compiling(scene))
+        _warm_up(scene, None)
+
+
+def _compiling(scene: Scene) -> dict[str, Any]:
+    """Returns the event that says that a scene has to wait for compiling."""
     expected = SECONDS_EXPECTED + (MORE_IF_TOUCHING if touches(scene) else 0)
-    on_event({"event": "compiling", "seconds_expected": expected})
-    helpers = [compile_elsewhere(what) for what in _elsewhere(scene)]
+    return {"event": "compiling", "seconds_expected": expected}
+
+
+def _warm_up(scene: Scene, helper: Helper | None) -> None:
+    """Compiles all that a scene needs; a helper that is given compiles what steps need."""
+    what = [each for each in _elsewhere(scene) if helper is None or not each.startswith(STEPS)]
+    helpers = [helper, *map(compile_elsewhere, what)]
 
     def wait() -> None:
-        for helper in helpers:
-            wait_for(helper)
+        for each in helpers:
+            if each is not None:
+                each.wait()
 
     try:
         _run(small(scene), wait)
         if is_cached():
-            _mark(features(scene)).write_text(features(scene), encoding="utf-8")
+            mark(features(scene))
     except Exception:  # the bake itself will tell what is wrong, with the right names
         traceback.print_exc()
     finally:
@@ -71,8 +163,7 @@ def warm_up(scene: Scene, on_event: Callable[[Mapping[str, Any]], None]) -> None
 def is_compiled(scene: Scene) -> bool:
     """Whether all that a scene needs was compiled from the present sources, for it or for one with more features."""
     words = set(features(scene).split(", "))
-    marks = cache_root().glob(_mark("*").name)
-    return any(words <= set(mark.read_text(encoding="utf-8").split(", ")) for mark in marks)
+    return any(words <= compiled for compiled in marked())
 
 
 def load(scene: Scene) -> None:
@@ -81,14 +172,9 @@ def load(scene: Scene) -> None:
         _run(small(scene), lambda: None)
 
 
-def _mark(words: str) -> Path:
-    """Returns the file that says that scenes with such features were compiled; of "*": what all such files match."""
-    return cache_root() / f"warm-{_sources()[:16]}-{words if words == '*' else digest([words])[:16]}"
-
-
 def _elsewhere(scene: Scene) -> list[str]:
     """Returns what other processes compile while this one builds."""
-    steps = [] if all(is_resting(body) for body in scene.bodies) else ["steps"]
+    steps = [] if all(is_resting(body) for body in scene.bodies) else [STEPS]
     if touches(scene):
         # what finds contacts takes longer to compile than all else: what answers them is compiled beside it
         steps = ["steps-of-many", "touching"]
@@ -197,11 +283,3 @@ def _compile_cutting() -> None:
     nodes, tets = one_tet(vertices)
     check_covered(nodes - [0.0, 0.0, 0.5], tets, vertices, triangles, "warm-up")
     cut_ears(np.array([[0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0]]), np.arange(4))
-
-
-@functools.cache
-def _sources() -> str:
-    """Returns 64 hex digits of all sources with kernels."""
-    read = {file: file.read_bytes() for file in sorted(PACKAGE.rglob("*.py"))}
-    kernels = [(file, data) for file, data in read.items() if b"@kernel" in data]
-    return digest([part for file, data in kernels for part in (file.relative_to(PACKAGE).as_posix(), data)])

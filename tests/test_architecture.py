@@ -47,7 +47,7 @@ LAYERS = [
     "attributes sheets_inside",
     "finish",
     "taken",
-    "warm_scene",
+    "warm_scene warm_marks warm_process",
     "warm_step warm_flesh warm_touching",
     "bake resume warm_up",
     "simulate drop",

@@ -10,11 +10,14 @@ from pathlib import Path
 import sinew
 
 FOLDERS = """
-from sinew.solver import warm_step
+from sinew.solver import warm_process
 from sinew.solver.linear import pcg
 found = []
-warm_step.subprocess.Popen = lambda command, **_: found.append(command)
-warm_step.compile_elsewhere("steps")
+def start(command, **_):
+    found.append(command)
+    raise OSError
+warm_process.subprocess.Popen = start
+assert warm_process.compile_elsewhere("steps") is None
 assert found[0][found[0].index("--package-dir") + 1] == sys.argv[1], found
 print(pcg.__file__)
 """

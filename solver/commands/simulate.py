@@ -11,6 +11,8 @@ from typing import Any
 from ..errors import Cancelled
 from ..event_stream import residual_words
 from ..stop_request import StopRequest
+from ..warm_marks import marked
+from ..warm_process import compile_elsewhere
 
 
 def add_parser(subparsers: Any) -> None:
@@ -36,20 +38,28 @@ def run(options: argparse.Namespace) -> int:
         stop.listen_to_input(lambda: options.emit(Cancelled().as_event()))
     options.emit({"event": "started"})  # before Numba is loaded: it may take seconds on a slow disk
 
-    from ..simulate import simulate
+    # where nothing is compiled another process begins while this one loads all that it needs
+    helper = None if any(marked()) else compile_elsewhere("beside", str(options.cache))
 
-    simulate(
-        options.cache,
-        options.emit if options.json else say,
-        stop,
-        on_stopped=stop.take,
-        resume=options.resume,
-        from_frame=options.from_frame,
-        accept_changes=options.accept_changes,
-        frame_end=options.frame_end,
-        threads=options.threads,
-        strict=options.strict,
-    )
+    try:
+        from ..simulate import simulate
+
+        simulate(
+            options.cache,
+            options.emit if options.json else say,
+            stop,
+            on_stopped=stop.take,
+            resume=options.resume,
+            from_frame=options.from_frame,
+            accept_changes=options.accept_changes,
+            frame_end=options.frame_end,
+            threads=options.threads,
+            strict=options.strict,
+            helper=helper,
+        )
+    finally:
+        if helper is not None:
+            helper.close()
     return 0
 
 

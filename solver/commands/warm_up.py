@@ -8,6 +8,7 @@ import ctypes
 import gc
 import os
 import time as clock
+from pathlib import Path
 from typing import Any
 
 from ..stop_request import StopRequest
@@ -18,6 +19,7 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser("warm-up", help="compile the kernels now, once per machine")
     parser.add_argument("--steps", action="store_true", help="only those of the simulation's steps")
     parser.add_argument("--steps-of-many", action="store_true", help="those, and of bodies that push each other")
+    parser.add_argument("--beside", type=Path, metavar="CACHE", help="what a bake of that scene needs, steps first")
     parser.add_argument("--flesh", action="store_true", help="only those of flesh")
     parser.add_argument("--averaged-flesh", action="store_true", help="only those of nearly incompressible flesh")
     parser.add_argument("--touching", action="store_true", help="only those of bodies that meet each other")
@@ -35,7 +37,11 @@ def run(options: argparse.Namespace) -> int:
     gc.disable()  # what a compiler makes is needed to the end: 6 % of the time
     if options.gently:
         make_gentle()
-    if options.steps or options.steps_of_many:
+    if options.beside:
+        from ..warm_up import compile_beside
+
+        compile_beside(options.beside, options.emit)
+    elif options.steps or options.steps_of_many:
         from ..warm_step import compile_pairs, compile_settling, compile_step
 
         compile_settling()  # first: the process that builds gets there when this one is at the solve

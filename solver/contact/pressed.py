@@ -40,10 +40,11 @@ def pressed(contacts: ContactStep) -> Pressed:
     """Returns what pressed in a step."""
     touching, pushing, (x, normal_force, friction) = contacts.touching, contacts.pushing, contacts.end
     at, forces = np.empty((2, len(touching), 3))
-    press(
-        contacts.acted, touching.normal, normal_force, friction, x, contacts.model.tets, pushing.ends,
-        pushing.weights, at, forces,
-    )  # fmt: skip
+    if len(touching):
+        press(
+            contacts.acted, touching.normal, normal_force, friction, x, contacts.model.tets, pushing.ends,
+            pushing.weights, at, forces,
+        )  # fmt: skip
     which = np.flatnonzero(contacts.acted)
     names, id = _rigid_keys(contacts), touching.id[which]
     other = id // contacts.count
@@ -64,10 +65,11 @@ def loads(contacts: ContactStep) -> Floats:
         _, middles, rows = contacts.skins.loaded(touching.id[contacts.rigid_count() :], _rigid_keys(contacts))
         origins = np.concatenate([origins, np.array(middles).reshape(-1, 3)])
     out = np.zeros((len(origins), 6))
-    add_loads(
-        contacts.acted, touching.id, contacts.count, rows, touching.normal, normal_force, friction, x,
-        contacts.model.tets, pushing.ends, pushing.weights, origins, out,
-    )  # fmt: skip
+    if len(touching):
+        add_loads(
+            contacts.acted, touching.id, contacts.count, rows, touching.normal, normal_force, friction, x,
+            contacts.model.tets, pushing.ends, pushing.weights, origins, out,
+        )  # fmt: skip
     return out
 
 

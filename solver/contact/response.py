@@ -19,6 +19,9 @@ A spring needs depth to push. While a contact lasts, what it pushes with is move
 into a shift of its gap, so that what rests does so at the surface and not in it. A large shift only rises where that
 brings the point out: what is held from both sides would be pressed without end.
 
+Most bodies fly or hang most of the time: what would go over no contacts is not called, and a bake that begins so has
+its first frames before that is compiled.
+
 Source: friction as an elastic and a slipping part, Cundall and Strack (1979), A discrete numerical model for
 granular assemblies; the stiffness μ N / ‖s‖ is a fixed-point iteration with lagged diffusivity.
 """
@@ -178,6 +181,9 @@ class ContactStep:
         normal_force, shear = self.measured if state.x is self.measured_at else self._measure(state.x)
         self.end = state.x, normal_force, self._rubbed(shear)
         kept = Memory.room(len(touching), self.skins is not None)
+        if not len(touching):
+            kept.keep(state)
+            return
         rigid = self.rigid_count()
         count = keep(
             self.count, rigid, self.dt, touching.id, touching.normal, touching.gap, touching.side, normal_force, shear,
@@ -215,6 +221,8 @@ class ContactStep:
         acting = Points(
             np.empty(k, np.int32), np.empty((k, 4)), np.empty((k, 3)), np.empty((k, 3, 3)), np.zeros((k, 3, 3))
         )
+        if not k:
+            return acting
         push(
             which, touching.normal, touching.gap, touching.carried, pushing.k, pushing.kappa, pushing.shear,
             pushing.slip, pushing.shift, pushing.size, self.start, self.model.tets, pushing.ends, pushing.weights,
@@ -255,6 +263,8 @@ class ContactStep:
         """Returns what is known of contacts at the start of the step."""
         memory, points, rigid, pushing = self.memory, self.points, self._rigid(touching), Pushing.room(len(touching))
         self.known_force = np.empty(len(touching))
+        if not len(touching):
+            return pushing
         recall(
             memory.id, memory.force, memory.shear, memory.shift, memory.lift, memory.kappa, touching.id, self.count,
             rigid, touching.normal, self.turns, self._frames(touching, rigid), self.known_force, pushing.shear,
@@ -277,6 +287,8 @@ class ContactStep:
 
         Those whose plane does not push get the plane found now: in a hollow the next face is steeper.
         """
+        if not len(found):
+            return False
         touching, pushing, is_new = self.touching, self.pushing, np.empty(len(found), bool)
         new_ones, turned = turn_planes(
             self._rigid(touching), found.id, found.normal, found.gap, found.carried, found.side, touching.id,
@@ -313,6 +325,8 @@ class ContactStep:
         """Returns normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3)."""
         touching, pushing = self.touching, self.pushing
         normal_force, shear = np.empty(len(touching)), np.empty((len(touching), 3))
+        if not len(touching):
+            return normal_force, shear
         measure(
             touching.normal, touching.gap, touching.carried, pushing.k, pushing.shear, pushing.shift, pushing.size, x,
             self.model.tets, pushing.ends, pushing.weights, normal_force, shear,

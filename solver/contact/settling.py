@@ -67,6 +67,9 @@ class Settling:
             is_wrong: Islands that want to be solved again whatever contacts say, (k,); None: none.
         """
         self.solves += 1
+        if not len(normal_force) and is_wrong is None and not self.is_followed:
+            self.fate[:], self.is_settled, self.is_lost = CONTENT, True, False
+            return False
         count = self.solves
         # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in
         only_add = count >= ONLY_ADD and not self.is_followed

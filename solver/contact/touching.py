@@ -123,11 +123,13 @@ def _touching(
     """Returns the contacts of points that all stay away from a collider by `thickness` [m]; see `find_touching`."""
     k, first_id, collider = len(which), number * len(points), place.collider
     index, normal, gap, carried = np.empty(k, np.int32), np.empty((k, 3)), np.empty(k), np.empty((k, 3))
-    if collider.bvh is None:
-        side = np.zeros(k, np.int8)
+    side, hits = np.zeros(k, np.int8), 0
+    if not k:
+        pass
+    elif collider.bvh is None:
         hits = collide_plane(start, end, collider.normal, place.pose, thickness, index, normal, gap, carried)
     else:
-        side, sides, reach = np.zeros(k, np.int8), np.zeros(k, np.int8), PUSH_OUT_REACH * points.tet_size[which]
+        sides, reach = np.zeros(k, np.int8), PUSH_OUT_REACH * points.tet_size[which]
         sides[np.searchsorted(which, known.id - first_id)] = known.side
         hits = collide_mesh(
             *collider.bvh.arrays, collider.kind, start, end, reach, sides, place.pose, thickness,

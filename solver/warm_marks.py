@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Marks beside compiled kernels: which features of scenes were compiled from the present sources."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+from .arrays import digest
+from .kernel_cache import PACKAGE, cache_root
+
+
+def marked() -> Iterator[set[str]]:
+    """Yields the features of scenes that were compiled together from the present sources."""
+    for mark in cache_root().glob(_mark("*").name):
+        yield set(mark.read_text(encoding="utf-8").split(", "))
+
+
+def mark(words: str) -> None:
+    """Says that scenes with such features, "A, B, …", are compiled."""
+    _mark(words).write_text(words, encoding="utf-8")
+
+
+def _mark(words: str) -> Path:
+    """Returns the file that says that scenes with such features were compiled; of "*": what all such files match."""
+    return cache_root() / f"warm-{_sources()[:16]}-{words if words == '*' else digest([words])[:16]}"
+
+
+@functools.cache
+def _sources() -> str:
+    """Returns 64 hex digits of all sources with kernels."""
+    read = {file: file.read_bytes() for file in sorted(PACKAGE.rglob("*.py"))}
+    kernels = [(file, data) for file, data in read.items() if b"@kernel" in data]
+    return digest([part for file, data in kernels for part in (file.relative_to(PACKAGE).as_posix(), data)])

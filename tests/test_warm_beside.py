@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bake begins while another process still compiles for it, and leaves all compiled behind."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sinew.solver import warm_up
+from sinew.solver.scene import Body, Collider, Meshing, Scene, Settings
+from sinew.solver.simulate import simulate
+from sinew.solver.tracks import TrackWriter
+from sinew.solver.warm_marks import mark, marked
+from sinew.solver.warm_process import SOLVE, STEPS, Helper
+from sinew.solver.warm_scene import box, everything, falling, features
+
+
+def _cube(height: float = 0.2) -> Scene:
+    vertices, triangles = box(np.array([0.0, 0.0, height]), 1)
+    body = Body("cube", "Cube", vertices, triangles, meshing=Meshing(divisions=4))
+    return Scene((body,), (Collider("ground", "Ground"),), Settings(1, 4, substeps=1))
+
+
+def _bake(folder: Path, scene: Scene) -> list[dict]:
+    scene.save(folder / "scene")
+    TrackWriter(folder / "scene").close()
+    told: list[dict] = []
+    simulate(folder, lambda event: told.append(dict(event)))
+    return told
+
+
+def _frames(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for kind in ("frames", "play", "resume") for file in (folder / kind).iterdir()}
+
+
+def test_a_bake_beside_compiling_is_the_same_bake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene, marks = _cube(), []
+    _bake(tmp_path / "before.sinew", scene)
+    monkeypatch.setattr(warm_up, "is_compiled", lambda scene: False)
+    wait = Helper.wait
+    monkeypatch.setattr(Helper, "wait", lambda self, *of: (wait(self, *of), marks.append(self._process.returncode)))
+    told = [event["event"] for event in _bake(tmp_path / "beside.sinew", scene)]
+    assert told == ["compiling", "built", "frame", "frame", "frame", "frame", "done"]
+    assert marks == [0]
+    assert _frames(tmp_path / "beside.sinew") == _frames(tmp_path / "before.sinew")
+
+
+def test_what_a_bake_left_out_is_compiled_and_marked_when_it_ends(tmp_path: Path) -> None:
+    """The other process runs every feature of the scene, contacts included, which a cube in the air has not met."""
+    scene = _cube(5.0)
+    folder = tmp_path / "cube.sinew"
+    scene.save(folder / "scene")
+    code = f"""
+from pathlib import Path
+from sinew.solver import warm_up
+from sinew.solver.contact import forces, pressed, settle
+marks, said = [], []
+warm_up.mark = marks.append
+warm_up.compile_beside(Path({str(folder)!r}), lambda event: said.append(event["event"]))
+for kernel in (forces.recall, forces.push, forces.keep, pressed.add_loads, settle.settle):
+    assert kernel.signatures, kernel
+print(*said, *marks)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.strip() == f"{SOLVE} {STEPS} {features(scene)}"
+
+
+def test_scenes_of_many_kernels_wait_for_all_of_them() -> None:
+    assert warm_up._elsewhere(falling()) == [STEPS]
+    assert warm_up._elsewhere(everything()) != [STEPS]
+    two = dataclasses.replace(falling(), bodies=tuple(dataclasses.replace(falling().bodies[0], key=k) for k in "ab"))
+    assert warm_up._elsewhere(two) != [STEPS]
+
+
+def _helper(code: str) -> Helper:
+    options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return Helper(subprocess.Popen([sys.executable, "-c", code], **options))
+
+
+def test_nobody_waits_for_a_helper_that_has_ended() -> None:
+    helper = _helper("raise SystemExit(3)")
+    began = time.monotonic()
+    helper.wait_for(STEPS)
+    helper.wait()
+    helper.close()
+    assert time.monotonic() - began < 30.0
+
+
+def test_a_helper_is_heard_and_ended() -> None:
+    helper = _helper(f'import time; print(\'{{"event": "{SOLVE}"}}\', flush=True); time.sleep(600)')
+    helper.wait_for(SOLVE)
+    assert helper._process.poll() is None and not helper._said[STEPS].is_set()
+    helper.wait(lambda: True)
+    assert helper._process.poll() is None
+    helper.close()
+    helper.wait_for(STEPS)
+    assert helper._process.poll() is not None
+
+
+def test_marks_are_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SINEW_KERNEL_CACHE", str(tmp_path))
+    assert not any(marked())
+    mark("held, springs")
+    assert list(marked()) == [{"held", "springs"}]
