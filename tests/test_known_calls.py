@@ -6,13 +6,16 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
 
 import numba
 import numpy as np
+import pytest
 from numba.core.types.functions import BaseFunction
 
 from sinew.solver.jit import kernel
-from sinew.solver.known_calls import remembering
+from sinew.solver.known_calls import FLAGS, TYPES, remember_calls, remembering
 
 # kernels whose flags differ call the same functions: lowering has to take what was meant under the flags of each
 COMPILED = """
@@ -63,7 +66,7 @@ def test_what_was_found_is_not_sought_again() -> None:
     class Function:
         _impl_keys: dict = {}
 
-    function, get = Function(), remembering(find)
+    function, get = Function(), remembering(find, lambda: None)
     real, whole = (numba.float64,), (numba.int64,)
     assert get(function, None, real, {}) == get(function, None, real, {}) == numba.float64(numba.float64)
     assert asked == [real] and function._impl_keys == {real: 1}
@@ -72,6 +75,52 @@ def test_what_was_found_is_not_sought_again() -> None:
     function._impl_keys[real] = 7  # as found since then under other flags
     get(function, None, real, {})
     assert function._impl_keys[real] == 1
+
+
+def _numba(change: Callable[[SimpleNamespace, SimpleNamespace], None]) -> tuple[object, bool]:
+    """Returns what is asked for types by a Numba that was built otherwise, and whether that was let remember."""
+
+    class Function:
+        def get_impl_key(self, signature: object) -> object:
+            return self._impl_keys[signature]
+
+        def get_call_type(self, context: object, args: object, kws: object) -> None: ...
+
+    before = Function.get_call_type
+    built = SimpleNamespace(BaseFunction=Function), SimpleNamespace(ConfigStack=SimpleNamespace(top_or_none=int))
+    change(*built)
+    done = remember_calls(dict(zip((TYPES, FLAGS), built, strict=True)).__getitem__)
+    return getattr(getattr(built[0], "BaseFunction", None), "get_call_type", None) is not before, done
+
+
+def _other_arguments(types: SimpleNamespace, _: SimpleNamespace) -> None:
+    types.BaseFunction.get_call_type = lambda self, args: None
+
+
+def _other_keys(types: SimpleNamespace, _: SimpleNamespace) -> None:
+    types.BaseFunction.get_impl_key = lambda self, signature: signature
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda types, flags: delattr(types, "BaseFunction"),
+        lambda types, flags: delattr(flags.ConfigStack, "top_or_none"),
+        lambda types, flags: delattr(types.BaseFunction, "get_call_type"),
+        _other_arguments,
+        _other_keys,
+    ],
+)
+def test_a_numba_that_is_built_otherwise_is_left_as_it_is(change: Callable) -> None:
+    assert _numba(lambda types, flags: None) == (True, True)
+    assert not _numba(change)[1]
+
+
+def test_a_numba_without_such_files_is_left_as_it_is() -> None:
+    def load(name: str) -> ModuleType:
+        raise ImportError(name)
+
+    assert not remember_calls(load)
 
 
 @kernel()
