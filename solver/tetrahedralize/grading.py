@@ -15,12 +15,11 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import scipy.ndimage
 
 from ..arrays import Bools, Indices
+from .cell_grids import erode, erode_by_faces
 from .lattice import Lattice, lattice_tets
 
-AROUND = np.ones((3, 3, 3), np.bool_)
 RING = ((0, 0), (1, 0), (1, 1), (0, 1))
 OUTWARD = ((0, -1), (1, 0), (0, 1), (-1, 0))
 
@@ -39,15 +38,15 @@ def leaf_levels(lattice: Lattice, is_inside: Bools, most: int) -> Indices:
     level = np.zeros(lattice.cell_counts, np.int32)
     corners = is_inside[: lattice.corner_count].reshape(lattice.corner_counts)
     middles = is_inside[lattice.corner_count :].reshape(lattice.cell_counts)
-    deep = scipy.ndimage.binary_erosion(middles)
+    deep = erode_by_faces(middles)
     x, y, z = lattice.cell_counts
     for dx, dy, dz in np.ndindex(2, 2, 2):
         deep &= corners[dx : dx + x, dy : dy + y, dz : dz + z]
-    deep = scipy.ndimage.binary_erosion(deep, AROUND)
+    deep = erode(deep)
     for step in range(1, most + 1):
         if step > 1:
             # as wide as a leaf of the level below, so that the next smaller one lies around the larger ones
-            deep = scipy.ndimage.binary_erosion(level == step - 1, AROUND, iterations=2 ** (step - 1))
+            deep = erode(level == step - 1, 2 ** (step - 1))
         whole = _blocks(deep, step).all(axis=(1, 3, 5))
         level[np.kron(whole, np.ones((2**step,) * 3, np.bool_)).astype(np.bool_)] = step
     return level

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.ndimage
 
 from ..arrays import Bools, Floats, Indices
 from ..geometry.bvh import Bvh
 from ..geometry.winding import winding_numbers
+from .cell_grids import label
 from .lattice import Lattice
 
 INSIDE = 0.5
@@ -32,17 +32,16 @@ def lattice_winding(
     if not is_closed:
         return winding_numbers(bvh, lattice.positions(coordinates))
     touched = touched_cells(lattice, bvh)
-    labels, region_count = scipy.ndimage.label(~touched)
-    labels = labels.astype(np.int32)
+    labels, region_count = label(~touched)
     # a corner that has been moved may be in any of the cells around it
     of_corners = _corner_labels(labels, np.minimum if is_moved else np.maximum)
-    label = np.concatenate([of_corners.ravel(), labels.ravel()])
-    alone = label == 0
+    region = np.concatenate([of_corners.ravel(), labels.ravel()])
+    alone = region == 0
     winding = np.empty(len(coordinates))
     winding[alone] = winding_numbers(bvh, lattice.positions(coordinates[alone]))
     samples = np.zeros(region_count + 1, np.int64)
-    samples[label] = np.arange(len(label))
-    winding[~alone] = winding_numbers(bvh, lattice.positions(coordinates[samples]))[label[~alone]]
+    samples[region] = np.arange(len(region))
+    winding[~alone] = winding_numbers(bvh, lattice.positions(coordinates[samples]))[region[~alone]]
     return winding
 
 
