@@ -46,7 +46,7 @@ def depth_of(gap, shift, size):
     return max(gap - min(shift, 0.0), -PUSH_OUT * size) - max(shift, 0.0)
 
 
-@kernel(inline=True)
+@kernel(inline=True, inside=True)
 def moved_from(carried, c, nodes, tets, ends, weights):
     """Returns the motion r of a contact's point relative to the other side [m], three numbers, in a step to `nodes`."""
     moved = add(nothing(), -1.0, load(carried, 3 * c))
@@ -233,7 +233,7 @@ def keep(
     return kept
 
 
-@kernel(inline=True)
+@kernel(inline=True, inside=True)
 def worth(height, came_out, depth):
     """Returns which part of a depth's share moves into a shift, below zero out of it.
 

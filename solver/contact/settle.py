@@ -107,7 +107,7 @@ def settle(
     return highest
 
 
-@kernel()
+@kernel(inside=True)
 def _weigh(of, normal_force, mu, on, sums):
     """Sums up what presses, bears, pulls and rubs in each group."""
     for c in range(len(on)):

@@ -75,7 +75,7 @@ def fill_ties(
         counts[c] = count
 
 
-@kernel()
+@kernel(inside=True)
 def put(node, share, nodes, coefficients, count):
     """Adds a share to a node's coefficient; returns how many nodes there are then."""
     for i in range(count):
