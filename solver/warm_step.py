@@ -15,6 +15,7 @@ from .integrators.linearised import join
 from .integrators.outside import Outside, Pairs, Points
 from .integrators.workspace import records_of
 from .linear.pcg import solve
+from .linear.rigid_modes import rigid_modes
 from .linear.small_islands import MOST_NODES
 from .model import Model, Part, make_model
 from .scene import Material, Settings
@@ -41,15 +42,20 @@ def compile_step(is_held: bool = True) -> None:
         step(model, state, acting, 0.01, Settings())
 
 
-def compile_solve() -> None:
-    """Solves the system of a step: a third of its compiling."""
-    model = _strip()
-    values, b = np.zeros((model.pattern.block_count, 9)), np.zeros((model.node_count, 3))
-    solve(model.pattern, values, b, np.ones(len(b), bool), b.copy(), 1.0, 1)
+def compile_solve(has_modes: bool = False) -> None:
+    """Solves the system of a step, a third of its compiling, or of a step of what moves as a whole."""
+    pattern = _strip().pattern
+    values, b, is_free = np.zeros((pattern.block_count, 9)), np.zeros(NODES.shape), np.ones(len(NODES), bool)
+    modes = rigid_modes(pattern, values, NODES, is_free) if has_modes else None
+    solve(pattern, values, b, is_free, b.copy(), 1.0, 1, modes=modes)
 
 
 def compile_between() -> None:
-    """Takes a step of tets that do not resist, and so all of it but records of tets; it solves as well."""
+    """Takes a step of tets that do not resist, and so all of it but records of tets; it solves as well.
+
+    What a step needs last is compiled first, so that who compiles it from its beginning is met half way.
+    """
+    compile_solve(has_modes=True)
     model = _strip()
     records_of(model)[:] = 0.0
     join(model, 0.01)
