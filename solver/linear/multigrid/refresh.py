@@ -237,11 +237,6 @@ def cycle_of(m: Multigrid) -> tuple[Any, ...]:
     return _passes(m, m.tasks, m.numbers)
 
 
-def apply(multigrid: Multigrid) -> None:
-    """Writes x = M r, as conjugate gradients do it themselves."""
-    run_passes(*cycle_of(multigrid))
-
-
 def _run(m: Multigrid, tasks: npt.NDArray[np.int64], numbers: Singles) -> None:
     run_passes(*_passes(m, tasks, numbers))
 

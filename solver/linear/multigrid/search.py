@@ -166,7 +166,7 @@ def search(
     sums = np.zeros((len(pattern.chunk_island), 2))
     matrix = (pattern.chunk_start, pattern.chunk_island, pattern.row_start, pattern.column, values, is_free)
     vectors = (b, x, r, p, q, multigrid.r[:count], multigrid.x[:count])
-    scale = multigrid.scale
+    scale, cycle = multigrid.scale, cycle_of(multigrid)
 
     def residual(at: Floats) -> Floats:
         p[:], q[:] = at, 0.0
@@ -182,14 +182,12 @@ def search(
     def go_on(half: int, most: int) -> int:
         return int(
             iterate(
-                half, most, tolerance, cycle_of(multigrid), matrix, vectors, sums, scale, active, alpha, beta, into,
-                out_of, rr, rz, bb, one, two,
+                half, most, tolerance, cycle, matrix, vectors, sums, scale, active, alpha, beta, into, out_of, rr, rz,
+                bb, one, two,
             )
         )  # fmt: skip
 
     bb = np.maximum(residual(np.where(is_free[:, None], 0.0, x)), 0.0 if least is None else np.square(least))
-    if modes is not None and not len(modes.arms):
-        modes = None  # none are told apart
     if modes is not None:
         balance(modes, pattern, b, x)
     iterations = 0
