@@ -13,7 +13,7 @@ from .elements.inversion import count_inverted
 from .integrators.implicit_euler import solve_step, step
 from .integrators.linearised import join
 from .integrators.outside import Outside, Pairs, Points
-from .integrators.workspace import records_of
+from .integrators.workspace import records_of, workspace
 from .linear.pcg import solve
 from .linear.rigid_modes import rigid_modes
 from .linear.small_islands import MOST_NODES
@@ -57,11 +57,13 @@ def compile_between() -> None:
     """
     compile_solve(has_modes=True)
     model = _strip()
-    records_of(model)[:] = 0.0
-    join(model, 0.01)
-    state = State(NODES.copy(), np.zeros_like(NODES))
+    work, state = workspace(model.pattern), State(NODES.copy(), np.zeros_like(NODES))
+    work.force[:], work.values[:] = 0.0, 0.0
+    work.values[model.pattern.diagonal] = np.eye(3).ravel()
     solve_step(model, state, Outside(), 0.01, Settings(), None)
     count_inverted(state.x, model.tets)
+    records_of(model)[:] = 0.0
+    join(model, 0.01)
 
 
 def compile_settling() -> None:
