@@ -153,4 +153,4 @@ def _exactness(tangled: bool, inverted: float, residual: float, before: float, t
     if not np.isfinite(before):
         return LOOSE
     # as many digits as the residual won last, and no more than are asked for
-    return min(LOOSE, max(0.9 * (residual / before) ** 2, 0.3 * tolerance / residual))
+    return min(LOOSE, max(0.9 * (residual / before) ** 2, 0.5 * tolerance / residual))
