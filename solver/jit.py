@@ -19,10 +19,8 @@ import numba
 import numba.core.config
 
 from .kernel_cache import cache_folder
-from .known_calls import remember_calls
 
 _config: Any = numba.core.config
-remember_calls()
 
 
 def kernel(

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = [
     "error_texts",
     "errors",
-    "arrays kernel_cache known_calls",
+    "arrays kernel_cache",
     "jit",
     "disk memory event_stream stop_request chance",
     "anatomy collision method rigid_core_settings stored_tree",
@@ -187,7 +187,7 @@ WRITE_LLVM = ("solver.geometry.atomic", "solver.linear.block_row", "solver.linea
 def test_only_jit_names_the_flags_of_numba():
     wrong = []
     for path in sources("solver"):
-        if name_of(path) in ("solver.jit", "solver.known_calls", *WRITE_LLVM):
+        if name_of(path) in ("solver.jit", *WRITE_LLVM):
             continue
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "numba":
