@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-# GNU OpenMP's threads spin while they wait for each other. Where another program has the second core, one of
-# them is not running, and the spinning keeps it from running: measured here, a step of 10,000 tets on two threads
-# took 448 ms instead of 1.6. Giving up after 300 turns costs 5 % on an idle machine, and 7 ms on a busy one.
-# Read when the library is loaded, so it has to be said before.
+# GNU OpenMP's threads, by which loops over `numba.prange` run, spin while they wait for each other. Where another
+# program has the second core, one of them is not running, and the spinning keeps it from running: measured here, a
+# step of 10,000 tets by such loops took 448 ms instead of 1.6. Giving up after 300 turns costs 5 % on an idle machine,
+# and 7 ms on a busy one. Read when the library is loaded, so it has to be said before.
 os.environ.setdefault("GOMP_SPINCOUNT", "300")
 
 import numba

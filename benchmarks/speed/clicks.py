@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -60,6 +61,10 @@ print(time.perf_counter() - began)
 """
 
 
+# the libraries that a bake cannot do without
+LIBRARIES = "import numpy, numba, scipy.sparse, scipy.sparse.csgraph"
+
+
 def write_cube(cache: Path, is_held: bool) -> None:
     """Writes Blender's default cube, half a metre above a ground, or held by its upper corners; a step per frame."""
     vertices, triangles = box(np.zeros(3), 1)
@@ -105,6 +110,12 @@ class Child:
                 return
         raise RuntimeError(f"the child ended before it said {name!r}")
 
+    def memory(self) -> float:
+        """Returns what it takes at present [MB]; no number where the system does not tell it."""
+        status = Path(f"/proc/{self._process.pid}/status")
+        told = status.read_text(encoding="utf-8") if status.is_file() else ""
+        return next((int(line.split()[1]) / 1e3 for line in told.splitlines() if line.startswith("VmRSS")), math.nan)
+
     def first_step(self) -> dict[str, float]:
         """Waits until it has ended; returns when [s] it first said each event, and "step": frame 2."""
         found: dict[str, float] = {}
@@ -123,16 +134,24 @@ def fresh(kernels: Path, cache: Path) -> dict[str, float]:
 
 
 def waiting(kernels: Path, cache: Path) -> dict[str, float]:
-    """Returns the same of one that waits with everything loaded, from the moment when it is asked."""
+    """Returns the same of one that waits with everything loaded, from when it is asked, and "memory" before [MB]."""
     child = Child(kernels, "wait")
     child.until("ready")
+    memory = child.memory()
     child.ask({"command": "simulate", "arguments": [str(cache), "--json"]})
-    return child.first_step()
+    return {**child.first_step(), "memory": memory}
 
 
 def compiled(kernels: Path) -> int:
     """Returns how many kernels were kept."""
     return len(list(kernels.rglob("*.nbc")))
+
+
+def loading() -> float:
+    """Returns how long a process takes that only loads `LIBRARIES` [s]."""
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", LIBRARIES], check=True)
+    return time.perf_counter() - began
 
 
 def yardstick() -> float:

@@ -35,7 +35,9 @@ MOST = 1000  # iterations that are tried
 WITHOUT = 1.1e-5  # a tolerance at which multigrid does not stand by
 BEHIND = (
     "With blocks of the diagonal, conjugate gradients need as many iterations here as in MuJoCo, so that all hangs on "
-    "how long one takes. Multigrid needs a tenth of them, but its coarse matrices are made anew in every step."
+    "how long one takes; before the first of them, a step of 10K tets has its records of tets and its assembly to do, "
+    "see A step. Multigrid needs a tenth of the iterations, but makes its coarse matrices anew in every step, and its "
+    "passes still wake their threads one by one."
 )
 WAYS = {"block Jacobi": WITHOUT, "multigrid": CONVERGED}
 

@@ -32,8 +32,9 @@ DAMPING = 0.01  # that bodies have by default [s]: records of tets are twice as 
 DAMPED = f"100K, damped by {DAMPING:g} s as bodies are by default"
 STAGES = {"elements": "tets", "assembly": "assembly", "solve": "solve"}
 SLOWER = (
-    "What fits the caches is bound by instructions, which the triads do not tell, and its passes are so short that "
-    "threads wait for each other between them; what does not waits for memory: see the roofline for how near it is."
+    "What fits the caches is bound by instructions, which the triads of these sizes do not tell: how little a second "
+    "thread adds to a triad that fits the nearest cache is written beside the roofline. What does not fit waits for "
+    "memory: see there for how near it is."
 )
 
 
