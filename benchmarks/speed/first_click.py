@@ -48,6 +48,7 @@ def run(quick: bool) -> Result:
         more = compiled(kernels) - before
     seconds = {
         "cold": statistics.median(each["step"] for each in cold),
+        "processor": statistics.median(each["processor"] for each in cold),
         "announced": statistics.median(each["compiling"] for each in cold),
         "fresh": statistics.median(warm),
         "waiting": statistics.median(each["step"] for each in ready),
@@ -77,6 +78,7 @@ def _rows(seconds: dict[str, float], memory: float, kernels: int, more: int) -> 
         Row(f"a process that only does “{LIBRARIES}” [s]", NONE, f"{seconds['libraries']:.2f}"),
         Row("memory of a solver that waits [MB]", NONE, f"{memory:.0f}"),
         Row("kernels of that scene", NONE, str(kernels)),
+        Row("to compile all of them, time of a processor, of all processes [s]", NONE, f"{seconds['processor']:.1f}"),
         Row("two small functions compiled by Numba here [s]", NONE, f"{seconds['yardstick']:.2f}"),
     ]
 
