@@ -19,8 +19,8 @@ REMARKS = {
     "contacts that push are compiled when frames are coming already. So it takes half the seconds of a processor that "
     "these kernels and the loading take; ten kernels of a prototype took 17 s on the reference machine. What was tried "
     "without gain is told below. What is left are fewer and shorter kernels. Compiled ahead, no bake waits for it.",
-    "fresh": "A process that is new has to load Python, NumPy and Numba, parts of SciPy, Sinew and its compiled "
-    "kernels first. Blender keeps one that waits.",
+    "fresh": "A process that is new has to load NumPy, Numba and parts of SciPy first, which takes {libraries:.2f} s "
+    "by itself, then Sinew and its compiled kernels. Blender keeps one that waits.",
     "waiting": "The first step is there when the cube is filled, bound and written.",
     "compiled": "A kernel was called with other types than when it was compiled ahead.",
 }
@@ -68,7 +68,7 @@ def _rows(seconds: dict[str, float], memory: float, kernels: int, more: int) -> 
         ("first step, all compiled, a new process [s]", "fresh", WARM),
     ]
     rows = [
-        bound(text, f"≤ {most:g}", f"{seconds[key]:.2f}", seconds[key] <= most, REMARKS[key], line=8)
+        bound(text, f"≤ {most:g}", f"{seconds[key]:.2f}", seconds[key] <= most, REMARKS[key].format(**seconds), line=8)
         for text, key, most in judged
     ]
     return [
