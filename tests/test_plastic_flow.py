@@ -43,8 +43,8 @@ class Tets:
 
     def flow(self, dt):
         flow_multiplicative(
-            0, self.x, self.tets, self.Dm_inverse, self.mu, self.lam, dt, *self.limits, self.hardening,
-            self.Fp_inverse, self.flowed,
+            0, len(self.tets), 0, self.x, self.tets, self.Dm_inverse, self.mu, self.lam, dt, *self.limits,
+            self.hardening, self.Fp_inverse, self.flowed,
         )  # fmt: skip
 
     def flow_additive(self, dt, initial_strain=NO_STRAIN):

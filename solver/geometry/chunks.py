@@ -7,13 +7,11 @@ the time of a parallel one. Each part writes its own rows: the result does not d
 
 from __future__ import annotations
 
-import functools
 import itertools
 import traceback
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 
 from ..jit import thread_count
 
@@ -31,18 +29,34 @@ def run_in_chunks(count: int, work: Callable[[slice], None], part_size: int = PA
 def run_parts(count: int, work: Callable[[int], None]) -> None:
     """Calls `work` with the numbers from 0 to `count`, on as many threads as kernels may use, which are kept.
 
-    For kernels of less than a millisecond, called again and again.
+    For kernels of less than a millisecond, called again and again: nobody waits for a thread that has not begun.
     """
-    threads, numbers = min(thread_count(), count), itertools.count()
+    numbers, ended, failed = itertools.count(), SimpleQueue[int | BaseException](), Event()
 
-    def run() -> None:
-        while (part := next(numbers)) < count:
-            work(part)
+    def run() -> int:
+        done = 0
+        while not failed.is_set() and (part := next(numbers)) < count:
+            try:
+                work(part)
+            except BaseException:
+                failed.set()  # nobody begins another: what they write may be gone soon
+                raise
+            done += 1
+        return done
 
-    others = [_kept_pool(threads - 1).submit(run) for _ in range(threads - 1)]
-    run()
-    for other in others:
-        other.result()
+    def help_out() -> None:
+        try:
+            ended.put(run())
+        except BaseException as error:
+            ended.put(error)
+
+    start_beside(min(thread_count(), count) - 1, help_out)
+    left = count - run()
+    while left > 0:
+        done = ended.get()
+        if isinstance(done, BaseException):
+            raise done
+        left -= done
 
 
 def run_ranges(begin: int, end: int, at_once: int, work: Callable[[int, int], None]) -> None:
@@ -60,7 +74,7 @@ def start_beside(threads: int, work: Callable[[], object]) -> None:
     Without what a pool does to tell of their ends: it keeps Python's lock for longer than small passes take.
     """
     while len(_beside) < threads:
-        thread = Thread(target=_serve, daemon=True)
+        thread = Thread(target=_serve, args=(_waiting,), daemon=True)
         _beside.append(thread)
         thread.start()
     for _ in range(threads):
@@ -71,14 +85,9 @@ _beside: list[Thread] = []
 _waiting: SimpleQueue[Callable[[], object]] = SimpleQueue()
 
 
-def _serve() -> None:
+def _serve(waiting: SimpleQueue[Callable[[], object]]) -> None:
     while True:
         try:
-            _waiting.get()()
+            waiting.get()()
         except Exception:  # told, and the thread goes on: who leads does the work meanwhile
             traceback.print_exc()
-
-
-@functools.cache
-def _kept_pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads)

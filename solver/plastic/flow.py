@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import floats
+from ..arrays import Floats, floats
 from ..elements.own_strain import own_strain
+from ..geometry.chunks import run_ranges
 from ..heat import Factors
-from ..jit import at_most_threads, kernel
+from ..jit import kernel
 from ..model import Model
 from ..state import State
 from ..tracks import TrackReader
@@ -19,8 +20,7 @@ from .bodies import PlasticBody
 from .multiplicative import LARGEST, flow_multiplicative
 from .shape import FLOWED, FP_INVERSE, PLASTIC_STRAIN
 
-# below this a second thread costs more in waiting than it brings
-TETS_PER_THREAD = 400
+AT_ONCE = 512  # tets that a thread takes at a time
 
 
 def flow(
@@ -62,11 +62,21 @@ def flow(
             if FP_INVERSE not in state.fields:
                 state.fields[FP_INVERSE] = floats(np.tile(np.eye(3), (model.tet_count, 1, 1)))
                 state.fields[FLOWED] = np.zeros(model.tet_count)
-            with at_most_threads(1 + len(rate) // TETS_PER_THREAD):
-                flow_multiplicative(
-                    body.tets.start, state.x, model.tets, model.Dm_inverse, present.mu, present.lam_by_strain, dt,
-                    yield_strain, rate, maximum, hardening, state.fields[FP_INVERSE], state.fields[FLOWED],
-                )  # fmt: skip
+            _flow_multiplicative(body, model, present, state, dt, (yield_strain, rate, maximum, hardening))
+
+
+def _flow_multiplicative(
+    body: PlasticBody, model: Model, present: Model, state: State, dt: float, limits: tuple[Floats, ...]
+) -> None:
+    """Lets the tets of a body flow that keeps its volume, within its yield strain, rate, maximum and hardening."""
+
+    def work(begin: int, end: int) -> None:
+        flow_multiplicative(
+            begin, end, body.tets.start, state.x, model.tets, model.Dm_inverse, present.mu, present.lam_by_strain, dt,
+            *limits, state.fields[FP_INVERSE], state.fields[FLOWED],
+        )  # fmt: skip
+
+    run_ranges(0, len(limits[0]), AT_ONCE, work)
 
 
 @kernel()

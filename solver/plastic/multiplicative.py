@@ -20,8 +20,6 @@ from __future__ import annotations
 
 import math
 
-import numba
-
 from ..elements.gradient import gradient_of
 from ..jit import kernel
 from .principal import (
@@ -45,13 +43,14 @@ MOST_IN_A_STEP = 1.0
 LARGEST = 7.0
 
 
-@kernel(parallel=True)
+@kernel()
 def flow_multiplicative(
-    first, x, tets, Dm_inverse, mu, lam, dt, yield_strain, rate, maximum, hardening, Fp_inverse, flowed
+    begin, end, first, x, tets, Dm_inverse, mu, lam, dt, yield_strain, rate, maximum, hardening, Fp_inverse, flowed
 ):
-    """Lets the tets from number `first` on flow for Δt = `dt` [s]: one for each of `yield_strain`.
+    """Lets k of the tets from number `first` on flow for Δt = `dt` [s], those from `begin` to `end` of them.
 
     Args:
+        begin, end: Which ones.
         first: Number of the first tet in the model.
         x: Node positions at the end of the step [m], (n, 3).
         tets: Of the model, (m, 4).
@@ -62,7 +61,7 @@ def flow_multiplicative(
         Fp_inverse: Fp⁻¹, (m, 3, 3), in and out.
         flowed: α, the strain that has flowed so far, (m,), in and out.
     """
-    for k in numba.prange(len(yield_strain)):
+    for k in range(begin, end):
         tet = first + k
         F, old = gradient_of(x, tets[tet], Dm_inverse[tet]), entries(Fp_inverse[tet])
         Fe = product(F, old)
