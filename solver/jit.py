@@ -3,17 +3,11 @@
 
 from __future__ import annotations
 
-import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-# GNU OpenMP's threads, by which loops over `numba.prange` run, spin while they wait for each other. Where another
-# program has the second core, one of them is not running, and the spinning keeps it from running: measured here, a
-# step of 10,000 tets by such loops took 448 ms instead of 1.6. Giving up after 300 turns costs 5 % on an idle machine,
-# and 7 ms on a busy one. Read when the library is loaded, so it has to be said before.
-os.environ.setdefault("GOMP_SPINCOUNT", "300")
 
 import numba
 import numba.core.config
@@ -25,7 +19,6 @@ _config: Any = numba.core.config
 
 def kernel(
     *,
-    parallel: bool = False,
     contract: bool = False,
     inline: bool = False,
     inside: bool = False,
@@ -34,7 +27,6 @@ def kernel(
     """Returns a decorator that compiles a top-level function of arrays and numbers.
 
     Args:
-        parallel: Whether `numba.prange` loops run on several threads. Costs about a second of compiling.
         contract: Whether a·b + c may be fused. Only for sums whose order is fixed anyway: the result
             stays the same for every number of threads.
         inline: Whether its instructions become part of every caller, however many they are. A loop that
@@ -49,7 +41,6 @@ def kernel(
     def decorate(function: Callable) -> Any:
         folder = cache_folder(Path(function.__code__.co_filename), numba.__version__)
         flags: dict[str, Any] = {
-            "parallel": parallel,
             "fastmath": {"contract"} if contract else False,
             "error_model": "numpy",
             "nogil": True,
@@ -84,28 +75,28 @@ def _known_to(compiled: Any, inside: bool) -> Any:
     return compiled
 
 
+# What each thread has been told; Numba's own count would load the library that its parallel loops run by
+_told = threading.local()
+
+
 def set_thread_count(count: int | None) -> int:
-    """Sets how many threads kernels use (None: all that the machine has) and returns that number."""
-    most = _config.NUMBA_NUM_THREADS
-    threads = most if not count else max(1, min(int(count), most))
-    numba.set_num_threads(threads)
-    return threads
+    """Sets how many threads kernels use that this one calls (None: all of the machine) and returns that number."""
+    most = int(_config.NUMBA_NUM_THREADS)
+    _told.count = most if not count else max(1, min(int(count), most))
+    return int(_told.count)
 
 
 def thread_count() -> int:
-    """Returns how many threads kernels use."""
-    return int(numba.get_num_threads())
+    """Returns how many threads kernels use that this one calls."""
+    return int(getattr(_told, "count", _config.NUMBA_NUM_THREADS))
 
 
 @contextmanager
 def at_most_threads(count: int) -> Iterator[None]:
     """Lets kernels use `count` threads at most for a while: more would only wait for each other."""
-    before = numba.get_num_threads()
-    if count >= before:
-        yield
-        return
-    numba.set_num_threads(max(1, count))
+    before = thread_count()
+    set_thread_count(max(1, min(count, before)))
     try:
         yield
     finally:
-        numba.set_num_threads(before)
+        set_thread_count(before)

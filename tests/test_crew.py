@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sinew.solver.geometry import chunks
-from sinew.solver.geometry.crew import crew_of, is_over, post, take, tell, wait
+from sinew.solver.geometry.crew import PATIENCE, crew_of, is_over, linger, post, take, tell, wait
 from sinew.solver.jit import kernel
 
 PARTS, PASSES = 37, 2000
@@ -69,7 +69,21 @@ def test_every_part_is_done_once_in_every_pass() -> None:
 
 def test_the_leader_waits_for_nobody_who_has_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "_waiting", chunks.SimpleQueue())  # which nobody serves
+    monkeypatch.setattr(chunks, "_beside", [threading.Thread()])
     values, done_by = np.zeros((3, PARTS)), np.zeros(2, np.int64)
     with crew_of(2, lambda crew, leads: smooth(leads, crew, 3, values, done_by)) as crew:
         smooth(True, crew, 3, values, done_by)
     assert done_by.tolist() == [3 * PARTS, 0]
+
+
+@kernel(bare=True)
+def lingered(times):
+    turns = 0
+    for _ in range(times):
+        turns = linger(turns)
+    return turns
+
+
+def test_who_waits_for_long_lets_others_run() -> None:
+    # the system's call is made and returns: turns are not counted behind it
+    assert lingered(PATIENCE - 1) == PATIENCE - 1 and lingered(PATIENCE + 1000) == PATIENCE

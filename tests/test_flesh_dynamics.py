@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Flesh by implicit Euler: its equation solved, what it keeps, and how it comes out of a tangle."""
 
-import numba
 import numpy as np
 import pytest
 
@@ -29,6 +28,7 @@ from sinew.solver.integrators import flesh_step
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.line_search import lengths
 from sinew.solver.integrators.outside import Outside, Points
+from sinew.solver.jit import set_thread_count, thread_count
 from sinew.solver.scene import Material, Settings
 from sinew.solver.state import State
 
@@ -198,9 +198,9 @@ def test_lengths_are_found_for_every_body_alone():
 def test_neither_threads_nor_a_break_between_steps_change_a_byte():
     model = model_of((6, 6, 20), (0.3, 0.3, 1.0), DAMPED)
     held, ends = model.X[:, 2] < 1e-9, []
-    threads = numba.get_num_threads()
+    threads = thread_count()
     for count, is_resumed in ((1, False), (threads, False), (threads, True)):
-        numba.set_num_threads(count)
+        set_thread_count(count)
         try:
             state, flesh = spinning(model, 1.02), flesh_of(model)
             for number in range(6):
@@ -209,7 +209,7 @@ def test_neither_threads_nor_a_break_between_steps_change_a_byte():
                     state.x, state.v = state.x.copy(), state.v.copy()
                 step(model, state, Outside(GRAVITY, held, model.X), 0.01, Settings(), flesh=flesh)
         finally:
-            numba.set_num_threads(threads)
+            set_thread_count(threads)
         ends.append(state.x.tobytes() + state.v.tobytes())
     assert ends[0] == ends[1] == ends[2]
 

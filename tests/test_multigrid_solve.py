@@ -12,12 +12,14 @@ from sinew.solver.integrators import implicit_euler, system
 from sinew.solver.integrators.outside import Outside
 from sinew.solver.integrators.workspace import workspace
 from sinew.solver.jit import set_thread_count
+from sinew.solver.linear.multigrid import search
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
 from sinew.solver.linear.multigrid.lattice import MOST_DENSE
 from sinew.solver.linear.multigrid.preconditioner import PATIENCE, PATIENCE_IF_HARD, EmbeddedLattices
 from sinew.solver.linear.pattern import block_pattern
-from sinew.solver.linear.pcg import solve
+from sinew.solver.linear.pcg import BLOCKS_PER_THREAD, solve
 from sinew.solver.linear.rigid_modes import rigid_modes
+from sinew.solver.linear.upper_half import half_of
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material, Settings
 from sinew.solver.state import State
@@ -89,6 +91,35 @@ def test_threads_change_no_bit():
         solve(model.pattern, values, b, is_free, x, 1e-6, 100, preconditioner=EmbeddedLattices(model.X))
         results.append(x.tobytes())
     assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("least", [None, 1.0])
+def test_products_by_the_upper_half_find_what_those_by_whole_rows_do(least, monkeypatch):
+    """With segments that reach into each other, given values, an island that is solved at once and one that is not."""
+    X, t = jittered(bar, (4, 4, 60))
+    model = made([(X, t), (X + 50.0, t)])
+    pattern, values = model.pattern, stiffness(model)
+    half = half_of(pattern)
+    assert half is not None and np.bincount(half.island).min() >= 2 and pattern.block_count > BLOCKS_PER_THREAD
+    b = np.random.default_rng(12).normal(size=model.X.shape)
+    b[len(X) :] *= 1e-10 if least else 1.0  # nothing beside it
+    is_free = np.ones(model.node_count, bool)
+    is_free[[*range(25), *range(len(X), len(X) + 25)]] = False
+
+    def solved(threads):
+        set_thread_count(threads)
+        x = np.zeros_like(b)
+        x[~is_free] = [0.1, 0.2, -0.1] if least is None else 0.0
+        lattices, bounds = EmbeddedLattices(model.X), None if least is None else np.full(2, least)
+        report = solve(pattern, values, b, is_free, x, 1e-7, 200, least=bounds, preconditioner=lattices)
+        assert report.converged and report.taken_over
+        return x
+
+    first = solved(1)
+    assert first.tobytes() == solved(None).tobytes() and first.any()
+    assert least is None or not first[len(X) :].any()
+    monkeypatch.setattr(search, "half_of", lambda pattern: None)
+    np.testing.assert_allclose(solved(None), first, atol=1e-5 * np.abs(first).max())
 
 
 def test_a_loose_tolerance_is_left_to_block_jacobi():

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numba
 import numpy as np
 import pytest
 
 import quasistatic_scenes as scenes
 from sinew.solver.hyperelastic.element import forces, hyperelastic, tet_work
+from sinew.solver.jit import set_thread_count, thread_count
 from sinew.solver.quasistatic import outcome, starts
 from sinew.solver.quasistatic.held import Held
 from sinew.solver.quasistatic.newton import Progress, solve
@@ -281,14 +281,14 @@ def test_threads_change_no_bit():
     model = scenes.bar_model((10, 5, 5), (2.0, 1.0, 1.0))
     held = scenes.ends(model.X)
     x = starts.scattered(model.X, held, 10.0, 5)
-    before = numba.get_num_threads()
+    before = thread_count()
     try:
         found = []
         for threads in (1, min(2, before)):
-            numba.set_num_threads(threads)
+            set_thread_count(threads)
             found.append(solve(model, scenes.law_of(model, "neo-hookean"), held, x).x)
     finally:
-        numba.set_num_threads(before)
+        set_thread_count(before)
     assert np.array_equal(*found)
 
 

@@ -8,6 +8,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from meshes import bar
+from sinew.solver.jit import set_thread_count, thread_count
 from sinew.solver.linear.pattern import block_pattern
 from sinew.solver.linear.pcg import solve
 from sinew.solver.linear.points import add_points
@@ -132,13 +133,13 @@ def test_any_number_of_threads_gives_the_same_bits():
     pattern, values, _, b = random_system((8, 8, 8))
     assert len(pattern.chunk_start) > 4
     results = []
-    before = numba.get_num_threads()
+    before = thread_count()
     for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-        numba.set_num_threads(threads)
+        set_thread_count(threads)
         x = np.zeros_like(b)
         solve(pattern, values, b, np.ones(len(b), bool), x, 1e-6, 50)
         results.append(x.tobytes())
-    numba.set_num_threads(before)
+    set_thread_count(before)
     assert results[0] == results[1]
 
 

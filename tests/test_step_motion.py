@@ -11,6 +11,7 @@ from meshes import bar
 from sinew.solver.errors import SolveFailed
 from sinew.solver.integrators.implicit_euler import TETS_PER_THREAD, step
 from sinew.solver.integrators.outside import Outside, Points
+from sinew.solver.jit import set_thread_count, thread_count
 from sinew.solver.method import LINEAR, POLAR, Method
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material, Settings
@@ -263,15 +264,15 @@ def test_a_body_at_rest_costs_no_iterations():
 
 
 def tossed(threads):
-    before = numba.get_num_threads()
-    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    before = thread_count()
+    set_thread_count(min(threads, numba.config.NUMBA_NUM_THREADS))
     model = model_of((8, 8, 16), material=Material(2.0e4, 0.4, 1000.0, 0.1, 0.01))
     assert model.tet_count > 2 * TETS_PER_THREAD, "fewer are computed by one thread, whatever was asked for"
     state = spinning(model)
     outside = Outside(GRAVITY, model.X[:, 2] == 0.0, state.x.copy())
     for _ in range(5):
         step(model, state, outside, 0.01, Settings())
-    numba.set_num_threads(before)
+    set_thread_count(before)
     return state.x.tobytes() + state.v.tobytes()
 
 

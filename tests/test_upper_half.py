@@ -7,6 +7,7 @@ import numba
 import numpy as np
 import pytest
 
+from sinew.solver.jit import set_thread_count, thread_count
 from sinew.solver.linear import pcg
 from sinew.solver.linear.pattern import block_pattern
 from sinew.solver.linear.upper_half import add_rings, multiply_segment, pack_rows, upper_half
@@ -85,14 +86,14 @@ def test_a_search_is_that_with_whole_rows(hold, monkeypatch):
         assert report.converged
         return report, x
 
-    before = numba.get_num_threads()
+    before = thread_count()
     try:
-        numba.set_num_threads(1)
+        set_thread_count(1)
         first = solved()
-        numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
+        set_thread_count(min(2, numba.config.NUMBA_NUM_THREADS))
         second = solved()
     finally:
-        numba.set_num_threads(before)
+        set_thread_count(before)
     assert first[0] == second[0] and np.array_equal(first[1], second[1])
     monkeypatch.setattr(pcg, "half_of", lambda pattern: None)
     report, x = solved()

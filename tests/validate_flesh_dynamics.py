@@ -7,7 +7,6 @@ python -m pytest -s tests/validate_flesh_dynamics.py
 import os
 import time
 
-import numba
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -36,6 +35,7 @@ from sinew.solver.hyperelastic.element import tet_work
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside
 from sinew.solver.integrators.rows import multiply_rows
+from sinew.solver.jit import set_thread_count, thread_count
 from sinew.solver.scene import Material, Settings
 from soft_torus import TUBE, soft_torus
 
@@ -108,15 +108,15 @@ def test_free_fall():
 
 @pytest.mark.parametrize("scheme", ["euler", "newmark"])
 def test_threads(scheme):
-    model, ends, threads = model_of((8, 8, 32), (0.25, 0.25, 1.0), SWINGING), [], numba.get_num_threads()
+    model, ends, threads = model_of((8, 8, 32), (0.25, 0.25, 1.0), SWINGING), [], thread_count()
     held = model.X[:, 2] < 1e-9
     for count in (1, 2):
-        numba.set_num_threads(min(count, threads))
+        set_thread_count(min(count, threads))
         state, flesh = at_rest(model), flesh_of(model, scheme)
         for _ in range(5):
             step(model, state, Outside(GRAVITY[[2, 1, 0]], held, model.X), 0.01, Settings(), flesh=flesh)
         ends.append(state.x.tobytes() + state.v.tobytes())
-    numba.set_num_threads(threads)
+    set_thread_count(threads)
     line = f"{scheme}: bytes with 1 and 2 threads, {model.tet_count} tets"
     assert reach(SECTION, line, "same" if ends[0] == ends[1] else "others", "same", ends[0] == ends[1])
 

@@ -1,14 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Numbers of 64 bits by which threads come to terms with each other, for kernels to work with."""
+"""Numbers of 64 bits by which threads come to terms with each other, and ways to wait, for kernels to work with."""
 
 from __future__ import annotations
 
+import ctypes
 import platform
+import sys
 from typing import Any
 
+import llvmlite.binding
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
+
+# What the operating system has for a thread that lets others have its processor, by a name of our own, so that compiled
+# kernels find it on every system.
+_GIVE_WAY = "sinew_give_way"
+if sys.platform == "win32":
+    _give_way_there = ctypes.WinDLL("kernel32").SwitchToThread
+else:
+    _give_way_there = ctypes.CDLL(None).sched_yield
+llvmlite.binding.add_symbol(_GIVE_WAY, ctypes.cast(_give_way_there, ctypes.c_void_p).value)
 
 
 def _get(typing: Any, array: Any, place: Any) -> Any:
@@ -51,6 +63,17 @@ def _rest(typing: Any) -> Any:
     return types.void(), generate
 
 
+def _give_way(typing: Any) -> Any:
+    """Lets another thread that waits for this processor have it for a while, if there is one."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, _GIVE_WAY), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
 def _at(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
     data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
     return builder.gep(data, [arguments[1]])
@@ -61,3 +84,4 @@ get: Any = intrinsic(_get)
 put: Any = intrinsic(_put)
 add_to: Any = intrinsic(_add_to)
 rest: Any = intrinsic(_rest)
+give_way: Any = intrinsic(_give_way)

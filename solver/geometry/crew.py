@@ -6,6 +6,10 @@ Here one thread leads: it posts a pass, whose parts it takes from the first on a
 finds its own in its caches; when none is left it waits for those that were taken. So it waits for nobody who has not
 begun, and where others do not run it does all by itself. Which thread does a part must change nothing in it.
 
+Where other programs have the cores, who spins has used up its time when there is something to do, and keeps one for
+whom it waits from running. So who has waited for long lets others run: beside two programs that spin on two cores, a
+step of 10,000 tets on both took 1.8 and 2.1 times as long as on one without that, and 1.1 and 1.2 with it.
+
     leader: post(crew, parts), and then as the others,    while (part := take(crew, leads)) >= 0: …
             wait(crew, own)
     others: while not is_over(crew): the same, and tell(crew, done)
@@ -23,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..jit import kernel
-from .atomic import add_to, get, put, rest
+from .atomic import add_to, get, give_way, put, rest
 from .chunks import start_beside
 
 Crew = npt.NDArray[np.int64]
@@ -33,6 +37,8 @@ Crew = npt.NDArray[np.int64]
 TAKEN, DONE, OVER, PARTS, TASK, LENGTH = 8, 24, 40, 56, 57, 72
 # Taken are so many in the lower half of the number, plus ALL less the parts, and so many, from the last, in the upper.
 ALL, FROM_LAST = 1 << 24, 1 << 32
+# Turns of waiting until others may run: on x86 some tenths of a millisecond, for which none waits where all run.
+PATIENCE = 10_000
 
 
 @contextmanager
@@ -58,8 +64,7 @@ def post(crew, parts):
 @kernel(inside=True)
 def take(crew, leads):
     """Returns a part that nobody else does, from the first on or from the last; −1: there is none."""
-    there = get(crew, TAKEN)
-    if (there & (FROM_LAST - 1)) + (there >> 32) >= ALL:
+    if not is_left(crew):
         return np.int64(-1)
     there = add_to(crew, TAKEN, np.int64(1) if leads else np.int64(FROM_LAST))
     first, last = there & (FROM_LAST - 1), there >> 32
@@ -70,19 +75,39 @@ def take(crew, leads):
 
 
 @kernel(inside=True)
+def is_left(crew):
+    """Returns whether a part is left that nobody does."""
+    there = get(crew, TAKEN)
+    return (there & (FROM_LAST - 1)) + (there >> 32) < ALL
+
+
+@kernel(inside=True)
 def tell(crew, done):
-    """Tells how many parts an other has done, and lets a moment pass where there were none."""
+    """Tells how many parts an other has done; where there were none, waits until there are or all is over."""
     if done > 0:
         add_to(crew, DONE, done)
-    else:
-        rest()
+        return
+    turns = 0
+    while not is_left(crew) and not is_over(crew):
+        turns = linger(turns)
 
 
 @kernel(inside=True)
 def wait(crew, own):
     """Waits until all parts are done, of which the leader has done so many."""
+    turns = 0
     while get(crew, DONE) < crew[PARTS] - own:
+        turns = linger(turns)
+
+
+@kernel(inside=True)
+def linger(turns):
+    """Lets a moment pass after so many turns of waiting, and returns how many these are now."""
+    if turns < PATIENCE:
         rest()
+        return turns + 1
+    give_way()
+    return turns
 
 
 @kernel(inside=True)

@@ -130,7 +130,7 @@ def _above(pattern: BlockPattern) -> np.ndarray:
     return pattern.column >= rows
 
 
-@kernel(inside=True)
+@kernel(inside=True, bare=True)
 def pack_rows(begin, end, diagonal, row_start, values, upper_start, packed):
     """Copies the blocks on and above the diagonal of the rows from `begin` to `end`."""
     for i in range(begin, end):
@@ -141,7 +141,7 @@ def pack_rows(begin, end, diagonal, row_start, values, upper_start, packed):
             packed[to + k, 8] = values[first + k, 8]
 
 
-@kernel(contract=True, inside=True)
+@kernel(contract=True, inside=True, bare=True)
 def multiply_segment(start, end, row_start, column, values, mask, ring_start, ring, p, vectors, q):
     """Writes what the rows from `start` to `end` make of themselves in A p; returns their part of p·(A p).
 
@@ -176,7 +176,7 @@ def multiply_segment(start, end, row_start, column, values, mask, ring_start, ri
     return total(along)
 
 
-@kernel(inside=True)
+@kernel(inside=True, bare=True)
 def add_rings(start, end, first, own, until, mask, ring_start, ring, vectors, q):
     """Adds to the rows from `start` to `end` what the segments from `first` to before `own` have made for them."""
     for segment in range(first, own):

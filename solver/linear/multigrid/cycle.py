@@ -5,17 +5,19 @@ The smoother is Chebyshev's iteration on block Jacobi, of degree 1 on the finest
 before and after, so that the whole is symmetric. It runs in 32 bits: half the memory to read, and a preconditioner need
 not be more exact.
 
-What is to be done is a list of passes over the rows of a level; each row writes its own numbers, so that the result
-does not depend on the number of threads.
+What is to be done is a list of passes over the rows of a level, which the threads of a `Crew` share out; each row
+writes its own numbers, so that the result does not depend on the number of threads.
 Source: Adams, Brezina, Hu and Tuminaro (2003), Parallel multigrid smoothing: polynomial versus Gauss–Seidel.
 """
 
 from __future__ import annotations
 
-import numba
+from typing import Any
+
 import numpy as np
 
-from ...jit import kernel
+from ...geometry.crew import TASK, crew_of, is_over, post, take, tell, wait
+from ...jit import kernel, thread_count
 from ..block_row import multiply_row
 from .dense import solve_dense
 
@@ -23,42 +25,95 @@ from .dense import solve_dense
 # SPREAD: d = P x of the level above, x += d. DENSE: x = A⁻¹ r on the coarsest level. POWER: d = D⁻¹ A d.
 START, GATHER, STEP, SPREAD, DENSE, POWER = range(6)
 
-# rows that a thread takes at a time; levels of fewer rows than SMALL are done by one
-ROWS = 256
-SMALL = 512
+# Rows that a thread takes at a time; of levels of fewer rows than MANY, most of which are coarse with longer rows,
+# FEW_ROWS. Those of fewer than SMALL are done by the thread that leads
+ROWS, FEW_ROWS = 256, 32
+MANY, SMALL = 2048, 128
 
 
-@kernel(parallel=True)
-def run_passes(
-    tasks, factors_of_passes, level_start, row_start, column, values, inverse, hang_start, hang_node, hang_weight,
-    back_start, back_row, back_entry, part_start, factors_start, factors, y, r, x, d,
-):  # fmt: skip
-    """Does passes one after the other: task, level and which d is read (0 or 1), (p, 3), with factors a and b, (p, 2).
+def run_together(cycle: tuple[Any, ...]) -> None:
+    """Does the passes that `run_passes` takes, on as many threads as kernels may use."""
+    with crew_of(thread_count(), lambda crew, leads: run_passes(leads, crew, *cycle)) as crew:
+        run_passes(True, crew, *cycle)
 
-    All arrays are those of all levels one after the other, as in `Hierarchy`; values, inverse, hang_weight, r, x,
-    (N, 3), and d, (2, N, 3), in 32 bits. `y` is work space for a part of the coarsest level.
+
+@kernel(bare=True)
+def run_passes(leads, crew, *cycle):
+    """Does passes one after the other, shared out among a `Crew`.
+
+    Args:
+        leads: Whether this thread leads the `crew`; others of it only share in the passes.
+        crew: A `Crew`.
+        cycle: What `cycle_of` returns: task, level and which d is read (0 or 1), (p, 3), with factors a and b, (p, 2);
+            then arrays of all levels one after the other, as in `Hierarchy`: values, inverse, hang_weight, r, x,
+            (N, 3), and d, (2, N, 3), in 32 bits; `y` is work space for a part of the coarsest level.
     """
+    if leads:
+        lead_cycle(crew, *cycle)
+        return
+    while not is_over(crew):
+        tell(crew, share_cycle(leads, crew, *cycle))
+
+
+@kernel(inside=True, bare=True)
+def lead_cycle(crew, tasks, *rest):
+    """Does all passes; those over many rows are shared out, the others done alone."""
+    level_start = rest[1]
     for p in range(len(tasks)):
-        task, level, side = tasks[p]
-        a, b = factors_of_passes[p]
-        first, end = level_start[level], level_start[level + 1]
-        if task == DENSE:
-            solve_dense(part_start, first, factors_start, factors, r, y, x)
-        elif end - first < SMALL:
-            _pass(
-                task, first, end, a, b, row_start, column, values, inverse, hang_start, hang_node, hang_weight,
-                back_start, back_row, back_entry, r, x, d[side], d[1 - side],
-            )  # fmt: skip
-        else:
-            for chunk in numba.prange((end - first + ROWS - 1) // ROWS):
-                begin = first + chunk * ROWS
-                _pass(
-                    task, begin, min(begin + ROWS, end), a, b, row_start, column, values, inverse, hang_start,
-                    hang_node, hang_weight, back_start, back_row, back_entry, r, x, d[side], d[1 - side],
-                )  # fmt: skip
+        task, level = tasks[p, 0], tasks[p, 1]
+        count = level_start[level + 1] - level_start[level]
+        if task == DENSE or count < SMALL:
+            do_pass(p, 0, count, tasks, *rest)
+            continue
+        crew[TASK] = p
+        at_once = rows_at_once(count)
+        post(crew, (count + at_once - 1) // at_once)
+        wait(crew, share_cycle(True, crew, tasks, *rest))
 
 
-@kernel(contract=True, inside=True)
+@kernel(inside=True, bare=True)
+def share_cycle(leads, crew, *cycle):
+    """Takes part in a pass until none of it is left; returns how many parts were done."""
+    part, done = take(crew, leads), 0
+    while part >= 0:
+        do_part(crew[TASK], part, *cycle)
+        done += 1
+        part = take(crew, leads)
+    return done
+
+
+@kernel(inside=True, bare=True)
+def rows_at_once(count):
+    """Returns how many of so many rows of a level a thread takes at a time."""
+    return ROWS if count >= MANY else FEW_ROWS
+
+
+@kernel(inside=True, bare=True)
+def do_part(p, part, *cycle):
+    """Does a part of pass p."""
+    level_start, level = cycle[2], cycle[0][p, 1]
+    at_once = rows_at_once(level_start[level + 1] - level_start[level])
+    do_pass(p, part * at_once, at_once, *cycle)
+
+
+@kernel(inside=True, bare=True)
+def do_pass(
+    p, begin, count, tasks, factors_of_passes, level_start, row_start, column, values, inverse, hang_start, hang_node,
+    hang_weight, back_start, back_row, back_entry, part_start, factors_start, factors, y, r, x, d,
+):  # fmt: skip
+    """Does pass p on `count` rows of its level from its row `begin` on."""
+    task, level, side = tasks[p]
+    first, end = level_start[level] + begin, min(level_start[level] + begin + count, level_start[level + 1])
+    if task == DENSE:
+        solve_dense(part_start, first, factors_start, factors, r, y, x)
+    else:
+        _pass(
+            task, first, end, factors_of_passes[p, 0], factors_of_passes[p, 1], row_start, column, values, inverse,
+            hang_start, hang_node, hang_weight, back_start, back_row, back_entry, r, x, d[side], d[1 - side],
+        )  # fmt: skip
+
+
+@kernel(contract=True, inside=True, bare=True)
 def _pass(
     task, first, end, a, b, row_start, column, values, inverse, hang_start, hang_node, hang_weight,
     back_start, back_row, back_entry, r, x, d, new,

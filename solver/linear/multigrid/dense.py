@@ -10,29 +10,30 @@ LEAST_PIVOT = 1.0e-11
 
 
 @kernel(contract=True)
-def factor(part_start, start, column, diagonal, blocks, scale, factors_start, factors):
+def factor(part_start, first, before, start, column, diagonal, blocks, scale, factors_start, factors):
     """Writes U with the pivots D on its diagonal, row by row, for every part; a row that is left out has zeros.
 
     Args:
         part_start: First coarse node of each part, (k + 1,).
-        start, column, diagonal, blocks: The coarsest matrix.
-        scale: Factor on it, per part, (k,).
+        first, before: The row at which the coarsest matrix begins, and the block with which `blocks` does.
+        start, column, diagonal, blocks: Rows, columns, blocks on the diagonal and blocks of matrices, counted through.
+        scale: Factor on the coarsest matrix, per part, (k,).
         factors_start: Where the factors of each part begin, (k + 1,).
         factors: Of a part with c nodes (3c)² numbers, out.
     """
     for part in range(len(part_start) - 1):
-        low = part_start[part]
-        size = 3 * (part_start[part + 1] - low)
+        low, end = first + part_start[part], first + part_start[part + 1]
+        size = 3 * (end - low)
         U = factors[factors_start[part] : factors_start[part + 1]].reshape(size, size)
         U[:, :] = 0.0
-        for i in range(part_start[part], part_start[part + 1]):
+        for i in range(low, end):
             for k in range(start[i], start[i + 1]):
                 for m in range(3):
                     for n in range(3):
-                        U[3 * (i - low) + m, 3 * (column[k] - low) + n] = scale[part] * blocks[k, 3 * m + n]
+                        U[3 * (i - low) + m, 3 * (column[k] - low) + n] = scale[part] * blocks[k - before, 3 * m + n]
         for k in range(size):
             row, node = U[k], low + k // 3
-            least = LEAST_PIVOT * scale[part] * blocks[diagonal[node], 4 * (k % 3)]
+            least = LEAST_PIVOT * scale[part] * blocks[diagonal[node] - before, 4 * (k % 3)]
             if not row[k] > least:
                 row[:] = 0.0
                 continue

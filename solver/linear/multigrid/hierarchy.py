@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -12,7 +11,7 @@ import numpy as np
 from ...arrays import Floats, floats
 from ..pattern import BlockPattern, Unsigned
 from .lattice import Embedding, Whole, embeddings
-from .product import Product, product
+from .product import Product, Terms, joined, product
 
 
 @dataclass(frozen=True)
@@ -20,15 +19,13 @@ class Coarsening:
     """How the matrix of a level becomes that of the next.
 
     Attributes:
-        hang: The prolongation P.
         back_start, back_row, back_entry: Pᵀ row by row: where rows begin, (c + 1,), the fine nodes, (w,), and which
-            weight of `hang` each has, (w,).
+            weight of P each has, (w,).
         right: A P.
         left: Pᵀ (A P); its rows and columns are those of the next level's matrix.
         diagonal: Its block on the diagonal of each row, (c,).
     """
 
-    hang: Embedding
     back_start: Unsigned
     back_row: Unsigned
     back_entry: Unsigned
@@ -36,41 +33,51 @@ class Coarsening:
     left: Product
     diagonal: Unsigned
 
-    @property
-    def coarse_count(self) -> int:
-        """Number of coarse nodes c."""
-        return len(self.diagonal)
-
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
     """All levels of a mesh; level 0 is the mesh itself. In `all_…` the levels follow each other in one array.
 
     Attributes:
-        coarsenings: From each level to the next.
         level_start: First row of each level among all rows, (l + 1,).
         row_island: Island of every row, (N,).
-        all_start, all_column: Rows and columns of all matrices, counted through, (N + 1,), (B,).
-        hang_start, hang_node: Rows of all prolongations; the coarsest level has none, (N + 1,), (W,).
+        all_start, all_column, all_diagonal: Rows and columns of all matrices, and their blocks on the diagonal, counted
+            through, (N + 1,), (B,), (N,).
+        hang_start, hang_node, hang_weight: Rows of all prolongations, of which the coarsest level has none, (N + 1,),
+            (W,), (W,).
         back_start, back_row, back_entry: Rows of all their transposes; the finest level has none, (N + 1,), (W,), (W,).
+        right, left: Where the terms go of A P of all levels but the coarsest, and of Pᵀ (A P) for all but the finest.
         part_start: First row of each connected part among those of the coarsest level, (k + 1,).
         factors_start: Where the factors of each part begin, (k + 1,).
         is_of_tets: Whether the finest matrix is a sum over tets.
     """
 
-    coarsenings: tuple[Coarsening, ...]
     level_start: Whole
     row_island: Whole
     all_start: Unsigned
     all_column: Unsigned
+    all_diagonal: Unsigned
     hang_start: Unsigned
     hang_node: Unsigned
+    hang_weight: Floats
     back_start: Unsigned
     back_row: Unsigned
     back_entry: Unsigned
+    right: Terms
+    left: Terms
     part_start: Whole
     factors_start: Whole
     is_of_tets: bool
+
+    @property
+    def coarsest(self) -> int:
+        """Number of the coarsest level."""
+        return len(self.level_start) - 2
+
+    @property
+    def first_unknown(self) -> int:
+        """The first level of whose matrix D⁻¹ A it is not known how large its eigenvalues are."""
+        return 1 if self.is_of_tets else 0
 
     @property
     def row_count(self) -> int:
@@ -94,12 +101,13 @@ def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None 
     The blocks of `mesh` are its edges; None: those of `pattern` are.
     """
     hung = embeddings(floats(X, pattern.node_count, 3), mesh or pattern)
-    starts, columns = [pattern.row_start], [pattern.column]
+    starts, columns, diagonals = [pattern.row_start], [pattern.column], [pattern.diagonal]
     coarsenings = []
     for hang in hung:
         coarsenings.append(_coarsen(starts[-1], columns[-1], hang))
         starts.append(coarsenings[-1].left.start)
         columns.append(coarsenings[-1].left.column)
+        diagonals.append(coarsenings[-1].diagonal)
     counts = [len(start) - 1 for start in starts]
     level_start = np.concatenate([[0], np.cumsum(counts)])
     island = np.searchsorted(pattern.island_start[1:], np.arange(pattern.node_count), side="right")
@@ -111,18 +119,22 @@ def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None 
         islands.append(above)
     part_start = np.concatenate([[0], np.flatnonzero(np.diff(hung[-1].part)) + 1, [counts[-1]]])
     weights = np.concatenate([[0], np.cumsum([len(hang.node) for hang in hung])])
+    blocks = [len(column) for column in columns]
     return Hierarchy(
-        coarsenings=tuple(coarsenings),
         level_start=level_start,
         row_island=np.concatenate(islands),
-        all_start=_joined(starts, [len(column) for column in columns]),
+        all_start=joined(starts, blocks),
         all_column=_moved(columns, level_start),
-        hang_start=_joined([hang.start for hang in hung] + [np.zeros(counts[-1] + 1, np.uint32)], np.diff(weights)),
+        all_diagonal=_moved(diagonals, np.concatenate([[0], np.cumsum(blocks)])),
+        hang_start=joined([hang.start for hang in hung] + [np.zeros(counts[-1] + 1, np.uint32)], np.diff(weights)),
         hang_node=_moved([hang.node for hang in hung], level_start[1:]),
-        back_start=_joined([np.zeros(counts[0] + 1, np.uint32), *(c.back_start for c in coarsenings)],
-                           [0, *np.diff(weights)]),
+        hang_weight=np.concatenate([hang.weight for hang in hung]),
+        back_start=joined([np.zeros(counts[0] + 1, np.uint32), *(c.back_start for c in coarsenings)],
+                          [0, *np.diff(weights)]),
         back_row=_moved([c.back_row for c in coarsenings], level_start),
         back_entry=_moved([c.back_entry for c in coarsenings], weights),
+        right=Terms.of([c.right for c in coarsenings]),
+        left=Terms.of([c.left for c in coarsenings]),
         part_start=part_start,
         factors_start=np.concatenate([[0], np.cumsum(np.square(3 * np.diff(part_start)))]),
         is_of_tets=mesh is None or mesh is pattern,
@@ -138,14 +150,7 @@ def _coarsen(start: Unsigned, column: Unsigned, hang: Embedding) -> Coarsening:
     left = product(back_start, back_row, right.start, right.column, coarse)
     rows = np.repeat(np.arange(coarse), np.diff(left.start.astype(np.int64)))
     diagonal = np.flatnonzero(rows == left.column).astype(np.uint32)
-    return Coarsening(hang, back_start, back_row, order.astype(np.uint32), right, left, diagonal)
-
-
-def _joined(starts: list[Unsigned], lengths: Iterable[int]) -> Unsigned:
-    """Returns the starts of rows of several matrices, one after the other."""
-    before = np.concatenate([[0], np.cumsum(list(lengths))]).astype(np.int64)
-    rows = [start[:-1].astype(np.int64) + offset for start, offset in zip(starts, before, strict=False)]
-    return np.append(np.concatenate(rows), before[-1]).astype(np.uint32)
+    return Coarsening(back_start, back_row, order.astype(np.uint32), right, left, diagonal)
 
 
 def _moved(columns: list[Unsigned], offsets: Whole) -> Unsigned:

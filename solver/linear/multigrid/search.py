@@ -8,40 +8,82 @@ Source: Golub and Ye (1999), Inexact preconditioned conjugate gradient method wi
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from ...arrays import Bools, Floats
-from ...jit import kernel
+from ...geometry.crew import TASK, Crew, crew_of, is_over, post, take, tell, wait
+from ...jit import kernel, thread_count
 from ..block_row import multiply_row
 from ..pattern import BlockPattern
+from ..pcg import BLOCKS_PER_THREAD
 from ..rigid_modes import RigidModes, balance, make_orthogonal
-from .cycle import run_passes
+from ..upper_half import NO_HALF, add_rings, half_of, multiply_segment, pack_rows
+from .cycle import do_part, lead_cycle
 from .refresh import Multigrid, cycle_of
 
-# PRODUCT: q = A p, with p·q. RESIDUAL: r = b − q, with r·r. DESCEND: x += α p, r −= α q, with r·r. Both also hand
-# r over to the cycle. MEET: z·r and z·q for what it has made. DIRECTION: p = z + β p.
-PRODUCT, RESIDUAL, DESCEND, MEET, DIRECTION = range(5)
-WHOLE, FIRST, LATTER = range(3)  # of an iteration
+# PACK: copies the upper half of A. PRODUCT: q = A p, with p·q. RESIDUAL: r = b − q, with r·r, behind a product; AGAIN:
+# the same with a q that is whole. DESCEND: x += α p, r −= α q, with r·r. All three also hand r over to the cycle. MEET:
+# z·r and z·q for what it has made. DIRECTION: p = z + β p.
+PACK, PRODUCT, RESIDUAL, AGAIN, DESCEND, MEET, DIRECTION = range(7)
+WHOLE, FIRST, LATTER, BEGIN, LOOK = range(5)  # of an iteration, or beside it
 RESTARTS = 3
 
 
-@kernel(parallel=True)
-def search_pass(
-    task, chunk_start, chunk_island, row_start, column, values, is_free, active, alpha, beta, into, out_of, b, x, r, p,
-    q, r32, z32, sums,
+@kernel(inside=True, bare=True)
+def share(leads, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums):
+    """Takes part in a pass, of the cycle or the search, until none of it is left; returns how many parts were done."""
+    part, done = take(crew, leads), 0
+    while part >= 0:
+        task = crew[TASK]
+        if task >= 0:
+            do_part(task, part, *cycle)
+        else:
+            search_part(-1 - task, part, *matrix, *half, active, alpha, beta, into, out_of, *vectors, sums)
+        done += 1
+        part = take(crew, leads)
+    return done
+
+
+@kernel(inside=True, bare=True)
+def lead(task, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums):
+    """Does a task on all rows, shared out by their chunks, or a product by the segments of the upper half."""
+    crew[TASK] = -1 - task
+    has_half = len(half[1]) > 0
+    post(crew, len(half[1]) if has_half and task == PRODUCT else len(matrix[1]))
+    wait(crew, share(True, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums))
+
+
+@kernel(inside=True, bare=True)
+def search_part(
+    task, part, chunk_start, chunk_island, row_start, column, diagonal, values, is_free, segment_start, segment_island,
+    upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, active, alpha, beta, into, out_of, b,
+    x, r, p, q, r32, z32, sums,
 ):  # fmt: skip
-    """Does a task on all rows; `into` and `out_of` scale r and z per island; writes two sums per chunk, (c, 2)."""
-    for chunk in numba.prange(len(chunk_island)):
-        island = chunk_island[chunk]
-        if active[island]:
-            _search_rows(
-                task, chunk_start[chunk], chunk_start[chunk + 1], row_start, column, values, is_free, alpha[island],
-                beta[island], into[island], out_of[island], b, x, r, p, q, r32, z32, sums[chunk],
+    """Does a task on one chunk of rows, or on a segment of the upper half; leaves its sums, up to two, in (c, 2).
+
+    `into` and `out_of` scale r and z per island.
+    """
+    has_half = len(segment_island) > 0
+    if has_half and task == PRODUCT:
+        if active[segment_island[part]]:
+            sums[part, 0] = multiply_segment(
+                segment_start[part], segment_start[part + 1], upper_start, upper_column, packed, mask[part],
+                ring_start[part], ring, p, q, 0,
             )  # fmt: skip
+        return
+    island, begin, end = chunk_island[part], chunk_start[part], chunk_start[part + 1]
+    if task == PACK:
+        pack_rows(begin, end, diagonal, row_start, values, upper_start, packed)
+    elif active[island]:
+        if has_half and (task == RESIDUAL or task == DESCEND):
+            add_rings(begin, end, first[part], own[part], reach, mask, ring_start, ring, q, 0)
+        _search_rows(
+            task, begin, end, row_start, column, values, is_free, alpha[island], beta[island], into[island],
+            out_of[island], b, x, r, p, q, r32, z32, sums[part],
+        )  # fmt: skip
 
 
-@kernel(contract=True, inside=True)
+@kernel(contract=True, inside=True, bare=True)
 def _search_rows(
     task, first, end, row_start, column, values, is_free, alpha, beta, into, out_of, b, x, r, p, q, r32, z32, sums
 ):  # fmt: skip
@@ -75,44 +117,69 @@ def _search_rows(
     sums[0], sums[1] = one, two
 
 
-@kernel()
+@kernel(bare=True)
 def iterate(
-    half, most, tolerance, cycle, matrix, vectors, sums, scale, active, alpha, beta, into, out_of, rr, rz, bb, one, two
+    leads, crew, what, most, tolerance, cycle, matrix, half, vectors, sums, scale, active, alpha, beta, into, out_of,
+    rr, rz, bb, one, two,
 ):  # fmt: skip
     """Does up to `most` iterations, fewer where no island is left to solve; returns how many.
 
-    Without a word from Python in between, which would take as long as the passes over 3,000 nodes, and let the other
-    threads fall asleep.
+    Without a word from Python in between, which would take as long as the passes over 3,000 nodes.
 
     Args:
-        half: FIRST: only up to the direction p, which the caller may change; LATTER: only from there on; WHOLE: all.
+        leads: Whether this thread leads the `crew`; others of it only share in the passes, and return 0.
+        crew: A `Crew`.
+        what: FIRST: only up to the direction p, which the caller may change; LATTER: only from there on; WHOLE: all;
+            LOOK: no iteration, but r = b − A p, with ‖r‖², handed over to the cycle; BEGIN: the same, once before all
+            others, with the upper half copied first.
         cycle: What `run_passes` takes.
-        matrix, vectors, sums: What `search_pass` takes before, behind, and behind what it takes of islands.
+        matrix, half, vectors: What `search_part` takes of the pattern and its `UpperHalf`, and behind what it takes of
+            islands; p with another row behind it.
+        sums: Work space for two sums per chunk, (c, 2).
         scale: Of the islands of the cycle's matrix, (k,).
-        active, alpha, beta, into, out_of: Of `search_pass`, (k,).
+        active, alpha, beta, into, out_of: Of `search_part`, (k,).
         rr, rz, bb: ‖r‖², r·z, and what ‖b‖² counts for, (k,).
         one, two: Work space for sums, (k,).
     """
+    if not leads:
+        while not is_over(crew):
+            tell(crew, share(leads, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums))
+        return 0
+    given = (crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums)
+    if what == BEGIN and len(half[1]) > 0:
+        lead(PACK, *given)
+    if what == BEGIN or what == LOOK:
+        # nothing comes of zero, with which most searches begin
+        is_zero = not _is_any(vectors[3])
+        if is_zero:
+            vectors[4][:] = 0.0
+        else:
+            lead(PRODUCT, *given)
+        lead(AGAIN if is_zero else RESIDUAL, *given)
+        add_up(matrix[1], active, sums, rr, two)
+        rescale(scale, rr, into, out_of)
+        lead(AGAIN, *given)
+        return 0
     done = 0
     while True:
-        if half != LATTER:
-            run_passes(*cycle)
-            search_pass(MEET, *matrix, active, alpha, beta, into, out_of, *vectors, sums)
+        if what != LATTER:
+            lead_cycle(crew, *cycle)
+            lead(MEET, *given)
             add_up(matrix[1], active, sums, one, two)
             for island in range(len(active)):
                 # −α z·q = z·(r − r before)
                 beta[island] = -alpha[island] * two[island] / rz[island] if active[island] else 0.0
                 rz[island] = one[island]
                 active[island] = active[island] and one[island] > 0.0
-            search_pass(DIRECTION, *matrix, active, alpha, beta, into, out_of, *vectors, sums)
-        if half == FIRST:
+            lead(DIRECTION, *given)
+        if what == FIRST:
             return done
-        search_pass(PRODUCT, *matrix, active, alpha, beta, into, out_of, *vectors, sums)
-        add_up(matrix[1], active, sums, one, two)
+        lead(PRODUCT, *given)
+        add_up(half[1] if len(half[1]) > 0 else matrix[1], active, sums, one, two)
         for island in range(len(active)):
             active[island] = active[island] and one[island] > 0.0
             alpha[island] = rz[island] / one[island] if active[island] else 0.0
-        search_pass(DESCEND, *matrix, active, alpha, beta, into, out_of, *vectors, sums)
+        lead(DESCEND, *given)
         add_up(matrix[1], active, sums, one, two)
         goes_on = False
         for island in range(len(active)):
@@ -122,22 +189,31 @@ def iterate(
                 goes_on = goes_on or active[island]
         rescale(scale, rr, into, out_of)
         done += 1
-        if half == LATTER or done == most or not goes_on:
+        if what == LATTER or done == most or not goes_on:
             return done
 
 
-@kernel()
-def add_up(chunk_island, active, sums, one, two):
-    """Writes the sums of every island, chunk by chunk, zero where nothing was done."""
+@kernel(inside=True, bare=True)
+def _is_any(p):
+    """Returns whether anything but zeros is in p, (n, 3)."""
+    for i in range(len(p)):
+        if p[i, 0] != 0.0 or p[i, 1] != 0.0 or p[i, 2] != 0.0:
+            return True
+    return False
+
+
+@kernel(inside=True, bare=True)
+def add_up(islands, active, sums, one, two):
+    """Writes the sums of every island, part by part, zero where nothing was done."""
     one[:], two[:] = 0.0, 0.0
-    for chunk in range(len(sums)):
-        island = chunk_island[chunk]
+    for part in range(len(islands)):
+        island = islands[part]
         if active[island]:
-            one[island] += sums[chunk, 0]
-            two[island] += sums[chunk, 1]
+            one[island] += sums[part, 0]
+            two[island] += sums[part, 1]
 
 
-@kernel()
+@kernel(inside=True, bare=True)
 def rescale(scale, rr, into, out_of):
     """Writes powers of two that bring r near one for the cycle, and z back."""
     for island in range(len(rr)):
@@ -158,54 +234,51 @@ def search(
     multigrid: Multigrid,
 ) -> tuple[int, float]:
     """Solves A x = b as `linear.pcg.solve` does; returns the iterations and the largest relative residual."""
-    count, islands = pattern.node_count, pattern.island_count
-    r, p, q = np.zeros((3, count, 3))
-    alpha, beta, rr, rz, one, two = np.zeros((6, islands))
+    count, islands, work = pattern.node_count, pattern.island_count, multigrid.work
+    r, q = np.zeros((2, count, 3))
+    longer = np.zeros((count + 1, 3))
+    p = longer[:count]
+    alpha, beta, rr, rz, bb, one, two = np.zeros((7, islands))
     into, out_of = np.ones((2, islands))
     active = np.ones(islands, bool)
     sums = np.zeros((len(pattern.chunk_island), 2))
-    matrix = (pattern.chunk_start, pattern.chunk_island, pattern.row_start, pattern.column, values, is_free)
-    vectors = (b, x, r, p, q, multigrid.r[:count], multigrid.x[:count])
-    scale, cycle = multigrid.scale, cycle_of(multigrid)
+    # as conjugate gradients do: in small systems too few segments keep threads busy
+    half = ((half_of(pattern) if pattern.block_count >= BLOCKS_PER_THREAD else None) or NO_HALF).arrays
+    rows = (pattern.chunk_start, pattern.chunk_island, pattern.row_start, pattern.column, pattern.diagonal)
+    matrix = (*rows, values, is_free)
+    vectors = (b, x, r, longer, q, work.r[:count], work.x[:count])
+    scale, cycle = work.scale, cycle_of(multigrid)
 
-    def residual(at: Floats) -> Floats:
-        p[:], q[:] = at, 0.0
-        if p.any():  # nothing comes of zero, with which most searches begin
-            search_pass(PRODUCT, *matrix, active, alpha, beta, into, out_of, *vectors, sums)
-        return hand_over()
-
-    def hand_over() -> Floats:
-        search_pass(RESIDUAL, *matrix, active, alpha, beta, into, out_of, *vectors, sums)
-        add_up(pattern.chunk_island, active, sums, one, two)
-        return one
-
-    def go_on(half: int, most: int) -> int:
+    def share_out(crew: Crew, leads: bool, what: int = BEGIN, most: int = 0) -> int:
         return int(
             iterate(
-                half, most, tolerance, cycle, matrix, vectors, sums, scale, active, alpha, beta, into, out_of, rr, rz,
-                bb, one, two,
+                leads, crew, what, most, tolerance, cycle, matrix, half, vectors, sums, scale, active, alpha, beta,
+                into, out_of, rr, rz, bb, one, two,
             )
         )  # fmt: skip
 
-    bb = np.maximum(residual(np.where(is_free[:, None], 0.0, x)), 0.0 if least is None else np.square(least))
-    if modes is not None:
-        balance(modes, pattern, b, x)
     iterations = 0
-    for restart in range(RESTARTS + 1):
-        active[:] = True
-        rr[:] = residual(x)
-        rescale(scale, rr, into, out_of)
-        hand_over()
-        active[:] = rr > tolerance**2 * bb
-        if iterations >= max_iterations or restart == RESTARTS or not active.any():
-            break
-        p[:], q[:], rz[:] = 0.0, 0.0, np.inf
-        if modes is None:
-            iterations += go_on(WHOLE, max_iterations - iterations)
-            continue
-        while active.any() and iterations < max_iterations:
-            go_on(FIRST, 1)
-            make_orthogonal(modes, pattern, p)
-            iterations += go_on(LATTER, 1)
+    with crew_of(thread_count(), share_out) as crew:
+        p[:] = np.where(is_free[:, None], 0.0, x)
+        share_out(crew, True, BEGIN)
+        np.maximum(rr, 0.0 if least is None else np.square(least), out=bb)
+        if modes is not None:
+            balance(modes, pattern, b, x)
+        for restart in range(RESTARTS + 1):
+            active[:] = True
+            if restart > 0 or x[is_free].any():  # else `BEGIN` has looked
+                p[:] = x
+                share_out(crew, True, LOOK)
+            active[:] = rr > tolerance**2 * bb
+            if iterations >= max_iterations or restart == RESTARTS or not active.any():
+                break
+            p[:], q[:], rz[:] = 0.0, 0.0, np.inf
+            if modes is None:
+                iterations += share_out(crew, True, WHOLE, max_iterations - iterations)
+                continue
+            while active.any() and iterations < max_iterations:
+                share_out(crew, True, FIRST, 1)
+                make_orthogonal(modes, pattern, p)
+                iterations += share_out(crew, True, LATTER, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return iterations, float(np.max(np.where(rr == 0.0, 0.0, np.sqrt(rr / bb)), initial=0.0))
