@@ -55,6 +55,48 @@ def test_a_load_that_comes_and_goes_is_noticed():
     assert back < 15.0 + pace.LATEST + 0.1 and way.on_all
 
 
+def by_chance(seed, all_threads, one_thread):
+    """Returns costs that are drawn anew for every step, from a few that each way has."""
+    rng = np.random.default_rng(seed)
+    return lambda on_all, now: float(rng.choice(all_threads if on_all else one_thread))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_threads_that_gain_a_little_are_kept_though_steps_differ(seed):
+    way, times = walked(by_chance(seed, (0.0016, 0.0019, 0.0022, 0.0027), (0.002, 0.0023, 0.0027, 0.0035)), 20.0)
+    assert way.on_all and np.mean([on_all for _, on_all, _ in times]) > 0.8
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("one", (0.002, 0.04))
+def test_threads_that_lose_are_given_up_though_steps_differ(seed, one):
+    # as measured beside two programs that spin, where a step on one thread is put aside in the middle or not
+    way, times = walked(by_chance(seed, (1.5 * one, 2.0 * one, 2.5 * one), (one, one, 1.2 * one, 3.0 * one)), 20.0)
+    assert not way.on_all and np.mean([on_all for _, on_all, _ in times]) < 0.3
+
+
+@pytest.mark.parametrize("one", (0.01, 0.2))
+def test_threads_that_win_are_kept_where_steps_become_dearer_by_either_way(one):
+    """As where contacts appear, or what solves a system changes."""
+
+    def costs(on_all, now):
+        return one * (0.6 if on_all else 1.0) * (2.0 if now > 50 * one else 1.0)
+
+    _, times = walked(costs, 250 * one)
+    assert np.mean([on_all for now, on_all, _ in times if now > 50 * one]) > 0.9
+
+
+@pytest.mark.parametrize("ways", (0.6, 1.8))
+def test_no_step_changes_the_way_alone(ways):
+    def costs(on_all, now):
+        slow = 9.0 if 5.0 <= now < 5.002 else 1.0
+        return 0.002 * (ways if on_all else 1.0) * slow
+
+    way, times = walked(costs, 5.9)
+    before, behind = ([on_all for now, on_all, _ in times if begin < now < begin + 0.5] for begin in (4.4, 5.1))
+    assert np.mean(before) == np.mean(behind) == (1.0 if ways < 1.0 else 0.0) and way.on_all == (ways < 1.0)
+
+
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="wants two threads")
 def test_no_byte_tells_which_way_was_taken(monkeypatch):
     nodes, tets = bar((9, 9, 14), (1.0, 1.0, 1.5))

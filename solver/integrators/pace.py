@@ -3,15 +3,21 @@
 
 Where other programs have the cores, threads of a step wait for the one that is not running, hundreds of times in a
 step: two can take four times as long as one. So clocks decide, and may, since no bit depends on the number of threads.
-Now and then one step is taken in the other way: soon after the way was changed, then less and less often.
+
+There a step takes now once and now three times as long, on one thread too. So each is compared with the median of the
+other way, what it gains or loses is added up, and a change wants as much as two steps take: two steps twice as slow, or
+many a little slower. Now and then the other way is tried until it has won or lost: soon after the way was changed, then
+less and less often.
 """
 
 from __future__ import annotations
 
 import math
 import time as clock
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from statistics import median
 from weakref import WeakKeyDictionary
 
 from ..jit import at_most_threads, thread_count
@@ -19,9 +25,13 @@ from ..linear.pattern import BlockPattern
 from .report import StepReport
 
 FIRST = 2  # steps on all threads, the first of which may compile, before the other way is tried
-NEWEST = 0.4  # share of the newest step in what a way is known to cost
+KNOWN = 15  # steps of each way whose median is what it is known to cost
+LATELY = 2  # of them those that count when all threads have lost what is wanted for a change
+WON, LOST = 2.0, -0.7  # what a way has to gain for a change, and what ends its trial, in steps of the other way
+AT_ONCE = 1.0  # what a step gains or loses at most, so that none changes the way alone
+TRIED = 30  # steps of a trial in which nothing is won is one that is lost
 SOON, LATEST = 1.0, 8.0  # how long it takes until the other way is tried again [s],
-STEPS = 30  # but never less than so many steps
+STEPS = 40  # but never less than so many steps
 ITERATIONS = 12  # of the linear solver that take as long as the rest of a step, roughly
 
 
@@ -34,7 +44,9 @@ class Pace:
 
     def __init__(self) -> None:
         self.on_all = True
-        self._cost = {True: math.nan, False: math.nan}
+        self._costs = {on_all: deque[float](maxlen=KNOWN) for on_all in (True, False)}
+        self._gained = 0.0  # by the other way
+        self._tried = 0  # steps of the trial that goes on
         self._left = FIRST  # steps until the first trial
         self._due, self._wait = math.inf, SOON
 
@@ -44,20 +56,45 @@ class Pace:
 
     def learn(self, on_all: bool, seconds: float, work: float, now: float) -> None:
         """Takes in how long a step of so much work took that ends `now` [s]."""
-        cost = seconds / work
         if self._left:
             self._left -= 1
             if self._left == 0:
                 self._due = now
             if self._left == FIRST - 1:
                 return
-        before, is_trial = self._cost[on_all], on_all != self.on_all
-        self._cost[on_all] = cost if is_trial or math.isnan(before) else before + NEWEST * (cost - before)
-        faster = self._cost[True] < self._cost[False]
-        if math.isnan(self._cost[not on_all]) or not (is_trial or faster != self.on_all):
+        cost = seconds / work
+        if on_all != self.on_all:
+            self._learn_of_trial(cost, seconds, now)
             return
-        self._wait = SOON if faster != self.on_all else min(2.0 * self._wait, LATEST)
-        self.on_all, self._due = faster, now + max(self._wait, STEPS * seconds)
+        self._costs[on_all].append(cost)
+        one = self._costs[False]
+        # what all threads took was found when they were given up, and is of no use while one goes on
+        if on_all and one:
+            self._gained = max(0.0, self._gained + min(cost / median(one) - 1.0, AT_ONCE))
+            if self._gained >= WON:
+                # what one takes may have changed as well since it was tried: so it is tried now, beside the last steps
+                self._gained, self._due = 0.0, now
+                self._costs[True] = deque(list(self._costs[True])[-LATELY:], KNOWN)
+
+    def _learn_of_trial(self, cost: float, seconds: float, now: float) -> None:
+        """Takes in the same of a step in the other way, which is tried until that has won or lost."""
+        tried = not self.on_all
+        if self._tried == 0:
+            self._gained = 0.0
+            self._costs[tried].clear()
+        self._tried += 1
+        self._costs[tried].append(cost)
+        self._gained += max(1.0 - cost / median(self._costs[self.on_all]), -AT_ONCE)
+        if self._gained >= WON:
+            self._go_on(tried, seconds, now)
+        elif self._gained <= LOST or self._tried >= TRIED:
+            self._go_on(self.on_all, seconds, now)
+
+    def _go_on(self, on_all: bool, seconds: float, now: float) -> None:
+        """Lets steps behind one that took so long be taken in this way, until the other is tried again."""
+        self._wait = SOON if on_all != self.on_all else min(2.0 * self._wait, LATEST)
+        self.on_all, self._due = on_all, now + max(self._wait, STEPS * seconds)
+        self._gained, self._tried = 0.0, 0
 
 
 _kept: WeakKeyDictionary[BlockPattern, Pace] = WeakKeyDictionary()
