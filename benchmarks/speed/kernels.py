@@ -19,7 +19,7 @@ from sinew.solver.integrators.linearised import join, warp
 from sinew.solver.integrators.workspace import workspace
 from sinew.solver.linear.block_row import multiply_row
 from sinew.solver.linear.edges import edge_shares
-from sinew.solver.linear.multigrid.cycle import GATHER, SPREAD, STEP, run_passes
+from sinew.solver.linear.multigrid.cycle import GATHER, SPREAD, STEP, run_together
 from sinew.solver.linear.multigrid.hierarchy import hierarchy_of
 from sinew.solver.linear.multigrid.refresh import Multigrid, cycle_of, refresh
 from sinew.solver.linear.pcg import solve
@@ -87,7 +87,7 @@ def kernels(model: Model) -> list[Kernel]:
         Kernel(PRODUCT, multiply, product_bytes),
         *by_half,
         Kernel(ITERATION, searching(model, is_free, ITERATIONS), iteration, ITERATIONS),
-        Kernel("V-cycle of multigrid", lambda: run_passes(*cycle_of(multigrid)), cycle_bytes(multigrid)),
+        Kernel("V-cycle of multigrid", lambda: run_together(cycle_of(multigrid)), cycle_bytes(multigrid)),
         Kernel(
             "neo-Hookean forces and tangent",
             lambda: forces_and_tangent(model, law, x, tangent, force, of_tets),
@@ -160,7 +160,7 @@ def searching(model: Model, is_free: Bools, count: int) -> Callable[[], object]:
 
 def cycle_bytes(multigrid: Multigrid) -> float:
     """Returns what a V-cycle moves at least: matrices, weights, vectors, in each of its passes."""
-    hierarchy, real = multigrid.hierarchy, multigrid.values.itemsize
+    hierarchy, real = multigrid.hierarchy, multigrid.work.values.itemsize
     starts = hierarchy.all_start[hierarchy.level_start].astype(np.int64)
     hangs = hierarchy.hang_start[hierarchy.level_start].astype(np.int64)
     total = 0.0

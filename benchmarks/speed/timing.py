@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+import numba
+
 from sinew.solver.jit import set_thread_count, thread_count
 
 ROUNDS = 5
@@ -59,10 +61,11 @@ def medians(taken: Mapping[str, list[float]]) -> dict[str, float]:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Lets kernels use so many threads for a while."""
+    """Lets kernels use so many threads for a while, and loops over `numba.prange`, which only benchmarks have."""
     before = thread_count()
-    set_thread_count(count)
+    numba.set_num_threads(set_thread_count(count))
     try:
         yield
     finally:
         set_thread_count(before)
+        numba.set_num_threads(before)
