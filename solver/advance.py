@@ -98,6 +98,7 @@ def advance_frame(
     poses: list[PoseReport] = []
     bearing: list[Floats] = []
     ahead = None
+    simulation.kept.drop()  # so that a bake that is resumed at this frame goes on as one that was not
     for number in range(1, settings.substeps + 1):
         # from whole numbers, so that a resumed bake gets the same times
         begin, end = (settings.time(frame - 1 + n / settings.substeps) for n in (number - 1, number))

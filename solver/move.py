@@ -144,7 +144,7 @@ class _Solves:
             on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
             lively=(lambda: self.outside(True)) if self.is_mixed else None,
             turns=(TETS in state.fields or self.has_skins) and not is_any_warped(self.model),
-            follow=contacts.follow if contacts and self.has_skins else None,
+            follow=contacts.follow if contacts and self.has_skins else None, kept=simulation.kept,
         )  # fmt: skip
 
     def outside(self, is_lively: bool) -> Outside:

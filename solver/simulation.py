@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .build import Built
 from .contact.pressed import Pressed, pressed
 from .contact.response import ContactStep
+from .linear.multigrid.kept import KeptLevels
 from .scene import Scene
 from .state import State
 from .tracks import TrackReader
@@ -23,6 +24,7 @@ class Simulation:
         built: What is constant during a step; a new one takes its place where a body breaks.
         state: Where it is; with `built` it holds all that the next step reads.
         contacts: Of the last step; no step reads them.
+        kept: What multigrid keeps from step to step of a frame.
     """
 
     scene: Scene
@@ -30,6 +32,7 @@ class Simulation:
     built: Built
     state: State
     contacts: ContactStep | None = None
+    kept: KeptLevels = field(default_factory=KeptLevels)
 
     def copy(self) -> Simulation:
         """Returns a simulation that can be moved on without moving this one."""

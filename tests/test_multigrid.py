@@ -16,8 +16,9 @@ from sinew.solver.linear.multigrid.cycle import run_together
 from sinew.solver.linear.multigrid.dense import factor, solve_dense
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy
 from sinew.solver.linear.multigrid.lattice import _hang, embeddings, parts_of_mesh
+from sinew.solver.linear.multigrid.passes import REACH, REACH_OF_ONE, chebyshev, one_step
 from sinew.solver.linear.multigrid.product import product
-from sinew.solver.linear.multigrid.refresh import REACH, REACH_OF_ONE, chebyshev, cycle_of, one_step, refresh
+from sinew.solver.linear.multigrid.refresh import cycle_of, refresh
 from sinew.solver.linear.pattern import block_pattern
 
 

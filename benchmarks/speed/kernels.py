@@ -164,7 +164,7 @@ def cycle_bytes(multigrid: Multigrid) -> float:
     starts = hierarchy.all_start[hierarchy.level_start].astype(np.int64)
     hangs = hierarchy.hang_start[hierarchy.level_start].astype(np.int64)
     total = 0.0
-    for task, level, _ in multigrid.tasks:
+    for task, level, _ in multigrid.work.tasks:
         if level == len(hierarchy.level_start) - 2:
             continue  # the coarsest is small
         rows = hierarchy.level_start[level + 1] - hierarchy.level_start[level]

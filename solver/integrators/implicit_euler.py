@@ -20,6 +20,7 @@ from ..elements.linear_pull import add_linear_pull
 from ..elements.stored_energy import stored_energy
 from ..errors import SolveFailed
 from ..linear.curvature import bend
+from ..linear.multigrid.kept import KeptLevels
 from ..linear.pcg import Solved
 from ..linear.points import add_points, keep_blocks, put_back
 from ..model import Model
@@ -62,6 +63,7 @@ def step(
     lively: Callable[[], Outside] | None = None,
     follow: Follow | None = None,
     turns: bool = False,
+    kept: KeptLevels | None = None,
 ) -> StepReport:
     """Moves `state` on by Δt = `dt` [s]; nothing else changes.
 
@@ -84,6 +86,7 @@ def step(
             each, and dᵀ A d of the way d between the two per island, (islands,). It may take v⁺ and x⁺ back on that
             way, and returns whether it did. Steps with flesh do not call it.
         turns: Whether rotations follow within the step, see `linearised.py`; only without flesh.
+        kept: What multigrid keeps from step to step; None: it is set up anew wherever it is needed.
 
     Raises:
         SolveFailed: Velocities are no longer numbers; `state` is as it was.
@@ -92,7 +95,7 @@ def step(
 
     def take(start: Start) -> StepReport:
         if moved is None:
-            return _step(start, dt, settings, max_solves, turns)
+            return _step(start, dt, settings, max_solves, turns, kept)
         return flesh_step(
             start.model, start.state, start.outside, dt, settings, moved, respond=start.respond, max_solves=max_solves,
             on_iteration=on_iteration, lively=lively, about=start.about,
@@ -106,7 +109,9 @@ def step(
     return taken.report
 
 
-def _step(start: Start, dt: float, settings: Settings, max_solves: int, turns: bool) -> StepReport:
+def _step(
+    start: Start, dt: float, settings: Settings, max_solves: int, turns: bool, kept: KeptLevels | None
+) -> StepReport:
     model, state, outside, respond, follow = start.model, start.state, start.outside, start.respond, start.follow
     started = clock.perf_counter()
     work = workspace(model.pattern)
@@ -122,15 +127,16 @@ def _step(start: Start, dt: float, settings: Settings, max_solves: int, turns: b
     node_turns = warp_vertices(model, state, dt, work.values, work.force)
     assembled = clock.perf_counter()
 
-    iterations, solves = 0, 0
+    iterations, by_multigrid, solves = 0, 0, 0
     last_v: Floats | None = None
     while True:
         before = last_v
         bending = np.empty(model.pattern.island_count) if follow and before is not None else None
-        x, last_v, change, solved = solve_step(model, state, outside, dt, settings, before, bending)
+        x, last_v, change, solved = solve_step(model, state, outside, dt, settings, before, bending, kept)
         if follow and before is not None and bending is not None and follow(before, last_v, x, bending):
             np.subtract(last_v, state.v, out=change)
         iterations, solves = iterations + solved.iterations, solves + 1
+        by_multigrid += solved.taken_over
         if turning:
             x, v = turning.end(outside, x, last_v)
             changed = respond(x, v, turning.is_wrong) if respond else None
@@ -165,6 +171,7 @@ def _step(start: Start, dt: float, settings: Settings, max_solves: int, turns: b
         inverted_tets=int(count_inverted(x, model.tets)),
         milliseconds={name: 1e3 * seconds for name, seconds in stages.items()},
         stored=(stored, stored_energy(model, x, work.warped)) if turning else None,
+        by_multigrid=by_multigrid,
     )
 
 
@@ -176,6 +183,7 @@ def solve_step(
     settings: Settings,
     before: Floats | None,
     bending: Floats | None = None,
+    kept: KeptLevels | None = None,
 ) -> tuple[Floats, Floats, Floats, Solved]:
     """Solves the assembled system of a step with what acts from outside.
 
@@ -183,6 +191,7 @@ def solve_step(
         model, state, outside, dt, settings: As for `step`.
         before: v⁺ of the solve before [m/s], (n, 3), to start from; None in the first one.
         bending: Gets dᵀ A d of the way d from there to v⁺ per island, (islands,); None: it is not wanted.
+        kept: As for `step`.
 
     Returns:
         x⁺ [m], v⁺ and v⁺ − v [m/s], (n, 3) each, and how the solve went. The matrix is left as it was found.
@@ -224,7 +233,7 @@ def solve_step(
     )  # fmt: skip
     solved = solve_system(
         model, matrix, values, b, sought, v, x0, settings,
-        tolerance=settings.tolerance, least=least, likely=likely, balances=True, besides=besides,
+        tolerance=settings.tolerance, least=least, likely=likely, balances=True, besides=besides, kept=kept,
     )  # fmt: skip
     if before is not None and bending is not None:
         bend(pattern.island_start, matrix.row_start, matrix.column, values, v - before, bending)

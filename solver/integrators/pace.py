@@ -32,7 +32,8 @@ AT_ONCE = 1.0  # what a step gains or loses at most, so that none changes the wa
 TRIED = 30  # steps of a trial in which nothing is won is one that is lost
 SOON, LATEST = 1.0, 8.0  # how long it takes until the other way is tried again [s],
 STEPS = 40  # but never less than so many steps
-ITERATIONS = 12  # of the linear solver that take as long as the rest of a step, roughly
+# Iterations of block Jacobi that take as long as the rest of a step and as one of multigrid, roughly
+REST, CYCLE = 16, 5
 
 
 class Pace:
@@ -121,5 +122,9 @@ def at_its_pace(pattern: BlockPattern, most: int) -> Iterator[Taken]:
         yield taken
     if taken.report is not None:
         ended = clock.perf_counter()
-        work = ITERATIONS * max(taken.report.solves, 1) + taken.report.iterations
-        pace.learn(on_all, ended - began, work, ended)
+        pace.learn(on_all, ended - began, _work(taken.report), ended)
+
+
+def _work(report: StepReport) -> float:
+    """Returns how much there was to do in a step, in iterations of block Jacobi."""
+    return REST * max(report.solves, 1) + report.iterations + (CYCLE - 1) * report.by_multigrid

@@ -14,6 +14,7 @@ class StepReport:
 
     Attributes:
         iterations: Iterations of the linear solver, over all solves of the step.
+        by_multigrid: Those of them that multigrid preconditioned; 0 with flesh, which does not tell.
         residual: ‖b − A v‖ / ‖b‖ of the last solve, computed anew at its end, of the body where it is largest. With
             dynamic flesh ‖r‖ / ‖b‖ of the step's own equation (`flesh_system.py`).
         converged: Whether `residual` is within the tolerance.
@@ -43,3 +44,4 @@ class StepReport:
     substeps: int = 0
     stored: tuple[Floats, Floats] | None = None
     loads: Floats | None = None
+    by_multigrid: int = 0

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import Bools, Floats
 from ..linear.bicgstab import solve_unsymmetric
+from ..linear.multigrid.kept import KeptLevels
 from ..linear.multigrid.preconditioner import EmbeddedLattices
 from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved, solve
@@ -39,6 +40,7 @@ def solve_system(
     balances: bool = False,
     besides: TetProducts | None = None,
     so_far: Floats | None = None,
+    kept: KeptLevels | None = None,
 ) -> Solved:
     """Solves A v = b for the free nodes, from what `v` holds.
 
@@ -56,6 +58,7 @@ def solve_system(
         balances: Whether momentum is kept where warped stiffness would not: b then has all impulses of the step.
         besides: What of A is not in its blocks (`matrix_free.py`); None: nothing.
         so_far: Velocities that v comes on top of [m/s], (n, 3), which cores read; None: zero.
+        kept: What multigrid keeps from solve to solve; None: it is set up anew wherever it is needed.
     """
     if besides is not None:
         slim = without_zeros(pattern, values)
@@ -65,7 +68,7 @@ def solve_system(
         )  # fmt: skip
     asked = LinearSystem(pattern, values, b, is_free, v, x, model.X if X is None else X, None, tolerance, least, likely)
     if X is not None or not (model.cores or is_any_warped(model)):
-        return _solve(model, asked, settings)
+        return _solve(model, asked, settings, kept)
     balance = None
     if is_any_warped(model):
         asked = replace(asked, is_odd=is_unsymmetric(model, pattern))
@@ -77,22 +80,22 @@ def solve_system(
         balance.apply(v)
     if model.cores:
         asked = replace(asked, so_far=so_far)
-        solved = solve_with_cores(model, asked, lambda small: _solve_parts(model, small, settings))
+        solved = solve_with_cores(model, asked, lambda small: _solve_parts(model, small, settings, kept))
     else:
-        solved = _solve_parts(model, asked, settings)
+        solved = _solve_parts(model, asked, settings, kept)
     if balance:
         balance.apply(v)
     return solved
 
 
-def _solve(model: Model, asked: LinearSystem, settings: Settings) -> Solved:
+def _solve(model: Model, asked: LinearSystem, settings: Settings, kept: KeptLevels | None) -> Solved:
     """Solves a system by conjugate gradients."""
     pattern, lattices = asked.pattern, None
     modes = rigid_modes(pattern, asked.values, asked.x, asked.is_free)
     if settings.tolerance <= TIGHT and pattern.coupling is None:
         is_whole = pattern is model.pattern
         is_stiff = is_whole and _is_stiff(model, asked.values, asked.is_free)
-        lattices = EmbeddedLattices(asked.X, at_once=is_stiff, mesh=model.pattern if is_whole else None)
+        lattices = EmbeddedLattices(asked.X, at_once=is_stiff, mesh=model.pattern if is_whole else None, kept=kept)
     return solve(
         pattern, asked.values, asked.b, asked.is_free, asked.v, asked.tolerance, settings.max_iterations, asked.least,
         asked.likely, modes, lattices,
@@ -101,18 +104,18 @@ def _solve(model: Model, asked: LinearSystem, settings: Settings) -> Solved:
 
 def _is_stiff(model: Model, values: Floats, is_free: Bools) -> bool:
     """Whether stiffness, not mass, is what most free nodes resist by in a matrix (b, 9) of a model."""
-    blocks = values.take(model.pattern.diagonal, axis=0)
-    trace = (blocks[:, 0] + blocks[:, 4] + blocks[:, 8])[is_free]
-    return bool(len(trace) and np.median(trace / (3.0 * model.mass[is_free])) > STIFF)
+    trace = values.reshape(-1).take(model.pattern.on_diagonal).sum(axis=0)
+    is_stiff = (trace > 3.0 * STIFF * model.mass) & is_free
+    return 2 * np.count_nonzero(is_stiff) > np.count_nonzero(is_free)
 
 
-def _solve_parts(model: Model, asked: LinearSystem, settings: Settings) -> Solved:
+def _solve_parts(model: Model, asked: LinearSystem, settings: Settings, kept: KeptLevels | None) -> Solved:
     """Solves the islands of a system that are symmetric by conjugate gradients, and the others without symmetry."""
     if asked.is_odd is None:
-        return _solve(model, asked, settings)
+        return _solve(model, asked, settings, kept)
     parts, even, odd = [], asked.is_free & ~asked.is_odd, asked.is_free & asked.is_odd
     if even.any():
-        parts.append(_solve(model, replace(asked, is_free=even), settings))
+        parts.append(_solve(model, replace(asked, is_free=even), settings, kept))
     if odd.any():
         found = solve_unsymmetric(
             asked.pattern, asked.values, asked.b, odd, asked.v, asked.tolerance, settings.max_iterations, asked.least,

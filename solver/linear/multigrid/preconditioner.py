@@ -9,7 +9,8 @@ from ...arrays import Bools, Floats
 from ..pattern import BlockPattern
 from ..rigid_modes import RigidModes
 from .hierarchy import hierarchy_of
-from .refresh import last_of, refresh
+from .kept import KeptLevels
+from .refresh import Multigrid, last_of, refresh
 from .search import search
 
 # A relative residual as small as this is asked for, of a stiffness without masses: multigrid from the start. Where less
@@ -36,6 +37,7 @@ class EmbeddedLattices:
         mesh: The pattern whose blocks are the edges of the mesh, where matrices have more; None: the matrix's own.
         is_hard: Whether block Jacobi alone did not do for a matrix like the one at hand.
         is_same: Whether the matrix is the one that multigrid was set up for last with these levels.
+        kept: What earlier solves have set up, and where this one leaves what it does; None: nothing is kept.
     """
 
     X: Floats
@@ -43,12 +45,13 @@ class EmbeddedLattices:
     mesh: BlockPattern | None = None
     is_hard: bool = False
     is_same: bool = False
+    kept: KeptLevels | None = None
 
     def patience(self, pattern: BlockPattern, tolerance: float) -> int:
         """Returns how many iterations of block Jacobi come first."""
         if pattern.node_count < LEAST_NODES:
             return PATIENCE_IF_SMALL
-        if self.is_same or (self.at_once and tolerance <= MODERATE):
+        if self.is_same or (self.kept and self.kept.stand_by(pattern)) or (self.at_once and tolerance <= MODERATE):
             return 0
         return PATIENCE_IF_HARD if self.is_hard else PATIENCE
 
@@ -69,6 +72,20 @@ class EmbeddedLattices:
         Returns:
             The iterations, and the largest relative residual of an island.
         """
-        hierarchy = hierarchy_of(pattern, self.X, self.mesh)
-        multigrid = last_of(hierarchy) if self.is_same else refresh(hierarchy, pattern, values, is_free)
-        return search(pattern, values, b, is_free, x, tolerance, max_iterations, least, modes, multigrid)
+        hierarchy, kept = hierarchy_of(pattern, self.X, self.mesh), self.kept
+
+        def go_on(multigrid: Multigrid, most: int) -> tuple[int, float]:
+            return search(pattern, values, b, is_free, x, tolerance, most, least, modes, multigrid)
+
+        if self.is_same:
+            return go_on(last_of(hierarchy), max_iterations)
+        before = 0
+        if kept and (levels := kept.levels(hierarchy, is_free)):
+            before, residual = go_on(levels, min(kept.patience, max_iterations))
+            if residual <= tolerance or before == max_iterations:
+                return before, residual
+        levels = refresh(hierarchy, pattern, values, is_free)
+        iterations, residual = go_on(levels, max_iterations - before)
+        if kept:
+            kept.keep(levels, pattern, is_free, iterations)
+        return before + iterations, residual

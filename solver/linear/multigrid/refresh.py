@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,22 +11,19 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Bools, Floats
+from ...arrays import Bools, Floats, Indices
 from ...chance import draw
 from ...geometry.crew import Crew, crew_of
 from ...jit import thread_count
 from ..pattern import BlockPattern
-from .cycle import DENSE, GATHER, POWER, SPREAD, START, STEP
+from .cycle import POWER
 from .dense import factor
 from .galerkin import refresh_levels
 from .hierarchy import Hierarchy
+from .passes import passes_of, table
 
 Singles = npt.NDArray[np.float32]
 
-# Chebyshev's iteration works on eigenvalues of D⁻¹ A from the largest down to it over REACH
-REACH = 12.0
-# One step is enough on the finest level, where most of the time goes: over fewer eigenvalues
-REACH_OF_ONE = 8.0
 # A sum of semi-definite matrices of four nodes each has no larger one
 MOST_OF_TETS = 4.0
 # On coarse levels, and of other matrices, the power method finds it in so many steps, an even number, from below
@@ -35,9 +33,10 @@ SAFETY = 1.15
 
 @dataclass(frozen=True)
 class Work:
-    """Arrays that every `refresh` of a hierarchy writes anew, but for the last four.
+    """Arrays that every `refresh` of a hierarchy writes anew, but for the last six.
 
     Attributes:
+        refreshed: How often it was done, (1,).
         scale: Powers of two, by which the matrix of each island is multiplied to be of the order of one, (k,).
         largest: What the largest eigenvalue of D⁻¹ A is at most, per level but the coarsest, (l − 1,); ones at first.
         values, inverse: Blocks of all levels and inverses of their diagonals in 32 bits, (B, 9), (N, 6).
@@ -47,9 +46,12 @@ class Work:
         kept: Which rows are solved for, (N,); all coarse ones are.
         above: Blocks of the coarse matrices in 64 bits.
         between: Blocks of A P of any level.
+        numbers: Factors a and b of the passes of a V-cycle, (p, 2).
+        tasks, rows: These passes, and the row of `passes.table` that each takes its factors from.
         power_rows, power_start, power_tasks, power_numbers: Where the power method begins, and its passes.
     """
 
+    refreshed: npt.NDArray[np.int64]
     scale: Floats
     largest: Floats
     values: Singles
@@ -63,6 +65,9 @@ class Work:
     kept: Bools
     above: Floats
     between: Floats
+    numbers: Singles
+    tasks: npt.NDArray[np.int64]
+    rows: Indices
     power_rows: slice
     power_start: Singles
     power_tasks: npt.NDArray[np.int64]
@@ -76,13 +81,16 @@ class Multigrid:
     Attributes:
         hierarchy: Its levels.
         work: Their numbers.
-        tasks, numbers: The passes of a V-cycle, for `run_passes`.
+        number: Of the `refresh` that has made it.
     """
 
     hierarchy: Hierarchy
     work: Work
-    tasks: npt.NDArray[np.int64]
-    numbers: Singles
+    number: int
+
+    def is_valid(self) -> bool:
+        """Whether no other matrix has been taken up since."""
+        return self.number == self.work.refreshed[0]
 
 
 _kept: WeakKeyDictionary[Hierarchy, Work] = WeakKeyDictionary()
@@ -118,57 +126,21 @@ def refresh(hierarchy: Hierarchy, pattern: BlockPattern, values: Floats, is_free
         work.scale[h.row_island[last + h.part_start[:-1]]], h.factors_start, work.factors,
     )  # fmt: skip
     work.largest[:] = _largest(h, work)
+    work.numbers[:] = table(work.largest)[work.rows]
+    work.refreshed[0] += 1
     return last_of(h)
 
 
 def last_of(hierarchy: Hierarchy) -> Multigrid:
-    """Returns what the last `refresh` of a hierarchy has made, for other searches with the same matrix."""
+    """Returns what the last `refresh` of a hierarchy has made, for other searches with this matrix or one like it."""
     work = _work(hierarchy)
     work.r[:] = 0.0  # what an earlier search has left at held nodes may be no numbers
-    return Multigrid(hierarchy, work, *v_cycle(work.largest))
-
-
-def v_cycle(largest: Floats) -> tuple[npt.NDArray[np.int64], Singles]:
-    """Returns the passes of a V-cycle for the largest eigenvalues of D⁻¹ A per level, (l − 1,)."""
-    down, up = [], []
-    for level, high in enumerate(largest):
-        if level == 0:
-            one = one_step(high)
-            down += [((START, 0, 1), (0.0, one)), ((STEP, 0, 0), (0.0, 0.0))]
-            up.append([((SPREAD, 0, 1), (0.0, 1.0)), ((STEP, 0, 0), (0.0, one))])
-            continue
-        one, a, b = chebyshev(high)
-        down += [((GATHER, level, 1), (0.0, one)), ((STEP, level, 0), (a, b)), ((STEP, level, 1), (0.0, 0.0))]
-        up.append([((SPREAD, level, 1), (0.0, 1.0)), ((STEP, level, 0), (0.0, one)), ((STEP, level, 1), (a, b))])
-    last = len(largest)
-    bottom = [((GATHER, last, 1), (0.0, 0.0)), ((DENSE, last, 0), (0.0, 0.0))]
-    passes = [*down, *bottom, *(p for level in reversed(up) for p in level)]
-    tasks, numbers = zip(*passes, strict=True)
-    return np.array(tasks, np.int64), np.array(numbers, np.float32)
-
-
-def one_step(largest: float) -> float:
-    """Returns the factor c of a single step d = c D⁻¹ r, best between `largest` / `REACH_OF_ONE` and `largest`."""
-    return 2.0 / (largest + largest / REACH_OF_ONE)
-
-
-def chebyshev(largest: float) -> tuple[float, float, float]:
-    """Returns the factors of two steps, d = c D⁻¹ r and then d = a d + b D⁻¹ r, as (c, a, b).
-
-    They are those whose error is smallest at worst between `largest` / `REACH` and `largest`.
-    Source: Saad (2003), Iterative methods for sparse linear systems, algorithm 12.1.
-    """
-    high, low = largest, largest / REACH
-    middle, half = 0.5 * (high + low), 0.5 * (high - low)
-    sigma = middle / half
-    rho = 1.0 / (2.0 * sigma - 1.0 / sigma)
-    return 1.0 / middle, rho / sigma, 2.0 * rho / half
+    return Multigrid(hierarchy, work, int(work.refreshed[0]))
 
 
 def _scale(pattern: BlockPattern, values: Floats, is_free: Bools) -> Floats:
     """Returns powers of two that bring the largest number on the diagonal of each island near one, (k,)."""
-    blocks = values.take(pattern.diagonal, axis=0)
-    on_diagonal = np.maximum(np.maximum(blocks[:, 0], blocks[:, 4]), blocks[:, 8])
+    on_diagonal = values.reshape(-1).take(pattern.on_diagonal).max(axis=0)
     largest = np.maximum.reduceat(on_diagonal * is_free, pattern.island_start[:-1].astype(np.int64))
     is_usable = (largest > 0.0) & np.isfinite(largest)
     return np.exp2(-np.round(np.log2(np.where(is_usable, largest, 1.0))))
@@ -176,13 +148,12 @@ def _scale(pattern: BlockPattern, values: Floats, is_free: Bools) -> Floats:
 
 def _largest(hierarchy: Hierarchy, work: Work) -> Floats:
     """Returns what the largest eigenvalue of D⁻¹ A is at most, per level but the coarsest, a little too large."""
-    levels = range(hierarchy.first_unknown, hierarchy.coarsest)
-    largest = [MOST_OF_TETS] * hierarchy.first_unknown
-    for level in levels:
-        own = slice(hierarchy.level_start[level], hierarchy.level_start[level + 1])
-        before, after = (float(np.sum(np.square(work.d[side, own]))) for side in (1, 0))
-        largest.append(SAFETY * float(np.sqrt(after / before)) if before > 0.0 else 1.0)
-    return np.array(largest)
+    largest = np.full(hierarchy.coarsest, MOST_OF_TETS)
+    for level in range(hierarchy.first_unknown, hierarchy.coarsest):
+        d = work.d[:, hierarchy.level_start[level] : hierarchy.level_start[level + 1]]
+        after, before = np.einsum("skx,skx->s", d, d).tolist()
+        largest[level] = SAFETY * math.sqrt(after / before) if before > 0.0 else 1.0
+    return largest
 
 
 def cycle_of(m: Multigrid) -> tuple[Any, ...]:
@@ -190,7 +161,7 @@ def cycle_of(m: Multigrid) -> tuple[Any, ...]:
 
     Both are in the first n rows of the arrays of the preconditioner, and scaled.
     """
-    return _passes(m.hierarchy, m.work, m.tasks, m.numbers)
+    return _passes(m.hierarchy, m.work, m.work.tasks, m.work.numbers)
 
 
 def _passes(h: Hierarchy, work: Work, tasks: npt.NDArray[np.int64], numbers: Singles) -> tuple[Any, ...]:
@@ -212,7 +183,9 @@ def _make_work(h: Hierarchy) -> Work:
     known, coarsest = (int(h.level_start[level]) for level in (h.first_unknown, -2))
     tasks = [(POWER, level, step % 2) for step in range(POWER_STEPS) for level in levels]
     begins = h.right.start[h.level_start[:-1]].astype(np.int64)
+    passes = passes_of(h.coarsest)
     return Work(
+        refreshed=np.zeros(1, np.int64),
         scale=np.ones(int(h.row_island.max(initial=-1)) + 1),
         largest=np.ones(h.coarsest),
         values=np.zeros((len(h.all_column), 9), np.float32),
@@ -226,6 +199,9 @@ def _make_work(h: Hierarchy) -> Work:
         kept=np.ones(rows, bool),
         above=np.empty((len(h.all_column) - int(h.all_start[h.level_start[1]]), 9)),
         between=np.empty((int(np.diff(begins).max()), 9)),
+        numbers=np.zeros((len(passes.tasks), 2), np.float32),
+        tasks=passes.tasks,
+        rows=passes.row,
         power_rows=slice(known, coarsest),
         power_start=(draw(np.arange(3 * (coarsest - known))).reshape(-1, 3) - 0.5).astype(np.float32),
         power_tasks=np.array(tasks, np.int64).reshape(-1, 3),

@@ -122,7 +122,7 @@ def iterate(
     leads, crew, what, most, tolerance, cycle, matrix, half, vectors, sums, scale, active, alpha, beta, into, out_of,
     rr, rz, bb, one, two,
 ):  # fmt: skip
-    """Does up to `most` iterations, fewer where no island is left to solve; returns how many.
+    """Does up to `most` iterations, fewer where no island is left to solve; returns how many, or what BEGIN says.
 
     Without a word from Python in between, which would take as long as the passes over 3,000 nodes.
 
@@ -130,8 +130,8 @@ def iterate(
         leads: Whether this thread leads the `crew`; others of it only share in the passes, and return 0.
         crew: A `Crew`.
         what: FIRST: only up to the direction p, which the caller may change; LATTER: only from there on; WHOLE: all;
-            LOOK: no iteration, but r = b − A p, with ‖r‖², handed over to the cycle; BEGIN: the same, once before all
-            others, with the upper half copied first.
+            LOOK: no iteration, but r = b − A x, with ‖r‖², handed over to the cycle; BEGIN: the same of x at held nodes
+            alone, once before all others, with the upper half copied first; returns whether there is more of x.
         cycle: What `run_passes` takes.
         matrix, half, vectors: What `search_part` takes of the pattern and its `UpperHalf`, and behind what it takes of
             islands; p with another row behind it.
@@ -150,7 +150,7 @@ def iterate(
         lead(PACK, *given)
     if what == BEGIN or what == LOOK:
         # nothing comes of zero, with which most searches begin
-        is_zero = not _is_any(vectors[3])
+        is_zero, is_more = _take_up(what == BEGIN, matrix[6], vectors[1], vectors[3])
         if is_zero:
             vectors[4][:] = 0.0
         else:
@@ -159,7 +159,7 @@ def iterate(
         add_up(matrix[1], active, sums, rr, two)
         rescale(scale, rr, into, out_of)
         lead(AGAIN, *given)
-        return 0
+        return 1 if is_more else 0
     done = 0
     while True:
         if what != LATTER:
@@ -194,12 +194,17 @@ def iterate(
 
 
 @kernel(inside=True, bare=True)
-def _is_any(p):
-    """Returns whether anything but zeros is in p, (n, 3)."""
-    for i in range(len(p)):
-        if p[i, 0] != 0.0 or p[i, 1] != 0.0 or p[i, 2] != 0.0:
-            return True
-    return False
+def _take_up(only_held, is_free, x, p):
+    """Writes p = x, or zero at free nodes; returns whether p is zero, and whether x is more than p."""
+    is_zero, is_more = True, False
+    for i in range(len(is_free)):
+        is_any = x[i, 0] != 0.0 or x[i, 1] != 0.0 or x[i, 2] != 0.0
+        is_taken = not (only_held and is_free[i])
+        for k in range(3):
+            p[i, k] = x[i, k] if is_taken else 0.0
+        is_zero = is_zero and not (is_any and is_taken)
+        is_more = is_more or (is_any and not is_taken)
+    return is_zero, is_more
 
 
 @kernel(inside=True, bare=True)
@@ -259,15 +264,13 @@ def search(
 
     iterations = 0
     with crew_of(thread_count(), share_out) as crew:
-        p[:] = np.where(is_free[:, None], 0.0, x)
-        share_out(crew, True, BEGIN)
+        is_more = share_out(crew, True, BEGIN) > 0
         np.maximum(rr, 0.0 if least is None else np.square(least), out=bb)
         if modes is not None:
             balance(modes, pattern, b, x)
         for restart in range(RESTARTS + 1):
             active[:] = True
-            if restart > 0 or x[is_free].any():  # else `BEGIN` has looked
-                p[:] = x
+            if restart > 0 or is_more:  # else `BEGIN` has looked
                 share_out(crew, True, LOOK)
             active[:] = rr > tolerance**2 * bb
             if iterations >= max_iterations or restart == RESTARTS or not active.any():
