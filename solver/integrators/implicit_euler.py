@@ -127,7 +127,7 @@ def _step(
     node_turns = warp_vertices(model, state, dt, work.values, work.force)
     assembled = clock.perf_counter()
 
-    iterations, by_multigrid, solves = 0, 0, 0
+    iterations, effort, solves = 0, 0.0, 0
     last_v: Floats | None = None
     while True:
         before = last_v
@@ -136,7 +136,7 @@ def _step(
         if follow and before is not None and bending is not None and follow(before, last_v, x, bending):
             np.subtract(last_v, state.v, out=change)
         iterations, solves = iterations + solved.iterations, solves + 1
-        by_multigrid += solved.taken_over
+        effort += solved.work
         if turning:
             x, v = turning.end(outside, x, last_v)
             changed = respond(x, v, turning.is_wrong) if respond else None
@@ -171,7 +171,7 @@ def _step(
         inverted_tets=int(count_inverted(x, model.tets)),
         milliseconds={name: 1e3 * seconds for name, seconds in stages.items()},
         stored=(stored, stored_energy(model, x, work.warped)) if turning else None,
-        by_multigrid=by_multigrid,
+        work=effort,
     )
 
 

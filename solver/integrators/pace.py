@@ -24,7 +24,7 @@ from ..jit import at_most_threads, thread_count
 from ..linear.pattern import BlockPattern
 from .report import StepReport
 
-FIRST = 2  # steps on all threads, the first of which may compile, before the other way is tried
+FIRST = 4  # steps on all threads, the first of which may compile, before the other way is tried
 KNOWN = 15  # steps of each way whose median is what it is known to cost
 LATELY = 2  # of them those that count when all threads have lost what is wanted for a change
 WON, LOST = 2.0, -0.7  # what a way has to gain for a change, and what ends its trial, in steps of the other way
@@ -32,8 +32,7 @@ AT_ONCE = 1.0  # what a step gains or loses at most, so that none changes the wa
 TRIED = 30  # steps of a trial in which nothing is won is one that is lost
 SOON, LATEST = 1.0, 8.0  # how long it takes until the other way is tried again [s],
 STEPS = 40  # but never less than so many steps
-# Iterations of block Jacobi that take as long as the rest of a step and as one of multigrid, roughly
-REST, CYCLE = 16, 5
+REST = 16  # iterations of block Jacobi that take as long as the rest of a step, roughly
 
 
 class Pace:
@@ -80,10 +79,11 @@ class Pace:
     def _learn_of_trial(self, cost: float, seconds: float, now: float) -> None:
         """Takes in the same of a step in the other way, which is tried until that has won or lost."""
         tried = not self.on_all
-        if self._tried == 0:
+        self._tried += 1
+        if self._tried == 1:
             self._gained = 0.0
             self._costs[tried].clear()
-        self._tried += 1
+            return  # a thread that wakes up first has to fetch what the other has in its caches
         self._costs[tried].append(cost)
         self._gained += max(1.0 - cost / median(self._costs[self.on_all]), -AT_ONCE)
         if self._gained >= WON:
@@ -127,4 +127,4 @@ def at_its_pace(pattern: BlockPattern, most: int) -> Iterator[Taken]:
 
 def _work(report: StepReport) -> float:
     """Returns how much there was to do in a step, in iterations of block Jacobi."""
-    return REST * max(report.solves, 1) + report.iterations + (CYCLE - 1) * report.by_multigrid
+    return REST * max(report.solves, 1) + (report.work or report.iterations)

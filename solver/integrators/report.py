@@ -14,7 +14,6 @@ class StepReport:
 
     Attributes:
         iterations: Iterations of the linear solver, over all solves of the step.
-        by_multigrid: Those of them that multigrid preconditioned; 0 with flesh, which does not tell.
         residual: ‖b − A v‖ / ‖b‖ of the last solve, computed anew at its end, of the body where it is largest. With
             dynamic flesh ‖r‖ / ‖b‖ of the step's own equation (`flesh_system.py`).
         converged: Whether `residual` is within the tolerance.
@@ -28,6 +27,7 @@ class StepReport:
         stored: Elastic energy of every island at the begin and at the end [J], (k,) each; None where rotations did not
             follow.
         loads: Forces and torques on colliders, see `contact.pressed.loads`; None without contacts.
+        work: What the solves took, in iterations of block Jacobi, roughly; 0 with flesh, which does not tell.
         splits_left: Overloaded tets that wait for the next step because of a limit, by key of the body.
     """
 
@@ -44,4 +44,4 @@ class StepReport:
     substeps: int = 0
     stored: tuple[Floats, Floats] | None = None
     loads: Floats | None = None
-    by_multigrid: int = 0
+    work: float = 0.0

@@ -44,13 +44,15 @@ class Solved:
         residual: ‖b − A x‖ / ‖b‖ over the free nodes of an island, the largest of all islands, computed anew at
             the end. What held nodes add to the right-hand side counts as b.
         converged: Whether it is within the tolerance.
-        taken_over: Of the iterations those by what took over, where block Jacobi alone did not do.
+        taken_over: Whether block Jacobi alone did not do.
+        work: What it took, in iterations of block Jacobi, roughly.
     """
 
     iterations: int
     residual: float
     converged: bool
-    taken_over: int = 0
+    taken_over: bool = False
+    work: float = 0.0
 
     @staticmethod
     def together(*parts: Solved) -> Solved:
@@ -59,7 +61,8 @@ class Solved:
             max((part.iterations for part in parts), default=0),
             float(np.max([part.residual for part in parts], initial=0.0)),
             all(part.converged for part in parts),
-            max((part.taken_over for part in parts), default=0),
+            any(part.taken_over for part in parts),
+            sum(part.work for part in parts),
         )
 
 
@@ -80,8 +83,12 @@ class Preconditioner(Protocol):
         max_iterations: int,
         least: Floats | None,
         modes: RigidModes | None,
-    ) -> tuple[int, float]:
-        """Solves as `solve` does, from what `x` holds; returns the iterations and the largest relative residual."""
+    ) -> tuple[int, float, float]:
+        """Solves as `solve` does, from what `x` holds.
+
+        Returns:
+            The iterations, the largest relative residual, and what it took in iterations of block Jacobi.
+        """
 
 
 def solve(
@@ -128,23 +135,24 @@ def solve(
     first = max_iterations
     if preconditioner is not None:
         first = min(first, preconditioner.patience(pattern, tolerance))
-    iterations, taken_over, residual = 0, 0, np.inf  # what takes over at once looks for itself
+    iterations, residual = 0, np.inf  # what takes over at once looks for itself
     if first > 0 or max_iterations == 0:
         iterations, residual = _by_block_jacobi(
             pattern, values, b, is_free, x, tolerance, first, least, likely, modes, besides
         )  # fmt: skip
+    work = float(iterations)
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations
     if preconditioner is not None and is_hard:
-        taken_over, residual = preconditioner.search(
+        more, residual, effort = preconditioner.search(
             pattern, values, b, is_free, x, tolerance, max_iterations - iterations, least, modes
         )
-        iterations += taken_over
+        iterations, work = iterations + more, work + effort
         left = max_iterations - iterations
         if residual > tolerance and left > 0:
             # lost in a matrix that is not quite positive, or in round-off: block Jacobi bears more of both
             rest = solve(pattern, values, b, is_free, x, tolerance, left, least, None, modes)
-            return Solved(int(iterations) + rest.iterations, rest.residual, rest.converged, max(taken_over, 1))
-    return Solved(int(iterations), float(residual), bool(residual <= tolerance), max(taken_over, int(is_hard)))
+            return Solved(iterations + rest.iterations, rest.residual, rest.converged, True, work + rest.work)
+    return Solved(iterations, float(residual), bool(residual <= tolerance), is_hard, work)
 
 
 def _by_block_jacobi(

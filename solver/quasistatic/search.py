@@ -190,7 +190,7 @@ class Search:
         pattern, values, lattices = self._system()
         lattices = replace(lattices, is_hard=self.is_hard, is_same=self.is_hard and self.is_solved)
         solved = pcg.solve(pattern, values, b, self.is_free, d, tolerance, CG_ITERATIONS, preconditioner=lattices)
-        self.is_hard, self.is_solved = solved.taken_over > 0, True
+        self.is_hard, self.is_solved = solved.taken_over, True
         self.cg_iterations += solved.iterations
         self.systems += 1
         return solved.converged

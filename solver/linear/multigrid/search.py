@@ -25,7 +25,7 @@ from .refresh import Multigrid, cycle_of
 # the same with a q that is whole. DESCEND: x += α p, r −= α q, with r·r. All three also hand r over to the cycle. MEET:
 # z·r and z·q for what it has made. DIRECTION: p = z + β p.
 PACK, PRODUCT, RESIDUAL, AGAIN, DESCEND, MEET, DIRECTION = range(7)
-WHOLE, FIRST, LATTER, BEGIN, LOOK = range(5)  # of an iteration, or beside it
+WHOLE, FIRST, LATTER, BEGIN, LOOK = range(5)  # what `iterate` does
 RESTARTS = 3
 
 
@@ -48,23 +48,22 @@ def share(leads, crew, cycle, matrix, half, active, alpha, beta, into, out_of, v
 def lead(task, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums):
     """Does a task on all rows, shared out by their chunks, or a product by the segments of the upper half."""
     crew[TASK] = -1 - task
-    has_half = len(half[1]) > 0
-    post(crew, len(half[1]) if has_half and task == PRODUCT else len(matrix[1]))
+    post(crew, len(half[1]) if task == PRODUCT and len(half[1]) > 0 else len(matrix[1]))
     wait(crew, share(True, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums))
 
 
 @kernel(inside=True, bare=True)
 def search_part(
     task, part, chunk_start, chunk_island, row_start, column, diagonal, values, is_free, segment_start, segment_island,
-    upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, active, alpha, beta, into, out_of, b,
-    x, r, p, q, r32, z32, sums,
+    upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, active, alpha, beta, into,
+    out_of, b, x, r, p, q, r32, z32, sums,
 ):  # fmt: skip
     """Does a task on one chunk of rows, or on a segment of the upper half; leaves its sums, up to two, in (c, 2).
 
     `into` and `out_of` scale r and z per island.
     """
-    has_half = len(segment_island) > 0
-    if has_half and task == PRODUCT:
+    by_half = len(segment_island) > 0
+    if by_half and task == PRODUCT:
         if active[segment_island[part]]:
             sums[part, 0] = multiply_segment(
                 segment_start[part], segment_start[part + 1], upper_start, upper_column, packed, mask[part],
@@ -74,47 +73,73 @@ def search_part(
     island, begin, end = chunk_island[part], chunk_start[part], chunk_start[part + 1]
     if task == PACK:
         pack_rows(begin, end, diagonal, row_start, values, upper_start, packed)
-    elif active[island]:
-        if has_half and (task == RESIDUAL or task == DESCEND):
+    elif not active[island]:
+        return
+    elif task == PRODUCT:
+        _multiply_rows(begin, end, row_start, column, values, p, q, sums[part])
+    elif task == MEET:
+        _meet(begin, end, out_of[island], z32, r, q, sums[part])
+    elif task == DIRECTION:
+        _turn(begin, end, out_of[island], z32, beta[island], p)
+    else:
+        if by_half and task != AGAIN:
             add_rings(begin, end, first[part], own[part], reach, mask, ring_start, ring, q, 0)
-        _search_rows(
-            task, begin, end, row_start, column, values, is_free, alpha[island], beta[island], into[island],
-            out_of[island], b, x, r, p, q, r32, z32, sums[part],
-        )  # fmt: skip
+        if task == DESCEND:
+            _descend(begin, end, alpha[island], p, x)
+            _leave(begin, end, is_free, alpha[island], r, q, r, into[island], r32, sums[part])
+        else:
+            _leave(begin, end, is_free, 1.0, b, q, r, into[island], r32, sums[part])
 
 
 @kernel(contract=True, inside=True, bare=True)
-def _search_rows(
-    task, first, end, row_start, column, values, is_free, alpha, beta, into, out_of, b, x, r, p, q, r32, z32, sums
-):  # fmt: skip
+def _multiply_rows(first, end, row_start, column, values, p, q, sums):
+    """Writes q = A p, with p·q."""
+    along = 0.0
+    for i in range(first, end):
+        s, t, u = multiply_row(values, column, p, row_start[i], row_start[i + 1])
+        q[i, 0], q[i, 1], q[i, 2] = s, t, u
+        along += s * p[i, 0] + t * p[i, 1] + u * p[i, 2]
+    sums[0] = along
+
+
+@kernel(contract=True, inside=True, bare=True)
+def _meet(first, end, out_of, z32, r, q, sums):
+    """Writes z·r and z·q; z is zero at held nodes."""
     one, two = 0.0, 0.0
     for i in range(first, end):
-        if task == PRODUCT:
-            s, t, u = multiply_row(values, column, p, row_start[i], row_start[i + 1])
-            q[i, 0], q[i, 1], q[i, 2] = s, t, u
-            one += s * p[i, 0] + t * p[i, 1] + u * p[i, 2]
-        elif not is_free[i]:
-            continue
-        elif task == MEET:
-            s, t, u = out_of * z32[i, 0], out_of * z32[i, 1], out_of * z32[i, 2]
-            one += s * r[i, 0] + t * r[i, 1] + u * r[i, 2]
-            two += s * q[i, 0] + t * q[i, 1] + u * q[i, 2]
-        elif task == DIRECTION:
-            p[i, 0] = out_of * z32[i, 0] + beta * p[i, 0]
-            p[i, 1] = out_of * z32[i, 1] + beta * p[i, 1]
-            p[i, 2] = out_of * z32[i, 2] + beta * p[i, 2]
-        else:
-            if task == DESCEND:
-                x[i, 0] += alpha * p[i, 0]
-                x[i, 1] += alpha * p[i, 1]
-                x[i, 2] += alpha * p[i, 2]
-                s, t, u = r[i, 0] - alpha * q[i, 0], r[i, 1] - alpha * q[i, 1], r[i, 2] - alpha * q[i, 2]
-            else:
-                s, t, u = b[i, 0] - q[i, 0], b[i, 1] - q[i, 1], b[i, 2] - q[i, 2]
+        s, t, u = out_of * z32[i, 0], out_of * z32[i, 1], out_of * z32[i, 2]
+        one += s * r[i, 0] + t * r[i, 1] + u * r[i, 2]
+        two += s * q[i, 0] + t * q[i, 1] + u * q[i, 2]
+    sums[0], sums[1] = one, two
+
+
+@kernel(contract=True, inside=True, bare=True)
+def _turn(first, end, out_of, z32, beta, p):
+    """Writes p = z + β p."""
+    for i in range(first, end):
+        for k in range(3):
+            p[i, k] = out_of * z32[i, k] + beta * p[i, k]
+
+
+@kernel(contract=True, inside=True, bare=True)
+def _descend(first, end, alpha, p, x):
+    """Writes x += α p; p is zero at held nodes."""
+    for i in range(first, end):
+        for k in range(3):
+            x[i, k] += alpha * p[i, k]
+
+
+@kernel(contract=True, inside=True, bare=True)
+def _leave(first, end, is_free, alpha, before, q, r, into, r32, sums):
+    """Writes r = `before` − α q of free nodes, what the cycle gets of it, and r·r."""
+    square = 0.0
+    for i in range(first, end):
+        if is_free[i]:
+            s, t, u = before[i, 0] - alpha * q[i, 0], before[i, 1] - alpha * q[i, 1], before[i, 2] - alpha * q[i, 2]
             r[i, 0], r[i, 1], r[i, 2] = s, t, u
             r32[i, 0], r32[i, 1], r32[i, 2] = into * s, into * t, into * u
-            one += s * s + t * t + u * u
-    sums[0], sums[1] = one, two
+            square += s * s + t * t + u * u
+    sums[0], sums[1] = square, 0.0
 
 
 @kernel(bare=True)
@@ -122,44 +147,80 @@ def iterate(
     leads, crew, what, most, tolerance, cycle, matrix, half, vectors, sums, scale, active, alpha, beta, into, out_of,
     rr, rz, bb, one, two,
 ):  # fmt: skip
-    """Does up to `most` iterations, fewer where no island is left to solve; returns how many, or what BEGIN says.
+    """Searches with up to `most` iterations, fewer where no island is left to solve; returns how many.
 
-    Without a word from Python in between, which would take as long as the passes over 3,000 nodes.
+    Without a word from Python in between, which would take as long as the passes over 3,000 nodes, and as long again
+    where another thread is just beginning and has Python to itself.
 
     Args:
         leads: Whether this thread leads the `crew`; others of it only share in the passes, and return 0.
         crew: A `Crew`.
-        what: FIRST: only up to the direction p, which the caller may change; LATTER: only from there on; WHOLE: all;
-            LOOK: no iteration, but r = b − A x, with ‖r‖², handed over to the cycle; BEGIN: the same of x at held nodes
-            alone, once before all others, with the upper half copied first; returns whether there is more of x.
+        what: WHOLE: all there is to do. Or a part of it, between which the caller may change p: BEGIN: `look` at what
+            held nodes add to b; LOOK: `look` at all; FIRST: an iteration up to p; LATTER: from there to its end.
         cycle: What `run_passes` takes.
         matrix, half, vectors: What `search_part` takes of the pattern and its `UpperHalf`, and behind what it takes of
             islands; p with another row behind it.
         sums: Work space for two sums per chunk, (c, 2).
         scale: Of the islands of the cycle's matrix, (k,).
         active, alpha, beta, into, out_of: Of `search_part`, (k,).
-        rr, rz, bb: ‖r‖², r·z, and what ‖b‖² counts for, (k,).
+        rr, rz, bb: ‖r‖², r·z, and what ‖b‖² counts for, which at the begin of a WHOLE is so at least, (k,).
         one, two: Work space for sums, (k,).
     """
+    given = (crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums)
     if not leads:
         while not is_over(crew):
-            tell(crew, share(leads, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums))
+            tell(crew, share(leads, *given))
         return 0
-    given = (crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums)
-    if what == BEGIN and len(half[1]) > 0:
-        lead(PACK, *given)
     if what == BEGIN or what == LOOK:
-        # nothing comes of zero, with which most searches begin
-        is_zero, is_more = _take_up(what == BEGIN, matrix[6], vectors[1], vectors[3])
-        if is_zero:
-            vectors[4][:] = 0.0
-        else:
-            lead(PRODUCT, *given)
-        lead(AGAIN if is_zero else RESIDUAL, *given)
-        add_up(matrix[1], active, sums, rr, two)
-        rescale(scale, rr, into, out_of)
-        lead(AGAIN, *given)
-        return 1 if is_more else 0
+        return look(what == BEGIN, scale, rr, two, *given)
+    if what != WHOLE:
+        return descend(what, most, tolerance, scale, rr, rz, bb, one, two, *given)
+    done, is_more = 0, look(True, scale, rr, two, *given)
+    for island in range(len(rr)):
+        bb[island] = max(rr[island], bb[island]) if rr[island] == rr[island] else rr[island]
+    restart = 0
+    while True:
+        if restart > 0 or is_more == 1:
+            active[:] = True
+            look(False, scale, rr, two, *given)
+        goes_on = choose(tolerance, rr, bb, active)
+        if done >= most or restart == RESTARTS or not goes_on:
+            return done
+        vectors[3][:], vectors[4][:], rz[:] = 0.0, 0.0, np.inf
+        done += descend(WHOLE, most - done, tolerance, scale, rr, rz, bb, one, two, *given)
+        restart += 1
+
+
+@kernel(inside=True, bare=True)
+def look(
+    only_held, scale, rr, two, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums
+):  # fmt: skip
+    """Writes r = b − A x, with ‖r‖², for the cycle as well; of x at held nodes alone it says whether there is more.
+
+    That is the first look of a search, before which the upper half is copied.
+    """
+    given = (crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums)
+    if only_held and len(half[1]) > 0:
+        lead(PACK, *given)
+    is_zero, is_more = _take_up(only_held, matrix[6], vectors[1], vectors[3])
+    if is_zero:  # nothing comes of it, and most searches begin so
+        vectors[4][:] = 0.0
+    else:
+        lead(PRODUCT, *given)
+    lead(AGAIN if is_zero else RESIDUAL, *given)
+    add_up(matrix[1], active, sums, rr, two)
+    rescale(scale, rr, into, out_of)
+    lead(AGAIN, *given)
+    return 1 if is_more else 0
+
+
+@kernel(inside=True, bare=True)
+def descend(
+    what, most, tolerance, scale, rr, rz, bb, one, two, crew, cycle, matrix, half, active, alpha, beta, into, out_of,
+    vectors, sums,
+):  # fmt: skip
+    """Does up to `most` iterations, or the part of one that `what` says; returns how many came to their end."""
+    given = (crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums)
     done = 0
     while True:
         if what != LATTER:
@@ -191,6 +252,16 @@ def iterate(
         done += 1
         if what == LATTER or done == most or not goes_on:
             return done
+
+
+@kernel(inside=True, bare=True)
+def choose(tolerance, rr, bb, active):
+    """Writes which islands are still to be solved, and returns whether one is."""
+    goes_on = False
+    for island in range(len(rr)):
+        active[island] = rr[island] > tolerance * tolerance * bb[island]
+        goes_on = goes_on or active[island]
+    return goes_on
 
 
 @kernel(inside=True, bare=True)
@@ -242,8 +313,9 @@ def search(
     count, islands, work = pattern.node_count, pattern.island_count, multigrid.work
     r, q = np.zeros((2, count, 3))
     longer = np.zeros((count + 1, 3))
-    p = longer[:count]
     alpha, beta, rr, rz, bb, one, two = np.zeros((7, islands))
+    if least is not None:
+        bb[:] = np.square(least)
     into, out_of = np.ones((2, islands))
     active = np.ones(islands, bool)
     sums = np.zeros((len(pattern.chunk_island), 2))
@@ -254,7 +326,7 @@ def search(
     vectors = (b, x, r, longer, q, work.r[:count], work.x[:count])
     scale, cycle = work.scale, cycle_of(multigrid)
 
-    def share_out(crew: Crew, leads: bool, what: int = BEGIN, most: int = 0) -> int:
+    def share_out(crew: Crew, leads: bool, what: int = WHOLE, most: int = 0) -> int:
         return int(
             iterate(
                 leads, crew, what, most, tolerance, cycle, matrix, half, vectors, sums, scale, active, alpha, beta,
@@ -262,26 +334,24 @@ def search(
             )
         )  # fmt: skip
 
-    iterations = 0
     with crew_of(thread_count(), share_out) as crew:
-        is_more = share_out(crew, True, BEGIN) > 0
-        np.maximum(rr, 0.0 if least is None else np.square(least), out=bb)
-        if modes is not None:
+        if modes is None:
+            iterations = share_out(crew, True, WHOLE, max_iterations)
+        else:
+            iterations = 0
+            share_out(crew, True, BEGIN)
+            np.maximum(rr, bb, out=bb)
             balance(modes, pattern, b, x)
-        for restart in range(RESTARTS + 1):
-            active[:] = True
-            if restart > 0 or is_more:  # else `BEGIN` has looked
+            for restart in range(RESTARTS + 1):
+                active[:] = True
                 share_out(crew, True, LOOK)
-            active[:] = rr > tolerance**2 * bb
-            if iterations >= max_iterations or restart == RESTARTS or not active.any():
-                break
-            p[:], q[:], rz[:] = 0.0, 0.0, np.inf
-            if modes is None:
-                iterations += share_out(crew, True, WHOLE, max_iterations - iterations)
-                continue
-            while active.any() and iterations < max_iterations:
-                share_out(crew, True, FIRST, 1)
-                make_orthogonal(modes, pattern, p)
-                iterations += share_out(crew, True, LATTER, 1)
+                active[:] = rr > tolerance**2 * bb
+                if iterations >= max_iterations or restart == RESTARTS or not active.any():
+                    break
+                longer[:count], q[:], rz[:] = 0.0, 0.0, np.inf
+                while active.any() and iterations < max_iterations:
+                    share_out(crew, True, FIRST, 1)
+                    make_orthogonal(modes, pattern, longer[:count])
+                    iterations += share_out(crew, True, LATTER, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return iterations, float(np.max(np.where(rr == 0.0, 0.0, np.sqrt(rr / bb)), initial=0.0))
