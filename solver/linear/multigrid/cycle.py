@@ -49,17 +49,17 @@ def run_passes(leads, crew, *cycle):
             (N, 3), and d, (2, N, 3), in 32 bits; `y` is work space for a part of the coarsest level.
     """
     if leads:
-        lead_cycle(crew, *cycle)
+        lead_cycle(0, len(cycle[0]), crew, *cycle)
         return
     while not is_over(crew):
         tell(crew, share_cycle(leads, crew, *cycle))
 
 
 @kernel(inside=True, bare=True)
-def lead_cycle(crew, tasks, *rest):
-    """Does all passes; those over many rows are shared out, the others done alone."""
+def lead_cycle(begin, end, crew, tasks, *rest):
+    """Does the passes from `begin` to `end`; those over many rows are shared out, the others done alone."""
     level_start = rest[1]
-    for p in range(len(tasks)):
+    for p in range(begin, end):
         task, level = tasks[p, 0], tasks[p, 1]
         count = level_start[level + 1] - level_start[level]
         if task == DENSE or count < SMALL:

@@ -45,7 +45,7 @@ def refresh_levels(leads, crew, row, cycle, numbers):
             crew[TASK] = -1 - (2 * level + kind)
             post(crew, (rows + at_once - 1) // at_once)
             wait(crew, share(leads, crew, row, cycle, numbers))
-    lead_cycle(crew, *cycle)
+    lead_cycle(0, len(cycle[0]), crew, *cycle)
 
 
 @kernel(inside=True, bare=True)

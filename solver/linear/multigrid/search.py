@@ -18,12 +18,12 @@ from ..pattern import BlockPattern
 from ..pcg import BLOCKS_PER_THREAD
 from ..rigid_modes import RigidModes, balance, make_orthogonal
 from ..upper_half import NO_HALF, add_rings, half_of, multiply_segment, pack_rows
-from .cycle import do_part, lead_cycle
+from .cycle import do_part, do_pass, lead_cycle
 from .refresh import Multigrid, cycle_of
 
 # PACK: copies the upper half of A. PRODUCT: q = A p, with p·q. RESIDUAL: r = b − q, with r·r, behind a product; AGAIN:
-# the same with a q that is whole. DESCEND: x += α p, r −= α q, with r·r. All three also hand r over to the cycle. MEET:
-# z·r and z·q for what it has made. DIRECTION: p = z + β p.
+# the same with a q that is whole. DESCEND: x += α p, r −= α q, with r·r. The last two also hand r over to the cycle and
+# do its first pass. MEET: its last pass, with z·r and z·q for what it has made. DIRECTION: p = z + β p.
 PACK, PRODUCT, RESIDUAL, AGAIN, DESCEND, MEET, DIRECTION = range(7)
 WHOLE, FIRST, LATTER, BEGIN, LOOK = range(5)  # what `iterate` does
 RESTARTS = 3
@@ -38,7 +38,7 @@ def share(leads, crew, cycle, matrix, half, active, alpha, beta, into, out_of, v
         if task >= 0:
             do_part(task, part, *cycle)
         else:
-            search_part(-1 - task, part, *matrix, *half, active, alpha, beta, into, out_of, *vectors, sums)
+            search_part(-1 - task, part, cycle, *matrix, *half, active, alpha, beta, into, out_of, *vectors, sums)
         done += 1
         part = take(crew, leads)
     return done
@@ -54,13 +54,13 @@ def lead(task, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vec
 
 @kernel(inside=True, bare=True)
 def search_part(
-    task, part, chunk_start, chunk_island, row_start, column, diagonal, values, is_free, segment_start, segment_island,
-    upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, active, alpha, beta, into,
-    out_of, b, x, r, p, q, r32, z32, sums,
+    task, part, cycle, chunk_start, chunk_island, row_start, column, diagonal, values, is_free, segment_start,
+    segment_island, upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, active, alpha, beta,
+    into, out_of, b, x, r, p, q, r32, z32, sums,
 ):  # fmt: skip
     """Does a task on one chunk of rows, or on a segment of the upper half; leaves its sums, up to two, in (c, 2).
 
-    `into` and `out_of` scale r and z per island.
+    `cycle` is what `run_passes` takes; `into` and `out_of` scale r and z per island.
     """
     by_half = len(segment_island) > 0
     if by_half and task == PRODUCT:
@@ -78,6 +78,7 @@ def search_part(
     elif task == PRODUCT:
         _multiply_rows(begin, end, row_start, column, values, p, q, sums[part])
     elif task == MEET:
+        do_pass(len(cycle[0]) - 1, begin, end - begin, *cycle)
         _meet(begin, end, out_of[island], z32, r, q, sums[part])
     elif task == DIRECTION:
         _turn(begin, end, out_of[island], z32, beta[island], p)
@@ -89,6 +90,8 @@ def search_part(
             _leave(begin, end, is_free, alpha[island], r, q, r, into[island], r32, sums[part])
         else:
             _leave(begin, end, is_free, 1.0, b, q, r, into[island], r32, sums[part])
+        if task != RESIDUAL:
+            do_pass(0, begin, end - begin, *cycle)
 
 
 @kernel(contract=True, inside=True, bare=True)
@@ -224,7 +227,7 @@ def descend(
     done = 0
     while True:
         if what != LATTER:
-            lead_cycle(crew, *cycle)
+            lead_cycle(1, len(cycle[0]) - 1, crew, *cycle)
             lead(MEET, *given)
             add_up(matrix[1], active, sums, one, two)
             for island in range(len(active)):
