@@ -75,11 +75,6 @@ class Hierarchy:
         return len(self.level_start) - 2
 
     @property
-    def first_unknown(self) -> int:
-        """The first level of whose matrix D⁻¹ A it is not known how large its eigenvalues are."""
-        return 1 if self.is_of_tets else 0
-
-    @property
     def row_count(self) -> int:
         """Number of rows N of all levels."""
         return int(self.level_start[-1])
