@@ -9,14 +9,14 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from meshes import bar, lattice_bar
-from multigrid_problems import bar_problem, dense, jittered
+from multigrid_problems import bar_problem, dense, jittered, made, stiffness
 from sinew.solver.jit import kernel
 from sinew.solver.linear.block_row import multiply_row
 from sinew.solver.linear.multigrid.cycle import run_together
 from sinew.solver.linear.multigrid.dense import factor, solve_dense
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy
 from sinew.solver.linear.multigrid.lattice import _hang, embeddings, parts_of_mesh
-from sinew.solver.linear.multigrid.passes import REACH, REACH_OF_ONE, chebyshev, one_step
+from sinew.solver.linear.multigrid.passes import ONCE, REACH, REACH_OF_ONE, chebyshev, one_step
 from sinew.solver.linear.multigrid.product import product
 from sinew.solver.linear.multigrid.refresh import cycle_of, refresh
 from sinew.solver.linear.pattern import block_pattern
@@ -183,6 +183,23 @@ def test_the_smoother_knows_the_largest_eigenvalue(mesh, nu):
         assert 0.95 * true < largest < 2.5 * true and (true <= 4.0 or matrix is not A)
 
 
+@pytest.mark.parametrize("flat", [0.1, 0.01, 0.001])
+def test_the_smoother_sees_a_single_flat_tet(flat):
+    """Whose eigenvalue may be far above all others: by the length of the whole vector it would be missed."""
+    model, values, is_free = bar_problem((5, 5, 24))
+    X, tets = model.X.copy(), model.tets
+    node = int(np.argmin(np.linalg.norm(X - X.mean(axis=0), axis=1)))
+    tet = next(tet for tet in tets if node in tet)
+    a, b, c = X[tet[tet != node]]
+    normal = np.cross(b - a, c - a)
+    X[node] -= (1.0 - flat) * ((X[node] - a) @ normal) / (normal @ normal) * normal
+    model = made([(X, tets)])
+    values, p = stiffness(model, mass=1e-6), model.pattern
+    found = refresh(build_hierarchy(p, X), p, values, is_free).work.largest[0]
+    A = held_out(dense(p.row_start, p.column, values), is_free)
+    assert REACH_OF_ONE / (REACH_OF_ONE + 1.0) < found / largest_eigenvalue(A) < 1.3
+
+
 def largest_eigenvalue(A):
     """Returns that of D⁻¹ A, D being the diagonal blocks of A, by Rayleigh's quotient after many steps."""
     D = A * np.kron(np.eye(len(A) // 3), np.ones((3, 3))) + np.diag(np.diag(A) == 0.0)
@@ -193,7 +210,7 @@ def largest_eigenvalue(A):
     return (x @ A @ x) / (x @ D @ x)
 
 
-def slow_cycle(matrices, prolongations, largest, r, is_finest=True):
+def slow_cycle(matrices, prolongations, largest, r, level=0):
     """Returns the result of a V-cycle by dense matrices in 64 bits."""
     A = matrices[0]
     if len(matrices) == 1:
@@ -202,7 +219,7 @@ def slow_cycle(matrices, prolongations, largest, r, is_finest=True):
     for i in range(0, len(A), 3):
         block = A[i : i + 3, i : i + 3]
         D[i : i + 3, i : i + 3] = np.linalg.inv(block) if block.any() else 0.0
-    c, a, b = (one_step(largest[0]), 0.0, 0.0) if is_finest else chebyshev(largest[0])
+    c, a, b = (one_step(largest[0]), 0.0, 0.0) if level < ONCE else chebyshev(largest[0])
 
     def smoothed(x):
         d = c * D @ (r - A @ x)
@@ -211,7 +228,7 @@ def slow_cycle(matrices, prolongations, largest, r, is_finest=True):
 
     x = smoothed(np.zeros_like(r))
     P = prolongations[0]
-    x = x + P @ slow_cycle(matrices[1:], prolongations[1:], largest[1:], P.T @ (r - A @ x), False)
+    x = x + P @ slow_cycle(matrices[1:], prolongations[1:], largest[1:], P.T @ (r - A @ x), level + 1)
     return smoothed(x)
 
 

@@ -24,7 +24,7 @@ from ..jit import at_most_threads, thread_count
 from ..linear.pattern import BlockPattern
 from .report import StepReport
 
-FIRST = 4  # steps on all threads, the first of which may compile, before the other way is tried
+FIRST = 2  # steps on all threads, the first of which may compile, before the other way is tried
 KNOWN = 15  # steps of each way whose median is what it is known to cost
 LATELY = 2  # of them those that count when all threads have lost what is wanted for a change
 WON, LOST = 2.0, -0.7  # what a way has to gain for a change, and what ends its trial, in steps of the other way
@@ -79,11 +79,10 @@ class Pace:
     def _learn_of_trial(self, cost: float, seconds: float, now: float) -> None:
         """Takes in the same of a step in the other way, which is tried until that has won or lost."""
         tried = not self.on_all
-        self._tried += 1
-        if self._tried == 1:
+        if self._tried == 0:
             self._gained = 0.0
             self._costs[tried].clear()
-            return  # a thread that wakes up first has to fetch what the other has in its caches
+        self._tried += 1
         self._costs[tried].append(cost)
         self._gained += max(1.0 - cost / median(self._costs[self.on_all]), -AT_ONCE)
         if self._gained >= WON:

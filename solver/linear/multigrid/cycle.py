@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One V-cycle: smooths on every level, hands the rest down, solves the coarsest level, and comes back the same way.
 
-The smoother is Chebyshev's iteration on block Jacobi, of degree 1 on the finest level and 2 on the others, the same
-before and after, so that the whole is symmetric. It runs in 32 bits: half the memory to read, and a preconditioner need
-not be more exact.
+The smoother is Chebyshev's iteration on block Jacobi, of degree 1 on the two finest levels and 2 on the others, the
+same before and after, so that the whole is symmetric. It runs in 32 bits: half the memory to read, and a preconditioner
+need not be more exact.
 
 What is to be done is a list of passes over the rows of a level, which the threads of a `Crew` share out; each row
 writes its own numbers, so that the result does not depend on the number of threads.

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Levels that the steps of a frame share: as exact, set up once, and dropped where they no longer serve."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from meshes import bar
+from multigrid_problems import jittered, made
+from sinew.solver.integrators import implicit_euler
+from sinew.solver.integrators.outside import Outside
+from sinew.solver.linear.multigrid import preconditioner
+from sinew.solver.linear.multigrid.kept import MORE, KeptLevels
+from sinew.solver.linear.pcg import solve
+from sinew.solver.scene import Settings
+from sinew.solver.simulate import simulate
+from sinew.solver.state import State
+from tiny_bakes import baked, tiny_scene, write_scene
+
+TIGHT = Settings(tolerance=1e-7, max_iterations=300)
+
+
+@pytest.fixture
+def set_up(monkeypatch):
+    """How many nodes were free whenever levels were set up."""
+    counts, refresh = [], preconditioner.refresh
+
+    def counted(hierarchy, pattern, values, is_free):
+        counts.append(int(is_free.sum()))
+        return refresh(hierarchy, pattern, values, is_free)
+
+    monkeypatch.setattr(preconditioner, "refresh", counted)
+    return counts
+
+
+def swinging():
+    """Returns a stiff bar, what acts on it, held at one end, and its state at rest."""
+    model = made([jittered(bar, (4, 4, 24))], 0.45, 1e6)
+    outside = Outside(np.array([0.0, -9.8, 0.0]), is_fixed=model.X[:, 2] < 1e-9)
+    return model, outside, State(model.X.copy(), np.zeros_like(model.X))
+
+
+def test_steps_that_share_levels_solve_what_others_solve(set_up):
+    ends, iterations = [], []
+    for kept in (None, KeptLevels()):
+        model, outside, state = swinging()
+        reports = [implicit_euler.step(model, state, outside, 0.05, TIGHT, kept=kept) for _ in range(4)]
+        assert all(report.converged for report in reports)
+        ends.append(state.x - model.X)
+        iterations.append([report.iterations for report in reports])
+    assert len(set_up) == 4 + 1
+    np.testing.assert_allclose(ends[1], ends[0], atol=1e-5 * np.abs(ends[0]).max())
+    assert iterations[1][0] == iterations[0][0] and max(iterations[1]) <= iterations[1][0] + MORE
+
+
+def test_levels_that_no_longer_serve_are_set_up_anew(set_up):
+    model, outside, state = swinging()
+    kept = KeptLevels()
+    implicit_euler.step(model, state, outside, 0.05, TIGHT, kept=kept)
+    quarter = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+    state.x, state.v = state.x @ quarter.T * [1.0, 1.0, 3.0], state.v @ quarter.T
+    fixed = Outside(outside.gravity, is_fixed=outside.is_fixed, fixed_target=state.x)
+    assert implicit_euler.step(model, state, fixed, 0.05, TIGHT, kept=kept).converged
+    assert len(set_up) == 2
+
+
+def test_levels_are_of_the_nodes_that_were_free(set_up):
+    model, outside, state = swinging()
+    kept = KeptLevels()
+    let_go = Outside(outside.gravity, is_fixed=model.X[:, 2] < -1.0)
+    for acts in (outside, let_go, let_go, outside):
+        assert implicit_euler.step(model, state, acts, 0.05, TIGHT, kept=kept).converged
+    held = int(outside.is_fixed.sum())
+    assert set_up == [model.node_count - held, model.node_count, model.node_count - held]
+
+
+def test_levels_that_another_solve_has_changed_are_not_used(set_up):
+    model, outside, state = swinging()
+    kept = KeptLevels()
+    implicit_euler.step(model, state, outside, 0.05, TIGHT, kept=kept)
+    is_free, b = ~outside.is_fixed, np.ones_like(model.X)
+    values = implicit_euler.workspace(model.pattern).values
+    lattices = preconditioner.EmbeddedLattices(model.X, mesh=model.pattern)
+    assert solve(model.pattern, values, b, is_free, np.zeros_like(b), 1e-6, 300, preconditioner=lattices).converged
+    assert implicit_euler.step(model, state, outside, 0.05, TIGHT, kept=kept).converged
+    assert len(set_up) == 3
+
+
+def test_a_bake_that_is_resumed_has_the_same_bytes(set_up, tmp_path):
+    soft = tiny_scene(frame_end=5, divisions=7, tolerance=1e-7)
+    stiff = [replace(body, material=replace(body.material, youngs_modulus=1e8)) for body in soft.bodies]
+    scene = replace(soft, bodies=tuple(stiff), colliders=())
+    for name in ("whole", "parts"):
+        write_scene(tmp_path / name, scene)
+    simulate(tmp_path / "whole", lambda event: None)
+    steps = 4 * scene.settings.substeps
+    assert 4 <= len(set_up) < steps, "otherwise this tests nothing"
+    simulate(tmp_path / "parts", lambda event: None, frame_end=3)
+    simulate(tmp_path / "parts", lambda event: None, resume=True)
+    assert baked(tmp_path / "parts") == baked(tmp_path / "whole")
