@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding
 import numba
 import numba.core.config
+from numba.core.caching import FunctionCache
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime.nrt import _nrt as _runtime
 
 from .kernel_cache import cache_folder
 
@@ -39,7 +44,6 @@ def kernel(
     """
 
     def decorate(function: Callable) -> Any:
-        folder = cache_folder(Path(function.__code__.co_filename), numba.__version__)
         flags: dict[str, Any] = {
             "fastmath": {"contract"} if contract else False,
             "error_model": "numpy",
@@ -50,29 +54,89 @@ def kernel(
             "no_cpython_wrapper": inside,
             **({"_nrt": False} if bare else {}),
         }
-        if folder is None:
-            return _known_to(numba.njit(**flags)(function), inside)
-        before = _config.CACHE_DIR
-        _config.CACHE_DIR = str(folder)
-        try:
-            return _known_to(numba.njit(cache=True, **flags)(function), inside)
-        finally:
-            _config.CACHE_DIR = before
+        return Kernel(function, flags, inside)
 
     return decorate
 
 
-def _known_to(compiled: Any, inside: bool) -> Any:
-    """Returns a compiled function, which raises where Python calls it although only kernels can."""
-    if inside:
+class Kernel:
+    """A function that is compiled, or loaded where it has been compiled before, when it is first called.
 
-        def refuse(*_: Any, **__: Any) -> None:
-            raise TypeError(f"{compiled.__name__} is compiled for kernels only (kernel(inside=True))")
+    Hardly one in ten of all kernels is called in a bake, and what Numba makes of each before takes it 0.2 ms.
+    """
 
-        # what Numba would call is not there: nothing is entered for Python, and what asks for it is refused
-        compiled._insert = lambda *_: None
-        compiled._compile_for_args = refuse
-    return compiled
+    def __init__(self, function: Callable, flags: dict[str, Any], is_inside: bool) -> None:
+        """Compiles nothing yet; only kernels may call it if it `is_inside`."""
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._flags, self._is_inside = flags, is_inside
+        self._call: Callable = self._refuse if is_inside else self._first
+
+    def __call__(self, *values: Any) -> Any:
+        """Does what the function does.
+
+        Raises:
+            TypeError: It is for kernels only.
+        """
+        return self._call(*values)
+
+    @property
+    def signatures(self) -> list[Any]:
+        """The types that it has been compiled for."""
+        return self._compiled.signatures
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba takes it for where a kernel calls it."""
+        return self._compiled._numba_type_
+
+    def _first(self, *values: Any) -> Any:
+        self._call = self._compiled
+        return self._call(*values)
+
+    def _refuse(self, *_: Any) -> None:
+        raise TypeError(f"{self.py_func.__name__} is compiled for kernels only (kernel(inside=True))")
+
+    @property
+    def _compiled(self) -> Any:
+        """Numba's own object; there is one, whichever thread asks first."""
+        with global_compiler_lock:  # Numba takes it as well: with one of our own, two threads could wait for each other
+            return self._made
+
+    @functools.cached_property
+    def _made(self) -> Any:
+        made: Any = numba.njit(**self._flags)(self.py_func)
+        if self._is_inside:
+            made._insert = lambda *_: None  # what Numba would call is not there: nothing is entered for Python
+        folder = cache_folder(Path(self.py_func.__code__.co_filename), numba.__version__)
+        if folder is not None:
+            before = _config.CACHE_DIR
+            _config.CACHE_DIR = str(folder)
+            try:
+                made._cache = _Kept(self.py_func)
+            finally:
+                _config.CACHE_DIR = before
+        return made
+
+
+class _Kept(FunctionCache):
+    """What was compiled of a kernel, which is loaded without making the compiler ready: that takes 0.1 s.
+
+    The modules of Numba's that a kernel needs beside its code are named in what is kept, and loaded with it.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Returns what was compiled for a signature, or None."""
+        _name_runtime()
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+@functools.cache
+def _name_runtime() -> None:
+    """Tells LLVM where the functions are by which code makes arrays and counts references to them."""
+    for name, address in _runtime.c_helpers.items():
+        llvmlite.binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 # What each thread has been told; Numba's own count would load the library that its parallel loops run by

@@ -15,8 +15,10 @@ import os
 import re
 import sys
 import tempfile
+import time
 from pathlib import Path
 
+BEGAN = time.time()  # [s]: modules with kernels are loaded from now on
 PACKAGE = Path(__file__).resolve().parent
 CACHE_VARIABLE = "SINEW_KERNEL_CACHE"
 # "from ..a.b import c, d" as the formatter writes it: dots, module, and names with "as" and comments between them
@@ -51,8 +53,11 @@ def is_cached() -> bool:
 
 @functools.cache
 def cache_folder(file: Path, numba: str) -> Path | None:
-    """Returns the folder for the kernels of a file, compiled by that version of Numba; None: they cannot be kept."""
-    if not is_cached():
+    """Returns the folder for the kernels of a file, compiled by that version of Numba; None: they cannot be kept.
+
+    Asked when a kernel is first called: what was changed since this process began may not be what it has loaded.
+    """
+    if not is_cached() or not all(_is_older(source) for source in _sources(file.resolve())):
         return None
     python = f"{sys.implementation.cache_tag}-numba{numba}"
     return cache_root() / python / f"{file.stem}-{_digest(file.resolve())[:16]}"
@@ -66,6 +71,14 @@ def _digest(file: Path) -> str:
     return total.hexdigest()
 
 
+@functools.cache
+def _is_older(file: Path) -> bool:
+    """Whether a file has neither been written nor put in its place since this process began."""
+    told = file.stat()
+    return max(told.st_mtime, told.st_ctime) < BEGAN
+
+
+@functools.cache
 def _sources(file: Path) -> set[Path]:
     """Returns the file and all files of the package that it imports, directly or not."""
     found: set[Path] = set()

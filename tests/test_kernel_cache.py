@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 import ast
+import os
 import shutil
+import time
 from pathlib import Path
+
+import pytest
 
 from sinew.solver import kernel_cache
 
@@ -28,6 +32,30 @@ def test_imports_are_found_as_the_parser_finds_them() -> None:
         assert set(kernel_cache._imported(source)) == parsed(source), source
 
 
+def _forget() -> None:
+    """Lets what is known of files be asked for again."""
+    for known in vars(kernel_cache).values():
+        if hasattr(known, "cache_clear"):
+            known.cache_clear()
+
+
+def test_what_changed_since_the_process_began_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process may run what was there before: it must not lie where others look for what is there now."""
+    package = tmp_path / "solver"
+    package.mkdir()
+    (package / "kernels.py").write_text("from .helper import a\n")
+    (package / "helper.py").write_text("a = 1\n")
+    monkeypatch.setattr(kernel_cache, "PACKAGE", package)
+    _forget()
+    monkeypatch.setattr(kernel_cache, "BEGAN", time.time() + 60.0)
+    assert kernel_cache.cache_folder(package / "kernels.py", "0") is not None
+    _forget()
+    monkeypatch.setattr(kernel_cache, "BEGAN", (package / "kernels.py").stat().st_ctime + 60.0)
+    os.utime(package / "helper.py", (time.time() + 120.0,) * 2)
+    assert kernel_cache.cache_folder(package / "kernels.py", "0") is None
+    _forget()
+
+
 def test_a_changed_helper_changes_where_kernels_are_kept(tmp_path: Path, monkeypatch) -> None:
     package = tmp_path / "solver"
     package.mkdir()
@@ -39,10 +67,7 @@ def test_a_changed_helper_changes_where_kernels_are_kept(tmp_path: Path, monkeyp
     (package / "linear" / "points.py").write_text("from .threes import (\n    a,  # (b)\n    c,\n)\n")
 
     def digest() -> str:
-        for known in (kernel_cache._digest, kernel_cache._content, kernel_cache._content_digest):
-            known.cache_clear()
-        kernel_cache._imported.cache_clear()
-        kernel_cache._is_source.cache_clear()
+        _forget()
         return kernel_cache._digest(package / "linear" / "points.py")
 
     first = digest()

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kernels are made when they are first called; what was compiled before is loaded without Numba's compiler."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from sinew.solver.jit import kernel
+
+KERNELS = """
+import numpy as np
+from sinew.solver.jit import kernel
+
+@kernel(inside=True)
+def squared(a):
+    return a * a
+
+@kernel()
+def squares(values):
+    found = np.empty(len(values))
+    for i in range(len(values)):
+        found[i] = squared(values[i])
+    return found
+"""
+USE = """
+import sys
+import numpy as np
+import kernels
+from numba.core import event
+class Listener(event.Listener):
+    def on_start(self, what):
+        names.append(what.data["dispatcher"].__name__)
+    def on_end(self, what):
+        pass
+names = []
+with event.install_listener("numba:compile", Listener()):
+    print(kernels.squares(np.arange(4.0)), *sorted(names), "numba.cpython.setobj" in sys.modules)
+# what was not compiled before is compiled beside what was loaded
+print(kernels.squares(np.arange(4)), len(kernels.squares.signatures))
+"""
+
+
+def _used(folder: Path) -> list[str]:
+    environment = {**os.environ, "SINEW_KERNEL_CACHE": str(folder / "kept")}
+    code = f"import sys; sys.path.insert(0, {str(folder)!r})\n" + USE
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.splitlines()
+
+
+def test_what_is_kept_is_loaded_without_the_compiler(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    assert _used(tmp_path) == ["[0. 1. 4. 9.] squared squares True", "[0. 1. 4. 9.] 2"]
+    assert _used(tmp_path) == ["[0. 1. 4. 9.] False", "[0. 1. 4. 9.] 2"]
+
+
+@kernel()
+def third(a):
+    """Returns a / 3."""
+    return a / 3.0
+
+
+def test_threads_that_call_at_once_have_one_kernel_made() -> None:
+    made, start = [], threading.Barrier(4)
+
+    def call() -> None:
+        start.wait()
+        third(6.0)
+        made.append(third._compiled)
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 4 and len({id(each) for each in made}) == 1
+    assert third.py_func(6.0) == third(6.0) == 2.0 and len(third.signatures) == 1
