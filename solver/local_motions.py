@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from .arrays import Floats, Indices, floats
 from .geometry.nearest import nearest
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 FLATNESS = 0.1  # third over second variance below which vertices count as lying in a plane
 
@@ -74,6 +77,8 @@ def motions_around(weights: csr_matrix | Chained, vertices: Floats) -> Motions:
 
 def motion_of_all(vertices: Floats) -> Motions:
     """Returns the least squares of one place, for which all vertices [m], (p, 3), from their middle, count alike."""
+    from scipy.sparse import csr_matrix
+
     count = len(vertices)
     return replace(motions_around(csr_matrix(np.full((1, count), 1.0 / count)), vertices), weights=None)
 
@@ -86,6 +91,8 @@ def near_weights(points: Floats, vertices: Floats, most: int, radius: Floats | f
         most: How many vertices around a point count.
         radius: How much farther than the nearest vertex one may be until it counts for little [m], one or (k,).
     """
+    from scipy.sparse import csr_matrix
+
     count = min(most, len(vertices))
     distance, found = nearest(vertices, points, count)
     weights = np.exp((distance[:, :1] ** 2 - distance**2) / np.square(radius).reshape(-1, 1))
@@ -108,6 +115,8 @@ class Chained:
 
 def cell_means(vertices: Floats, cell: float) -> csr_matrix:
     """Returns the weights of the means of vertices [m], (p, 3), in the cells of that side [m] that have any, (c, p)."""
+    from scipy.sparse import csr_matrix
+
     cells = np.floor((vertices - vertices.min(axis=0)) / cell).astype(np.int64)
     _, of, count = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
     of = of.ravel()

@@ -17,15 +17,13 @@ An affine motion of the targets is thereby followed to round-off: parts 2 and 3 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csc_matrix, csr_matrix, identity
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
 
 from .affine_targets import follow_affine
 from .arrays import Floats, Indices, floats
+from .geometry.connected import connected
 from .local_motions import (
     Motions,
     inverse_of,
@@ -36,6 +34,9 @@ from .local_motions import (
     one_per_cell,
     turned,
 )
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 SPREAD_TO_HOLD = 0.15  # least extent of the vertices in two directions, in tet sizes, that tells a rotation
 SAMPLE_CELL = 0.25  # side of the cells in which one vertex stands for all, in tet sizes
@@ -109,10 +110,7 @@ def find_regions(tets: Indices, tet_of_vertex: Indices) -> list[Indices]:
     nodes, corner = np.unique(tets[used], return_inverse=True)
     count = len(used)
     rows = np.repeat(np.arange(count), 4)
-    links = csr_matrix(
-        (np.ones(4 * count), (rows, count + corner.ravel())), shape=(count + len(nodes), count + len(nodes))
-    )
-    label = connected_components(links, directed=False)[1][tet_of.ravel()]
+    label = connected(rows, count + corner.ravel(), count + len(nodes))[tet_of.ravel()]
     return [np.flatnonzero(label == number).astype(np.int32) for number in np.unique(label)]
 
 
@@ -137,6 +135,9 @@ def make_region(
         tet, weights: Their binding.
         tet_size: Edge length of the lattice [m].
     """
+    from scipy.sparse import csc_matrix, csr_matrix, identity
+    from scipy.sparse.linalg import splu
+
     nodes, corner = np.unique(tets[tet], return_inverse=True)
     count = len(vertices)
     # from their middle, so that far from the origin no digits are lost

@@ -14,9 +14,9 @@ Weight w < 1 is a spring of stiffness w · pin_stiffness · (the vertex's share 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from .arrays import Bools, Floats, Indices, floats
 from .contact.points import place_points
@@ -30,6 +30,9 @@ from .pin_regions import HeldRegion, find_regions, make_region, tells_rotation
 from .scene import Body
 from .state import State
 from .tracks import TrackReader
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 DEFAULT_STIFFNESS = 1000.0  # [1/s²], where the scene has no track of it
 PIVOT_SAG = 1e-3  # how far a pivot gives under the body's weight, in tet sizes
@@ -216,6 +219,8 @@ def _area_shares(body: Body) -> Floats:
 
 def correction_of(vertices: Floats, exact: Indices, radius: float) -> csr_matrix:
     """Returns how render vertices are drawn along with exactly pinned ones closer than `radius` [m]."""
+    from scipy.sparse import csr_matrix
+
     count = min(FADE_NEIGHBOURS, len(exact))
     if not count:
         return csr_matrix((len(vertices), 0))

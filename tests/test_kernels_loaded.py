@@ -38,7 +38,7 @@ class Listener(event.Listener):
         pass
 names = []
 with event.install_listener("numba:compile", Listener()):
-    print(kernels.squares(np.arange(4.0)), *sorted(names), "numba.cpython.setobj" in sys.modules)
+    print(kernels.squares(np.arange(4.0)), "squares" in names, "numba.cpython.setobj" in sys.modules)
 # what was not compiled before is compiled beside what was loaded
 print(kernels.squares(np.arange(4)), len(kernels.squares.signatures))
 """
@@ -54,8 +54,8 @@ def _used(folder: Path) -> list[str]:
 
 def test_what_is_kept_is_loaded_without_the_compiler(tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(KERNELS)
-    assert _used(tmp_path) == ["[0. 1. 4. 9.] squared squares True", "[0. 1. 4. 9.] 2"]
-    assert _used(tmp_path) == ["[0. 1. 4. 9.] False", "[0. 1. 4. 9.] 2"]
+    assert _used(tmp_path) == ["[0. 1. 4. 9.] True True", "[0. 1. 4. 9.] 2"]
+    assert _used(tmp_path) == ["[0. 1. 4. 9.] False False", "[0. 1. 4. 9.] 2"]
 
 
 @kernel()

@@ -10,9 +10,9 @@ from shapes import cube, sphere, torus
 from sinew.solver.errors import BadInput
 from sinew.solver.geometry.bvh import build_bvh
 from sinew.solver.geometry.closest import closest_points
+from sinew.solver.geometry.connected import connected
 from sinew.solver.geometry.crossing import leaving_points
 from sinew.solver.geometry.surface import Surface
-from sinew.solver.geometry.welding import connected
 from sinew.solver.geometry.winding import winding_numbers
 from sinew.solver.mesh_files.surfaces import read_surface
 from sinew.solver.scene import Meshing

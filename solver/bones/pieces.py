@@ -10,12 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ..anatomy import Bone
 from ..arrays import Indices
 from ..geometry.bvh import build_bvh
+from ..geometry.connected import connected
 from ..geometry.surface import Surface
 from ..geometry.welding import weld
 from ..geometry.winding import winding_numbers
@@ -59,7 +58,7 @@ def _labels(bone: Bone) -> Indices:
     welded = weld(Surface(np.asarray(bone.vertices, np.float64), triangles))
     rows, columns = np.repeat(welded[:, 0], 2), welded[:, 1:].ravel()
     count = int(welded.max()) + 1
-    label = connected_components(coo_array((np.ones(len(rows)), (rows, columns)), (count, count)), directed=False)[1]
+    label = connected(rows, columns, count)
     _, label = np.unique(label[welded[:, 0]], return_inverse=True)
     pieces = int(label.max()) + 1
     if not 1 < pieces <= MOST:
@@ -83,4 +82,4 @@ def _together(bone: Bone, triangles: Indices, label: Indices, count: int) -> Ind
                 if inside.mean() > WITHIN:
                     rows.append(one)
                     columns.append(other)
-    return connected_components(coo_array((np.ones(len(rows)), (rows, columns)), (count, count)), directed=False)[1]
+    return connected(np.array(rows, np.int64), np.array(columns, np.int64), count)

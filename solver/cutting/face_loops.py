@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
-import scipy.sparse.csgraph
 
 from ..arrays import Bools
+from ..geometry.connected import connected
 from .crossings import Crossings
 from .edge_intervals import Intervals
 from .polygons import BROKEN, INTERVAL, NotClosed, side_names
@@ -97,6 +96,4 @@ def edge_sectors(whole: TetComplex, is_parted: Bools) -> npt.NDArray:
         faces, j = np.repeat(joined, 3), np.tile(np.arange(3), len(joined))
         ends.append(6 * whole.face_tets[faces, column] + _wedge(whole, faces, j, column))
     count = 6 * len(whole.tets)
-    graph = scipy.sparse.coo_matrix((np.ones(len(ends[0]), np.int8), (ends[0], ends[1])), shape=(count, count))
-    _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    return label.reshape(-1, 6)
+    return connected(ends[0], ends[1], count).reshape(-1, 6)

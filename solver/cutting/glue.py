@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
-import scipy.sparse.csgraph
 
+from ..geometry.connected import connected
 from .polygons import NotClosed, Polygons
 
 
@@ -39,9 +38,7 @@ def glued_corners(polygons: Polygons, a: npt.NDArray, b: npt.NDArray) -> npt.NDA
     after = polygons.next_corner
     count = len(polygons.point)
     ends = np.concatenate([a, after[a]]), np.concatenate([after[b], b])
-    graph = scipy.sparse.coo_matrix((np.ones(len(ends[0]), np.int8), ends), shape=(count, count))
-    _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    _, first, number = np.unique(label, return_index=True, return_inverse=True)
+    _, first, number = np.unique(connected(*ends, count), return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[number.ravel()]

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.csgraph
 
 from ..arrays import Floats, Indices
 from .crossings import Crossings
@@ -19,9 +17,12 @@ def node_windings(points: Points, whole: TetComplex, triangles: Indices, crossin
     np.add.at(step, crossings.pierced_edge, crossings.pierced_sign)
     a, b = whole.edge_nodes.T
     count = points.node_count
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
+
     # edges are numbered from 1, since 0 is no entry of a sparse matrix
-    names = scipy.sparse.csr_matrix((np.arange(1, len(a) + 1), (a, b)), shape=(count, count))
-    linked, piece = scipy.sparse.csgraph.connected_components(names, directed=False)
+    names = csr_matrix((np.arange(1, len(a) + 1), (a, b)), shape=(count, count))
+    linked, piece = connected_components(names, directed=False)
     winding = np.zeros(count, np.int64)
     has_tet = np.zeros(count, np.bool_)
     has_tet[whole.tets] = True
@@ -32,7 +33,7 @@ def node_windings(points: Points, whole: TetComplex, triangles: Indices, crossin
     number = dict(zip(zip(a.tolist(), b.tolist(), strict=True), step.tolist(), strict=True))
     for start in root[has_tet[root]]:
         winding[start] = round(_winding(points, triangles, points.positions[start]))
-        order, before = scipy.sparse.csgraph.breadth_first_order(names, start, directed=False)
+        order, before = breadth_first_order(names, start, directed=False)
         for node, parent in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
             if parent < node:
                 winding[node] = winding[parent] + number[parent, node]

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import numpy.typing as npt
-import scipy.sparse
-import scipy.sparse.csgraph
 
 from ..arrays import Bools, Indices
+from ..geometry.connected import connected
 from .crossings import Crossings
 from .tet_complex import TetComplex
 
@@ -18,6 +16,4 @@ def tet_pieces(whole: TetComplex, crossings: Crossings, windings: Indices, is_pa
     has_material = (windings[whole.face_nodes] != 0).any(axis=1)
     has_material[crossings.face] = True
     a, b = whole.face_tets[whole.is_inner & has_material & ~is_parted].T
-    count = len(whole.tets)
-    graph = scipy.sparse.coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(count, count))
-    return np.asarray(scipy.sparse.csgraph.connected_components(graph, directed=False)[1])
+    return connected(a, b, len(whole.tets))

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from ..arrays import Indices
 from ..cutting.cut_surface import CutSurface
 from ..pins import correction_of
 from ..scene import Body
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 
 def carried_over(body: Body, pins: str, tet_size: float, surface: CutSurface, first: Indices) -> csr_matrix | None:
@@ -29,6 +33,8 @@ def carried_over(body: Body, pins: str, tet_size: float, surface: CutSurface, fi
     exact = np.asarray(pinned)[np.asarray(weights) >= 1.0]
     if not len(exact):
         return None
+    from scipy.sparse import csr_matrix
+
     rows = correction_of(np.vstack([body.vertices, surface.rest]), exact, tet_size)
     mixed = csr_matrix(_onto_render_mesh(body, surface) @ rows)
     return csr_matrix(mixed[first])
@@ -36,6 +42,8 @@ def carried_over(body: Body, pins: str, tet_size: float, surface: CutSurface, fi
 
 def _onto_render_mesh(body: Body, surface: CutSurface) -> csr_matrix:
     """Returns where the vertices lie among those of the render mesh (n) and themselves (k), sparse (k, n + k)."""
+    from scipy.sparse import csr_matrix
+
     count, own = len(body.vertices), len(surface.rest)
     columns = np.tile(count + np.arange(own)[:, None], (1, 3))
     weights = np.tile([1.0, 0.0, 0.0], (own, 1))

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
 
 from ..arrays import Indices
 from ..attributes.ply import ply_bytes
@@ -32,6 +32,9 @@ from .moving import drawn_samples
 from .opening import Opening
 from .result import parting, to_arrays
 from .ties import tie
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 OnProgress = Callable[[float], None]
 CUT = 0.4  # share of the work that is done when a body is cut

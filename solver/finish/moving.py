@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from ..arrays import Floats
 from . import kept
 from .body_frames import BodyFrames, BodySample
 from .opening import Opening
 from .ties import Ties
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 
 def drawn_samples(

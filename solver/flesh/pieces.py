@@ -6,10 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ..arrays import Indices
+from ..geometry.connected import pieces
 from ..integrators.outside import Points
 from ..model import Model
 from ..quasistatic.held import Held
@@ -30,10 +29,8 @@ class Pieces:
     @staticmethod
     def of(model: Model) -> Pieces:
         """Returns the pieces of a model."""
-        rows, columns = np.repeat(model.tets[:, 0], 3), model.tets[:, 1:].ravel()
-        ones, shape = np.ones(len(rows)), (model.node_count, model.node_count)
-        count, piece = connected_components(coo_array((ones, (rows, columns)), shape), directed=False)
-        return Pieces(piece.astype(np.int32), int(count))
+        piece = pieces(model.tets, model.node_count)
+        return Pieces(piece, int(piece.max(initial=-1)) + 1)
 
     def loose(self, model: Model, held: Held, springs: Points) -> Indices:
         """Returns the nodes of the first piece that has neither a held node nor a spring, (k,); none: all have."""

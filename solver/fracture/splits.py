@@ -19,7 +19,7 @@ import numpy as np
 from ..arrays import Bools, Floats, Indices
 from ..chance import draw
 from ..elements.stress import elastic_stress, normal_at_rest, principal_stresses
-from ..geometry.welding import connected
+from ..geometry.connected import connected
 from ..model import Model
 from .bodies import ORDER, BreakableBody
 from .crumbs import leaves_crumb

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
-from .welding import Edges, connected, sides, touching_faces
+from .connected import connected
+from .welding import Edges, sides, touching_faces
 
 
 def consistent_faces(faces: Indices, areas: Floats) -> tuple[Indices, Indices]:

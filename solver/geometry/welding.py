@@ -6,10 +6,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.csgraph
 
 from ..arrays import Bools, Floats, Indices
+from .connected import connected
 from .surface import Surface
 
 # Corners closer than this fraction of the bounding box's diagonal are one.
@@ -103,12 +102,6 @@ def touching_faces(edges: Edges, is_chosen: Bools, is_side: Bools | bool = True)
     chosen = chosen[np.argsort(edges.edge[chosen], kind="stable")]
     same = edges.edge[chosen[1:]] == edges.edge[chosen[:-1]]
     return chosen[:-1][same], chosen[1:][same]
-
-
-def connected(a: Indices, b: Indices, count: int) -> Indices:
-    """Returns the component of each of `count` things of which a[i] and b[i] are linked, (count,)."""
-    graph = scipy.sparse.coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(count, count))
-    return scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
 
 
 def _number_rows(rows: Floats | Indices) -> np.ndarray:

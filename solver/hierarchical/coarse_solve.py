@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse import bsr_matrix
-from scipy.sparse.linalg import splu
 
 from ..arrays import Bools, Floats
 from ..linear.pattern import BlockPattern
@@ -22,6 +20,9 @@ def lu_factors(pattern: BlockPattern, values: Floats, is_free: Bools) -> Callabl
 
     Source: Li 2005, SuperLU; columns in the order of minimum degree, which suits a symmetric pattern.
     """
+    from scipy.sparse import bsr_matrix
+    from scipy.sparse.linalg import splu
+
     rows = np.repeat(np.arange(pattern.node_count), np.diff(pattern.row_start.astype(np.int64)))
     columns = pattern.column.astype(np.int64)
     blocks = values.reshape(-1, 3, 3) * (is_free[rows] & is_free[columns])[:, None, None]

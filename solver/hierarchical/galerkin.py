@@ -8,16 +8,19 @@ of blocks of A_l with weights 1, ½ and ¼ that depend on the mesh alone: one sp
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
 
 from ..arrays import Floats
 from ..levels import Levels
 from ..linear.pattern import BlockPattern, block_pattern
 from .means import coarse_blocks
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Whole = npt.NDArray[np.int64]
 
@@ -62,6 +65,8 @@ def blocks_between(pattern: BlockPattern, nodes: slice) -> tuple[Whole, Whole, W
 
 
 def _make(levels: Levels, rows: Whole, columns: Whole, blocks: Whole) -> LevelMaps:
+    from scipy.sparse import csr_matrix
+
     keys = rows * levels.starts[-1] + columns
     down, diagonals = [], []
     for level in range(levels.count, 0, -1):

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..jit import kernel
 
@@ -64,6 +62,10 @@ def narrow_order(first: Whole, second: Whole, count: int) -> Whole:
     """Returns an order of `count` bodies in which those that touch, (t,) each, are near each other."""
     if not count:
         return np.zeros(0, np.int64)
+    # takes a tenth of the time in which a bake loads, and only bodies that touch each other need it
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
     graph = coo_matrix((np.ones(len(first)), (first, second)), (count, count))
     return reverse_cuthill_mckee((graph + graph.T).tocsr(), symmetric_mode=True).astype(np.int64)
 

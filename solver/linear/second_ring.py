@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
 
 from ..arrays import Bools
 from .pattern import BlockPattern, Unsigned
@@ -40,6 +39,8 @@ def second_ring(pattern: BlockPattern, is_middle: Bools) -> SecondRing:
 
 
 def _second_ring(pattern: BlockPattern, is_middle: Bools) -> SecondRing:
+    from scipy.sparse import csr_matrix
+
     n, b = pattern.node_count, pattern.block_count
     shape, starts = (n, n), pattern.row_start.astype(np.int64)
     near = csr_matrix((np.ones(b, np.float32), pattern.column.astype(np.int64), starts), shape)

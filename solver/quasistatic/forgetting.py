@@ -17,10 +17,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices, floats
+from ..geometry.connected import pieces
 from ..linear import pcg
 from ..linear.laplacian import place
 from ..model import Model
-from .held import pieces
 from .outside import Tying
 from .search import Search
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ..arrays import Bools, Floats, Indices
 from ..errors import BadInput
+from ..geometry.connected import pieces
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +79,6 @@ def check_pieces(tets: Indices, held: Held, number: Indices, name: str) -> None:
     if len(loose):
         nodes = np.flatnonzero(piece == piece[loose[0]])
         raise BadInput("pins-piece", path=name, count=len(nodes), node=int(number[nodes[0]]))
-
-
-def pieces(tets: Indices, node_count: int) -> Indices:
-    """Returns the number of each node's piece of the mesh, (n,); no tet, (m, 4), joins two of them."""
-    rows, columns = np.repeat(tets[:, 0], 3), tets[:, 1:].ravel()
-    joined = coo_array((np.ones(len(rows)), (rows, columns)), (node_count, node_count))
-    return np.asarray(connected_components(joined, directed=False)[1])
 
 
 def _arrays(path: Path) -> tuple[np.ndarray, Floats]:

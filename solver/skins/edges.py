@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices, floats, indices
+from ..geometry.connected import connected
 from ..geometry.surface import Surface
-from ..geometry.welding import connected, sides, weld
+from ..geometry.welding import sides, weld
 from .tree import SkinTrees, make_trees
 
 Whole = npt.NDArray[np.int64]

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ..arrays import Bools, Indices
+from ..geometry.connected import connected
 
 
 def label(is_in: Bools) -> tuple[Indices, int]:
@@ -30,9 +29,8 @@ def label(is_in: Bools) -> tuple[Indices, int]:
         meet = of[0] & next_of[0] & (of[1] | next_of[1])
         pairs.append((of[2][meet], next_of[2][meet]))
     rows, columns = (np.concatenate(both) for both in zip(*pairs, strict=True))
-    graph = coo_array((np.ones(len(rows), np.bool_), (rows, columns)), shape=(count, count))
-    regions, region = connected_components(graph, directed=False)
-    return np.where(is_in, region[run] + 1, 0).astype(np.int32), regions
+    region = connected(rows, columns, count)
+    return np.where(is_in, region[run] + 1, 0).astype(np.int32), int(region.max()) + 1
 
 
 def erode(is_in: Bools, times: int = 1) -> Bools:

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
-from ..geometry.welding import connected
+from ..geometry.connected import connected
 from .quality import dihedral_angles, signed_volumes
 from .tet_mesh import Filling
 

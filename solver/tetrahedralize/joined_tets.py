@@ -9,13 +9,14 @@ A tet joins what it should not where
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import scipy.sparse
-import scipy.sparse.csgraph
 
 from ..arrays import Indices
 from ..geometry.bvh import Bvh
 from ..geometry.closest_on_triangle import closest_on_triangle
+from ..geometry.connected import connected
 from ..geometry.crossing_faces import crossing_faces
 from ..geometry.outward import Outward
 from ..geometry.welding import weld
@@ -24,6 +25,9 @@ from ..jit import kernel
 from .level_set import INSIDE
 from .surface_samples import SurfaceSamples
 from .tet_mesh import Filling
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 REACH = 2.5  # how far the mesh is followed, in tet sizes from the middle of the tet
 DEPTH = 0.005  # how deep a surface has to reach into a tet, in tet sizes, to count
@@ -84,16 +88,15 @@ def _torn_tets(tet: Indices, face: Indices, welded: Indices) -> Indices:
     _, number = np.unique(corner, return_inverse=True)
     pair = np.repeat(np.arange(len(tet)), 3)
     size = len(tet) + int(number.max(initial=-1)) + 1
-    graph = scipy.sparse.coo_matrix(
-        (np.ones(len(pair), np.int8), (pair, number.ravel() + len(tet))), shape=(size, size)
-    )
-    piece = scipy.sparse.csgraph.connected_components(graph, directed=False)[1][: len(tet)]
+    piece = connected(pair, number.ravel() + len(tet), size)[: len(tet)]
     differs = (tet[1:] == tet[:-1]) & (piece[1:] != piece[:-1])
     return np.unique(tet[1:][differs])
 
 
 def _neighbours(welded: Indices, a: Indices, b: Indices) -> scipy.sparse.csr_matrix:
     """Returns which faces share a corner or cross, as a graph of faces."""
+    import scipy.sparse  # takes as long to load as to fill a small body, and few have torn tets
+
     count = len(welded)
     rows = np.repeat(np.arange(count), 3)
     corner = scipy.sparse.csr_matrix((np.ones(3 * count, np.int8), (rows, welded.ravel())))

@@ -8,11 +8,10 @@ connected lost faces are one part, told if it reaches `VERY_FAR` somewhere (of a
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.csgraph
 
 from ..arrays import Bools, Floats, Indices
 from ..geometry.bvh import Bvh
+from ..geometry.connected import connected
 from ..geometry.crossing import find_crossings
 from ..geometry.outward import Outward
 from ..geometry.surface import Surface
@@ -96,9 +95,7 @@ def _lost_faces(surface: Surface, is_far: Bools, is_lost_piece: Bools, shell: In
     first = np.zeros(len(is_lost_piece), np.int64)
     first[shell[members]] = members
     a, b = np.concatenate([a[linked], members]), np.concatenate([b[linked], first[shell[members]]])
-    graph = scipy.sparse.coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(count, count))
-    label = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
-    _, part[lost] = np.unique(label[lost], return_inverse=True)
+    _, part[lost] = np.unique(connected(a, b, count)[lost], return_inverse=True)
     return part
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..geometry.welding import connected
+from ..geometry.connected import connected
 from .tet_mesh import Filling
 
 

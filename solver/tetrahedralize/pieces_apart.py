@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Indices
+from ..geometry.connected import connected
 from ..geometry.surface import Surface
-from ..geometry.welding import connected, weld
+from ..geometry.welding import weld
 
 
 def pieces_too_many(surface: Surface, tets: Indices) -> int:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ...arrays import Floats, Indices, floats, indices
 from ...contact.points import place_points
 from ...geometry.bvh import Bvh, build_bvh
+from ...geometry.connected import pieces
 from ...geometry.surface import Surface
 from ...geometry.welding import weld
 from ...geometry.winding import winding_numbers
@@ -74,15 +73,12 @@ def make_skin(model: Model, surfaces: Sequence[RenderSurface]) -> Skin:
         np.concatenate([faces + np.int32(first) for faces, first in zip(welded, starts[:-1], strict=True)]), -1, 3
     )
     order = np.argsort(triangles.ravel(), kind="stable")
-    rows, columns = np.repeat(model.tets[:, 0], 3), model.tets[:, 1:].ravel()
-    count, part = connected_components(
-        coo_array((np.ones(len(rows)), (rows, columns)), (model.node_count, model.node_count)), directed=False
-    )
+    part = pieces(model.tets, model.node_count)
     island = indices(part[model.tets[:, 0]])
     own = island[tet[triangles[:, 0]]]
     shells: list[Bvh | None] = []
     is_outer = np.zeros(len(triangles), np.bool_)
-    for number in range(count):
+    for number in range(int(part.max(initial=-1)) + 1):
         which = np.flatnonzero(own == number)
         if not len(which):
             shells.append(None)
