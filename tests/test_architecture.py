@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # low to high, as in docs/architecture.md; a part imports itself and parts of lower lines only
 LAYERS = [
-    "error_texts",
+    "error_texts loading",
     "errors",
     "arrays kernel_cache",
     "jit",

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import Cancelled
 from ..event_stream import residual_words
+from ..loading import to_stay
 from ..stop_request import StopRequest
 from ..warm_marks import marked
 from ..warm_process import compile_elsewhere
@@ -42,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
     helper = None if any(marked()) else compile_elsewhere("beside", str(options.cache))
 
     try:
-        from ..simulate import simulate
+        with to_stay():
+            from ..simulate import simulate
 
         simulate(
             options.cache,

@@ -3,7 +3,7 @@
 
     {"command": "simulate", "arguments": ["CACHE", "--child", "--json"], "log": "…/log.txt"}
 
-Loading takes a second and a half, most of a short bake. Blender keeps such a process, so that Simulate begins at once.
+Loading takes a second, most of a short bake. Blender keeps such a process, so that Simulate begins at once.
 It says `ready` when it is, and ends when its standard input does.
 """
 
@@ -15,6 +15,7 @@ import os
 import sys
 from typing import Any
 
+from ..loading import load_all, to_stay
 from . import simulate
 
 
@@ -27,10 +28,12 @@ def add_parser(subparsers: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Waits, bakes once and returns the exit code; 0 where nobody asked."""
-    from ..warm_scene import falling
-    from ..warm_up import load
+    with to_stay():
+        load_all()
+        from ..warm_scene import falling
+        from ..warm_up import load
 
-    load(falling())
+        load(falling())
     options.emit({"event": "ready"})
     for line in sys.stdin.buffer:
         order = _read(line)
