@@ -10,13 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding
 import numba
 import numba.core.config
-from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.runtime.nrt import _nrt as _runtime
 
+from .kept_kernels import KeptKernel
 from .kernel_cache import cache_folder
 
 _config: Any = numba.core.config
@@ -113,30 +111,10 @@ class Kernel:
             before = _config.CACHE_DIR
             _config.CACHE_DIR = str(folder)
             try:
-                made._cache = _Kept(self.py_func)
+                made._cache = KeptKernel(self.py_func)
             finally:
                 _config.CACHE_DIR = before
         return made
-
-
-class _Kept(FunctionCache):
-    """What was compiled of a kernel, which is loaded without making the compiler ready: that takes 0.1 s.
-
-    The modules of Numba's that a kernel needs beside its code are named in what is kept, and loaded with it.
-    """
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Returns what was compiled for a signature, or None."""
-        _name_runtime()
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
-
-
-@functools.cache
-def _name_runtime() -> None:
-    """Tells LLVM where the functions are by which code makes arrays and counts references to them."""
-    for name, address in _runtime.c_helpers.items():
-        llvmlite.binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 # What each thread has been told; Numba's own count would load the library that its parallel loops run by

@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 BEGAN = time.time()  # [s]: modules with kernels are loaded from now on
+FORMAT = 2  # counts up when `kept_kernels.py` keeps them in another way
 PACKAGE = Path(__file__).resolve().parent
 CACHE_VARIABLE = "SINEW_KERNEL_CACHE"
 # "from ..a.b import c, d" as the formatter writes it: dots, module, and names with "as" and comments between them
@@ -59,7 +60,7 @@ def cache_folder(file: Path, numba: str) -> Path | None:
     """
     if not is_cached() or not all(_is_older(source) for source in _sources(file.resolve())):
         return None
-    python = f"{sys.implementation.cache_tag}-numba{numba}"
+    python = f"{sys.implementation.cache_tag}-numba{numba}-{FORMAT}"
     return cache_root() / python / f"{file.stem}-{_digest(file.resolve())[:16]}"
 
 

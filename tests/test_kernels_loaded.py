@@ -25,6 +25,13 @@ def squares(values):
     for i in range(len(values)):
         found[i] = squared(values[i])
     return found
+
+@kernel()
+def sum_of_squares(values):
+    total = 0.0
+    for square in squares(values):
+        total += square
+    return total
 """
 USE = """
 import sys
@@ -41,6 +48,8 @@ with event.install_listener("numba:compile", Listener()):
     print(kernels.squares(np.arange(4.0)), "squares" in names, "numba.cpython.setobj" in sys.modules)
 # what was not compiled before is compiled beside what was loaded
 print(kernels.squares(np.arange(4)), len(kernels.squares.signatures))
+# what is compiled takes in what was loaded, also what Python may not call
+print(kernels.sum_of_squares(np.arange(4.0)))
 """
 
 
@@ -54,8 +63,10 @@ def _used(folder: Path) -> list[str]:
 
 def test_what_is_kept_is_loaded_without_the_compiler(tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(KERNELS)
-    assert _used(tmp_path) == ["[0. 1. 4. 9.] True True", "[0. 1. 4. 9.] 2"]
-    assert _used(tmp_path) == ["[0. 1. 4. 9.] False False", "[0. 1. 4. 9.] 2"]
+    assert _used(tmp_path) == ["[0. 1. 4. 9.] True True", "[0. 1. 4. 9.] 2", "14.0"]
+    for kept in tmp_path.rglob("sum_of_squares*.nb?"):
+        kept.unlink()
+    assert _used(tmp_path) == ["[0. 1. 4. 9.] False False", "[0. 1. 4. 9.] 2", "14.0"]
 
 
 @kernel()
