@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sinew.solver import kernel_cache
+from sinew.solver import kernel_cache, warm_marks
 
 
 def parsed(file: Path) -> set[Path]:
@@ -76,3 +76,19 @@ def test_a_changed_helper_changes_where_kernels_are_kept(tmp_path: Path, monkeyp
     with (package / "linear" / "threes.py").open("a") as file:
         file.write("\n# changed\n")
     assert digest() != first
+
+
+def test_what_was_kept_in_another_way_counts_as_not_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mark that stayed would say of kernels that they are there, although none is looked for where they lie."""
+    package = tmp_path / "solver"
+    package.mkdir()
+    shutil.copy(kernel_cache.PACKAGE / "kept_kernels.py", package)
+    monkeypatch.setenv(kernel_cache.CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(warm_marks, "PACKAGE", package)
+    warm_marks._sources.cache_clear()
+    warm_marks.mark("held")
+    assert list(warm_marks.marked()) == [{"held"}]
+    (package / "kept_kernels.py").write_text("# kernels are kept otherwise\n")
+    warm_marks._sources.cache_clear()
+    assert not any(warm_marks.marked())
+    warm_marks._sources.cache_clear()
