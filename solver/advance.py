@@ -6,6 +6,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,16 +18,18 @@ from .contact.pressed import loaded_keys
 from .embedding import interpolate
 from .errors import SolveFailed
 from .heat import advance_heat, extremes, factors
-from .integrators.flesh_step import ASTRAY
+from .integrators.conventions import ASTRAY
 from .integrators.report import StepReport
 from .move import move
 from .plastic import flow, largest_plastic_strain
 from .pose_ahead import PoseAhead, arrive, set_out
-from .pose_flesh import OnProgress, PoseReport, pose_flesh
 from .present_model import present_model, reshaped_model
 from .reshaped import follow_rest
 from .simulation import Simulation
 from .state import State
+
+if TYPE_CHECKING:
+    from .pose_flesh import OnProgress, PoseReport
 
 OnSample = Callable[[dict[str, Floats]], None]
 
@@ -148,6 +151,10 @@ def _takes_steps(simulation: Simulation) -> bool:
 
 def _posed(simulation: Simulation, frame: int, before: float, end: float, on_progress: OnProgress) -> list[PoseReport]:
     """Poses flesh where there is some, and returns how that went."""
+    if simulation.built.flesh is None:
+        return []
+    from .pose_flesh import pose_flesh
+
     told = pose_flesh(simulation, before, end, on_progress)
     if told is None:
         return []

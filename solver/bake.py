@@ -15,7 +15,7 @@ from .break_up import pieces_at_limit
 from .cache import CacheHead, CacheWriter, WritesBehind
 from .errors import Cancelled, SinewError, StorageFailed
 from .event_stream import plain
-from .quasistatic.newton import Progress
+from .quasistatic.progress import Progress
 from .sheets_inside import sheets_inside
 from .simulation import Simulation
 from .state import State

@@ -10,7 +10,6 @@ import numpy as np
 
 from . import tetrahedralize as meshing
 from .arrays import Floats, floats, indices
-from .bones import check_bones, make_bones
 from .built import Built, BuiltBody
 from .checks import check_scene
 from .contact.bearing import find_bearings
@@ -23,7 +22,6 @@ from .core_pull import make_pulls
 from .embedding import Binding, bind
 from .errors import BadInput, SinewError
 from .filling import filling
-from .flesh import make_flesh, with_contact, with_painted_flesh
 from .fracture.bodies import make_fracture
 from .fracture.broken_skins import breaking_skins
 from .fracture.copies import without_hinges
@@ -34,11 +32,10 @@ from .heat import air_temperature_at, heat_warnings, make_heat
 from .levels import levels_of
 from .lips import parted
 from .materials.elastic import youngs_modulus
-from .method import HIERARCHICAL, Method, as_read, tets_per_tet
+from .method import BY_NEWTON, HIERARCHICAL, Method, as_read, tets_per_tet
 from .model import Model, Part, make_model
 from .pins import BodyPins, make_pins
 from .plastic import make_plastic
-from .quasistatic.contact import RenderSurface
 from .reshaped import make_reshaped
 from .rigid_core import check_cores, find_core
 from .scene import Body, Scene
@@ -72,7 +69,7 @@ def build(
         BadInput: Something cannot be simulated; the sentence names it.
     """
     check_scene(scene)
-    check_bones(scene)
+    _check_bones(scene)
     check_cores(scene, tracks)
     colliders, deforming = _colliders(scene, tracks)
     surfaces, meshes = [], []
@@ -85,11 +82,11 @@ def build(
         mesh = _fill(body, surfaces[-1])
         meshes.append(_refined(body, mesh) if is_hierarchical(body) else mesh)
     model = make_model([_part(*of) for of in zip(scene.bodies, surfaces, meshes, strict=True)])
-    model = with_painted_flesh(scene, meshes, model)
+    model = _with_painted_flesh(scene, meshes, model)
     colliders = _of_bodies(colliders, scene, model)
     gravity = floats(gravity_at(scene, tracks, scene.settings.begin), 3)
 
-    bodies, pins, points, drawn = [], [], [], []
+    bodies, pins, points = [], [], []
     for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
         if stored is None:
             on_stage("bind", body.name)
@@ -101,7 +98,6 @@ def build(
         if stored is not None:  # never found again by position
             bound.tet[:count], bound.weights[:count] = stored[body.key][1].tet, stored[body.key][1].weights
         binding = Binding(bound.tet[:count].copy(), bound.weights[:count].copy())
-        drawn.append(RenderSurface(surface.vertices, surface.triangles, binding.tet, binding.weights))
         warnings = (*filling(body, surface, mesh), *heat_warnings(body, scene, tracks, mesh.report.tet_size))
         bodies.append(BuiltBody(body.key, body.name, mesh, binding, model.bodies[number], warnings))
         touching = np.concatenate([used, np.arange(count, count + len(extra))])
@@ -123,9 +119,7 @@ def build(
     points_together = ContactPoints.together(points)
     built = Built(model, tuple(bodies), tuple(pins), points_together, colliders, state, heat, plastic, fracture)
     around = (*colliders, *(still(collider, collider.vertices) for collider in deforming))
-    thick = [body.collision.thickness for body in scene.bodies]
-    flesh = with_contact(make_flesh(scene, model), drawn, points_together, around, scene.ignored_pairs, thick)
-    built = replace(built, flesh=flesh, bones=make_bones(scene, meshes, model, tracks, pins))
+    built = _with_flesh(built, scene, surfaces, around, tracks)
     reshaped = make_reshaped(scene, meshes, [body.binding for body in bodies], model, tracks)
     built = _with_warnings_of_bones(replace(built, reshaped=reshaped, deforming=deforming))
     built = replace(built, pulls=make_pulls(scene, model))
@@ -135,6 +129,48 @@ def build(
     _check_colliders(built, surfaces, tracks, scene.settings.begin)
     first_contacts(colliders, moving, points_together, model, [body.name for body in bodies], tracks, state)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
+
+
+def _is_led(scene: Scene) -> bool:
+    """Whether a scene has bones or flesh, or bodies that move as flesh does; what these need takes long to load."""
+    asked = (body.flesh is not None or body.method.name in (*BY_NEWTON, HIERARCHICAL) for body in scene.bodies)
+    return bool(scene.bones) or any(asked)
+
+
+def _check_bones(scene: Scene) -> None:
+    if _is_led(scene):
+        from .bones import check_bones
+
+        check_bones(scene)
+
+
+def _with_painted_flesh(scene: Scene, meshes: list[TetMesh], model: Model) -> Model:
+    if not _is_led(scene):
+        return model
+    from .flesh import with_painted_flesh
+
+    return with_painted_flesh(scene, meshes, model)
+
+
+def _with_flesh(
+    built: Built, scene: Scene, surfaces: list[Surface], colliders: tuple[BuiltCollider, ...], tracks: TrackReader
+) -> Built:
+    """Returns what was built with the flesh of a scene, the colliders that it may touch, and its bones."""
+    if not _is_led(scene):
+        return built
+    from .bones import make_bones
+    from .flesh import make_flesh, with_contact
+    from .quasistatic.contact import RenderSurface
+
+    drawn = [
+        RenderSurface(surface.vertices, surface.triangles, body.binding.tet, body.binding.weights)
+        for surface, body in zip(surfaces, built.bodies, strict=True)
+    ]
+    thick = [body.collision.thickness for body in scene.bodies]
+    flesh = make_flesh(scene, built.model)
+    flesh = with_contact(flesh, drawn, built.contact_points, colliders, scene.ignored_pairs, thick)
+    meshes = [body.mesh for body in built.bodies]
+    return replace(built, flesh=flesh, bones=make_bones(scene, meshes, built.model, tracks, built.pins))
 
 
 def _colliders(scene: Scene, tracks: TrackReader) -> tuple[tuple[BuiltCollider, ...], tuple[DeformingCollider, ...]]:

@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from .bones import Bones
 from .contact.colliders import BuiltCollider
 from .contact.points import ContactPoints
 from .contact.skin_surfaces import SkinSurfaces
 from .core_pull import CorePull
 from .embedding import Binding
 from .errors import SinewError
-from .flesh import FleshBodies
 from .fracture.bodies import FractureBodies
 from .fracture.broken_skins import BreakingSkins
 from .heat import HeatBodies
@@ -26,6 +25,10 @@ from .reshaped import ReshapedBody
 from .skins.deforming import DeformingCollider
 from .state import State
 from .tetrahedralize.tet_mesh import TetMesh
+
+if TYPE_CHECKING:  # these take long to load, and few scenes have them
+    from .bones import Bones
+    from .flesh import FleshBodies
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,14 +24,13 @@ from .core_pull import at_hinges
 from .energy_gained import take_gain
 from .gravity import gravity_at
 from .integrators.bdf2 import LENGTH
-from .integrators.flesh import DynamicFlesh
 from .integrators.implicit_euler import step
 from .integrators.outside import Outside, Pairs, Points
 from .integrators.report import StepReport
 from .model import Model
 from .pose_ahead import PoseAhead
 from .present_contacts import present_contacts
-from .quasistatic.newton import Progress
+from .quasistatic.progress import Progress
 from .rigid_core import rigid_again
 from .simulation import Simulation
 from .spin import turn_pieces
@@ -39,6 +39,9 @@ from .topology import TETS
 from .vertex_warp import is_any_warped
 
 MOST_HALVINGS = 3  # of a step, so at most eight parts
+
+if TYPE_CHECKING:
+    from .integrators.flesh import DynamicFlesh
 
 OnProgress = Callable[[Progress], None]
 

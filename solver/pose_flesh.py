@@ -20,7 +20,7 @@ from .integrators.outside import Points
 from .model import Model
 from .present_model import present_model
 from .quasistatic.held import Held
-from .quasistatic.newton import Progress
+from .quasistatic.progress import Progress
 from .reshaped import follow_rest
 from .simulation import Simulation
 

@@ -23,12 +23,9 @@ from .cache import CacheHead, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .checks import check_scene
 from .core_nodes import core_arrays
-from .cutting.cut import check_covered
 from .errors import Cancelled, SinewError, SolveFailed
-from .finish.finish import finish, is_finished
 from .finish.kept import breakable
 from .jit import set_thread_count
-from .pose_flesh import check_flesh
 from .present_topology import with_topology
 from .resume import ResumePoint, begun, find
 from .scene import Scene, Settings
@@ -83,7 +80,7 @@ def simulate(
             point = find(folder, scene, tracks, head, from_frame, accept_changes) if resume else None
             set_thread_count(scene.settings.threads)
             if point is not None and from_frame is None and _is_there(folder, scene):
-                if not is_finished(CacheReader(folder), scene):
+                if not _is_finished(folder, scene):
                     _finish(folder, scene, on_event, should_stop)
                 on_event(_done(folder, scene, started))
                 return
@@ -118,9 +115,18 @@ def _finish(folder: Path, scene: Scene, on_event: OnEvent, should_stop: Callable
     """Makes the final meshes of what broke, and says so."""
     if not breakable(scene):
         return
+    from .finish.finish import finish
+
     began = clock.perf_counter()
     told = [result.as_event() for result in finish(folder, on_event, should_stop)]
     on_event({"event": "finished", "results": told, "seconds": clock.perf_counter() - began})
+
+
+def _is_finished(folder: Path, scene: Scene) -> bool:
+    """Whether the final meshes are there of all that broke."""
+    from .finish.finish import is_finished
+
+    return is_finished(CacheReader(folder), scene)
 
 
 def _make(
@@ -155,7 +161,7 @@ def _make(
         on_event(_told(built, scene))
     else:
         simulation = Simulation(scene, tracks, built, built.initial)
-        check_flesh(simulation)
+        _check_flesh(simulation)
         writer.start_over(head)
         for body, asked in zip(built.bodies, scene.bodies, strict=True):
             follows = built.bones.to_arrays(body.range.nodes) if built.bones else {}
@@ -169,9 +175,21 @@ def _make(
 
 def _check_it_can_be_cut(built: Built, scene: Scene) -> None:
     """Raises BadInput where a body that may break could not be cut at the end."""
+    if not breakable(scene):
+        return
+    from .cutting.cut import check_covered
+
     for body, asked in zip(built.bodies, scene.bodies, strict=True):
         if asked.fracture is not None:
             check_covered(body.mesh.nodes, body.mesh.tets, asked.vertices, asked.triangles, asked.name)
+
+
+def _check_flesh(simulation: Simulation) -> None:
+    """Raises BadInput where flesh has no place when the simulation begins."""
+    if simulation.built.flesh is not None:
+        from .pose_flesh import check_flesh
+
+        check_flesh(simulation)
 
 
 def _noted_settings(folder: Path) -> str:

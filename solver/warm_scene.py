@@ -12,7 +12,6 @@ from .anatomy import DYNAMIC, QUASISTATIC, SCHEMES, Bone, Flesh
 from .arrays import Floats
 from .attributes.fields import STRESSES
 from .heat import plasticity_of
-from .hyperelastic.node_averages import HIGHEST_PLAIN
 from .method import DEFAULT, SAG, SWITCHES, as_read, not_for
 from .rigid_core_settings import Core
 from .scene import LAWS, Body, Collider, Fracture, Heat, HeatSource, Material, Meshing, Plasticity, Scene, Settings
@@ -137,7 +136,11 @@ def _flesh_words(body: Body) -> str:
 
 def is_averaged(body: Body) -> bool:
     """Whether a body is nearly incompressible flesh."""
-    return body.flesh is not None and body.material.poisson_ratio > HIGHEST_PLAIN
+    if body.flesh is None:
+        return False
+    from .hyperelastic.node_averages import HIGHEST_PLAIN
+
+    return body.material.poisson_ratio > HIGHEST_PLAIN
 
 
 def is_resting(body: Body) -> bool:

@@ -49,6 +49,7 @@ LAYERS = [
     "taken",
     "warm_scene warm_marks warm_process",
     "warm_step warm_flesh warm_touching",
+    "warm_bake",
     "bake resume warm_up",
     "simulate drop",
     "commands",

@@ -264,10 +264,10 @@ sys.path.insert(0, sys.argv[1])
 from numba.core.dispatcher import Dispatcher
 from scenes import Run
 from test_bdf2 import METHODS, scene_of
-from sinew.solver import warm_up
+from sinew.solver import warm_bake
 from sinew.solver.warm_scene import small
 scene = scene_of(METHODS[1])
-warm_up._run(small(scene), lambda: None)
+warm_bake.run(small(scene), lambda: None)
 found, compiled = [], Dispatcher.compile
 Dispatcher.compile = lambda self, types: (found.append(self.__name__), compiled(self, types))[1]
 run = Run(Path(tempfile.mkdtemp()), scene)

@@ -13,7 +13,7 @@ import pytest
 
 from flesh_scenes import CELLS, LONG, bent, limb, write_limb
 from scenes import Run, block
-from sinew.solver import warm_up
+from sinew.solver import warm_bake
 from sinew.solver.advance import begin_frame
 from sinew.solver.anatomy import FLESH_LAWS, Bone, Flesh
 from sinew.solver.cache import CacheReader
@@ -337,5 +337,5 @@ def test_the_small_scene_of_flesh_runs(is_mesh: bool, stiffness: float | None):
     """What it raises is printed and not told, so that a bake goes on; so here it has to be seen."""
     scene = Scene((limb(),), bones=(bone(0, is_mesh, stiffness),))
     waited: list[int] = []
-    warm_up._run(small(scene), lambda: waited.append(0))
+    warm_bake.run(small(scene), lambda: waited.append(0))
     assert waited

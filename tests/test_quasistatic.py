@@ -13,7 +13,8 @@ from sinew.solver.hyperelastic.element import forces, hyperelastic, tet_work
 from sinew.solver.jit import set_thread_count, thread_count
 from sinew.solver.quasistatic import outcome, starts
 from sinew.solver.quasistatic.held import Held
-from sinew.solver.quasistatic.newton import Progress, solve
+from sinew.solver.quasistatic.newton import solve
+from sinew.solver.quasistatic.progress import Progress
 from sinew.solver.quasistatic.residual import LEAST_STRAIN, least_scale, residual_of
 from sinew.solver.quasistatic.search import Search
 from sinew.solver.quasistatic.step_length import FARTHEST, extrapolated, lowering, no_rise

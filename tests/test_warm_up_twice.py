@@ -60,13 +60,13 @@ assert reports[-1].contacts > 0
 def test_a_contact_that_settles_ahead_leaves_nothing_to_compile_to_one_of_a_body() -> None:
     """The process that builds finds what the other one has made of it, and calls it with the same types."""
     code = """
-from sinew.solver import warm_up
+from sinew.solver import warm_bake
 from sinew.solver.contact import settle
 from sinew.solver.warm_scene import falling, small
 from sinew.solver.warm_step import compile_settling
 compile_settling()
 before = settle.settle.signatures
-warm_up._run(small(falling()), lambda: None)
+warm_bake.run(small(falling()), lambda: None)
 assert len(before) == 1 and settle.settle.signatures == before, settle.settle.signatures
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -76,7 +76,7 @@ assert len(before) == 1 and settle.settle.signatures == before, settle.settle.si
 def test_scenes_with_fewer_features_than_a_compiled_one_compile_nothing() -> None:
     """One with all features was compiled: those that most begin with are known to be, and are."""
     code = """
-from sinew.solver import warm_up
+from sinew.solver import warm_bake, warm_up
 from sinew.solver.warm_scene import everything, falling, hanging, small
 for scene in (falling(), hanging(), everything()):
     warm_up.warm_up(scene, print)
@@ -92,7 +92,7 @@ scenes += [dataclasses.replace(scene, colliders=()) for scene in scenes]
 with event.install_listener("numba:compile", Listener()):
     for scene in scenes:
         assert warm_up.is_compiled(scene)
-        warm_up._run(small(scene), lambda: None)
+        warm_bake.run(small(scene), lambda: None)
 assert not names, names
 """
     ended = subprocess.run([sys.executable, "-c", "import dataclasses" + code], capture_output=True, text=True)

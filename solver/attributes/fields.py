@@ -10,10 +10,8 @@ import numpy as np
 from ..arrays import Floats, floats
 from ..elements.stress import elastic_stress, von_mises
 from ..errors import SinewError
-from ..flesh.stress import cauchy_stress
 from ..heat import plasticity_of
-from ..hierarchical.stress import level_stress
-from ..integrators.level_look import level_numbers
+from ..hierarchical.numbers import level_numbers
 from ..plastic import plastic_norm
 from ..present_model import present_model
 from ..scene import Body
@@ -32,9 +30,13 @@ def fields(simulation: Simulation, wanted: Collection[str]) -> dict[str, Floats]
         model = present_model(built, state)
         stress, largest = elastic_stress(model, state.x)
         for part in built.flesh.parts if built.flesh else ():
+            from ..flesh.stress import cauchy_stress
+
             rows, x = part.part.tets, floats(state.x[part.part.nodes])
             stress[rows], largest[rows] = cauchy_stress(part, part.at_rest_in(model), x)
         for number in level_numbers(model):
+            from ..hierarchical.stress import level_stress
+
             own = model.bodies[number].tets
             stress[own], largest[own] = level_stress(model, number, state.x)
         found["stress"], found["principal_stress"] = von_mises(stress), largest

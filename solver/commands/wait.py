@@ -3,7 +3,7 @@
 
     {"command": "simulate", "arguments": ["CACHE", "--child", "--json"], "log": "…/log.txt"}
 
-Loading takes a second, most of a short bake. Blender keeps such a process, so that Simulate begins at once.
+Loading takes most of a short bake. Blender keeps such a process, so that Simulate begins at once.
 It says `ready` when it is, and ends when its standard input does.
 """
 

@@ -10,12 +10,12 @@ import functools
 from dataclasses import dataclass, replace
 
 from ..anatomy import DYNAMIC, QUASISTATIC, Flesh
+from ..hierarchical.numbers import level_numbers
 from ..hyperelastic.element import Hyperelastic, hyperelastic
 from ..hyperelastic.laws import EXTENDED
 from ..integrators.by_newton import LAW_OF, scheme_of
 from ..integrators.flesh import DynamicFlesh, dynamic_flesh
 from ..integrators.held_shear import pressure_alone
-from ..integrators.level_look import level_numbers
 from ..method import BY_NEWTON
 from ..model import Model
 from ..part_model import PartModel, part_model

@@ -18,7 +18,8 @@ from ..integrators.outside import Points
 from ..model import Model
 from ..quasistatic.contact import Touching, solve_in_contact
 from ..quasistatic.held import Held
-from ..quasistatic.newton import Equilibrium, Progress, solve
+from ..quasistatic.newton import Equilibrium, solve
+from ..quasistatic.progress import Progress
 from ..quasistatic.springs import Springs
 from ..quasistatic.starts import moved_as
 from ..scene import Settings

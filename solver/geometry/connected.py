@@ -17,7 +17,7 @@ def connected(a: Numbers, b: Numbers, count: int) -> Indices:
     Components are numbered from 0 on in the order of their first things. Each thing is led to its root, the first of
     those that it hangs together with as far as is known; in every round roots of linked things join.
     """
-    root = np.arange(count)
+    root: Numbers = np.arange(count)
     while len(a):
         np.minimum.at(root, np.maximum(root[a], root[b]), np.minimum(root[a], root[b]))
         root = _at_roots(root)

@@ -8,16 +8,16 @@ Their tets bear everything themselves, also where their volume hardly changes, a
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from ..hyperelastic.element import hyperelastic
+from ..hierarchical.numbers import level_numbers
 from ..linear.pattern import BlockPattern
 from ..method import BY_NEWTON, GREEN, HYBRID, Method
 from ..model import Model
-from ..part_model import part_model
-from .flesh import EULER, ONCE, DynamicFlesh, dynamic_flesh
-from .held_shear import pressure_alone
-from .level_look import level_numbers
+
+if TYPE_CHECKING:
+    from .flesh import DynamicFlesh
 
 LAW_OF = {GREEN: "stvk", HYBRID: "hybrid"}
 
@@ -26,6 +26,8 @@ _kept: WeakKeyDictionary[BlockPattern, tuple[tuple[object, ...], DynamicFlesh]] 
 
 def scheme_of(method: Method) -> str:
     """Returns how such a body is stepped: "euler" or "once"."""
+    from .flesh import EULER, ONCE
+
     return ONCE if method.one_step else EULER
 
 
@@ -35,8 +37,15 @@ def moved_by_newton(model: Model) -> DynamicFlesh | None:
         return None
     own = [number for number, method in enumerate(model.methods) if method.name in BY_NEWTON]
     levels = level_numbers(model)
+    if not own and not levels:
+        return None
+    from ..hyperelastic.element import hyperelastic
+    from ..part_model import part_model
+    from .flesh import DynamicFlesh, dynamic_flesh
+    from .held_shear import pressure_alone
+
     if not own:
-        return DynamicFlesh(None, None, levels=levels) if levels else None
+        return DynamicFlesh(None, None, levels=levels)
     of = (model.mu, model.lam, model.methods)
     kept = _kept.get(model.pattern)
     if kept is None or any(a is not b for a, b in zip(kept[0], of, strict=True)):

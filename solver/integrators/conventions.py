@@ -18,3 +18,6 @@ LEAST = 1.0e-3
 # Field of the state: v⁺ − v of the last step [m/s], (n, 3). The next change is likely to be like it; tried first, it
 # saves a quarter of the iterations of a swinging beam.
 CHANGE = "node.velocity_change"
+
+# Residual that bodies linearised once may leave: stable bars leave 0.3 at most, unstable ones 10 and more.
+ASTRAY = 1.0

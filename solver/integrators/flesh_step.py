@@ -28,7 +28,7 @@ from ..elements.inversion import count_inverted
 from ..model import Model
 from ..scene import Settings
 from ..state import State
-from .conventions import CHANGE
+from .conventions import ASTRAY, CHANGE
 from .core_end import end_with_cores
 from .flesh import DynamicFlesh
 from .held_frames import ROTATION, TURNED, due, grow_older
@@ -38,7 +38,6 @@ from .newton import NewtonStep
 from .outside import Outside
 from .report import StepReport
 
-ASTRAY = 1.0  # residual that bodies linearised once may leave: stable bars leave 0.3 at most, unstable ones 10 and more
 MOST = 40  # solves of a step; bodies that come out of a tangle need some twenty, others two or three
 
 Respond = Callable[[Floats, Floats], Outside | None]

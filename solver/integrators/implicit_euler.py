@@ -11,6 +11,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,8 +31,6 @@ from .bdf2 import Follow, Respond, Start, bdf2_step, bodies_by_bdf2
 from .by_newton import moved_by_newton
 from .conventions import CHANGE, LEAST
 from .core_end import end_with_cores
-from .flesh import DynamicFlesh
-from .flesh_step import OnIteration, flesh_step
 from .held_frames import ROTATION, TURNED, due, grow_older, held_rotations, warp_vertices
 from .linearised import Turning, join, warp
 from .matrix_free import left_out, take_in
@@ -42,6 +41,10 @@ from .report import StepReport
 from .right_side import move, push_by_gravity, sum_up, velocities_to
 from .system import solve_system
 from .workspace import workspace
+
+if TYPE_CHECKING:
+    from .flesh import DynamicFlesh
+    from .flesh_step import OnIteration
 
 # below this a second thread costs more in waiting than it brings
 TETS_PER_THREAD = 400
@@ -96,6 +99,8 @@ def step(
     def take(start: Start) -> StepReport:
         if moved is None:
             return _step(start, dt, settings, max_solves, turns, kept)
+        from .flesh_step import flesh_step
+
         return flesh_step(
             start.model, start.state, start.outside, dt, settings, moved, respond=start.respond, max_solves=max_solves,
             on_iteration=on_iteration, lively=lively, about=start.about,

@@ -19,19 +19,12 @@ from ..hierarchical.search import search
 from ..hierarchical.transforms import gather_forces, to_nodal
 from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved
-from ..method import HIERARCHICAL, LU
+from ..method import LU
 from ..model import Model
 from .level_forces import LevelForces
 from .wide_tangent import product
 
 BLOCKS_PER_THREAD = 60000  # a product of fewer is over before another thread has begun
-
-
-def level_numbers(model: Model) -> tuple[int, ...]:
-    """Returns the numbers of the hierarchical bodies of a model."""
-    return tuple(
-        number for number, own in enumerate(model.levels) if own and model.methods[number].name == HIERARCHICAL
-    )
 
 
 class LevelLook(LevelForces):

@@ -10,7 +10,6 @@ import numpy as np
 from ..arrays import Bools, Floats
 from ..linear.bicgstab import solve_unsymmetric
 from ..linear.multigrid.kept import KeptLevels
-from ..linear.multigrid.preconditioner import EmbeddedLattices
 from ..linear.pattern import BlockPattern
 from ..linear.pcg import Solved, solve
 from ..linear.rigid_modes import rigid_modes
@@ -93,6 +92,8 @@ def _solve(model: Model, asked: LinearSystem, settings: Settings, kept: KeptLeve
     pattern, lattices = asked.pattern, None
     modes = rigid_modes(pattern, asked.values, asked.x, asked.is_free)
     if settings.tolerance <= TIGHT and pattern.coupling is None:
+        from ..linear.multigrid.preconditioner import EmbeddedLattices
+
         is_whole = pattern is model.pattern
         # where levels stand by already, it does not matter
         is_stiff = is_whole and not (kept and kept.stand_by(pattern)) and _is_stiff(model, asked.values, asked.is_free)

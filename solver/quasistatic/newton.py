@@ -22,6 +22,7 @@ from ..model import Model
 from .forgetting import FLAT, forgotten
 from .held import Held
 from .outside import Acting
+from .progress import Progress
 from .search import Search
 from .stages import Stages
 
@@ -57,15 +58,6 @@ class Equilibrium:
     newton_iterations: int
     cg_iterations: int
     residuals: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a solve is: Newton iterations so far, residual, inverted tets."""
-
-    newton_iterations: int
-    residual: float
-    inverted_tets: int
 
 
 def solve(

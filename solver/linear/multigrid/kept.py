@@ -7,12 +7,16 @@ frame a body hardly turns. So one set-up does for several steps, until it no lon
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...arrays import Bools
 from ..pattern import BlockPattern
-from .hierarchy import Hierarchy
-from .refresh import Multigrid
+
+if TYPE_CHECKING:  # what has kernels is loaded where a scene needs it
+    from .hierarchy import Hierarchy
+    from .refresh import Multigrid
 
 # Iterations with levels of another matrix that are worth as much as new ones, beside as many as with levels of its own
 MORE = 4

@@ -16,8 +16,9 @@ from ...arrays import Floats
 from ...hyperelastic.element import Hyperelastic
 from ...model import Model
 from ..held import Held
-from ..newton import Equilibrium, Progress, solve
+from ..newton import Equilibrium, solve
 from ..outside import Acting
+from ..progress import Progress
 from .touching import Touching
 
 DEEP = 0.05  # depth that is left, in sizes of a tet of the point's body

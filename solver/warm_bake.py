@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compiles what a small scene needs: builds it, takes its steps, and lays into each other what may meet."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from .advance import advance_frame, begin_frame, render_positions
+from .attributes.fields import fields
+from .build import Built, build
+from .contact.response import ContactStep
+from .contact.touching import Place
+from .cutting.cut import check_covered
+from .cutting.ears import cut_ears
+from .elements.linear_pull import add_linear_pull
+from .elements.own_strain import own_strain
+from .elements.record import PLAIN
+from .fracture.crumbs import leaves_crumb
+from .fracture.splits import plane_normals
+from .integrators.bdf2 import bodies_by_bdf2
+from .linear.pcg import solve
+from .linear.tet_products import DAMPED, STIFF, TetProducts
+from .model import Model
+from .object_space import take_back
+from .present_topology import broken_up
+from .scene import Scene
+from .simulation import Simulation
+from .tracks import TrackReader
+from .warm_scene import box, one_tet, touches
+
+
+def run(scene: Scene, before_steps: Callable[[], None]) -> None:
+    """Builds and simulates; `before_steps` is called when the kernels of a step are about to be needed."""
+
+    def on_stage(stage: str, body: str) -> None:
+        if stage == "rest":
+            before_steps()
+
+    with tempfile.TemporaryDirectory(prefix="sinew-warm-up-") as folder:
+        tracks = TrackReader(Path(folder), wait=0.0)
+        built = build(scene, tracks, on_stage)
+        compile_contacts(built, tracks, not touches(scene))
+        before_steps()
+        _compile_extrapolating(built)
+        simulation = Simulation(scene, tracks, built, built.initial)
+        begin_frame(simulation)
+        for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
+            advance_frame(simulation, frame, lambda positions: None)
+        _compile_touching(simulation)
+        _compile_methods(simulation)
+        _compile_breaking(simulation)
+        render_positions(simulation.built, simulation.state)
+        fields(simulation, scene.bodies[0].attributes)
+
+
+def compile_contacts(built: Built, tracks: TrackReader, is_alone: bool) -> None:
+    """Compiles what a step needs before and after it solves, while the other process compiles the solve.
+
+    Where bodies may meet, contacts have skins, and another process compiles what answers them (`is_alone` is False).
+    """
+    state, dt = built.initial.copy(), 0.01
+    render_positions(built, state)
+    take_back(np.zeros((1, 3)), np.zeros(3), np.eye(3), np.zeros((1, 3), np.float32))
+    if not built.colliders:
+        return
+    places = [Place(c, np.vstack([c.pose(tracks, 0.0), c.pose(tracks, dt)])) for c in built.colliders]
+    contacts = ContactStep(built.contact_points, places, built.model, state, None, np.array([0.0, 0.0, -9.81]), dt)
+    if is_alone:
+        contacts.act()
+        contacts.update(state.x)
+        contacts.remember(state)
+
+
+def _compile_extrapolating(built: Built) -> None:
+    """Compiles what steps by BDF2 need beside those by implicit Euler, which bodies that lie on something take."""
+    model = built.model
+    if len(bodies_by_bdf2(model)):
+        add_linear_pull(0.0, np.zeros((model.node_count, 3)), model.tets, np.zeros((model.tet_count, PLAIN)))
+
+
+def _compile_touching(simulation: Simulation) -> None:
+    """Compiles what runs when flesh meets flesh: lays one half of every body into the other."""
+    flesh = simulation.built.flesh.quasistatic if simulation.built.flesh else None
+    if flesh is None or flesh.contact is None:
+        return
+    x = flesh.model.X.copy()
+    for body in flesh.model.bodies:
+        own = x[body.nodes]
+        middle = 0.5 * (own[:, 1].min() + own[:, 1].max())
+        own[own[:, 1] > middle, 1] -= 0.8 * (middle - own[:, 1].min())
+    values, force = np.zeros((flesh.model.pattern.block_count, 9)), np.zeros_like(x)
+    touching = flesh.contact.at(simulation.tracks, 0.0, x)
+    touching.add(x, values, force)
+    touching.energy(x)
+
+
+def _compile_methods(simulation: Simulation) -> None:
+    """Compiles what runs when bodies of other methods are weighed in contacts, or are free without a matrix."""
+    model = simulation.built.model
+    for body in model.bodies:
+        own_strain(model, body.tets, simulation.state.x)
+    if any(method.is_matrix_free for method in model.methods):
+        v = np.zeros((model.node_count, 3))
+        TetProducts(model.tets[:1], np.zeros((1, STIFF)), np.zeros((1, DAMPED))).add_to(v, v.copy())
+
+
+def _compile_breaking(simulation: Simulation) -> None:
+    """Compiles what runs when something breaks: parts all tets of bodies that may."""
+    built, state = simulation.built, simulation.state
+    whole = built.whole or built
+    if whole.fracture is not None:
+        plane_normals(built.model, state.x, np.zeros(1, np.int32))
+        across, material = whole.fracture.neighbours.tet, whole.fracture.material
+        leaves_crumb(np.zeros(1, np.int32), across, across >= 0, material, 0.0)
+        model = broken_up(whole, across >= 0).built.model
+        _compile_crumbs(model)
+        _compile_cutting()
+
+
+def _compile_crumbs(model: Model) -> None:
+    """Compiles what solves the systems of pieces of a few nodes."""
+    pattern, b = model.pattern, np.zeros((model.node_count, 3))
+    solve(pattern, np.zeros((pattern.block_count, 9)), b, np.ones(len(b), bool), b.copy(), 1.0, 1)
+
+
+def _compile_cutting() -> None:
+    """Compiles what cuts the render mesh: finds a cube inside a tet, and fills a square."""
+    vertices, triangles = box(np.zeros(3), 1)
+    nodes, tets = one_tet(vertices)
+    check_covered(nodes - [0.0, 0.0, 0.5], tets, vertices, triangles, "warm-up")
+    cut_ears(np.array([[0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0]]), np.arange(4))
