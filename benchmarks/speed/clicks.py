@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from sinew.addon.baking.child_process import child_command
 from sinew.solver.kernel_cache import CACHE_VARIABLE
 from sinew.solver.scene import Body, Collider, Meshing, Scene, Settings
 from sinew.solver.tracks import TrackWriter
 from sinew.solver.warm_scene import box
 
-PACKAGE = Path(__file__).resolve().parents[2]
-LAUNCHER = PACKAGE / "solver" / "launcher.py"
 # a fixed piece of work for Numba in a process of its own, by which other machines can be compared: 0.0 first, which
 # makes Numba ready, then a product of matrices and a solve by elimination
 YARDSTICK = """
@@ -82,7 +81,7 @@ class Child:
 
     def __init__(self, kernels: Path, *words: str | Path) -> None:
         """Starts `sinew WORDS`, its kernels in a folder of their own: this is the click, unless `ask` is."""
-        command = [sys.executable, "-s", str(LAUNCHER), "--package-dir", str(PACKAGE), *map(str, words), "--json"]
+        command = child_command([*map(str, words), "--json"])
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment[CACHE_VARIABLE] = str(kernels)
         self._clicked = time.perf_counter()
