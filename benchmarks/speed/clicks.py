@@ -61,7 +61,7 @@ print(time.perf_counter() - began)
 
 
 # the libraries that a bake cannot do without
-LIBRARIES = "import numpy, numba, scipy.sparse, scipy.sparse.csgraph"
+LIBRARIES = "import numpy, numba"
 
 
 def write_cube(cache: Path, is_held: bool) -> None:
