@@ -14,7 +14,10 @@ from sinew.solver import loading
 from speed.clicks import write_cube
 
 # of what a cube that falls does not need
-IDLE = ("scipy.sparse", "scipy.spatial", "numba.cpython.setobj")
+IDLE = (
+    "scipy.sparse", "scipy.spatial", "numba.cpython.setobj", "sinew.solver.flesh.bodies", "sinew.solver.bones.make",
+    "sinew.solver.cutting.cut", "sinew.solver.linear.multigrid.preconditioner", "sinew.solver.warm_bake",
+)  # fmt: skip
 
 
 def _told(code: str) -> str:
