@@ -67,7 +67,7 @@ def compile_elsewhere(what: str, *words: str) -> Helper | None:
     launcher = Path(__file__).resolve().with_name("launcher.py")
     # by the way this process came here, symbolic links and all: Numba keeps kernels by the paths of their sources
     package = Path(__file__).absolute().parent.parent
-    command = [sys.executable, "-s", "-S", str(launcher), "--package-dir", str(package), *places]
+    command = [sys.executable, "-s", str(launcher), "--package-dir", str(package), *places]
     options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     if os.name == "nt":
         options["creationflags"] = getattr(subprocess, "CREATE_NO_WINDOW", 0)

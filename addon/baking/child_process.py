@@ -24,11 +24,8 @@ _FOREIGN_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPEC
 
 
 def child_command(arguments: Sequence[str], python: str | None = None) -> list[str]:
-    """Returns the command that runs `sinew ARGUMENTS` in this Blender's own Python.
-
-    It looks for no packages where Python looks by itself (-s, -S): the launcher is told where they are.
-    """
-    return [python or sys.executable, "-s", "-S", str(LAUNCHER), *_places(), *arguments]
+    """Returns the command that runs `sinew ARGUMENTS` in this Blender's own Python."""
+    return [python or sys.executable, "-s", str(LAUNCHER), *_places(), *arguments]
 
 
 def fallback_command(arguments: Sequence[str], blender: str) -> list[str]:
