@@ -16,7 +16,7 @@ from sinew.solver.linear.multigrid.cycle import run_together
 from sinew.solver.linear.multigrid.dense import factor, solve_dense
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy
 from sinew.solver.linear.multigrid.lattice import _hang, embeddings, parts_of_mesh
-from sinew.solver.linear.multigrid.passes import ONCE, REACH, REACH_OF_ONE, chebyshev, one_step
+from sinew.solver.linear.multigrid.passes import ONCE, REACH, chebyshev, one_step
 from sinew.solver.linear.multigrid.product import product
 from sinew.solver.linear.multigrid.refresh import cycle_of, refresh
 from sinew.solver.linear.pattern import block_pattern
@@ -165,7 +165,7 @@ def test_chebyshev_keeps_to_its_bound_between_its_ends():
 
 def test_a_single_step_is_as_good_at_one_end_as_at_the_other():
     c = one_step(3.0)
-    np.testing.assert_allclose(1.0 - 3.0 / REACH_OF_ONE * c, 3.0 * c - 1.0, rtol=1e-12)
+    np.testing.assert_allclose(1.0 - 3.0 / REACH * c, 3.0 * c - 1.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("nu", [0.0, 0.3, 0.49])
@@ -197,7 +197,7 @@ def test_the_smoother_sees_a_single_flat_tet(flat):
     values, p = stiffness(model, mass=1e-6), model.pattern
     found = refresh(build_hierarchy(p, X), p, values, is_free).work.largest[0]
     A = held_out(dense(p.row_start, p.column, values), is_free)
-    assert REACH_OF_ONE / (REACH_OF_ONE + 1.0) < found / largest_eigenvalue(A) < 1.3
+    assert REACH / (REACH + 1.0) < found / largest_eigenvalue(A) < 1.3
 
 
 def largest_eigenvalue(A):

@@ -12,7 +12,7 @@ from sinew.solver.integrators import implicit_euler, system
 from sinew.solver.integrators.outside import Outside
 from sinew.solver.integrators.workspace import workspace
 from sinew.solver.jit import set_thread_count
-from sinew.solver.linear.multigrid import search
+from sinew.solver.linear.multigrid import refresh, search
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
 from sinew.solver.linear.multigrid.lattice import MOST_DENSE
 from sinew.solver.linear.multigrid.preconditioner import PATIENCE, PATIENCE_IF_HARD, EmbeddedLattices
@@ -166,6 +166,25 @@ def test_it_takes_over_where_block_jacobi_takes_long():
     again = EmbeddedLattices(model.X, is_hard=True)
     sooner = solve(model.pattern, values, b, is_free, np.zeros_like(b), 0.01, 5000, preconditioner=again)
     assert sooner.converged and PATIENCE_IF_HARD < sooner.iterations < PATIENCE
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_a_smoother_that_goes_too_far_is_softened(monkeypatch, is_held):
+    """As where a tet has a much larger eigenvalue than the power method finds."""
+    model, values, is_free = bar_problem((4, 4, 24), 0.45)
+    if not is_held:
+        values, is_free = stiffness(model, mass=1.0), np.ones(model.node_count, bool)
+    modes = None if is_held else rigid_modes(model.pattern, values, model.X, is_free)
+    b, iterations = np.random.default_rng(17).normal(size=model.X.shape), []
+    for safety in (refresh.SAFETY_OF_WINDOWS, 0.6):
+        monkeypatch.setattr(refresh, "SAFETY_OF_WINDOWS", safety)
+        lattices = EmbeddedLattices(model.X)
+        solved = solve(
+            model.pattern, values, b, is_free, np.zeros_like(b), 1e-8, 500, modes=modes, preconditioner=lattices
+        )
+        assert solved.converged
+        iterations.append(solved.iterations)
+    assert iterations[1] < 3 * iterations[0]
 
 
 def test_an_end_of_iterations_is_told():

@@ -13,9 +13,11 @@ from .cycle import DENSE, GATHER, SPREAD, START, STEP
 
 # Chebyshev's iteration works on eigenvalues of D⁻¹ A from the largest down to it over REACH
 REACH = 12.0
-# One step is enough on the finest levels, of this number, where most of the time goes: over fewer eigenvalues. A second
-# one on the next to finest took 2 to 10 % of the iterations away, and made them a sixth dearer at 400,000 tets
-ONCE, REACH_OF_ONE = 2, 8.0
+# One step is enough on the finest levels, of this number, where most of the time goes. A second one on the next to
+# finest took 2 to 10 % of the iterations away, and made them a sixth dearer at 400,000 tets
+ONCE = 2
+# A sum of semi-definite matrices of four nodes each has no larger eigenvalue
+MOST_OF_TETS = 4.0
 
 # Rows of the table of factors: none, those of a sum, and behind them two for each level
 NONE, SUM, OF_LEVELS = range(3)
@@ -62,8 +64,8 @@ def table(largest: Floats) -> Floats:
 
 
 def one_step(largest: float) -> float:
-    """Returns the factor c of a single step d = c D⁻¹ r, best between `largest` / `REACH_OF_ONE` and `largest`."""
-    return 2.0 / (largest + largest / REACH_OF_ONE)
+    """Returns the factor c of a single step d = c D⁻¹ r, best between `largest` / `REACH` and `largest`."""
+    return 2.0 / (largest + largest / REACH)
 
 
 def chebyshev(largest: float) -> tuple[float, float, float]:

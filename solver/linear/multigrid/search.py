@@ -19,14 +19,16 @@ from ..pcg import BLOCKS_PER_THREAD
 from ..rigid_modes import RigidModes, balance, make_orthogonal
 from ..upper_half import NO_HALF, add_rings, half_of, multiply_segment, pack_rows
 from .cycle import do_part, do_pass, lead_cycle
+from .passes import MOST_OF_TETS, one_step
 from .refresh import Multigrid, cycle_of
 
 # PACK: copies the upper half of A. PRODUCT: q = A p, with p·q. RESIDUAL: r = b − q, with r·r, behind a product; AGAIN:
 # the same with a q that is whole. DESCEND: x += α p, r −= α q, with r·r. The last two also hand r over to the cycle and
 # do its first pass. MEET: its last pass, with z·r and z·q for what it has made. DIRECTION: p = z + β p.
 PACK, PRODUCT, RESIDUAL, AGAIN, DESCEND, MEET, DIRECTION = range(7)
-WHOLE, FIRST, LATTER, BEGIN, LOOK = range(5)  # what `iterate` does
+WHOLE, FIRST, LATTER, BEGIN, LOOK, SOFTEN = range(6)  # what `iterate` does
 RESTARTS = 3
+GENTLE = np.float32(one_step(MOST_OF_TETS))  # factor of smoothing on the finest level that every mesh of tets bears
 
 
 @kernel(inside=True, bare=True)
@@ -159,7 +161,8 @@ def iterate(
         leads: Whether this thread leads the `crew`; others of it only share in the passes, and return 0.
         crew: A `Crew`.
         what: WHOLE: all there is to do. Or a part of it, between which the caller may change p: BEGIN: `look` at what
-            held nodes add to b; LOOK: `look` at all; FIRST: an iteration up to p; LATTER: from there to its end.
+            held nodes add to b; LOOK: `look` at all; SOFTEN: `soften`; FIRST: an iteration up to p; LATTER: from there
+            to its end.
         cycle: What `run_passes` takes.
         matrix, half, vectors: What `search_part` takes of the pattern and its `UpperHalf`, and behind what it takes of
             islands; p with another row behind it.
@@ -176,6 +179,8 @@ def iterate(
         return 0
     if what == BEGIN or what == LOOK:
         return look(what == BEGIN, scale, rr, two, *given)
+    if what == SOFTEN:
+        return soften(*given)
     if what != WHOLE:
         return descend(what, most, tolerance, scale, rr, rz, bb, one, two, *given)
     done, is_more = 0, look(True, scale, rr, two, *given)
@@ -189,6 +194,8 @@ def iterate(
         goes_on = choose(tolerance, rr, bb, active)
         if done >= most or restart == RESTARTS or not goes_on:
             return done
+        if restart > 0:
+            soften(*given)
         vectors[3][:], vectors[4][:], rz[:] = 0.0, 0.0, np.inf
         done += descend(WHOLE, most - done, tolerance, scale, rr, rz, bb, one, two, *given)
         restart += 1
@@ -215,6 +222,20 @@ def look(
     rescale(scale, rr, into, out_of)
     lead(AGAIN, *given)
     return 1 if is_more else 0
+
+
+@kernel(inside=True, bare=True)
+def soften(crew, cycle, *rest):
+    """Lets the finest level be smoothed gently from now on, and begins the cycle anew; returns 0.
+
+    For a search that has come to its end too soon: where a tet has a larger eigenvalue than `refresh` has found, the
+    cycle is indefinite.
+    """
+    last = len(cycle[0]) - 1
+    for p in range(0, last + 1, last):
+        cycle[1][p, 1] = min(cycle[1][p, 1], GENTLE)
+    lead(AGAIN, crew, cycle, *rest)
+    return 0
 
 
 @kernel(inside=True, bare=True)
@@ -351,6 +372,8 @@ def search(
                 active[:] = rr > tolerance**2 * bb
                 if iterations >= max_iterations or restart == RESTARTS or not active.any():
                     break
+                if restart > 0:
+                    share_out(crew, True, SOFTEN)
                 longer[:count], q[:], rz[:] = 0.0, 0.0, np.inf
                 while active.any() and iterations < max_iterations:
                     share_out(crew, True, FIRST, 1)
