@@ -2,11 +2,11 @@
 """One row of a block matrix times a vector, three numbers at a time: where most of a step's time goes.
 
 Written in LLVM's vectors, since Numba's loops over three numbers stay loops over single ones: with them a product takes
-half as long. The three rows of a block are multiplied with the vector's three numbers lane by lane, those of every
-other block are added up apart, since a sum takes its time until it can be added to again, and lanes are summed once at
-the end of the row, always in the same order. In the fourth lane is what comes behind in memory; only
-the last block of a row, behind which nothing need be, is read to its end alone. Processors without such vectors get
-what LLVM makes of it.
+half as long. The three rows of a block are multiplied with the vector's three numbers lane by lane, and lanes are
+summed once at the end of the row, always in the same order, block after block: so blocks of zeros, of which patterns
+that contacts have widened keep some, change no bit. In the fourth lane is what comes behind in memory; only the last
+block of a row, behind which nothing need be, is read to its end alone. Processors without such vectors get what LLVM
+makes of it.
 """
 
 from __future__ import annotations
@@ -54,35 +54,28 @@ def _generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: An
     )
     start, end = arguments[3:]
     whole = ir.IntType(64)
-    vector, name, size = kind_of_number = _KINDS[of_values.dtype]
-    even, odd = ([cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * 4)) for _ in range(3)] for _ in "eo")
+    vector, name, _ = kind_of_number = _KINDS[of_values.dtype]
+    sums = [cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * 4)) for _ in range(3)]
     load_type = ir.FunctionType(vector, [vector.as_pointer(), _LANE, ir.VectorType(ir.IntType(1), 4), vector])
     load = cgutils.get_or_insert_function(builder.module, load_type, f"llvm.masked.load.{name}.p0"), kind_of_number
 
-    def add_block(k: Any, sums: Any, is_last: bool = False) -> None:
+    def add_block(k: Any, is_last: bool) -> None:
         node = builder.zext(builder.load(builder.gep(column, [k])), whole)
         y = _three(builder, load, p, builder.mul(node, ir.Constant(whole, 3)))
         block = builder.mul(k, ir.Constant(whole, 9))
-        if sums is even or size == 8:
-            ask_ahead(builder, builder.gep(values, [builder.add(block, ir.Constant(whole, 9 * AHEAD))]))
+        ask_ahead(builder, builder.gep(values, [builder.add(block, ir.Constant(whole, 9 * AHEAD))]))
         for row, total in enumerate(sums):
             place = builder.add(block, ir.Constant(whole, 3 * row))
             a = _three(builder, load, values, place) if is_last else _four(builder, kind_of_number, values, place)
             product = builder.fmul(a, y, flags=("contract",))
             builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
 
-    one, two = ir.Constant(whole, 1), ir.Constant(whole, 2)
-    last = builder.sub(end, one)
-    with cgutils.for_range_slice(builder, start, builder.sub(last, one), two) as (k, _):
-        add_block(k, even)
-        add_block(builder.add(k, one), odd)
-    is_left = builder.icmp_unsigned("!=", builder.and_(builder.sub(last, start), one), ir.Constant(whole, 0))
-    with builder.if_then(builder.and_(builder.icmp_signed("<", start, last), is_left)):
-        add_block(builder.sub(last, one), even)
+    last = builder.sub(end, ir.Constant(whole, 1))
+    with cgutils.for_range_slice(builder, start, last, ir.Constant(whole, 1)) as (k, _):
+        add_block(k, False)
     with builder.if_then(builder.icmp_signed("<", start, end)):
-        add_block(last, odd, is_last=True)
-    sums = [builder.fadd(builder.load(e), builder.load(o)) for e, o in zip(even, odd, strict=True)]
-    return context.make_tuple(builder, signature.return_type, [_across(builder, total) for total in sums])
+        add_block(last, True)
+    return context.make_tuple(builder, signature.return_type, [_across(builder, builder.load(t)) for t in sums])
 
 
 def _three(builder: ir.IRBuilder, load: Any, array: Any, place: Any) -> Any:
