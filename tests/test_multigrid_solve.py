@@ -176,8 +176,8 @@ def test_a_smoother_that_goes_too_far_is_softened(monkeypatch, is_held):
         values, is_free = stiffness(model, mass=1.0), np.ones(model.node_count, bool)
     modes = None if is_held else rigid_modes(model.pattern, values, model.X, is_free)
     b, iterations = np.random.default_rng(17).normal(size=model.X.shape), []
-    for safety in (refresh.SAFETY_OF_WINDOWS, 0.6):
-        monkeypatch.setattr(refresh, "SAFETY_OF_WINDOWS", safety)
+    for safety in (refresh.SAFETY_OF_FEW, 0.6):
+        monkeypatch.setattr(refresh, "SAFETY_OF_FEW", safety)
         lattices = EmbeddedLattices(model.X)
         solved = solve(
             model.pattern, values, b, is_free, np.zeros_like(b), 1e-8, 500, modes=modes, preconditioner=lattices

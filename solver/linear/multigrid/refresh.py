@@ -26,10 +26,11 @@ Singles = npt.NDArray[np.float32]
 
 # The power method finds the largest eigenvalue of D⁻¹ A from below in so many steps, an even number
 STEPS, SAFETY = 10, 1.15
-# On the finest level it counts how much the rows of any WINDOW grow in the last one, since a single flat tet may have
-# one twice as large as all the others. That was 0.94 to 1.07 times the true one for ten meshes, with flat tets and
-# without; a step of smoothing bears REACH / (REACH + 1) = 0.92 of it, and where it is less a search finds out
-SAFETY_OF_WINDOWS, WINDOW = 1.02, 8
+# On the finest level, where they are dear, in fewer; there it counts how much the rows of any WINDOW grow in the last
+# one, since a single flat tet may have one twice as large as all the others. That was 0.82 to 1.08 times the true one
+# for ten meshes, with flat tets and without; a step of smoothing bears REACH / (REACH + 1) = 0.92 of it, and where what
+# is found times its factor of safety is less, a search finds out
+FEW_STEPS, SAFETY_OF_FEW, WINDOW = 4, 1.15, 8
 LEAST_GROWN = 1.0e-3  # of the mean: windows whose squares are less say nothing
 
 
@@ -152,7 +153,7 @@ def _largest(hierarchy: Hierarchy, work: Work) -> Floats:
     largest = np.ones(hierarchy.coarsest)
     for level in range(hierarchy.coarsest):
         d = work.d[:, hierarchy.level_start[level] : hierarchy.level_start[level + 1]]
-        largest[level] = SAFETY * _growth(d, d.shape[1]) if level else SAFETY_OF_WINDOWS * _growth(d, WINDOW)
+        largest[level] = SAFETY * _growth(d, d.shape[1]) if level else SAFETY_OF_FEW * _growth(d, WINDOW)
     if hierarchy.is_of_tets:
         largest[0] = min(largest[0], MOST_OF_TETS)
     return largest
@@ -189,7 +190,9 @@ def _work(hierarchy: Hierarchy) -> Work:
 
 def _make_work(h: Hierarchy) -> Work:
     rows, coarsest = h.row_count, int(h.level_start[-2])
-    tasks = [(POWER, level, step % 2) for step in range(STEPS) for level in range(h.coarsest)]
+    tasks = [
+        (POWER, level, step % 2) for step in range(STEPS) for level in range(h.coarsest) if level or step < FEW_STEPS
+    ]
     begins = h.right.start[h.level_start[:-1]].astype(np.int64)
     passes = passes_of(h.coarsest)
     return Work(
