@@ -12,19 +12,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import re
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-BEGAN = time.time()  # [s]: modules with kernels are loaded from now on
+from . import sources
+
 FORMAT = 2  # counts up when `kept_kernels.py` keeps them in another way
-PACKAGE = Path(__file__).resolve().parent
 CACHE_VARIABLE = "SINEW_KERNEL_CACHE"
-# "from ..a.b import c, d" as the formatter writes it: dots, module, and names with "as" and comments between them
-_IMPORTS = re.compile(r"^[ \t]*from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
-_COMMENT, _WORDS = re.compile(r"#.*"), re.compile(r"\w+")
 
 
 def cache_root() -> Path:
@@ -68,7 +63,7 @@ def cache_folder(file: Path, numba: str) -> Path | None:
 def _digest(file: Path) -> str:
     total = hashlib.sha256()
     for source in sorted(_sources(file)):
-        total.update(source.name.encode() + b"\0" + _content_digest(source))
+        total.update(f"{source.name}\0{_known(source).digest}".encode())
     return total.hexdigest()
 
 
@@ -76,7 +71,7 @@ def _digest(file: Path) -> str:
 def _is_older(file: Path) -> bool:
     """Whether a file has neither been written nor put in its place since this process began."""
     told = file.stat()
-    return max(told.st_mtime, told.st_ctime) < BEGAN
+    return max(told.st_mtime, told.st_ctime) < sources.BEGAN
 
 
 @functools.cache
@@ -88,36 +83,13 @@ def _sources(file: Path) -> set[Path]:
         source = waiting.pop()
         if source not in found:
             found.add(source)
-            waiting.extend(_imported(source))
+            waiting.extend(sources.PACKAGE / name for name in _known(source).imports)
     return found
 
 
 @functools.cache
-def _content(file: Path) -> bytes:
-    return file.read_bytes()
-
-
-@functools.cache
-def _content_digest(file: Path) -> bytes:
-    return hashlib.sha256(_content(file)).digest()
-
-
-@functools.cache
-def _imported(file: Path) -> tuple[Path, ...]:
-    """Returns the files of the package that a file imports.
-
-    Statements are found by their looks: parsing all sources took 1.6 s at every start.
-    """
-    paths = []
-    for dots, module, names in _IMPORTS.findall(_content(file).decode()):
-        base = file.parents[len(dots) - 1].joinpath(*module.split("."))
-        listed = _WORDS.findall(_COMMENT.sub("", names))
-        for candidate in (base.with_suffix(".py"), base / "__init__.py", *(base / f"{name}.py" for name in listed)):
-            if _is_source(candidate):
-                paths.append(candidate)
-    return tuple(paths)
-
-
-@functools.cache
-def _is_source(file: Path) -> bool:
-    return file.is_file() and PACKAGE in file.parents
+def _known(file: Path) -> sources.Source:
+    """Returns what is known of a file, which need not be one of the package's."""
+    package = sources.known(cache_root())
+    name = file.relative_to(sources.PACKAGE).as_posix() if sources.PACKAGE in file.parents else ""
+    return package.get(name) or sources.read(file, package)

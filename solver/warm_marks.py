@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .arrays import digest
-from .kernel_cache import PACKAGE, cache_root
+from .kernel_cache import cache_root
+from .sources import known
 
 
 def marked() -> Iterator[set[str]]:
@@ -30,6 +31,5 @@ def _mark(words: str) -> Path:
 @functools.cache
 def _sources() -> str:
     """Returns 64 hex digits of all sources with kernels, and of how these are compiled and kept."""
-    read = {file: file.read_bytes() for file in sorted(PACKAGE.rglob("*.py"))}
-    kernels = [(file, data) for file, data in read.items() if b"kernel" in data]
-    return digest([part for file, data in kernels for part in (file.relative_to(PACKAGE).as_posix(), data)])
+    found = known(cache_root()).items()
+    return digest([part for name, source in found if source.has_kernels for part in (name, source.digest)])

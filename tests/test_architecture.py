@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = [
     "error_texts loading",
     "errors",
-    "arrays kernel_cache kept_kernels",
+    "arrays sources",
+    "kernel_cache kept_kernels",
     "jit",
     "disk memory event_stream stop_request chance",
     "anatomy collision method rigid_core_settings stored_tree",

@@ -7,11 +7,12 @@ import ast
 import os
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from sinew.solver import kernel_cache, warm_marks
+from sinew.solver import kernel_cache, sources, warm_marks
 
 
 def parsed(file: Path) -> set[Path]:
@@ -22,48 +23,54 @@ def parsed(file: Path) -> set[Path]:
             base = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
             named = [base / f"{alias.name}.py" for alias in node.names]
             found |= {path for path in (base.with_suffix(".py"), base / "__init__.py", *named) if path.is_file()}
-    return {path for path in found if kernel_cache.PACKAGE in path.parents}
+    return {path for path in found if sources.PACKAGE in path.parents}
 
 
 def test_imports_are_found_as_the_parser_finds_them() -> None:
-    sources = sorted(kernel_cache.PACKAGE.rglob("*.py"))
-    assert len(sources) > 300
-    for source in sources:
-        assert set(kernel_cache._imported(source)) == parsed(source), source
+    names = {file.relative_to(sources.PACKAGE).as_posix() for file in sources.PACKAGE.rglob("*.py")}
+    assert len(names) > 300
+    for name in names:
+        found = sources.read(sources.PACKAGE / name, names).imports
+        assert {sources.PACKAGE / each for each in found} == parsed(sources.PACKAGE / name), name
 
 
 def _forget() -> None:
     """Lets what is known of files be asked for again."""
-    for known in vars(kernel_cache).values():
+    for known in (value for module in (kernel_cache, sources, warm_marks) for value in vars(module).values()):
         if hasattr(known, "cache_clear"):
             known.cache_clear()
 
 
-def test_what_changed_since_the_process_began_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yields the folder of another package, whose kernels are kept in a folder beside it."""
+    folder = tmp_path / "solver"
+    folder.mkdir()
+    monkeypatch.setenv(kernel_cache.CACHE_VARIABLE, str(tmp_path / "kernels"))
+    monkeypatch.setattr(sources, "PACKAGE", folder)
+    monkeypatch.setattr(sources, "BEGAN", time.time() + 60.0)
+    _forget()
+    yield folder
+    monkeypatch.undo()
+    _forget()
+
+
+def test_what_changed_since_the_process_began_is_not_kept(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process may run what was there before: it must not lie where others look for what is there now."""
-    package = tmp_path / "solver"
-    package.mkdir()
     (package / "kernels.py").write_text("from .helper import a\n")
     (package / "helper.py").write_text("a = 1\n")
-    monkeypatch.setattr(kernel_cache, "PACKAGE", package)
-    _forget()
-    monkeypatch.setattr(kernel_cache, "BEGAN", time.time() + 60.0)
     assert kernel_cache.cache_folder(package / "kernels.py", "0") is not None
     _forget()
-    monkeypatch.setattr(kernel_cache, "BEGAN", (package / "kernels.py").stat().st_ctime + 60.0)
+    monkeypatch.setattr(sources, "BEGAN", (package / "kernels.py").stat().st_ctime + 60.0)
     os.utime(package / "helper.py", (time.time() + 120.0,) * 2)
     assert kernel_cache.cache_folder(package / "kernels.py", "0") is None
-    _forget()
 
 
-def test_a_changed_helper_changes_where_kernels_are_kept(tmp_path: Path, monkeypatch) -> None:
-    package = tmp_path / "solver"
-    package.mkdir()
+def test_a_changed_helper_changes_where_kernels_are_kept(package: Path) -> None:
     for name in ("linear/points.py", "linear/threes.py", "linear/__init__.py", "jit.py", "kernel_cache.py"):
         (package / name).parent.mkdir(exist_ok=True)
-        shutil.copy(kernel_cache.PACKAGE / name, package / name)
+        (package / name).write_text("# helps\n")
     (package / "linear" / "other.py").write_text("x = 1\n")
-    monkeypatch.setattr(kernel_cache, "PACKAGE", package)
     (package / "linear" / "points.py").write_text("from .threes import (\n    a,  # (b)\n    c,\n)\n")
 
     def digest() -> str:
@@ -78,17 +85,46 @@ def test_a_changed_helper_changes_where_kernels_are_kept(tmp_path: Path, monkeyp
     assert digest() != first
 
 
-def test_what_was_kept_in_another_way_counts_as_not_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_read_where_one_has_changed(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By all that the system tells of it: one of the same size may have been written, with its old time set."""
+    kept = package.parent / "kernels"
+
+    def read() -> list[str]:
+        """Returns which files are read."""
+        names: list[str] = []
+        with monkeypatch.context() as here:
+            here.setattr(sources, "read", lambda file, all_names: names.append(file.name) or was(file, all_names))
+            _forget()
+            sources.known(kept)
+        return names
+
+    was = sources.read
+    file, other = package / "a.py", package / "b.py"
+    file.write_text("from .b import c\n")
+    other.write_text("c = 1\n")
+    assert read() == ["a.py", "b.py"] and read() == []
+    before = other.stat()
+    time.sleep(0.02)
+    other.write_text("c = 2\n")
+    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+    if os.name == "posix":  # Windows tells when a file was made, not when it was put there
+        assert read() == ["a.py", "b.py"] and read() == []
+    other.unlink()
+    assert read() == ["a.py"] and sources.known(kept)["a.py"].imports == []
+    (package / "c.py").write_text("")
+    monkeypatch.setattr(sources, "BEGAN", time.time() - 60.0)
+    assert read() == read() == ["a.py", "c.py"], "what may still be written is not kept"
+    assert [path.suffix for path in kept.iterdir()] == [".json"]
+    next(kept.iterdir()).write_text("{")
+    assert read() == ["a.py", "c.py"]
+
+
+def test_what_was_kept_in_another_way_counts_as_not_compiled(package: Path) -> None:
     """A mark that stayed would say of kernels that they are there, although none is looked for where they lie."""
-    package = tmp_path / "solver"
-    package.mkdir()
-    shutil.copy(kernel_cache.PACKAGE / "kept_kernels.py", package)
-    monkeypatch.setenv(kernel_cache.CACHE_VARIABLE, str(tmp_path))
-    monkeypatch.setattr(warm_marks, "PACKAGE", package)
-    warm_marks._sources.cache_clear()
+    shutil.copy(Path(kernel_cache.__file__).with_name("kept_kernels.py"), package)
+    kernel_cache.cache_root().mkdir()
     warm_marks.mark("held")
     assert list(warm_marks.marked()) == [{"held"}]
     (package / "kept_kernels.py").write_text("# kernels are kept otherwise\n")
-    warm_marks._sources.cache_clear()
+    _forget()
     assert not any(warm_marks.marked())
-    warm_marks._sources.cache_clear()

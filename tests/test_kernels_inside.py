@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sinew.solver.jit import kernel
-from sinew.solver.kernel_cache import PACKAGE
+from sinew.solver.sources import PACKAGE
 
 MARK = "inside=True"
 
