@@ -8,26 +8,30 @@ from typing import Any
 
 import llvmlite.binding as llvm
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import _nrt as runtime
 
 
 class _Code(CompileResultCacheImpl):
     """How a compiled kernel is kept: as Numba keeps it, and the names that its code defines."""
 
-    def reduce(self, compiled: Any) -> tuple[Any, list[str]]:
-        """Returns what is kept of a kernel."""
+    def reduce(self, compiled: Any) -> tuple[Any, list[Any], list[str]]:
+        """Returns what is kept of a kernel, of the surroundings of functions in it, and the names."""
         module = compiled.library._get_module_for_linking()
         values = (*module.functions, *module.global_variables)
-        return super().reduce(compiled), [value.name for value in values if not value.is_declaration]
+        *kept, inner = super().reduce(compiled)
+        surroundings = [(each.globals["__name__"], each.consts, each.env_name) for each in inner]
+        return kept, surroundings, [value.name for value in values if not value.is_declaration]
 
-    def rebuild(self, target_context: Any, kept: tuple[Any, list[str]]) -> Any:
+    def rebuild(self, target_context: Any, kept: tuple[Any, list[Any], list[str]]) -> Any:
         """Returns the kernel again.
 
         What others may take in of it is read when one that is compiled does: half of what loading would take.
         """
-        ((name, kind, (code, to_take_in)), *others), names = kept
+        ((name, kind, (code, to_take_in)), *others), surroundings, names = kept
         target_context.codegen()._engine._defined_symbols.update(names)
-        compiled = super().rebuild(target_context, ((name, kind, (code, _nothing())), *others))
+        inner = [_surroundings(*each) for each in surroundings]
+        compiled = super().rebuild(target_context, ((name, kind, (code, _nothing())), *others, inner))
         compiled.library._get_module_for_linking = functools.cache(lambda: llvm.parse_bitcode(to_take_in))
         return compiled
 
@@ -35,8 +39,7 @@ class _Code(CompileResultCacheImpl):
 class KeptKernel(FunctionCache):
     """What was compiled of one kernel.
 
-    It is loaded without making the compiler ready, which takes 0.1 s. The modules of Numba's that a kernel needs beside
-    its code are named in what is kept, and loaded with it.
+    It is loaded without making the compiler ready, which takes 0.1 s.
     """
 
     _impl_class = _Code
@@ -46,6 +49,20 @@ class KeptKernel(FunctionCache):
         _name_runtime()
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
+
+
+def _surroundings(module: str, constants: list[Any], name: str) -> Environment:
+    """Returns what a function inside a kernel may read beside its arguments: its constants.
+
+    Numba would load its module too, 25 ms for those of arrays, but only what is not compiled reads from that.
+    """
+    found = lookup_environment(name)
+    if found is None:
+        found = Environment({"__name__": module})
+        found.consts[:] = constants
+        found.env_name = name
+        Environment._memo[name] = found
+    return found
 
 
 @functools.cache

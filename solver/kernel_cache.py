@@ -18,7 +18,7 @@ from pathlib import Path
 
 from . import sources
 
-FORMAT = 2  # counts up when `kept_kernels.py` keeps them in another way
+FORMAT = 3  # counts up when `kept_kernels.py` keeps them in another way
 CACHE_VARIABLE = "SINEW_KERNEL_CACHE"
 
 

@@ -27,6 +27,10 @@ def squares(values):
     return found
 
 @kernel()
+def count_of_empty(count):
+    return len(np.empty(count))
+
+@kernel()
 def sum_of_squares(values):
     total = 0.0
     for square in squares(values):
@@ -46,6 +50,10 @@ class Listener(event.Listener):
 names = []
 with event.install_listener("numba:compile", Listener()):
     print(kernels.squares(np.arange(4.0)), "squares" in names, "numba.cpython.setobj" in sys.modules)
+try:
+    kernels.count_of_empty(-1)
+except ValueError as problem:
+    print(problem, "numba.np.arrayobj" in sys.modules)
 # what was not compiled before is compiled beside what was loaded
 print(kernels.squares(np.arange(4)), len(kernels.squares.signatures))
 # what is compiled takes in what was loaded, also what Python may not call
@@ -63,10 +71,20 @@ def _used(folder: Path) -> list[str]:
 
 def test_what_is_kept_is_loaded_without_the_compiler(tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(KERNELS)
-    assert _used(tmp_path) == ["[0. 1. 4. 9.] True True", "[0. 1. 4. 9.] 2", "14.0"]
+    assert _used(tmp_path) == [
+        "[0. 1. 4. 9.] True True",
+        "negative dimensions not allowed True",
+        "[0. 1. 4. 9.] 2",
+        "14.0",
+    ]
     for kept in tmp_path.rglob("sum_of_squares*.nb?"):
         kept.unlink()
-    assert _used(tmp_path) == ["[0. 1. 4. 9.] False False", "[0. 1. 4. 9.] 2", "14.0"]
+    assert _used(tmp_path) == [
+        "[0. 1. 4. 9.] False False",
+        "negative dimensions not allowed False",
+        "[0. 1. 4. 9.] 2",
+        "14.0",
+    ]
 
 
 @kernel()
