@@ -17,11 +17,16 @@ import sys
 from pathlib import Path
 
 NAME = "sinew"
+# Threads of NumPy's matrix products otherwise spin for a while after each, on cores that kernels could use: a third of
+# what a small bake took of the processor.
+QUIET = {"OPENBLAS_THREAD_TIMEOUT": "4"}
 
 
 def main(arguments: list[str]) -> int:
     """Runs the command line and returns its exit code."""
     package, sites, rest = _parted(arguments)
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
     # The folder of this file is on the path, since it was started as a script; its modules are not top-level ones.
     here = Path(__file__).resolve().parent
     sys.path[:] = [folder for folder in sys.path if not folder or Path(folder).resolve() != here]
