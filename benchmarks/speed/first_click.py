@@ -21,7 +21,7 @@ REMARKS = {
     "without gain is told below. What is left are fewer and shorter kernels. Compiled ahead, no bake waits for it.",
     "fresh": "A process that is new has to load NumPy and Numba first, which takes {libraries:.2f} s by itself; a "
     "solver that waits takes {waiting:.2f} s to fill, bind and write the cube. What is left are three hundred modules "
-    "of Sinew's, half of whose time is that of making their data classes, and 21 compiled kernels. Blender keeps one "
+    "of Sinew's and 21 compiled kernels. Blender keeps one "
     "that waits.",
     "waiting": "The first step is there when the cube is filled, bound and written.",
     "compiled": "A kernel was called with other types than when it was compiled ahead.",
