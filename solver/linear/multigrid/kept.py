@@ -39,11 +39,11 @@ class KeptLevels:
         """Returns whether there are levels for matrices of a pattern."""
         return self._pattern is pattern
 
-    def levels(self, hierarchy: Hierarchy, is_free: Bools) -> Multigrid | None:
-        """Returns those of a hierarchy for the same free nodes, (n,); None: they were another's, or are so by now."""
+    def serve(self, hierarchy: Hierarchy, is_free: Bools) -> bool:
+        """Returns whether what was made last of a hierarchy is what was kept, for the same free nodes, (n,)."""
         made = self._multigrid
-        is_usable = made is not None and made.hierarchy is hierarchy and made.is_valid()
-        return made if is_usable and np.array_equal(self._is_free, is_free) else None
+        is_kept = made is not None and made.hierarchy is hierarchy and made.is_valid()
+        return is_kept and np.array_equal(self._is_free, is_free)
 
     @property
     def patience(self) -> int:

@@ -84,8 +84,8 @@ class EmbeddedLattices:
             iterations, residual = go_on(last_of(hierarchy), max_iterations)
             return iterations, residual, BOTH_ENDS + CYCLE * iterations
         before = 0
-        if kept and (levels := kept.levels(hierarchy, is_free)):
-            before, residual = go_on(levels, min(kept.patience, max_iterations))
+        if kept and kept.serve(hierarchy, is_free):
+            before, residual = go_on(last_of(hierarchy), min(kept.patience, max_iterations))
             if residual <= tolerance or before == max_iterations:
                 return before, residual, BOTH_ENDS + CYCLE * before
         levels = refresh(hierarchy, pattern, values, is_free)
