@@ -14,7 +14,7 @@ from .cycle import DENSE, GATHER, SPREAD, START, STEP
 # Chebyshev's iteration works on eigenvalues of D⁻¹ A from the largest down to it over REACH
 REACH = 12.0
 # One step is enough on the finest levels, of this number, where most of the time goes. A second one on the next to
-# finest took 2 to 10 % of the iterations away, and made them a sixth dearer at 400,000 tets
+# finest took 4 to 8 % of the iterations away, and all of them 3 to 4 % longer
 ONCE = 2
 # A sum of semi-definite matrices of four nodes each has no larger eigenvalue
 MOST_OF_TETS = 4.0
