@@ -29,8 +29,9 @@ STEPS, SAFETY = 10, 1.15
 # On the finest level, where they are dear, in fewer; there it counts how much the rows of any WINDOW grow in the last
 # one, since a single flat tet may have one twice as large as all the others. That was 0.82 to 1.08 times the true one
 # for ten meshes, with flat tets and without; a step of smoothing bears REACH / (REACH + 1) = 0.92 of it, and where what
-# is found times its factor of safety is less, a search finds out
-FEW_STEPS, SAFETY_OF_FEW, WINDOW = 4, 1.15, 8
+# is found times its factor of safety is less, a search finds out. With 1.15 flesh of an elbow bent to 150° did not come
+# to rest in 300 Newton iterations; with 1.3 it does in 63
+FEW_STEPS, SAFETY_OF_FEW, WINDOW = 4, 1.3, 8
 LEAST_GROWN = 1.0e-3  # of the mean: windows whose squares are less say nothing
 
 
