@@ -142,7 +142,7 @@ def test_a_step_of_small_tolerance_is_the_same_in_fewer_iterations(monkeypatch):
         assert report.converged
         found.append((state.v, report.iterations))
     np.testing.assert_allclose(found[1][0], found[0][0], atol=1e-6 * np.abs(found[0][0]).max())
-    assert found[1][1] <= PATIENCE < found[0][1] / 4  # at Δt = 0.1 s it is stiff: from the start
+    assert found[1][1] < 1.2 * PATIENCE < found[0][1] / 3  # at Δt = 0.1 s it is stiff: from the start
     assert Settings().tolerance > system.TIGHT  # what artists bake by default keeps its bits
 
 
