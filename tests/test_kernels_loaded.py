@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+from compile_listener import LISTENER
 from sinew.solver.jit import kernel
 
 KERNELS = """
@@ -41,14 +42,7 @@ USE = """
 import sys
 import numpy as np
 import kernels
-from numba.core import event
-class Listener(event.Listener):
-    def on_start(self, what):
-        names.append(what.data["dispatcher"].__name__)
-    def on_end(self, what):
-        pass
-names = []
-with event.install_listener("numba:compile", Listener()):
+with listening():
     print(kernels.squares(np.arange(4.0)), "squares" in names, "numba.cpython.setobj" in sys.modules)
 try:
     kernels.count_of_empty(-1)
@@ -63,7 +57,7 @@ print(kernels.sum_of_squares(np.arange(4.0)))
 
 def _used(folder: Path) -> list[str]:
     environment = {**os.environ, "SINEW_KERNEL_CACHE": str(folder / "kept")}
-    code = f"import sys; sys.path.insert(0, {str(folder)!r})\n" + USE
+    code = f"import sys; sys.path.insert(0, {str(folder)!r})\n" + LISTENER + USE
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.splitlines()

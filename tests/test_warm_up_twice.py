@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import sinew
+from compile_listener import LISTENER
 
 FOLDERS = """
 from sinew.solver import warm_process
@@ -40,20 +41,14 @@ from sinew.solver import warm_touching
 from sinew.solver.warm_step import compile_step
 compile_step()
 warm_touching.compile_touching()
-from numba.core import event
-class Listener(event.Listener):
-    def on_start(self, what):
-        names.append(what.data["dispatcher"].__name__)
-    def on_end(self, what):
-        pass
-names, reports, advance = [], [], warm_touching.advance_frame
+reports, advance = [], warm_touching.advance_frame
 warm_touching.advance_frame = lambda *of: reports.append(advance(*of))
-with event.install_listener("numba:compile", Listener()):
+with listening():
     warm_touching.compile_touching()
 assert not names, names
 assert reports[-1].contacts > 0
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    ended = subprocess.run([sys.executable, "-c", LISTENER + code], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
 
 
@@ -80,22 +75,17 @@ from sinew.solver import warm_bake, warm_up
 from sinew.solver.warm_scene import everything, falling, hanging, small
 for scene in (falling(), hanging(), everything()):
     warm_up.warm_up(scene, print)
-from numba.core import event
-class Listener(event.Listener):
-    def on_start(self, what):
-        names.append(what.data["dispatcher"].__name__)
-    def on_end(self, what):
-        pass
-names = []
 scenes = [falling(), hanging()]
 scenes += [dataclasses.replace(scene, colliders=()) for scene in scenes]
-with event.install_listener("numba:compile", Listener()):
+with listening():
     for scene in scenes:
         assert warm_up.is_compiled(scene)
         warm_bake.run(small(scene), lambda: None)
 assert not names, names
 """
-    ended = subprocess.run([sys.executable, "-c", "import dataclasses" + code], capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", "import dataclasses" + LISTENER + code], capture_output=True, text=True
+    )
     assert ended.returncode == 0, ended.stderr
 
 

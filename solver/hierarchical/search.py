@@ -101,7 +101,7 @@ def search(
         )
     found = sums.islands(r, r) / scale
     residual = float(np.sqrt(found.max(initial=0.0)))
-    return Solved(iterations, residual, bool(residual <= tolerance))
+    return Solved(iterations, residual, bool(residual <= tolerance), work=float(iterations))
 
 
 def _descend(

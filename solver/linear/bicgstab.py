@@ -68,7 +68,7 @@ def solve_unsymmetric(
             )  # fmt: skip
             iterations = max(iterations, count)
             residual = max(residual, left) if left == left else left
-    return Solved(int(iterations), float(residual), bool(residual <= tolerance))
+    return Solved(int(iterations), float(residual), bool(residual <= tolerance), work=float(iterations))
 
 
 # Vectors in the work space, (7, n, 3)

@@ -37,7 +37,7 @@ LEAST_GROWN = 1.0e-3  # of the mean: windows whose squares are less say nothing
 
 @dataclass(frozen=True)
 class Work:
-    """Arrays that every `refresh` of a hierarchy writes anew, but for the last six.
+    """Arrays that every `refresh` of a hierarchy writes anew, but for the last five.
 
     Attributes:
         refreshed: How often it was done, (1,).
