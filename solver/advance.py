@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ from .errors import SolveFailed
 from .heat import advance_heat, extremes, factors
 from .integrators.conventions import ASTRAY
 from .integrators.report import StepReport
+from .late_dataclass import dataclass
 from .move import move
 from .plastic import flow, largest_plastic_strain
 from .pose_ahead import PoseAhead, arrive, set_out

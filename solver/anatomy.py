@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from .arrays import Floats, Indices
+from .late_dataclass import dataclass
 
 # how flesh moves (`Flesh.motion`), its laws (`Flesh.law`), and how it steps where it is dynamic (`Flesh.scheme`)
 QUASISTATIC, DYNAMIC = "quasistatic", "dynamic"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import time as clock
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ from .break_up import pieces_at_limit
 from .cache import CacheHead, CacheWriter, WritesBehind
 from .errors import Cancelled, SinewError, StorageFailed
 from .event_stream import plain
+from .late_dataclass import dataclass
 from .quasistatic.progress import Progress
 from .sheets_inside import sheets_inside
 from .simulation import Simulation

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from .arrays import Bools, Floats
 from .integrators.outside import Points
+from .late_dataclass import dataclass
 from .model import Model
 from .pose_ahead import PoseAhead
 from .simulation import Simulation

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from .errors import SinewError
 from .fracture.bodies import FractureBodies
 from .fracture.broken_skins import BreakingSkins
 from .heat import HeatBodies
+from .late_dataclass import dataclass
 from .model import BodyRange, Model
 from .pins import BodyPins
 from .plastic import PlasticBody

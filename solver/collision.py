@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from .arrays import Floats, Indices
+from .late_dataclass import dataclass
 
 # which sides of a collider's faces bodies are kept on (`Collider.sides`)
 AUTO, FRONT, BOTH = "auto", "front", "both"

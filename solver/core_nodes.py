@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from .arrays import Floats, Indices
+from .late_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

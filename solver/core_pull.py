@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .arrays import Floats, Indices, floats
 from .core_nodes import AxisMotion, RigidCore
 from .errors import SolveFailed
 from .integrators.outside import Points
+from .late_dataclass import dataclass
 from .model import Model
 from .scene import Body, Scene
 from .state import State

@@ -6,8 +6,6 @@ A binding is never found again by position: later several tets may lie in the sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from .arrays import Floats, Indices, floats, indices
@@ -15,6 +13,7 @@ from .geometry.box_tree import build_box_tree
 from .geometry.chunks import run_in_chunks
 from .geometry.point_tet import barycentric_rows, find_tets
 from .jit import kernel
+from .late_dataclass import dataclass
 
 AT_ONCE = 8192  # points that one thread interpolates at a time: fewer cost more in waiting than they bring
 

@@ -8,7 +8,7 @@ factor of two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from .late_dataclass import dataclass
 
 OPENSTAX = "OpenStax, University Physics 1, Table 6.1"
 

@@ -12,7 +12,7 @@ Only contacts that push count, and sticking ones bear no more than Coulomb's μ 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from .elements.assembly import assemble
 from .elements.corotational import warp_tets
 from .elements.record import PLAIN
 from .integrators.outside import Points
+from .late_dataclass import dataclass
 from .linear.pcg import solve
 from .linear.points import add_points
 from .model import Model

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .arrays import Floats, Indices, floats
 from .geometry.nearest import nearest
+from .late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

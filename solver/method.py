@@ -7,7 +7,8 @@ The papers' names: MDMJC02 warped stiffness, HS04 polar, hybrid and hierarchical
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from .late_dataclass import dataclass
 
 LINEAR, VERTEX_WARP, POLAR, QR = "linear", "vertex-warp", "polar", "qr"
 GREEN, HYBRID, HIERARCHICAL = "green", "hybrid", "hierarchical"

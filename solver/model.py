@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from .arrays import Floats, Indices, floats, indices
 from .core_nodes import RigidCore
 from .errors import BadInput
+from .late_dataclass import dataclass
 from .levels import Levels
 from .linear.pattern import BlockPattern, block_pattern, island_starts
 from .materials.elastic import lame

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from .arrays import Floats, Indices, floats
+from .late_dataclass import dataclass
 from .linear.pattern import block_pattern, island_starts
 from .model import BodyRange, Model
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import os
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from .disk import PART, rename, write_all
+from .late_dataclass import dataclass
 
 SIGNATURE = b"POINTCACHE2\0"
 VERSION = 1

@@ -16,7 +16,7 @@ An affine motion of the targets is thereby followed to round-off: parts 2 and 3 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ import numpy as np
 from .affine_targets import follow_affine
 from .arrays import Floats, Indices, floats
 from .geometry.connected import connected
+from .late_dataclass import dataclass
 from .local_motions import (
     Motions,
     inverse_of,

@@ -13,7 +13,7 @@ Weight w < 1 is a spring of stiffness w · pin_stiffness · (the vertex's share 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,7 @@ from .embedding import Binding
 from .errors import SolveFailed
 from .geometry.nearest import nearest
 from .integrators.outside import Points
+from .late_dataclass import dataclass
 from .materials.elastic import youngs_modulus
 from .model import Model
 from .pin_regions import HeldRegion, find_regions, make_region, tells_rotation

@@ -7,9 +7,8 @@ stood still and then jumped, what lies on it would be inside it, where no contac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .arrays import Floats
+from .late_dataclass import dataclass
 from .simulation import Simulation
 
 

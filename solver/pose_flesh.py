@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from .flesh.pose_contact import PoseContact
 from .flesh.same_again import LOST, as_before, remember
 from .gravity import gravity_at
 from .integrators.outside import Points
+from .late_dataclass import dataclass
 from .model import Model
 from .present_model import present_model
 from .quasistatic.held import Held

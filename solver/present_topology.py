@@ -6,7 +6,7 @@ Nothing of the steps in between enters, so a resumed bake gets the same arrays a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from .contact.points import ContactPoints
 from .core_nodes import RigidCore
 from .fracture.bodies import FractureBodies
 from .fracture.copies import find_copies
+from .late_dataclass import dataclass
 from .linear.quick_pattern import quick_pattern
 from .model import BodyRange, Model
 from .state import State

@@ -15,11 +15,11 @@ that a crack takes per area, the toughness is K = √(E G).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from .arrays import Floats
+from .late_dataclass import dataclass
 from .scene import Fracture, Heat, Material, Plasticity
 
 NEARLY_INCOMPRESSIBLE = 0.45

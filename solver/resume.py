@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from .cache import CacheHead, CacheReader, is_cache
 from .cache.layout import HEAD_FILE
 from .embedding import Binding
 from .errors import StorageFailed
+from .late_dataclass import dataclass
 from .scene import Scene
 from .state import State
 from .stored_mesh import fits, from_arrays

@@ -6,11 +6,12 @@ Source: Müller, Dorsey, McMillan, Jagnow, Cutler (2002), sections 4.3 and 4.4: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from .arrays import Floats
+from .late_dataclass import dataclass
 
 Vector = tuple[float, float, float]
 

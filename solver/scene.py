@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ from .arrays import Floats, Indices, digest
 from .collision import Collider as Collider
 from .collision import Collision
 from .errors import StorageFailed
+from .late_dataclass import dataclass
 from .method import Method
 from .rigid_core_settings import Core
 from .stored_tree import from_tree, to_tree

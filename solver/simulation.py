@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from .build import Built
 from .contact.pressed import Pressed, pressed
 from .contact.response import ContactStep
+from .late_dataclass import dataclass
 from .linear.multigrid.kept import KeptLevels
 from .scene import Scene
 from .state import State

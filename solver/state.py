@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
 from .arrays import Floats, floats
+from .late_dataclass import dataclass
 
 FIELD_PREFIX = "field."
 

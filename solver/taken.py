@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from .attributes.ply import ply_bytes
 from .attributes.spread import at_vertices
 from .cache import CacheHead, Frame
 from .finish.kept import attribute_name, breakable, sample_arrays
+from .late_dataclass import dataclass
 from .object_space import in_object_space
 from .simulation import Simulation
 from .topology import Topology

@@ -7,9 +7,8 @@ Tets are never added, removed or renumbered, and never change their rest shape, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .arrays import Indices
+from .late_dataclass import dataclass
 from .state import State
 
 TETS = "topology.tets"

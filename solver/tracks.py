@@ -16,13 +16,13 @@ import json
 import os
 import time as clock
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from .arrays import Floats, digest
 from .errors import StorageFailed
+from .late_dataclass import dataclass
 
 KINDS = ("linear", "step", "rigid")
 COMPLETE = "complete"

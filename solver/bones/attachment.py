@@ -15,7 +15,6 @@ Pieces of a mesh that deforms count as bones of their own (`pieces.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from ..anatomy import Bone
 from ..arrays import Bools, Floats, Indices
 from ..geometry.bvh import build_bvh
 from ..geometry.closest import Closest, closest_points
+from ..late_dataclass import dataclass
 from ..scene import Body
 from .joints import clears, joints
 from .pieces import Piece

@@ -8,13 +8,14 @@ where both hold a node the pins have it.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
 from ..errors import SinewError
 from ..integrators.outside import Points
+from ..late_dataclass import dataclass
 from ..model import Model
 from ..state import State
 from ..tracks import TrackReader

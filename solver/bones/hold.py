@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..anatomy import Bone
 from ..arrays import Floats, Indices
+from ..late_dataclass import dataclass
 from ..tracks import TrackReader
 from .motion import Motion
 from .turned import count_turned

@@ -7,11 +7,10 @@ surface have given. That is exact where those move by an affine motion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices, floats
+from ..late_dataclass import dataclass
 from ..linear.laplacian import laplacian
 from ..linear.pattern import BlockPattern, block_pattern
 from ..linear.pcg import solve

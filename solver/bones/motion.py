@@ -14,13 +14,12 @@ An affine motion of the vertices is thereby followed to round-off.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..anatomy import Bone
 from ..arrays import Bools, Floats, Indices, floats
 from ..errors import BadInput, SolveFailed
+from ..late_dataclass import dataclass
 from ..local_motions import (
     Chained,
     Motions,

@@ -7,7 +7,7 @@ part of that one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..geometry.connected import connected
 from ..geometry.surface import Surface
 from ..geometry.welding import weld
 from ..geometry.winding import winding_numbers
+from ..late_dataclass import dataclass
 from ..tracks import TrackReader
 
 MOST = 400  # pieces; a mesh of more is no skeleton, and stays whole

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..anatomy import Bone
@@ -14,6 +12,7 @@ from ..geometry.closest import Closest, closest_points
 from ..geometry.enclosure import has_inside
 from ..geometry.surface import make_surface
 from ..geometry.winding import winding_numbers
+from ..late_dataclass import dataclass
 
 PAINTED = 0.5  # where paint is above this, it says yes
 # a line is found as a triangle without area

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..disk import named_errors, write_whole
 from ..errors import BadInput, StorageFailed
+from ..late_dataclass import dataclass
 from ..scene import Scene
 from .layout import HEAD_FILE, is_key
 

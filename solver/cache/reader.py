@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import StorageFailed
+from ..late_dataclass import dataclass
 from ..pc2 import read_head, read_samples
 from . import layout
 from .head import CacheHead

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from ..late_dataclass import dataclass
 
 ASTRAY = 1.0  # residual of a step that leaves more than all that it is made of (`integrators/flesh_step.py`)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..errors import BadInput
 from ..geometry.bvh import Bvh, build_bvh
 from ..geometry.enclosure import has_inside, signed_volume
 from ..geometry.surface import make_surface
+from ..late_dataclass import dataclass
 from ..scene import Settings
 from ..skins.deforming import DeformingCollider, frame_at
 from ..tracks import TrackReader, turn_and_stretch

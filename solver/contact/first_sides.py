@@ -8,7 +8,7 @@ behind it, has come from nowhere; its tet lies on the side of the body.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..arrays import Floats
 from ..geometry.bvh import Bvh, build_bvh
 from ..geometry.closest import closest_points
+from ..late_dataclass import dataclass
 from ..model import Model
 from ..skins.deforming import is_active
 from ..skins.skin import Skins

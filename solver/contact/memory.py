@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices
+from ..late_dataclass import dataclass
 from ..state import State
 
 PREFIX = "contact."

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Floats, Indices
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from .colliders import BuiltCollider
 from .memory import Memory
 from .points import ContactPoints, place

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from ..arrays import Floats, Indices, floats
 from ..jit import kernel
+from ..late_dataclass import dataclass
 
 STIFFNESS = 100.0  # contact stiffness per area over Young's modulus / tet size
 POINT_STIFFNESS = 3.0  # least stiffness of a single point over Young's modulus · tet size

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..arrays import Floats, Indices
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from .response import ContactStep
 
 NO_ROWS = np.zeros(0, np.int64)

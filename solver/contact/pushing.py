@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
+from ..late_dataclass import dataclass
 from .legs import LEGS
 from .skin_ties import Tie
 

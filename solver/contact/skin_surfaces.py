@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from ..arrays import Floats, Indices, floats, indices
 from ..embedding import bind
+from ..late_dataclass import dataclass
 from ..materials.elastic import youngs_modulus
 from ..model import Model
 from ..scene import Scene

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import Floats, Indices
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from .legs import LEGS
 
 EPSILON = 1.0e-30

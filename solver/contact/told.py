@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..arrays import Floats
+from ..late_dataclass import dataclass
 from ..skins.deforming import DeformingCollider, is_active
 from ..skins.places import fill_collider
 from ..skins.skin import Skins

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices
+from ..late_dataclass import dataclass
 from .collide import collide_mesh, collide_plane
 from .colliders import BuiltCollider
 from .memory import Memory

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices, indices
 from ..geometry.welding import sides
+from ..late_dataclass import dataclass
 from .general_position import Points
 from .tet_complex import TetComplex
 from .triangle_sides import meets, triangle_sides

@@ -8,13 +8,12 @@ alone fits together everywhere. The surface that comes out has the true position
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices
 from ..jit import kernel
+from ..late_dataclass import dataclass
 
 NODES_MOVE = 2.0e-10  # of the median edge: tets that touch the surface within 1e-9 were taken (cover.SLACK)
 VERTICES_MOVE = 1.0e-12  # of the size: triangles without area get one

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices
+from ..late_dataclass import dataclass
 
 # Face i is opposite to node i, its corners counterclockwise seen from outside of a positive tet.
 FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])

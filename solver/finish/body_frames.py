@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices, floats, indices
 from ..cache import CacheReader, Frame
+from ..late_dataclass import dataclass
 from ..stored_mesh import from_arrays
 from . import kept
 

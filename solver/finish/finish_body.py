@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from ..cutting.cut_surface import CutSurface
 from ..disk import npz_bytes, sync_all, write_whole
 from ..embedding import Binding
 from ..errors import BadInput
+from ..late_dataclass import dataclass
 from ..model import rest_shapes
 from ..object_space import in_object_space
 from ..pc2 import WholePc2, read_samples

@@ -9,12 +9,11 @@ long as the copies hang on the same nodes they are then drawn by the same sum.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Floats, Indices, floats, indices
 from ..embedding import Binding, interpolate
+from ..late_dataclass import dataclass
 
 ON_A_FACE = 1e-6  # weight of a node that not all copies have: above it they are not one point
 NOTHING = 1e-10  # weight below which a point does not hang on a node

@@ -7,7 +7,7 @@ Bodies whose formulation is Green's or the hybrid one move as dynamic flesh does
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..anatomy import DYNAMIC, QUASISTATIC, Flesh
 from ..hierarchical.numbers import level_numbers
@@ -16,6 +16,7 @@ from ..hyperelastic.laws import EXTENDED
 from ..integrators.by_newton import LAW_OF, scheme_of
 from ..integrators.flesh import DynamicFlesh, dynamic_flesh
 from ..integrators.held_shear import pressure_alone
+from ..late_dataclass import dataclass
 from ..method import BY_NEWTON
 from ..model import Model
 from ..part_model import PartModel, part_model

@@ -9,12 +9,12 @@ clearly lower energy is taken; of those that are as good, the one near the sampl
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
 from ..integrators.outside import Points
+from ..late_dataclass import dataclass
 from ..model import Model
 from ..quasistatic.contact import Touching, solve_in_contact
 from ..quasistatic.held import Held

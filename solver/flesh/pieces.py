@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Indices
 from ..geometry.connected import pieces
 from ..integrators.outside import Points
+from ..late_dataclass import dataclass
 from ..model import Model
 from ..quasistatic.held import Held
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ..arrays import Bools, Floats, floats
 from ..chance import draw
 from ..errors import BadInput
 from ..geometry.surface import Surface
+from ..late_dataclass import dataclass
 from ..model import Model, rest_shapes
 from ..painted import carried_inward
 from ..scene import Body, Scene

@@ -11,7 +11,6 @@ can be found again when more faces break.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ from ..geometry.bvh import build_bvh
 from ..geometry.enclosure import has_inside
 from ..geometry.surface import Surface
 from ..geometry.winding import winding_numbers
+from ..late_dataclass import dataclass
 from ..materials.elastic import youngs_modulus
 from ..model import Model
 from ..scene import Scene

@@ -16,7 +16,7 @@ triangles have keys that never change: those of the whole skin go first, then 4 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from ..contact.points import ContactPoints, contact_points
 from ..contact.skin_surfaces import NOT_LOOKED_FOR, SkinSurfaces
 from ..geometry.bvh import build_bvh
 from ..geometry.closest import closest_points
+from ..late_dataclass import dataclass
 from ..materials.elastic import youngs_modulus
 from ..model import Model
 from ..skins.make import nodes_of

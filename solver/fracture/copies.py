@@ -8,12 +8,13 @@ faces, and a piece is what nodes connect. The parted faces say all: the order in
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..arrays import Bools, Indices
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from ..tetrahedralize.tet_mesh import TetMesh
 from .neighbours import find_neighbours
 

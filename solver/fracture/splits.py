@@ -12,14 +12,13 @@ Source: Müller and Gross 2004, section 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
 from ..chance import draw
 from ..elements.stress import elastic_stress, normal_at_rest, principal_stresses
 from ..geometry.connected import connected
+from ..late_dataclass import dataclass
 from ..model import Model
 from .bodies import ORDER, BreakableBody
 from .crumbs import leaves_crumb

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices, floats
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from .bvh import STACK_SIZE, Bvh
 from .chunks import run_in_chunks
 from .closest_on_triangle import closest_on_triangle

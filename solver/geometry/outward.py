@@ -10,11 +10,10 @@ What is done, and what is left alone:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
+from ..late_dataclass import dataclass
 from .bvh import build_bvh
 from .orientation import consistent_faces
 from .surface import Surface

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices, floats, indices
 from ..errors import BadInput
+from ..late_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ its mass takes up comes 1 / s times as fast through the surface and from sources
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
+from ..late_dataclass import dataclass
 from ..linear.pattern import BlockPattern
 from ..model import Model
 from ..scene import Heat, Scene

@@ -9,11 +9,10 @@ something hot would at first become colder. Tets that no longer share a node exc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Floats, Indices, floats
+from ..late_dataclass import dataclass
 from ..model import Model
 
 

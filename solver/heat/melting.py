@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Bools, Floats, floats
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from ..model import Model
 from ..scene import Body, Plasticity
 from ..state import State

@@ -9,7 +9,6 @@ ends smoothly at r, and how finely the material is cut into tets changes nothing
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from ..geometry.bvh import Bvh, build_bvh
 from ..geometry.enclosure import has_inside
 from ..geometry.surface import make_surface
 from ..geometry.winding import winding_numbers
+from ..late_dataclass import dataclass
 from ..scene import HeatSource
 from ..tracks import TrackReader, turn_and_stretch
 from .exchange import fall_off

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..arrays import Floats, Indices
+from ..late_dataclass import dataclass
 from ..levels import Levels
 from ..linear.pattern import BlockPattern
 from ..model import Model

@@ -13,12 +13,13 @@ which is a problem of coarse quantities alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..arrays import Bools, Floats
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from ..linear.block_row import multiply_row
 from ..linear.pattern import BlockPattern
 from .body import LevelBody

@@ -7,7 +7,6 @@ of blocks of A_l with weights 1, ½ and ¼ that depend on the mesh alone: one sp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats
+from ..late_dataclass import dataclass
 from ..levels import Levels
 from ..linear.pattern import BlockPattern, block_pattern
 from .means import coarse_blocks

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Floats, Indices, floats, indices
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from ..levels import Levels, nodes_of, refined
 from ..linear.threes import add, load, nothing, numbers, store, three
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from ..arrays import Floats, Indices
 from ..geometry.chunks import run_parts
+from ..late_dataclass import dataclass
 from ..linear.pattern import BlockPattern
 from ..linear.second_ring import second_ring
 from ..model import Model

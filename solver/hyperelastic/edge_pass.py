@@ -7,13 +7,13 @@ need no tets: they are minus the sum of their row. No two threads write to the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..arrays import Indices
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from ..linear.pattern import BlockPattern, Unsigned
 from ..linear.threes import add, load, nothing, numbers, prefetch, store, three
 from .tet_pass import BLOCKS, RECORD

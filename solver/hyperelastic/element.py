@@ -14,7 +14,6 @@ and `whole_tangent` returns all of K, with a pattern of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ import numpy.typing as npt
 from ..arrays import Floats
 from ..errors import BadInput
 from ..geometry.chunks import run_parts
+from ..late_dataclass import dataclass
 from ..linear.pattern import BlockPattern
 from ..model import Model
 from .added import AddedTerm, add_term

@@ -7,7 +7,7 @@ Source: Morton 1966, A computer oriented geodetic data base and a new technique 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices
+from ..late_dataclass import dataclass
 from ..linear.pattern import Unsigned
 from ..model import Model
 from .edge_pass import MANY

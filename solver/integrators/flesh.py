@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..hyperelastic.element import (
     whole_tangent,
 )
 from ..hyperelastic.node_averages import Averaged
+from ..late_dataclass import dataclass
 from ..linear.pattern import BlockPattern
 from ..model import Model
 from ..part_model import PartModel, part_model

@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 
 from ..arrays import Floats
 from ..elements.inversion import count_inverted
+from ..late_dataclass import dataclass
 from ..model import Model
 from ..scene import Settings
 from ..state import State

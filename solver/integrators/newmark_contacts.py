@@ -7,13 +7,14 @@ found for the step as a whole (`flesh_step.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices, floats
+from ..late_dataclass import dataclass
 from ..model import Model
 from .outside import Outside, Pairs, Points
 from .paired import forces_of

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
+from ..late_dataclass import dataclass
 
 
 @dataclass

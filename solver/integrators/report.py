@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..arrays import Floats
+from ..late_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices
 from ..elements.record import record_length
+from ..late_dataclass import dataclass
 from ..linear.pattern import BlockPattern
 from ..model import Model
 

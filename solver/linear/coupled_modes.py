@@ -8,12 +8,11 @@ layer of nodes, in every iteration.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Bools, Floats
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from .coarse_factor import Arrangement, Whole, arrange, factor_rows, solve_rows
 from .pattern import BlockPattern
 from .threes import add, add_cross, load, nothing, numbers, store

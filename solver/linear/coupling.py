@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
+from ..late_dataclass import dataclass
 from .coarse_factor import Arrangement, Whole, join
 
 

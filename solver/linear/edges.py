@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..late_dataclass import dataclass
 from .pattern import BlockPattern, Unsigned
 
 _FIRST, _SECOND = np.array([0, 0, 0, 1, 1, 2]), np.array([1, 2, 3, 2, 3, 3])  # corners of the six edges of a tet

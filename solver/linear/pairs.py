@@ -6,13 +6,14 @@ The wide pattern is kept while the same tets act on each other, or fewer: blocks
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..arrays import Indices
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from .coupling import Whole, coupling_of
 from .pattern import BlockPattern
 from .widening import Widened, widen

@@ -6,12 +6,12 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Indices
+from ..late_dataclass import dataclass
 from .coupling import Coupling, Whole
 
 # kernels index with unsigned numbers: with signed ones Numba adds a wrap-around to every access

@@ -14,13 +14,13 @@ decomposition and multigrid methods: A-DEF2, which takes back what round-off bri
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import Bools, Floats, floats
 from ..geometry.chunks import run_in_chunks
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from .coupled_modes import CoupledModes, balance_coupled, coupled_modes, places
 from .pattern import BlockPattern
 from .tet_products import TetProducts

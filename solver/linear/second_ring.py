@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Bools
+from ..late_dataclass import dataclass
 from .pattern import BlockPattern, Unsigned
 
 

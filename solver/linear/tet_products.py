@@ -11,12 +11,11 @@ of those of the tet.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Floats, Indices
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from .pattern import BlockPattern
 from .row_passes import ACTIVE, VECTORS, Q
 from .threes import add, add_products, load, nothing, numbers, store, three, total

@@ -4,12 +4,13 @@ neighbours."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..arrays import Floats, Indices
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from .pattern import BlockPattern, Unsigned
 
 SPREAD = 1 << 30  # more than any number of blocks

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from ..arrays import Floats, Indices, floats, indices
 from ..errors import BadInput, SinewError
 from ..geometry.flat import FLAT
+from ..late_dataclass import dataclass
 from ..tetrahedralize.quality import signed_volumes
 from ..tetrahedralize.tet_mesh import Filling, TetMesh
 from .surfaces import in_short

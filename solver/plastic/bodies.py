@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..arrays import Floats
 from ..errors import SolveFailed
 from ..heat import plasticity_of
+from ..late_dataclass import dataclass
 from ..model import Model
 from ..painted import carried_inward
 from ..scene import Plasticity, Scene

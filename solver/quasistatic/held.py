@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from ..arrays import Bools, Floats, Indices
 from ..errors import BadInput
 from ..geometry.connected import pieces
+from ..late_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

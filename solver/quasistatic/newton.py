@@ -12,12 +12,12 @@ Source: S07, chapter 3; tolerances of the linear solves: Eisenstat and Walker 19
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import Floats
 from ..hyperelastic.element import Hyperelastic
+from ..late_dataclass import dataclass
 from ..model import Model
 from .forgetting import FLAT, forgotten
 from .held import Held

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Floats
 from ..hyperelastic.element import Hyperelastic
+from ..late_dataclass import dataclass
 from ..model import Model
 from .held import Held
 from .newton import Equilibrium, solve

@@ -8,13 +8,14 @@ and a tangent without the blocks between them holds both where they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from ..linear.pattern import BlockPattern, chunks_of
 from ..linear.widening import Widened, widen
 

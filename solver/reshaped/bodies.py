@@ -7,13 +7,13 @@ It is kept in the state, per node of the body as it was built, as `rest.KEY` [m]
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import Floats, Indices, floats
 from ..embedding import Binding
 from ..errors import SolveFailed
+from ..late_dataclass import dataclass
 from ..model import Model
 from ..model import rest_shapes as shapes_of
 from ..scene import Body, Scene, Settings

@@ -12,13 +12,12 @@ varies from tet to tet.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Floats, Indices, floats
 from ..contact.points import place_points
 from ..embedding import Binding
+from ..late_dataclass import dataclass
 from ..linear.laplacian import laplacian, place
 from ..linear.pattern import BlockPattern, block_pattern, island_starts
 from ..linear.pcg import Solved, solve

@@ -8,11 +8,10 @@ what a hinge or held nodes keep it from, is no part of u = u0 + C y = (V, ω).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Floats
+from ..late_dataclass import dataclass
 from .motion import CoreBody, across, axis_speed
 
 POINTS = 3

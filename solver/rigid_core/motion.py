@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Floats
 from ..core_nodes import RigidCore
+from ..late_dataclass import dataclass
 from ..model import Model
 
 

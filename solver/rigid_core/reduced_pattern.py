@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ..arrays import Indices
 from ..core_nodes import RigidCore
+from ..late_dataclass import dataclass
 from ..linear.pattern import BlockPattern, chunks_of
 from .freedom import POINTS
 

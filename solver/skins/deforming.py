@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..collision import BOTH, FRONT, Collider
 from ..errors import BadInput
 from ..geometry.enclosure import has_inside, signed_volume
 from ..geometry.surface import make_surface
+from ..late_dataclass import dataclass
 from ..scene import Settings
 from ..tracks import TrackReader
 from .jumps import Distance, arrives, ends_of_step

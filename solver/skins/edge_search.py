@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices
+from ..late_dataclass import dataclass
 from .candidates import find_bounds, find_pairs, find_way
 from .edge_crossings import find_edge_crossings, find_nearest_edges
 from .edges import SharpEdges, Whole

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from ..arrays import Bools, Floats, Indices, floats, indices
 from ..geometry.connected import connected
 from ..geometry.surface import Surface
 from ..geometry.welding import sides, weld
+from ..late_dataclass import dataclass
 from .tree import SkinTrees, make_trees
 
 Whole = npt.NDArray[np.int64]

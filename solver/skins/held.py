@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from ..arrays import Bools, Floats, Indices, floats
 from ..geometry.bvh import build_bvh
 from ..geometry.winding import winding_numbers, winding_numbers_of_all
 from ..jit import kernel
+from ..late_dataclass import dataclass
 from .nearest import EDGE, SAME_WAY, find_nearest, frame_of
 from .skin import SLOTS, Known, Signs, Skins, Whole
 

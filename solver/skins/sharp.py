@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Bools, Floats, Indices, floats, indices
 from ..geometry.surface import Surface
 from ..geometry.welding import sides, weld
+from ..late_dataclass import dataclass
 
 MOST_POINTS = 20_000
 TIP, SPIKE = 0.7, 0.5  # cosine between normals of a vertex and of one of its faces below which it is a tip, a spike

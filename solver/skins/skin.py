@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices
+from ..late_dataclass import dataclass
 from .edges import SharpEdges
 from .tree import SkinTrees, make_trees
 

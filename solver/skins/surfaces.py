@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Floats, Indices, floats, indices
@@ -13,6 +11,7 @@ from ..geometry.orientation import consistent_faces
 from ..geometry.outward import look_outward
 from ..geometry.surface import Surface
 from ..geometry.welding import distinct_faces, weld
+from ..late_dataclass import dataclass
 from ..tetrahedralize.tet_mesh import TetMesh
 from .deforming import DeformingCollider
 from .split_edges import split_edges

@@ -8,13 +8,12 @@ empty: halves of a node are equal, so that boxes are as small as they can be.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Floats, Indices
 from ..jit import kernel
+from ..late_dataclass import dataclass
 
 Whole = npt.NDArray[np.int64]
 LEAF_SIZE = 4

@@ -8,12 +8,12 @@ per cell. Each has two long edges of length a that do not touch, and four short 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices
+from ..late_dataclass import dataclass
 
 
 @dataclass(frozen=True)

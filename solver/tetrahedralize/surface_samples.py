@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Floats, Indices
 from ..embedding import closest_tets
 from ..geometry.surface import Surface
+from ..late_dataclass import dataclass
 from .tet_mesh import Filling
 
 SPACING = 0.25  # of the tet size

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Floats, Indices
+from ..late_dataclass import dataclass
 
 
 class Filling(NamedTuple):

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..arrays import Bools, Floats, floats
 from ..geometry.chunks import run_ranges
+from ..late_dataclass import dataclass
 from ..linear.pattern import BlockPattern
 from ..method import EDGES, VERTEX_WARP, Method
 from ..model import BodyRange, Model

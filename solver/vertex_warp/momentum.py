@@ -16,12 +16,11 @@ Source: MDMJC02, section 3, after Desbrun et al. 1999; the condition by own deri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Bools, Floats
 from ..geometry.chunks import run_ranges
+from ..late_dataclass import dataclass
 from ..linear.pattern import BlockPattern, with_coupled
 from ..linear.rigid_modes import RigidModes, balance, is_any_free, rigid_modes
 from ..model import Model

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..arrays import Floats
 from ..elements.assembly import assemble
 from ..elements.cauchy import warp_linear
 from ..elements.record import PLAIN
+from ..late_dataclass import dataclass
 from ..linear.pattern import BlockPattern, Unsigned
 from ..method import EDGES, SPRINGS, Method
 from ..model import BodyRange, Model

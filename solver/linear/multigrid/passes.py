@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Floats, Indices
+from ...late_dataclass import dataclass
 from .cycle import DENSE, GATHER, SPREAD, START, STEP
 
 # Chebyshev's iteration works on eigenvalues of D⁻¹ A from the largest down to it over REACH

@@ -10,8 +10,6 @@ surface at rest says whether that is inside.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...arrays import Floats, Indices
@@ -19,6 +17,7 @@ from ...contact.points import ContactPoints
 from ...geometry.box_tree import LEAF_SIZE, build_box_tree
 from ...geometry.chunks import run_in_chunks
 from ...jit import kernel
+from ...late_dataclass import dataclass
 from ...model import Model
 from .places import Places
 

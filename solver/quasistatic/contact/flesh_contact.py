@@ -9,7 +9,7 @@ covers at rest, where shells cross in one mesh of tets, are inside for good, and
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ...arrays import Bools, Floats, Indices
 from ...contact.colliders import BuiltCollider
 from ...contact.points import ContactPoints, place_points
 from ...geometry.closest import closest_points
+from ...late_dataclass import dataclass
 from ...materials.elastic import youngs_modulus
 from ...model import Model
 from ...part_model import PartModel

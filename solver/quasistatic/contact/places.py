@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Floats, Indices
+from ...late_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,13 @@ stays where it is (`tying.beside`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...arrays import Bools, Floats
+from ...late_dataclass import dataclass
 from ..ties import Ties
 from .places import Meetings
 from .tying import beside, heights, moves, push_nodes, tie

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...arrays import Floats, Indices
+from ...late_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from ...geometry.surface import Surface
 from ...geometry.welding import weld
 from ...geometry.winding import winding_numbers
 from ...jit import kernel
+from ...late_dataclass import dataclass
 from ...model import Model
 from .render_surface import RenderSurface
 

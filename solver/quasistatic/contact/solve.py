@@ -10,10 +10,11 @@ end what there is at a fresh look counts, and a solve that has not arrived by th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...arrays import Floats
 from ...hyperelastic.element import Hyperelastic
+from ...late_dataclass import dataclass
 from ...model import Model
 from ..held import Held
 from ..newton import Equilibrium, solve

@@ -9,13 +9,13 @@ may be as near, and an energy that jumps where one takes over from the other wou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...arrays import Bools, Floats
 from ...contact.colliders import NOW
+from ...late_dataclass import dataclass
 from ...linear.points import add_points
 from ..ties import Ties
 from . import rigid

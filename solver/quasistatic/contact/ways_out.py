@@ -16,8 +16,6 @@ Source: S07, section 3.10; the walk and the facing are ours.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...arrays import Floats, Indices
@@ -27,6 +25,7 @@ from ...geometry.closest import box_distance2
 from ...geometry.closest_on_triangle import closest_on_triangle
 from ...geometry.winding import winding_number
 from ...jit import kernel
+from ...late_dataclass import dataclass
 from ...model import Model
 from .places import Meetings, Places
 from .skin import Skin
