@@ -7,15 +7,13 @@ import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numba
 import numba.core.config
 from numba.core.compiler_lock import global_compiler_lock
 
-from .kept_kernels import KeptKernel
-from .kernel_cache import cache_folder
+from .kept_kernels import KeptKernel, kernel_folder
 
 _config: Any = numba.core.config
 
@@ -106,14 +104,8 @@ class Kernel:
         made: Any = numba.njit(**self._flags)(self.py_func)
         if self._is_inside:
             made._insert = lambda *_: None  # what Numba would call is not there: nothing is entered for Python
-        folder = cache_folder(Path(self.py_func.__code__.co_filename), numba.__version__)
-        if folder is not None:
-            before = _config.CACHE_DIR
-            _config.CACHE_DIR = str(folder)
-            try:
-                made._cache = KeptKernel(self.py_func)
-            finally:
-                _config.CACHE_DIR = before
+        if kernel_folder(self.py_func) is not None:
+            made._cache = KeptKernel(self.py_func)
         return made
 
 

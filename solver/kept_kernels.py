@@ -4,16 +4,48 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import _nrt as runtime
+
+from .kernel_cache import cache_folder
+
+
+def kernel_folder(function: Callable) -> Path | None:
+    """Returns the folder where a function is kept when it is compiled; None: it cannot be."""
+    return cache_folder(Path(function.__code__.co_filename), numba.__version__)
+
+
+class _Place(_CacheLocator):
+    """Where a function is kept: in a folder of its own sources, so that nobody has to look whether it is of these."""
+
+    def __init__(self, function: Callable, file: str) -> None:
+        self._function, self._py_file = function, file
+
+    @classmethod
+    def from_function(cls, py_func: Callable, py_file: str) -> _Place:
+        return cls(py_func, py_file)
+
+    def get_cache_path(self) -> str:
+        return str(kernel_folder(self._function))
+
+    def get_source_stamp(self) -> None:
+        return None
+
+    def get_disambiguator(self) -> str:
+        return str(self._function.__code__.co_firstlineno)
 
 
 class _Code(CompileResultCacheImpl):
     """How a compiled kernel is kept: as Numba keeps it, and the names that its code defines."""
+
+    _locator_classes = [_Place]
 
     def reduce(self, compiled: Any) -> tuple[Any, list[Any], list[str]]:
         """Returns what is kept of a kernel, of the surroundings of functions in it, and the names."""
@@ -50,6 +82,9 @@ class KeptKernel(FunctionCache):
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
 
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return sig, _machine(codegen)
+
 
 def _surroundings(module: str, constants: list[Any], name: str) -> Environment:
     """Returns what a function inside a kernel may read beside its arguments: its constants.
@@ -63,6 +98,12 @@ def _surroundings(module: str, constants: list[Any], name: str) -> Environment:
         found.env_name = name
         Environment._memo[name] = found
     return found
+
+
+@functools.cache
+def _machine(codegen: Any) -> tuple[str, ...]:
+    """Returns which processor is compiled for; LLVM takes 0.1 ms to find that out."""
+    return codegen.magic_tuple()
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from . import sources
 
-FORMAT = 3  # counts up when `kept_kernels.py` keeps them in another way
+FORMAT = 4  # counts up when `kept_kernels.py` keeps them in another way
 CACHE_VARIABLE = "SINEW_KERNEL_CACHE"
 
 
@@ -53,37 +53,39 @@ def cache_folder(file: Path, numba: str) -> Path | None:
 
     Asked when a kernel is first called: what was changed since this process began may not be what it has loaded.
     """
-    if not is_cached() or not all(_is_older(source) for source in _sources(file.resolve())):
+    file = file.resolve()
+    if not is_cached() or not all(map(_is_older, (str(file), *_imported(file)))):
         return None
     python = f"{sys.implementation.cache_tag}-numba{numba}-{FORMAT}"
-    return cache_root() / python / f"{file.stem}-{_digest(file.resolve())[:16]}"
+    return cache_root() / python / f"{file.stem}-{_digest(file)[:16]}"
 
 
-@functools.cache
 def _digest(file: Path) -> str:
-    total = hashlib.sha256()
-    for source in sorted(_sources(file)):
-        total.update(f"{source.name}\0{_known(source).digest}".encode())
+    package = sources.known(cache_root())
+    total = hashlib.sha256(f"{file.name}\0{_known(file).digest}".encode())
+    for name in sorted(_imported(file)):
+        total.update(f"{name}\0{package[name].digest}".encode())
     return total.hexdigest()
 
 
 @functools.cache
-def _is_older(file: Path) -> bool:
-    """Whether a file has neither been written nor put in its place since this process began."""
-    told = file.stat()
+def _is_older(name: str) -> bool:
+    """Whether a file, of the package or by its full path, was not written nor put there since this process began."""
+    told = (sources.PACKAGE / name).stat()
     return max(told.st_mtime, told.st_ctime) < sources.BEGAN
 
 
 @functools.cache
-def _sources(file: Path) -> set[Path]:
-    """Returns the file and all files of the package that it imports, directly or not."""
-    found: set[Path] = set()
-    waiting = [file]
+def _imported(file: Path) -> set[str]:
+    """Returns the names of all files of the package that a file imports, directly or not."""
+    package = sources.known(cache_root())
+    found: set[str] = set()
+    waiting = [*_known(file).imports]
     while waiting:
-        source = waiting.pop()
-        if source not in found:
-            found.add(source)
-            waiting.extend(sources.PACKAGE / name for name in _known(source).imports)
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting.extend(package[name].imports)
     return found
 
 

@@ -10,6 +10,7 @@ know; both are told here. Standard output is for JSON lines only: whatever else 
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import importlib.util
 import os
@@ -20,6 +21,10 @@ NAME = "sinew"
 # Threads of NumPy's matrix products otherwise spin for a while after each, on cores that kernels could use: a third of
 # what a small bake took of the processor.
 QUIET = {"OPENBLAS_THREAD_TIMEOUT": "4"}
+# What glibc's `mallopt` is told: arrays of less than 32 MB lie in memory that the process keeps, up to 64 MB of it when
+# it is free. That is what glibc comes to by itself where large arrays are left; until then it asks for pages and gives
+# them back again and again, a twentieth of the time of a small bake.
+KEPT = {-3: 32 << 20, -1: 64 << 20}  # M_MMAP_THRESHOLD and M_TRIM_THRESHOLD [bytes]
 
 
 def main(arguments: list[str]) -> int:
@@ -27,13 +32,23 @@ def main(arguments: list[str]) -> int:
     package, sites, rest = _parted(arguments)
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
+    _keep_memory()
     # The folder of this file is on the path, since it was started as a script; its modules are not top-level ones.
     here = Path(__file__).resolve().parent
     sys.path[:] = [folder for folder in sys.path if not folder or Path(folder).resolve() != here]
     sys.path[:] = [folder for folder in sys.path if folder] + [site for site in sites if site not in sys.path]
     _import_package(package)
-    command_line = importlib.import_module(f"{NAME}.solver.__main__")
+    with importlib.import_module(f"{NAME}.solver.loading").to_stay():
+        command_line = importlib.import_module(f"{NAME}.solver.__main__")
     return int(command_line.main(rest))
+
+
+def _keep_memory() -> None:
+    """Lets memory of arrays be used again, where the C library is glibc."""
+    tell = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if tell is not None:
+        for option, value in KEPT.items():
+            tell(option, value)
 
 
 def _parted(arguments: list[str]) -> tuple[Path, list[str], list[str]]:

@@ -205,3 +205,22 @@ def test_the_package_may_have_any_name(through: Path, tmp_path: Path) -> None:
     told = subprocess.run([*command, "simulate", str(cache)], capture_output=True, cwd=tmp_path, text=True)
     assert told.returncode == 2 and told.stderr.startswith("sinew: "), told.stderr
     assert len(told.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc is told what to keep")
+def test_a_bake_keeps_the_memory_of_its_arrays() -> None:
+    code = """
+import resource
+import numpy as np
+from sinew.solver import launcher
+launcher._keep_memory()
+def pages(times):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(times):
+        np.ones(2**21)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+print(pages(1), pages(10))
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    first, more = map(int, ended.stdout.split())
+    assert 10 * more < first, "glibc comes to it by itself, but not before it has given back what it had"

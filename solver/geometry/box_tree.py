@@ -8,11 +8,10 @@ and the leaves are the nodes from `leaf_count` on. Leaf number l holds the items
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Floats, Indices
+from ..late_dataclass import dataclass
 
 LEAF_SIZE = 4
 MORTON_BITS = 16
@@ -48,16 +47,16 @@ def build_box_tree(lower: Floats, upper: Floats) -> BoxTree:
     node_upper = np.full((2 * leaf_count, 3), -np.inf)
     padded = np.full((leaf_count * LEAF_SIZE, 3), np.inf)
     padded[:count] = lower[order]
-    node_lower[leaf_count:] = padded.reshape(leaf_count, LEAF_SIZE, 3).min(axis=1)
+    node_lower[leaf_count:] = np.minimum.reduce([padded[item::LEAF_SIZE] for item in range(LEAF_SIZE)])
     padded[:] = -np.inf
     padded[:count] = upper[order]
-    node_upper[leaf_count:] = padded.reshape(leaf_count, LEAF_SIZE, 3).max(axis=1)
+    node_upper[leaf_count:] = np.maximum.reduce([padded[item::LEAF_SIZE] for item in range(LEAF_SIZE)])
     first = leaf_count
     while first > 1:
-        level = slice(first, 2 * first)
+        one, other = slice(first, 2 * first, 2), slice(first + 1, 2 * first, 2)
         above = slice(first // 2, first)
-        node_lower[above] = node_lower[level].reshape(-1, 2, 3).min(axis=1)
-        node_upper[above] = node_upper[level].reshape(-1, 2, 3).max(axis=1)
+        node_lower[above] = np.minimum(node_lower[one], node_lower[other])
+        node_upper[above] = np.maximum(node_upper[one], node_upper[other])
         first //= 2
     return BoxTree(node_lower, node_upper, order)
 

@@ -31,10 +31,11 @@ def barycentric_rows(nodes: Floats, tets: Indices) -> tuple[Floats, Floats]:
     normals = np.stack([np.cross(edges[:, 1], edges[:, 2]), np.cross(edges[:, 2], edges[:, 0]),
                         np.cross(edges[:, 0], edges[:, 1])], axis=1)  # fmt: skip
     six_volumes = np.einsum("mi,mi->m", edges[:, 0], normals[:, 0])
-    longest = np.sqrt(np.einsum("mki,mki->mk", edges, edges).max(axis=1, initial=0.0))
+    first, second, third = np.einsum("mki,mki->km", edges, edges)
+    longest = np.sqrt(np.maximum(np.maximum(first, second), third))
     is_flat = np.abs(six_volumes) <= FLAT * longest**3
     rows = normals / np.where(is_flat, np.inf, six_volumes)[:, None, None]
-    gradients = np.concatenate([-rows.sum(axis=1, keepdims=True), rows], axis=1)
+    gradients = np.stack([-(rows[:, 0] + rows[:, 1] + rows[:, 2]), rows[:, 0], rows[:, 1], rows[:, 2]], axis=1)
     return rows, np.einsum("mki,mki->mk", gradients, gradients)
 
 
