@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from sinew.solver.geometry import chunks
-from sinew.solver.geometry.crew import PATIENCE, crew_of, is_over, linger, post, take, tell, wait
+from sinew.solver.geometry.chunks import BELL, run_parts
+from sinew.solver.geometry.crew import OVER, PATIENCE, crew_of, is_over, linger, post, take, tell, wait
 from sinew.solver.jit import kernel
 
 PARTS, PASSES = 37, 2000
@@ -87,3 +88,23 @@ def lingered(times):
 def test_who_waits_for_long_lets_others_run() -> None:
     # the system's call is made and returns: turns are not counted behind it
     assert lingered(PATIENCE - 1) == PATIENCE - 1 and lingered(PATIENCE + 1000) == PATIENCE
+
+
+@kernel(bare=True)
+def seen_over(crew):
+    return is_over(crew)
+
+
+def test_the_bell_is_rung_when_there_is_something_new_to_do() -> None:
+    before, (values, done_by) = BELL[0], (np.zeros((3, PARTS)), np.zeros(2, np.int64))
+    with crew_of(1, lambda crew, leads: None) as crew:
+        smooth(True, crew, 3, values, done_by)
+        assert BELL[0] == before, "nobody is to be called"
+    with crew_of(2, lambda crew, leads: None) as crew:
+        assert BELL[0] == before, "nobody leads as yet"
+        smooth(True, crew, 3, values, done_by)
+        assert BELL[0] == before + 1, "once, not in every pass"
+        assert not seen_over(crew)
+    assert seen_over(crew), "who lingers did not end"
+    run_parts(2, lambda part: None)
+    assert BELL[0] == before + 2 and crew[OVER] == 1

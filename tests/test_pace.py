@@ -41,6 +41,25 @@ def test_an_idle_machine_keeps_its_threads(one):
     assert np.mean([taken for _, _, taken in times]) < 0.58 * one
 
 
+def test_threads_that_gain_only_behind_their_first_steps_are_kept():
+    """As in a new process, where two threads were no faster than one for 30 to 80 ms."""
+    _, times = walked(lambda on_all, now: 0.00135 if not on_all or now < 0.06 else 0.00075, 1.0)
+    assert np.mean([on_all for _, on_all, _ in times]) > 0.98
+
+
+@pytest.mark.parametrize("pause", (0.05, 1.0, 20.0))
+def test_steps_with_long_pauses_between_them_are_compared_all_the_same(pause):
+    """As where frames are slow to write, or a kernel is compiled behind the first step."""
+    way, now = pace.Pace(), 0.0
+    for number in range(20):
+        on_all = way.next_on_all(now)
+        assert on_all or number > pace.LATELY
+        now += 0.01
+        way.learn(on_all, 0.01 if on_all else 0.02, 1.0, now)
+        now += pause
+    assert way.on_all
+
+
 def test_a_load_that_comes_and_goes_is_noticed():
     one = 0.004
 
@@ -67,12 +86,14 @@ def test_threads_that_gain_a_little_are_kept_though_steps_differ(seed):
     assert way.on_all and np.mean([on_all for _, on_all, _ in times]) > 0.8
 
 
-@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("one", (0.002, 0.04))
-def test_threads_that_lose_are_given_up_though_steps_differ(seed, one):
+def test_threads_that_lose_are_given_up_though_steps_differ(one):
     # as measured beside two programs that spin, where a step on one thread is put aside in the middle or not
-    way, times = walked(by_chance(seed, (1.5 * one, 2.0 * one, 2.5 * one), (one, one, 1.2 * one, 3.0 * one)), 20.0)
-    assert not way.on_all and np.mean([on_all for _, on_all, _ in times]) < 0.3
+    all_threads, one_thread = (1.5 * one, 2.0 * one, 2.5 * one), (one, one, 1.2 * one, 3.0 * one)
+    # where the first trial meets a step that is put aside, all go on for a while: one seed in twenty says nothing
+    walks = [walked(by_chance(seed, all_threads, one_thread), max(5.0, 500 * one)) for seed in range(40)]
+    assert np.mean([way.on_all for way, _ in walks]) < 0.15
+    assert np.mean([on_all for _, times in walks for _, on_all, _ in times]) < 0.15
 
 
 @pytest.mark.parametrize("one", (0.01, 0.2))

@@ -51,6 +51,24 @@ def _add_to(typing: Any, array: Any, place: Any, value: Any) -> Any:
     return types.int64(array, types.int64, types.int64), generate
 
 
+def _get_at(typing: Any, address: Any) -> Any:
+    """Returns the number at an address, with all that was written before it was."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        return builder.load_atomic(_there(builder, arguments), "acquire", 8)
+
+    return types.int64(types.int64), generate
+
+
+def _add_at(typing: Any, address: Any, value: Any) -> Any:
+    """Adds to the number at an address in one piece; returns what it was."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        return builder.atomic_rmw("add", _there(builder, arguments), arguments[1], "acq_rel")
+
+    return types.int64(types.int64, types.int64), generate
+
+
 def _rest(typing: Any) -> Any:
     """Tells the processor that it waits, where it can be told."""
 
@@ -79,9 +97,15 @@ def _at(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> 
     return builder.gep(data, [arguments[1]])
 
 
+def _there(builder: ir.IRBuilder, arguments: Any) -> Any:
+    return builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+
+
 # what kernels call: without the first argument
 get: Any = intrinsic(_get)
 put: Any = intrinsic(_put)
 add_to: Any = intrinsic(_add_to)
+get_at: Any = intrinsic(_get_at)
+add_at: Any = intrinsic(_add_at)
 rest: Any = intrinsic(_rest)
 give_way: Any = intrinsic(_give_way)

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Event, Thread
 
+import numpy as np
+
 from ..jit import thread_count
 
 PART_SIZE = 1024
@@ -51,6 +53,7 @@ def run_parts(count: int, work: Callable[[int], None]) -> None:
             ended.put(error)
 
     start_beside(min(thread_count(), count) - 1, help_out)
+    BELL[0] += 1
     left = count - run()
     while left > 0:
         done = ended.get()
@@ -80,6 +83,9 @@ def start_beside(threads: int, work: Callable[[], object]) -> None:
     for _ in range(threads):
         _waiting.put(work)
 
+
+# Counts how often there was something new to do, for threads that linger in a kernel (`crew.py`).
+BELL = np.zeros(1, np.int64)
 
 _beside: list[Thread] = []
 _waiting: SimpleQueue[Callable[[], object]] = SimpleQueue()

@@ -8,6 +8,10 @@ There a step takes now once and now three times as long, on one thread too. So e
 other way, what it gains or loses is added up, and a change wants as much as two steps take: two steps twice as slow, or
 many a little slower. Now and then the other way is tried until it has won or lost: soon after the way was changed, then
 less and less often.
+
+Nor is the other way tried at once. The first step may compile, and tells nothing; those of the next 30 to 80 ms tell
+little of all threads: kernels are loaded, and at 10,000 tets two threads are no faster yet than one. One that was tried
+then won in nearly every process, and had the first second, in which steps took 1.7 times as long.
 """
 
 from __future__ import annotations
@@ -23,13 +27,12 @@ from ..jit import at_most_threads, thread_count
 from ..linear.pattern import BlockPattern
 from .report import StepReport
 
-FIRST = 2  # steps on all threads, the first of which may compile, before the other way is tried
 KNOWN = 15  # steps of each way whose median is what it is known to cost
 LATELY = 2  # of them those that count when all threads have lost what is wanted for a change
 WON, LOST = 2.0, -0.7  # what a way has to gain for a change, and what ends its trial, in steps of the other way
 AT_ONCE = 1.0  # what a step gains or loses at most, so that none changes the way alone
 TRIED = 30  # steps of a trial in which nothing is won is one that is lost
-SOON, LATEST = 1.0, 8.0  # how long it takes until the other way is tried again [s],
+SOON, LATEST = 0.1, 8.0  # how long it takes until the other way is tried, first and again [s],
 STEPS = 40  # but never less than so many steps
 REST = 16  # iterations of block Jacobi that take as long as the rest of a step, roughly
 
@@ -46,21 +49,18 @@ class Pace:
         self._costs = {on_all: deque[float](maxlen=KNOWN) for on_all in (True, False)}
         self._gained = 0.0  # by the other way
         self._tried = 0  # steps of the trial that goes on
-        self._left = FIRST  # steps until the first trial
         self._due, self._wait = math.inf, SOON
 
     def next_on_all(self, now: float) -> bool:
         """Returns whether the step that begins `now` [s] is to be taken on all threads."""
-        return self.on_all != (now >= self._due)
+        is_known = len(self._costs[self.on_all]) >= LATELY  # what a trial is compared with
+        return self.on_all != (now >= self._due and is_known)
 
     def learn(self, on_all: bool, seconds: float, work: float, now: float) -> None:
         """Takes in how long a step of so much work took that ends `now` [s]."""
-        if self._left:
-            self._left -= 1
-            if self._left == 0:
-                self._due = now
-            if self._left == FIRST - 1:
-                return
+        if math.isinf(self._due):
+            self._due = now + SOON
+            return
         cost = seconds / work
         if on_all != self.on_all:
             self._learn_of_trial(cost, seconds, now)
