@@ -28,6 +28,7 @@ from ..linear.threes import (
     load_four,
     nothing,
     numbers,
+    prefetch,
     store,
     store_four,
     three,
@@ -39,6 +40,7 @@ from .record import (
     DAMPED_LAMBDA,
     DAMPED_MU,
     FORCE,
+    PLAIN,
     PRESSED,
     SQUARE,
     STRETCHED,
@@ -50,6 +52,7 @@ from .record import (
 )  # fmt: skip
 
 LEAST, PARTS = 64, 32  # nodes that a thread works on at once, at least, and parts that many nodes are in
+AHEAD = 48  # records that memory is asked for ahead of their use: they lie here and there
 
 
 def assemble(
@@ -136,7 +139,7 @@ def gather_rows(
     # The fourth lane of a vector is what follows in a record, and counts for nothing.
     is_damped, is_pressed = damp != 0.0 and length >= WITH_DAMPING, length >= WARPED
     for node in range(begin, end):
-        store(force, 3 * node, pull_on(node, corner_start, corners, warped))
+        store(force, 3 * node, pull_on(node, corner_start, corners, warped, TURNED))
         for edge in range(edge_start[node], edge_start[node + 1]):
             own, even, there, back = nothing(), nothing(), nothing(), nothing()
             damped, damped_there, damped_back = nothing(), nothing(), nothing()
@@ -151,6 +154,7 @@ def gather_rows(
                 own, even = add(own, k, straight), add(even, m, straight)
                 there, back = add(add(there, k, ahead), m, behind), add(add(back, k, behind), m, ahead)
                 if is_damped:
+                    ask_for_record(place, shares, np.uint32(4), STRETCHED, WITH_DAMPING, warped)
                     # rotations keep g_a·g_b
                     k, m, along = warped[tet, DAMPED_LAMBDA], warped[tet, DAMPED_MU], total(straight)
                     u, v = load_four(warped, STRETCHED + a), load_four(warped, STRETCHED + b)
@@ -167,6 +171,7 @@ def gather_rows(
                 own, there, back = add(own, damp, damped), add(there, damp, damped_there), add(back, damp, damped_back)
             if is_pressed:
                 for place in range(share_start[edge], share_start[edge + 1]):
+                    ask_for_record(place, shares, np.uint32(4), PRESSED, WARPED, warped)
                     share = shares[place]
                     tet = share >> np.uint32(4)
                     if warped[tet, BULK] != 0.0:
@@ -193,14 +198,15 @@ def complete_rows(begin, end, diagonal_mass, row_start, column, diagonal, values
 def gather_forces(begin, end, corner_start, corners, warped, force):
     """Writes the forces on the nodes from `begin` to `end` [N], (n, 3), as `gather_rows` does, and nothing else."""
     for node in range(begin, end):
-        store(force, 3 * node, pull_on(node, corner_start, corners, warped))
+        store(force, 3 * node, pull_on(node, corner_start, corners, warped, FORCE))
 
 
 @kernel(contract=True, inline=True, inside=True)
-def pull_on(node, corner_start, corners, warped):
-    """Returns the sum of the forces that tets have for a node."""
+def pull_on(node, corner_start, corners, warped, asked):
+    """Returns the sum of the forces that tets have for a node; asks memory for records ahead from `asked` on."""
     pull, length = nothing(), warped.shape[1]
     for place in range(corner_start[node], corner_start[node + 1]):
+        ask_for_record(place, corners, np.uint32(2), asked, PLAIN, warped)
         corner, w = corners[place] & np.uint32(3), length * (corners[place] >> np.uint32(2)) + FORCE
         if corner == 0:
             pull = add(pull, -1.0, load(warped, w))
@@ -209,6 +215,19 @@ def pull_on(node, corner_start, corners, warped):
         else:
             pull = add(pull, 1.0, load(warped, w + 3 * corner - 3))
     return pull
+
+
+@kernel(inline=True, inside=True)
+def ask_for_record(place, uses, shift, first, last, warped):
+    """Asks memory for the numbers from `first` to `last` of the record that is used `AHEAD` places later.
+
+    `uses` are shares or corners, from which `shift` leaves the tet. Who reads a part of records first asks for it: that
+    keeps what is asked for apart, and all of a record at once is more than a processor waits for side by side.
+    """
+    use = uses[min(place + np.uint32(AHEAD), np.uint64(len(uses) - 1))]
+    w = warped.shape[1] * (use >> shift)
+    for number in range(first, last, 8):
+        prefetch(warped, w + number)
 
 
 @kernel(inline=True, inside=True)

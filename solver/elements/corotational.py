@@ -25,7 +25,20 @@ import numpy as np
 from ..arrays import Floats, Indices
 from ..geometry.crew import crew_of, is_over, post, take, tell, wait
 from ..jit import kernel, thread_count
-from ..linear.threes import add, add_products, cycled, load, nothing, numbers, store, store_four, three, total
+from ..linear.threes import (
+    add,
+    add_products,
+    cycled,
+    load,
+    load_four,
+    nothing,
+    numbers,
+    prefetch,
+    store,
+    store_four,
+    three,
+    total,
+)  # fmt: skip
 from .record import (
     BULK,
     BULK_DAMPING,
@@ -47,6 +60,7 @@ __all__ = ["WARPED", "warp_tets"]
 L = LANES
 WORK = 17 * L  # numbers that `write_lanes` works with
 
+AHEAD = 64  # tets whose Dm⁻¹ memory is asked for ahead of its use
 AT_ONCE = 2048  # tets that a thread works on,
 LEAST, PARTS = 256, 32  # and of few tets the least, in so many parts
 
@@ -111,8 +125,10 @@ def deform(tet, x, tets, Dm_inverse, F, lane):
     origin, p = load(x, 3 * tets[tet, 0]), load(x, 3 * tets[tet, 1])
     q, r = load(x, 3 * tets[tet, 2]), load(x, 3 * tets[tet, 3])
     p, q, r = add(p, -1.0, origin), add(q, -1.0, origin), add(r, -1.0, origin)
-    x1, y1, z1 = numbers(load(Dm_inverse, 9 * tet))
-    x2, y2, z2 = numbers(load(Dm_inverse, 9 * tet + 3))
+    # Loads of four numbers, since of lines that only loads of three ask for some processors get none ahead.
+    prefetch(Dm_inverse, 9 * (tet + AHEAD))
+    x1, y1, z1 = numbers(load_four(Dm_inverse, 9 * tet))
+    x2, y2, z2 = numbers(load_four(Dm_inverse, 9 * tet + 3))
     x3, y3, z3 = numbers(load(Dm_inverse, 9 * tet + 6))
     F[lane], F[L + lane], F[2 * L + lane] = numbers(of_three(x1, p, x2, q, x3, r))
     F[3 * L + lane], F[4 * L + lane], F[5 * L + lane] = numbers(of_three(y1, p, y2, q, y3, r))

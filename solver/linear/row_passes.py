@@ -6,8 +6,21 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from .block_row import multiply_row
-from .threes import add, add_cross, add_products, load, load_four, nothing, numbers, store, store_four, three, total
+from .block_row import AHEAD, multiply_row
+from .threes import (
+    add,
+    add_cross,
+    add_products,
+    load,
+    load_four,
+    nothing,
+    numbers,
+    prefetch,
+    store,
+    store_four,
+    three,
+    total,
+)
 
 # First PREPARE for inverses and the packed half, (GIVEN, APPLY,) RESIDUAL for the norm of b, then ALL, APPLY, RESIDUAL
 # for the residual of the guess; LIKELY, CURVE, DESCEND once; DIRECTION, PRODUCT, DESCEND as often as it takes; at the
@@ -93,7 +106,9 @@ def pass_rows(
                 store(vectors, r + 3 * i, left)
             s, t, u = numbers(left)
             row = 9 * i
-            found = add(add(nothing(), s, load(inverse, row)), t, load(inverse, row + 3))
+            # loads of four numbers, since of lines that only loads of three ask for some processors get none ahead
+            prefetch(inverse, row + 9 * AHEAD)
+            found = add(add(nothing(), s, load_four(inverse, row)), t, load_four(inverse, row + 3))
             found = add(found, u, load(inverse, row + 6))
             store(vectors, z + 3 * i, found)
             first, second = add_products(first, left, found), add_products(second, left, left)

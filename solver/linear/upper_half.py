@@ -13,19 +13,19 @@ This pays where rows reach ahead by little, as in lattices and bars: see `upper_
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..arrays import Floats
 from ..jit import kernel
-from .block_row import AHEAD
+from ..late_dataclass import dataclass
 from .pattern import CHUNK, BlockPattern, Unsigned
 from .threes import add, add_products, load, load_four, nothing, numbers, prefetch, store, store_four, three, total
 
 LEAST_ROWS = 4 * CHUNK  # of a segment
 REACHES = 2  # a segment is this many times longer than it reaches ahead, at least
+AHEAD = 64  # blocks that memory is asked for ahead of their use, twice as many as rows of whole matrices ask for
 FEWEST = 4  # segments of an island that is longer than so many of the shortest: fewer keep fewer threads busy
 
 
@@ -159,6 +159,7 @@ def multiply_segment(start, end, row_start, column, values, mask, ring_start, ri
     for i in range(start, end):
         d, x = 9 * np.int64(row_start[i]), load(p, 3 * i)
         s, t, u = numbers(x)
+        prefetch(values, d + 9 * AHEAD)
         own = add(add(add(nothing(), s, load(values, d)), t, load(values, d + 3)), u, load(values, d + 6))
         f, g, h = nothing(), nothing(), nothing()
         for k in range(np.int64(row_start[i]) + 1, np.int64(row_start[i + 1])):
