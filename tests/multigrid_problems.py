@@ -68,6 +68,20 @@ def dense(row_start, column, values, columns=None):
     return out.reshape(3 * len(out), -1)
 
 
+def unpacked(quads, unit, start, size):
+    """Returns rows of quads as a dense matrix of `size` nodes, by another way than the kernels read them."""
+    out = np.zeros((len(start) - 1, size, 3, 3))
+    for i in range(len(start) - 1):
+        for quad in quads[start[i] : start[i + 1]]:
+            whole = np.zeros((4, 3, 3), np.int32)
+            words = quad[4:20].reshape(4, 4).view(np.int32)
+            whole[:, 0], whole[:, 1] = words[:, :3], words[:, :3] << 16
+            whole[:, 2, 0], whole[:, 2, 1] = words[:, 3], words[:, 3] << 16
+            whole[:, 2, 2] = quad[20:].copy().view(np.int16).astype(np.int32) << 16
+            np.add.at(out[i], quad[:4] // 3, unit[i] * whole)
+    return out.transpose(0, 2, 1, 3).reshape(3 * len(out), -1)
+
+
 def made(parts, nu=0.3, E=1000.0):
     material = Material(youngs_modulus=E, poisson_ratio=nu, density=1.0)
     return make_model([Part(f"b{k}", X, t, np.ones(len(t)), material) for k, (X, t) in enumerate(parts)])

@@ -3,28 +3,23 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from meshes import bar, lattice_bar
-from multigrid_problems import bar_problem, dense, jittered, made, stiffness
-from sinew.solver.jit import kernel
-from sinew.solver.linear.block_row import multiply_row
+from multigrid_problems import bar_problem, dense, jittered, made, stiffness, unpacked
 from sinew.solver.linear.multigrid.cycle import run_together
 from sinew.solver.linear.multigrid.dense import factor, solve_dense
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy
 from sinew.solver.linear.multigrid.lattice import _hang, embeddings, parts_of_mesh
 from sinew.solver.linear.multigrid.passes import ONCE, REACH, chebyshev, one_step
-from sinew.solver.linear.multigrid.product import product
+from sinew.solver.linear.multigrid.product import Sparse, product
 from sinew.solver.linear.multigrid.refresh import cycle_of, refresh
 from sinew.solver.linear.pattern import block_pattern
-
-
-@kernel()
-def whole_row(values, column, p):
-    return multiply_row(values, column, p, 0, len(column))
 
 
 def prolongation(hang):
@@ -39,16 +34,6 @@ def held_out(A, is_free):
     """Returns A with rows and columns of held nodes those of the unit matrix."""
     keep = np.repeat(is_free, 3)
     return np.where(keep[:, None] & keep[None], A, 0.0) + np.diag(1.0 - keep)
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_rows_are_multiplied_in_either_precision(kind):
-    lots = np.random.default_rng(2)
-    values, p = lots.normal(size=(6, 9)).astype(kind), lots.normal(size=(9, 3)).astype(kind)
-    column = np.array([8, 0, 3, 4, 5, 7], np.uint32)
-    twin = sum(A.reshape(3, 3) @ p[j] for A, j in zip(values, column, strict=True))
-    row = whole_row(values, column, p)
-    np.testing.assert_allclose(row, twin, rtol=20 * np.finfo(kind).eps, atol=20 * np.finfo(kind).eps)
 
 
 def test_weights_hand_down_linear_motions_exactly_and_stay_in_their_part():
@@ -91,12 +76,17 @@ def test_product_finds_every_entry_once_and_where_its_terms_go():
     A[3] = False
     starts = [np.concatenate([[0], np.cumsum(M.sum(axis=1))]).astype(np.uint32) for M in (A, B)]
     columns = [np.nonzero(M)[1].astype(np.uint32) for M in (A, B)]
-    C = product(starts[0], columns[0], starts[1], columns[1], 5)
+    is_mesh = [lots.random(len(column)) < 0.7 for column in columns]
+    C = product(*(Sparse(*each) for each in zip(starts, columns, is_mesh, strict=True)), 5)
     found, term = np.zeros((7, 5), int), 0
+    A_mesh, B_mesh = A.astype(int), B.astype(int)
+    A_mesh[A], B_mesh[B] = is_mesh
+    of_mesh = A_mesh @ B_mesh > 0
     for i in range(7):
         assert C.slot_start[i] == term
         mine = C.column[C.start[i] : C.start[i + 1]]
         assert len(set(mine)) == len(mine)
+        np.testing.assert_array_equal(C.is_mesh[C.start[i] : C.start[i + 1]], of_mesh[i, mine])
         for j in np.nonzero(A[i])[0]:
             for k in np.nonzero(B[j])[0]:
                 assert mine[C.slot[term]] == k
@@ -104,6 +94,12 @@ def test_product_finds_every_entry_once_and_where_its_terms_go():
                 term += 1
     np.testing.assert_array_equal(found, A.astype(int) @ B.astype(int))
     assert len(C.slot) == term
+
+
+def stored_rows(made, first, end):
+    """Returns the matrix of the level whose rows these are, as the smoother reads it."""
+    work, start = made.work, made.hierarchy.quad_start[first : end + 1]
+    return unpacked(work.quads, work.unit[first:end], start, end)[:, 3 * first :]
 
 
 @pytest.mark.parametrize("mesh", [bar, lattice_bar])
@@ -115,27 +111,28 @@ def test_coarse_matrices_are_galerkins(mesh):
     assert hierarchy.coarsest == len(hangs) >= 2
     made = refresh(hierarchy, p, values, is_free)
     A = dense(p.row_start, p.column, values)
-    first, place = 0, 0
+    first, lowest = 0, hierarchy.all_start[hierarchy.level_start[1]]
     for level, hang in enumerate(hangs):
         P = prolongation(hang)
         if level == 0:
             P *= np.repeat(is_free, 3)[:, None]
         n = len(P) // 3
-        blocks = int(hierarchy.all_start[first + n]) - place
-        own = dense(
-            hierarchy.all_start[first : first + n + 1] - hierarchy.all_start[first],
-            hierarchy.all_column[place : place + blocks] - np.uint32(first),
-            made.work.values[place : place + blocks],
-        )
-        np.testing.assert_allclose(own, made.work.scale[0] * A, atol=2e-7 * np.abs(own).max())
+        if level > 0:
+            start = hierarchy.all_start[first : first + n + 1]
+            column = hierarchy.all_column[start[0] : start[-1]] - np.uint32(first)
+            own = dense(start - start[0], column, made.work.above[start[0] - lowest : start[-1] - lowest])
+            np.testing.assert_allclose(own, A, atol=1e-13 * np.abs(A).max())
+        stored = stored_rows(made, first, first + n)
+        scaled = made.work.scale[0] * A
+        np.testing.assert_allclose(stored, scaled, atol=2.0**-11 * np.abs(scaled).max())
         A = P.T @ A @ P
-        first, place = first + n, place + blocks
+        first += n
     # the coarsest one is seen by what its factors solve
     last = hierarchy.level_start[-2]
     r, x = np.zeros_like(made.work.r), np.zeros_like(made.work.x)
     r[last:] = np.random.default_rng(5).normal(size=r[last:].shape)
     solve_dense(hierarchy.part_start, last, hierarchy.factors_start, made.work.factors, r, np.empty(len(A)), x)
-    np.testing.assert_allclose(made.work.scale[0] * A @ x[last:].ravel(), r[last:].ravel(), atol=1e-4)
+    np.testing.assert_allclose(made.work.scale[0] * A @ x[last:-1].ravel(), r[last:].ravel(), atol=1e-4)
 
 
 def test_factors_leave_out_what_hangs_on_the_rest():
@@ -210,8 +207,8 @@ def largest_eigenvalue(A):
     return (x @ A @ x) / (x @ D @ x)
 
 
-def slow_cycle(matrices, prolongations, largest, r, level=0):
-    """Returns the result of a V-cycle by dense matrices in 64 bits."""
+def slow_cycle(matrices, stored, prolongations, largest, r, level=0):
+    """Returns the result of a V-cycle by dense matrices in 64 bits, smoothed with those that are stored in fewer."""
     A = matrices[0]
     if len(matrices) == 1:
         return np.linalg.solve(A, r)
@@ -219,6 +216,7 @@ def slow_cycle(matrices, prolongations, largest, r, level=0):
     for i in range(0, len(A), 3):
         block = A[i : i + 3, i : i + 3]
         D[i : i + 3, i : i + 3] = np.linalg.inv(block) if block.any() else 0.0
+    A = stored[0]
     c, a, b = (one_step(largest[0]), 0.0, 0.0) if level < ONCE else chebyshev(largest[0])
 
     def smoothed(x):
@@ -228,7 +226,8 @@ def slow_cycle(matrices, prolongations, largest, r, level=0):
 
     x = smoothed(np.zeros_like(r))
     P = prolongations[0]
-    x = x + P @ slow_cycle(matrices[1:], prolongations[1:], largest[1:], P.T @ (r - A @ x), level + 1)
+    below = (matrices[1:], stored[1:], prolongations[1:], largest[1:])
+    x = x + P @ slow_cycle(*below, P.T @ (r - A @ x), level + 1)
     return smoothed(x)
 
 
@@ -244,6 +243,9 @@ def test_a_cycle_is_its_dense_twin_symmetric_and_positive(nu):
     prolongations[0] *= keep[:, None]
     for P in prolongations:
         matrices.append(P.T @ matrices[-1] @ P)
+    stored = []
+    for first, end in itertools.pairwise(hierarchy.level_start[:-1]):
+        stored.append(stored_rows(made, first, end))
     # what hangs on nothing but held nodes, or on the rest, is solved to zero
     matrices[-1] += 1e-9 * np.diag(np.diag(matrices[-1])) + np.diag(np.diag(matrices[-1]) == 0.0)
     n = len(keep)
@@ -253,10 +255,10 @@ def test_a_cycle_is_its_dense_twin_symmetric_and_positive(nu):
         made.work.r[: n // 3] = unit.reshape(-1, 3)
         run_together(cycle_of(made))
         fast[:, k] = made.work.x[: n // 3].ravel()
-        slow[:, k] = slow_cycle(matrices, prolongations, made.work.largest, unit)
+        slow[:, k] = slow_cycle(matrices, stored, prolongations, made.work.largest, unit)
     assert not fast[~keep].any()
     M, twin = fast[keep][:, keep], slow[keep][:, keep]
     np.testing.assert_allclose(M, twin, atol=1e-4 * np.abs(twin).max())
-    np.testing.assert_allclose(M, M.T, atol=1e-5 * np.abs(M).max())
+    np.testing.assert_allclose(M, M.T, atol=2e-3 * np.abs(M).max())  # as far as 16 bits are
     eigenvalues = np.linalg.eigvals(M @ matrices[0][keep][:, keep])
     assert eigenvalues.real.min() > 0.015 and eigenvalues.real.max() < 1.01

@@ -67,6 +67,21 @@ def test_levels_that_no_longer_serve_are_set_up_anew(set_up):
     assert len(set_up) == 2
 
 
+def test_what_levels_that_were_lost_have_made_is_taken_back(set_up, monkeypatch):
+    model, outside, state = swinging()
+    kept, search = KeptLevels(), preconditioner.search
+    implicit_euler.step(model, state, outside, 0.05, TIGHT, kept=kept)
+
+    def lost_at_first(pattern, values, b, is_free, x, *rest):
+        monkeypatch.setattr(preconditioner, "search", search)
+        x[is_free] = np.nan
+        return 3, np.inf
+
+    monkeypatch.setattr(preconditioner, "search", lost_at_first)
+    report = implicit_euler.step(model, state, outside, 0.05, TIGHT, kept=kept)
+    assert report.converged and len(set_up) == 2 and report.iterations < 60
+
+
 def test_levels_are_of_the_nodes_that_were_free(set_up):
     model, outside, state = swinging()
     kept = KeptLevels()

@@ -187,6 +187,27 @@ def test_a_smoother_that_goes_too_far_is_softened(monkeypatch, is_held):
     assert iterations[1] < 3 * iterations[0]
 
 
+class Lost:
+    """A preconditioner that takes over and is lost."""
+
+    def patience(self, pattern, tolerance):
+        return 3
+
+    def search(self, pattern, values, b, is_free, x, *rest):
+        x[is_free] = 1e200
+        return 2, np.inf, 2.0
+
+
+def test_what_a_lost_search_has_made_of_x_is_taken_back():
+    model, values, is_free = bar_problem()
+    b, x = np.random.default_rng(13).normal(size=model.X.shape), np.zeros_like(model.X)
+    found = solve(model.pattern, values, b, is_free, x, 1e-6, 5000, preconditioner=Lost())
+    assert found.converged and found.taken_over
+    twin = np.zeros_like(x)
+    solve(model.pattern, values, b, is_free, twin, 1e-6, 5000)
+    np.testing.assert_allclose(x, twin, atol=1e-4 * np.abs(twin).max())
+
+
 def test_an_end_of_iterations_is_told():
     model, values, is_free = bar_problem((4, 4, 12), 0.49)
     b = np.random.default_rng(13).normal(size=model.X.shape)

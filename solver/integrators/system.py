@@ -91,13 +91,14 @@ def _solve(model: Model, asked: LinearSystem, settings: Settings, kept: KeptLeve
     """Solves a system by conjugate gradients."""
     pattern, lattices = asked.pattern, None
     modes = rigid_modes(pattern, asked.values, asked.x, asked.is_free)
-    if settings.tolerance <= TIGHT and pattern.coupling is None:
+    if settings.tolerance <= TIGHT and pattern.coupling is None and not asked.has_cores:
         from ..linear.multigrid.preconditioner import EmbeddedLattices
 
         is_whole = pattern is model.pattern
         # where levels stand by already, it does not matter
         is_stiff = is_whole and not (kept and kept.stand_by(pattern)) and _is_stiff(model, asked.values, asked.is_free)
-        lattices = EmbeddedLattices(asked.X, at_once=is_stiff, mesh=model.pattern if is_whole else None, kept=kept)
+        mesh = model.pattern if asked.X is model.X else None
+        lattices = EmbeddedLattices(asked.X, at_once=is_stiff, mesh=mesh, kept=kept)
     return solve(
         pattern, asked.values, asked.b, asked.is_free, asked.v, asked.tolerance, settings.max_iterations, asked.least,
         asked.likely, modes, lattices,

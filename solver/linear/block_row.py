@@ -19,11 +19,8 @@ from numba.extending import intrinsic
 
 from .threes import ask_ahead
 
-# by the type of the numbers: LLVM's vector, its name in names of instructions, and how many bytes a number has
-_KINDS = {
-    types.float64: (ir.VectorType(ir.DoubleType(), 4), "v4f64", 8),
-    types.float32: (ir.VectorType(ir.FloatType(), 4), "v4f32", 4),
-}
+_VECTOR, _SIZE = ir.VectorType(ir.DoubleType(), 4), 8  # how many bytes a number has
+_ZERO = ir.Constant(_VECTOR, [0.0] * 4)
 _LANE = ir.IntType(32)
 AHEAD = 32  # blocks that memory is asked for ahead of their use: a core alone does not ask for enough
 _MASK = ir.Constant(ir.VectorType(ir.IntType(1), 4), [1, 1, 1, 0])
@@ -33,12 +30,12 @@ def _multiply_row(typing: Any, values: Any, column: Any, p: Any, start: Any, end
     """Returns Σ A_k p[column[k]] over the blocks k from `start` to `end`, three numbers.
 
     Args:
-        values: Blocks A, row by row, (b, 9), of 64 or of 32 bits.
+        values: Blocks A, row by row, (b, 9).
         column: Column of every block, (b,), unsigned.
-        p: (n, 3), of the same type.
+        p: (n, 3).
         start, end: The blocks of the row.
     """
-    result = types.UniTuple(values.dtype, 3)
+    result = types.UniTuple(types.float64, 3)
     return result(values, column, p, types.int64, types.int64), _generate
 
 
@@ -47,17 +44,15 @@ multiply_row: Any = intrinsic(_multiply_row)
 
 
 def _generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-    of_values, of_column, of_p = signature.args[:3]
     values, column, p = (
         context.make_array(kind)(context, builder, value).data
-        for kind, value in zip((of_values, of_column, of_p), arguments[:3], strict=True)
+        for kind, value in zip(signature.args[:3], arguments[:3], strict=True)
     )
     start, end = arguments[3:]
     whole = ir.IntType(64)
-    vector, name, _ = kind_of_number = _KINDS[of_values.dtype]
-    sums = [cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * 4)) for _ in range(3)]
-    load_type = ir.FunctionType(vector, [vector.as_pointer(), _LANE, ir.VectorType(ir.IntType(1), 4), vector])
-    load = cgutils.get_or_insert_function(builder.module, load_type, f"llvm.masked.load.{name}.p0"), kind_of_number
+    sums = [cgutils.alloca_once_value(builder, _ZERO) for _ in range(3)]
+    load_type = ir.FunctionType(_VECTOR, [_VECTOR.as_pointer(), _LANE, _MASK.type, _VECTOR])
+    load = cgutils.get_or_insert_function(builder.module, load_type, "llvm.masked.load.v4f64.p0")
 
     def add_block(k: Any, is_last: bool) -> None:
         node = builder.zext(builder.load(builder.gep(column, [k])), whole)
@@ -66,7 +61,7 @@ def _generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: An
         ask_ahead(builder, builder.gep(values, [builder.add(block, ir.Constant(whole, 9 * AHEAD))]))
         for row, total in enumerate(sums):
             place = builder.add(block, ir.Constant(whole, 3 * row))
-            a = _three(builder, load, values, place) if is_last else _four(builder, kind_of_number, values, place)
+            a = _three(builder, load, values, place) if is_last else _four(builder, values, place)
             product = builder.fmul(a, y, flags=("contract",))
             builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
 
@@ -80,15 +75,13 @@ def _generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: An
 
 def _three(builder: ir.IRBuilder, load: Any, array: Any, place: Any) -> Any:
     """Returns three numbers from `place` on, and a zero."""
-    function, (vector, _, size) = load
-    pointer = builder.bitcast(builder.gep(array, [place]), vector.as_pointer())
-    return builder.call(function, [pointer, ir.Constant(_LANE, size), _MASK, ir.Constant(vector, [0.0] * 4)])
+    pointer = builder.bitcast(builder.gep(array, [place]), _VECTOR.as_pointer())
+    return builder.call(load, [pointer, ir.Constant(_LANE, _SIZE), _MASK, _ZERO])
 
 
-def _four(builder: ir.IRBuilder, kind_of_number: Any, array: Any, place: Any) -> Any:
+def _four(builder: ir.IRBuilder, array: Any, place: Any) -> Any:
     """Returns four numbers from `place` on."""
-    vector, _, size = kind_of_number
-    return builder.load(builder.bitcast(builder.gep(array, [place]), vector.as_pointer()), align=size)
+    return builder.load(builder.bitcast(builder.gep(array, [place]), _VECTOR.as_pointer()), align=_SIZE)
 
 
 def _across(builder: ir.IRBuilder, vector: Any) -> Any:

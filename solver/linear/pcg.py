@@ -12,7 +12,6 @@ changes no bit. Source: Baraff and Witkin 1998, section 5.2, for unknowns that a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from ..arrays import Bools, Floats
 from ..geometry.crew import crew_of
 from ..jit import thread_count
+from ..late_dataclass import dataclass
 from .block_jacobi import invert_diagonal
 from .conjugate_gradients import conjugate_gradients
 from .pattern import BlockPattern
@@ -143,11 +143,16 @@ def solve(
     work = float(iterations)
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations
     if preconditioner is not None and is_hard:
-        more, residual, effort = preconditioner.search(
+        so_far = x.copy()
+        more, found, effort = preconditioner.search(
             pattern, values, b, is_free, x, tolerance, max_iterations - iterations, least, modes
         )
         iterations, work = iterations + more, work + effort
         left = max_iterations - iterations
+        if found < residual:
+            residual = found
+        else:
+            x[:] = so_far
         if residual > tolerance and left > 0:
             # lost in a matrix that is not quite positive, or in round-off: block Jacobi bears more of both
             rest = solve(pattern, values, b, is_free, x, tolerance, left, least, None, modes)

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..arrays import Bools, Floats
+from ..late_dataclass import dataclass
 from ..linear.pattern import BlockPattern, with_coupled
 from ..linear.pcg import Solved
 from ..model import Model
@@ -28,6 +29,7 @@ class LinearSystem:
         is_odd: Rows of islands in which A is not symmetric, (n,); None: there are none.
         tolerance, least, likely: As there.
         so_far: What v comes on top of [m/s], (n, 3): axes that move have moved cores so far; None: nothing.
+        has_cores: Whether some rows are those of cores, which are no nodes of a mesh.
     """
 
     pattern: BlockPattern
@@ -42,6 +44,7 @@ class LinearSystem:
     least: Floats
     likely: Floats | None
     so_far: Floats | None = None
+    has_cores: bool = False
 
 
 def solve_with_cores(model: Model, asked: LinearSystem, solve: Callable[[LinearSystem], Solved]) -> Solved:
@@ -83,7 +86,9 @@ def solve_with_cores(model: Model, asked: LinearSystem, solve: Callable[[LinearS
             odd[row : row + POINTS] = True
     tolerance = asked.tolerance * finer
     solved = solve(
-        LinearSystem(small.pattern, matrix, right, free, y, places, rest, odd, tolerance, asked.least, guess)
+        LinearSystem(
+            small.pattern, matrix, right, free, y, places, rest, odd, tolerance, asked.least, guess, has_cores=True
+        )  # fmt: skip
     )
     v[small.skin] = y[small.skin_row]
     for way, row in zip(ways, small.core_row, strict=True):

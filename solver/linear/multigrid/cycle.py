@@ -2,8 +2,8 @@
 """One V-cycle: smooths on every level, hands the rest down, solves the coarsest level, and comes back the same way.
 
 The smoother is Chebyshev's iteration on block Jacobi, of degree 1 on the two finest levels and 2 on the others, the
-same before and after, so that the whole is symmetric. It runs in 32 bits: half the memory to read, and a preconditioner
-need not be more exact.
+same before and after, so that the whole is symmetric but for how its matrices are rounded. It runs in 32 bits, with
+matrices in 16: there is less memory to read, and a preconditioner need not be more exact.
 
 What is to be done is a list of passes over the rows of a level, which the threads of a `Crew` share out; each row
 writes its own numbers, so that the result does not depend on the number of threads.
@@ -18,8 +18,9 @@ import numpy as np
 
 from ...geometry.crew import TASK, crew_of, is_over, post, take, tell, wait
 from ...jit import kernel, thread_count
-from ..block_row import multiply_row
 from .dense import solve_dense
+from .fixed_point import multiply_quads
+from .hanging import weighted
 
 # START: d = b D⁻¹ r, x = d. GATHER: first r = Pᵀ r of the level below. STEP: r −= A d, d = a d + b D⁻¹ r, x += d.
 # SPREAD: d = P x of the level above, x += d. DENSE: x = A⁻¹ r on the coarsest level. POWER: d = D⁻¹ A d.
@@ -45,8 +46,9 @@ def run_passes(leads, crew, *cycle):
         leads: Whether this thread leads the `crew`; others of it only share in the passes.
         crew: A `Crew`.
         cycle: What `cycle_of` returns: task, level and which d is read (0 or 1), (p, 3), with factors a and b, (p, 2);
-            then arrays of all levels one after the other, as in `Hierarchy`: values, inverse, hang_weight, r, x,
-            (N, 3), and d, (2, N, 3), in 32 bits; `y` is work space for a part of the coarsest level.
+            then arrays of all levels one after the other, as in `Hierarchy`: the matrices as quads, and in 32 bits
+            unit, inverse, hang_weight, back_weight, r, x, (N, 3), and d, (2, N, 3); `y` is work space for a part of the
+            coarsest level.
     """
     if leads:
         lead_cycle(0, len(cycle[0]), crew, *cycle)
@@ -98,8 +100,8 @@ def do_part(p, part, *cycle):
 
 @kernel(inside=True, bare=True)
 def do_pass(
-    p, begin, count, tasks, factors_of_passes, level_start, row_start, column, values, inverse, hang_start, hang_node,
-    hang_weight, back_start, back_row, back_entry, part_start, factors_start, factors, y, r, x, d,
+    p, begin, count, tasks, factors_of_passes, level_start, quad_start, quads, unit, inverse, hang_start,
+    hang_node, hang_weight, back_start, back_row, back_weight, part_start, factors_start, factors, y, r, x, d,
 ):  # fmt: skip
     """Does pass p on `count` rows of its level from its row `begin` on."""
     task, level, side = tasks[p]
@@ -108,37 +110,33 @@ def do_pass(
         solve_dense(part_start, first, factors_start, factors, r, y, x)
     else:
         _pass(
-            task, first, end, factors_of_passes[p, 0], factors_of_passes[p, 1], row_start, column, values, inverse,
-            hang_start, hang_node, hang_weight, back_start, back_row, back_entry, r, x, d[side], d[1 - side],
+            task, first, end, factors_of_passes[p, 0], factors_of_passes[p, 1], quad_start, quads, unit, inverse,
+            hang_start, hang_node, hang_weight, back_start, back_row, back_weight, r, x, d[side], d[1 - side],
         )  # fmt: skip
 
 
 @kernel(contract=True, inside=True, bare=True)
 def _pass(
-    task, first, end, a, b, row_start, column, values, inverse, hang_start, hang_node, hang_weight,
-    back_start, back_row, back_entry, r, x, d, new,
+    task, first, end, a, b, quad_start, quads, unit, inverse, hang_start, hang_node, hang_weight, back_start, back_row,
+    back_weight, r, x, d, new,
 ):  # fmt: skip
     """Does one task on the rows from `first` to `end`; reads d, writes `new`."""
     zero = np.float32(0.0)
     for i in range(np.uint64(first), np.uint64(end)):
         if task == SPREAD:
-            s, t, u = zero, zero, zero
-            for k in range(hang_start[i], hang_start[i + np.uint64(1)]):
-                w, above = hang_weight[k], x[hang_node[k]]
-                s, t, u = s + w * above[0], t + w * above[1], u + w * above[2]
+            s, t, u = weighted(hang_weight, hang_node, x, hang_start[i], hang_start[i + np.uint64(1)])
             new[i, 0], new[i, 1], new[i, 2] = s, t, u
             x[i, 0], x[i, 1], x[i, 2] = x[i, 0] + s, x[i, 1] + t, x[i, 2] + u
             continue
         if task == STEP or task == POWER:
-            s, t, u = multiply_row(values, column, d, row_start[i], row_start[i + np.uint64(1)])
+            s, t, u = multiply_quads(quads, d, quad_start[i], quad_start[i + np.uint64(1)])
+            w = unit[i]
+            s, t, u = w * s, w * t, w * u
             if task == STEP:
                 s, t, u = r[i, 0] - s, r[i, 1] - t, r[i, 2] - u
                 r[i, 0], r[i, 1], r[i, 2] = s, t, u
         elif task == GATHER:
-            s, t, u = zero, zero, zero
-            for k in range(back_start[i], back_start[i + np.uint64(1)]):
-                w, below = hang_weight[back_entry[k]], r[back_row[k]]
-                s, t, u = s + w * below[0], t + w * below[1], u + w * below[2]
+            s, t, u = weighted(back_weight, back_row, r, back_start[i], back_start[i + np.uint64(1)])
             r[i, 0], r[i, 1], r[i, 2] = s, t, u
         else:
             s, t, u = r[i, 0], r[i, 1], r[i, 2]

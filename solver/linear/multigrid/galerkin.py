@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The numbers of all levels for one matrix: Galerkin's coarse matrices Pᵀ A P, and what the smoothers read in 32 bits.
+"""The numbers of all levels for one matrix: Galerkin's coarse matrices Pᵀ A P, and what the smoothers read.
 
-Level by level in two passes, whose parts the threads of a `Crew` share out: DOWN over the rows of a level, its blocks
-in 32 bits and A P, then ACROSS over those of the next, Pᵀ (A P). Each row is written by one thread, term by term in the
-order that its `Product` has.
+Level by level in one pass, whose parts the threads of a `Crew` share out: the rows of a level are narrowed for its
+smoother, and those of the next made, (Pᵀ A) P, each by one thread, term by term in the order that its `Product` has.
+What a row of Pᵀ A takes stays in the caches of who makes it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import numpy as np
 
 from ...geometry.crew import TASK, is_over, post, take, tell, wait
 from ...jit import kernel
-from ..threes import add, load, load_four, nothing, store, store_four
+from ..block_row import AHEAD
+from ..threes import add, add_products, load, load_four, nothing, prefetch, store, store_four, total
 from .cycle import do_part, lead_cycle
+from .fixed_point import BLOCKS, MOST, store_block
 
-DOWN, ACROSS = range(2)
 # rows that a thread takes at a time: those of coarse matrices have many more terms
 FINE_ROWS, COARSE_ROWS = 256, 32
 # a block that is as good as singular has no inverse
@@ -23,33 +24,43 @@ LEAST_DET = 1.0e-14
 
 
 @kernel(bare=True)
-def refresh_levels(leads, crew, row, cycle, numbers):
+def refresh_levels(leads, crew, between, row, cycle, numbers):
     """Writes the numbers of all levels but the coarsest, whose matrix is left in 64 bits, then does the cycle's passes.
 
     Args:
         leads: Whether this thread leads the `crew`; others of it only share in the passes.
         crew: A `Crew`.
-        row: Work space of this thread for a row of a product, (widest, 12).
-        cycle: What `run_passes` takes; its values, inverse and hang_weight are written.
+        between, row: Work space of this thread for rows of Pᵀ A and (Pᵀ A) P, (widest, 12) each.
+        cycle: What `run_passes` takes; its quads, unit, inverse, hang_weight and back_weight are written.
         numbers: What `do_rows` takes behind it.
     """
     if not leads:
         while not is_over(crew):
-            tell(crew, share(leads, crew, row, cycle, numbers))
+            tell(crew, share(leads, crew, between, row, cycle, numbers))
         return
     level_start = cycle[2]
     for level in range(len(level_start) - 2):
-        for kind in range(2):
-            rows = level_start[level + kind + 1] - level_start[level + kind]
-            at_once = FINE_ROWS if kind == DOWN else COARSE_ROWS
-            crew[TASK] = -1 - (2 * level + kind)
-            post(crew, (rows + at_once - 1) // at_once)
-            wait(crew, share(leads, crew, row, cycle, numbers))
+        crew[TASK] = -1 - level
+        above = parts_of(level_start[level + 2] - level_start[level + 1], COARSE_ROWS)
+        post(crew, fine_parts(level, level_start) + above)
+        wait(crew, share(leads, crew, between, row, cycle, numbers))
     lead_cycle(0, len(cycle[0]), crew, *cycle)
 
 
 @kernel(inside=True, bare=True)
-def share(leads, crew, row, cycle, numbers):
+def parts_of(rows, at_once):
+    """Returns into how many parts so many rows go."""
+    return (rows + at_once - 1) // at_once
+
+
+@kernel(inside=True, bare=True)
+def fine_parts(level, level_start):
+    """Returns how many parts of a pass are those of the level itself."""
+    return parts_of(level_start[level + 1] - level_start[level], FINE_ROWS)
+
+
+@kernel(inside=True, bare=True)
+def share(leads, crew, between, row, cycle, numbers):
     """Takes part in a pass until none of it is left; returns how many parts were done."""
     part, done = take(crew, leads), 0
     while part >= 0:
@@ -57,7 +68,7 @@ def share(leads, crew, row, cycle, numbers):
         if task >= 0:
             do_part(task, part, *cycle)
         else:
-            do_rows((-1 - task) // 2, (-1 - task) % 2, part, row, *cycle[2:13], *numbers)
+            do_rows(-1 - task, part, between, row, *cycle[2:13], *numbers)
         done += 1
         part = take(crew, leads)
     return done
@@ -65,64 +76,60 @@ def share(leads, crew, row, cycle, numbers):
 
 @kernel(inside=True, bare=True)
 def do_rows(
-    level, kind, part, row, level_start, row_start, column, singles, inverse, hang_start, hang_node, singles_weight,
-    back_start, back_row, back_entry, diagonal, weight, right_start, right_slot_start, right_slot, left_slot_start,
-    left_slot, kept, row_island, scale, values, between, above,
+    level, part, between, row, level_start, quad_start, quads, unit, inverse, hang_start, hang_node, singles_weight,
+    back_start, back_row, back_weight, back_entry, row_start, diagonal, slot, weight, left_start, left_column,
+    left_slot_start, left_slot, right_slot_start, right_slot, kept, row_island, scale, values, above,
 ):  # fmt: skip
-    """Does a part of DOWN or ACROSS at a level.
+    """Does a part of a level: rows of its own, or behind these rows of the next.
 
     Args:
-        level, kind, part, row: What, and work space for a row.
-        level_start, …, back_entry: Of the cycle, of all levels; singles, inverse and singles_weight are written.
-        diagonal: Blocks on the diagonal, counted through, (N,).
+        level, part, between, row: What, and work space.
+        level_start, …, back_weight: Of the cycle, of all levels; quads, unit, inverse and both weights are written.
+        back_entry: Which weight of all is that of each entry of the transposes, (W,).
+        row_start, diagonal: Rows and blocks on the diagonal of all matrices, counted through.
+        slot: Where in its row's quads each block goes.
         weight: Weights of all prolongations in 64 bits, (W,).
-        right_start, right_slot_start, right_slot: `Terms` of all products A P, (N − c + 1,) twice for c rows of the
-            coarsest level, and (t,).
-        left_slot_start, left_slot: Those of all products Pᵀ (A P), (N − n + 1,) and (u,).
+        left_start, left_column: Rows and columns of all products Pᵀ A, (N − n + 1,).
+        left_slot_start, left_slot: Their `Terms`, (N − n + 1,) and (t,).
+        right_slot_start, right_slot: Those of all products (Pᵀ A) P, (N − n + 1,) and (u,).
         kept: Which rows are solved for, (N,).
-        row_island, scale: Island of every row, (N,), and the power of two that it is multiplied by in 32 bits, (k,).
+        row_island, scale: Island of every row, (N,), and the power of two that it is multiplied by, (k,).
         values: Blocks of the finest matrix, (b, 9).
-        between: Work space for the blocks of A P of one level, (w, 9).
         above: Blocks of all coarse matrices, (B − b, 9), out.
     """
     second = level_start[1]  # where coarse rows begin, and with its blocks what is in `above`
-    before = np.int64(0) if level == 0 else np.int64(row_start[second])
+    lowest = np.int64(row_start[second])
+    before = np.int64(0) if level == 0 else lowest
     blocks = values if level == 0 else above
-    to = level_start[level]
-    if kind == DOWN:
-        first = to + part * FINE_ROWS
-        last = min(first + FINE_ROWS, level_start[level + 1])
+    behind = fine_parts(level, level_start)
+    if part < behind:
+        first = level_start[level] + part * FINE_ROWS
         narrow_rows(
-            first, last, before, row_start, diagonal, blocks, kept, row_island, scale, singles, inverse, hang_start,
-            weight, singles_weight,
-        )  # fmt: skip
-        multiply_right(
-            first, last, before, row_start, column, blocks, kept, hang_start, weight,
-            right_start, np.int64(right_start[to]), right_slot_start, right_slot, row, between,
+            first, min(first + FINE_ROWS, level_start[level + 1]), before, row_start, diagonal, blocks, kept,
+            row_island, scale, quad_start, slot, quads, unit, inverse, hang_start, weight, singles_weight,
         )  # fmt: skip
     else:
-        first = level_start[level + 1] + part * COARSE_ROWS
-        last = min(first + COARSE_ROWS, level_start[level + 2])
-        multiply_left(
-            first, last, back_start, back_row, back_entry, kept, weight, right_start, np.int64(right_start[to]),
-            between, row_start, np.int64(row_start[second]), second, left_slot_start, left_slot, row, above,
+        first = level_start[level + 1] + (part - behind) * COARSE_ROWS
+        coarsen_rows(
+            first, min(first + COARSE_ROWS, level_start[level + 2]), second, before, lowest, row_start, blocks,
+            back_start, back_row, back_weight, back_entry, hang_start, weight, kept, left_start, left_column,
+            left_slot_start, left_slot, right_slot_start, right_slot, between, row, above,
         )  # fmt: skip
 
 
 @kernel(inside=True, bare=True)
 def narrow_rows(
-    first, last, before, row_start, diagonal, blocks, kept, row_island, scale, singles, inverse, hang_start, weight,
-    singles_weight,
+    first, last, before, row_start, diagonal, blocks, kept, row_island, scale, quad_start, slot, quads, unit,
+    inverse, hang_start, weight, singles_weight,
 ):  # fmt: skip
-    """Writes blocks times the scale of their row in 32 bits, the inverses of their diagonal, and weights.
+    """Writes blocks in 16 bits and their unit, times the scale of their island, inverses of the diagonal and weights.
 
     `blocks` begin with block `before` of all.
     """
     for i in range(first, last):
         w = scale[row_island[i]]
-        for k in range(row_start[i], row_start[i + 1]):
-            for m in range(9):
-                singles[k, m] = w * blocks[k - before, m]
+        to = BLOCKS * np.int64(quad_start[i])
+        unit[i] = w * narrow_row(row_start[i], row_start[i + 1], before, blocks, slot, to, quads)
         A, out = blocks[diagonal[i] - before], inverse[i]
         a, b, c, d, e, f = w * A[0], w * A[4], w * A[8], w * A[1], w * A[5], w * A[2]
         p, q, r = b * c - e * e, e * f - d * c, d * e - b * f
@@ -135,53 +142,76 @@ def narrow_rows(
 
 
 @kernel(contract=True, inside=True, bare=True)
-def multiply_right(
-    first, last, before, a_start, a_column, blocks, kept, b_start, weight, start, to, slot_start, slot, row, out
-):  # fmt: skip
-    """Writes rows `first` to `last` of C = A P for blocks of A and scalars of P; rows of P that are not kept are none.
+def narrow_row(first, last, before, blocks, slot, to, quads):
+    """Writes the blocks from `first` to `last`, a row's, to the slots of its quads, and returns the unit of the row.
 
-    `blocks` begin with block `before` of all, C with its entry `to`, (c, 9); `row` is work space for a row of it.
+    What rounding has taken from their sum comes to the diagonal: so what moves as a whole has the forces that it had.
+    `blocks` begin with block `before` of all, the quads with slot `to`.
     """
-    for i in range(first, last):
-        if not kept[i]:
-            continue  # nor is it read
-        clear(start[i + 1] - start[i], row)
-        term = np.int64(slot_start[i])
-        for a in range(a_start[i], a_start[i + 1]):
-            j, at = a_column[a], 9 * (a - before)
-            begin, behind = np.int64(b_start[j]), np.int64(b_start[j + 1])
-            if kept[j]:
-                p, q, r = load(blocks, at), load(blocks, at + 3), load(blocks, at + 6)
-                for b in range(begin, behind):
-                    add_block(weight[b], p, q, r, 12 * np.int64(slot[term + (b - begin)]), row)
-            term += behind - begin
-        copy_row(start[i] - to, start[i + 1] - to, row, out)
+    squares = nothing()
+    for k in range(np.int64(first), np.int64(last)):
+        p, q, r = block(9 * (k - before), blocks)
+        squares = add_products(add_products(add_products(squares, p, p), q, q), r, r)
+    unit = np.sqrt(total(squares)) / MOST  # no number is larger than the length of them all
+    w = 1.0 / unit if unit > 0.0 else 0.0
+    f, g, h = nothing(), nothing(), nothing()
+    for k in range(np.int64(first), np.int64(last)):
+        p, q, r = block(9 * (k - before), blocks)
+        p, q, r = store_block(
+            quads, to + np.int64(slot[k]), add(nothing(), w, p), add(nothing(), w, q), add(nothing(), w, r)
+        )  # fmt: skip
+        f, g, h = add(f, 1.0, p), add(g, 1.0, q), add(h, 1.0, r)
+    store_block(quads, to, f, g, h)
+    return unit
 
 
 @kernel(contract=True, inside=True, bare=True)
-def multiply_left(
-    first, last, back_start, back_row, back_entry, kept, weight, b_start, before, blocks, start, to, second, slot_start,
-    slot, row, out,
+def coarsen_rows(
+    first, last, second, before, lowest, row_start, blocks, back_start, back_row, back_weight, back_entry, hang_start,
+    weight, kept, left_start, left_column, left_slot_start, left_slot, right_slot_start, right_slot, between, row,
+    above,
 ):  # fmt: skip
-    """Writes rows `first` to `last` of C = Pᵀ B for scalars of P and blocks of B; rows of P that are not kept are none.
+    """Writes the rows from `first` to `last` of (Pᵀ A) P for blocks of A and scalars of P.
 
-    `blocks` begin with entry `before` of all products A P, C with block `to` of all matrices and its terms with row
-    `second`; `row` is work space for a row of C.
+    Rows of P that are not kept are none, nor are those of A read. `blocks` begin with block `before` of all, `above`
+    with block `lowest`; what there is for coarse rows alone begins with row `second`.
     """
     for i in range(first, last):
-        clear(start[i + 1] - start[i], row)
-        term = np.int64(slot_start[i - second])
+        entry, end = np.int64(left_start[i - second]), np.int64(left_start[i - second + 1])
+        clear(end - entry, between)
+        term = np.int64(left_slot_start[i - second])
         for a in range(back_start[i], back_start[i + 1]):
             j = back_row[a]
-            begin, behind = np.int64(b_start[j]), np.int64(b_start[j + 1])
+            begin, behind = np.int64(row_start[j]), np.int64(row_start[j + 1])
+            w = weight[back_entry[a]] if kept[j] else 0.0
+            back_weight[a] = w
             if kept[j]:
-                w = weight[back_entry[a]]
                 for b in range(begin, behind):
-                    at = 9 * (b - before)
-                    p, q, r = load(blocks, at), load(blocks, at + 3), load(blocks, at + 6)
-                    add_block(w, p, q, r, 12 * np.int64(slot[term + (b - begin)]), row)
+                    p, q, r = block(9 * (b - before), blocks)
+                    add_block(w, p, q, r, 12 * np.int64(left_slot[term + (b - begin)]), between)
             term += behind - begin
-        copy_row(start[i] - to, start[i + 1] - to, row, out)
+        clear(row_start[i + 1] - row_start[i], row)
+        term = np.int64(right_slot_start[i - second])
+        for a in range(entry, end):
+            j, at = left_column[a], 12 * (a - entry)
+            begin, behind = np.int64(hang_start[j]), np.int64(hang_start[j + 1])
+            if kept[j]:
+                p, q, r = load_four(between, at), load_four(between, at + 4), load_four(between, at + 8)
+                for b in range(begin, behind):
+                    add_block(weight[b], p, q, r, 12 * np.int64(right_slot[term + (b - begin)]), row)
+            term += behind - begin
+        copy_row(row_start[i] - lowest, row_start[i + 1] - lowest, row, above)
+
+
+@kernel(inline=True, inside=True, bare=True)
+def block(at, blocks):
+    """Returns the rows of the block that begins with number `at`.
+
+    By two loads of four numbers: of lines that only loads of three ask for, some processors get none ahead of their
+    use, and wait for each.
+    """
+    prefetch(blocks, at + 9 * AHEAD)
+    return load_four(blocks, at), load_four(blocks, at + 3), load(blocks, at + 6)
 
 
 @kernel(inline=True, inside=True, bare=True)

@@ -10,20 +10,20 @@ motions, and with them all rigid ones, are passed on exactly.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Floats
 from ...jit import kernel
+from ...late_dataclass import dataclass
 from ..pattern import BlockPattern, Unsigned
 
 # Spacing of the finest lattice, in mean lengths of edges of its part
 SPACING = 2.0
 # Parts of up to so many lattice nodes are solved by Cholesky's factors
 MOST_DENSE = 60
-# Smaller weights count as none: their squares would leave float32
+# Smaller weights count as none: they would change nothing in a cycle
 LEAST_WEIGHT = 1.0e-5
 # A lattice of more nodes than this share of those before is passed over for one twice as wide
 MOST_KEPT = 0.6

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...arrays import Bools, Floats
+from ...late_dataclass import dataclass
 from ..pattern import BlockPattern
 from ..rigid_modes import RigidModes
 from .hierarchy import hierarchy_of
@@ -85,9 +84,12 @@ class EmbeddedLattices:
             return iterations, residual, BOTH_ENDS + CYCLE * iterations
         before = 0
         if kept and kept.serve(hierarchy, is_free):
+            so_far = x.copy()
             before, residual = go_on(last_of(hierarchy), min(kept.patience, max_iterations))
             if residual <= tolerance or before == max_iterations:
                 return before, residual, BOTH_ENDS + CYCLE * before
+            if not residual < 1.0:  # lost
+                x[:] = so_far
         levels = refresh(hierarchy, pattern, values, is_free)
         iterations, residual = go_on(levels, max_iterations - before)
         if kept:

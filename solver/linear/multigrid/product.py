@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Products of sparse matrices before their numbers: which entries there are, and where every term goes.
 
-A Galerkin matrix Pᵀ A P is made of the product A P and the product Pᵀ (A P). All this is done once per mesh, by
+A Galerkin matrix Pᵀ A P is made of the product Pᵀ A and the product (Pᵀ A) P. All this is done once per mesh, by
 Gustavson's method; columns of a product stay in the order in which they are met. The numbers: `galerkin.py`.
 Source: Gustavson (1978), Two fast algorithms for sparse matrices.
 """
@@ -9,29 +9,41 @@ Source: Gustavson (1978), Two fast algorithms for sparse matrices.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...arrays import Bools
 from ...jit import kernel
+from ...late_dataclass import dataclass
 from ..pattern import Unsigned
 
 
 @dataclass(frozen=True)
-class Product:
+class Sparse:
+    """Which entries a matrix has.
+
+    Attributes:
+        start: Where its rows begin, (n + 1,).
+        column: Columns of its entries, (c,).
+        is_mesh: Whether each is there by the mesh, and not by contacts alone, (c,).
+    """
+
+    start: Unsigned
+    column: Unsigned
+    is_mesh: Bools
+
+
+@dataclass(frozen=True)
+class Product(Sparse):
     """Where the terms a_ij b_jk of C = A B go.
 
     Attributes:
-        start: Where the rows of C begin, (n + 1,).
-        column: Columns of C, (c,).
         slot: For every entry (i, j) of A in order and every entry (j, k) of B in order, the place of (i, k) in row i
             of C, (t,).
         slot_start: Where the terms of each row begin in `slot`, (n + 1,).
         widest: Most entries of a row of C.
     """
 
-    start: Unsigned
-    column: Unsigned
     slot: Unsigned
     slot_start: Unsigned
     widest: int
@@ -69,20 +81,27 @@ def joined(starts: Sequence[Unsigned], lengths: Iterable[int]) -> Unsigned:
     return np.append(np.concatenate(rows), before[-1]).astype(np.uint32)
 
 
-def product(a_start: Unsigned, a_column: Unsigned, b_start: Unsigned, b_column: Unsigned, width: int) -> Product:
-    """Returns the structure of A B for two matrices of rows `start` and columns `column`, B of `width` columns."""
-    in_row = np.diff(b_start.astype(np.int64))[a_column]
+def product(a: Sparse, b: Sparse, width: int) -> Product:
+    """Returns the structure of A B for two matrices, B of `width` columns."""
+    in_row = np.diff(b.start.astype(np.int64))[a.column]
     before = np.concatenate([[0], np.cumsum(in_row)])
-    slot_start = before[a_start.astype(np.int64)].astype(np.uint32)
+    slot_start = before[a.start.astype(np.int64)].astype(np.uint32)
     column, slot = np.empty((2, before[-1]), np.uint32)
-    start = np.zeros(len(a_start), np.uint32)
-    find_product(a_start, a_column, b_start, b_column, np.zeros(width, np.int64), start, column, slot)
-    return Product(start, column[: start[-1]].copy(), slot, slot_start, int(np.diff(start).max(initial=0)))
+    start, is_mesh = np.zeros(len(a.start), np.uint32), np.zeros(before[-1], bool)
+    find_product(
+        a.start, a.column, a.is_mesh, b.start, b.column, b.is_mesh, np.zeros(width, np.int64), start, column, is_mesh,
+        slot,
+    )  # fmt: skip
+    entries, widest = int(start[-1]), int(np.diff(start).max(initial=0))
+    return Product(start, column[:entries].copy(), is_mesh[:entries].copy(), slot, slot_start, widest)
 
 
 @kernel()
-def find_product(a_start, a_column, b_start, b_column, seen, start, column, slot):
-    """Writes start (n + 1,), column and slot of a `Product`; `seen`, zero at first, is work space for a row of C."""
+def find_product(a_start, a_column, a_is_mesh, b_start, b_column, b_is_mesh, seen, start, column, is_mesh, slot):
+    """Writes start (n + 1,), column, is_mesh and slot of a `Product`; is_mesh is False at first.
+
+    `seen`, zero at first, is work space for a row of C.
+    """
     entry, term = 0, 0
     for i in range(len(a_start) - 1):
         first = entry
@@ -95,6 +114,8 @@ def find_product(a_start, a_column, b_start, b_column, seen, start, column, slot
                     column[entry] = k
                     entry += 1
                     seen[k] = entry
+                if a_is_mesh[a] and b_is_mesh[b]:
+                    is_mesh[seen[k] - 1] = True
                 slot[term] = seen[k] - 1 - first
                 term += 1
         start[i + 1] = entry

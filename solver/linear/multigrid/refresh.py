@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+import itertools
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,12 +14,15 @@ from ...arrays import Bools, Floats, Indices
 from ...chance import draw
 from ...geometry.crew import Crew, crew_of
 from ...jit import thread_count
-from ..pattern import BlockPattern
+from ...late_dataclass import dataclass
+from ..pattern import BlockPattern, Unsigned
 from .cycle import POWER
 from .dense import factor
 from .galerkin import refresh_levels
 from .hierarchy import Hierarchy
+from .magnitudes import growth, scale_of_islands
 from .passes import MOST_OF_TETS, passes_of, table
+from .quads import empty_quads
 
 Singles = npt.NDArray[np.float32]
 
@@ -32,7 +34,6 @@ STEPS, SAFETY = 10, 1.15
 # is found times its factor of safety is less, a search finds out. With 1.15 flesh of an elbow bent to 150° did not come
 # to rest in 300 Newton iterations; with 1.3 it does in 63
 FEW_STEPS, SAFETY_OF_FEW, WINDOW = 4, 1.3, 8
-LEAST_GROWN = 1.0e-3  # of the mean: windows whose squares are less say nothing
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,13 @@ class Work:
         refreshed: How often it was done, (1,).
         scale: Powers of two, by which the matrix of each island is multiplied to be of the order of one, (k,).
         largest: What the largest eigenvalue of D⁻¹ A is at most, per level but the coarsest, (l − 1,); ones at first.
-        values, inverse: Blocks of all levels and inverses of their diagonals in 32 bits, (B, 9), (N, 6).
-        weight: Weights of all prolongations, zero at held nodes, (W,).
+        quads, unit: Blocks of all levels but the coarsest in fixed point, (q, 22), and the units of their rows, (N,).
+        inverse: The inverses of their diagonals in 32 bits, (N, 6).
+        weight, back_weight: Weights of all prolongations and of their transposes, zero at held nodes, (W,) each.
         factors, y: Of the coarsest matrices, and space for a part of them.
-        r, x, d: Right-hand side and result in their first n rows, and work space, (N, 3), (N, 3), (2, N, 3).
+        r, x, d: Right-hand side and result in their first n rows, and work space, (N, 3), (N + 1, 3), (2, N, 3).
         kept: Which rows are solved for, (N,); all coarse ones are.
         above: Blocks of the coarse matrices in 64 bits.
-        between: Blocks of A P of any level.
         numbers: Factors a and b of the passes of a V-cycle, (p, 2).
         tasks, rows: These passes, and the row of `passes.table` that each takes its factors from.
         power_start, power_tasks, power_numbers: Where the power method begins, and its passes.
@@ -58,9 +59,11 @@ class Work:
     refreshed: npt.NDArray[np.int64]
     scale: Floats
     largest: Floats
-    values: Singles
+    quads: Unsigned
+    unit: Singles
     inverse: Singles
     weight: Singles
+    back_weight: Singles
     factors: Floats
     y: Floats
     r: Singles
@@ -68,7 +71,6 @@ class Work:
     d: Singles
     kept: Bools
     above: Floats
-    between: Floats
     numbers: Singles
     tasks: npt.NDArray[np.int64]
     rows: Indices
@@ -109,17 +111,19 @@ def refresh(hierarchy: Hierarchy, pattern: BlockPattern, values: Floats, is_free
         is_free: Which nodes are solved for, (n,).
     """
     h, work = hierarchy, _work(hierarchy)
-    work.scale[:] = _scale(pattern, values, is_free)
+    scale_of_islands(values, pattern.diagonal, is_free, pattern.island_start, work.scale)
     work.kept[: pattern.node_count] = is_free
     work.d[0, : len(work.power_start)] = work.power_start
     cycle = _passes(h, work, work.power_tasks, work.power_numbers)
     numbers = (
-        h.all_diagonal, h.hang_weight, h.right.start, h.right.slot_start, h.right.slot, h.left.slot_start, h.left.slot,
-        work.kept, h.row_island, work.scale, values, work.between, work.above,
+        h.back_entry, h.all_start, h.all_diagonal, h.slot, h.hang_weight, h.left.start, h.left_column,
+        h.left.slot_start, h.left.slot, h.right.slot_start, h.right.slot, work.kept, h.row_island, work.scale, values,
+        work.above,
     )  # fmt: skip
 
     def share_out(crew: Crew, leads: bool) -> None:
-        refresh_levels(leads, crew, np.empty((max(h.right.widest, h.left.widest), 12)), cycle, numbers)
+        between, row = np.empty((h.left.widest, 12)), np.empty((h.right.widest, 12))
+        refresh_levels(leads, crew, between, row, cycle, numbers)
 
     with crew_of(thread_count(), share_out) as crew:
         share_out(crew, True)
@@ -141,30 +145,15 @@ def last_of(hierarchy: Hierarchy) -> Multigrid:
     return Multigrid(hierarchy, work, int(work.refreshed[0]))
 
 
-def _scale(pattern: BlockPattern, values: Floats, is_free: Bools) -> Floats:
-    """Returns powers of two that bring the largest number on the diagonal of each island near one, (k,)."""
-    on_diagonal = values.reshape(-1).take(pattern.on_diagonal).max(axis=0)
-    largest = np.maximum.reduceat(on_diagonal * is_free, pattern.island_start[:-1].astype(np.int64))
-    is_usable = (largest > 0.0) & np.isfinite(largest)
-    return np.exp2(-np.round(np.log2(np.where(is_usable, largest, 1.0))))
-
-
 def _largest(hierarchy: Hierarchy, work: Work) -> Floats:
     """Returns what the largest eigenvalue of D⁻¹ A is at most, per level but the coarsest, a little too large."""
     largest = np.ones(hierarchy.coarsest)
-    for level in range(hierarchy.coarsest):
-        d = work.d[:, hierarchy.level_start[level] : hierarchy.level_start[level + 1]]
-        largest[level] = SAFETY * _growth(d, d.shape[1]) if level else SAFETY_OF_FEW * _growth(d, WINDOW)
+    for level, (first, end) in enumerate(itertools.pairwise(hierarchy.level_start[:-1].tolist())):
+        window, safety = (end - first, SAFETY) if level else (WINDOW, SAFETY_OF_FEW)
+        largest[level] = safety * growth(first, end, window, *work.d)
     if hierarchy.is_of_tets:
         largest[0] = min(largest[0], MOST_OF_TETS)
     return largest
-
-
-def _growth(d: Singles, window: int) -> float:
-    """Returns how much longer d[0] is than d[1], (n, 3) each, in those of every `window` rows where it is most."""
-    after, before = np.add.reduceat(np.einsum("skx,skx->sk", d, d), np.arange(0, d.shape[1], window), axis=1)
-    told = before > LEAST_GROWN * before.mean()
-    return math.sqrt(float(np.max(after[told] / before[told]))) if told.any() else 1.0
 
 
 def cycle_of(m: Multigrid) -> tuple[Any, ...]:
@@ -177,8 +166,8 @@ def cycle_of(m: Multigrid) -> tuple[Any, ...]:
 
 def _passes(h: Hierarchy, work: Work, tasks: npt.NDArray[np.int64], numbers: Singles) -> tuple[Any, ...]:
     return (
-        tasks, numbers, h.level_start, h.all_start, h.all_column, work.values, work.inverse, h.hang_start, h.hang_node,
-        work.weight, h.back_start, h.back_row, h.back_entry, h.part_start, h.factors_start, work.factors, work.y,
+        tasks, numbers, h.level_start, h.quad_start, work.quads, work.unit, work.inverse, h.hang_start, h.hang_node,
+        work.weight, h.back_start, h.back_row, work.back_weight, h.part_start, h.factors_start, work.factors, work.y,
         work.r, work.x, work.d,
     )  # fmt: skip
 
@@ -194,23 +183,23 @@ def _make_work(h: Hierarchy) -> Work:
     tasks = [
         (POWER, level, step % 2) for step in range(STEPS) for level in range(h.coarsest) if level or step < FEW_STEPS
     ]
-    begins = h.right.start[h.level_start[:-1]].astype(np.int64)
     passes = passes_of(h.coarsest)
     return Work(
         refreshed=np.zeros(1, np.int64),
         scale=np.ones(int(h.row_island.max(initial=-1)) + 1),
         largest=np.ones(h.coarsest),
-        values=np.zeros((len(h.all_column), 9), np.float32),
+        quads=empty_quads(h.quad_start[: coarsest + 1], h.slot, h.all_start[: coarsest + 1], h.all_column),
+        unit=np.zeros(rows, np.float32),
         inverse=np.zeros((rows, 6), np.float32),
         weight=np.zeros(len(h.hang_node), np.float32),
+        back_weight=np.zeros(len(h.hang_node), np.float32),
         factors=np.zeros(int(h.factors_start[-1])),
         y=np.empty(3 * int(np.diff(h.part_start).max(initial=0))),
         r=np.zeros((rows, 3), np.float32),
-        x=np.zeros((rows, 3), np.float32),
+        x=np.zeros((rows + 1, 3), np.float32),
         d=np.zeros((2, rows, 3), np.float32),
         kept=np.ones(rows, bool),
         above=np.empty((len(h.all_column) - int(h.all_start[h.level_start[1]]), 9)),
-        between=np.empty((int(np.diff(begins).max()), 9)),
         numbers=np.zeros((len(passes.tasks), 2), np.float32),
         tasks=passes.tasks,
         rows=passes.row,

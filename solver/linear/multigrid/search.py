@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conjugate gradients preconditioned by multigrid, in 64 bits around a cycle in 32.
+"""Conjugate gradients preconditioned by multigrid, in 64 bits around a cycle in fewer.
 
 Islands have their own coefficients and their own end. β is taken in the form that bears a preconditioner which is not
-quite the same, or not quite symmetric, from one iteration to the next: 32 bits are not exact.
+quite the same, or not quite symmetric, from one iteration to the next: 32 bits are not exact, and 16, which its
+matrices have, are less so.
 Source: Golub and Ye (1999), Inexact preconditioned conjugate gradient method with inner-outer iteration.
 """
 
@@ -23,10 +24,10 @@ from .passes import MOST_OF_TETS, one_step
 from .refresh import Multigrid, cycle_of
 
 # PACK: copies the upper half of A. PRODUCT: q = A p, with p·q. RESIDUAL: r = b − q, with r·r, behind a product; AGAIN:
-# the same with a q that is whole. DESCEND: x += α p, r −= α q, with r·r. The last two also hand r over to the cycle and
-# do its first pass. MEET: its last pass, with z·r and z·q for what it has made. DIRECTION: p = z + β p.
-PACK, PRODUCT, RESIDUAL, AGAIN, DESCEND, MEET, DIRECTION = range(7)
-WHOLE, FIRST, LATTER, BEGIN, LOOK, SOFTEN = range(6)  # what `iterate` does
+# the same with a q that is whole. DESCEND: x += α p, r −= α q, with r·r. HAND_OVER: r for the cycle, and its first
+# pass, which DESCEND does as well. MEET: its last pass, with z·r and z·q for what it has made. DIRECTION: p = z + β p.
+PACK, PRODUCT, RESIDUAL, AGAIN, DESCEND, HAND_OVER, MEET, DIRECTION = range(8)
+WHOLE, FIRST, LATTER, BEGIN, LOOK, ENTER, SOFTEN = range(7)  # what `iterate` does
 RESTARTS = 3
 GENTLE = np.float32(one_step(MOST_OF_TETS))  # factor of smoothing on the finest level that every mesh of tets bears
 
@@ -75,6 +76,9 @@ def search_part(
     island, begin, end = chunk_island[part], chunk_start[part], chunk_start[part + 1]
     if task == PACK:
         pack_rows(begin, end, diagonal, row_start, values, upper_start, packed)
+    elif task == HAND_OVER:
+        _narrow(begin, end, into[island], r, r32)
+        do_pass(0, begin, end - begin, *cycle)
     elif not active[island]:
         return
     elif task == PRODUCT:
@@ -90,10 +94,9 @@ def search_part(
         if task == DESCEND:
             _descend(begin, end, alpha[island], p, x)
             _leave(begin, end, is_free, alpha[island], r, q, r, into[island], r32, sums[part])
+            do_pass(0, begin, end - begin, *cycle)
         else:
             _leave(begin, end, is_free, 1.0, b, q, r, into[island], r32, sums[part])
-        if task != RESIDUAL:
-            do_pass(0, begin, end - begin, *cycle)
 
 
 @kernel(contract=True, inside=True, bare=True)
@@ -147,6 +150,14 @@ def _leave(first, end, is_free, alpha, before, q, r, into, r32, sums):
     sums[0], sums[1] = square, 0.0
 
 
+@kernel(inside=True, bare=True)
+def _narrow(first, end, into, r, r32):
+    """Writes what the cycle gets of r."""
+    for i in range(first, end):
+        for k in range(3):
+            r32[i, k] = into * r[i, k]
+
+
 @kernel(bare=True)
 def iterate(
     leads, crew, what, most, tolerance, cycle, matrix, half, vectors, sums, scale, active, alpha, beta, into, out_of,
@@ -161,8 +172,8 @@ def iterate(
         leads: Whether this thread leads the `crew`; others of it only share in the passes, and return 0.
         crew: A `Crew`.
         what: WHOLE: all there is to do. Or a part of it, between which the caller may change p: BEGIN: `look` at what
-            held nodes add to b; LOOK: `look` at all; SOFTEN: `soften`; FIRST: an iteration up to p; LATTER: from there
-            to its end.
+            held nodes add to b; LOOK: `look` at all; ENTER: `enter`; SOFTEN: `soften` and enter; FIRST: an iteration up
+            to p; LATTER: from there to its end.
         cycle: What `run_passes` takes.
         matrix, half, vectors: What `search_part` takes of the pattern and its `UpperHalf`, and behind what it takes of
             islands; p with another row behind it.
@@ -178,34 +189,35 @@ def iterate(
             tell(crew, share(leads, *given))
         return 0
     if what == BEGIN or what == LOOK:
-        return look(what == BEGIN, scale, rr, two, *given)
+        return look(what == BEGIN, rr, two, *given)
     if what == SOFTEN:
-        return soften(*given)
+        soften(cycle)
+    if what == SOFTEN or what == ENTER:
+        return enter(scale, rr, *given)
     if what != WHOLE:
         return descend(what, most, tolerance, scale, rr, rz, bb, one, two, *given)
-    done, is_more = 0, look(True, scale, rr, two, *given)
+    done, is_more = 0, look(True, rr, two, *given)
     for island in range(len(rr)):
         bb[island] = max(rr[island], bb[island]) if rr[island] == rr[island] else rr[island]
     restart = 0
     while True:
         if restart > 0 or is_more == 1:
             active[:] = True
-            look(False, scale, rr, two, *given)
+            look(False, rr, two, *given)
         goes_on = choose(tolerance, rr, bb, active)
         if done >= most or restart == RESTARTS or not goes_on:
             return done
         if restart > 0:
-            soften(*given)
+            soften(cycle)
+        enter(scale, rr, *given)
         vectors[3][:], vectors[4][:], rz[:] = 0.0, 0.0, np.inf
         done += descend(WHOLE, most - done, tolerance, scale, rr, rz, bb, one, two, *given)
         restart += 1
 
 
 @kernel(inside=True, bare=True)
-def look(
-    only_held, scale, rr, two, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums
-):  # fmt: skip
-    """Writes r = b − A x, with ‖r‖², for the cycle as well; of x at held nodes alone it says whether there is more.
+def look(only_held, rr, two, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums):
+    """Writes r = b − A x, with ‖r‖²; of x at held nodes alone it says whether there is more.
 
     That is the first look of a search, before which the upper half is copied.
     """
@@ -219,14 +231,20 @@ def look(
         lead(PRODUCT, *given)
     lead(AGAIN if is_zero else RESIDUAL, *given)
     add_up(matrix[1], active, sums, rr, two)
-    rescale(scale, rr, into, out_of)
-    lead(AGAIN, *given)
     return 1 if is_more else 0
 
 
 @kernel(inside=True, bare=True)
-def soften(crew, cycle, *rest):
-    """Lets the finest level be smoothed gently from now on, and begins the cycle anew; returns 0.
+def enter(scale, rr, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums):
+    """Begins a cycle with r; returns 0."""
+    rescale(scale, rr, into, out_of)
+    lead(HAND_OVER, crew, cycle, matrix, half, active, alpha, beta, into, out_of, vectors, sums)
+    return 0
+
+
+@kernel(inside=True, bare=True)
+def soften(cycle):
+    """Lets the finest level be smoothed gently from now on.
 
     For a search that has come to its end too soon: where a tet has a larger eigenvalue than `refresh` has found, the
     cycle is indefinite.
@@ -234,8 +252,6 @@ def soften(crew, cycle, *rest):
     last = len(cycle[0]) - 1
     for p in range(0, last + 1, last):
         cycle[1][p, 1] = min(cycle[1][p, 1], GENTLE)
-    lead(AGAIN, crew, cycle, *rest)
-    return 0
 
 
 @kernel(inside=True, bare=True)
@@ -372,8 +388,7 @@ def search(
                 active[:] = rr > tolerance**2 * bb
                 if iterations >= max_iterations or restart == RESTARTS or not active.any():
                     break
-                if restart > 0:
-                    share_out(crew, True, SOFTEN)
+                share_out(crew, True, SOFTEN if restart > 0 else ENTER)
                 longer[:count], q[:], rz[:] = 0.0, 0.0, np.inf
                 while active.any() and iterations < max_iterations:
                     share_out(crew, True, FIRST, 1)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rows of a block matrix in fixed point of 16 bits, four blocks at a time, written in LLVM's vectors.
+
+A preconditioner need not be exact, and what it costs is the reading of its matrices. So each row has a unit of its own,
+of which its numbers are multiples: whole numbers of 32 bits of which the upper 16 are kept. For the numbers that count
+that is a hundred times finer than bfloat16, by whose 8 bits a smoother felt forces in what only turns: rods a hundred
+times longer than thick then took up to twice the iterations.
+
+Four blocks make a quad of 22 words: where in the vector their columns begin; the rows of each, first and second number
+by number in the upper and the lower halves of three words, the first two numbers of the third in those of a fourth; the
+last numbers of the four. Numbers in upper halves are taken with the lower ones behind them, which is allowed for where
+they are written. Quads follow each other in one stream, which memory is asked for far ahead. Processors with vectors of
+16 numbers do two rows of a quad in two instructions, others get what LLVM makes of it; sums are always taken in the
+same order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from ..threes import THREE, ask_ahead
+
+BLOCKS = 4  # of a quad
+PAIRS, LAST, WORDS = 4, 20, 22  # where rows and last numbers begin behind the columns, and where the next quad does
+MOST = 0x7FFE0000  # the largest number, in units of its row, that can still be rounded
+AHEAD = 64  # quads that memory is asked for ahead of their use
+
+_FLOAT, _HALF, _WORD, _WHOLE = ir.FloatType(), ir.IntType(16), ir.IntType(32), ir.IntType(64)
+_FUSED = ("contract",)
+# what numbers of x the halves of a quad's words, and its last numbers, are multiplied with
+_FIRST, _SECOND = ([4 * k + c for k in range(BLOCKS) for c in (0, 1, 2, last)] for last in (0, 1))
+_THIRD = [4 * k + 2 for k in range(BLOCKS)]
+
+
+def _multiply_quads(typing: Any, quads: Any, p: Any, start: Any, end: Any) -> Any:
+    """Returns Σ A_k p[column[k]] over the blocks of the quads from `start` to `end`, three numbers in units of the row.
+
+    Args:
+        quads: See above, (q, 22), unsigned.
+        p: (n, 3) of 32 bits, with a row of anything behind it.
+        start, end: The quads of a row.
+    """
+    result = types.UniTuple(types.float32, 3)
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        words, numbers = (
+            context.make_array(kind)(context, builder, value).data
+            for kind, value in zip(signature.args[:2], arguments[:2], strict=True)
+        )
+        first, second, last = _sum(builder, 16), _sum(builder, 16), _sum(builder, 4)
+        begin, behind = (builder.mul(place, _whole(WORDS)) for place in arguments[2:])
+        with cgutils.for_range_slice(builder, begin, behind, _whole(WORDS)) as (quad, _):
+            ask_ahead(builder, builder.gep(words, [builder.add(quad, _whole(WORDS * AHEAD))]))
+            x = _columns(builder, words, numbers, quad)
+            pairs = _loaded(builder, words, builder.add(quad, _whole(PAIRS)), ir.VectorType(_WORD, 16))
+            halves = _loaded(builder, words, builder.add(quad, _whole(LAST)), ir.VectorType(_HALF, 4))
+            _add_product(builder, first, pairs, _picked(builder, x, _FIRST))
+            _add_product(builder, second, _raised(builder, pairs), _picked(builder, x, _SECOND))
+            wide = builder.zext(halves, ir.VectorType(_WORD, 4))
+            _add_product(builder, last, _raised(builder, wide), _picked(builder, x, _THIRD))
+        a, b = (_lanes(builder, _folded(builder, _folded(builder, builder.load(v)))) for v in (first, second))
+        c = _lanes(builder, _folded(builder, builder.load(last)))
+        add = builder.fadd
+        rows = [add(add(a[0], a[1]), a[2]), add(add(b[0], b[1]), b[2]), add(add(a[3], b[3]), add(c[0], c[1]))]
+        return context.make_tuple(builder, signature.return_type, rows)
+
+    return result(quads, p, types.int64, types.int64), generate
+
+
+def _store_block(typing: Any, quads: Any, slot: Any, p: Any, q: Any, r: Any) -> Any:
+    """Writes the block of rows p, q and r to a slot, rounded; returns what is left of them, A − Â, row by row.
+
+    Args:
+        quads: See above, (q, 22), unsigned; out.
+        slot: Number of a block, four to a quad.
+        p, q, r: Of `threes`, in units of the row, of which they have at most `MOST`.
+    """
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        words, slot = context.make_array(signature.args[0])(context, builder, arguments[0]).data, arguments[1]
+        quad, lane = builder.lshr(slot, _whole(2)), builder.and_(slot, _whole(3))
+        at = builder.mul(quad, _whole(WORDS))
+        p, q, r = arguments[2:]
+        whole = [builder.fptosi(row, ir.VectorType(_WORD, 4)) for row in (p, q, r)]
+        # the first two numbers of the third row come behind the others, its last one is alone
+        upper = builder.shuffle_vector(whole[0], whole[2], _order([0, 1, 2, 4]))
+        lower = _rounded(builder, builder.shuffle_vector(whole[1], whole[2], _order([0, 1, 2, 5])))
+        below = builder.lshr(lower, _all(lower, 16))
+        pair = builder.or_(_rounded(builder, builder.sub(upper, below)), below)
+        place = builder.add(at, builder.add(builder.mul(lane, _whole(4)), _whole(PAIRS)))
+        builder.store(pair, builder.bitcast(builder.gep(words, [place]), pair.type.as_pointer()), align=4)
+        third = _rounded(builder, whole[2])
+        half = builder.trunc(builder.lshr(builder.extract_element(third, _number(2)), _number(16)), _HALF)
+        halves = builder.bitcast(builder.gep(words, [builder.add(at, _whole(LAST))]), _HALF.as_pointer())
+        builder.store(half, builder.gep(halves, [lane]), align=2)
+        for k, taken in ((0, pair), (1, lower)):
+            third = builder.insert_element(third, builder.extract_element(taken, _number(3)), _number(k))
+        left = [
+            builder.fsub(row, builder.sitofp(taken, row.type))
+            for row, taken in ((p, pair), (q, lower), (r, third))
+        ]  # fmt: skip
+        return context.make_tuple(builder, signature.return_type, left)
+
+    return types.UniTuple(THREE, 3)(quads, types.int64, THREE, THREE, THREE), generate
+
+
+# what kernels call: without the first argument
+multiply_quads: Any = intrinsic(_multiply_quads)
+store_block: Any = intrinsic(_store_block)
+
+
+def _whole(number: int) -> Any:
+    return ir.Constant(_WHOLE, number)
+
+
+def _number(number: int) -> Any:
+    return ir.Constant(_WORD, number)
+
+
+def _all(vector: Any, number: int) -> Any:
+    """Returns a vector of the same number, of another's type."""
+    return ir.Constant(vector.type, [number] * vector.type.count)
+
+
+def _order(lanes: list[int]) -> Any:
+    return ir.Constant(ir.VectorType(_WORD, len(lanes)), lanes)
+
+
+def _sum(builder: ir.IRBuilder, size: int) -> Any:
+    """Returns where a sum of so many lanes is kept, zero at first."""
+    return cgutils.alloca_once_value(builder, ir.Constant(ir.VectorType(_FLOAT, size), [0.0] * size))
+
+
+def _loaded(builder: ir.IRBuilder, words: Any, place: Any, kind: Any) -> Any:
+    """Returns the vector that begins with a word."""
+    return builder.load(builder.bitcast(builder.gep(words, [place]), kind.as_pointer()), align=4)
+
+
+def _columns(builder: ir.IRBuilder, words: Any, numbers: Any, quad: Any) -> Any:
+    """Returns three numbers of the vector and a fourth that counts for nothing for each block of a quad, 16 lanes."""
+    of_blocks = []
+    for block in range(BLOCKS):
+        place = builder.zext(builder.load(builder.gep(words, [builder.add(quad, _whole(block))])), _WHOLE)
+        of_blocks.append(_loaded(builder, numbers, place, ir.VectorType(_FLOAT, 4)))
+    pairs = [builder.shuffle_vector(*of_blocks[k : k + 2], _order(list(range(8)))) for k in (0, 2)]
+    return builder.shuffle_vector(*pairs, _order(list(range(16))))
+
+
+def _picked(builder: ir.IRBuilder, vector: Any, lanes: list[int]) -> Any:
+    return builder.shuffle_vector(vector, vector, _order(lanes))
+
+
+def _raised(builder: ir.IRBuilder, words: Any) -> Any:
+    """Returns words with their lower halves as the upper ones."""
+    return builder.shl(words, _all(words, 16))
+
+
+def _add_product(builder: ir.IRBuilder, total: Any, whole: Any, x: Any) -> None:
+    """Adds to a sum, lane by lane, the product of whole numbers with others."""
+    product = builder.fmul(builder.sitofp(whole, x.type), x, flags=_FUSED)
+    builder.store(builder.fadd(builder.load(total), product, flags=_FUSED), total)
+
+
+def _folded(builder: ir.IRBuilder, vector: Any) -> Any:
+    """Returns the sum of a vector's two halves."""
+    size = vector.type.count // 2
+    halves = (_picked(builder, vector, list(range(begin, begin + size))) for begin in (0, size))
+    return builder.fadd(*halves)
+
+
+def _lanes(builder: ir.IRBuilder, vector: Any) -> list[Any]:
+    return [builder.extract_element(vector, _number(k)) for k in range(vector.type.count)]
+
+
+def _rounded(builder: ir.IRBuilder, words: Any) -> Any:
+    """Returns words with lower halves of zero that are nearest to others."""
+    return builder.and_(builder.add(words, _all(words, 1 << 15)), _all(words, 0xFFFF0000))

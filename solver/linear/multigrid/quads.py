@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the blocks of all levels go in quads; made once per mesh.
+
+The numbers: `galerkin.py`, their layout: `fixed_point.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...late_dataclass import dataclass
+from ..pattern import Unsigned
+from .fixed_point import BLOCKS, WORDS
+from .product import Sparse
+
+REST = 1  # slot of every row that is no block of its own: what rounding takes from all of them, on the diagonal
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Where the blocks of a matrix go.
+
+    Attributes:
+        start: First quad of every row, (n + 1,).
+        slot: Of every block, counted from the first of its row's, (b,).
+    """
+
+    start: Unsigned
+    slot: Unsigned
+
+
+def slots_of(a: Sparse) -> Slots:
+    """Returns where the blocks of a matrix go: those of the mesh side by side, others each in a quad of its own.
+
+    Sums are taken lane by lane; so blocks of zeros, of which patterns that contacts have widened keep some, move no
+    other block to another lane, and change no bit.
+    """
+    count = len(a.start) - 1
+    row = np.repeat(np.arange(count), np.diff(a.start.astype(np.int64)))
+    order = np.argsort((2 * row + ~a.is_mesh) << 32 | a.column, kind="stable")  # most rows are in order
+    meshed, others = (np.bincount(row[which], minlength=count) for which in (a.is_mesh, ~a.is_mesh))
+    rank = np.empty(len(row), np.int64)
+    rank[order] = np.arange(len(row)) - a.start[row].astype(np.int64)
+    quads = -(-(REST + meshed) // BLOCKS)
+    slot = np.where(a.is_mesh, REST + rank, BLOCKS * (quads[row] + rank - meshed[row]))
+    start = np.concatenate([[0], np.cumsum(quads + others)])
+    return Slots(start.astype(np.uint32), slot.astype(np.uint32))
+
+
+def empty_quads(quad_start: Unsigned, slot: Unsigned, row_start: Unsigned, column: Unsigned) -> Unsigned:
+    """Returns the quads of all rows with their columns and zeros, (q, 22).
+
+    Args:
+        quad_start: First quad of every row, (n + 1,).
+        slot: Of every block, (b,).
+        row_start, column: The blocks of each row, (n + 1,), and their columns, (b,) or more.
+    """
+    rows = np.arange(len(quad_start) - 1)
+    quads = np.zeros((int(quad_start[-1]), WORDS), np.uint32)
+    # slots that stay empty are zeros times the row itself
+    quads[:, :BLOCKS] = 3 * np.repeat(rows, np.diff(quad_start.astype(np.int64)))[:, None]
+    place = np.repeat(BLOCKS * quad_start[:-1].astype(np.int64), np.diff(row_start.astype(np.int64))) + slot
+    quads[place // BLOCKS, place % BLOCKS] = 3 * column[: len(slot)]
+    return quads
