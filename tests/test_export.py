@@ -16,7 +16,7 @@ from blender_scenes import add_box, add_mesh, counts, evaluated, fresh, world
 from export_scenes import exported, full_rig, refused, set_input, stored_weights
 from sinew.addon import export, playback, roles
 from sinew.addon.drawing import tet_estimate
-from sinew.addon.reading import input_notes, input_stage
+from sinew.addon.reading import input_mesh, input_notes, input_stage
 from sinew.solver.errors import BadInput
 from sinew.solver.tracks import TrackReader
 
@@ -40,6 +40,21 @@ def test_weights_of_groups_attributes_and_modifiers(tmp_path: Path) -> None:
     body = exported(scene, tmp_path / "b.sinew")[0].bodies[0]
     assert len(body.pinned) == count
     assert np.allclose(body.pin_weights, 0.75)
+
+
+def test_vertices_are_read_in_edit_mode_and_where_there_are_none() -> None:
+    fresh()
+    obj = add_box()
+    wanted = np.array([v.co for v in obj.data.vertices])
+    assert np.array_equal(input_mesh.positions(obj.data), wanted)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    try:
+        assert np.array_equal(input_mesh.positions(obj.data), wanted)
+        assert tet_estimate.tet_count(obj, 1.0) > 0
+    finally:
+        bpy.ops.object.mode_set(mode="OBJECT")
+    assert input_mesh.positions(bpy.data.meshes.new("None")).shape == (0, 3)
 
 
 def test_affect_holds_the_rest_to_the_animation(tmp_path: Path) -> None:

@@ -96,8 +96,9 @@ def check_points(name: str, points: Floats) -> None:
     Raises:
         BadInput: Some are not.
     """
-    wrong = int(np.count_nonzero(~np.isfinite(points).all(axis=1)))
-    if wrong:
+    are_numbers = np.isfinite(points)
+    if not are_numbers.all():
+        wrong = int(np.count_nonzero(~are_numbers.all(axis=1)))
         raise BadInput("mesh-not-finite", name=name, count=wrong)
 
 

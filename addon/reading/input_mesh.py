@@ -30,7 +30,11 @@ def mesh_of(evaluated: bpy.types.Object) -> Iterator[bpy.types.Mesh]:
 def positions(mesh: bpy.types.Mesh) -> Floats:
     """Returns vertex positions [Blender units], object space, (n, 3)."""
     values = np.empty(len(mesh.vertices) * 3, np.float32)
-    mesh.vertices.foreach_get("co", values)
+    attribute = mesh.attributes.get("position")  # in Edit Mode, and where there are no vertices, there is none
+    if attribute is not None and len(attribute.data) == len(mesh.vertices):
+        attribute.data.foreach_get("vector", values)  # copied in one piece, vertices one by one
+    else:
+        mesh.vertices.foreach_get("co", values)
     return values.reshape(-1, 3).astype(np.float64)
 
 
