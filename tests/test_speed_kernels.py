@@ -59,10 +59,12 @@ def test_steps_of_a_beam_are_timed_with_just_so_many_iterations():
 def test_growth_is_judged_by_all_sizes_and_by_the_large_ones():
     """Exact costs: the small one is held up by something constant, and the large ones grow as n^1.2."""
     sizes = {"3K": 3000, "10K": 10_000, "100K": 100_000, "400K": 400_000}
-    costs = {name: Cost(n, (n / 1e4) ** 1.2 if n >= 10_000 else 0.9, {}, {}) for name, n in sizes.items()}
+    triad = {10: 80.0, 240: 20.0}
+    costs = {name: Cost(n, (n / 1e4) ** 1.2 if n >= 10_000 else 0.9, {}, triad) for name, n in sizes.items()}
     whole, large = step.growth(costs)
     assert large.ours == "1.200" and large.reached is False and "10K" in large.quantity
     assert float(whole.ours) < 1.1 and whole.reached and {whole.line, large.line} == {11}
+    assert "takes 4.0 times as long" in large.remark and "an exponent of 1.38" in large.remark  # 1 + log 4 / log 40
 
 
 def test_bounds_in_milliseconds_are_carried_over():

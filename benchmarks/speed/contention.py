@@ -89,7 +89,7 @@ def _row(name: str, load: int, what: str, one: float, two: float) -> Row:
     ours = f"{one:.3g}, {two:.3g} ({two / one:.2f})"
     if not load:
         return Row(quantity, NONE, ours)
-    otherwise = "Threads are given up when they have lost as much as two steps take, and tried again every 1 to 8 s."
+    otherwise = "Threads are given up when they have lost as much as two steps take, and tried again every 0.1 to 8 s."
     return bound(quantity, f"≤ {MOST:g} ×", ours, two <= MOST * one, otherwise, 12)
 
 

@@ -160,8 +160,8 @@ def searching(model: Model, is_free: Bools, count: int) -> Callable[[], object]:
 
 def cycle_bytes(multigrid: Multigrid) -> float:
     """Returns what a V-cycle moves at least: matrices, weights, vectors, in each of its passes."""
-    hierarchy, real = multigrid.hierarchy, multigrid.work.values.itemsize
-    starts = hierarchy.all_start[hierarchy.level_start].astype(np.int64)
+    hierarchy, real = multigrid.hierarchy, multigrid.work.x.itemsize
+    starts, quad = hierarchy.quad_start[hierarchy.level_start].astype(np.int64), multigrid.work.quads[0].nbytes
     hangs = hierarchy.hang_start[hierarchy.level_start].astype(np.int64)
     total = 0.0
     for task, level, _ in multigrid.work.tasks:
@@ -170,7 +170,7 @@ def cycle_bytes(multigrid: Multigrid) -> float:
         rows = hierarchy.level_start[level + 1] - hierarchy.level_start[level]
         total += 3 * real * rows * (6 if task == STEP else 3) + 6 * real * rows * (task != SPREAD)
         if task == STEP:
-            total += (9 * real + 4) * (starts[level + 1] - starts[level])
+            total += quad * (starts[level + 1] - starts[level])
         elif task == SPREAD:
             total += (real + 4) * (hangs[level + 1] - hangs[level])
         elif task == GATHER and level:

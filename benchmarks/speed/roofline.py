@@ -99,8 +99,9 @@ BENCHMARK = Benchmark(
     lines=(6,),
     title="Beside what the memory gives",
     what="The triad a = b + s c of STREAM over three arrays of so many MB in all, 24 bytes counted per entry; and the "
-    f"kernels of a step in float64 (the cycle in float32), called one by one. {WHAT}. Counted is each array that a "
-    "kernel is given or leaves, once, however often it goes through memory. A triad of 240 MB, for the small beam one "
+    "kernels of a step in float64 (the cycle in float32, its matrices in 16 bits), called one by one. "
+    f"{WHAT}. Counted is each array that a kernel is given or leaves, once, however often it goes through memory. A "
+    "triad of 240 MB, for the small beam one "
     f"of 10 MB, takes turns with the kernels, called as often as makes {TETS_AT_ONCE:,} tets; "
     f"medians of {ROUNDS}.",
     run=run,
