@@ -16,6 +16,7 @@ from .kernel_cache import is_cached
 
 LONGEST = 300.0  # patience with the other process [s]
 SOLVE, STEPS = "solve", "steps"  # what it says is compiled: the solve of a step, and all of a step
+LEVELS = "levels"  # those of multigrid
 
 
 class Helper:

@@ -20,7 +20,7 @@ from .kernel_cache import is_cached
 from .scene import Scene
 from .tracks import TrackReader
 from .warm_marks import mark, marked
-from .warm_process import SOLVE, STEPS, Helper, compile_elsewhere
+from .warm_process import LEVELS, SOLVE, STEPS, Helper, compile_elsewhere
 from .warm_scene import features, is_averaged, is_resting, small, touches
 
 OnEvent = Callable[[Mapping[str, Any]], None]
@@ -80,7 +80,7 @@ def compiled_beside(
         return
     on_event(_compiling(scene))
     helper = helper or compile_elsewhere("beside", str(folder))
-    if helper is None or _elsewhere(scene) != [STEPS]:
+    if helper is None or not _begins_at_once(scene):
         _warm_up(scene, helper)
         yield Beside()
         return
@@ -94,6 +94,7 @@ def compiled_beside(
 
 def compile_beside(folder: Path, on_event: OnEvent) -> None:
     """Compiles for a bake that has begun: what steps need, dearest first, says so, and goes on with all else."""
+    from .warm_levels import compile_levels
     from .warm_step import compile_pairs, compile_settling, compile_solve, compile_step
 
     compile_solve()
@@ -105,9 +106,10 @@ def compile_beside(folder: Path, on_event: OnEvent) -> None:
     scene = Scene.load(folder / SCENE_FOLDER)
     if touches(scene):
         compile_pairs()
-    elif _elsewhere(scene) == [STEPS]:
+    elif _begins_at_once(scene):
         from .warm_bake import run
 
+        compile_levels()  # a stiff body needs them in its first step, before it meets anything
         run(small(scene), lambda: None)
         mark(features(scene))
 
@@ -137,8 +139,10 @@ def _warm_up(scene: Scene, helper: Helper | None) -> None:
 
     try:
         from .warm_bake import run
+        from .warm_levels import compile_levels
 
         run(small(scene), wait)
+        compile_levels()  # where no other process has
         if is_cached():
             mark(features(scene))
     except Exception:  # the bake itself will tell what is wrong, with the right names
@@ -161,12 +165,18 @@ def load(scene: Scene) -> None:
         run(small(scene), lambda: None)
 
 
+def _begins_at_once(scene: Scene) -> bool:
+    """Whether a scene is one body that meets no other, and takes steps."""
+    return _elsewhere(scene) == [STEPS, LEVELS]
+
+
 def _elsewhere(scene: Scene) -> list[str]:
     """Returns what other processes compile while this one builds."""
     steps = [] if all(is_resting(body) for body in scene.bodies) else [STEPS]
     if touches(scene):
         # what finds contacts takes longer to compile than all else: what answers them is compiled beside it
         steps = ["steps-of-many", "touching"]
-    if all(body.flesh is None for body in scene.bodies):
-        return steps
-    return [*steps, "averaged-flesh" if any(is_averaged(body) for body in scene.bodies) else "flesh"]
+    flesh = [body for body in scene.bodies if body.flesh is not None]
+    if flesh:
+        steps.append("averaged-flesh" if any(map(is_averaged, flesh)) else "flesh")
+    return [*steps, LEVELS]

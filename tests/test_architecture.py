@@ -50,6 +50,7 @@ LAYERS = [
     "finish",
     "taken",
     "warm_scene warm_marks warm_process",
+    "warm_levels",
     "warm_step warm_flesh warm_touching",
     "warm_bake",
     "bake resume warm_up",

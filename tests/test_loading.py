@@ -16,7 +16,7 @@ from speed.clicks import write_cube
 # of what a cube that falls does not need
 IDLE = (
     "scipy.sparse", "scipy.spatial", "numba.cpython.setobj", "sinew.solver.flesh.bodies", "sinew.solver.bones.make",
-    "sinew.solver.cutting.cut", "sinew.solver.linear.multigrid.preconditioner", "sinew.solver.warm_bake",
+    "sinew.solver.cutting.cut", "sinew.solver.linear.multigrid.take_over", "sinew.solver.warm_bake",
 )  # fmt: skip
 
 

@@ -12,8 +12,9 @@ from meshes import bar
 from multigrid_problems import jittered, made
 from sinew.solver.integrators import implicit_euler
 from sinew.solver.integrators.outside import Outside
-from sinew.solver.linear.multigrid import preconditioner
+from sinew.solver.linear.multigrid import take_over
 from sinew.solver.linear.multigrid.kept import MORE, KeptLevels
+from sinew.solver.linear.multigrid.preconditioner import EmbeddedLattices
 from sinew.solver.linear.pcg import solve
 from sinew.solver.scene import Settings
 from sinew.solver.simulate import simulate
@@ -26,13 +27,13 @@ TIGHT = Settings(tolerance=1e-7, max_iterations=300)
 @pytest.fixture
 def set_up(monkeypatch):
     """How many nodes were free whenever levels were set up."""
-    counts, refresh = [], preconditioner.refresh
+    counts, refresh = [], take_over.refresh
 
     def counted(hierarchy, pattern, values, is_free):
         counts.append(int(is_free.sum()))
         return refresh(hierarchy, pattern, values, is_free)
 
-    monkeypatch.setattr(preconditioner, "refresh", counted)
+    monkeypatch.setattr(take_over, "refresh", counted)
     return counts
 
 
@@ -69,15 +70,15 @@ def test_levels_that_no_longer_serve_are_set_up_anew(set_up):
 
 def test_what_levels_that_were_lost_have_made_is_taken_back(set_up, monkeypatch):
     model, outside, state = swinging()
-    kept, search = KeptLevels(), preconditioner.search
+    kept, search = KeptLevels(), take_over.search
     implicit_euler.step(model, state, outside, 0.05, TIGHT, kept=kept)
 
     def lost_at_first(pattern, values, b, is_free, x, *rest):
-        monkeypatch.setattr(preconditioner, "search", search)
+        monkeypatch.setattr(take_over, "search", search)
         x[is_free] = np.nan
         return 3, np.inf
 
-    monkeypatch.setattr(preconditioner, "search", lost_at_first)
+    monkeypatch.setattr(take_over, "search", lost_at_first)
     report = implicit_euler.step(model, state, outside, 0.05, TIGHT, kept=kept)
     assert report.converged and len(set_up) == 2 and report.iterations < 60
 
@@ -98,7 +99,7 @@ def test_levels_that_another_solve_has_changed_are_not_used(set_up):
     implicit_euler.step(model, state, outside, 0.05, TIGHT, kept=kept)
     is_free, b = ~outside.is_fixed, np.ones_like(model.X)
     values = implicit_euler.workspace(model.pattern).values
-    lattices = preconditioner.EmbeddedLattices(model.X, mesh=model.pattern)
+    lattices = EmbeddedLattices(model.X, mesh=model.pattern)
     assert solve(model.pattern, values, b, is_free, np.zeros_like(b), 1e-6, 300, preconditioner=lattices).converged
     assert implicit_euler.step(model, state, outside, 0.05, TIGHT, kept=kept).converged
     assert len(set_up) == 3

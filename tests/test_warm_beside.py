@@ -60,10 +60,11 @@ def test_what_a_bake_left_out_is_compiled_and_marked_when_it_ends(tmp_path: Path
 from pathlib import Path
 from sinew.solver import warm_up
 from sinew.solver.contact import forces, pressed, settle
+from sinew.solver.linear.multigrid import search
 marks, said = [], []
 warm_up.mark = marks.append
 warm_up.compile_beside(Path({str(folder)!r}), lambda event: said.append(event["event"]))
-for kernel in (forces.recall, forces.push, forces.keep, pressed.add_loads, settle.settle):
+for kernel in (forces.recall, forces.push, forces.keep, pressed.add_loads, settle.settle, search.iterate):
     assert kernel.signatures, kernel
 print(*said, *marks)
 """
@@ -73,10 +74,9 @@ print(*said, *marks)
 
 
 def test_scenes_of_many_kernels_wait_for_all_of_them() -> None:
-    assert warm_up._elsewhere(falling()) == [STEPS]
-    assert warm_up._elsewhere(everything()) != [STEPS]
+    assert warm_up._begins_at_once(falling()) and not warm_up._begins_at_once(everything())
     two = dataclasses.replace(falling(), bodies=tuple(dataclasses.replace(falling().bodies[0], key=k) for k in "ab"))
-    assert warm_up._elsewhere(two) != [STEPS]
+    assert not warm_up._begins_at_once(two)
 
 
 def _helper(code: str) -> Helper:

@@ -108,3 +108,41 @@ assert all(before) and [kernel.signatures for kernel in KERNELS] == before, befo
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_levels_are_compiled_ahead_for_stiff_steps_and_for_flesh() -> None:
+    """A step of a stiff bar, held and free, and a solve for averaged flesh at rest go over to multigrid."""
+    code = """
+import dataclasses
+import numpy as np
+from sinew.solver.hyperelastic.element import forces_and_tangent, hyperelastic, tet_work, whole_tangent
+from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.outside import Outside
+from sinew.solver.linear.multigrid import preconditioner, take_over
+from sinew.solver.scene import Settings
+from sinew.solver.state import State
+from sinew.solver.warm_levels import compile_levels, cube
+from sinew.solver.warm_step import compile_step
+compile_step()
+compile_levels()
+taken, take = [], take_over.take_over
+take_over.take_over = lambda *of: taken.append(take(*of)) or taken[-1]
+preconditioner.LEAST_NODES = 0
+model = cube()
+stiff = dataclasses.replace(model, mu=1e6 * model.mu, lam=1e6 * model.lam)
+law = hyperelastic(model, "neo-hookean", average=True)
+values, force, work = np.empty((model.pattern.block_count, 9)), np.empty((model.node_count, 3)), tet_work(model.pattern)
+forces_and_tangent(model, law, model.X, values, force, work)
+pattern, values = whole_tangent(model, law, values, work)
+held = model.X[:, 0] < 0.1
+lattices = preconditioner.EmbeddedLattices(model.X, mesh=model.pattern)
+with listening():
+    for is_fixed in (held, held & False):
+        state = State(model.X * [1.0, 1.0, 1.1], np.zeros_like(model.X))
+        step(stiff, state, Outside(is_fixed=is_fixed, fixed_target=state.x), 0.1, Settings())
+    lattices.search(pattern, values, model.X, ~held, np.zeros_like(model.X), 1.0e-2, 4, None, None)
+assert len(taken) == 3, taken
+assert not names, names
+"""
+    ended = subprocess.run([sys.executable, "-c", LISTENER + code], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr

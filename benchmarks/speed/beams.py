@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from meshes import bar
+from sinew.solver.integrators import system
 from sinew.solver.integrators.outside import Outside
 from sinew.solver.model import Model, Part, make_model
 from sinew.solver.scene import Material, Settings
@@ -13,8 +17,8 @@ from sinew.solver.state import State
 
 CELLS = {"450": (3, 3, 10), "10K": (9, 9, 25), "100K": (20, 20, 50), "400K": (32, 32, 78)}
 TETS_AT_ONCE = 200_000  # so many are computed per turn: small beams several times, with caches and threads as in a bake
-LEAST_STIFF = 5000  # tets of a beam in which stiffness outweighs mass by far
 ITERATIONS = 20  # of conjugate gradients, that steps are compared by
+SO_MANY = Settings(tolerance=1e-12, max_iterations=ITERATIONS)  # neither fewer nor more
 GRAVITY = (0.0, -9.81, 0.0)  # across the beam, which lies along z [m/s²]
 DT = 0.01  # [s]
 WHAT = (
@@ -29,13 +33,14 @@ def beam(cells: tuple[int, int, int], nu: float = 0.33, damping: float = 0.0) ->
     return make_model([Part("beam", nodes, tets, np.ones(len(tets)), Material(1e6, nu, 1000.0, 0.0, damping))])
 
 
-def settings(model: Model) -> Settings:
-    """Returns those by which a step makes `ITERATIONS` by the blocks of the diagonal, neither fewer nor by multigrid.
-
-    Multigrid stands by at tolerances up to 1e-5, and begins at once in beams of short edges. Those of long edges would
-    come below 1e-5 before.
-    """
-    return Settings(tolerance=1.1e-5 if model.tet_count > LEAST_STIFF else 1e-12, max_iterations=ITERATIONS)
+@contextmanager
+def block_jacobi_alone() -> Iterator[None]:
+    """Lets no multigrid take over the systems of steps meanwhile."""
+    before, system.stands_by = system.stands_by, lambda *_: None
+    try:
+        yield
+    finally:
+        system.stands_by = before
 
 
 def at_once(model: Model) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from frame.result import Result
 from sinew.solver.integrators.implicit_euler import step
 from speed import timing
-from speed.beams import CELLS, DT, at_rest, beam, outside, settings
+from speed.beams import CELLS, DT, SO_MANY, at_rest, beam, block_jacobi_alone, outside
 from speed.table import NONE, Benchmark, Row, bound
 
 BEAMS = ("450", "10K", "100K")
@@ -42,15 +42,15 @@ def spinning(count: int) -> Iterator[None]:
 def measured(name: str, quick: bool) -> tuple[dict[int, dict[int, list[float]]], bool]:
     """Returns how long steps of a beam took [s], by load and threads, and whether both ended in the same bytes."""
     model = beam(CELLS[name])
-    asked, acts, states = settings(model), outside(model), {count: at_rest(model) for count in (1, 2)}
+    acts, states = outside(model), {count: at_rest(model) for count in (1, 2)}
     found: dict[int, dict[int, list[float]]] = {}
     # The system's slices of time are about as long as a step at 10K tets: in a fixed order one of the two is put aside
     # more often, though both are the same.
     drawn = random.Random(0)
 
     def one_step(count: int) -> None:
-        with timing.threads(count):
-            step(model, states[count], acts, DT, asked)
+        with timing.threads(count), block_jacobi_alone():
+            step(model, states[count], acts, DT, SO_MANY)
 
     for _ in range(4):
         for count in states:

@@ -15,7 +15,19 @@ from frame.result import Picture, Result
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.report import StepReport
 from sinew.solver.model import Model
-from speed.beams import CELLS, DT, ITERATIONS, TETS_AT_ONCE, WHAT, at_once, at_rest, beam, outside, settings
+from speed.beams import (
+    CELLS,
+    DT,
+    ITERATIONS,
+    SO_MANY,
+    TETS_AT_ONCE,
+    WHAT,
+    at_once,
+    at_rest,
+    beam,
+    block_jacobi_alone,
+    outside,
+)
 from speed.table import NONE, Benchmark, Row, bound
 from speed.timing import in_turns, medians, threads
 from speed.triad import Triad
@@ -67,16 +79,15 @@ class Stepping:
     def __init__(self, model: Model, count: int) -> None:
         """Makes ready, with so many threads."""
         self.model, self.count, self.outside = model, count, outside(model)
-        self.settings = settings(model)
         self.at_once = at_once(model)
         self.reports: list[StepReport] = []
 
     def __call__(self) -> None:
         """Takes some steps from rest: where the beam has come to rest again, fewer iterations would do."""
         state = at_rest(self.model)
-        with threads(self.count):
+        with threads(self.count), block_jacobi_alone():
             for _ in range(self.at_once):
-                self.reports.append(step(self.model, state, self.outside, DT, self.settings))
+                self.reports.append(step(self.model, state, self.outside, DT, SO_MANY))
 
     def cost(self, taken: float, rounds: int, triad: Mapping[int, float]) -> Cost:
         """Returns what a step costs where a call took so long [s], and the median stages of the last so many calls."""

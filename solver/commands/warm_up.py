@@ -22,6 +22,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--beside", type=Path, metavar="CACHE", help="what a bake of that scene needs, steps first")
     parser.add_argument("--flesh", action="store_true", help="only those of flesh")
     parser.add_argument("--averaged-flesh", action="store_true", help="only those of nearly incompressible flesh")
+    parser.add_argument("--levels", action="store_true", help="only those of multigrid")
     parser.add_argument("--touching", action="store_true", help="only those of bodies that meet each other")
     parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
     parser.add_argument("--gently", action="store_true", help="only when the processor has nothing else to do")
@@ -52,6 +53,10 @@ def run(options: argparse.Namespace) -> int:
         from ..warm_flesh import compile_flesh
 
         compile_flesh(options.averaged_flesh)
+    elif options.levels:
+        from ..warm_levels import compile_levels
+
+        compile_levels()
     elif options.touching:
         from ..warm_touching import compile_touching
 

@@ -3,14 +3,6 @@
 
 from __future__ import annotations
 
-# relative residuals for which multigrid stands by
-TIGHT = 1.0e-5
-
-# Blocks of the diagonal of M + Δt² K are so many times the mass in the middle node of a body that is stiff for its Δt:
-# waves then cross many tets in a step. A clamped beam of 0.25 m and 1e6 Pa takes block Jacobi 120 iterations to a
-# residual of `TIGHT` at 10,000 tets, as long as multigrid with its matrices, and 270 at 100,000, three times as long.
-STIFF = 100.0
-
 # Where momentum and forces cancel, in a body at rest, the residual is not compared with what is left of their sum
 # but with this share of what it is summed from: nothing is gained by solving for what is next to nothing.
 LEAST = 1.0e-3

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from ..arrays import Bools, Floats
 from ..linear.bicgstab import solve_unsymmetric
 from ..linear.multigrid.kept import KeptLevels
@@ -19,7 +17,7 @@ from ..model import Model
 from ..rigid_core import LinearSystem, of_hinged, solve_with_cores
 from ..scene import Settings
 from ..vertex_warp import balance_of, is_any_warped, is_unsymmetric
-from .conventions import STIFF, TIGHT
+from .stand_by import stands_by
 
 
 def solve_system(
@@ -89,27 +87,12 @@ def solve_system(
 
 def _solve(model: Model, asked: LinearSystem, settings: Settings, kept: KeptLevels | None) -> Solved:
     """Solves a system by conjugate gradients."""
-    pattern, lattices = asked.pattern, None
+    pattern = asked.pattern
     modes = rigid_modes(pattern, asked.values, asked.x, asked.is_free)
-    if settings.tolerance <= TIGHT and pattern.coupling is None and not asked.has_cores:
-        from ..linear.multigrid.preconditioner import EmbeddedLattices
-
-        is_whole = pattern is model.pattern
-        # where levels stand by already, it does not matter
-        is_stiff = is_whole and not (kept and kept.stand_by(pattern)) and _is_stiff(model, asked.values, asked.is_free)
-        mesh = model.pattern if asked.X is model.X else None
-        lattices = EmbeddedLattices(asked.X, at_once=is_stiff, mesh=mesh, kept=kept)
     return solve(
         pattern, asked.values, asked.b, asked.is_free, asked.v, asked.tolerance, settings.max_iterations, asked.least,
-        asked.likely, modes, lattices,
+        asked.likely, modes, stands_by(model, asked, settings, kept),
     )  # fmt: skip
-
-
-def _is_stiff(model: Model, values: Floats, is_free: Bools) -> bool:
-    """Whether stiffness, not mass, is what most free nodes resist by in a matrix (b, 9) of a model."""
-    trace = values.reshape(-1).take(model.pattern.on_diagonal).sum(axis=0)
-    is_stiff = (trace > 3.0 * STIFF * model.mass) & is_free
-    return 2 * np.count_nonzero(is_stiff) > np.count_nonzero(is_free)
 
 
 def _solve_parts(model: Model, asked: LinearSystem, settings: Settings, kept: KeptLevels | None) -> Solved:

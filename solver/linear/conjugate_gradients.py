@@ -58,7 +58,8 @@ GONE_ASTRAY = 1.0e4  # the smallest ‖r‖² so far, from which on an island's 
 def conjugate_gradients(
     leads, crew, chunk_start, chunk_island, cluster_start, members, row_start, column, diagonal, values, segment_start,
     segment_island, upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse, is_free, b,
-    tolerance, max_iterations, p, vectors, likely, arms, product, mode_inverse, coupled, besides, sums, known, x,
+    tolerance, max_iterations, most_rows, p, vectors, likely, arms, product, mode_inverse, coupled, besides, sums,
+    known, x,
 ):  # fmt: skip
     """Solves for x; returns the iterations and the largest relative residual of the islands.
 
@@ -68,6 +69,7 @@ def conjugate_gradients(
         chunk_start, chunk_island, row_start, column, diagonal: Of the pattern.
         cluster_start, members: Its `clusters`.
         values, is_free, b, tolerance, max_iterations, x: As for `solve`.
+        most_rows: Rows to go through at most, iteration by iteration, without those of islands that are done.
         segment_start, …, own: `arrays` of its `UpperHalf`, which then gives the products, or of `NO_HALF`.
         inverse: Work space for the inverses of the blocks on the diagonal, (n, 9); given where there is `besides`.
         p: Work space for the direction of the search, (n, 3), with another row behind it.
@@ -89,7 +91,7 @@ def conjugate_gradients(
             )  # fmt: skip
             tell(crew, done)
         return 0, 0.0
-    iterations, restarts, has_likely = 0, -1, len(likely) > 0
+    iterations, rows, restarts, has_likely = 0, 0, -1, len(likely) > 0
     for island in range(len(known)):
         known[island, ACTIVE] = 1.0
     task = np.int64(PREPARE)
@@ -109,11 +111,12 @@ def conjugate_gradients(
                 add_searched(*besides, known, p, vectors, sums)
         if task == DESCEND:
             iterations += 1
+            rows += _rows_left(chunk_start, chunk_island, known)
         if task == RESIDUAL:
             restarts += 1
         if task == LIKELY:
             has_likely = False
-        may_go_on = iterations < max_iterations and restarts <= RESTARTS
+        may_go_on = iterations < max_iterations and rows < most_rows and restarts <= RESTARTS
         if task >= RESIDUAL and task != DIRECTION:
             has_modes = len(mode_inverse) > 0 and (task == DESCEND or task == RESIDUAL)
             _sum_chunks(has_modes, islands, mode_inverse, sums, known)
@@ -186,6 +189,16 @@ def _begin(is_free, x):
         if not is_free[i] and (x[i, 0] != 0.0 or x[i, 1] != 0.0 or x[i, 2] != 0.0):
             return GIVEN
     return RESIDUAL  # q is zero
+
+
+@kernel(inside=True, bare=True)
+def _rows_left(chunk_start, chunk_island, known):
+    """Returns how many rows belong to islands that are not done."""
+    count = 0
+    for chunk in range(len(chunk_island)):
+        if known[chunk_island[chunk], ACTIVE] != 0.0:
+            count += chunk_start[chunk + 1] - chunk_start[chunk]
+    return count
 
 
 @kernel(inside=True, bare=True)

@@ -69,8 +69,8 @@ class Solved:
 class Preconditioner(Protocol):
     """What takes over where block Jacobi would take long, such as `multigrid.EmbeddedLattices`."""
 
-    def patience(self, pattern: BlockPattern, tolerance: float) -> int:
-        """Returns how many iterations of block Jacobi come first."""
+    def patience(self, pattern: BlockPattern, tolerance: float) -> tuple[int, int]:
+        """Returns how many iterations of block Jacobi come first, over all rows, and where only some are left."""
 
     def search(
         self,
@@ -132,13 +132,14 @@ def solve(
         )  # fmt: skip
     if modes is not None:
         balance(modes, pattern, b, x)
-    first = max_iterations
+    whole = most = max_iterations
     if preconditioner is not None:
-        first = min(first, preconditioner.patience(pattern, tolerance))
+        whole, most = preconditioner.patience(pattern, tolerance)
+        most = min(most, max_iterations)
     iterations, residual = 0, np.inf  # what takes over at once looks for itself
-    if first > 0 or max_iterations == 0:
+    if most > 0 or max_iterations == 0:
         iterations, residual = _by_block_jacobi(
-            pattern, values, b, is_free, x, tolerance, first, least, likely, modes, besides
+            pattern, values, b, is_free, x, tolerance, most, whole, least, likely, modes, besides
         )  # fmt: skip
     work = float(iterations)
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations
@@ -162,9 +163,11 @@ def solve(
 
 def _by_block_jacobi(
     pattern: BlockPattern, values: Floats, b: Floats, is_free: Bools, x: Floats, tolerance: float, max_iterations: int,
-    least: Floats | None, likely: Floats | None, modes: RigidModes | None, besides: TetProducts | None,
+    whole: int, least: Floats | None, likely: Floats | None, modes: RigidModes | None, besides: TetProducts | None,
 ) -> tuple[int, float]:  # fmt: skip
     """Solves as `solve` does with neither small islands nor another preconditioner, from a balanced `x`.
+
+    It ends after `max_iterations`, or as soon as it has gone through as many rows as `whole` iterations over all.
 
     Returns:
         The iterations, and the largest relative residual of an island.
@@ -193,7 +196,8 @@ def _by_block_jacobi(
     z = modes or NO_MODES
     given = (
         chunk_start, chunk_island, *pattern.clusters, pattern.row_start, pattern.column, pattern.diagonal, values,
-        *(half or NO_HALF).arrays, inverse, is_free, b, float(tolerance), int(max_iterations), p, vectors, likely,
+        *(half or NO_HALF).arrays, inverse, is_free, b, float(tolerance), int(max_iterations),
+        whole * pattern.node_count, p, vectors, likely,
         z.arms, z.product, z.inverse, z.coupled and z.coupled.arrays,
         besides and besides.arrays(pattern, half.island if half else chunk_island),
         np.zeros((len(chunk_island), SUMS)), known, x,

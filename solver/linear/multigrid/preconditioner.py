@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When multigrid takes over from block Jacobi: told by the size of the system and the tolerance, never by a clock."""
+"""When multigrid takes over from block Jacobi: told by the size of the system and the tolerance, never by a clock.
+
+What it then does is loaded then (`take_over.py`): most bakes never need it.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,7 @@ from ...arrays import Bools, Floats
 from ...late_dataclass import dataclass
 from ..pattern import BlockPattern
 from ..rigid_modes import RigidModes
-from .hierarchy import hierarchy_of
 from .kept import KeptLevels
-from .refresh import Multigrid, last_of, refresh
-from .search import search
 
 # A relative residual as small as this is asked for, of a stiffness without masses: multigrid from the start. Where less
 # is asked for, block Jacobi may be done before multigrid is set up
@@ -20,12 +20,9 @@ PATIENCE = 50
 # The same where a matrix like this one was too hard for block Jacobi; without these few, which take away what is rough,
 # two of four tangles of 50,000 tets ended twisted
 PATIENCE_IF_HARD = 10
-# In smaller systems in any case after more: an iteration of block Jacobi costs next to nothing there
+# In smaller systems, and where only small islands are left, after more: block Jacobi costs next to nothing there
 LEAST_NODES = 300
 PATIENCE_IF_SMALL = 300
-
-# What takes as long as so many iterations of block Jacobi, roughly: to set it up, to begin and end a search, a cycle
-SET_UP, BOTH_ENDS, CYCLE = 20, 4, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +32,12 @@ class EmbeddedLattices:
     Attributes:
         X: Nodes at rest [m], (n, 3).
         at_once: Whether a small residual is reason enough; False where masses make most systems easy: only what block
-            Jacobi has not solved in `PATIENCE` iterations is hard then.
+            Jacobi has not solved in some iterations is hard then.
         mesh: The pattern whose blocks are the edges of the mesh, where matrices have more; None: the matrix's own.
-        is_hard: Whether block Jacobi alone did not do for a matrix like the one at hand.
+        is_hard: Whether block Jacobi alone did not do for a matrix like the one at hand, or will not.
         is_same: Whether the matrix is the one that multigrid was set up for last with these levels.
         kept: What earlier solves have set up, and where this one leaves what it does; None: nothing is kept.
+        most_alone: How many iterations of block Jacobi come first where nothing tells that it would take more.
     """
 
     X: Floats
@@ -48,14 +46,15 @@ class EmbeddedLattices:
     is_hard: bool = False
     is_same: bool = False
     kept: KeptLevels | None = None
+    most_alone: int = PATIENCE
 
-    def patience(self, pattern: BlockPattern, tolerance: float) -> int:
-        """Returns how many iterations of block Jacobi come first."""
+    def patience(self, pattern: BlockPattern, tolerance: float) -> tuple[int, int]:
+        """Returns how many iterations of block Jacobi come first, over all rows, and where only some are left."""
         if pattern.node_count < LEAST_NODES:
-            return PATIENCE_IF_SMALL
+            return PATIENCE_IF_SMALL, PATIENCE_IF_SMALL
         if self.is_same or (self.kept and self.kept.stand_by(pattern)) or (self.at_once and tolerance <= MODERATE):
-            return 0
-        return PATIENCE_IF_HARD if self.is_hard else PATIENCE
+            return 0, 0
+        return PATIENCE_IF_HARD if self.is_hard else self.most_alone, PATIENCE_IF_SMALL
 
     def search(
         self,
@@ -74,24 +73,6 @@ class EmbeddedLattices:
         Returns:
             The iterations, the largest relative residual of an island, and what it took in iterations of block Jacobi.
         """
-        hierarchy, kept = hierarchy_of(pattern, self.X, self.mesh), self.kept
+        from .take_over import take_over
 
-        def go_on(multigrid: Multigrid, most: int) -> tuple[int, float]:
-            return search(pattern, values, b, is_free, x, tolerance, most, least, modes, multigrid)
-
-        if self.is_same:
-            iterations, residual = go_on(last_of(hierarchy), max_iterations)
-            return iterations, residual, BOTH_ENDS + CYCLE * iterations
-        before = 0
-        if kept and kept.serve(hierarchy, is_free):
-            so_far = x.copy()
-            before, residual = go_on(last_of(hierarchy), min(kept.patience, max_iterations))
-            if residual <= tolerance or before == max_iterations:
-                return before, residual, BOTH_ENDS + CYCLE * before
-            if not residual < 1.0:  # lost
-                x[:] = so_far
-        levels = refresh(hierarchy, pattern, values, is_free)
-        iterations, residual = go_on(levels, max_iterations - before)
-        if kept:
-            kept.keep(levels, pattern, is_free, iterations)
-        return before + iterations, residual, SET_UP + BOTH_ENDS + CYCLE * (before + iterations)
+        return take_over(self, pattern, values, b, is_free, x, tolerance, max_iterations, least, modes)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where multigrid stands by for the systems of steps, and how soon it takes over: told by the matrix, by no clock."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Bools, Floats
+from ..linear.multigrid.kept import KeptLevels
+from ..linear.multigrid.preconditioner import EmbeddedLattices
+from ..model import Model
+from ..rigid_core import LinearSystem
+from ..scene import Settings
+
+# Relative residuals that are tight: fewer iterations are too many for block Jacobi then than where more may be left
+TIGHT = 1.0e-5
+
+# Blocks of the diagonal of M + Δt² K are so many times the mass in the middle node of a body that is stiff for its Δt:
+# waves then cross many tets in a step. A clamped beam of 0.25 m and 1e6 Pa takes block Jacobi 120 iterations to a
+# residual of `TIGHT` at 10,000 tets, as long as multigrid with its matrices, and 270 at 100,000, three times as long.
+STIFF = 100.0
+
+# The same where a residual may be larger than `TIGHT`: 110 iterations of block Jacobi in each of a frame's four steps
+# take as long as 10, multigrid's set-up and four searches of 15 iterations. What is less stiff is left to block Jacobi
+# alone for so many.
+STIFF_IF_LOOSE = 300.0
+PATIENCE_IF_LOOSE = 100
+
+# As many nodes are looked at as tell whether a body is stiff: a hundredth of a step less than all
+ENOUGH = 2000
+
+
+def stands_by(
+    model: Model, asked: LinearSystem, settings: Settings, kept: KeptLevels | None
+) -> EmbeddedLattices | None:
+    """Returns what takes over a system of a step where block Jacobi takes long; None: nothing does.
+
+    Args:
+        model: The bodies.
+        asked: The system, of all their nodes or of some.
+        settings: Its `tolerance` is read.
+        kept: What earlier steps of the frame have set up; None: nothing.
+    """
+    pattern, is_tight = asked.pattern, settings.tolerance <= TIGHT
+    is_whole = pattern is model.pattern
+    # with a pattern that contacts make anew and anew, levels have to be worth more than a loose tolerance
+    if pattern.coupling is not None or asked.has_cores or not (is_whole or is_tight):
+        return None
+    # where levels stand by already, it does not matter
+    is_asked = is_whole and not (kept and kept.stand_by(pattern))
+    is_stiff = is_asked and _is_stiff(model, asked.values, asked.is_free, STIFF if is_tight else STIFF_IF_LOOSE)
+    mesh = model.pattern if asked.X is model.X else None
+    if is_tight:
+        return EmbeddedLattices(asked.X, at_once=is_stiff, mesh=mesh, kept=kept)
+    return EmbeddedLattices(
+        asked.X, at_once=False, mesh=mesh, is_hard=is_stiff, kept=kept, most_alone=PATIENCE_IF_LOOSE
+    )  # fmt: skip
+
+
+def _is_stiff(model: Model, values: Floats, is_free: Bools, limit: float) -> bool:
+    """Whether most free nodes resist by stiffness, more than `limit` times the mass, in a matrix (b, 9) of a model."""
+    some = slice(None, None, max(1, model.node_count // ENOUGH))  # spread over all bodies, and soon looked through
+    trace = values.reshape(-1).take(model.pattern.on_diagonal[:, some]).sum(axis=0)
+    is_stiff = (trace > 3.0 * limit * model.mass[some]) & is_free[some]
+    return 2 * np.count_nonzero(is_stiff) > np.count_nonzero(is_free[some])
