@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frames of stiff bodies with the settings of a new scene: as they are baked, beside block Jacobi alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frame.result import Result
+from meshes import bar
+from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.outside import Outside
+from sinew.solver.linear.multigrid.kept import KeptLevels
+from sinew.solver.model import Part, make_model
+from sinew.solver.scene import Material, Settings
+from speed.beams import CELLS, GRAVITY, at_rest, block_jacobi_alone
+from speed.table import NONE, Benchmark, Row
+from speed.timing import in_turns, medians
+
+SIZES = ("10K", "100K")
+STIFFNESSES = (1.0e5, 1.0e6, 1.0e8)  # foam, rubber, hard plastic [Pa]
+FPS = 24
+ROUNDS = 5
+SETTINGS = Settings()
+
+
+class Frames:
+    """A beam that swings, frame by frame.
+
+    Attributes:
+        iterations: Of the last frame's steps.
+        converged: Whether all steps have reached the tolerance.
+    """
+
+    def __init__(self, cells: tuple[int, int, int], youngs_modulus: float) -> None:
+        nodes, tets = bar(cells, (0.25, 0.25, 1.0))
+        material = Material(youngs_modulus, 0.45, 1000.0, 0.0, 0.0)
+        self.model = make_model([Part("beam", nodes, tets, np.ones(len(tets)), material)])
+        self.state, self.kept = at_rest(self.model), KeptLevels()
+        self.acts = Outside(np.array(GRAVITY), self.model.X[:, 2] == 0.0, self.model.X)
+        self.iterations: list[int] = []
+        self.converged = True
+
+    def __call__(self) -> None:
+        """Takes the steps of the next frame."""
+        self.kept.drop()
+        dt = 1.0 / FPS / SETTINGS.substeps
+        taken = [
+            step(self.model, self.state, self.acts, dt, SETTINGS, kept=self.kept) for _ in range(SETTINGS.substeps)
+        ]
+        self.iterations = [report.iterations for report in taken]
+        self.converged = self.converged and all(report.converged for report in taken)
+
+    def alone(self) -> None:
+        """Does the same by block Jacobi alone."""
+        with block_jacobi_alone():
+            self()
+
+    def told(self, seconds: float) -> str:
+        """Returns what a frame takes, and its iterations."""
+        ended = "" if self.converged else ", not converged"
+        return f"{1e3 * seconds:.3g} ({' / '.join(map(str, self.iterations))} iterations{ended})"
+
+
+def compare(name: str, cells: tuple[int, int, int], youngs_modulus: float, rounds: int) -> tuple[Row, dict[str, float]]:
+    """Compares frames of two beams that are the same."""
+    ours, alone = Frames(cells, youngs_modulus), Frames(cells, youngs_modulus)
+    taken = medians(in_turns({"ours": ours, "alone": alone.alone}, rounds))
+    row = Row(
+        f"{name} tets, E = {youngs_modulus:g} Pa, ms per frame", NONE,
+        f"{ours.told(taken['ours'])}; block Jacobi alone {alone.told(taken['alone'])}",
+    )  # fmt: skip
+    key = f"{name}, {youngs_modulus:g} Pa"
+    return row, {f"{key} [ms]": 1e3 * taken["ours"], f"{key}, block Jacobi alone [ms]": 1e3 * taken["alone"]}
+
+
+def run(quick: bool) -> Result:
+    """Compares all beams; quick: of a beam of 450 tets alone, in place of the others."""
+    rows, values = [], {}
+    for name in ("450",) if quick else SIZES:
+        for youngs_modulus in STIFFNESSES:
+            row, found = compare(name, CELLS[name], youngs_modulus, 1 if quick else ROUNDS)
+            rows.append(row)
+            values |= found
+    return Result(rows, values=values)
+
+
+BENCHMARK = Benchmark(
+    lines=(),
+    title="Stiff bodies at the default tolerance",
+    what="A beam of 1 m × 0.25 m × 0.25 m, ν = 0.45, 1000 kg/m³, undamped, is clamped at one end and swings under "
+    f"gravity, with the settings of a new scene: {FPS} frames a second, {SETTINGS.substeps} steps a frame, a tolerance "
+    f"of {SETTINGS.tolerance:g} and at most {SETTINGS.max_iterations} iterations. Beside it the same beam where "
+    "multigrid never takes over. Frames are taken in turns, without the first; medians of "
+    f"{ROUNDS}, and the iterations of the last frame.",
+    run=run,
+)

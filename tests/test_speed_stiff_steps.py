@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frames of stiff beams: the two that are compared do the same, one of them with more iterations."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
+
+from speed import stiff_steps
+
+
+def test_both_swing_alike_and_one_takes_longer() -> None:
+    ours, alone = (stiff_steps.Frames((5, 5, 20), 1.0e8) for _ in range(2))
+    for _ in range(3):
+        ours()
+        alone.alone()
+    away = np.abs(ours.state.x - alone.state.x).max() / np.abs(ours.state.x - ours.model.X).max()
+    assert away < 0.1
+    assert ours.converged and 5 * max(ours.iterations[1:]) < min(alone.iterations)
+    assert "not converged" not in ours.told(1.0)
+    alone.converged = False
+    assert "not converged" in alone.told(1.0)
+
+
+def test_a_quick_run_has_a_row_for_each_stiffness() -> None:
+    result = stiff_steps.run(True)
+    assert len(result.rows) == len(stiff_steps.STIFFNESSES) and all(row.reached is None for row in result.rows)
+    assert all(value > 0.0 for value in result.values.values())
