@@ -12,15 +12,21 @@ Source: Adams, Brezina, Hu and Tuminaro (2003), Parallel multigrid smoothing: po
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from ...arrays import Floats
 from ...geometry.crew import TASK, crew_of, is_over, post, take, tell, wait
 from ...jit import kernel, thread_count
+from ..pattern import Unsigned
 from .dense import solve_dense
 from .fixed_point import multiply_quads
 from .hanging import weighted
+from .lattice import Whole
+
+Singles = npt.NDArray[np.float32]
 
 # START: d = b D⁻¹ r, x = d. GATHER: first r = Pᵀ r of the level below. STEP: r −= A d, d = a d + b D⁻¹ r, x += d.
 # SPREAD: d = P x of the level above, x += d. DENSE: x = A⁻¹ r on the coarsest level. POWER: d = D⁻¹ A d.
@@ -32,56 +38,116 @@ ROWS, FEW_ROWS = 256, 32
 MANY, SMALL = 2048, 128
 
 
-def run_together(cycle: tuple[Any, ...]) -> None:
-    """Does the passes that `run_passes` takes, on as many threads as kernels may use."""
-    with crew_of(thread_count(), lambda crew, leads: run_passes(leads, crew, *cycle)) as crew:
-        run_passes(True, crew, *cycle)
+class Quads(NamedTuple):
+    """The matrices of all levels but the coarsest in fixed point, and the inverses of their diagonals.
+
+    Attributes:
+        start: First quad of every row, (N + 1,).
+        quads, unit: What is there of `Work`, (q, 22), (N,).
+        inverse: In 32 bits, (N, 6).
+    """
+
+    start: Unsigned
+    quads: Unsigned
+    unit: Singles
+    inverse: Singles
+
+
+class Weights(NamedTuple):
+    """Rows of all prolongations P, or of their transposes.
+
+    Attributes:
+        start: Where they begin, (N + 1,).
+        node: The row of another level that each entry reads, (W,).
+        weight: Entries in 32 bits, (W,).
+    """
+
+    start: Unsigned
+    node: Unsigned
+    weight: Singles
+
+
+class Coarsest(NamedTuple):
+    """The coarsest matrices by their factors; see `solve_dense`."""
+
+    part_start: Whole
+    factors_start: Whole
+    factors: Floats
+    y: Floats
+
+
+class Cycle(NamedTuple):
+    """Passes, and what they read and write of all levels, one after the other, as in `Hierarchy` and `Work`.
+
+    Attributes:
+        tasks, steps: Task, level and which d is read (0 or 1) of every pass, (p, 3), and its factors a and b, (p, 2).
+        level_start: First row of each level, (l + 1,).
+        quads, coarsest: The matrices.
+        hang, back: P and Pᵀ.
+        r, x, d: What is left, what is found, and the last step of both sides, (N, 3), (N + 1, 3), (2, N, 3).
+    """
+
+    tasks: Whole
+    steps: Singles
+    level_start: Whole
+    quads: Quads
+    hang: Weights
+    back: Weights
+    coarsest: Coarsest
+    r: Singles
+    x: Singles
+    d: Singles
+
+
+def run_together(cycle: Cycle) -> None:
+    """Does the passes of a cycle, on as many threads as kernels may use."""
+    with crew_of(thread_count(), lambda crew, leads: run_passes(leads, crew, cycle)) as crew:
+        run_passes(True, crew, cycle)
 
 
 @kernel(bare=True)
-def run_passes(leads, crew, *cycle):
-    """Does passes one after the other, shared out among a `Crew`.
+def run_passes(leads, crew, cycle):
+    """Does the passes of a `Cycle` one after the other, shared out among a `Crew`.
 
-    Args:
-        leads: Whether this thread leads the `crew`; others of it only share in the passes.
-        crew: A `Crew`.
-        cycle: What `cycle_of` returns: task, level and which d is read (0 or 1), (p, 3), with factors a and b, (p, 2);
-            then arrays of all levels one after the other, as in `Hierarchy`: the matrices as quads, and in 32 bits
-            unit, inverse, hang_weight, back_weight, r, x, (N, 3), and d, (2, N, 3); `y` is work space for a part of the
-            coarsest level.
+    Others than the thread that `leads` it only share in them.
     """
     if leads:
-        lead_cycle(0, len(cycle[0]), crew, *cycle)
+        lead_cycle(0, len(cycle.tasks), crew, cycle)
         return
     while not is_over(crew):
-        tell(crew, share_cycle(leads, crew, *cycle))
+        tell(crew, share_cycle(leads, crew, cycle))
 
 
 @kernel(inside=True, bare=True)
-def lead_cycle(begin, end, crew, tasks, *rest):
+def lead_cycle(begin, end, crew, cycle):
     """Does the passes from `begin` to `end`; those over many rows are shared out, the others done alone."""
-    level_start = rest[1]
+    tasks, level_start = cycle.tasks, cycle.level_start
     for p in range(begin, end):
-        task, level = tasks[p, 0], tasks[p, 1]
-        count = level_start[level + 1] - level_start[level]
-        if task == DENSE or count < SMALL:
-            do_pass(p, 0, count, tasks, *rest)
+        count = rows_of(tasks[p, 1], level_start)
+        if tasks[p, 0] == DENSE or count < SMALL:
+            do_pass(p, 0, count, cycle)
             continue
         crew[TASK] = p
         at_once = rows_at_once(count)
         post(crew, (count + at_once - 1) // at_once)
-        wait(crew, share_cycle(True, crew, tasks, *rest))
+        wait(crew, share_cycle(True, crew, cycle))
 
 
 @kernel(inside=True, bare=True)
-def share_cycle(leads, crew, *cycle):
+def share_cycle(leads, crew, cycle):
     """Takes part in a pass until none of it is left; returns how many parts were done."""
     part, done = take(crew, leads), 0
     while part >= 0:
-        do_part(crew[TASK], part, *cycle)
+        do_part(crew[TASK], part, cycle)
         done += 1
         part = take(crew, leads)
     return done
+
+
+@kernel(inside=True, bare=True)
+def rows_of(level, level_start):
+    """Returns how many rows a level has."""
+    return level_start[level + 1] - level_start[level]
 
 
 @kernel(inside=True, bare=True)
@@ -91,36 +157,31 @@ def rows_at_once(count):
 
 
 @kernel(inside=True, bare=True)
-def do_part(p, part, *cycle):
+def do_part(p, part, cycle):
     """Does a part of pass p."""
-    level_start, level = cycle[2], cycle[0][p, 1]
-    at_once = rows_at_once(level_start[level + 1] - level_start[level])
-    do_pass(p, part * at_once, at_once, *cycle)
+    at_once = rows_at_once(rows_of(cycle.tasks[p, 1], cycle.level_start))
+    do_pass(p, part * at_once, at_once, cycle)
 
 
 @kernel(inside=True, bare=True)
-def do_pass(
-    p, begin, count, tasks, factors_of_passes, level_start, quad_start, quads, unit, inverse, hang_start,
-    hang_node, hang_weight, back_start, back_row, back_weight, part_start, factors_start, factors, y, r, x, d,
-):  # fmt: skip
+def do_pass(p, begin, count, cycle):
     """Does pass p on `count` rows of its level from its row `begin` on."""
-    task, level, side = tasks[p]
+    (task, level, side), (a, b) = cycle.tasks[p], cycle.steps[p]
+    level_start, r, x, d = cycle.level_start, cycle.r, cycle.x, cycle.d
     first, end = level_start[level] + begin, min(level_start[level] + begin + count, level_start[level + 1])
     if task == DENSE:
+        part_start, factors_start, factors, y = cycle.coarsest
         solve_dense(part_start, first, factors_start, factors, r, y, x)
     else:
-        _pass(
-            task, first, end, factors_of_passes[p, 0], factors_of_passes[p, 1], quad_start, quads, unit, inverse,
-            hang_start, hang_node, hang_weight, back_start, back_row, back_weight, r, x, d[side], d[1 - side],
-        )  # fmt: skip
+        _pass(task, first, end, a, b, cycle.quads, cycle.hang, cycle.back, r, x, d[side], d[1 - side])
 
 
 @kernel(contract=True, inside=True, bare=True)
-def _pass(
-    task, first, end, a, b, quad_start, quads, unit, inverse, hang_start, hang_node, hang_weight, back_start, back_row,
-    back_weight, r, x, d, new,
-):  # fmt: skip
+def _pass(task, first, end, a, b, matrix, hang, back, r, x, d, new):
     """Does one task on the rows from `first` to `end`; reads d, writes `new`."""
+    quad_start, quads, unit, inverse = matrix
+    hang_start, hang_node, hang_weight = hang
+    back_start, back_row, back_weight = back
     zero = np.float32(0.0)
     for i in range(np.uint64(first), np.uint64(end)):
         if task == SPREAD:

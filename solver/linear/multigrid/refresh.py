@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,15 +15,13 @@ from ...geometry.crew import Crew, crew_of
 from ...jit import thread_count
 from ...late_dataclass import dataclass
 from ..pattern import BlockPattern, Unsigned
-from .cycle import POWER
+from .cycle import POWER, Coarsest, Cycle, Quads, Singles, Weights
 from .dense import factor
-from .galerkin import refresh_levels
+from .galerkin import Left, Matrices, Products, Right, refresh_levels
 from .hierarchy import Hierarchy
 from .magnitudes import growth, scale_of_islands
 from .passes import MOST_OF_TETS, passes_of, table
 from .quads import empty_quads
-
-Singles = npt.NDArray[np.float32]
 
 # The power method finds the largest eigenvalue of D⁻¹ A from below in so many steps, an even number
 STEPS, SAFETY = 10, 1.15
@@ -114,16 +111,18 @@ def refresh(hierarchy: Hierarchy, pattern: BlockPattern, values: Floats, is_free
     scale_of_islands(values, pattern.diagonal, is_free, pattern.island_start, work.scale)
     work.kept[: pattern.node_count] = is_free
     work.d[0, : len(work.power_start)] = work.power_start
-    cycle = _passes(h, work, work.power_tasks, work.power_numbers)
-    numbers = (
-        h.back_entry, h.all_start, h.all_diagonal, h.slot, h.hang_weight, h.left.start, h.left_column,
-        h.left.slot_start, h.left.slot, h.right.slot_start, h.right.slot, work.kept, h.row_island, work.scale, values,
-        work.above,
-    )  # fmt: skip
+    cycle = _cycle(h, work, work.power_tasks, work.power_numbers)
+    matrices = Matrices(h.all_start, h.all_diagonal, h.slot, work.kept, h.row_island, work.scale, values, work.above)
+    products = Products(
+        h.hang_weight,
+        h.back_entry,
+        Left(h.left.start, h.left_column, h.left.slot_start, h.left.slot),
+        Right(h.right.slot_start, h.right.slot),
+    )
 
     def share_out(crew: Crew, leads: bool) -> None:
         between, row = np.empty((h.left.widest, 12)), np.empty((h.right.widest, 12))
-        refresh_levels(leads, crew, between, row, cycle, numbers)
+        refresh_levels(leads, crew, between, row, cycle, matrices, products)
 
     with crew_of(thread_count(), share_out) as crew:
         share_out(crew, True)
@@ -156,18 +155,21 @@ def _largest(hierarchy: Hierarchy, work: Work) -> Floats:
     return largest
 
 
-def cycle_of(m: Multigrid) -> tuple[Any, ...]:
-    """Returns what `run_passes` takes to write x = M r, r being overwritten.
+def cycle_of(m: Multigrid) -> Cycle:
+    """Returns the cycle that writes x = M r, r being overwritten.
 
     Both are in the first n rows of the arrays of the preconditioner, and scaled.
     """
-    return _passes(m.hierarchy, m.work, m.work.tasks, m.work.numbers)
+    return _cycle(m.hierarchy, m.work, m.work.tasks, m.work.numbers)
 
 
-def _passes(h: Hierarchy, work: Work, tasks: npt.NDArray[np.int64], numbers: Singles) -> tuple[Any, ...]:
-    return (
-        tasks, numbers, h.level_start, h.quad_start, work.quads, work.unit, work.inverse, h.hang_start, h.hang_node,
-        work.weight, h.back_start, h.back_row, work.back_weight, h.part_start, h.factors_start, work.factors, work.y,
+def _cycle(h: Hierarchy, work: Work, tasks: npt.NDArray[np.int64], steps: Singles) -> Cycle:
+    return Cycle(
+        tasks, steps, h.level_start,
+        Quads(h.quad_start, work.quads, work.unit, work.inverse),
+        Weights(h.hang_start, h.hang_node, work.weight),
+        Weights(h.back_start, h.back_row, work.back_weight),
+        Coarsest(h.part_start, h.factors_start, work.factors, work.y),
         work.r, work.x, work.d,
     )  # fmt: skip
 

@@ -39,7 +39,7 @@ def share(leads, crew, cycle, matrix, half, active, alpha, beta, into, out_of, v
     while part >= 0:
         task = crew[TASK]
         if task >= 0:
-            do_part(task, part, *cycle)
+            do_part(task, part, cycle)
         else:
             search_part(-1 - task, part, cycle, *matrix, *half, active, alpha, beta, into, out_of, *vectors, sums)
         done += 1
@@ -63,7 +63,7 @@ def search_part(
 ):  # fmt: skip
     """Does a task on one chunk of rows, or on a segment of the upper half; leaves its sums, up to two, in (c, 2).
 
-    `cycle` is what `run_passes` takes; `into` and `out_of` scale r and z per island.
+    `into` and `out_of` scale r and z per island.
     """
     by_half = len(segment_island) > 0
     if by_half and task == PRODUCT:
@@ -78,13 +78,13 @@ def search_part(
         pack_rows(begin, end, diagonal, row_start, values, upper_start, packed)
     elif task == HAND_OVER:
         _narrow(begin, end, into[island], r, r32)
-        do_pass(0, begin, end - begin, *cycle)
+        do_pass(0, begin, end - begin, cycle)
     elif not active[island]:
         return
     elif task == PRODUCT:
         _multiply_rows(begin, end, row_start, column, values, p, q, sums[part])
     elif task == MEET:
-        do_pass(len(cycle[0]) - 1, begin, end - begin, *cycle)
+        do_pass(len(cycle.tasks) - 1, begin, end - begin, cycle)
         _meet(begin, end, out_of[island], z32, r, q, sums[part])
     elif task == DIRECTION:
         _turn(begin, end, out_of[island], z32, beta[island], p)
@@ -94,7 +94,7 @@ def search_part(
         if task == DESCEND:
             _descend(begin, end, alpha[island], p, x)
             _leave(begin, end, is_free, alpha[island], r, q, r, into[island], r32, sums[part])
-            do_pass(0, begin, end - begin, *cycle)
+            do_pass(0, begin, end - begin, cycle)
         else:
             _leave(begin, end, is_free, 1.0, b, q, r, into[island], r32, sums[part])
 
@@ -174,7 +174,7 @@ def iterate(
         what: WHOLE: all there is to do. Or a part of it, between which the caller may change p: BEGIN: `look` at what
             held nodes add to b; LOOK: `look` at all; ENTER: `enter`; SOFTEN: `soften` and enter; FIRST: an iteration up
             to p; LATTER: from there to its end.
-        cycle: What `run_passes` takes.
+        cycle: A `Cycle`.
         matrix, half, vectors: What `search_part` takes of the pattern and its `UpperHalf`, and behind what it takes of
             islands; p with another row behind it.
         sums: Work space for two sums per chunk, (c, 2).
@@ -249,9 +249,9 @@ def soften(cycle):
     For a search that has come to its end too soon: where a tet has a larger eigenvalue than `refresh` has found, the
     cycle is indefinite.
     """
-    last = len(cycle[0]) - 1
+    last = len(cycle.tasks) - 1
     for p in range(0, last + 1, last):
-        cycle[1][p, 1] = min(cycle[1][p, 1], GENTLE)
+        cycle.steps[p, 1] = min(cycle.steps[p, 1], GENTLE)
 
 
 @kernel(inside=True, bare=True)
@@ -264,7 +264,7 @@ def descend(
     done = 0
     while True:
         if what != LATTER:
-            lead_cycle(1, len(cycle[0]) - 1, crew, *cycle)
+            lead_cycle(1, len(cycle.tasks) - 1, crew, cycle)
             lead(MEET, *given)
             add_up(matrix[1], active, sums, one, two)
             for island in range(len(active)):
