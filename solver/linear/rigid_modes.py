@@ -24,7 +24,7 @@ from ..late_dataclass import dataclass
 from .coupled_modes import CoupledModes, balance_coupled, coupled_modes, places
 from .pattern import BlockPattern
 from .tet_products import TetProducts
-from .threes import add, add_cross, load, nothing, numbers, store
+from .threes import add, add_cross, load, nothing, numbers, store, three
 
 LEAST_PIVOT = 1.0e-12  # of E; an island below it, such as a single line of nodes, is solved without modes
 
@@ -85,12 +85,11 @@ def coarse_matrices(island_start, arms, product, matrices):
             store(E, half + 30, f)
 
 
-@kernel(contract=True)
+@kernel(contract=True, bare=True)
 def balance_islands(island_start, arms, product, inverse, b, x):
     """Adds Z E⁻¹ Zᵀ(b − A x) to x, (n, 3), in every island, for b (n, 3) or, where that is empty, for zero."""
-    lacking, motion = np.empty(6), np.empty(6)
     for island in range(len(inverse)):
-        first, last = island_start[island], island_start[island + 1]
+        first, last, E = island_start[island], island_start[island + 1], inverse[island]
         push, twist = nothing(), nothing()
         for i in range(first, last):
             row, (s, t, u) = 18 * i, numbers(load(x, 3 * i))
@@ -101,13 +100,11 @@ def balance_islands(island_start, arms, product, inverse, b, x):
             for i in range(first, last):
                 push = add(push, 1.0, load(b, 3 * i))
                 twist = add_cross(twist, load(arms, 3 * i), load(b, 3 * i))
-        store(lacking, 0, push)
-        store(lacking, 3, twist)
-        for m in range(6):
-            motion[m] = 0.0
-            for k in range(6):
-                motion[m] += inverse[island, m, k] * lacking[k]
-        move, turn = load(motion, 0), load(motion, 3)
+        lacking = numbers(push) + numbers(twist)
+        move, turn = nothing(), nothing()
+        for k in range(6):
+            move = add(move, lacking[k], three(E[0, k], E[1, k], E[2, k]))
+            turn = add(turn, lacking[k], three(E[3, k], E[4, k], E[5, k]))
         for i in range(first, last):
             moved = add_cross(add(load(x, 3 * i), 1.0, move), turn, load(arms, 3 * i))
             store(x, 3 * i, moved)
