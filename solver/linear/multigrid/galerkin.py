@@ -132,7 +132,7 @@ def share(leads, crew, between, row, cycle, matrices, products):
     return done
 
 
-@kernel(inside=True, bare=True)
+@kernel(inline=True, inside=True, bare=True)
 def do_rows(level, part, between, row, cycle, matrices, products):
     """Does a part of a level: rows of its own, or behind these rows of the next."""
     level_start, blocks, weight = cycle.level_start, matrices.above, products.weight
