@@ -22,15 +22,29 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from ..threes import THREE, ask_ahead
+from ..llvm_vectors import (
+    WORD,
+    add_to,
+    ask_ahead,
+    data_of,
+    lanes,
+    load_index,
+    load_vector,
+    new_sum,
+    picked,
+    store_vector,
+    total_of_three,
+    whole,
+    word,
+)
+from ..threes import THREE
 
 BLOCKS = 4  # of a quad
 PAIRS, LAST, WORDS = 4, 20, 22  # where rows and last numbers begin behind the columns, and where the next quad does
 MOST = 0x7FFE0000  # the largest number, in units of its row, that can still be rounded
 AHEAD = 64  # quads that memory is asked for ahead of their use
 
-_FLOAT, _HALF, _WORD, _WHOLE = ir.FloatType(), ir.IntType(16), ir.IntType(32), ir.IntType(64)
-_FUSED = ("contract",)
+_FLOAT, _HALF = ir.FloatType(), ir.IntType(16)
 # what numbers of x the halves of a quad's words, and its last numbers, are multiplied with
 _FIRST, _SECOND = ([4 * k + c for k in range(BLOCKS) for c in (0, 1, 2, last)] for last in (0, 1))
 _THIRD = [4 * k + 2 for k in range(BLOCKS)]
@@ -47,25 +61,23 @@ def _multiply_quads(typing: Any, quads: Any, p: Any, start: Any, end: Any) -> An
     result = types.UniTuple(types.float32, 3)
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        words, numbers = (
-            context.make_array(kind)(context, builder, value).data
-            for kind, value in zip(signature.args[:2], arguments[:2], strict=True)
-        )
-        first, second, last = _sum(builder, 16), _sum(builder, 16), _sum(builder, 4)
-        begin, behind = (builder.mul(place, _whole(WORDS)) for place in arguments[2:])
-        with cgutils.for_range_slice(builder, begin, behind, _whole(WORDS)) as (quad, _):
-            ask_ahead(builder, builder.gep(words, [builder.add(quad, _whole(WORDS * AHEAD))]))
+        words, numbers = data_of(context, builder, signature, arguments)
+        first, second, last = (new_sum(builder, ir.VectorType(_FLOAT, size)) for size in (16, 16, 4))
+        begin, behind = (builder.mul(place, whole(WORDS)) for place in arguments[2:])
+        with cgutils.for_range_slice(builder, begin, behind, whole(WORDS)) as (quad, _):
+            ask_ahead(builder, words, builder.add(quad, whole(WORDS * AHEAD)))
             x = _columns(builder, words, numbers, quad)
-            pairs = _loaded(builder, words, builder.add(quad, _whole(PAIRS)), ir.VectorType(_WORD, 16))
-            halves = _loaded(builder, words, builder.add(quad, _whole(LAST)), ir.VectorType(_HALF, 4))
-            _add_product(builder, first, pairs, _picked(builder, x, _FIRST))
-            _add_product(builder, second, _raised(builder, pairs), _picked(builder, x, _SECOND))
-            wide = builder.zext(halves, ir.VectorType(_WORD, 4))
-            _add_product(builder, last, _raised(builder, wide), _picked(builder, x, _THIRD))
-        a, b = (_lanes(builder, _folded(builder, _folded(builder, builder.load(v)))) for v in (first, second))
-        c = _lanes(builder, _folded(builder, builder.load(last)))
-        add = builder.fadd
-        rows = [add(add(a[0], a[1]), a[2]), add(add(b[0], b[1]), b[2]), add(add(a[3], b[3]), add(c[0], c[1]))]
+            pairs = load_vector(builder, words, builder.add(quad, whole(PAIRS)), ir.VectorType(WORD, 16))
+            halves = load_vector(builder, words, builder.add(quad, whole(LAST)), ir.VectorType(_HALF, 4))
+            _add_product(builder, first, pairs, picked(builder, x, _FIRST))
+            _add_product(builder, second, _raised(builder, pairs), picked(builder, x, _SECOND))
+            wide = builder.zext(halves, ir.VectorType(WORD, 4))
+            _add_product(builder, last, _raised(builder, wide), picked(builder, x, _THIRD))
+        a, b = (_folded(builder, _folded(builder, builder.load(v))) for v in (first, second))
+        c, d = lanes(builder, _folded(builder, builder.load(last)), 2)
+        ends = (builder.extract_element(v, word(3)) for v in (a, b))
+        third = builder.fadd(builder.fadd(*ends), builder.fadd(c, d))
+        rows = [total_of_three(builder, a), total_of_three(builder, b), third]
         return context.make_tuple(builder, signature.return_type, rows)
 
     return result(quads, p, types.int64, types.int64), generate
@@ -81,24 +93,22 @@ def _store_block(typing: Any, quads: Any, slot: Any, p: Any, q: Any, r: Any) -> 
     """
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        words, slot = context.make_array(signature.args[0])(context, builder, arguments[0]).data, arguments[1]
-        quad, lane = builder.lshr(slot, _whole(2)), builder.and_(slot, _whole(3))
-        at = builder.mul(quad, _whole(WORDS))
-        p, q, r = arguments[2:]
-        whole = [builder.fptosi(row, ir.VectorType(_WORD, 4)) for row in (p, q, r)]
+        (words,), (_, slot, p, q, r) = data_of(context, builder, signature, arguments), arguments
+        quad, lane = builder.lshr(slot, whole(2)), builder.and_(slot, whole(3))
+        at = builder.mul(quad, whole(WORDS))
+        a, b, c = (builder.fptosi(row, ir.VectorType(WORD, 4)) for row in (p, q, r))
         # the first two numbers of the third row come behind the others, its last one is alone
-        upper = builder.shuffle_vector(whole[0], whole[2], _order([0, 1, 2, 4]))
-        lower = _rounded(builder, builder.shuffle_vector(whole[1], whole[2], _order([0, 1, 2, 5])))
+        upper = picked(builder, a, (0, 1, 2, 4), c)
+        lower = _rounded(builder, picked(builder, b, (0, 1, 2, 5), c))
         below = builder.lshr(lower, _all(lower, 16))
         pair = builder.or_(_rounded(builder, builder.sub(upper, below)), below)
-        place = builder.add(at, builder.add(builder.mul(lane, _whole(4)), _whole(PAIRS)))
-        builder.store(pair, builder.bitcast(builder.gep(words, [place]), pair.type.as_pointer()), align=4)
-        third = _rounded(builder, whole[2])
-        half = builder.trunc(builder.lshr(builder.extract_element(third, _number(2)), _number(16)), _HALF)
-        halves = builder.bitcast(builder.gep(words, [builder.add(at, _whole(LAST))]), _HALF.as_pointer())
+        store_vector(builder, pair, words, builder.add(at, builder.add(builder.mul(lane, whole(4)), whole(PAIRS))))
+        third = _rounded(builder, c)
+        half = builder.trunc(builder.lshr(builder.extract_element(third, word(2)), word(16)), _HALF)
+        halves = builder.bitcast(builder.gep(words, [builder.add(at, whole(LAST))]), _HALF.as_pointer())
         builder.store(half, builder.gep(halves, [lane]), align=2)
         for k, taken in ((0, pair), (1, lower)):
-            third = builder.insert_element(third, builder.extract_element(taken, _number(3)), _number(k))
+            third = builder.insert_element(third, builder.extract_element(taken, word(3)), word(k))
         left = [
             builder.fsub(row, builder.sitofp(taken, row.type))
             for row, taken in ((p, pair), (q, lower), (r, third))
@@ -113,45 +123,19 @@ multiply_quads: Any = intrinsic(_multiply_quads)
 store_block: Any = intrinsic(_store_block)
 
 
-def _whole(number: int) -> Any:
-    return ir.Constant(_WHOLE, number)
-
-
-def _number(number: int) -> Any:
-    return ir.Constant(_WORD, number)
-
-
 def _all(vector: Any, number: int) -> Any:
     """Returns a vector of the same number, of another's type."""
     return ir.Constant(vector.type, [number] * vector.type.count)
-
-
-def _order(lanes: list[int]) -> Any:
-    return ir.Constant(ir.VectorType(_WORD, len(lanes)), lanes)
-
-
-def _sum(builder: ir.IRBuilder, size: int) -> Any:
-    """Returns where a sum of so many lanes is kept, zero at first."""
-    return cgutils.alloca_once_value(builder, ir.Constant(ir.VectorType(_FLOAT, size), [0.0] * size))
-
-
-def _loaded(builder: ir.IRBuilder, words: Any, place: Any, kind: Any) -> Any:
-    """Returns the vector that begins with a word."""
-    return builder.load(builder.bitcast(builder.gep(words, [place]), kind.as_pointer()), align=4)
 
 
 def _columns(builder: ir.IRBuilder, words: Any, numbers: Any, quad: Any) -> Any:
     """Returns three numbers of the vector and a fourth that counts for nothing for each block of a quad, 16 lanes."""
     of_blocks = []
     for block in range(BLOCKS):
-        place = builder.zext(builder.load(builder.gep(words, [builder.add(quad, _whole(block))])), _WHOLE)
-        of_blocks.append(_loaded(builder, numbers, place, ir.VectorType(_FLOAT, 4)))
-    pairs = [builder.shuffle_vector(*of_blocks[k : k + 2], _order(list(range(8)))) for k in (0, 2)]
-    return builder.shuffle_vector(*pairs, _order(list(range(16))))
-
-
-def _picked(builder: ir.IRBuilder, vector: Any, lanes: list[int]) -> Any:
-    return builder.shuffle_vector(vector, vector, _order(lanes))
+        place = load_index(builder, words, builder.add(quad, whole(block)))
+        of_blocks.append(load_vector(builder, numbers, place, ir.VectorType(_FLOAT, 4)))
+    first, second = (picked(builder, of_blocks[k], range(8), of_blocks[k + 1]) for k in (0, 2))
+    return picked(builder, first, range(16), second)
 
 
 def _raised(builder: ir.IRBuilder, words: Any) -> Any:
@@ -159,21 +143,15 @@ def _raised(builder: ir.IRBuilder, words: Any) -> Any:
     return builder.shl(words, _all(words, 16))
 
 
-def _add_product(builder: ir.IRBuilder, total: Any, whole: Any, x: Any) -> None:
-    """Adds to a sum, lane by lane, the product of whole numbers with others."""
-    product = builder.fmul(builder.sitofp(whole, x.type), x, flags=_FUSED)
-    builder.store(builder.fadd(builder.load(total), product, flags=_FUSED), total)
+def _add_product(builder: ir.IRBuilder, kept: Any, numbers: Any, x: Any) -> None:
+    """Adds to a sum that is kept, lane by lane, the product of whole numbers with others."""
+    add_to(builder, kept, builder.sitofp(numbers, x.type), x)
 
 
 def _folded(builder: ir.IRBuilder, vector: Any) -> Any:
     """Returns the sum of a vector's two halves."""
     size = vector.type.count // 2
-    halves = (_picked(builder, vector, list(range(begin, begin + size))) for begin in (0, size))
-    return builder.fadd(*halves)
-
-
-def _lanes(builder: ir.IRBuilder, vector: Any) -> list[Any]:
-    return [builder.extract_element(vector, _number(k)) for k in range(vector.type.count)]
+    return builder.fadd(*(picked(builder, vector, range(begin, begin + size)) for begin in (0, size)))
 
 
 def _rounded(builder: ir.IRBuilder, words: Any) -> Any:
