@@ -10,6 +10,7 @@ from sinew.solver.linear.threes import (
     add_cross,
     add_products,
     load,
+    load_block,
     load_four,
     nothing,
     numbers,
@@ -63,3 +64,16 @@ def test_four_numbers_go_in_one_piece():
     out = np.full(7, 9.0)
     move_four(np.arange(6.0), out)
     assert out.tolist() == [9.0, 9.0, 1.0, 2.0, 3.0, 4.0, 9.0]
+
+
+@kernel()
+def rows_of(blocks, block):
+    p, q, r = load_block(blocks, block, 5)
+    return numbers(p), numbers(q), numbers(r)
+
+
+def test_rows_of_a_block():
+    """Of the last one too, behind which there is nothing."""
+    blocks = np.arange(18.0).reshape(2, 9)
+    for block, rows in enumerate(blocks.reshape(2, 3, 3)):
+        np.testing.assert_array_equal(rows_of(blocks, block), rows)

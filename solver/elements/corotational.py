@@ -30,10 +30,9 @@ from ..linear.threes import (
     add_products,
     cycled,
     load,
-    load_four,
+    load_block,
     nothing,
     numbers,
-    prefetch,
     store,
     store_four,
     three,
@@ -125,11 +124,8 @@ def deform(tet, x, tets, Dm_inverse, F, lane):
     origin, p = load(x, 3 * tets[tet, 0]), load(x, 3 * tets[tet, 1])
     q, r = load(x, 3 * tets[tet, 2]), load(x, 3 * tets[tet, 3])
     p, q, r = add(p, -1.0, origin), add(q, -1.0, origin), add(r, -1.0, origin)
-    # Loads of four numbers, since of lines that only loads of three ask for some processors get none ahead.
-    prefetch(Dm_inverse, 9 * (tet + AHEAD))
-    x1, y1, z1 = numbers(load_four(Dm_inverse, 9 * tet))
-    x2, y2, z2 = numbers(load_four(Dm_inverse, 9 * tet + 3))
-    x3, y3, z3 = numbers(load(Dm_inverse, 9 * tet + 6))
+    g, h, k = load_block(Dm_inverse, tet, AHEAD)
+    (x1, y1, z1), (x2, y2, z2), (x3, y3, z3) = numbers(g), numbers(h), numbers(k)
     F[lane], F[L + lane], F[2 * L + lane] = numbers(of_three(x1, p, x2, q, x3, r))
     F[3 * L + lane], F[4 * L + lane], F[5 * L + lane] = numbers(of_three(y1, p, y2, q, y3, r))
     F[6 * L + lane], F[7 * L + lane], F[8 * L + lane] = numbers(of_three(z1, p, z2, q, z3, r))

@@ -12,10 +12,10 @@ from .threes import (
     add_cross,
     add_products,
     load,
+    load_block,
     load_four,
     nothing,
     numbers,
-    prefetch,
     store,
     store_four,
     three,
@@ -105,11 +105,8 @@ def pass_rows(
                 left = nothing()
                 store(vectors, r + 3 * i, left)
             s, t, u = numbers(left)
-            row = 9 * i
-            # loads of four numbers, since of lines that only loads of three ask for some processors get none ahead
-            prefetch(inverse, row + 9 * AHEAD)
-            found = add(add(nothing(), s, load_four(inverse, row)), t, load_four(inverse, row + 3))
-            found = add(found, u, load(inverse, row + 6))
+            f, g, h = load_block(inverse, i, AHEAD)
+            found = add(add(add(nothing(), s, f), t, g), u, h)
             store(vectors, z + 3 * i, found)
             first, second = add_products(first, left, found), add_products(second, left, left)
         sums[chunk, 0], sums[chunk, 1] = total(first), total(second)

@@ -85,6 +85,24 @@ def _load_four(typing: Any, array: Any, place: Any) -> Any:
     return THREE(array, types.int64), generate
 
 
+def _load_block(typing: Any, array: Any, block: Any, ahead: Any) -> Any:
+    """Returns the three rows of a block of an array, (b, 9); asks memory for the one that is so many blocks ahead.
+
+    By two loads of four numbers: of lines that only loads of three ask for, some processors get none ahead of their
+    use, and wait for each.
+    """
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        (data,), (_, block, ahead) = data_of(context, builder, signature, arguments), arguments
+        first = builder.mul(block, whole(9))
+        ask_ahead(builder, data, builder.add(first, builder.mul(ahead, whole(9))))
+        rows = [load_vector(builder, data, builder.add(first, whole(number)), FOUR) for number in (0, 3)]
+        rows.append(load_three(builder, data, builder.add(first, whole(6))))
+        return context.make_tuple(builder, signature.return_type, rows)
+
+    return types.UniTuple(THREE, 3)(array, types.int64, types.int64), generate
+
+
 def _store_four(typing: Any, array: Any, place: Any, v: Any) -> Any:
     """Writes v and its fourth lane to an array: in one piece, so that it can be loaded again at once."""
 
@@ -176,6 +194,7 @@ def _total(typing: Any, v: Any) -> Any:
 load: Any = intrinsic(_load)
 store: Any = intrinsic(_store)
 load_four: Any = intrinsic(_load_four)
+load_block: Any = intrinsic(_load_block)
 store_four: Any = intrinsic(_store_four)
 prefetch: Any = intrinsic(_prefetch)
 nothing: Any = intrinsic(_nothing)

@@ -17,7 +17,7 @@ from ...geometry.crew import TASK, is_over, post, take, tell, wait
 from ...jit import kernel
 from ..block_row import AHEAD
 from ..pattern import Unsigned
-from ..threes import add, add_products, load, load_four, nothing, prefetch, store, store_four, total
+from ..threes import add, add_products, load_block, load_four, nothing, store, store_four, total
 from .cycle import do_part, lead_cycle
 from .fixed_point import BLOCKS, MOST, store_block
 from .lattice import Whole
@@ -184,13 +184,13 @@ def narrow_row(first, last, before, blocks, slot, to, quads):
     """
     squares = nothing()
     for k in range(np.int64(first), np.int64(last)):
-        p, q, r = block(9 * (k - before), blocks)
+        p, q, r = load_block(blocks, k - before, AHEAD)
         squares = add_products(add_products(add_products(squares, p, p), q, q), r, r)
     unit = np.sqrt(total(squares)) / MOST  # no number is larger than the length of them all
     w = 1.0 / unit if unit > 0.0 else 0.0
     f, g, h = nothing(), nothing(), nothing()
     for k in range(np.int64(first), np.int64(last)):
-        p, q, r = block(9 * (k - before), blocks)
+        p, q, r = load_block(blocks, k - before, AHEAD)
         p, q, r = store_block(
             quads, to + np.int64(slot[k]), add(nothing(), w, p), add(nothing(), w, q), add(nothing(), w, r)
         )  # fmt: skip
@@ -223,7 +223,7 @@ def coarsen_rows(first, last, second, before, blocks, matrices, products, hang, 
             back_weight[a] = w
             if kept[j]:
                 for b in range(begin, behind):
-                    p, q, r = block(9 * (b - before), blocks)
+                    p, q, r = load_block(blocks, b - before, AHEAD)
                     add_block(w, p, q, r, 12 * np.int64(left_slot[term + (b - begin)]), between)
             term += behind - begin
         clear(start[i + 1] - start[i], row)
@@ -237,17 +237,6 @@ def coarsen_rows(first, last, second, before, blocks, matrices, products, hang, 
                     add_block(weight[b], p, q, r, 12 * np.int64(right_slot[term + (b - begin)]), row)
             term += behind - begin
         copy_row(start[i] - lowest, start[i + 1] - lowest, row, above)
-
-
-@kernel(inline=True, inside=True, bare=True)
-def block(at, blocks):
-    """Returns the rows of the block that begins with number `at`.
-
-    By two loads of four numbers: of lines that only loads of three ask for, some processors get none ahead of their
-    use, and wait for each.
-    """
-    prefetch(blocks, at + 9 * AHEAD)
-    return load_four(blocks, at), load_four(blocks, at + 3), load(blocks, at + 6)
 
 
 @kernel(inline=True, inside=True, bare=True)
