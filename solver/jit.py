@@ -12,6 +12,7 @@ from typing import Any
 import numba
 import numba.core.config
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.types import unliteral
 
 from .kept_kernels import KeptKernel, kernel_folder
 
@@ -104,9 +105,20 @@ class Kernel:
         made: Any = numba.njit(**self._flags)(self.py_func)
         if self._is_inside:
             made._insert = lambda *_: None  # what Numba would call is not there: nothing is entered for Python
+        made.get_call_template = _for_any_value(made.get_call_template)
         if kernel_folder(self.py_func) is not None:
             made._cache = KeptKernel(self.py_func)
         return made
+
+
+def _for_any_value(template_of: Callable) -> Callable:
+    """Returns what Numba asks how another kernel calls one, for the types of its arguments instead of their values.
+
+    A kernel that is called with a constant would be compiled for this one alone.
+    """
+    return lambda values, named: template_of(
+        tuple(map(unliteral, values)), {name: unliteral(value) for name, value in named.items()}
+    )
 
 
 # What each thread has been told; Numba's own count would load the library that its parallel loops run by
