@@ -226,7 +226,7 @@ def coarsen_rows(first, last, second, before, blocks, matrices, products, hang, 
                     p, q, r = load_block(blocks, b - before, AHEAD)
                     add_block(w, p, q, r, 12 * np.int64(left_slot[term + (b - begin)]), between)
             term += behind - begin
-        clear(start[i + 1] - start[i], row)
+        clear(np.int64(start[i + 1] - start[i]), row)
         term = np.int64(right_slot_start[i - second])
         for a in range(entry, end):
             j, at = left_column[a], 12 * (a - entry)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from ...arrays import Bools, Floats
 from ...jit import kernel
 from ..block_row import multiply_row
@@ -70,17 +72,18 @@ def do_task(task, part, cycle, matrix, half, vectors, islands, sums):
         return
     island, begin, end = chunk_island[part], chunk_start[part], chunk_start[part + 1]
     into, out_of = islands.into[island], islands.out_of[island]
+    row, count = np.int64(begin), np.int64(end - begin)  # of the types that other callers of `do_pass` have
     if task == PACK:
         pack_rows(begin, end, diagonal, row_start, values, upper_start, packed)
     elif task == HAND_OVER:
         _narrow(begin, end, into, r, r32)
-        do_pass(0, begin, end - begin, cycle)
+        do_pass(0, row, count, cycle)
     elif not islands.active[island]:
         return
     elif is_product:
         _multiply_rows(begin, end, row_start, column, values, p, q, sums[part])
     elif task == MEET:
-        do_pass(len(cycle.tasks) - 1, begin, end - begin, cycle)
+        do_pass(len(cycle.tasks) - 1, row, count, cycle)
         _meet(begin, end, out_of, z32, r, q, sums[part])
     elif task == DIRECTION:
         _turn(begin, end, out_of, z32, islands.beta[island], p)
@@ -91,7 +94,7 @@ def do_task(task, part, cycle, matrix, half, vectors, islands, sums):
             alpha = islands.alpha[island]
             _descend(begin, end, alpha, p, x)
             _leave(begin, end, is_free, alpha, r, q, r, into, r32, sums[part])
-            do_pass(0, begin, end - begin, cycle)
+            do_pass(0, row, count, cycle)
         else:
             _leave(begin, end, is_free, 1.0, b, q, r, into, r32, sums[part])
 

@@ -160,7 +160,7 @@ def settle(
     for c in range(len(point)):
         p = point[c]
         x, y, z, n = points[p, 0], points[p, 1], points[p, 2], facing[p]
-        t, d2, u, v, w = walk(first[c], x, y, z, n, vertices, triangles, ring_start, ring, faces, corner)
+        t, d2, u, v, w = walk(np.int64(first[c]), x, y, z, n, vertices, triangles, ring_start, ring, faces, corner)
         put_corners(vertices, triangles, t, corner)
         triangle[c], depth[c] = -1, np.sqrt(d2)
         weights[c, 0], weights[c, 1], weights[c, 2] = u, v, w
@@ -221,13 +221,13 @@ def walk(t, x, y, z, n, vertices, triangles, ring_start, ring, faces, corner):
         for k in range(3):
             vertex = triangles[here, k]
             for at in range(ring_start[vertex], ring_start[vertex + 1]):
-                s = ring[at]
+                s = np.int64(ring[at])
                 if s == here or not faces[s, 0] * n[0] + faces[s, 1] * n[1] + faces[s, 2] * n[2] < AGAINST:
                     continue
                 put_corners(vertices, triangles, s, corner)
                 d2, u, v, w = closest_on_triangle(corner, 0, x, y, z)
                 if d2 < best:
-                    best, t, bu, bv, bw = d2, np.int64(s), u, v, w
+                    best, t, bu, bv, bw = d2, s, u, v, w
         if t == here:
             break
     return t, best, bu, bv, bw
