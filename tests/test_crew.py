@@ -8,7 +8,7 @@ import pytest
 
 from sinew.solver.geometry import chunks
 from sinew.solver.geometry.chunks import BELL, run_parts
-from sinew.solver.geometry.crew import OVER, PATIENCE, crew_of, is_over, linger, post, take, tell, wait
+from sinew.solver.geometry.crew import OVER, PATIENCE, await_bell, crew_of, is_over, linger, post, take, tell, wait
 from sinew.solver.jit import kernel
 
 PARTS, PASSES = 37, 2000
@@ -36,6 +36,7 @@ def smooth(leads, crew, passes, values, done_by):
         else:
             tell(crew, done)
             if is_over(crew):
+                await_bell(crew)
                 break
 
 
@@ -95,6 +96,12 @@ def seen_over(crew):
     return is_over(crew)
 
 
+@kernel(bare=True)
+def lingered_on(crew):
+    await_bell(crew)
+    return True
+
+
 def test_the_bell_is_rung_when_there_is_something_new_to_do() -> None:
     before, (values, done_by) = BELL[0], (np.zeros((3, PARTS)), np.zeros(2, np.int64))
     with crew_of(1, lambda crew, leads: None) as crew:
@@ -105,6 +112,6 @@ def test_the_bell_is_rung_when_there_is_something_new_to_do() -> None:
         smooth(True, crew, 3, values, done_by)
         assert BELL[0] == before + 1, "once, not in every pass"
         assert not seen_over(crew)
-    assert seen_over(crew), "who lingers did not end"
+    assert seen_over(crew) and lingered_on(crew), "who lingers did not end"
     run_parts(2, lambda part: None)
     assert BELL[0] == before + 2 and crew[OVER] == 1

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Floats
-from ..geometry.crew import TASK, crew_of, is_over, post, take, tell, wait
+from ..geometry.crew import TASK, await_bell, crew_of, is_over, post, take, tell, wait
 from ..jit import kernel, thread_count
 from ..linear.edges import edge_shares
 from ..linear.pattern import BlockPattern
@@ -122,6 +122,7 @@ def assemble_shared(
         else:
             tell(crew, done)
             if is_over(crew):
+                await_bell(crew)
                 break
 
 

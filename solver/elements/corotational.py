@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Floats, Indices
-from ..geometry.crew import crew_of, is_over, post, take, tell, wait
+from ..geometry.crew import await_bell, crew_of, is_over, post, take, tell, wait
 from ..jit import kernel, thread_count
 from ..linear.threes import (
     add,
@@ -103,6 +103,7 @@ def warp_shared(leads, crew, at_once, x, tets, Dm_inverse, volume, mu, lam, damp
             break
         tell(crew, done)
         if is_over(crew):
+            await_bell(crew)
             break
 
 

@@ -17,6 +17,7 @@ within a kernel, where it has let go of that lock.
     leader: post(crew, parts), and then as the others,    while (part := take(crew, leads)) >= 0: …
             wait(crew, own)
     others: while not is_over(crew): the same, and tell(crew, done)
+            await_bell(crew)
 
 What one thread has written is seen by the next who takes a part, and by the leader when it has waited.
 """
@@ -121,10 +122,13 @@ def linger(turns):
 
 @kernel(inside=True)
 def is_over(crew):
-    """Returns whether no more pass will come, to an other; then not before there is something else to do, or soon."""
-    if get(crew, OVER) == 0:
-        return False
+    """Returns whether no more pass will come."""
+    return get(crew, OVER) != 0
+
+
+@kernel(inside=True)
+def await_bell(crew):
+    """Lets an other whose kernel is over wait in it for the bell of the next leader, or for so long."""
     turns = 0
     while turns < PATIENCE and get_at(crew[BELL_AT]) == crew[RUNG]:
         turns = linger(turns)
-    return True

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ..geometry.crew import TASK, is_over, post, take, tell, wait
+from ..geometry.crew import TASK, await_bell, is_over, post, take, tell, wait
 from ..jit import kernel
 from .block_jacobi import invert_rows
 from .coarse_factor import solve_rows
@@ -90,6 +90,7 @@ def conjugate_gradients(
                 is_free, b, p, vectors, likely, arms, product, besides is None, known, x, sums,
             )  # fmt: skip
             tell(crew, done)
+        await_bell(crew)
         return 0, 0.0
     iterations, rows, restarts, has_likely = 0, 0, -1, len(likely) > 0
     for island in range(len(known)):

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Floats
-from ...geometry.crew import TASK, crew_of, is_over, post, take, tell, wait
+from ...geometry.crew import TASK, await_bell, crew_of, is_over, post, take, tell, wait
 from ...jit import kernel, thread_count
 from ..pattern import Unsigned
 from .dense import solve_dense
@@ -116,6 +116,7 @@ def run_passes(leads, crew, cycle):
         return
     while not is_over(crew):
         tell(crew, share_cycle(leads, crew, cycle))
+    await_bell(crew)
 
 
 @kernel(inside=True, bare=True)

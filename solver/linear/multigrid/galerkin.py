@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Bools, Floats
-from ...geometry.crew import TASK, is_over, post, take, tell, wait
+from ...geometry.crew import TASK, await_bell, is_over, post, take, tell, wait
 from ...jit import kernel
 from ..block_row import AHEAD
 from ..pattern import Unsigned
@@ -95,6 +95,7 @@ def refresh_levels(leads, crew, between, row, cycle, matrices, products):
     if not leads:
         while not is_over(crew):
             tell(crew, share(leads, crew, between, row, cycle, matrices, products))
+        await_bell(crew)
         return
     level_start = cycle.level_start
     for level in range(len(level_start) - 2):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import Bools, Floats
-from ...geometry.crew import TASK, crew_of, is_over, post, take, tell, wait
+from ...geometry.crew import TASK, await_bell, crew_of, is_over, post, take, tell, wait
 from ...jit import kernel, thread_count
 from ..pattern import BlockPattern
 from ..pcg import BLOCKS_PER_THREAD, NO_MODES
@@ -61,6 +61,7 @@ def iterate(leads, crew, most, tolerance, cycle, matrix, half, vectors, islands,
     if not leads:
         while not is_over(crew):
             tell(crew, share(leads, crew, cycle, matrix, half, vectors, islands, sums))
+        await_bell(crew)
         return 0
     done, looks, descents, segment_island = 0, 0, 0, half[1]
     by_half = len(segment_island) > 0
