@@ -26,7 +26,7 @@ from .warm_scene import features, is_averaged, is_resting, small, touches
 OnEvent = Callable[[Mapping[str, Any]], None]
 
 SECONDS_EXPECTED = 10  # on two cores that do nothing else
-MORE_IF_TOUCHING = 13
+MORE_IF_TOUCHING = 18
 
 
 class Beside:
