@@ -142,8 +142,8 @@ def _warm_up(scene: Scene, helper: Helper | None) -> None:
         from .warm_levels import compile_levels
 
         run(small(scene), wait)
-        compile_levels()  # where no other process has
         if is_cached():
+            compile_levels()  # where no other process has
             mark(features(scene))
     except Exception:  # the bake itself will tell what is wrong, with the right names
         traceback.print_exc()

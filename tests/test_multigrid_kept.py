@@ -10,11 +10,16 @@ import pytest
 
 from meshes import bar
 from multigrid_problems import jittered, made
-from sinew.solver.integrators import implicit_euler
+from sinew.solver.integrators import implicit_euler, stand_by
 from sinew.solver.integrators.outside import Outside
 from sinew.solver.linear.multigrid import take_over
 from sinew.solver.linear.multigrid.kept import MORE, KeptLevels
-from sinew.solver.linear.multigrid.preconditioner import EmbeddedLattices
+from sinew.solver.linear.multigrid.preconditioner import (
+    PATIENCE,
+    PATIENCE_IF_HARD,
+    PATIENCE_IF_SMALL,
+    EmbeddedLattices,
+)
 from sinew.solver.linear.pcg import solve
 from sinew.solver.scene import Settings
 from sinew.solver.simulate import simulate
@@ -105,8 +110,34 @@ def test_levels_that_another_solve_has_changed_are_not_used(set_up):
     assert len(set_up) == 3
 
 
-def test_a_bake_that_is_resumed_has_the_same_bytes(set_up, tmp_path):
-    soft = tiny_scene(frame_end=5, divisions=7, tolerance=1e-7)
+@pytest.mark.parametrize("is_stiff", [True, False])
+def test_levels_that_follow_block_jacobi_serve_the_other_steps(set_up, monkeypatch, is_stiff):
+    """How many iterations they take alone is counted where they first do, not where little was left for them."""
+    monkeypatch.setattr(stand_by, "_is_stiff", lambda *_: is_stiff)
+    model, outside, state = swinging()
+    kept, settings = KeptLevels(), Settings()
+    reports = [implicit_euler.step(model, state, outside, 0.05, settings, kept=kept) for _ in range(4)]
+    assert all(report.converged for report in reports) and len(set_up) == 1
+    before = PATIENCE_IF_HARD if is_stiff else stand_by.PATIENCE_IF_LOOSE
+    assert reports[0].iterations > before > 0 and kept.patience(1000) == reports[1].iterations + MORE
+    assert kept.patience(3) == 3
+
+
+def test_levels_of_all_nodes_do_not_stand_by_for_some(set_up):
+    """Islands that are done are left out of a solve: block Jacobi comes first again, for what is left."""
+    model, outside, state = swinging()
+    kept, is_free = KeptLevels(), ~outside.is_fixed
+    implicit_euler.step(model, state, outside, 0.05, TIGHT, kept=kept)
+    assert kept.stand_by(model.pattern, is_free)
+    assert not kept.stand_by(model.pattern, is_free & (model.X[:, 2] < 5.0))
+    lattices = EmbeddedLattices(model.X, at_once=False, kept=kept)
+    assert lattices.patience(model.pattern, is_free, 1e-4) == (0, 0)
+    assert lattices.patience(model.pattern, outside.is_fixed, 1e-4) == (PATIENCE, PATIENCE_IF_SMALL)
+
+
+@pytest.mark.parametrize("tolerance", [1e-7, Settings().tolerance])
+def test_a_bake_that_is_resumed_has_the_same_bytes(set_up, tmp_path, tolerance):
+    soft = tiny_scene(frame_end=5, divisions=7, tolerance=tolerance)
     stiff = [replace(body, material=replace(body.material, youngs_modulus=1e8)) for body in soft.bodies]
     scene = replace(soft, bodies=tuple(stiff), colliders=())
     for name in ("whole", "parts"):

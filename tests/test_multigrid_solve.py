@@ -12,10 +12,16 @@ from sinew.solver.integrators import implicit_euler, stand_by, system
 from sinew.solver.integrators.outside import Outside
 from sinew.solver.integrators.workspace import workspace
 from sinew.solver.jit import set_thread_count
-from sinew.solver.linear.multigrid import refresh, search, take_over
+from sinew.solver.linear.multigrid import preconditioner, refresh, search, take_over
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
 from sinew.solver.linear.multigrid.lattice import MOST_DENSE
-from sinew.solver.linear.multigrid.preconditioner import PATIENCE, PATIENCE_IF_HARD, EmbeddedLattices
+from sinew.solver.linear.multigrid.preconditioner import (
+    LEAST_NODES,
+    PATIENCE,
+    PATIENCE_IF_HARD,
+    PATIENCE_IF_SMALL,
+    EmbeddedLattices,
+)
 from sinew.solver.linear.pattern import block_pattern
 from sinew.solver.linear.pcg import BLOCKS_PER_THREAD, solve
 from sinew.solver.linear.rigid_modes import rigid_modes
@@ -44,7 +50,8 @@ def test_it_solves_with_held_nodes_in_few_iterations(mesh, nu):
     np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
 
 
-def test_islands_of_very_different_weight_and_size_are_all_solved():
+def test_islands_of_very_different_weight_and_size_are_all_solved(monkeypatch):
+    monkeypatch.setattr(preconditioner, "LEAST_NODES", 0)  # however small
     X, t = jittered(bar, (3, 3, 6))
     model = made([(X, t), (1e-3 * X + 5.0, t), (40.0 * X - 500.0, t)])
     values = stiffness(model, mass=1.0)
@@ -196,6 +203,18 @@ def test_it_takes_over_where_block_jacobi_takes_long():
     assert sooner.converged and PATIENCE_IF_HARD < sooner.iterations < PATIENCE
 
 
+def test_many_small_islands_are_left_to_block_jacobi_for_long():
+    """Together they have more nodes than a system that is left to it; each is no harder for that."""
+    nodes, tets = jittered(bar, (3, 3, 12))
+    model = make_model([Part(f"{k}", nodes, tets, np.ones(len(tets)), Material()) for k in range(5)])
+    one = make_model([Part("long", *jittered(bar, (3, 3, 60)), np.ones(60 * 45), Material())])
+    patience = [
+        EmbeddedLattices(m.X, is_hard=True).patience(m.pattern, np.ones(m.node_count, bool), 0.01) for m in (model, one)
+    ]
+    assert model.node_count > one.node_count > LEAST_NODES > model.pattern.largest_island
+    assert patience == [(PATIENCE_IF_SMALL, PATIENCE_IF_SMALL), (PATIENCE_IF_HARD, PATIENCE_IF_SMALL)]
+
+
 @pytest.mark.parametrize("is_held", [True, False])
 def test_a_smoother_that_goes_too_far_is_softened(monkeypatch, is_held):
     """As where a tet has a much larger eigenvalue than the power method finds."""
@@ -218,7 +237,7 @@ def test_a_smoother_that_goes_too_far_is_softened(monkeypatch, is_held):
 class Lost:
     """A preconditioner that takes over and is lost."""
 
-    def patience(self, pattern, tolerance):
+    def patience(self, pattern, is_free, tolerance):
         return 3, 3
 
     def search(self, pattern, values, b, is_free, x, *rest):

@@ -128,7 +128,11 @@ def is_over(crew):
 
 @kernel(inside=True)
 def await_bell(crew):
-    """Lets an other whose kernel is over wait in it for the bell of the next leader, or for so long."""
+    """Lets an other whose kernel is over wait in it for the bell of the next leader, or for so long; returns how long.
+
+    That is in turns, at most `PATIENCE`.
+    """
     turns = 0
     while turns < PATIENCE and get_at(crew[BELL_AT]) == crew[RUNG]:
         turns = linger(turns)
+    return turns

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..arrays import Bools, Floats
 from ..linear.multigrid.kept import KeptLevels
-from ..linear.multigrid.preconditioner import EmbeddedLattices
+from ..linear.multigrid.preconditioner import MODERATE, EmbeddedLattices
 from ..model import Model
 from ..rigid_core import LinearSystem
 from ..scene import Settings
@@ -46,8 +46,10 @@ def stands_by(
     # with a pattern that contacts make anew and anew, levels have to be worth more than a loose tolerance
     if pattern.coupling is not None or asked.has_cores or not (is_whole or is_tight):
         return None
-    # where levels stand by already, it does not matter
-    is_asked = is_whole and not (kept and kept.stand_by(pattern))
+    # where levels stand by already, it does not matter; and where as little is asked for as by the first steps of
+    # Newton's method, block Jacobi comes to it soon
+    is_asked = is_whole and (is_tight or asked.tolerance <= MODERATE)
+    is_asked = is_asked and not (kept and kept.stand_by(pattern, asked.is_free))
     is_stiff = is_asked and _is_stiff(model, asked.values, asked.is_free, STIFF if is_tight else STIFF_IF_LOOSE)
     mesh = model.pattern if asked.X is model.X else None
     if is_tight:
@@ -59,7 +61,8 @@ def stands_by(
 
 def _is_stiff(model: Model, values: Floats, is_free: Bools, limit: float) -> bool:
     """Whether most free nodes resist by stiffness, more than `limit` times the mass, in a matrix (b, 9) of a model."""
-    some = slice(None, None, max(1, model.node_count // ENOUGH))  # spread over all bodies, and soon looked through
+    # spread over all bodies; an odd number, since nodes on a lattice come back to one side of it in even ones
+    some = slice(None, None, model.node_count // ENOUGH | 1)
     trace = values.reshape(-1).take(model.pattern.on_diagonal[:, some]).sum(axis=0)
     is_stiff = (trace > 3.0 * limit * model.mass[some]) & is_free[some]
     return 2 * np.count_nonzero(is_stiff) > np.count_nonzero(is_free[some])

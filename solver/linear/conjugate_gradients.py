@@ -195,10 +195,10 @@ def _begin(is_free, x):
 @kernel(inside=True, bare=True)
 def _rows_left(chunk_start, chunk_island, known):
     """Returns how many rows belong to islands that are not done."""
-    count = 0
+    count = np.int64(0)
     for chunk in range(len(chunk_island)):
         if known[chunk_island[chunk], ACTIVE] != 0.0:
-            count += chunk_start[chunk + 1] - chunk_start[chunk]
+            count += np.int64(chunk_start[chunk + 1] - chunk_start[chunk])
     return count
 
 

@@ -74,6 +74,11 @@ class BlockPattern:
         return int(np.diff(self.island_start).min(initial=self.node_count))
 
     @functools.cached_property
+    def largest_island(self) -> int:
+        """Most rows of an island."""
+        return int(np.diff(self.island_start).max(initial=0))
+
+    @functools.cached_property
     def on_diagonal(self) -> npt.NDArray[np.int64]:
         """Where the diagonals of the blocks on the diagonal are among the numbers of all blocks, (3, n)."""
         return 9 * self.diagonal.astype(np.int64) + np.array([[0], [4], [8]])

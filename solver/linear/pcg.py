@@ -69,7 +69,7 @@ class Solved:
 class Preconditioner(Protocol):
     """What takes over where block Jacobi would take long, such as `multigrid.EmbeddedLattices`."""
 
-    def patience(self, pattern: BlockPattern, tolerance: float) -> tuple[int, int]:
+    def patience(self, pattern: BlockPattern, is_free: Bools, tolerance: float) -> tuple[int, int]:
         """Returns how many iterations of block Jacobi come first, over all rows, and where only some are left."""
 
     def search(
@@ -134,7 +134,7 @@ def solve(
         balance(modes, pattern, b, x)
     whole = most = max_iterations
     if preconditioner is not None:
-        whole, most = preconditioner.patience(pattern, tolerance)
+        whole, most = preconditioner.patience(pattern, is_free, tolerance)
         most = min(most, max_iterations)
     iterations, residual = 0, np.inf  # what takes over at once looks for itself
     if most > 0 or max_iterations == 0:

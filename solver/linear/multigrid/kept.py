@@ -33,11 +33,11 @@ class KeptLevels:
         self._multigrid: Multigrid | None = None
         self._pattern: BlockPattern | None = None
         self._is_free = np.zeros(0, bool)
-        self._iterations = 0
+        self._iterations: int | None = None
 
-    def stand_by(self, pattern: BlockPattern) -> bool:
-        """Returns whether there are levels for matrices of a pattern."""
-        return self._pattern is pattern
+    def stand_by(self, pattern: BlockPattern, is_free: Bools) -> bool:
+        """Returns whether there are levels for matrices of a pattern and these free nodes, (n,)."""
+        return self._pattern is pattern and np.array_equal(self._is_free, is_free)
 
     def serve(self, hierarchy: Hierarchy, is_free: Bools) -> bool:
         """Returns whether what was made last of a hierarchy is what was kept, for the same free nodes, (n,)."""
@@ -45,13 +45,24 @@ class KeptLevels:
         is_kept = made is not None and made.hierarchy is hierarchy and made.is_valid()
         return is_kept and np.array_equal(self._is_free, is_free)
 
-    @property
-    def patience(self) -> int:
-        """Iterations in which a solve with them should be done."""
-        return self._iterations + MORE
+    def patience(self, most: int) -> int:
+        """Returns in how many iterations a solve with them should be done, which may take `most`."""
+        return most if self._iterations is None else min(self._iterations + MORE, most)
 
-    def keep(self, multigrid: Multigrid, pattern: BlockPattern, is_free: Bools, iterations: int) -> None:
-        """Keeps the levels of a matrix of a pattern, whose solve for the free nodes took so many iterations."""
+    def count(self, iterations: int) -> None:
+        """Takes note of how many iterations a whole solve with them took, if it is the first."""
+        if self._iterations is None:
+            self._iterations = iterations
+
+    def keep(self, multigrid: Multigrid, pattern: BlockPattern, is_free: Bools, iterations: int | None) -> None:
+        """Keeps the levels of a matrix of a pattern.
+
+        Args:
+            multigrid: The levels.
+            pattern: Of the matrix.
+            is_free: Which nodes it was solved for, (n,).
+            iterations: How many that took; None: something else had solved for a part of it before.
+        """
         self._multigrid, self._pattern, self._is_free = multigrid, pattern, is_free.copy()
         self._iterations = iterations
 

@@ -78,7 +78,7 @@ def parts_of_mesh(X: Floats, pattern: BlockPattern) -> tuple[Whole, Floats, Floa
     are none, (k,).
     """
     n = pattern.node_count
-    part, waiting, total, edges = np.full(n, -1), np.empty(n, np.int64), np.zeros(n), np.zeros(n)
+    part, waiting, total, edges = np.full(n, -1, np.int64), np.empty(n, np.int64), np.zeros(n), np.zeros(n)
     low, high = np.full((n, 3), np.inf), np.full((n, 3), -np.inf)
     k = find_parts(X, pattern.row_start, pattern.column, part, waiting, low, high, total, edges)
     return part, low[:k], high[:k], total[:k] / np.maximum(edges[:k], 1.0)

@@ -20,7 +20,8 @@ PATIENCE = 50
 # The same where a matrix like this one was too hard for block Jacobi; without these few, which take away what is rough,
 # two of four tangles of 50,000 tets ended twisted
 PATIENCE_IF_HARD = 10
-# In smaller systems, and where only small islands are left, after more: block Jacobi costs next to nothing there
+# Where no island has so many, and where only small islands are left, after more: block Jacobi costs next to nothing
+# there
 LEAST_NODES = 300
 PATIENCE_IF_SMALL = 300
 
@@ -48,11 +49,12 @@ class EmbeddedLattices:
     kept: KeptLevels | None = None
     most_alone: int = PATIENCE
 
-    def patience(self, pattern: BlockPattern, tolerance: float) -> tuple[int, int]:
+    def patience(self, pattern: BlockPattern, is_free: Bools, tolerance: float) -> tuple[int, int]:
         """Returns how many iterations of block Jacobi come first, over all rows, and where only some are left."""
-        if pattern.node_count < LEAST_NODES:
+        if pattern.largest_island < LEAST_NODES:
             return PATIENCE_IF_SMALL, PATIENCE_IF_SMALL
-        if self.is_same or (self.kept and self.kept.stand_by(pattern)) or (self.at_once and tolerance <= MODERATE):
+        is_there = self.is_same or (self.kept and self.kept.stand_by(pattern, is_free))
+        if is_there or (self.at_once and tolerance <= MODERATE):
             return 0, 0
         return PATIENCE_IF_HARD if self.is_hard else self.most_alone, PATIENCE_IF_SMALL
 

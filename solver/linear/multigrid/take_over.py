@@ -47,13 +47,15 @@ def take_over(
     before = 0
     if kept and kept.serve(hierarchy, is_free):
         so_far = x.copy()
-        before, residual = go_on(last_of(hierarchy), min(kept.patience, max_iterations))
+        before, residual = go_on(last_of(hierarchy), kept.patience(max_iterations))
         if residual <= tolerance or before == max_iterations:
+            kept.count(before)
             return before, residual, BOTH_ENDS + CYCLE * before
         if not residual < 1.0:  # lost
             x[:] = so_far
+    is_alone = before == 0 and lattices.patience(pattern, is_free, tolerance) == (0, 0)
     levels = refresh(hierarchy, pattern, values, is_free)
     iterations, residual = go_on(levels, max_iterations - before)
     if kept:
-        kept.keep(levels, pattern, is_free, iterations)
+        kept.keep(levels, pattern, is_free, iterations if is_alone else None)
     return before + iterations, residual, SET_UP + BOTH_ENDS + CYCLE * (before + iterations)
