@@ -30,7 +30,7 @@ from .llvm_vectors import (
     whole,
 )
 
-AHEAD = 32  # blocks that memory is asked for ahead of their use: a core alone does not ask for enough
+AHEAD = 64  # blocks that memory is asked for ahead of their use: a core alone does not ask for enough
 
 
 def _multiply_row(typing: Any, values: Any, column: Any, p: Any, start: Any, end: Any) -> Any:
