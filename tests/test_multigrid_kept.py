@@ -12,6 +12,7 @@ from meshes import bar
 from multigrid_problems import jittered, made
 from sinew.solver.integrators import implicit_euler, stand_by
 from sinew.solver.integrators.outside import Outside
+from sinew.solver.linear.multigrid import kept as kept_levels
 from sinew.solver.linear.multigrid import take_over
 from sinew.solver.linear.multigrid.kept import MORE, KeptLevels
 from sinew.solver.linear.multigrid.preconditioner import (
@@ -121,6 +122,17 @@ def test_levels_that_follow_block_jacobi_serve_the_other_steps(set_up, monkeypat
     before = PATIENCE_IF_HARD if is_stiff else stand_by.PATIENCE_IF_LOOSE
     assert reports[0].iterations > before > 0 and kept.patience(1000) == reports[1].iterations + MORE
     assert kept.patience(3) == 3
+
+
+def test_levels_that_nobody_has_counted_are_set_up_anew_where_they_do_not_serve(set_up, monkeypatch):
+    """A step that is another's, behind one that block Jacobi had begun: it does not go on with them to the end."""
+    monkeypatch.setattr(kept_levels, "MORE_IF_UNKNOWN", 2)
+    model, outside, state = swinging()
+    kept, settings = KeptLevels(), Settings()
+    implicit_euler.step(model, state, outside, 0.05, settings, kept=kept)
+    assert len(set_up) == 1 and kept.patience(1000) == 2
+    assert implicit_euler.step(model, state, outside, 0.05, settings, kept=kept).converged
+    assert len(set_up) == 2
 
 
 def test_levels_of_all_nodes_do_not_stand_by_for_some(set_up):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # what has kernels is loaded where a scene needs it
 
 # Iterations with levels of another matrix that are worth as much as new ones, beside as many as with levels of its own
 MORE = 4
+# The same where nobody knows how many that would be, since something else has solved for a part before
+MORE_IF_UNKNOWN = 40
 
 
 class KeptLevels:
@@ -47,7 +49,7 @@ class KeptLevels:
 
     def patience(self, most: int) -> int:
         """Returns in how many iterations a solve with them should be done, which may take `most`."""
-        return most if self._iterations is None else min(self._iterations + MORE, most)
+        return min(MORE_IF_UNKNOWN if self._iterations is None else self._iterations + MORE, most)
 
     def count(self, iterations: int) -> None:
         """Takes note of how many iterations a whole solve with them took, if it is the first."""
