@@ -14,7 +14,7 @@ from sinew.solver.integrators.workspace import workspace
 from sinew.solver.jit import set_thread_count
 from sinew.solver.linear.multigrid import preconditioner, refresh, search, take_over
 from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
-from sinew.solver.linear.multigrid.lattice import MOST_DENSE
+from sinew.solver.linear.multigrid.lattice import MOST_DENSE, embeddings
 from sinew.solver.linear.multigrid.preconditioner import (
     LEAST_NODES,
     PATIENCE,
@@ -318,3 +318,21 @@ def test_a_mesh_much_finer_in_one_place_gets_a_lattice_of_fewer_nodes():
     hierarchy = build_hierarchy(pattern, X)
     counts = np.diff(hierarchy.level_start)
     assert (counts[1:] <= np.maximum(0.6 * counts[:-1], MOST_DENSE)).all() and counts[-1] <= MOST_DENSE
+
+
+def test_small_pieces_leave_the_lattices_of_a_large_body_as_they_are():
+    bar_alone, tets = jittered(bar, (5, 5, 20))
+    piece, its = bar((1, 1, 1), (1.0, 1.0, 1.0))
+    places = np.random.default_rng(17).uniform(6.0, 30.0, (150, 1, 3))
+    numbers = len(bar_alone) + len(piece) * np.arange(len(places))[:, None, None]
+    X = np.concatenate([bar_alone, (piece + places).reshape(-1, 3)])
+    model = made([(X, np.concatenate([tets, (its + numbers).reshape(-1, 4)]).astype(np.int32))], nu=0.45)
+    wanted = [len(level.part) for level in embeddings(bar_alone, block_pattern(tets, len(bar_alone)))]
+    assert len(wanted) >= 2
+    assert [np.count_nonzero(level.part == 0) for level in embeddings(X, model.pattern)] == wanted
+
+    values, is_free = stiffness(model, mass=1.0e-3), np.ones(len(X), bool)
+    is_free[:36] = False  # the bar's end
+    b, x = np.random.default_rng(18).normal(size=X.shape), np.zeros_like(X)
+    solved = solve(model.pattern, values, b, is_free, x, 1e-6, 200, preconditioner=EmbeddedLattices(X))
+    assert solved.converged and solved.iterations <= 40

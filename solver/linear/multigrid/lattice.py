@@ -25,7 +25,8 @@ SPACING = 2.0
 MOST_DENSE = 60
 # Smaller weights count as none: they would change nothing in a cycle
 LEAST_WEIGHT = 1.0e-5
-# A lattice of more nodes than this share of those before is passed over for one twice as wide
+# A lattice of more nodes than this share of those of its part before is passed over for one twice as wide, unless it is
+# its part's last. Small pieces beside a large body, which no lattice makes fewer, have no say in its own
 MOST_KEPT = 0.6
 MOST_CELLS = 2**14  # per axis, so that keys fit in 64 bits
 
@@ -61,12 +62,14 @@ def embeddings(X: Floats, pattern: BlockPattern) -> list[Embedding]:
     levels: list[Embedding] = []
     while True:
         level, cell, above = _hang(place, part)
-        is_last = np.bincount(above, minlength=1).max(initial=0) <= MOST_DENSE
-        if not is_last and len(above) > MOST_KEPT * len(part):
-            place = 0.5 * place
+        now = np.bincount(above, minlength=len(low))
+        is_large = now > MOST_DENSE
+        is_kept = is_large & (now > MOST_KEPT * np.bincount(part, minlength=len(low)))
+        if is_kept.any():
+            place[is_kept[part]] *= 0.5
             continue
         levels.append(level)
-        if is_last:
+        if not is_large.any():
             return levels
         place, part = 0.5 * cell, above
 
