@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from meshes import bar
-from sinew.solver.integrators import system
 from sinew.solver.integrators.outside import Outside
 from sinew.solver.model import Model, Part, make_model
 from sinew.solver.scene import Material, Settings
@@ -31,16 +27,6 @@ def beam(cells: tuple[int, int, int], nu: float = 0.33, damping: float = 0.0) ->
     """Returns the model of a beam of so many cubes, the first of them 1 m wide in all; `damping` is β [s]."""
     nodes, tets = bar(cells, (1.0, 1.0, cells[2] / cells[0]))
     return make_model([Part("beam", nodes, tets, np.ones(len(tets)), Material(1e6, nu, 1000.0, 0.0, damping))])
-
-
-@contextmanager
-def block_jacobi_alone() -> Iterator[None]:
-    """Lets no multigrid take over the systems of steps meanwhile."""
-    before, system.stands_by = system.stands_by, lambda *_: None
-    try:
-        yield
-    finally:
-        system.stands_by = before
 
 
 def at_once(model: Model) -> int:

@@ -13,10 +13,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from frame.alone import block_jacobi_alone
 from frame.result import Result
 from sinew.solver.integrators.implicit_euler import step
 from speed import timing
-from speed.beams import CELLS, DT, SO_MANY, at_rest, beam, block_jacobi_alone, outside
+from speed.beams import CELLS, DT, SO_MANY, at_rest, beam, outside
 from speed.table import NONE, Benchmark, Row, bound
 
 BEAMS = ("450", "10K", "100K")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from frame.alone import block_jacobi_alone
 from frame.result import Result
 from meshes import bar
 from sinew.solver.arrays import Floats
@@ -24,7 +25,7 @@ from sinew.solver.linear.multigrid.refresh import refresh
 from sinew.solver.linear.pcg import solve
 from sinew.solver.model import Model, Part, make_model
 from sinew.solver.scene import Material, Settings
-from speed.beams import CELLS, DT, GRAVITY, TETS_AT_ONCE, at_once, at_rest, block_jacobi_alone, outside
+from speed.beams import CELLS, DT, GRAVITY, TETS_AT_ONCE, at_once, at_rest, outside
 from speed.peers_mujoco import SETTINGS, Flex, make_flex
 from speed.peers_scipy import ITERATIONS, ConjugateGradients
 from speed.table import NONE, Benchmark, Row, bound, missing

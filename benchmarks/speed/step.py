@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frame import figures
+from frame.alone import block_jacobi_alone
 from frame.result import Picture, Result
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.report import StepReport
@@ -25,7 +26,6 @@ from speed.beams import (
     at_once,
     at_rest,
     beam,
-    block_jacobi_alone,
     outside,
 )
 from speed.table import NONE, Benchmark, Row, bound

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from frame.alone import block_jacobi_alone
 from frame.result import Result
 from meshes import bar
 from sinew.solver.integrators.implicit_euler import step
@@ -12,7 +13,7 @@ from sinew.solver.integrators.outside import Outside
 from sinew.solver.linear.multigrid.kept import KeptLevels
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material, Settings
-from speed.beams import CELLS, GRAVITY, at_rest, block_jacobi_alone
+from speed.beams import CELLS, GRAVITY, at_rest
 from speed.table import NONE, Benchmark, Row
 from speed.timing import in_turns, medians
 
