@@ -9,42 +9,56 @@ from ..jit import kernel
 from .tree import LEAF_SIZE
 
 STACK = 128
+SPARE_OF_WAY = 0.1  # how much farther than told vertices are looked for, in their ways
 
 
 @kernel()
-def find_bounds(vertex_start, start, end, more, boxes):
-    """Writes the boxes that hold the vertices of skins at both ends of a step and `more` [m], (s,), around them.
+def sweep(start, end, least, more, spare, boxes):
+    """Writes how far from its end each vertex may be looked for, and the boxes that hold its way, that and `more`.
 
     Args:
-        vertex_start: See `Skins`.
-        start, end: Vertices [m], (v, 3).
-        more: (s,).
-        boxes: Out, least and greatest corner [m], (s, 6).
+        start, end: Vertices at both ends of the step [m], (v, 3).
+        least: How far there is to spare where nothing moves [m], (v,).
+        more: How far around that they are felt [m], (v,).
+        spare: Out, along any axis [m], (v,).
+        boxes: Out, least and greatest corner [m], (v, 6).
     """
-    for skin in range(len(vertex_start) - 1):
+    for i in range(len(start)):
+        way = 0.0
         for axis in range(3):
-            low, high = np.inf, -np.inf
-            for i in range(vertex_start[skin], vertex_start[skin + 1]):
-                a, b = start[i, axis], end[i, axis]
-                low, high = min(low, min(a, b)), max(high, max(a, b))
-            boxes[skin, axis], boxes[skin, 3 + axis] = low - more[skin], high + more[skin]
+            way = max(way, abs(end[i, axis] - start[i, axis]))
+        spare[i] = least[i] + SPARE_OF_WAY * way
+        reach = spare[i] + more[i]
+        for axis in range(3):
+            a, b = start[i, axis], end[i, axis]
+            boxes[i, axis], boxes[i, 3 + axis] = min(a, b) - reach, max(a, b) + reach
 
 
 @kernel()
-def find_way(vertex_start, start, end, way):
-    """Writes how far the vertices of each skin are from one place to another at most, along an axis [m], (s,)."""
-    for skin in range(len(vertex_start) - 1):
-        most = 0.0
-        for i in range(vertex_start[skin], vertex_start[skin + 1]):
-            for axis in range(3):
-                most = max(most, abs(end[i, axis] - start[i, axis]))
-        way[skin] = most
+def has_left(looked_at, end, spare):
+    """Whether a vertex ends farther from where it was looked for than there was to spare [m], (v, 3) twice and (v,)."""
+    for i in range(len(end)):
+        for axis in range(3):
+            if not abs(end[i, axis] - looked_at[i, axis]) <= spare[i]:
+                return True
+    return False
+
+
+@kernel()
+def find_bounds(first_of, boxes, bounds):
+    """Writes the boxes that hold those of each group [m], (g, 6): rows from first_of[g] to the next, (g + 1,)."""
+    for group in range(len(first_of) - 1):
+        for axis in range(3):
+            low, high = np.inf, -np.inf
+            for i in range(first_of[group], first_of[group + 1]):
+                low, high = min(low, boxes[i, axis]), max(high, boxes[i, 3 + axis])
+            bounds[group, axis], bounds[group, 3 + axis] = low, high
 
 
 @kernel()
 def find_pairs(
-    first, last, start, end, skin_of, nodes, may, reach, bounds, triangles, tree_start, order, boxes,
-    slot_boxes, point_out, triangle_out,
+    first, last, swept, skin_of, nodes, may, bounds, triangles, tree_start, order, boxes, slot_boxes, point_out,
+    triangle_out,
 ):  # fmt: skip
     """Writes pairs of points and triangles whose boxes touch, by rising point; returns how many there are.
 
@@ -52,11 +66,10 @@ def find_pairs(
 
     Args:
         first, last: The points from `first` to before `last` are looked at.
-        start, end: Vertices at both ends of the step [m], (v, 3).
+        swept: Boxes of the points [m], (v, 6).
         skin_of, nodes, triangles: See `Skins`.
         may: Which skins meet which, (s, s).
-        reach: How much larger than the way of a point its box is, per skin [m], (s,).
-        bounds: Of the skins, larger by their own reach [m], (s, 6).
+        bounds: Of the skins [m], (s, 6).
         tree_start, order, boxes, slot_boxes: See `SkinTrees` and `fit_boxes`.
         point_out, triangle_out: Out, (c,) each; only as many as there is room for.
     """
@@ -64,10 +77,7 @@ def find_pairs(
     count, room, skins = 0, len(point_out), len(may)
     for i in range(first, last):
         own = skin_of[i]
-        more = reach[own]
-        x0, x1 = min(start[i, 0], end[i, 0]) - more, max(start[i, 0], end[i, 0]) + more
-        y0, y1 = min(start[i, 1], end[i, 1]) - more, max(start[i, 1], end[i, 1]) + more
-        z0, z1 = min(start[i, 2], end[i, 2]) - more, max(start[i, 2], end[i, 2]) + more
+        x0, y0, z0, x1, y1, z1 = swept[i, 0], swept[i, 1], swept[i, 2], swept[i, 3], swept[i, 4], swept[i, 5]
         for skin in range(skins):
             if not may[own, skin] or apart(bounds[skin], x0, x1, y0, y1, z0, z1):
                 continue

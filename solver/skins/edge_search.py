@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices
 from ..late_dataclass import dataclass
-from .candidates import find_bounds, find_pairs, find_way
+from .candidates import find_bounds, find_pairs, has_left, sweep
 from .edge_crossings import find_edge_crossings, find_nearest_edges
 from .edges import SharpEdges, Whole
-from .search import FORGET, ROOM, SPARE, SPARE_OF_WAY
+from .search import FORGET, ROOM, SPARE
 from .skin import SLOTS, Skins
 from .time_of_impact import ASIDE
 from .tree import fit_boxes
@@ -112,12 +112,12 @@ class EdgeSearch:
         self.may = skins.edges_meet
         self.pairs = NOTHING, NOTHING
         self.looked_at: Floats | None = None
-        self.spare = np.zeros(len(skins))
+        self.spare = np.empty(len(start))
         self.held = self._held(known)
 
     def find(self, end: Floats) -> EdgesMet:
         """Returns what meets when vertices go to `end` [m], (v + w, 3)."""
-        if self.looked_at is None or self._has_left(end):
+        if self.looked_at is None or has_left(self.looked_at, end, self.spare):
             self._gather(end)
         normal, gap, ahead = self._planes(self.held, end)
         if len(self.pairs[0]) and self._take(self._crossing(end), end, ahead < self.held.shift):
@@ -256,23 +256,17 @@ class EdgeSearch:
         a, b = ((at[ends[edge, 0]], at[ends[edge, 1]]) for edge in (held.a, held.b))
         return a[0] + along[:, :1] * (a[1] - a[0]), b[0] + along[:, 1:] * (b[1] - b[0])
 
-    def _has_left(self, end: Floats) -> bool:
-        """Whether a vertex is farther from where it was looked for than there was to spare."""
-        way = np.empty(len(self.skins))
-        find_way(self.skins.vertex_start, self.looked_at, end, way)
-        return bool((way > self.spare).any())
-
     def _gather(self, end: Floats) -> None:
         """Gathers pairs of edges that may meet when vertices end near `end` [m], (v + w, 3)."""
         skins, edges, trees = self.skins, self.edges, self.edges.trees
-        self.looked_at, way, bounds = end, np.empty(len(skins)), np.empty((len(skins), 6))
-        find_way(skins.vertex_start, self.start, end, way)
-        size = float(edges.size.max())
-        self.spare = SPARE * size + SPARE_OF_WAY * way
-        reach = self.spare + skins.thickness + ASIDE * size
-        both = np.concatenate([self.start[edges.ends[:, :2]], end[edges.ends[:, :2]]], axis=1)
-        low, high = both.min(axis=1), both.max(axis=1)
-        find_bounds(edges.start, low, high, reach, bounds)
+        size, count = float(edges.size.max()), len(end)
+        ways, bounds = np.empty((count, 6)), np.empty((len(skins), 6))
+        more = np.full(count, skins.thickness.max() + ASIDE * size)
+        self.looked_at = end
+        sweep(self.start, end, np.full(count, SPARE * size), more, self.spare, ways)
+        low, high = (ways[edges.ends[:, :2], of] for of in (slice(0, 3), slice(3, 6)))
+        swept = np.concatenate([low.min(axis=1), high.max(axis=1)], axis=1)
+        find_bounds(edges.start, swept, bounds)
         touch = (bounds[:, None, :3] <= bounds[None, :, 3:]).all(axis=2)
         may = self.may & touch & touch.T
         self.pairs = NOTHING, NOTHING
@@ -280,15 +274,13 @@ class EdgeSearch:
             return
         boxes, slot_boxes = np.empty((int(trees.start[-1]), 6)), np.empty((len(trees.order), 6))
         for skin in np.flatnonzero(may.any(axis=0)):
-            fit_boxes(
-                skin, self.start, end, reach[skin], edges.lines, trees.start, trees.order, boxes, slot_boxes
-            )  # fmt: skip
+            fit_boxes(skin, ways, edges.lines, trees.start, trees.order, boxes, slot_boxes)
         room = ROOM * len(edges)
         while True:
             a, b = np.empty(room, np.int32), np.empty(room, np.int32)
             found = find_pairs(
-                0, len(edges), low, high, edges.skin, skins.nodes, may, reach, bounds, edges.lines,
-                trees.start, trees.order, boxes, slot_boxes, a, b,
+                0, len(edges), swept, edges.skin, skins.nodes, may, bounds, edges.lines, trees.start, trees.order,
+                boxes, slot_boxes, a, b,
             )  # fmt: skip
             if found <= room:
                 self.pairs = a[:found], b[:found]

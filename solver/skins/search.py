@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Bools, Floats, Indices, floats
 from ..geometry.chunks import run_parts
 from ..jit import kernel
-from .candidates import find_bounds, find_pairs, find_way
+from .candidates import find_bounds, find_pairs, has_left, sweep
 from .crossings import covering, find_crossings, find_planes
 from .facing import turn_to_facing
 from .held import Held, held_of, no_held, with_thickness
@@ -19,9 +19,8 @@ from .skin import Known, Met, Skins
 from .time_of_impact import ASIDE
 from .tree import fit_boxes
 
-PART = 2048  # points that are looked at in one go
-SPARE = 0.1  # how much farther than told points and triangles are looked for, in sizes of tets,
-SPARE_OF_WAY = 0.1  # and in ways of their skin
+PARTS, LEAST_PART, MOST_PART = 8, 256, 2048  # points are looked at in so many goes, of so many points each
+SPARE = 0.1  # how much farther than told points and triangles are looked for at least, in sizes of tets
 LONG = 2000  # pairs that are looked at in one go at least
 ROOM = 8  # pairs per point for which there is room at first
 FORGET = 0.01  # gap beyond its shift at which a contact that was known is over, in sizes of tets
@@ -57,7 +56,9 @@ class SkinSearch:
         self.held = held_of(skins, known, self.start, self.meets) if known is not None else no_held()
         self.pairs: list[tuple[Indices, Indices]] = []
         self.looked_at: Floats | None = None
-        self.spare = np.zeros(len(skins))
+        self.spare = np.empty(skins.vertex_count)
+        self.part = min(max(skins.vertex_count // PARTS, LEAST_PART), MOST_PART)
+        self.room = [ROOM * self.part] * -(-skins.vertex_count // self.part)
         self.facing = np.zeros((0, 3))
 
     def find(self, end: Floats) -> Met:
@@ -65,7 +66,7 @@ class SkinSearch:
         skins, end = self.skins, floats(end, -1, 3)
         if not self.meets.any():
             return _met(skins, no_held(), np.zeros((0, 3)), np.zeros(0))
-        if self.looked_at is None or self._has_left(end):
+        if self.looked_at is None or has_left(self.looked_at, end, self.spare):
             self.gather(end)
         normal, gap, ahead = self._planes(self.held, end)
         found, instead = self._crossings(end, normal, ahead < self.held.shift)
@@ -79,49 +80,38 @@ class SkinSearch:
         is_near = ahead < np.maximum(self.held.shift, 0.0) + FORGET * skins.size[self.held.point]
         return _met(skins, self.held.only(is_near), normal[is_near], gap[is_near])
 
-    def _has_left(self, end: Floats) -> bool:
-        """Whether a vertex is farther from where it was looked for than there was to spare."""
-        way = np.empty(len(self.skins))
-        assert self.looked_at is not None
-        find_way(self.skins.vertex_start, self.looked_at, end, way)
-        return bool((way > self.spare).any())
-
     def gather(self, end: Floats) -> None:
         """Gathers pairs of points and triangles that may meet when vertices end near `end` [m], (v, 3)."""
         skins, trees = self.skins, self.skins.trees
-        self.looked_at, way, bounds = end.copy(), np.empty(len(skins)), np.empty((len(skins), 6))
-        find_way(skins.vertex_start, self.start, end, way)
         sizes = skins.size[skins.vertex_start[:-1]]
-        self.spare = SPARE * sizes + SPARE_OF_WAY * way
-        reach = self.spare + skins.thickness + ASIDE * sizes.max()
-        find_bounds(skins.vertex_start, self.start, end, reach, bounds)
+        more = (skins.thickness + ASIDE * sizes.max())[skins.skin_of]
+        swept, bounds = np.empty((skins.vertex_count, 6)), np.empty((len(skins), 6))
+        self.looked_at = end.copy()
+        sweep(self.start, end, SPARE * sizes[skins.skin_of], more, self.spare, swept)
+        find_bounds(skins.vertex_start, swept, bounds)
         may = self.meets & _touch(bounds)
         boxes, slot_boxes = np.empty((int(trees.start[-1]), 6)), np.empty((len(trees.order), 6))
         fitted = np.flatnonzero(may.any(axis=0))
 
         def fit(number: int) -> None:
-            skin = fitted[number]
-            fit_boxes(
-                skin, self.start, end, reach[skin], skins.triangles, trees.start, trees.order, boxes, slot_boxes,
-            )  # fmt: skip
+            fit_boxes(fitted[number], swept, skins.triangles, trees.start, trees.order, boxes, slot_boxes)
 
         run_parts(len(fitted), fit)
-        count = -(-skins.vertex_count // PART)
+        count = len(self.room)
         self.pairs = [(np.zeros(0, np.int32), np.zeros(0, np.int32))] * count
 
         def gather(part: int) -> None:
-            first, last = part * PART, min((part + 1) * PART, skins.vertex_count)
-            room = ROOM * (last - first)
+            first, last = part * self.part, min((part + 1) * self.part, skins.vertex_count)
             while True:
-                point, triangle = np.empty(room, np.int32), np.empty(room, np.int32)
+                point, triangle = np.empty((2, self.room[part]), np.int32)
                 found = find_pairs(
-                    first, last, self.start, end, skins.skin_of, skins.nodes, may, reach, bounds,
-                    skins.triangles, trees.start, trees.order, boxes, slot_boxes, point, triangle,
+                    first, last, swept, skins.skin_of, skins.nodes, may, bounds, skins.triangles, trees.start,
+                    trees.order, boxes, slot_boxes, point, triangle,
                 )  # fmt: skip
-                if found <= room:
+                if found <= len(point):
                     self.pairs[part] = point[:found], triangle[:found]
                     return
-                room = found
+                self.room[part] = found + found // 4  # the next look may find a few more
 
         if len(fitted):
             if not len(self.facing):

@@ -82,13 +82,12 @@ def _slots(middles: Floats) -> npt.NDArray[np.int64]:
 
 
 @kernel()
-def fit_boxes(skin, start, end, more, triangles, tree_start, order, boxes, slot_boxes):
-    """Writes the boxes of one skin's tree: they hold its triangles at both ends of a step and `more` around them [m].
+def fit_boxes(skin, swept, triangles, tree_start, order, boxes, slot_boxes):
+    """Writes the boxes of one skin's tree: they hold those of its triangles' vertices.
 
     Args:
         skin: Which.
-        start, end: Vertices at both ends of the step [m], (v, 3).
-        more: [m].
+        swept: Boxes of the vertices [m], (v, 6).
         triangles: See `Skins`.
         tree_start, order: See `SkinTrees`.
         boxes: Out, least and greatest corner of nodes [m], (nodes, 6).
@@ -107,10 +106,8 @@ def fit_boxes(skin, start, end, more, triangles, tree_start, order, boxes, slot_
                 break
             i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
             for axis in range(3):
-                low = min(min(start[i, axis], start[j, axis]), start[k, axis])
-                low = min(low, min(min(end[i, axis], end[j, axis]), end[k, axis])) - more
-                high = max(max(start[i, axis], start[j, axis]), start[k, axis])
-                high = max(high, max(max(end[i, axis], end[j, axis]), end[k, axis])) + more
+                low = min(min(swept[i, axis], swept[j, axis]), swept[k, axis])
+                high = max(max(swept[i, 3 + axis], swept[j, 3 + axis]), swept[k, 3 + axis])
                 slot_boxes[slot, axis], slot_boxes[slot, 3 + axis] = low, high
                 box[axis], box[3 + axis] = min(box[axis], low), max(box[3 + axis], high)
     for node in range(leaves - 1, 0, -1):
