@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numba
@@ -138,11 +138,16 @@ def thread_count() -> int:
 
 
 @contextmanager
-def at_most_threads(count: int) -> Iterator[None]:
-    """Lets kernels use `count` threads at most for a while: more would only wait for each other."""
+def on_threads(count: int) -> Iterator[None]:
+    """Lets kernels use `count` threads for a while."""
     before = thread_count()
-    set_thread_count(max(1, min(count, before)))
+    set_thread_count(count)
     try:
         yield
     finally:
         set_thread_count(before)
+
+
+def at_most_threads(count: int) -> AbstractContextManager[None]:
+    """Lets kernels use `count` threads at most for a while: more would only wait for each other."""
+    return on_threads(max(1, min(count, thread_count())))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps go on on all threads or on one, whichever was faster of late, and no bit tells which."""
 
+import time
+
 import numba
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from meshes import bar
 from sinew.solver.integrators import pace
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside
+from sinew.solver.jit import set_thread_count, thread_count
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material, Settings
 from sinew.solver.state import State
@@ -137,3 +140,30 @@ def test_no_byte_tells_which_way_was_taken(monkeypatch):
     all_of_them, in_turns = ended([True] * 4), ended([True, False] * 2)
     assert [count > 1 for count in used] == [True] * 4 + [True, False] * 2
     assert np.array_equal(all_of_them.x, in_turns.x) and np.array_equal(all_of_them.v, in_turns.v)
+
+
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="wants two threads")
+def test_contacts_are_looked_for_on_all_threads_and_do_not_count(monkeypatch):
+    nodes, tets = bar((9, 9, 14), (1.0, 1.0, 1.5))
+    model = make_model([Part("bar", nodes, tets, np.ones(len(tets)), Material(1e6, 0.33, 1000.0, 0.0))])
+    state = State(model.X.copy(), np.zeros_like(model.X))
+    threads, counted = [], []
+
+    def respond(x, v):
+        threads.append(thread_count())
+        time.sleep(0.3)
+
+    outside = Outside(np.array([0.0, -9.81, 0.0]), model.X[:, 2] == 0.0, model.X)
+    monkeypatch.setattr(pace.Pace, "next_on_all", lambda self, now: False)
+    monkeypatch.setattr(pace.Pace, "learn", lambda self, on_all, seconds, work, now: counted.append((on_all, seconds)))
+    before = set_thread_count(2)
+    try:
+        for _ in range(2):  # the first compiles
+            began = time.perf_counter()
+            step(model, state, outside, 0.01, Settings(max_iterations=40), respond=respond)
+            taken = time.perf_counter() - began
+        assert threads == [2, 2] and thread_count() == before == 2
+    finally:
+        set_thread_count(None)
+    assert [on_all for on_all, _ in counted] == [False, False]
+    assert 0.0 < counted[-1][1] < taken - 0.29

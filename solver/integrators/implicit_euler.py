@@ -107,6 +107,7 @@ def step(
         )  # fmt: skip
 
     with at_its_pace(model.pattern, 1 + model.tet_count // TETS_PER_THREAD) as taken:
+        respond = taken.aside(respond)
         if model.methods and len(bodies_by_bdf2(model)):
             taken.report = bdf2_step(take, model, state, outside, dt, respond, follow)
         else:

@@ -21,10 +21,13 @@ import time as clock
 from collections import deque
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..jit import at_most_threads, thread_count
+from ..jit import at_most_threads, on_threads, thread_count
 from ..linear.pattern import BlockPattern
+from .bdf2 import Respond
+from .outside import Outside
 from .report import StepReport
 
 KNOWN = 15  # steps of each way whose median is what it is known to cost
@@ -100,9 +103,34 @@ _kept: WeakKeyDictionary[BlockPattern, Pace] = WeakKeyDictionary()
 
 
 class Taken:
-    """A step that is being taken; `report` is set when it is done."""
+    """A step that is being taken; `report` is set when it is done.
+
+    Attributes:
+        seconds_aside: How long was spent on what is not the step's own [s].
+    """
 
     report: StepReport | None = None
+
+    def __init__(self) -> None:
+        self.seconds_aside, self._threads = 0.0, thread_count()
+
+    def aside(self, respond: Respond | None) -> Respond | None:
+        """Returns `respond` on as many threads as there were before the step, and its time not counted.
+
+        Contacts are looked for in parts that take a thread's turn each, for which nobody has to be awake, and how much
+        there is to look at changes from step to step: that would tell the wrong way of going on.
+        """
+        if respond is None:
+            return None
+
+        def apart(*values: Any) -> Outside | None:
+            began = clock.perf_counter()
+            with on_threads(self._threads):
+                changed = respond(*values)
+            self.seconds_aside += clock.perf_counter() - began
+            return changed
+
+        return apart
 
 
 @contextmanager
@@ -120,7 +148,7 @@ def at_its_pace(pattern: BlockPattern, most: int) -> Iterator[Taken]:
         yield taken
     if taken.report is not None:
         ended = clock.perf_counter()
-        pace.learn(on_all, ended - began, _work(taken.report), ended)
+        pace.learn(on_all, ended - began - taken.seconds_aside, _work(taken.report), ended)
 
 
 def _work(report: StepReport) -> float:
