@@ -261,7 +261,7 @@ class EdgeSearch:
         skins, edges, trees = self.skins, self.edges, self.edges.trees
         size, count = float(edges.size.max()), len(end)
         ways, bounds = np.empty((count, 6)), np.empty((len(skins), 6))
-        more = np.full(count, skins.thickness.max() + ASIDE * size)
+        more = skins.thickness[np.concatenate([skins.skin_of, edges.skin_of_rest])] + ASIDE * size
         self.looked_at = end
         sweep(self.start, end, np.full(count, SPARE * size), more, self.spare, ways)
         low, high = (ways[edges.ends[:, :2], of] for of in (slice(0, 3), slice(3, 6)))
