@@ -60,7 +60,7 @@ def export_scene(
         digest = settings_digest(scene)
         yield from _write(scene, part, threads)
         with named_errors(cache):
-            (part / layout.SETTINGS_FILE).write_text(digest)
+            (part / layout.SETTINGS_FILE).write_text(digest, newline="\n")
             _replace(part, target)
     finally:
         shutil.rmtree(part, ignore_errors=True)

@@ -65,7 +65,7 @@ def download(python: Python, platform: str) -> list[Path]:
         command += [option for name in PLATFORMS[platform] for option in ("--platform", name)]
         command += [option for path in BUNDLED for option in ("--requirement", str(path))]
         subprocess.run([*command, "--dest", str(folder)], check=True)
-        mark.write_text(pins)
+        mark.write_text(pins, newline="\n")
     return sorted(folder.glob("*.whl"))
 
 

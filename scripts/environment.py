@@ -43,7 +43,7 @@ def make(folder: Path, requirements: list[Path], editable: bool) -> None:
     _install(python, requirements)
     if editable:
         _run([*_pip(python), "--no-deps", "--editable", str(ROOT)])
-    mark.write_text(wanted)
+    mark.write_text(wanted, newline="\n")
 
 
 def add_peers(folder: Path) -> None:
@@ -55,7 +55,7 @@ def add_peers(folder: Path) -> None:
     print(f"Adding what benchmarks compare with to {folder} (downloads about 40 MB the first time)", flush=True)
     mark.unlink(missing_ok=True)
     _install(_python(folder), [PEERS])
-    mark.write_text(wanted)
+    mark.write_text(wanted, newline="\n")
 
 
 def _python(folder: Path) -> Path:

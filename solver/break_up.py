@@ -204,7 +204,7 @@ def _renumbered(memory: Memory, before: Built, now: Built) -> Memory:
     """Returns what contacts remember with the numbers that their points have now; those of whole bodies come first."""
     count, count_now, broken = len(before.contact_points), len(now.contact_points), before.broken_keys
     first = count - len(broken)
-    number = np.concatenate([np.arange(first), first + np.searchsorted(now.broken_keys, broken)])
+    number = np.concatenate([np.arange(first, dtype=np.int64), first + np.searchsorted(now.broken_keys, broken)])
     rigid = int(np.searchsorted(memory.id, len(before.colliders) * max(count, 1)))
     ours, theirs = memory.only(slice(rigid)), memory.only(slice(rigid, None))
     place, point = np.divmod(ours.id, max(count, 1))

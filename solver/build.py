@@ -100,7 +100,7 @@ def build(
         binding = Binding(bound.tet[:count].copy(), bound.weights[:count].copy())
         warnings = (*filling(body, surface, mesh), *heat_warnings(body, scene, tracks, mesh.report.tet_size))
         bodies.append(BuiltBody(body.key, body.name, mesh, binding, model.bodies[number], warnings))
-        touching = np.concatenate([used, np.arange(count, count + len(extra))])
+        touching = np.concatenate([used, np.arange(count, count + len(extra), dtype=np.int64)])
         points.append(_contact_points(model, number, bound, touching, area, gravity, mesh.report.tet_size))
         in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
         pull = float(np.linalg.norm(gravity))

@@ -57,7 +57,7 @@ def take_gain(
     gained -= np.bincount(work.island, np.einsum("ki,ki->k", work.force, ways), count)
     gained -= _given(model, before.x, state.x, state.v, bounds.springs)
     gained = floats(np.bincount(group, gained, count))
-    gained[np.setdiff1d(np.arange(count), group[pushed])] = 0.0
+    gained[np.setdiff1d(np.arange(count, dtype=np.int64), group[pushed])] = 0.0
     borne = _borne(work, group, count) / contacts.dt
     if bounds.held is not None:
         borne[group[row[bounds.held]]] = 0.0

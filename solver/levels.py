@@ -15,13 +15,14 @@ from .arrays import Floats, Indices, floats, indices
 from .late_dataclass import dataclass
 from .method import CHILDREN
 
-_EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
+_EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], np.int64)
 # corners 0 … 3, then the middles of the edges above
 _BEY = np.array(
     [
         (0, 4, 5, 6), (4, 1, 7, 8), (5, 7, 2, 9), (6, 8, 9, 3),
         (4, 5, 6, 8), (4, 5, 7, 8), (5, 6, 8, 9), (5, 7, 8, 9),
-    ]
+    ],
+    np.int64,
 )  # fmt: skip
 # which of them are inside out, where the parent is not
 _IS_TURNED = np.array([False, False, False, False, False, True, False, True])

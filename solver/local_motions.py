@@ -98,7 +98,7 @@ def near_weights(points: Floats, vertices: Floats, most: int, radius: Floats | f
     distance, found = nearest(vertices, points, count)
     weights = np.exp((distance[:, :1] ** 2 - distance**2) / np.square(radius).reshape(-1, 1))
     weights /= weights.sum(axis=1, keepdims=True)
-    rows = np.repeat(np.arange(len(points)), count)
+    rows = np.repeat(np.arange(len(points), dtype=np.int64), count)
     return csr_matrix((weights.ravel(), (rows, found.ravel())), shape=(len(points), len(vertices)))
 
 
@@ -121,7 +121,9 @@ def cell_means(vertices: Floats, cell: float) -> csr_matrix:
     cells = np.floor((vertices - vertices.min(axis=0)) / cell).astype(np.int64)
     _, of, count = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
     of = of.ravel()
-    return csr_matrix((1.0 / count[of], (of, np.arange(len(vertices)))), shape=(len(count), len(vertices)))
+    return csr_matrix(
+        (1.0 / count[of], (of, np.arange(len(vertices), dtype=np.int64))), shape=(len(count), len(vertices))
+    )
 
 
 def one_per_cell(vertices: Floats, cell: float) -> Indices:

@@ -128,8 +128,8 @@ def make_model(parts: Sequence[Part]) -> Model:
     Raises:
         BadInput: A tet has no volume or is turned inside out, or a body brings none.
     """
-    node_starts = np.cumsum([0, *(len(part.nodes) for part in parts)])
-    tet_starts = np.cumsum([0, *(len(part.tets) for part in parts)])
+    node_starts = np.cumsum([0, *(len(part.nodes) for part in parts)], dtype=np.int64)
+    tet_starts = np.cumsum([0, *(len(part.tets) for part in parts)], dtype=np.int64)
     bodies = tuple(
         BodyRange(part.key, slice(int(n0), int(n1)), slice(int(t0), int(t1)))
         for part, n0, n1, t0, t1 in zip(

@@ -110,7 +110,7 @@ def find_regions(tets: Indices, tet_of_vertex: Indices) -> list[Indices]:
         return []
     nodes, corner = np.unique(tets[used], return_inverse=True)
     count = len(used)
-    rows = np.repeat(np.arange(count), 4)
+    rows = np.repeat(np.arange(count, dtype=np.int64), 4)
     label = connected(rows, count + corner.ravel(), count + len(nodes))[tet_of.ravel()]
     return [np.flatnonzero(label == number).astype(np.int32) for number in np.unique(label)]
 
@@ -144,7 +144,7 @@ def make_region(
     # from their middle, so that far from the origin no digits are lost
     middle = vertices.mean(axis=0)
     vertices, rest = vertices - middle, X[nodes] - middle
-    places = (np.repeat(np.arange(count), 4), corner.ravel())
+    places = (np.repeat(np.arange(count, dtype=np.int64), 4), corner.ravel())
     W = csr_matrix((weights.ravel(), places), shape=(count, len(nodes)))
     normal = (W.T @ W).tocsc()
     damped = normal + identity(len(nodes), format="csc") * (DAMPING * normal.diagonal().mean())

@@ -232,8 +232,8 @@ def correction_of(vertices: Floats, exact: Indices, radius: float) -> csr_matrix
     near = np.where(np.isfinite(distance), near, 0)
     weights[exact] = 0.0
     weights[exact, 0] = 1.0
-    near[exact, 0] = np.arange(len(exact))
-    rows = np.repeat(np.arange(len(vertices)), count)
+    near[exact, 0] = np.arange(len(exact), dtype=np.int64)
+    rows = np.repeat(np.arange(len(vertices), dtype=np.int64), count)
     matrix = csr_matrix((weights.ravel(), (rows, near.ravel())), shape=(len(vertices), len(exact)))
     matrix.eliminate_zeros()
     return matrix

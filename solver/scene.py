@@ -325,7 +325,7 @@ class Scene:
             np.savez(file, **arrays)
         os.replace(folder / (ARRAYS_FILE + ".part"), folder / ARRAYS_FILE)
         part = folder / (SCENE_FILE + ".part")
-        part.write_text(json.dumps(tree, indent=1, ensure_ascii=False), encoding="utf-8")
+        part.write_text(json.dumps(tree, indent=1, ensure_ascii=False), encoding="utf-8", newline="\n")
         os.replace(part, folder / SCENE_FILE)
 
     @staticmethod

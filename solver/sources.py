@@ -97,7 +97,7 @@ def _keep(file: Path, text: str) -> None:
     part = file.with_suffix(f".{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8")
+        part.write_text(text, encoding="utf-8", newline="\n")
         part.replace(file)
     except OSError:
         with contextlib.suppress(OSError):

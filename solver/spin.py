@@ -55,7 +55,7 @@ def turned(
     """
     if not is_free.any():
         return x, v
-    first, piece = start[:-1], np.repeat(np.arange(len(start) - 1), np.diff(start))
+    first, piece = start[:-1], np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
     total = np.add.reduceat(mass, first)
     centre = np.add.reduceat(mass[:, None] * before, first) / total[:, None]
     speed = np.add.reduceat(mass[:, None] * v, first) / total[:, None]
@@ -91,7 +91,7 @@ def spun(start: np.ndarray, mass: Floats, x: Floats, v: Floats, angular: Floats,
         angular: What each piece gets.
         dt: [s].
     """
-    first, piece = start[:-1], np.repeat(np.arange(len(start) - 1), np.diff(start))
+    first, piece = start[:-1], np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
     total = np.add.reduceat(mass, first)[:, None]
     arm = x - (np.add.reduceat(mass[:, None] * x, first) / total)[piece]
     rest = v - (np.add.reduceat(mass[:, None] * v, first) / total)[piece]

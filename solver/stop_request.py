@@ -3,16 +3,35 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import json
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable
+from typing import BinaryIO
 
 HARD_SECONDS = 0.7  # the parent waits 0.9 s, addon/bake_job.py
 ORPHAN_SECONDS = 2.0
 NOBODY = 1000  # wishes of somebody who does not listen any more: never all fulfilled
+
+
+@functools.cache
+def command_input() -> BinaryIO:
+    """Takes standard input for commands and returns it; whoever else reads there finds it empty from now on.
+
+    Most libraries ask what standard input is when they are loaded. While a thread reads from it, Windows does not
+    answer, so they would be loaded when the parent is gone.
+    """
+    try:
+        taken = os.dup(0)
+    except OSError:
+        return io.BytesIO()  # closed: nobody is there to send anything
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    return os.fdopen(taken, "rb")
 
 
 class StopRequest:
@@ -77,8 +96,10 @@ class StopRequest:
                     self._timer.daemon = True
                     self._timer.start()
 
+        commands = command_input()
+
         def listen() -> None:
-            for line in sys.stdin.buffer:
+            for line in commands:
                 try:
                     command = json.loads(line)
                 except ValueError:

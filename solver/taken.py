@@ -80,7 +80,7 @@ class Taken:
         pressed, scene = self.simulation.pressed(), self.simulation.scene
         if not len(pressed):
             return {}
-        which = np.arange(len(pressed))
+        which = np.arange(len(pressed), dtype=np.int64)
         if len(which) > MOST_CONTACTS:
             strength = -np.linalg.norm(pressed.forces, axis=1)
             which = np.sort(np.argsort(strength, kind="stable")[:MOST_CONTACTS])

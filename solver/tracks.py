@@ -44,7 +44,7 @@ class TrackWriter:
         folder.mkdir(exist_ok=True)
         head = folder / "track.json"
         if not head.exists():
-            head.with_suffix(".part").write_text(json.dumps({"kind": kind}))
+            head.with_suffix(".part").write_text(json.dumps({"kind": kind}), newline="\n")
             os.replace(head.with_suffix(".part"), head)
         path = folder / f"{len(list(folder.glob('*.npz'))):06d}.npz"
         with open(path.with_suffix(".part"), "wb") as file:

@@ -132,4 +132,4 @@ def _compile_cutting() -> None:
     vertices, triangles = box(np.zeros(3), 1)
     nodes, tets = one_tet(vertices)
     check_covered(nodes - [0.0, 0.0, 0.5], tets, vertices, triangles, "warm-up")
-    cut_ears(np.array([[0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0]]), np.arange(4))
+    cut_ears(np.array([[0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0]]), np.arange(4, dtype=np.int64))

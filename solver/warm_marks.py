@@ -20,7 +20,7 @@ def marked() -> Iterator[set[str]]:
 
 def mark(words: str) -> None:
     """Says that scenes with such features, "A, B, …", are compiled."""
-    _mark(words).write_text(words, encoding="utf-8")
+    _mark(words).write_text(words, encoding="utf-8", newline="\n")
 
 
 def _mark(words: str) -> Path:

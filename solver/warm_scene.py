@@ -233,8 +233,11 @@ def _collider(shape: str, bodies: int) -> Collider:
 def box(corner: np.ndarray, divisions: int) -> tuple[np.ndarray, np.ndarray]:
     """Returns a closed unit cube at `corner`, its sides cut into squares."""
     count = divisions + 1
-    u, v = (grid.ravel() / divisions for grid in np.meshgrid(np.arange(count), np.arange(count), indexing="ij"))
-    first = np.array([i * count + j for i in range(divisions) for j in range(divisions)])
+    u, v = (
+        grid.ravel() / divisions
+        for grid in np.meshgrid(np.arange(count, dtype=np.int64), np.arange(count, dtype=np.int64), indexing="ij")
+    )
+    first = np.array([i * count + j for i in range(divisions) for j in range(divisions)], np.int64)
     square = np.concatenate([first[:, None] + [0, count, count + 1], first[:, None] + [0, count + 1, 1]])
     vertices: list[np.ndarray] = []
     triangles: list[np.ndarray] = []
@@ -264,12 +267,15 @@ def one_tet(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def grid_of_tets(cells: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
     """Returns nodes, one unit apart, and tets, six a cell, of a grid of so many cells along each axis."""
-    counts = np.array(cells) + 1
-    grid = np.stack(np.meshgrid(*(np.arange(count) for count in counts), indexing="ij"), axis=-1).reshape(-1, 3)
-    steps = np.array([counts[1] * counts[2], counts[2], 1])
+    counts = np.array(cells, np.int64) + 1
+    grid = np.stack(
+        np.meshgrid(*(np.arange(count, dtype=np.int64) for count in counts), indexing="ij"), axis=-1
+    ).reshape(-1, 3)
+    steps = np.array([counts[1] * counts[2], counts[2], 1], np.int64)
     first = grid[(grid < cells).all(axis=1)] @ steps
     walks = [
-        np.cumsum(steps[list(order)]) for order in ([0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 2], [2, 1, 0])
+        np.cumsum(steps[list(order)], dtype=np.int64)
+        for order in ([0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 2], [2, 1, 0])
     ]
     tets = np.concatenate([first[:, None] + [0, *walk] for walk in walks])
     mirrored = tets[3 * len(first) :, [0, 2, 1, 3]]

@@ -22,8 +22,8 @@ from .scene import Material, Settings
 from .state import State
 
 # a strip of tets: so many nodes that the system is not solved at once, as that of a crumb is
-NODES = np.arange(MOST_NODES + 1.0)[:, None] ** [1.0, 2.0, 3.0]
-TETS = (np.arange(len(NODES) - 3)[:, None] + np.arange(4)).astype(np.int32)
+NODES = np.arange(MOST_NODES + 1.0, dtype=np.float64)[:, None] ** [1.0, 2.0, 3.0]
+TETS = (np.arange(len(NODES) - 3, dtype=np.int64)[:, None] + np.arange(4, dtype=np.int64)).astype(np.int32)
 
 
 def compile_step(is_held: bool = True) -> None:
@@ -35,7 +35,7 @@ def compile_step(is_held: bool = True) -> None:
     spring = Points(
         np.zeros(1, np.int32), np.full((1, 4), 0.25), np.ones((1, 3)), np.eye(3)[None] * 10.0, np.zeros((1, 3, 3))
     )
-    held = np.arange(len(NODES)) == 0
+    held = np.arange(len(NODES), dtype=np.int64) == 0
     outside = Outside(np.array([0.0, 0.0, -9.81]), held, NODES.copy(), points=spring)
     state = State(NODES.copy(), np.zeros_like(NODES))
     for acting in (Outside(), outside)[: 1 + is_held]:

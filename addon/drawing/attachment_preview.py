@@ -185,6 +185,6 @@ def _lattice(low: Floats, high: Floats, spacing: float) -> Iterator[Vector]:
     wider = max(spacing, float((2.0 * sides.prod() / MOST_POINTS) ** (1.0 / 3.0)))
     for shift in (0.0, 0.5):
         first, last = np.ceil(low / wider - shift), np.floor(high / wider - shift)
-        along = [(np.arange(a, b + 1) + shift) * wider for a, b in zip(first, last, strict=True)]
+        along = [(np.arange(a, b + 1, dtype=np.int64) + shift) * wider for a, b in zip(first, last, strict=True)]
         for point in np.stack(np.meshgrid(*along, indexing="ij"), axis=-1).reshape(-1, 3):
             yield Vector(point)

@@ -36,7 +36,7 @@ def reach(source: bpy.types.Object, evaluated: bpy.types.Object) -> np.ndarray:
 
 def circles(centre: np.ndarray, radius: float) -> np.ndarray:
     """Returns three circles about the axes as lines, (3 · CORNERS, 2, 3)."""
-    angle = 2.0 * np.pi * np.arange(CORNERS) / CORNERS
+    angle = 2.0 * np.pi * np.arange(CORNERS, dtype=np.int64) / CORNERS
     flat = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(CORNERS)])
     rings = np.stack([np.roll(flat, axis, axis=1) for axis in range(3)])
     points = centre + radius * rings

@@ -84,7 +84,7 @@ class ColliderCuts:
 def corners(points: Floats) -> Floats:
     """Returns the corners of the box around points, (8, 3); of nothing those of a cube of one metre around 0."""
     low, high = (points.min(axis=0), points.max(axis=0)) if len(points) else (np.full(3, -0.5), np.full(3, 0.5))
-    takes_high = (np.arange(8)[:, None] >> np.arange(3)) & 1
+    takes_high = (np.arange(8, dtype=np.int64)[:, None] >> np.arange(3, dtype=np.int64)) & 1
     return np.where(takes_high, high, low)
 
 

@@ -37,7 +37,7 @@ class Topology:
     @property
     def next_loop(self) -> Indices:
         """The corner that follows each one around its polygon, (l,)."""
-        following = np.arange(1, len(self.loop_vertex) + 1)
+        following = np.arange(1, len(self.loop_vertex) + 1, dtype=np.int64)
         following[self.polygon_start[1:] - 1] = self.polygon_start[:-1]
         return following
 
@@ -62,7 +62,7 @@ class Places:
     def pick(self, values: npt.NDArray) -> npt.NDArray:
         """Returns the one of `values` (m, …) that weighs most at every place, for what has no mean, (n, …)."""
         strongest = np.argmax(self.weights, axis=1)
-        return values[self.of[np.arange(len(self.of)), strongest]]
+        return values[self.of[np.arange(len(self.of), dtype=np.int64), strongest]]
 
 
 def places(result: StoredResult, topology: Topology, nearest: Callable[[Indices], Indices]) -> tuple[Places, Places]:
@@ -76,7 +76,7 @@ def places(result: StoredResult, topology: Topology, nearest: Callable[[Indices]
         nearest: Gives for vertices of the result the nearest vertex of the render mesh.
     """
     count = len(result.rest)
-    triangle = np.full(count, -1)
+    triangle = np.full(count, -1, np.int64)
     weights = np.zeros((count, 3))
     on_mesh = np.flatnonzero(result.corner_triangle >= 0)[::-1]  # of several corners the first one stays
     triangle[result.corners[on_mesh]] = result.corner_triangle[on_mesh]
@@ -101,7 +101,7 @@ def places(result: StoredResult, topology: Topology, nearest: Callable[[Indices]
 def _a_loop_of(topology: Topology) -> Indices:
     """Returns one of the corners of each vertex, (n,)."""
     found = np.zeros(int(topology.loop_vertex.max()) + 1, np.int32)
-    found[topology.loop_vertex] = np.arange(len(topology.loop_vertex))
+    found[topology.loop_vertex] = np.arange(len(topology.loop_vertex), dtype=np.int64)
     return found
 
 
@@ -109,7 +109,7 @@ def edges_on(result: StoredResult, topology: Topology) -> Indices:
     """Returns for each corner of a result the render mesh's edge on which the edge to its next corner lies, or −1."""
     first, second = _borders(result, topology)
     following = result.next_corner
-    shared = np.full(len(result.corners), -1)
+    shared = np.full(len(result.corners), -1, np.int64)
     for mine in (first, second):
         for other in (first, second):
             same = (mine >= 0) & (mine == other[following])
@@ -121,11 +121,11 @@ def _borders(result: StoredResult, topology: Topology) -> tuple[Indices, Indices
     """Returns the one or two edges of its polygon on which each corner of a result lies, named by their corners."""
     triangle = np.maximum(result.corner_triangle, 0)
     loops = topology.triangle_loops[triangle]
-    rows = np.arange(len(loops))
+    rows = np.arange(len(loops), dtype=np.int64)
     weights = result.corner_weights
     following = topology.next_loop
     previous = np.empty_like(following)
-    previous[following] = np.arange(len(following))
+    previous[following] = np.arange(len(following), dtype=np.int64)
 
     smallest, largest = np.argmin(weights, axis=1), np.argmax(weights, axis=1)
     begin, end = loops[rows, (smallest + 1) % 3], loops[rows, (smallest + 2) % 3]
@@ -141,7 +141,7 @@ def _borders(result: StoredResult, topology: Topology) -> tuple[Indices, Indices
 
 def face_normals(points: Floats, starts: Indices, corners: Indices) -> Floats:
     """Returns unit normals of polygons (f, 3), by Newell; zero where a polygon has no area."""
-    following = np.arange(1, len(corners) + 1)
+    following = np.arange(1, len(corners) + 1, dtype=np.int64)
     following[starts[1:] - 1] = starts[:-1]
     a = points[corners]
     b = a[following]
@@ -161,7 +161,7 @@ def box_projection(points: Floats, normals: Floats, size: float) -> Floats:
     One unit of UV is `size`; seen from either side, pictures are not mirrored.
     """
     axis = np.argmax(np.abs(normals), axis=1)
-    rows = np.arange(len(points))
+    rows = np.arange(len(points), dtype=np.int64)
     u = points[rows, (axis + 1) % 3] * np.where(normals[rows, axis] < 0, -1.0, 1.0)
     v = points[rows, (axis + 2) % 3]
     return np.stack([u, v], axis=1) / (size or 1.0)

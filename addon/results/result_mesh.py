@@ -114,7 +114,7 @@ def _values(
 def _source_edges(mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh) -> Indices:
     """Returns the edge of the render mesh on which each edge of the result lies, or −1."""
     found = carried.edges_on(result, source.topology)
-    edges = np.full(len(mesh.edges), -1)
+    edges = np.full(len(mesh.edges), -1, np.int64)
     known = found >= 0
     edges[read(mesh.loops, "edge_index", np.int32)[known]] = found[known]
     return edges

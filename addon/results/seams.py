@@ -58,8 +58,8 @@ def find_seams(result: StoredResult, topology: Topology, normals: Floats) -> Sea
     on_surface = result.corner_triangle >= 0
     loops = topology.triangle_loops[np.maximum(result.corner_triangle, 0)]
     strongest = np.argmax(result.corner_weights, axis=1)
-    at_vertex = on_surface & (result.corner_weights[np.arange(count), strongest] >= AT_VERTEX)
-    own_loop = loops[np.arange(count), strongest]
+    at_vertex = on_surface & (result.corner_weights[np.arange(count, dtype=np.int64), strongest] >= AT_VERTEX)
+    own_loop = loops[np.arange(count, dtype=np.int64), strongest]
 
     fan_of_loop = _fans(topology, normals)
     fans = int(fan_of_loop.max(initial=-1)) + 1
@@ -72,7 +72,7 @@ def find_seams(result: StoredResult, topology: Topology, normals: Floats) -> Sea
     is_parted = np.bincount(vertices_in_fan, minlength=fans + len(result.rest)) > 1
     is_seam = on_surface & (until < NEVER) & (~at_vertex | is_parted[together])
 
-    some_corner = np.full(fans, -1)
+    some_corner = np.full(fans, -1, np.int64)
     some_corner[together[at_vertex]] = np.flatnonzero(at_vertex)
     sums = some_corner[fan_of_loop[loops]]
     is_seam &= (sums >= 0).all(axis=1)
@@ -97,7 +97,7 @@ def _places(rest: Floats) -> Indices:
 
 def _until(result: StoredResult, place: Indices) -> Floats:
     """Returns the first frame at which a broken face opens at each place."""
-    until = np.full(int(place.max(initial=-1)) + 1, NEVER)
+    until = np.full(int(place.max(initial=-1)) + 1, NEVER, np.float64)
     faces = result.face_of_corner
     broken = result.is_broken[faces]
     np.minimum.at(until, place[result.corners[broken]], result.opens[faces[broken]])

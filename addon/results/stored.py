@@ -44,12 +44,12 @@ class StoredResult:
     @property
     def face_of_corner(self) -> Indices:
         """The polygon of each corner, (c,)."""
-        return np.repeat(np.arange(len(self.source_face)), np.diff(self.face_start))
+        return np.repeat(np.arange(len(self.source_face), dtype=np.int64), np.diff(self.face_start))
 
     @property
     def next_corner(self) -> Indices:
         """The corner that follows each one around its polygon, (c,)."""
-        following = np.arange(1, len(self.corners) + 1)
+        following = np.arange(1, len(self.corners) + 1, dtype=np.int64)
         following[self.face_start[1:] - 1] = self.face_start[:-1]
         return following
 
@@ -65,7 +65,7 @@ class StoredResult:
         """
         starts, ends = self.face_start[:-1], self.face_start[1:]
         faces = self.face_of_corner
-        order = (starts + ends - 1)[faces] - np.arange(len(self.corners))
+        order = (starts + ends - 1)[faces] - np.arange(len(self.corners), dtype=np.int64)
         same = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("corners", "corner_triangle", "corner_weights"):
             same[name] = same[name][order]
@@ -80,7 +80,7 @@ class StoredResult:
         part = StoredResult(
             rest=self.rest[vertices],
             source_vertex=self.source_vertex[vertices],
-            face_start=np.concatenate([[0], np.cumsum(np.diff(self.face_start)[faces])]),
+            face_start=np.concatenate([[0], np.cumsum(np.diff(self.face_start)[faces], dtype=np.int64)]),
             corners=numbers.ravel(),
             source_face=self.source_face[faces],
             corner_triangle=self.corner_triangle[corners],

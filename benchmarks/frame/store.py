@@ -30,7 +30,7 @@ def store(folder: Path, name: str, result: Result, seconds: float, **more: Any) 
         "seconds": seconds,
         **more,
     }
-    (folder / f"{name}.json").write_text(json.dumps(kept, indent=1, ensure_ascii=False), encoding="utf-8")
+    (folder / f"{name}.json").write_text(json.dumps(kept, indent=1, ensure_ascii=False), encoding="utf-8", newline="\n")
 
 
 def stored(folder: Path, name: str, row: Callable[..., Any]) -> dict[str, Any] | None:

@@ -46,7 +46,7 @@ def write() -> list[str]:
     if missing:
         return missing
     store.copy_pictures(STORE, found, PAGE.parent / PICTURES)
-    PAGE.write_text(text(found), encoding="utf-8")
+    PAGE.write_text(text(found), encoding="utf-8", newline="\n")
     return []
 
 

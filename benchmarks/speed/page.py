@@ -55,8 +55,8 @@ def write() -> list[str]:
     if missing:
         return missing
     store.copy_pictures(STORE, found, PAGE.parent / PICTURES)
-    PAGE.write_text(text(found), encoding="utf-8")
-    TABLE.write_text(json.dumps(told(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    PAGE.write_text(text(found), encoding="utf-8", newline="\n")
+    TABLE.write_text(json.dumps(told(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
     return []
 
 

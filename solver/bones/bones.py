@@ -105,7 +105,7 @@ class Bones:
         pattern = model.pattern
         corner = pattern.corners[pattern.corner_start[springs.nodes]].astype(np.int32)
         weights = np.zeros((len(corner), 4))
-        weights[np.arange(len(corner)), corner % 4] = 1.0
+        weights[np.arange(len(corner), dtype=np.int64), corner % 4] = 1.0
         k = springs.stiffness
         force = k[:, None] * (springs.targets - state.x[springs.nodes])
         return Points(corner // 4, weights, force, k[:, None, None] * np.eye(3), np.zeros((len(k), 3, 3)))

@@ -159,7 +159,7 @@ def make_motion(
     away, near = shape.away(rest), NEAR * tet_size
     is_inner = is_surrounded & (away > near)
     # by powers of two, so that few sets of vertices do
-    level = np.maximum(np.ceil(np.log2(np.maximum(away, 1e-12 * near) / near)), 0.0).astype(int)
+    level = np.maximum(np.ceil(np.log2(np.maximum(away, 1e-12 * near) / near)), 0.0).astype(np.int64)
     level[is_inner] = -1
     groups = []
     for one in np.unique(level[~is_inner]).tolist():

@@ -225,7 +225,7 @@ class CacheWriter:
             pass
 
     def _report(self, report: Mapping[str, Any]) -> None:
-        with open(self.folder / layout.REPORT_FILE, "a", encoding="utf-8") as file:
+        with open(self.folder / layout.REPORT_FILE, "a", encoding="utf-8", newline="\n") as file:
             file.write(json.dumps(report) + "\n")
 
     def _thin_resume_points(self, newest: int, interval: int) -> None:

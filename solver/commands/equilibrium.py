@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     from ..scene import Material
 
     number = np.full(read.point_count, -1, np.int32)
-    number[read.number] = np.arange(len(read.number))
+    number[read.number] = np.arange(len(read.number), dtype=np.int64)
     held = read_held(options.pins, number)
     check_pieces(read.tets, held, read.number, str(options.mesh))
     fill = np.ones(len(read.tets))

@@ -16,6 +16,7 @@ import sys
 from typing import Any
 
 from ..loading import load_all, to_stay
+from ..stop_request import command_input
 from . import simulate
 
 
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
 
         load(falling())
     options.emit({"event": "ready"})
-    for line in sys.stdin.buffer:
+    for line in command_input():
         order = _read(line)
         if order is not None:
             _write_log(order.get("log"))
@@ -65,7 +66,7 @@ def _write_log(path: str | None) -> None:
     if not path:
         return
     try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
     except OSError:
         return  # a bake does not fail for its log
     sys.stderr.flush()

@@ -57,7 +57,9 @@ def first_sides(
         local, inner = ((x - pose[3]) @ pose[:3] for x in (at, middles[points.tet]))
         beside = _beside(collider.bvh, local, inner, points.tet_size, collider.kind == FRONT_ONLY)
         beside = beside.only(collider.is_felt(points.tet[beside.id]))
-        found.append(replace(beside, id=beside.id + number * len(points), triangle=np.full(len(beside.id), -1)))
+        found.append(
+            replace(beside, id=beside.id + number * len(points), triangle=np.full(len(beside.id), -1, np.int64))
+        )
     if skins is not None:
         first = len(colliders) * max(len(points), 1)
         found += _beside_skins(skins, model, middles, tracks, time, first)

@@ -72,8 +72,8 @@ def faces_at(skins: Skins, point: Indices) -> tuple[Indices, Indices]:
     one = np.take_along_axis(rows, shares.argmax(axis=1)[:, None], axis=1)[:, 0]  # a corner of all of them
     begin = trees.at_start[one]
     count = np.where(one >= 0, trees.at_start[one + 1] - begin, 0)
-    number = np.repeat(np.arange(len(point)), count)
-    slot = np.arange(len(number)) + np.repeat(begin - (np.cumsum(count) - count), count)
+    number = np.repeat(np.arange(len(point), dtype=np.int64), count)
+    slot = np.arange(len(number), dtype=np.int64) + np.repeat(begin - (np.cumsum(count, dtype=np.int64) - count), count)
     face = trees.at[slot]
     is_corner = (rows[number, :, None] == skins.triangles[face][:, None, :]).any(axis=2)
     lies_on = (is_corner | (shares[number] < ON_EDGE)).all(axis=1)

@@ -166,7 +166,7 @@ def _leave(points: Floats, corners: Floats, way: Floats) -> tuple[np.ndarray, Fl
         corners: [m], (t, 3, 3).
         way: Of length one, (3,).
     """
-    triangle, depth = np.full(len(points), -1), np.zeros(len(points))
+    triangle, depth = np.full(len(points), -1, np.int64), np.zeros(len(points))
     b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     normal = np.cross(b, c)
     leans = normal @ way / np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
@@ -174,7 +174,7 @@ def _leave(points: Floats, corners: Floats, way: Floats) -> tuple[np.ndarray, Fl
     if not len(out):
         return triangle, depth
     b, c, corner, steep = b[out], c[out], corners[out, 0], (normal @ way)[out]
-    for part in np.array_split(np.arange(len(points)), max(1, len(points) * len(out) // AT_ONCE)):
+    for part in np.array_split(np.arange(len(points), dtype=np.int64), max(1, len(points) * len(out) // AT_ONCE)):
         away = corner[None] - points[part][:, None]
         time = np.einsum("ptx,tx->pt", away, normal[out]) / steep
         # weights of where the line goes through: q = corner + u b + v c
@@ -183,7 +183,7 @@ def _leave(points: Floats, corners: Floats, way: Floats) -> tuple[np.ndarray, Fl
         goes = (u >= -1e-9) & (v >= -1e-9) & (u + v <= 1.0 + 1e-9) & (time > 0.0)
         time = np.where(goes, time, np.inf)
         best = time.argmin(axis=1)
-        far = time[np.arange(len(part)), best]
+        far = time[np.arange(len(part), dtype=np.int64), best]
         leaves = np.isfinite(far)
         triangle[part[leaves]] = out[best[leaves]]
         depth[part[leaves]] = far[leaves] * leans[out[best[leaves]]]

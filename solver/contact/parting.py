@@ -57,8 +57,8 @@ def calmed(model: Model, parting: Floats, v: Floats, dt: float) -> Floats:
         v: As the step left them [m/s], (n, 3).
         dt: Δt [s].
     """
-    group, thick = np.arange(len(model.bodies)), np.zeros(len(model.bodies))
-    for one, other in parting[:, :2].astype(int).tolist():
+    group, thick = np.arange(len(model.bodies), dtype=np.int64), np.zeros(len(model.bodies))
+    for one, other in parting[:, :2].astype(np.int64).tolist():
         group[group == group[other]] = group[one]
     for one, _, strength in parting:
         thick[group[int(one)]] = max(thick[group[int(one)]], strength)
@@ -75,6 +75,6 @@ def calmed(model: Model, parting: Floats, v: Floats, dt: float) -> Floats:
 def _bodies(contacts: ContactStep, which: Bools) -> set[tuple[int, int]]:
     """Returns which two bodies, the first one first, some contacts are between."""
     ends = contacts.pushing.ends[which & (contacts.pushing.ends[:, 1] >= 0), :2]
-    starts = np.array([body.tets.start for body in contacts.model.bodies])
+    starts = np.array([body.tets.start for body in contacts.model.bodies], np.int64)
     bodies = np.unique(np.sort(np.searchsorted(starts, ends, side="right") - 1, axis=1), axis=0)
     return {(one, other) for one, other in bodies.tolist() if one != other}

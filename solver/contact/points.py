@@ -164,8 +164,12 @@ def sample_surface(vertices: Floats, triangles: Indices, spacing: float) -> tupl
 
 def _between(start: Floats, end: Floats, parts: Indices) -> tuple[Floats, Indices]:
     """Returns the points that cut each segment into equal parts, and the segment of each."""
-    segment = np.repeat(np.arange(len(parts)), parts - 1)
-    number = np.arange(len(segment)) - np.repeat(np.cumsum(parts - 1) - (parts - 1), parts - 1) + 1
+    segment = np.repeat(np.arange(len(parts), dtype=np.int64), parts - 1)
+    number = (
+        np.arange(len(segment), dtype=np.int64)
+        - np.repeat(np.cumsum(parts - 1, dtype=np.int64) - (parts - 1), parts - 1)
+        + 1
+    )
     s = (number / parts[segment])[:, None]
     return start[segment] + s * (end[segment] - start[segment]), segment
 
@@ -174,7 +178,10 @@ def _within(corners: Floats, parts: Indices) -> tuple[Floats, Indices]:
     """Returns the inner points of triangles (t, 3, 3) cut into parts², and the triangle of each."""
     points, owners = [np.zeros((0, 3))], [np.zeros(0, np.int64)]
     for n in np.unique(parts[parts > 2]):
-        i, j = (grid.ravel() for grid in np.meshgrid(np.arange(1, n), np.arange(1, n), indexing="ij"))
+        i, j = (
+            grid.ravel()
+            for grid in np.meshgrid(np.arange(1, n, dtype=np.int64), np.arange(1, n, dtype=np.int64), indexing="ij")
+        )
         i, j = i[i + j < n], j[i + j < n]
         weights = np.column_stack([n - i - j, i, j]) / n
         owner = np.flatnonzero(parts == n)

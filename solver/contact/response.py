@@ -275,7 +275,7 @@ class ContactStep:
             points.mass, points.tet_size, pushing.ends, pushing.weights, pushing.size, pushing.k, pushing.mu,
         )  # fmt: skip
         if self.skins:
-            which = np.arange(rigid, len(touching))
+            which = np.arange(rigid, len(touching), dtype=np.int64)
             pushing.tie(self.skins.tie(touching, which), which)
         pushing.base[:] = pushing.shift
         pushing.mu[rigid:][pushing.lift[rigid:] < 0.0] = 0.0  # what is let out is not held back

@@ -136,7 +136,7 @@ class SkinContacts:
             id: Contacts.
             keys: Colliders that are counted already, and numbered in their order.
         """
-        number, found, origins = np.full(len(self.skins), -1), list(keys), []
+        number, found, origins = np.full(len(self.skins), -1, np.int64), list(keys), []
         for skin in np.flatnonzero(self.skins.body < 0).tolist():
             name = self.skins.names[skin]
             if name not in found:

@@ -145,5 +145,5 @@ def known_contacts(colliders: int, count: int, memory: Memory) -> list[Memory]:
     """Returns the contacts remembered with each collider, for `count` points."""
     if colliders == 1 and memory.triangle is None:
         return [memory]
-    ends = np.searchsorted(memory.id, np.arange(colliders + 1) * count).tolist()
+    ends = np.searchsorted(memory.id, np.arange(colliders + 1, dtype=np.int64) * count).tolist()
     return [memory.only(slice(first, last)) for first, last in itertools.pairwise(ends)]

@@ -71,9 +71,9 @@ def _fattest(nodes: Floats, tets: Indices, vertex: npt.NDArray, corner_tet: npt.
     steepness = barycentric_rows(nodes, tets)[1].max(axis=1)
     by_flatness = np.argsort(np.where(steepness > 0.0, steepness, np.inf), kind="stable")
     rank = np.empty(len(tets) + 1, np.int64)
-    rank[by_flatness] = np.arange(len(tets))
+    rank[by_flatness] = np.arange(len(tets), dtype=np.int64)
     rank[-1] = len(tets)
-    best = np.full(int(vertex.max(initial=-1)) + 1, len(tets))
+    best = np.full(int(vertex.max(initial=-1)) + 1, len(tets), np.int64)
     np.minimum.at(best, vertex, rank[corner_tet])
     return indices(by_flatness[best])
 

@@ -113,10 +113,10 @@ def _as_polygons(sides: _Sides, whole: TetComplex) -> Polygons:
         np.concatenate([begin[used], end[turned]]),
         np.concatenate([name[used, 0], name[turned, 1]]),
         np.repeat(tet, both),
-        np.full(2 * len(used), -1),
+        np.full(2 * len(used), -1, np.int64),
         tet,
-        np.full(2 * count, -1),
-        np.concatenate([np.arange(count) + count, np.arange(count)]),
+        np.full(2 * count, -1, np.int64),
+        np.concatenate([np.arange(count, dtype=np.int64) + count, np.arange(count, dtype=np.int64)]),
     )
 
 

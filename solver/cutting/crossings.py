@@ -111,7 +111,7 @@ def find_crossings(
         NotCovered: Triangles leave the tets.
     """
     tet_count, face_count = len(whole.tets), len(whole.face_nodes)
-    pairs = np.unique((np.arange(len(triangles))[:, None] * tet_count + vertex_tet[triangles]).ravel())
+    pairs = np.unique((np.arange(len(triangles), dtype=np.int64)[:, None] * tet_count + vertex_tet[triangles]).ravel())
     met = [np.zeros(0, np.int64)]
     # a triangle in one tet crosses nothing
     own = vertex_tet[triangles]
@@ -194,7 +194,7 @@ def _register(
     pierced = _ends(row, name, here, there, here > 0, is_up)
     weights = np.roll(np.abs(found.line[row, j]), -1, axis=1)[pierced.place]  # edge 1 2 is opposite to corner 0
 
-    ends = np.full((2, len(triangle)), -1)
+    ends = np.full((2, len(triangle)), -1, np.int64)
     ends[1 - through.is_first.astype(np.int64), through.row] = vertex_count + through.number
     ends[1 - pierced.is_first.astype(np.int64), pierced.row] = vertex_count + len(through.names) + pierced.number
     assert (ends >= 0).all()

@@ -42,7 +42,7 @@ def make_intervals(whole: TetComplex, crossings: Crossings, windings: Indices, w
         windings: Winding number of each node, (n,).
         wanted: Numbers of the edges that matter, rising, (e,).
     """
-    first_copy = np.cumsum(np.abs(windings)) - np.abs(windings) + crossings.point_count
+    first_copy = np.cumsum(np.abs(windings), dtype=np.int64) - np.abs(windings) + crossings.point_count
     is_wanted = np.zeros(len(whole.edge_nodes), np.bool_)
     is_wanted[wanted] = True
     points = np.flatnonzero(is_wanted[crossings.pierced_edge])
@@ -69,6 +69,6 @@ def make_intervals(whole: TetComplex, crossings: Crossings, windings: Indices, w
             edge.append(k)
             first.append(point if winding > 0 else copy)
             last.append(copy if winding > 0 else point)
-    node = np.repeat(np.arange(len(windings)), np.abs(windings))
+    node = np.repeat(np.arange(len(windings), dtype=np.int64), np.abs(windings))
     whole_edge = wanted[np.array(edge, np.int64)]
     return Intervals(whole_edge, np.array(first, np.int64), np.array(last, np.int64), node)

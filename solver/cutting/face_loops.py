@@ -53,9 +53,11 @@ def make_loops(whole: TetComplex, crossings: Crossings, intervals: Intervals, is
     corner_edges = whole.face_edges[parted].ravel()
     begin = np.searchsorted(on_edge, corner_edges)
     count = np.searchsorted(on_edge, corner_edges, side="right") - begin
-    place = np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(count.sum())
+    place = np.repeat(begin - (np.cumsum(count, dtype=np.int64) - count), count) + np.arange(
+        count.sum(), dtype=np.int64
+    )
     interval = by_edge[place]
-    owner = np.repeat(np.arange(3 * len(parted)), count)
+    owner = np.repeat(np.arange(3 * len(parted), dtype=np.int64), count)
     face, j = parted[owner // 3], owner % 3
     goes_up = j < 2  # the third edge runs from node 2 to node 0
     first, last = intervals.first[interval], intervals.last[interval]
@@ -76,7 +78,7 @@ def make_loops(whole: TetComplex, crossings: Crossings, intervals: Intervals, is
 
 
 # The six edges of a tet by the two places of their nodes.
-WEDGE = np.full((4, 4), -1)
+WEDGE = np.full((4, 4), -1, np.int64)
 for _number, (_a, _b) in enumerate(((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))):
     WEDGE[_a, _b] = WEDGE[_b, _a] = _number
 
@@ -84,7 +86,7 @@ for _number, (_a, _b) in enumerate(((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 
 def _wedge(whole: TetComplex, face: npt.NDArray, j: npt.NDArray, column: int) -> npt.NDArray:
     """Returns which edge of the tet of one column the edge j of a face is, 0 … 5."""
     places = whole.places(column, face)
-    rows = np.arange(len(face))
+    rows = np.arange(len(face), dtype=np.int64)
     return np.asarray(WEDGE[places[rows, j], places[rows, (j + 1) % 3]])
 
 
@@ -93,7 +95,7 @@ def edge_sectors(whole: TetComplex, is_parted: Bools) -> npt.NDArray:
     joined = np.flatnonzero(whole.is_inner & ~is_parted)
     ends = []
     for column in (0, 1):
-        faces, j = np.repeat(joined, 3), np.tile(np.arange(3), len(joined))
+        faces, j = np.repeat(joined, 3), np.tile(np.arange(3, dtype=np.int64), len(joined))
         ends.append(6 * whole.face_tets[faces, column] + _wedge(whole, faces, j, column))
     count = 6 * len(whole.tets)
     return connected(ends[0], ends[1], count).reshape(-1, 6)

@@ -54,9 +54,9 @@ def make_fragments(
     parted = is_parted[whole.tet_faces[tet]]
     names[:, 3:] = side_names(np.where(parted, BROKEN, ACROSS), np.maximum(row, 0), parted * whole.tet_sides[tet])
     size, order = _chains(first, last)
-    filled = np.arange(LINES) < size[:, None]
+    filled = np.arange(LINES, dtype=np.int64) < size[:, None]
     line = order[filled]
-    owner = np.repeat(np.arange(len(triangle)), size)
+    owner = np.repeat(np.arange(len(triangle), dtype=np.int64), size)
     return Polygons(
         size,
         first[owner, line],
@@ -65,7 +65,7 @@ def make_fragments(
         triangle[owner],
         tet,
         face_of_triangle[triangle],
-        np.full(len(size), -1),
+        np.full(len(size), -1, np.int64),
     )
 
 
@@ -117,7 +117,7 @@ def _edge_parts(
 
 def _chains(first: npt.NDArray, last: npt.NDArray) -> tuple[npt.NDArray, npt.NDArray]:
     """Returns how many lines each polygon has, (p,), and the lines in order, (p, 7)."""
-    rows = np.arange(len(first))
+    rows = np.arange(len(first), dtype=np.int64)
     follows = np.argmax(last[:, :, None] == first[:, None, :], axis=2)
     is_there = first >= 0
     size = is_there.sum(axis=1)

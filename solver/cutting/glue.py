@@ -40,5 +40,5 @@ def glued_corners(polygons: Polygons, a: npt.NDArray, b: npt.NDArray) -> npt.NDA
     ends = np.concatenate([a, after[a]]), np.concatenate([after[b], b])
     _, first, number = np.unique(connected(*ends, count), return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
+    rank[np.argsort(first)] = np.arange(len(first), dtype=np.int64)
     return rank[number.ravel()]

@@ -80,7 +80,7 @@ def _triangles(
         # round the outline to the corner, over to the hole and round it, back, and on from the same corner
         sides = [*sides[:place], there, *hole, back, *sides[place:]]
         flat = np.concatenate([flat[:, : place + 1], around, around[:, :1], flat[:, place:]], axis=1)
-    points = np.array([begin[side] for side in sides])
+    points = np.array([begin[side] for side in sides], np.int64)
     ears = cut_ears(flat, points)
     if ((points[ears] == points[np.roll(ears, 1, axis=1)]).any(axis=1)).any():
         return None

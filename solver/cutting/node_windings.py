@@ -21,14 +21,14 @@ def node_windings(points: Points, whole: TetComplex, triangles: Indices, crossin
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
     # edges are numbered from 1, since 0 is no entry of a sparse matrix
-    names = csr_matrix((np.arange(1, len(a) + 1), (a, b)), shape=(count, count))
+    names = csr_matrix((np.arange(1, len(a) + 1, dtype=np.int64), (a, b)), shape=(count, count))
     linked, piece = connected_components(names, directed=False)
     winding = np.zeros(count, np.int64)
     has_tet = np.zeros(count, np.bool_)
     has_tet[whole.tets] = True
     # the farthest node along x is the surest to be outside
     by_x = np.argsort(points.positions[:count, 0], kind="stable")
-    root = np.full(linked, -1)
+    root = np.full(linked, -1, np.int64)
     root[piece[by_x]] = by_x
     number = dict(zip(zip(a.tolist(), b.tolist(), strict=True), step.tolist(), strict=True))
     for start in root[has_tet[root]]:

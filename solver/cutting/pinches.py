@@ -56,7 +56,7 @@ def unpinched(polygons: Polygons, vertex: npt.NDArray, a: npt.NDArray, b: npt.ND
     chosen = pinched_pairs(polygons, vertex, a, b)
     after, start = polygons.next_corner, polygons.start
     corners = np.concatenate([a[chosen], b[chosen]])
-    number = np.tile(np.arange(len(chosen)), 2)
+    number = np.tile(np.arange(len(chosen), dtype=np.int64), 2)
     ends = np.stack([polygons.point[a[chosen]], polygons.point[after[a[chosen]]]], axis=1)
     order = np.argsort(corners)
     corners, number = corners[order], number[order]
@@ -65,7 +65,7 @@ def unpinched(polygons: Polygons, vertex: npt.NDArray, a: npt.NDArray, b: npt.ND
     columns = {
         "point": point_count + number,
         "side": polygons.side[corners],
-        "corner_tet": np.full(len(corners), -1),
+        "corner_tet": np.full(len(corners), -1, np.int64),
         "corner_triangle": polygons.corner_triangle[corners],
     }
     columns = {name: np.insert(getattr(polygons, name), corners + 1, new) for name, new in columns.items()}

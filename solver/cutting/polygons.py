@@ -58,20 +58,20 @@ class Polygons:
     @property
     def start(self) -> npt.NDArray:
         """First corner of each polygon, and the number of corners at the end, (f + 1,)."""
-        return np.concatenate([[0], np.cumsum(self.size)]).astype(np.int64)
+        return np.concatenate([[0], np.cumsum(self.size, dtype=np.int64)])
 
     @property
     def next_corner(self) -> npt.NDArray:
         """The corner that follows each one, (c,)."""
         start = self.start
-        after = np.arange(1, start[-1] + 1)
+        after = np.arange(1, start[-1] + 1, dtype=np.int64)
         after[start[1:] - 1] = start[:-1]
         return after
 
 
 def joined(tables: list[Polygons]) -> Polygons:
     """Returns all polygons of several tables, in this order."""
-    before = np.concatenate([[0], np.cumsum([len(table.size) for table in tables])])
+    before = np.concatenate([[0], np.cumsum([len(table.size) for table in tables], dtype=np.int64)])
     columns = {
         name: np.concatenate([getattr(table, name) for table in tables]).astype(np.int64)
         for name in ("size", "point", "side", "corner_tet", "corner_triangle", "tet", "source_face")

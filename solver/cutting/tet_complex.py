@@ -10,7 +10,7 @@ from ..arrays import Bools, Floats, Indices
 from ..late_dataclass import dataclass
 
 # Face i is opposite to node i, its corners counterclockwise seen from outside of a positive tet.
-FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])
+FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]], np.int64)
 
 
 class Overlapping(Exception):

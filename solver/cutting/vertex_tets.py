@@ -20,9 +20,9 @@ def find_vertex_tets(points: Points, whole: TetComplex) -> Indices:
     places = points.positions[count:]
     used = np.unique(whole.tets)
     number = np.zeros(count, np.int32)
-    number[used] = np.arange(len(used))
+    number[used] = np.arange(len(used), dtype=np.int64)
     tet = closest_tets(points.positions[used], number[whole.tets], places).tet.copy()
-    astray = np.arange(len(tet))
+    astray = np.arange(len(tet), dtype=np.int64)
     for _ in range(STEPS):
         heights = _heights(points, whole, astray, tet[astray])
         outside = heights.max(axis=1) > 0
@@ -50,5 +50,5 @@ def _search_all(points: Points, whole: TetComplex, vertex: int) -> int:
     place = points.positions[points.node_count + vertex]
     corner = points.positions[whole.tets]
     near = np.flatnonzero(((corner.min(axis=1) <= place) & (corner.max(axis=1) >= place)).all(axis=1))
-    inside = (_heights(points, whole, np.full(len(near), vertex), near) < 0).all(axis=1)
+    inside = (_heights(points, whole, np.full(len(near), vertex, np.int64), near) < 0).all(axis=1)
     return int(near[inside][0]) if inside.any() else -1

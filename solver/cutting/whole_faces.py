@@ -36,14 +36,16 @@ def make_whole_faces(
     point = triangles[triangle, corner].astype(np.int64)
     extra_count, extra = _points_beside_cuts(fragments, edges, edge, runs_up)
     # every side's first corner, then the points on it
-    repeated = np.repeat(np.arange(len(point)), 1 + extra_count)
+    repeated = np.repeat(np.arange(len(point), dtype=np.int64), 1 + extra_count)
     is_vertex = np.concatenate([[True], repeated[1:] != repeated[:-1]]) if len(repeated) else np.zeros(0, np.bool_)
     points = np.empty(len(repeated), np.int64)
     points[is_vertex], points[~is_vertex] = point, extra
-    polygon = np.repeat(np.arange(len(size)), size)[repeated]
+    polygon = np.repeat(np.arange(len(size), dtype=np.int64), size)[repeated]
     # the lower end of a part is its own first point where the triangle runs up, else the point that follows
     after = np.roll(points, -1)
-    last = np.flatnonzero(np.concatenate([polygon[1:] != polygon[:-1], [True]])) if len(polygon) else np.zeros(0, int)
+    last = (
+        np.flatnonzero(np.concatenate([polygon[1:] != polygon[:-1], [True]])) if len(polygon) else np.zeros(0, np.int64)
+    )
     start = np.concatenate([[0], last[:-1] + 1])[: len(last)]
     after[last] = points[start]
     lower = np.where(runs_up[repeated], points, after)
@@ -55,7 +57,7 @@ def make_whole_faces(
         triangle[repeated],
         vertex_tet[points[start]],
         face_of_triangle[triangle[repeated[start]]],
-        np.full(len(size), -1),
+        np.full(len(size), -1, np.int64),
     )
 
 
@@ -79,7 +81,7 @@ class _Outlines(NamedTuple):
 def _outlines(triangles: Indices, edges: SurfaceEdges, is_cut: Bools, face_of_triangle: Indices) -> _Outlines:
     """Returns the outlines of whole faces; triangles of cut faces, and of faces that are no polygons, stand alone."""
     kept = np.flatnonzero(~is_cut)
-    alone = int(face_of_triangle.max(initial=0)) + 1 + np.arange(len(triangles))
+    alone = int(face_of_triangle.max(initial=0)) + 1 + np.arange(len(triangles), dtype=np.int64)
     group = np.where(np.isin(face_of_triangle, face_of_triangle[is_cut]), alone, face_of_triangle)
     found = _ordered(triangles, edges, group, kept)
     is_polygon = np.isin(group, found.group[found.is_polygon])
@@ -103,7 +105,7 @@ def _ordered(triangles: Indices, edges: SurfaceEdges, group: npt.NDArray, kept: 
     by_begin = np.argsort(key, kind="stable")
     place = np.minimum(np.searchsorted(key[by_begin], wanted), max(len(key) - 1, 0))
     follows = by_begin[place]
-    offset = np.cumsum(size) - size
+    offset = np.cumsum(size, dtype=np.int64) - size
     at = np.argsort(owner, kind="stable")[offset]
     order = np.empty(len(triangle), np.int64)
     for step in range(int(size.max(initial=0))):
@@ -133,7 +135,7 @@ def _points_beside_cuts(
     key, first = np.unique(on_edge * size + lower, return_index=True)
     at = edges.ends[edge, 0].astype(np.int64)
     found: list[tuple[npt.NDArray, npt.NDArray]] = []
-    active = np.arange(len(edge)) if len(key) else np.zeros(0, np.int64)
+    active = np.arange(len(edge), dtype=np.int64) if len(key) else np.zeros(0, np.int64)
     while len(active):
         wanted = edge[active].astype(np.int64) * size + at[active]
         place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
@@ -142,6 +144,6 @@ def _points_beside_cuts(
         found.append((active, at[active]))
     side = np.concatenate([np.zeros(0, np.int64), *(each for each, _ in found)])
     point = np.concatenate([np.zeros(0, np.int64), *(each for _, each in found)])
-    step = np.repeat(np.arange(len(found)), [len(each) for each, _ in found])
+    step = np.repeat(np.arange(len(found), dtype=np.int64), [len(each) for each, _ in found])
     order = np.lexsort((np.where(runs_up[side], step, -step), side))
     return np.bincount(side, minlength=len(edge)), point[order]

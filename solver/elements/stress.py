@@ -45,7 +45,7 @@ def elastic_stress(model: Model, x: Floats, which: Indices | None = None) -> tup
         x, tets, model.Dm_inverse[of], model.mu[of], model.lam_by_strain[of], kappa[of] if len(kappa) else kappa,
         strain[of] if len(strain) else strain, stress, largest,
     )  # fmt: skip
-    number = np.arange(model.tet_count) if which is None else which
+    number = np.arange(model.tet_count, dtype=np.int64) if which is None else which
     for method, body in zip(model.methods, model.bodies, strict=False):
         if has_own_frames(method):
             rows = np.flatnonzero((number >= body.tets.start) & (number < body.tets.stop))

@@ -59,7 +59,7 @@ class BodyFrames:
             if body.key == key:
                 break
             node_start, tet_start = node_start + len(self.mesh.nodes), tet_start + len(self.mesh.tets)
-        self._nodes = np.array([node_start, node_start + len(self.mesh.nodes)])
+        self._nodes = np.array([node_start, node_start + len(self.mesh.nodes)], np.int64)
         self._tets = slice(tet_start, tet_start + len(self.mesh.tets))
         self.numbers = reader.topologies()
 
@@ -109,7 +109,11 @@ class BodyFrames:
             before: Node positions a frame earlier.
             share: How far after that.
         """
-        origin = self.reader.read_topology(stored.topology)["origin"] if stored.topology else np.arange(len(stored.x))
+        origin = (
+            self.reader.read_topology(stored.topology)["origin"]
+            if stored.topology
+            else np.arange(len(stored.x), dtype=np.int64)
+        )
         own = (origin >= self._nodes[0]) & (origin < self._nodes[1])
         nodes = floats(stored.x[own], -1, 3)
         return nodes if before is None else before + share * (nodes - before)

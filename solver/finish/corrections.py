@@ -45,7 +45,7 @@ def _onto_render_mesh(body: Body, surface: CutSurface) -> csr_matrix:
     from scipy.sparse import csr_matrix
 
     count, own = len(body.vertices), len(surface.rest)
-    columns = np.tile(count + np.arange(own)[:, None], (1, 3))
+    columns = np.tile(count + np.arange(own, dtype=np.int64)[:, None], (1, 3))
     weights = np.tile([1.0, 0.0, 0.0], (own, 1))
     lies_on = np.flatnonzero(surface.corner_triangle >= 0)
     vertex = surface.corners[lies_on]
@@ -54,5 +54,5 @@ def _onto_render_mesh(body: Body, surface: CutSurface) -> csr_matrix:
     is_source = surface.source_vertex >= 0
     columns[is_source, 0] = surface.source_vertex[is_source]
     weights[is_source] = [1.0, 0.0, 0.0]
-    rows = np.repeat(np.arange(own), 3)
+    rows = np.repeat(np.arange(own, dtype=np.int64), 3)
     return csr_matrix((weights.ravel(), (rows, columns.ravel())), shape=(own, count + own))

@@ -20,7 +20,7 @@ class Opening:
     def __init__(self, tets: Indices, pairs: Indices) -> None:
         """Takes pairs of tets, (p, 2), that share a face, of tets with the nodes `tets`, (m, 4), while all is whole."""
         self.pairs = pairs
-        self.sample = np.full(len(pairs), NEVER)
+        self.sample = np.full(len(pairs), NEVER, np.int64)
         one, other = tets[pairs[:, 0]], tets[pairs[:, 1]]
         is_same = one[:, :, None] == other[:, None, :]
         self._slot, self._has = is_same.argmax(axis=2), is_same.any(axis=2)

@@ -65,7 +65,7 @@ def tie(tets: Indices, rest: Floats, tet: Indices, weights: Floats) -> Ties:
     shared[np.abs(shared) < NOTHING] = 0.0
     total = shared.sum(axis=1, keepdims=True)
     shared = np.where(lost[:, None] > 0.0, shared / np.where(total > 0.0, total, 1.0), shared)
-    shared[alone], slot[alone] = weights[alone], np.arange(4)
+    shared[alone], slot[alone] = weights[alone], np.arange(4, dtype=np.int64)
     return Ties(indices(tet), indices(slot, -1, 4), floats(shared, -1, 4), indices(np.where(alone, _all(rest), first)))
 
 
@@ -75,7 +75,7 @@ def _first_copies(rest: Floats) -> Indices:
     is_new = np.ones(len(rest), bool)
     is_new[1:] = (rest[order[1:]] != rest[order[:-1]]).any(axis=1)
     first = np.empty(len(rest), np.int64)
-    first[order] = order[is_new][np.cumsum(is_new) - 1]  # the sort is stable: lowest first
+    first[order] = order[is_new][np.cumsum(is_new, dtype=np.int64) - 1]  # the sort is stable: lowest first
     return indices(first)
 
 

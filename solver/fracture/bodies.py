@@ -189,5 +189,5 @@ def _strengths(body: Body, mesh: TetMesh) -> tuple[Floats, Bools]:
     is_breakable = unbreakable <= 0.5 if len(asked.unbreakable) else np.ones(len(mesh.tets), bool)
     if not is_breakable.any():
         raise BadInput("nothing-breakable", name=body.name)
-    lot = 2.0 * draw(asked.seed, SCATTER, np.arange(len(mesh.tets))) - 1.0
+    lot = 2.0 * draw(asked.seed, SCATTER, np.arange(len(mesh.tets), dtype=np.int64)) - 1.0
     return np.maximum(paint * (1.0 + asked.scatter * lot), LEAST_SHARE), is_breakable

@@ -135,12 +135,16 @@ def _closest(mesh: TetMesh, inside: _Inside) -> tuple[Floats, Bools]:
     A tet that is full has its corners themselves, one with so little in it that none is found its middle, once.
     """
     partly = np.flatnonzero(mesh.fill < 1.0)
-    weights = spread_points((partly[:, None] * SAMPLES + np.arange(SAMPLES)).ravel()).reshape(-1, SAMPLES, 4)
+    weights = spread_points((partly[:, None] * SAMPLES + np.arange(SAMPLES, dtype=np.int64)).ravel()).reshape(
+        -1, SAMPLES, 4
+    )
     points = np.einsum("ksj,kji->ksi", weights, mesh.nodes[mesh.tets[partly]])
     found = inside(points.reshape(-1, 3)).reshape(-1, SAMPLES)
     best = np.where(found[:, :, None], weights, -1.0).argmax(axis=1)
     closest, counts = np.full((len(mesh.tets), 4, 4), 0.25), np.zeros((len(mesh.tets), 4), bool)
     any_found = found.any(axis=1)
-    closest[partly] = np.where(any_found[:, None, None], weights[np.arange(len(partly))[:, None], best], 0.25)
+    closest[partly] = np.where(
+        any_found[:, None, None], weights[np.arange(len(partly), dtype=np.int64)[:, None], best], 0.25
+    )
     counts[partly, 0], counts[partly, 1:] = True, any_found[:, None]
     return closest, counts

@@ -158,7 +158,7 @@ class BreakingSkins:
         corner = _best_corners(tets[body.tets], laid.lever, used)
         order = np.argsort(corner)
         place = np.empty(len(used), np.int64)
-        place[order] = np.arange(len(used)) + len(laid.loose)
+        place[order] = np.arange(len(used), dtype=np.int64) + len(laid.loose)
         corner, node = corner[order], origin[used[order]] - body.nodes.start
         kept = own.start + laid.loose
         rest = np.concatenate([skins.rest[kept], laid.rest[node]])
@@ -218,7 +218,7 @@ def _best_corners(tets: Indices, lever: Floats, nodes: Indices) -> np.ndarray:
     corner = np.flatnonzero(nodes[np.minimum(at, len(nodes) - 1)] == tets.ravel())
     at = at[corner]
     order = np.lexsort((corner, np.round(lever.ravel()[corner], 9), at))
-    return corner[order][np.searchsorted(at[order], np.arange(len(nodes)))]
+    return corner[order][np.searchsorted(at[order], np.arange(len(nodes), dtype=np.int64))]
 
 
 def _some(points: ContactPoints, which: slice) -> ContactPoints:
@@ -233,8 +233,8 @@ def _points(parts: list[_Part]) -> ContactPoints:
 
 
 def _together(skins: Skins, parts: list[_Part], tets: Indices, broken: list[int]) -> Skins:
-    vertex_start = np.cumsum([0, *(len(part.rest) for part in parts)])
-    triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)])
+    vertex_start = np.cumsum([0, *(len(part.rest) for part in parts)], dtype=np.int64)
+    triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)], dtype=np.int64)
     tet = indices(np.concatenate([part.tet for part in parts]))
     told = np.full((int(vertex_start[-1]), 3), -1, np.int32)
     shares = np.zeros((int(vertex_start[-1]), 3))

@@ -68,7 +68,7 @@ def count_pieces(across: Indices, twin: Indices, parted: Bools, first_tet: int) 
     """Returns into how many pieces a body has fallen; arguments as for `find_copies`."""
     corner_label, tet_label = np.empty(4 * len(parted), np.int32), np.empty(len(parted), np.int32)
     label_connected(across, twin, parted, first_tet, corner_label, tet_label)
-    return int(np.count_nonzero(tet_label == np.arange(len(parted))))
+    return int(np.count_nonzero(tet_label == np.arange(len(parted), dtype=np.int64)))
 
 
 @kernel()

@@ -14,7 +14,7 @@ from ..late_dataclass import dataclass
 LEAST_FILL = 0.25
 # below this share of the fullest around it a tet is too little to judge by
 LEAST_BEARING = 0.5
-FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])  # corners of the faces, seen from outside
+FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]], np.int64)  # corners of the faces, seen from outside
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,10 @@ def notch_nodes(surface: Surface, nodes: Floats, tet_size: float) -> Bools:
         return np.zeros(len(nodes), bool)
     lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
     parts = np.maximum(np.ceil(lengths / (SPACING * tet_size)), 1.0).astype(np.int64)
-    edge = np.repeat(np.arange(len(ends)), parts + 1)
-    number = np.arange(len(edge)) - np.repeat(np.cumsum(parts + 1) - (parts + 1), parts + 1)
+    edge = np.repeat(np.arange(len(ends), dtype=np.int64), parts + 1)
+    number = np.arange(len(edge), dtype=np.int64) - np.repeat(
+        np.cumsum(parts + 1, dtype=np.int64) - (parts + 1), parts + 1
+    )
     points = ends[edge, 0] + (number / parts[edge])[:, None] * (ends[edge, 1] - ends[edge, 0])
     distance, _ = nearest(points, nodes, 1, within=REACH * tet_size)
     return np.isfinite(distance[:, 0])

@@ -71,7 +71,7 @@ class Cracking:
         which = which[np.argsort(-overload[which], kind="stable")]
         normals = plane_normals(self.model, self.x, which)
         parted = self.parted.copy()
-        lots = draw(body.seed, ORDER, step, which[:, None] - own.start, np.arange(4)).tolist()
+        lots = draw(body.seed, ORDER, step, which[:, None] - own.start, np.arange(4, dtype=np.int64)).tolist()
         done: set[int] = set()
         faces: list[Faces] = []
         left = 0
@@ -103,7 +103,7 @@ class Cracking:
         tets = corners >> 2
         middles = 0.25 * X[self.model.tets[tets]].sum(axis=1) - X[node]
         across = self.neighbours.tet[tets]
-        joined = (across >= 0) & ~parted[tets] & (np.arange(4) != (corners & 3)[:, None])
+        joined = (across >= 0) & ~parted[tets] & (np.arange(4, dtype=np.int64) != (corners & 3)[:, None])
         height = np.einsum("ki,i->k", middles, normal)
         kept = joined & (self.together[tets] | self.is_rigid[tets][:, None] & self.is_rigid[across])
         if kept.any():

@@ -60,11 +60,11 @@ def _halve(middles: Floats) -> tuple[Indices, Indices]:
     Returns:
         The triangles in the order of the leaves, (t,), and the tree, (k, 4).
     """
-    order = np.arange(len(middles))
+    order = np.arange(len(middles), dtype=np.int64)
     tree = np.empty((_node_count(len(middles)), 4), np.int32)
-    node, first, size = np.array([0]), np.array([0]), np.array([len(middles)])
+    node, first, size = np.array([0], np.int64), np.array([0], np.int64), np.array([len(middles)], np.int64)
     while len(node):
-        tree[node] = np.stack([np.full(len(node), -1), first, size, node + _node_counts(size)], axis=1)
+        tree[node] = np.stack([np.full(len(node), -1, np.int64), first, size, node + _node_counts(size)], axis=1)
         inner = size > LEAF_SIZE
         node, first, size = node[inner], first[inner], size[inner]
         if not len(node):
@@ -80,15 +80,15 @@ def _halve(middles: Floats) -> tuple[Indices, Indices]:
 
 def _sort_along_longest(middles: Floats, first: npt.NDArray, size: npt.NDArray, order: npt.NDArray) -> None:
     """Sorts each group of `order`, from `first` on and so long, along the longest side of its box."""
-    starts = np.concatenate([[0], np.cumsum(size)[:-1]])
-    group = np.repeat(np.arange(len(size)), size)
-    place = np.repeat(first - starts, size) + np.arange(len(group))
+    starts = np.concatenate([[0], np.cumsum(size, dtype=np.int64)[:-1]])
+    group = np.repeat(np.arange(len(size), dtype=np.int64), size)
+    place = np.repeat(first - starts, size) + np.arange(len(group), dtype=np.int64)
     x = middles[order[place]]
     least, most = np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts)
     axis = np.argmax(most - least, axis=1)
-    rows = np.arange(len(size))
+    rows = np.arange(len(size), dtype=np.int64)
     low, length = least[rows, axis], (most - least)[rows, axis]
-    along = x[np.arange(len(x)), axis[group]] - low[group]
+    along = x[np.arange(len(x), dtype=np.int64), axis[group]] - low[group]
     along /= np.where(length > 0.0, length * 1.001, 1.0)[group]  # in [0, 1), so that groups stay apart
     order[place] = order[place[np.argsort(group + along, kind="stable")]]
 
@@ -96,7 +96,7 @@ def _sort_along_longest(middles: Floats, first: npt.NDArray, size: npt.NDArray, 
 def _node_counts(sizes: npt.NDArray) -> npt.NDArray:
     """Returns how many nodes trees over so many triangles have, (k,); `sizes` differ by one at most."""
     least = int(sizes.min())
-    return np.array([_node_count(least), _node_count(least + 1)])[sizes - least]
+    return np.array([_node_count(least), _node_count(least + 1)], np.int64)[sizes - least]
 
 
 @functools.cache

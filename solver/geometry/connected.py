@@ -17,13 +17,13 @@ def connected(a: Numbers, b: Numbers, count: int) -> Indices:
     Components are numbered from 0 on in the order of their first things. Each thing is led to its root, the first of
     those that it hangs together with as far as is known; in every round roots of linked things join.
     """
-    root: Numbers = np.arange(count)
+    root: Numbers = np.arange(count, dtype=np.int64)
     while len(a):
         np.minimum.at(root, np.maximum(root[a], root[b]), np.minimum(root[a], root[b]))
         root = _at_roots(root)
         is_apart = root[a] != root[b]
         a, b = a[is_apart], b[is_apart]
-    number = np.cumsum(root == np.arange(count), dtype=np.int32) - np.int32(1)
+    number = np.cumsum(root == np.arange(count, dtype=np.int64), dtype=np.int32) - np.int32(1)
     return number[root]
 
 

@@ -36,7 +36,11 @@ def _along_lines(bvh: Bvh, lower: Floats, lengths: Floats) -> float:
     area = lengths[u] * lengths[v]
     rows = max(int(np.sqrt(LINES * lengths[u] / lengths[v])), 1)
     columns = max(LINES // rows, 1)
-    s, t = np.meshgrid((np.arange(rows) + 0.5) / rows, (np.arange(columns) + 0.5) / columns, indexing="ij")
+    s, t = np.meshgrid(
+        (np.arange(rows, dtype=np.int64) + 0.5) / rows,
+        (np.arange(columns, dtype=np.int64) + 0.5) / columns,
+        indexing="ij",
+    )
     starts = np.empty((s.size, 3))
     starts[:, axis] = lower[axis] - 0.5 * lengths[axis]
     starts[:, u] = lower[u] + lengths[u] * s.ravel()
@@ -54,11 +58,11 @@ def _along_lines(bvh: Bvh, lower: Floats, lengths: Floats) -> float:
 
 def _at_points(bvh: Bvh, lower: Floats, lengths: Floats) -> float:
     """Counts points of a regular grid."""
-    step = (float(np.prod(lengths)) / POINTS) ** (1 / 3)
-    counts = np.clip(np.round(lengths / step), 1, POINTS).astype(int)
+    step = (float(lengths.prod()) / POINTS) ** (1 / 3)
+    counts = np.clip(np.round(lengths / step), 1, POINTS).astype(np.int64)
     counts = np.minimum(counts, [max(POINTS // max(counts[(i + 1) % 3] * counts[(i + 2) % 3], 1), 1) for i in range(3)])
     points = (np.indices(tuple(counts)).reshape(3, -1).T + 0.5) / counts
-    return float(np.prod(lengths) * (winding_numbers(bvh, lower + lengths * points) > 0.5).mean())
+    return float(lengths.prod() * (winding_numbers(bvh, lower + lengths * points) > 0.5).mean())
 
 
 @kernel()

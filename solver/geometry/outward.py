@@ -100,11 +100,11 @@ def _volumes(surface: Surface, welded: Indices, shell: Indices, count: int) -> F
 
 def _outer_shells(surface: Surface, shell: Indices, count: int, volume: Floats) -> Indices:
     """Returns the smallest shell around each shell, -1 where there is none, (count,)."""
-    outer = np.full(count, -1)
+    outer = np.full(count, -1, np.int64)
     if count < 2:
         return outer
     order = np.argsort(shell, kind="stable")
-    starts = np.searchsorted(shell[order], np.arange(count + 1))
+    starts = np.searchsorted(shell[order], np.arange(count + 1, dtype=np.int64))
     corners = surface.corners[order].reshape(-1, 9)
     lower = np.minimum.reduceat(corners.reshape(-1, 3, 3).min(axis=1), starts[:-1])
     upper = np.maximum.reduceat(corners.reshape(-1, 3, 3).max(axis=1), starts[:-1])
@@ -117,7 +117,9 @@ def _outer_shells(surface: Surface, shell: Indices, count: int, volume: Floats) 
         bvh = build_bvh(surface.vertices, surface.triangles[order[starts[i] : starts[i + 1]]])
         samples = [_spread(order[starts[j] : starts[j + 1]]) for j in candidates]
         inside = np.abs(winding_numbers(bvh, middles[np.concatenate(samples)])) > 0.5
-        share = np.add.reduceat(inside, np.cumsum([0] + [len(s) for s in samples[:-1]])) / [len(s) for s in samples]
+        share = np.add.reduceat(inside, np.cumsum([0] + [len(s) for s in samples[:-1]], dtype=np.int64)) / [
+            len(s) for s in samples
+        ]
         outer[candidates[share >= INSIDE_SHARE]] = i
     return outer
 

@@ -111,5 +111,5 @@ def _number_rows(rows: Floats | Indices) -> np.ndarray:
     is_new = np.ones(len(rows), np.int64)
     is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     number = np.empty(len(rows), np.int64)
-    number[order] = np.cumsum(is_new) - 1
+    number[order] = np.cumsum(is_new, dtype=np.int64) - 1
     return number

@@ -88,7 +88,7 @@ class HeatBodies:
 
     def start(self, model: Model, state: State, air: float) -> None:
         """Writes the temperatures of the first frame into a state."""
-        temperature = np.full(model.node_count, float(air))
+        temperature = np.full(model.node_count, air, np.float64)
         for body in self.bodies:
             temperature[model.bodies[body.number].nodes] = body.heat.temperature
         state.fields[TEMPERATURE] = temperature

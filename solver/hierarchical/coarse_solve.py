@@ -23,7 +23,7 @@ def lu_factors(pattern: BlockPattern, values: Floats, is_free: Bools) -> Callabl
     from scipy.sparse import bsr_matrix
     from scipy.sparse.linalg import splu
 
-    rows = np.repeat(np.arange(pattern.node_count), np.diff(pattern.row_start.astype(np.int64)))
+    rows = np.repeat(np.arange(pattern.node_count, dtype=np.int64), np.diff(pattern.row_start.astype(np.int64)))
     columns = pattern.column.astype(np.int64)
     blocks = values.reshape(-1, 3, 3) * (is_free[rows] & is_free[columns])[:, None, None]
     blocks[pattern.diagonal[~is_free]] = np.eye(3)

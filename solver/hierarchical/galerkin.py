@@ -58,7 +58,7 @@ def blocks_between(pattern: BlockPattern, nodes: slice) -> tuple[Whole, Whole, W
     """Returns rows and columns of the blocks among some nodes, in numbers of their own, and which blocks these are."""
     start = pattern.row_start.astype(np.int64)
     begin, end = start[nodes.start], start[nodes.stop]
-    rows = np.repeat(np.arange(nodes.stop - nodes.start), np.diff(start[nodes.start : nodes.stop + 1]))
+    rows = np.repeat(np.arange(nodes.stop - nodes.start, dtype=np.int64), np.diff(start[nodes.start : nodes.stop + 1]))
     columns = pattern.column[begin:end].astype(np.int64) - nodes.start
     inside = (columns >= 0) & (columns < nodes.stop - nodes.start)
     return rows[inside], columns[inside], begin + np.flatnonzero(inside)
@@ -72,9 +72,9 @@ def _make(levels: Levels, rows: Whole, columns: Whole, blocks: Whole) -> LevelMa
     for level in range(levels.count, 0, -1):
         first, end = levels.starts[level], levels.starts[level + 1]
         diagonals.append(np.flatnonzero(rows == columns))
-        parents = np.repeat(np.arange(end)[:, None], 2, axis=1)
+        parents = np.repeat(np.arange(end, dtype=np.int64)[:, None], 2, axis=1)
         parents[first:] = levels.parents[first - levels.starts[1] : end - levels.starts[1]]
-        above = np.arange(len(rows))
+        above = np.arange(len(rows), dtype=np.int64)
         found = parents[rows][:, :, None] * first + parents[columns][:, None, :]
         below, number = np.unique(found, return_inverse=True)
         # a coarse node is both of its own parents, so its weights are two halves
@@ -83,7 +83,9 @@ def _make(levels: Levels, rows: Whole, columns: Whole, blocks: Whole) -> LevelMa
         rows, columns = np.divmod(below, first)
     coarse = block_pattern(levels.coarse_tets, levels.starts[1])
     places = coarse.corner_block.reshape(-1).astype(np.int64)
-    corners = csr_matrix((np.ones(len(places)), (places, np.arange(len(places)))), (coarse.block_count, len(places)))
+    corners = csr_matrix(
+        (np.ones(len(places)), (places, np.arange(len(places), dtype=np.int64))), (coarse.block_count, len(places))
+    )
     return LevelMaps(tuple(down), tuple(diagonals), coarse, corners, keys)
 
 

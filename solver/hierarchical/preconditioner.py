@@ -59,7 +59,7 @@ class LevelPreconditioner:
     def __init__(self, blocks: LevelBlocks, beyond: Floats, solver: str) -> None:
         """Takes the blocks of A, and what A is beyond them on the coarse level, (b0, 9)."""
         self.levels, self.inverse, pattern = blocks.levels, blocks.inverse, blocks.maps.coarse
-        self.starts, is_free = np.array(blocks.levels.starts), np.ones(pattern.node_count, bool)
+        self.starts, is_free = np.array(blocks.levels.starts, np.int64), np.ones(pattern.node_count, bool)
         coarse, begun = blocks.coarse + beyond, clock.perf_counter()
         invert_diagonal(pattern.diagonal, is_free, coarse, self.inverse[-len(is_free) :])
         self.solve = lu_factors(pattern, coarse, is_free) if solver == LU else None

@@ -31,7 +31,7 @@ class _Sums:
     def __init__(self, pattern: BlockPattern) -> None:
         start, members = pattern.clusters
         self.cluster = np.empty(pattern.island_count, np.int64)
-        self.cluster[members] = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        self.cluster[members] = np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
         self.count, self.start = len(start) - 1, pattern.island_start
         self.are_alone = self.count == pattern.island_count
 

@@ -25,7 +25,7 @@ from .tet_pass import NOTHING, TANGENT
 if TYPE_CHECKING:
     from .element import Hyperelastic, TetWork
 
-UPPER = np.array(PAIRS)
+UPPER = np.array(PAIRS, np.int64)
 
 
 class AddedTerm(Protocol):

@@ -29,7 +29,7 @@ from .element import TetWork, gather
 from .node_averages import Averaged
 from .parts import parts_of
 
-UPPER = np.array(PAIRS)
+UPPER = np.array(PAIRS, np.int64)
 FORCES = 9  # numbers before the blocks in a tet's record
 
 

@@ -65,7 +65,11 @@ def _edges(pattern: BlockPattern) -> Edges:
     back = np.stack([blocks[:, b, a] for a, b in PAIRS], axis=1).ravel()
     upper = np.minimum(there, back)
     by_block = np.argsort(upper, kind="stable")
-    share = 16 * np.repeat(np.arange(len(blocks)), 6) + 2 * np.tile(np.arange(6), len(blocks)) + (there > back)
+    share = (
+        16 * np.repeat(np.arange(len(blocks), dtype=np.int64), 6)
+        + 2 * np.tile(np.arange(6, dtype=np.int64), len(blocks))
+        + (there > back)
+    )
     first = np.flatnonzero(np.diff(upper[by_block], prepend=-1))
     parts = [(begin, min(begin + AT_ONCE, len(blocks))) for begin in range(0, len(blocks), AT_ONCE)]
     # shares of an edge come by rising tet
@@ -74,14 +78,14 @@ def _edges(pattern: BlockPattern) -> Edges:
     owner = np.where((lowest == highest) & (len(blocks) >= MANY), lowest, len(parts))
     by_part = np.argsort(owner, kind="stable")
     count = np.diff(np.append(first, len(by_block)))[by_part]
-    start = np.concatenate([[0], np.cumsum(count)])
+    start = np.concatenate([[0], np.cumsum(count, dtype=np.int64)])
     # the shares of each edge, edge by edge in their new order
-    moved = by_block[np.repeat(first[by_part] - start[:-1], count) + np.arange(len(by_block))]
+    moved = by_block[np.repeat(first[by_part] - start[:-1], count) + np.arange(len(by_block), dtype=np.int64)]
     unused = np.ones(pattern.block_count, bool)
     unused[there], unused[back], unused[pattern.diagonal] = False, False, False
     return Edges(
         parts=parts,
-        own=np.searchsorted(owner[by_part], np.arange(len(parts) + 1)).tolist(),
+        own=np.searchsorted(owner[by_part], np.arange(len(parts) + 1, dtype=np.int64)).tolist(),
         upper=upper[by_block][first][by_part].astype(np.uint32),
         lower=np.maximum(there, back)[by_block][first][by_part].astype(np.uint32),
         start=start.astype(np.uint32),

@@ -130,7 +130,7 @@ def hyperelastic(
         numbers,
         model.mu if left is None else model.mu - left.mu,
         model.lam if left is None else model.lam - left.lam,
-        np.full(model.tet_count, share),
+        np.full(model.tet_count, share, np.float64),
         EXTENSIONS[extension],
         float(threshold),
         left,

@@ -102,7 +102,7 @@ def _averages(model: Model, law: np.ndarray, share: Floats, left: Averaged) -> N
     whole = np.bincount(corners, np.repeat(quarter, 4), model.node_count).astype(np.float64)
     nodes = np.flatnonzero(whole > 0.0).astype(np.int32)
     place = np.full(model.node_count, -1, np.int32)
-    place[nodes] = np.arange(len(nodes))
+    place[nodes] = np.arange(len(nodes), dtype=np.int64)
 
     def mean(values: Floats) -> Floats:
         return np.asarray(np.bincount(corners, np.repeat(quarter * values, 4), model.node_count)[nodes] / whole[nodes])

@@ -19,14 +19,16 @@ class Alike:
         self.model, self.part = model, part
         self.flesh = np.array(part.bodies if part else (), np.int64)  # its numbers in the model
         self.set_of: np.ndarray | None = None  # of every body, or −1; None: each of flesh is alone
-        starts = np.array([body.tets.start for body in model.bodies])
+        starts = np.array([body.tets.start for body in model.bodies], np.int64)
         one, two = (np.searchsorted(starts, tets, side="right") - 1 for tets in (pairs.tet, pairs.other))
         coupling = coupling_of(one, two, len(starts)) if len(pairs) and part else None
         if coupling is not None:
             cluster = np.empty(len(starts), np.int64)
-            cluster[coupling.members] = np.repeat(np.arange(len(coupling.start) - 1), np.diff(coupling.start))
-            found = np.full(len(starts), -1)
-            found[np.unique(cluster[self.flesh])] = np.arange(len(np.unique(cluster[self.flesh])))
+            cluster[coupling.members] = np.repeat(
+                np.arange(len(coupling.start) - 1, dtype=np.int64), np.diff(coupling.start)
+            )
+            found = np.full(len(starts), -1, np.int64)
+            found[np.unique(cluster[self.flesh])] = np.arange(len(np.unique(cluster[self.flesh])), dtype=np.int64)
             self.set_of = found[cluster]
 
     def products(self, a: Floats, b: Floats) -> Floats:

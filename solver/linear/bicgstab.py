@@ -58,8 +58,8 @@ def solve_unsymmetric(
     iterations, residual = 0, 0.0
     for cluster in range(len(start) - 1):
         own = members[start[cluster] : start[cluster + 1]]
-        rows = np.concatenate([np.arange(island[k], island[k + 1]) for k in own])
-        of = np.repeat(np.arange(len(own)), island[own + 1] - island[own])
+        rows = np.concatenate([np.arange(island[k], island[k + 1], dtype=np.int64) for k in own])
+        of = np.repeat(np.arange(len(own), dtype=np.int64), island[own + 1] - island[own])
         sought = is_free[rows]
         if sought.any():
             count, left = search(

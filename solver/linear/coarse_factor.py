@@ -40,10 +40,10 @@ def arrange(first: Whole, second: Whole, count: int, most_work: float) -> Arrang
     Where the factor of all would be more than `most_work`, the sum of the squares of the rows' lengths, all that hang
     together move as one: with some of them as one, hardly less iterations are needed than with none.
     """
-    whole = _arranged(np.arange(count), first, second)
-    if np.sum((np.arange(len(whole.first)) - whole.first) ** 2, dtype=float) <= most_work:
+    whole = _arranged(np.arange(count, dtype=np.int64), first, second)
+    if np.sum((np.arange(len(whole.first), dtype=np.int64) - whole.first) ** 2, dtype=float) <= most_work:
         return whole
-    root = np.arange(count)
+    root = np.arange(count, dtype=np.int64)
     join(first, second, root)
     return _arranged(np.unique(root, return_inverse=True)[1].ravel(), first, second)
 
@@ -53,7 +53,7 @@ def _arranged(group: Whole, first: Whole, second: Whole) -> Arrangement:
     count = int(group.max(initial=-1)) + 1
     one, two = group[first], group[second]
     order = np.empty(count, np.int64)
-    order[narrow_order(one, two, count)] = np.arange(count)
+    order[narrow_order(one, two, count)] = np.arange(count, dtype=np.int64)
     return Arrangement(order[group], *envelope(order[one], order[two], count))
 
 
@@ -71,10 +71,10 @@ def narrow_order(first: Whole, second: Whole, count: int) -> Whole:
 
 def envelope(first: Whole, second: Whole, count: int) -> tuple[Whole, Whole]:
     """Returns where rows begin, (6g + 1,), and the column of their first number, (6g,), for g bodies with six each."""
-    lowest = np.arange(count)
+    lowest = np.arange(count, dtype=np.int64)
     np.minimum.at(lowest, np.maximum(first, second), np.minimum(first, second))
     columns = np.repeat(6 * lowest, 6)
-    return np.concatenate([[0], np.cumsum(np.arange(6 * count) - columns + 1)]), columns
+    return np.concatenate([[0], np.cumsum(np.arange(6 * count, dtype=np.int64) - columns + 1, dtype=np.int64)]), columns
 
 
 @kernel()

@@ -61,8 +61,8 @@ def places(pattern: BlockPattern, is_free: Bools, positions: Floats, arms: Float
     is_own = coupling.is_coupled()
     is_own &= np.logical_and.reduceat(is_free, pattern.island_start[:-1].astype(np.int64))
     islands = np.flatnonzero(is_own)
-    place = np.full(pattern.island_count, -1)
-    place[islands] = np.arange(len(islands))
+    place = np.full(pattern.island_count, -1, np.int64)
+    place[islands] = np.arange(len(islands), dtype=np.int64)
     touch = is_own[coupling.first] & is_own[coupling.second]
     first, second = place[coupling.first[touch]], place[coupling.second[touch]]
     known = is_own.tobytes()
@@ -87,7 +87,7 @@ def coupled_modes(
     coupling = pattern.coupling
     assert coupling is not None
     cluster = np.empty(pattern.island_count, np.int64)
-    cluster[coupling.members] = np.repeat(np.arange(len(coupling.start) - 1), np.diff(coupling.start))
+    cluster[coupling.members] = np.repeat(np.arange(len(coupling.start) - 1, dtype=np.int64), np.diff(coupling.start))
     most = count_across(pattern.row_start, pattern.column, pattern.island_start)
     row, other, there = np.empty(most, np.int64), np.empty(most, np.int64), np.empty((most, 18))
     count = multiply_across(

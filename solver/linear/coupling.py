@@ -49,7 +49,7 @@ def coupling_of(one: npt.NDArray, two: npt.NDArray, count: int) -> Coupling | No
     if not len(keys):
         return None
     first, second = np.divmod(keys, count)
-    root = np.arange(count)
+    root = np.arange(count, dtype=np.int64)
     join(first, second, root)
     members = np.argsort(root, kind="stable")
     start = np.append(np.flatnonzero(np.diff(root[members], prepend=-1)), count)

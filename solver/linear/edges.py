@@ -10,7 +10,8 @@ import numpy as np
 from ..late_dataclass import dataclass
 from .pattern import BlockPattern, Unsigned
 
-_FIRST, _SECOND = np.array([0, 0, 0, 1, 1, 2]), np.array([1, 2, 3, 2, 3, 3])  # corners of the six edges of a tet
+# corners of the six edges of a tet
+_FIRST, _SECOND = np.array([0, 0, 0, 1, 1, 2], np.int64), np.array([1, 2, 3, 2, 3, 3], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ def _edge_shares(pattern: BlockPattern) -> EdgeShares:
     rises = there < back  # the block above the diagonal comes first
     upper, lower = np.where(rises, there, back).ravel(), np.where(rises, back, there).ravel()
     corners = np.where(rises, 4 * _FIRST + _SECOND, 4 * _SECOND + _FIRST)
-    shares = (16 * np.arange(len(blocks))[:, None] + corners).ravel()
+    shares = (16 * np.arange(len(blocks), dtype=np.int64)[:, None] + corners).ravel()
     order = np.argsort(upper, kind="stable")
     upper, lower = upper[order], lower[order]
     first = np.flatnonzero(np.diff(upper.astype(np.int64), prepend=-1))

@@ -11,7 +11,7 @@ from .pattern import BlockPattern
 
 def laplacian(X: Floats, tets: Indices, pattern: BlockPattern) -> Floats:
     """Returns the blocks V g_a·g_b I [m], (b, 9), for nodes at X [m], (n, 3), and tets (m, 4) of the pattern."""
-    return floats(place(products(X, tets), pattern, np.arange(len(tets)))[:, None] * np.eye(3).ravel())
+    return floats(place(products(X, tets), pattern, np.arange(len(tets), dtype=np.int64))[:, None] * np.eye(3).ravel())
 
 
 def products(X: Floats, tets: Indices) -> Floats:

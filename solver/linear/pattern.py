@@ -20,7 +20,7 @@ Unsigned = npt.NDArray[np.uint32]
 # rows that one thread works on at a time; sums are taken per chunk and then in order, whatever the threads
 CHUNK = 128
 
-_PAIRS = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
+_PAIRS = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class BlockPattern:
     @functools.cached_property
     def on_diagonal(self) -> npt.NDArray[np.int64]:
         """Where the diagonals of the blocks on the diagonal are among the numbers of all blocks, (3, n)."""
-        return 9 * self.diagonal.astype(np.int64) + np.array([[0], [4], [8]])
+        return 9 * self.diagonal.astype(np.int64) + np.array([[0], [4], [8]], np.int64)
 
     @functools.cached_property
     def island_of_row(self) -> Unsigned:
@@ -93,7 +93,7 @@ class BlockPattern:
         """`start` and `members` of the `coupling`; without one every island is alone."""
         if self.coupling is not None:
             return self.coupling.start, self.coupling.members
-        return np.arange(self.island_count + 1), np.arange(self.island_count)
+        return np.arange(self.island_count + 1, dtype=np.int64), np.arange(self.island_count, dtype=np.int64)
 
     @property
     def block_count(self) -> int:
@@ -140,10 +140,10 @@ def with_coupled(pattern: BlockPattern, is_of: npt.NDArray[np.bool_]) -> npt.NDA
 def chunks_of(node_count: int, islands: Sequence[int]) -> tuple[Unsigned, Unsigned, Unsigned]:
     """Returns `chunk_start`, `chunk_island` and `island_start` of a pattern for the first rows of its islands."""
     starts = [*(islands or [0]), node_count]
-    chunks = [np.arange(begin, end, CHUNK) for begin, end in itertools.pairwise(starts)]
+    chunks = [np.arange(begin, end, CHUNK, dtype=np.int64) for begin, end in itertools.pairwise(starts)]
     return (
         np.append(np.concatenate(chunks), node_count).astype(np.uint32),
-        np.repeat(np.arange(len(chunks)), [len(c) for c in chunks]).astype(np.uint32),
+        np.repeat(np.arange(len(chunks), dtype=np.int64), [len(c) for c in chunks]).astype(np.uint32),
         np.array(starts, np.uint32),
     )
 
@@ -158,7 +158,7 @@ def island_starts(tets: Indices, node_count: int, starts: Sequence[int]) -> list
     over = np.zeros(node_count + 1, np.int64)
     np.add.at(over, tets.min(axis=1).astype(np.int64) + 1, 1)
     np.add.at(over, tets.max(axis=1).astype(np.int64) + 1, -1)
-    return sorted({*starts, *np.flatnonzero(np.cumsum(over[:node_count]) == 0).tolist()})
+    return sorted({*starts, *np.flatnonzero(np.cumsum(over[:node_count], dtype=np.int64) == 0).tolist()})
 
 
 def _blocks(tets: npt.NDArray, node_count: int) -> tuple[npt.NDArray, npt.NDArray, npt.NDArray]:
@@ -167,11 +167,11 @@ def _blocks(tets: npt.NDArray, node_count: int) -> tuple[npt.NDArray, npt.NDArra
     edges, edge = np.unique(np.minimum(first, second) * node_count + np.maximum(first, second), return_inverse=True)
     low, high = np.divmod(edges, max(node_count, 1))
     # the diagonal is always there, also at nodes without tets
-    own = np.arange(node_count)
+    own = np.arange(node_count, dtype=np.int64)
     rows, columns = np.concatenate([own, low, high]), np.concatenate([own, high, low])
     order = np.argsort(rows * node_count + columns)
     place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    place[order] = np.arange(len(order), dtype=np.int64)
 
     upper = place[node_count + edge.reshape(first.shape)]
     lower = place[node_count + len(edges) + edge.reshape(first.shape)]
@@ -183,4 +183,4 @@ def _blocks(tets: npt.NDArray, node_count: int) -> tuple[npt.NDArray, npt.NDArra
 
 
 def _starts(rows: npt.NDArray, count: int) -> Unsigned:
-    return np.searchsorted(rows, np.arange(count + 1)).astype(np.uint32)
+    return np.searchsorted(rows, np.arange(count + 1, dtype=np.int64)).astype(np.uint32)

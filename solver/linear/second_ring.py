@@ -48,10 +48,10 @@ def _second_ring(pattern: BlockPattern, is_middle: Bools) -> SecondRing:
     rows = near[np.flatnonzero(is_middle)]
     wide = (near + rows.T @ rows).tocsr()
     wide.sort_indices()
-    row_of = np.repeat(np.arange(n), np.diff(wide.indptr))
+    row_of = np.repeat(np.arange(n, dtype=np.int64), np.diff(wide.indptr))
     mirrored = csr_matrix((np.arange(b, dtype=np.int64), pattern.column.astype(np.int64), starts), shape).T.tocsr()
     mirrored.sort_indices()
-    keys = np.repeat(np.arange(n), np.diff(starts)) * n + pattern.column
+    keys = np.repeat(np.arange(n, dtype=np.int64), np.diff(starts)) * n + pattern.column
     places = np.searchsorted(row_of * n + wide.indices.astype(np.int64), keys)
     return SecondRing(
         replace(

@@ -79,7 +79,8 @@ def upper_half(pattern: BlockPattern) -> UpperHalf | None:
     if pattern.coupling is not None:
         return None
     count = pattern.node_count
-    rows, last = np.arange(count), pattern.column[pattern.row_start[1:].astype(np.int64) - 1].astype(np.int64)
+    rows = np.arange(count, dtype=np.int64)
+    last = pattern.column[pattern.row_start[1:].astype(np.int64) - 1].astype(np.int64)
     starts: list[int] = []
     for begin, end in itertools.pairwise(pattern.island_start.tolist()):
         reach = int(np.max(last[begin:end] - rows[begin:end], initial=0))
@@ -89,12 +90,12 @@ def upper_half(pattern: BlockPattern) -> UpperHalf | None:
             return None
         chunks = -(-(end - begin) // CHUNK)
         starts += [begin + CHUNK * (chunks * k // number) for k in range(number)]
-    start = np.array([*starts, count])
+    start = np.array([*starts, count], np.int64)
     reaches = np.maximum.reduceat(last - rows, start[:-1])
-    sizes = 1 << np.array([int(reach).bit_length() for reach in reaches])
+    sizes = 1 << np.array([int(reach).bit_length() for reach in reaches], np.int64)
     end = np.maximum.reduceat(last, start[:-1]) + 1
     kept = pattern.row_start[1:].astype(np.int64) - pattern.diagonal
-    row_start = np.concatenate([[0], np.cumsum(kept)])
+    row_start = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
     own = np.searchsorted(start, pattern.chunk_start[:-1], side="right") - 1
     # the first segment from which on the rows of one before the chunk's reach into it
     first = np.searchsorted(np.maximum.accumulate(end), pattern.chunk_start[:-1], side="right")
@@ -105,7 +106,7 @@ def upper_half(pattern: BlockPattern) -> UpperHalf | None:
         island=pattern.island_of_row[start[:-1]],
         end=_unsigned(end),
         mask=_unsigned(sizes - 1),
-        ring_start=_unsigned(np.concatenate([[0], np.cumsum(sizes)])),
+        ring_start=_unsigned(np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])),
         first=_unsigned(np.minimum(first, own)),
         own=_unsigned(own),
         values=np.zeros((row_start[-1] + 1, 9)),

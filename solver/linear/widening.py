@@ -42,9 +42,9 @@ def widen(pattern: BlockPattern, rows: Indices, columns: Indices) -> Widened:
     column, places, added = np.empty(b + e, np.uint32), np.empty(b, np.uint32), np.empty(e, np.uint32)
     corner_block = np.empty_like(pattern.corner_block)
     count = merge_rows(
-        pattern.row_start, pattern.column, pattern.diagonal, pattern.corner_block, rows, columns, np.empty(n + 1, int),
-        np.empty(e, int), np.full(n, SPREAD), np.empty(e, np.uint32), start, column, diagonal, corner_block, places,
-        added,
+        pattern.row_start, pattern.column, pattern.diagonal, pattern.corner_block, rows, columns,
+        np.empty(n + 1, np.int64), np.empty(e, np.int64), np.full(n, SPREAD, np.int64), np.empty(e, np.uint32),
+        start, column, diagonal, corner_block, places, added,
     )  # fmt: skip
     wide = replace(
         pattern, row_start=start, column=column[:count].copy(), diagonal=diagonal[:n], corner_block=corner_block,

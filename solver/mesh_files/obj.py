@@ -29,16 +29,18 @@ def read_obj(text: str) -> tuple[Floats, Indices]:
             face = [_corner(word, len(positions)) for word in line.split("#")[0].split()[1:]]
             corners.extend(face)
             sizes.append(len(face))
-    return np.array(positions, np.float64).reshape(-1, 3), fan_triangles(np.array(corners), np.array(sizes))
+    return np.array(positions, np.float64).reshape(-1, 3), fan_triangles(
+        np.array(corners, np.int64), np.array(sizes, np.int64)
+    )
 
 
 def fan_triangles(corners: np.ndarray, sizes: np.ndarray) -> Indices:
     """Returns polygons of `sizes` (f,), whose corners follow each other in `corners`, as triangles (t, 3)."""
     sizes = sizes.astype(np.int64)
-    first = np.cumsum(sizes) - sizes
+    first = np.cumsum(sizes, dtype=np.int64) - sizes
     counts = np.maximum(sizes - 2, 0)
     start = np.repeat(first, counts)
-    step = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    step = np.arange(int(counts.sum()), dtype=np.int64) - np.repeat(np.cumsum(counts, dtype=np.int64) - counts, counts)
     return corners.astype(np.int32)[np.stack([start, start + step + 1, start + step + 2], axis=1)]
 
 

@@ -19,8 +19,8 @@ def read_veg(path: Path) -> tuple[Floats, Indices]:
     sections = _sections(path)
     numbers, nodes = _table(sections, "*VERTICES", 3, 1)
     _, corners = _table(sections, "*ELEMENTS", 4, 2)
-    place = np.full(int(numbers.max(initial=0)) + 1, -1)
-    place[numbers] = np.arange(len(numbers))
+    place = np.full(int(numbers.max(initial=0)) + 1, -1, np.int64)
+    place[numbers] = np.arange(len(numbers), dtype=np.int64)
     wanted = corners.astype(np.int64)
     if len(wanted) and (wanted.min() < 0 or wanted.max() >= len(place) or (place[wanted] < 0).any()):
         raise ValueError("an element asks for a vertex that is not there")

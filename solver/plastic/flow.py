@@ -45,7 +45,7 @@ def flow(
     """
     for body in bodies:
         yield_strain, rate, maximum = body.limits(tracks, state.time)
-        hardening = np.full(len(rate), body.asked.hardening)
+        hardening = np.full(len(rate), body.asked.hardening, np.float64)
         if by_heat is not None:
             warm(
                 by_heat.yield_strain[body.tets], by_heat.flow[body.tets], by_heat.melted[body.tets],

@@ -83,7 +83,7 @@ def _laplacian(model: Model) -> Floats:
     """Returns Σ 2 μ V g_a·g_b of the tets of every block [N/m], (b,), with the gradients g of their shape functions."""
     g = np.concatenate([-model.Dm_inverse.sum(axis=1, keepdims=True), model.Dm_inverse], axis=1)
     products = (2.0 * model.mu * model.volume)[:, None, None] * (g @ np.swapaxes(g, 1, 2))
-    return place(floats(products), model.pattern, np.arange(model.tet_count))
+    return place(floats(products), model.pattern, np.arange(model.tet_count, dtype=np.int64))
 
 
 def _in_a_line(piece: Indices, x: Floats, which: Bools) -> Bools:

@@ -71,4 +71,4 @@ def _pressed(X: Floats, held: Held, factors: Floats) -> Floats:
 
 
 def _longest(X: Floats) -> Bools:
-    return np.arange(3) == np.argmax(np.ptp(X, axis=0))
+    return np.arange(3, dtype=np.int64) == np.argmax(np.ptp(X, axis=0))

@@ -43,8 +43,8 @@ class Ties:
     def some(self, which: Whole) -> Ties:
         """Returns those of these numbers."""
         sizes = np.diff(self.start)[which]
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        entry = np.repeat(self.start[which] - start[:-1], sizes) + np.arange(start[-1])
+        start = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        entry = np.repeat(self.start[which] - start[:-1], sizes) + np.arange(start[-1], dtype=np.int64)
         return Ties(start, self.nodes[entry], self.coefficients[entry], self.push[which])
 
     @staticmethod
@@ -54,7 +54,7 @@ class Ties:
             return groups[0]
         sizes = np.concatenate([np.zeros(0, np.int64), *(np.diff(group.start) for group in groups)])
         return Ties(
-            np.concatenate([[0], np.cumsum(sizes)]),
+            np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
             np.concatenate([np.zeros(0, np.int32), *(group.nodes for group in groups)]),
             np.concatenate([np.zeros(0), *(group.coefficients for group in groups)]),
             np.concatenate([np.zeros((0, 3)), *(group.push for group in groups)]),

@@ -60,7 +60,7 @@ def _reduced(pattern: BlockPattern, cores: Sequence[RigidCore]) -> ReducedPatter
     row_of, island_start = _rows(pattern, core_of, cores)
     count = int(island_start[-1])
     width = np.where(core_of >= 0, POINTS, 1)
-    rows = np.repeat(np.arange(pattern.node_count), np.diff(pattern.row_start.astype(np.int64)))
+    rows = np.repeat(np.arange(pattern.node_count, dtype=np.int64), np.diff(pattern.row_start.astype(np.int64)))
     keys = row_of[rows] * count + row_of[pattern.column]
     keys, first, block = np.unique(keys, return_index=True, return_inverse=True)
     wide, high = width[pattern.column[first]], width[rows[first]]
@@ -72,8 +72,8 @@ def _reduced(pattern: BlockPattern, cores: Sequence[RigidCore]) -> ReducedPatter
     core_row = np.array([row_of[core.nodes[0]] for core in cores], np.int64)
     for step in range(1, POINTS):
         lengths[core_row + step] = length[core_row]
-    row_start = np.concatenate([[0], np.cumsum(lengths)])
-    before = np.cumsum(wide) - wide
+    row_start = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    before = np.cumsum(wide, dtype=np.int64) - wide
     place = row_start[base] + before - before[np.searchsorted(base, base)]
 
     column = np.empty(row_start[-1], np.uint32)
@@ -81,7 +81,7 @@ def _reduced(pattern: BlockPattern, cores: Sequence[RigidCore]) -> ReducedPatter
         for along in range(POINTS):
             has = (down < high) & (along < wide)
             column[(place + down * length[base] + along)[has]] = (keys % count + along)[has]
-    diagonal = np.flatnonzero(column == np.repeat(np.arange(count), lengths))
+    diagonal = np.flatnonzero(column == np.repeat(np.arange(count, dtype=np.int64), lengths))
     chunk_start, chunk_island, starts = chunks_of(count, island_start[:-1].tolist())
     none = np.zeros(0, np.uint32)
     reduced = replace(
@@ -102,8 +102,8 @@ def _rows(pattern: BlockPattern, core_of: Indices, cores: Sequence[RigidCore]) -
     has_core = np.zeros(pattern.island_count, np.int64)
     has_core[island[[core.nodes[0] for core in cores]]] = 1
     is_skin = (core_of < 0).astype(np.int64)
-    before = POINTS * (np.cumsum(has_core) - has_core)
-    skins = np.concatenate([[0], np.cumsum(is_skin)])
+    before = POINTS * (np.cumsum(has_core, dtype=np.int64) - has_core)
+    skins = np.concatenate([[0], np.cumsum(is_skin, dtype=np.int64)])
     ends = skins[pattern.island_start.astype(np.int64)]
     row = np.where(core_of < 0, skins[:-1], ends[1:][island]) + before[island]
     return row, np.append(ends[:-1] + before, ends[-1] + POINTS * int(has_core.sum()))

@@ -218,7 +218,7 @@ class EdgeSearch:
         """Adds what goes in and is not held yet, and gives what is held without a push its place; says whether any."""
         changed = False
         for row in range(len(found)):
-            held, one = self.held, found.only(np.array([row]))
+            held, one = self.held, found.only(np.array([row], np.int64))
             same = np.flatnonzero(self._is_same(held, one.a[0], one.b[0]))
             if len(same):
                 there = same[0]
@@ -231,7 +231,7 @@ class EdgeSearch:
                     pushes[there] = True
                 continue
             taken = held.slot[self._key(held.a, held.b) == self._key(one.a, one.b)[0]]
-            free = np.setdiff1d(np.arange(SLOTS), taken)
+            free = np.setdiff1d(np.arange(SLOTS, dtype=np.int64), taken)
             if len(free) and not self._comes_later(one, held.only(pushes), end):
                 self.held, changed = held.and_also(replace(one, slot=free[:1].astype(np.int32))), True
                 pushes = np.append(pushes, True)
@@ -263,7 +263,7 @@ class EdgeSearch:
         ways, bounds = np.empty((count, 6)), np.empty((len(skins), 6))
         more = skins.thickness[np.concatenate([skins.skin_of, edges.skin_of_rest])] + ASIDE * size
         self.looked_at = end
-        sweep(self.start, end, np.full(count, SPARE * size), more, self.spare, ways)
+        sweep(self.start, end, np.full(count, SPARE * size, np.float64), more, self.spare, ways)
         low, high = (ways[edges.ends[:, :2], of] for of in (slice(0, 3), slice(3, 6)))
         swept = np.concatenate([low.min(axis=1), high.max(axis=1)], axis=1)
         find_bounds(edges.start, swept, bounds)

@@ -82,12 +82,12 @@ class SharpEdges:
     @functools.cached_property
     def start(self) -> Whole:
         """Where the edges of each skin begin, (s + 1,)."""
-        return np.searchsorted(self.skin, np.arange(self.skins + 1)).astype(np.int64)
+        return np.searchsorted(self.skin, np.arange(self.skins + 1, dtype=np.int64)).astype(np.int64)
 
     @functools.cached_property
     def chain_start(self) -> Whole:
         """Where those of each chain begin, (chains + 1,)."""
-        return np.searchsorted(self.chain, np.arange(self.chains + 1)).astype(np.int64)
+        return np.searchsorted(self.chain, np.arange(self.chains + 1, dtype=np.int64)).astype(np.int64)
 
     @functools.cached_property
     def trees(self) -> SkinTrees:
@@ -136,7 +136,7 @@ def ridges(vertices: Floats, triangles: Indices, size: float, has_inside: bool) 
     np.minimum.at(first, flat, triangles.ravel())
     found = sides(welded)
     side = np.argsort(found.edge, kind="stable")
-    start = np.searchsorted(found.edge[side], np.arange(found.count))
+    start = np.searchsorted(found.edge[side], np.arange(found.count, dtype=np.int64))
     one = side[start]
     other = np.where(found.faces_at == 2, side[np.minimum(start + 1, len(side) - 1)], one)
     opposite = np.roll(welded, -2, axis=1).ravel()
@@ -163,7 +163,7 @@ def chained(ends: Indices, at: Floats) -> tuple[Indices, Bools]:
         at: Vertices [m], (v, 3).
     """
     count = len(ends)
-    vertex, edge = ends[:, :2].T.ravel(), np.tile(np.arange(count), 2)
+    vertex, edge = ends[:, :2].T.ravel(), np.tile(np.arange(count, dtype=np.int64), 2)
     order = np.lexsort((edge, vertex))
     number = np.bincount(vertex, minlength=len(at))
     pairs = order[number[vertex[order]] == 2].reshape(-1, 2)
@@ -173,7 +173,7 @@ def chained(ends: Indices, at: Floats) -> tuple[Indices, Bools]:
     pairs = pairs[goes_on]
     label = connected(edge[pairs[:, 0]], edge[pairs[:, 1]], count)
     first = np.full(int(label.max(initial=-1)) + 1, count, np.int64)
-    np.minimum.at(first, label, np.arange(count))
+    np.minimum.at(first, label, np.arange(count, dtype=np.int64))
     is_end = np.ones(2 * count, bool)
     is_end[pairs] = False
     return indices(first[label]), np.ascontiguousarray(is_end.reshape(2, count).T)
@@ -214,19 +214,19 @@ def sharp_edges(
         else:
             used, place = np.unique(edges.ends, return_inverse=True)
             ends.append(indices(place.reshape(-1, 4) + first_of_rest))
-            triangles.append(np.full(count, -1))
+            triangles.append(np.full(count, -1, np.int64))
             rest.append(vertices[used])
             owner.append(np.full(len(used), number, np.int32))
             first_of_rest += len(used)
-        tets.append(np.full(count, -1) if bearing is None else bearing)
-        skins.append(np.full(count, number))
+        tets.append(np.full(count, -1, np.int64) if bearing is None else bearing)
+        skins.append(np.full(count, number, np.int64))
     if not ends:
         return None
     together, skin = indices(np.concatenate(ends), -1, 4), indices(np.concatenate(skins))
     corners = floats(np.concatenate(rest), -1, 3)
     places = np.concatenate([at, corners])
     chain, is_end = chained(together, places)
-    order = np.lexsort((np.arange(len(chain)), chain, skin))
+    order = np.lexsort((np.arange(len(chain), dtype=np.int64), chain, skin))
     names, chain_number = np.unique(skin[order].astype(np.int64) * len(chain) + chain[order], return_inverse=True)
     return SharpEdges(
         ends=together[order],

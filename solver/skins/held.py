@@ -69,14 +69,14 @@ class Held:
         if not len(others):
             return self
         both = Held(*(np.concatenate([getattr(self, name), getattr(others, name)]) for name in NAMES))
-        key, is_new = both.key(skins), np.arange(len(both)) >= len(self)
+        key, is_new = both.key(skins), np.arange(len(both), dtype=np.int64) >= len(self)
         taken = np.zeros((len(both), SLOTS), bool)
         at = np.searchsorted(key[: len(self)], others.key(skins))
         for step in range(SLOTS):
             row = np.minimum(at + step, max(len(self) - 1, 0))
             if len(self):
                 same = (key[row] == others.key(skins)) & (at + step < len(self))
-                taken[np.arange(len(self), len(both))[same], self.slot[row[same]]] = True
+                taken[np.arange(len(self), len(both), dtype=np.int64)[same], self.slot[row[same]]] = True
         slot = both.slot.copy()
         slot[is_new] = taken[is_new].argmin(axis=1)
         fits = ~is_new | ~taken.all(axis=1)

@@ -109,7 +109,7 @@ def _sharp(collider: Collider, spacing: float, turn: float, tracks: TrackReader)
     corners, shares = sharp_points(vertices, triangles, spacing, turn)
     rest = np.einsum("kc,kci->ki", shares, collider.vertices[corners])
     none = np.zeros((0, 3), np.int32)
-    return collider_part(floats(rest, -1, 3), none, np.full(len(rest), spacing**2), corners, shares)
+    return collider_part(floats(rest, -1, 3), none, np.full(len(rest), spacing**2, np.float64), corners, shares)
 
 
 def _stretched(collider: Collider, tracks: TrackReader) -> tuple[Floats, Indices, bool]:
@@ -163,8 +163,8 @@ def _together(
 ) -> Skins:
     parts = [*bodies, *colliders]
     asked = [scene.colliders[number] for number in numbers]
-    vertex_start = np.cumsum([0, *(len(part.rest) for part in parts)])
-    triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)])
+    vertex_start = np.cumsum([0, *(len(part.rest) for part in parts)], dtype=np.int64)
+    triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)], dtype=np.int64)
     tet = np.concatenate([part.tet for part in parts])
     for number, body in enumerate(model.bodies):
         tet[vertex_start[number] : vertex_start[number + 1]] += np.int32(body.tets.start)
@@ -193,8 +193,8 @@ def _together(
         is_one_sided=np.array([*(True for _ in bodies), *one_sided], bool),
         thickness=floats([*(body.collision.thickness for body in scene.bodies), *(c.thickness for c in asked)]),
         meets=meets,
-        vertex_key=np.concatenate([np.arange(len(part.rest)) for part in parts]).astype(np.int64),
-        triangle_key=np.concatenate([np.arange(len(part.triangles)) for part in parts]).astype(np.int64),
+        vertex_key=np.concatenate([np.arange(len(part.rest), dtype=np.int64) for part in parts]),
+        triangle_key=np.concatenate([np.arange(len(part.triangles), dtype=np.int64) for part in parts]),
     )
 
 

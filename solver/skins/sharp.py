@@ -46,8 +46,12 @@ def sharp_points(vertices: Floats, triangles: Indices, spacing: float, turn: flo
     while (np.ceil(length / spacing) - 1).sum() > MOST_POINTS:
         spacing *= 1.5
     parts = np.maximum(np.ceil(length / spacing).astype(np.int64), 1)
-    edge = np.repeat(np.arange(len(parts)), parts - 1)
-    number = np.arange(len(edge)) - np.repeat(np.cumsum(parts - 1) - (parts - 1), parts - 1) + 1
+    edge = np.repeat(np.arange(len(parts), dtype=np.int64), parts - 1)
+    number = (
+        np.arange(len(edge), dtype=np.int64)
+        - np.repeat(np.cumsum(parts - 1, dtype=np.int64) - (parts - 1), parts - 1)
+        + 1
+    )
     along = number / parts[edge]
     corner = _one_per_cell(vertices[first], np.union1d(np.unique(ends), tips), 0.5 * spacing)
     corners = np.concatenate([np.repeat(corner[:, None], 3, axis=1), ends[edge][:, [0, 1, 1]]])
@@ -60,7 +64,7 @@ def sharp_points(vertices: Floats, triangles: Indices, spacing: float, turn: flo
 def _edges(vertices: Floats, welded: Indices, normals: Floats, areas: Floats, spacing: float, turn: float) -> _Edges:
     found = sides(welded)
     side = np.argsort(found.edge, kind="stable")
-    start = np.searchsorted(found.edge[side], np.arange(found.count))
+    start = np.searchsorted(found.edge[side], np.arange(found.count, dtype=np.int64))
     one = side[start]
     other = side[np.minimum(start + 1, len(side) - 1)]
     ends = np.stack([welded.ravel()[one], np.roll(welded, -1, axis=1).ravel()[one]], axis=1)

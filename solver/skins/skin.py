@@ -80,7 +80,7 @@ class Skins:
     @functools.cached_property
     def edges_meet(self) -> Bools:
         """Whether edges of one skin, come first and meet those of another, (s, s): colliders' come first."""
-        rank = np.where(self.body < 0, -1, np.arange(len(self)))
+        rank = np.where(self.body < 0, -1, np.arange(len(self), dtype=np.int64))
         return (self.meets | self.meets.T) & (rank[:, None] < rank[None, :])
 
     @property

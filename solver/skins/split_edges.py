@@ -29,7 +29,7 @@ def split_edges(vertices: Floats, triangles: Indices, longest: float) -> tuple[F
         if not is_long.any():
             break
         middle = np.full(len(edges), -1, np.int64)
-        middle[is_long] = len(vertices) + np.arange(int(is_long.sum()))
+        middle[is_long] = len(vertices) + np.arange(int(is_long.sum()), dtype=np.int64)
         vertices = np.concatenate([vertices, vertices[edges[is_long]].mean(axis=1)])
         triangles, part_of = _cut(vertices, triangles.astype(np.int64), middle[number])
         order = np.argsort(part_of, kind="stable")

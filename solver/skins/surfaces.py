@@ -84,7 +84,7 @@ def collider_surface(collider: DeformingCollider, spacing: float) -> Part:
         spacing *= 1.5
         points, cut, origin = split_edges(vertices[used], triangles, spacing)
     corners, shares = places_in(points, cut, origin, vertices[used], triangles)
-    corners[: len(used)], shares[: len(used)] = np.arange(len(used))[:, None], [1.0, 0.0, 0.0]
+    corners[: len(used)], shares[: len(used)] = np.arange(len(used), dtype=np.int64)[:, None], [1.0, 0.0, 0.0]
     return collider_part(points, triangles, _areas(points, cut), indices(used[corners]), shares)
 
 

@@ -32,15 +32,15 @@ def thinned(vertices: Floats, triangles: Indices, tet_size: float) -> Indices:
     count = np.bincount(group)
     middle = np.stack([np.bincount(group, vertices[used, axis]) / count for axis in range(3)], axis=1)
     away = np.linalg.norm(vertices[used] - middle[group], axis=1)
-    order = np.lexsort((np.arange(len(used)), away, group))
-    first = np.searchsorted(group[order], np.arange(len(count)))
+    order = np.lexsort((np.arange(len(used), dtype=np.int64), away, group))
+    first = np.searchsorted(group[order], np.arange(len(count), dtype=np.int64))
     stands_for = np.full(int(used.max(initial=-1)) + 1, -1, np.int64)
     stands_for[used] = used[order[first]][group]
     fewer = stands_for[triangles]
     fewer = fewer[(fewer != np.roll(fewer, 1, axis=1)).all(axis=1)]
     # of faces on the same corners that look both ways none is left: they are a fold that has closed
     turn = fewer.argmin(axis=1)
-    fewer = np.stack([fewer[np.arange(len(fewer)), (turn + k) % 3] for k in range(3)], axis=1)
+    fewer = np.stack([fewer[np.arange(len(fewer), dtype=np.int64), (turn + k) % 3] for k in range(3)], axis=1)
     is_even = fewer[:, 1] < fewer[:, 2]
     _, place = np.unique(np.sort(fewer, axis=1), axis=0, return_inverse=True)
     balance = np.bincount(place.ravel(), np.where(is_even, 1, -1), minlength=int(place.max(initial=-1)) + 1)

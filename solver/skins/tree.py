@@ -44,7 +44,7 @@ def make_trees(rest: Floats, triangles: Indices, triangle_start: Whole) -> SkinT
         starts.append(starts[-1] + len(slots) // 2)
         orders.append(np.where(slots >= 0, slots + first, -1).astype(np.int32))
     corner = np.argsort(triangles.ravel(), kind="stable")
-    at_start = np.searchsorted(triangles.ravel()[corner], np.arange(len(rest) + 1))
+    at_start = np.searchsorted(triangles.ravel()[corner], np.arange(len(rest) + 1, dtype=np.int64))
     return SkinTrees(
         np.array(starts, np.int64),
         np.concatenate(orders),
@@ -62,22 +62,24 @@ def _slots(middles: Floats) -> npt.NDArray[np.int64]:
     count, leaves = len(middles), 1
     while leaves * LEAF_SIZE < count:
         leaves *= 2
-    order, starts = np.arange(count), np.array([0, count])
+    order, starts = np.arange(count, dtype=np.int64), np.array([0, count], np.int64)
     while count and len(starts) <= leaves:
         size = np.diff(starts)
-        group = np.repeat(np.arange(len(size)), size)
+        group = np.repeat(np.arange(len(size), dtype=np.int64), size)
         x = middles[order]
         least, most = np.minimum.reduceat(x, starts[:-1]), np.maximum.reduceat(x, starts[:-1])
-        axis, row = np.argmax(most - least, axis=1), np.arange(len(size))
+        axis, row = np.argmax(most - least, axis=1), np.arange(len(size), dtype=np.int64)
         low, length = least[row, axis], (most - least)[row, axis]
-        along = (x[np.arange(count), axis[group]] - low[group]) / np.where(length > 0.0, 1.001 * length, 1.0)[group]
+        along = (x[np.arange(count, dtype=np.int64), axis[group]] - low[group]) / np.where(
+            length > 0.0, 1.001 * length, 1.0
+        )[group]
         order = order[np.argsort(group + along, kind="stable")]
         starts = np.sort(np.concatenate([starts, starts[:-1] + (size + 1) // 2]))
     slots = np.full((leaves, LEAF_SIZE), -1, np.int64)
     if count:
         size = np.diff(starts)
-        leaf = np.repeat(np.arange(leaves), size)
-        slots[leaf, np.arange(count) - starts[:-1][leaf]] = order
+        leaf = np.repeat(np.arange(leaves, dtype=np.int64), size)
+        slots[leaf, np.arange(count, dtype=np.int64) - starts[:-1][leaf]] = order
     return slots.ravel()
 
 

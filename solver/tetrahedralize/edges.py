@@ -37,7 +37,7 @@ def cut_edges(tets: Indices, is_inside: Bools) -> CutEdges:
         swap = is_inside[b]
         keys.append(np.where(swap, b, a) * len(is_inside) + np.where(swap, a, b))
         rows.append(row)
-        slots.append(np.full(len(row), slot))
+        slots.append(np.full(len(row), slot, np.int64))
     unique, inverse = np.unique(np.concatenate(keys), return_inverse=True)
     of_tet[np.concatenate(rows), np.concatenate(slots)] = inverse.ravel()
     inside, outside = np.divmod(unique, len(is_inside))

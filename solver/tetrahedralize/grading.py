@@ -72,9 +72,10 @@ def _equal_leaves(lattice: Lattice, level: Indices, step: int) -> list[Indices]:
     for axis in range(3):
         along, u, v = np.roll(np.eye(3, dtype=np.int64), axis, axis=1)
         below = np.argwhere(leaf == step)
-        below = below[(below > 0).all(axis=1) & (below < np.array(leaf.shape) - 1).all(axis=1)]
+        below = below[(below > 0).all(axis=1) & (below < np.array(leaf.shape, np.int64) - 1).all(axis=1)]
         below = below[
-            (leaf[tuple((below + along).T)] == step) & ((below + along) < np.array(leaf.shape) - 1).all(axis=1)
+            (leaf[tuple((below + along).T)] == step)
+            & ((below + along) < np.array(leaf.shape, np.int64) - 1).all(axis=1)
         ]
         corner = 2 * size * (below - 1 + along)
         middle = corner + size * (u + v - along)
@@ -99,7 +100,7 @@ def _unequal_leaves(lattice: Lattice, level: Indices, step: int) -> list[Indices
     for axis, sign in itertools.product(range(3), (-1, 1)):
         along, u, v = np.roll(np.eye(3, dtype=np.int64), axis, axis=1)
         large = np.argwhere(leaf == step)
-        large = large[(large > 0).all(axis=1) & (large < np.array(leaf.shape) - 1).all(axis=1)]
+        large = large[(large > 0).all(axis=1) & (large < np.array(leaf.shape, np.int64) - 1).all(axis=1)]
         large = large[leaf[tuple((large + sign * along).T)] < step]
         middle = 2 * size * (large - 1) + size
         face = middle + sign * size * along

@@ -56,7 +56,7 @@ def _face_pairs(tets: Indices) -> tuple[Indices, Indices, Bools]:
 def _gaps(nodes: Floats, tets: Indices, lump: Indices, is_outside: Bools) -> tuple[Indices, list[tuple]]:
     """Returns tets (u, v, a, b) in the gaps at edges u v between faces u v a and u v b of two lumps; these faces."""
     tet, face = np.nonzero(is_outside)
-    corners = tets[tet[:, None], np.array(FACES)[face]]
+    corners = tets[tet[:, None], np.array(FACES, np.int64)[face]]
     at_edge = defaultdict(list)
     edges = np.sort(corners[:, ((0, 1), (1, 2), (2, 0))], axis=2)
     of_edge, times = np.unique(edges.reshape(-1, 2), axis=0, return_inverse=True, return_counts=True)[1:]

@@ -25,7 +25,10 @@ REACH = 0.15  # how far a point may move, in cells
 
 def moved_points(coordinates: Indices, seed: int) -> Floats:
     """Returns lattice points, given in half cells, (n, 3), after they have been moved about."""
-    lots = 2.0 * draw(seed, np.arange(3), coordinates[:, :1], coordinates[:, 1:2], coordinates[:, 2:]) - 1.0
+    lots = (
+        2.0 * draw(seed, np.arange(3, dtype=np.int64), coordinates[:, :1], coordinates[:, 1:2], coordinates[:, 2:])
+        - 1.0
+    )
     # on cubes of growing size, so that a length is as likely as another, within a ball
     length = np.linalg.norm(lots, axis=1, keepdims=True)
     lots *= np.abs(lots).max(axis=1, keepdims=True) / np.maximum(length, 1e-300)

@@ -55,7 +55,7 @@ def find_joined_tets(samples: SurfaceSamples, filling: Filling, outward: Outward
     count = len(welded)
     gaps = fill_gaps(
         first, end, face, middles, graph.indptr, graph.indices, outward.surface.corners.reshape(-1, 9),
-        REACH * tet_size, np.full(count, -1), np.empty(count, np.int64), np.empty((count, 3)),
+        REACH * tet_size, np.full(count, -1, np.int64), np.empty(count, np.int64), np.empty((count, 3)),
         of_tet, points,
     )  # fmt: skip
     is_gap = winding_numbers(bvh, points[:gaps]) <= INSIDE
@@ -86,7 +86,7 @@ def _torn_tets(tet: Indices, face: Indices, welded: Indices) -> Indices:
     """
     corner = (tet[:, None] * (int(welded.max()) + 1) + welded[face]).ravel()
     _, number = np.unique(corner, return_inverse=True)
-    pair = np.repeat(np.arange(len(tet)), 3)
+    pair = np.repeat(np.arange(len(tet), dtype=np.int64), 3)
     size = len(tet) + int(number.max(initial=-1)) + 1
     piece = connected(pair, number.ravel() + len(tet), size)[: len(tet)]
     differs = (tet[1:] == tet[:-1]) & (piece[1:] != piece[:-1])
@@ -98,7 +98,7 @@ def _neighbours(welded: Indices, a: Indices, b: Indices) -> scipy.sparse.csr_mat
     import scipy.sparse  # takes as long to load as to fill a small body, and few have torn tets
 
     count = len(welded)
-    rows = np.repeat(np.arange(count), 3)
+    rows = np.repeat(np.arange(count, dtype=np.int64), 3)
     corner = scipy.sparse.csr_matrix((np.ones(3 * count, np.int8), (rows, welded.ravel())))
     shared = (corner.astype(np.int32) @ corner.T.astype(np.int32)).tocsr()
     ones = np.ones(len(a), np.int32)

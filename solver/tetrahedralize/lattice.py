@@ -7,6 +7,7 @@ per cell. Each has two long edges of length a that do not touch, and four short 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -39,12 +40,12 @@ class Lattice:
     @property
     def corner_count(self) -> int:
         """Number of points that are corners of cells."""
-        return int(np.prod(self.corner_counts))
+        return math.prod(self.corner_counts)
 
     @property
     def point_count(self) -> int:
         """Number of points: corners and middles."""
-        return self.corner_count + int(np.prod(self.cell_counts))
+        return self.corner_count + math.prod(self.cell_counts)
 
     def coordinates(self) -> Indices:
         """Returns all points in half cells from the origin: even for corners, odd for middles, (n, 3)."""

@@ -40,7 +40,7 @@ def lattice_winding(
     winding = np.empty(len(coordinates))
     winding[alone] = winding_numbers(bvh, lattice.positions(coordinates[alone]))
     samples = np.zeros(region_count + 1, np.int64)
-    samples[region] = np.arange(len(region))
+    samples[region] = np.arange(len(region), dtype=np.int64)
     winding[~alone] = winding_numbers(bvh, lattice.positions(coordinates[samples]))[region[~alone]]
     return winding
 
@@ -48,7 +48,7 @@ def lattice_winding(
 def touched_cells(lattice: Lattice, bvh: Bvh) -> Bools:
     """Returns which cells meet the box of a triangle or come close to it, (x, y, z) cells."""
     corners = bvh.corners.reshape(-1, 3, 3)
-    size = np.array(lattice.cell_counts)
+    size = np.array(lattice.cell_counts, np.int64)
     slack = 1e-6
     low = np.floor((corners.min(axis=1) - lattice.origin) / lattice.cell - slack).astype(np.int64)
     high = np.floor((corners.max(axis=1) - lattice.origin) / lattice.cell + slack).astype(np.int64)

@@ -85,7 +85,7 @@ def _lost_faces(surface: Surface, is_far: Bools, is_lost_piece: Bools, shell: In
     count = len(is_far)
     of_piece = is_lost_piece[shell]
     lost = is_far | of_piece
-    part = np.full(count, -1)
+    part = np.full(count, -1, np.int64)
     if not lost.any():
         return part
     edges = sides(weld(surface))
@@ -110,7 +110,7 @@ def _thickness(surface: Surface, samples: SurfaceSamples, faces: Indices, bvh: B
     Of all rays, the share `THIN_SHARE` may be shorter.
     """
     chosen = np.flatnonzero(np.isin(samples.face, faces))
-    chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, MOST_RAYS).astype(int))]
+    chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, MOST_RAYS).astype(np.int64))]
     corners = surface.corners[samples.face[chosen]]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     inward = -depth * normals / np.linalg.norm(normals, axis=1, keepdims=True)

@@ -18,7 +18,7 @@ def refine(mesh: TetMesh, count: int) -> TetMesh:
     tets, levels = refined(mesh.tets, len(mesh.nodes), count)
     nodes, per = nodes_of(levels, mesh.nodes), levels.per_coarse
     low, high = dihedral_range(nodes, tets)
-    joined = mesh.report.joined_tets.astype(np.int64)[:, None] * per + np.arange(per)
+    joined = mesh.report.joined_tets.astype(np.int64)[:, None] * per + np.arange(per, dtype=np.int64)
     report = replace(
         mesh.report, tet_size=mesh.report.tet_size / 2**count, min_dihedral=low, max_dihedral=high,
         joined_tets=indices(joined.ravel()),

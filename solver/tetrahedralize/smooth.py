@@ -60,6 +60,6 @@ def make_smooth(outward: Outward, bvh: Bvh, meshing: Meshing, name: str, enclose
 def wrapped_share(bvh: Bvh) -> float:
     """Returns the median winding number on a surface itself: 0.5 on a closed one, 0 on a sheet or a soup."""
     a, b, c = np.moveaxis(bvh.corners.reshape(-1, 3, 3), 1, 0)
-    areas = np.cumsum(np.linalg.norm(np.cross(b - a, c - a), axis=1))
-    faces = np.searchsorted(areas, areas[-1] * (np.arange(SHARE_SAMPLES) + 0.5) / SHARE_SAMPLES)
+    areas = np.cumsum(np.linalg.norm(np.cross(b - a, c - a), axis=1), dtype=np.float64)
+    faces = np.searchsorted(areas, areas[-1] * (np.arange(SHARE_SAMPLES, dtype=np.int64) + 0.5) / SHARE_SAMPLES)
     return float(np.median(winding_numbers(bvh, ((a + b + c) / 3)[np.minimum(faces, len(areas) - 1)])))

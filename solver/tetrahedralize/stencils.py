@@ -44,14 +44,14 @@ def split_tets(tets: Indices, signs: np.ndarray, coordinates: Indices, cut_nodes
         cut_nodes: Node on each cut edge of each tet, in the order of `EDGES`, (m, 6).
     """
     slots, counts = stencil_table()
-    case = (signs[tets] + 1) @ np.array([27, 9, 3, 1])
+    case = (signs[tets] + 1) @ np.array([27, 9, 3, 1], np.int64)
     for p, _, n in PARITY_FACES:
         greater = (coordinates[tets[:, n]] > coordinates[tets[:, p]]).sum(axis=1)
         case = 2 * case + (greater % 2 == 0)
     nodes = np.concatenate([tets, cut_nodes], axis=1)
     count = counts[case]
-    rows = np.repeat(np.arange(len(tets)), count)
-    which = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
+    rows = np.repeat(np.arange(len(tets), dtype=np.int64), count)
+    which = np.arange(len(rows), dtype=np.int64) - np.repeat(np.cumsum(count, dtype=np.int64) - count, count)
     return nodes[rows[:, None], slots[case[rows], which]]
 
 

@@ -49,14 +49,14 @@ def spread_over_faces(corners: Floats, spacing: float) -> tuple[Floats, Indices]
     sides = np.roll(corners, -1, axis=1) - corners
     lengths = np.linalg.norm(sides, axis=2)
     longest = lengths.argmax(axis=1)
-    every = np.arange(len(corners))
+    every = np.arange(len(corners), dtype=np.int64)
     base = lengths[every, longest]
     double_area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
     height = double_area / np.where(base > 0.0, base, 1.0)
     columns, rows = (np.clip(np.ceil(length / spacing), 1, MOST_STEPS).astype(np.int64) for length in (base, height))
     counts = columns * rows
     face = np.repeat(every, counts)
-    step = np.arange(len(face)) - np.repeat(np.cumsum(counts) - counts, counts)
+    step = np.arange(len(face), dtype=np.int64) - np.repeat(np.cumsum(counts, dtype=np.int64) - counts, counts)
     along = (step % columns[face] + 0.5) / columns[face]
     up = (step // columns[face] + 0.5) / rows[face]
     first = longest[face]

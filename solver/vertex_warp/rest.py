@@ -150,7 +150,7 @@ def _edge_matrices(Dm_inverse: Floats) -> Floats:
 
 def _mean_edges(pattern: BlockPattern, bodies: list[tuple[BodyRange, Method]], Dm: Floats) -> Floats:
     """Returns per block the mean over tets of the edge that they have there [m], (b, 3), zero on the diagonal."""
-    which = np.concatenate([np.arange(body.tets.start, body.tets.stop) for body, _ in bodies])
+    which = np.concatenate([np.arange(body.tets.start, body.tets.stop, dtype=np.int64) for body, _ in bodies])
     blocks = pattern.corner_block.reshape(-1, 4, 4)[which]
     corners = np.concatenate([np.zeros((len(which), 1, 3)), np.swapaxes(Dm[which], 1, 2)], axis=1)
     places = np.concatenate([blocks[:, a, b] for a, b in _PAIRS])

@@ -111,16 +111,16 @@ def chosen_edges(pattern: BlockPattern, Dm: Floats) -> Unsigned:
         Dm: Their edge matrices at rest [m], (m, 3, 3).
     """
     corners = np.concatenate([np.zeros((len(Dm), 1, 3)), np.swapaxes(Dm, 1, 2)], axis=1)
-    away = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
+    away = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]], np.int64)
     edges = (corners[:, away] - corners[:, :, None]).reshape(-1, 3, 3)  # of each corner
     unit = edges / np.linalg.norm(edges, axis=2, keepdims=True)
     square = np.abs(np.linalg.det(unit))
     across = np.linalg.norm(np.cross(edges.sum(axis=1)[:, None], unit), axis=2)
     blocks = np.take_along_axis(pattern.corner_block.reshape(-1, 4, 4), away[None], axis=2).reshape(-1, 3)
     first = np.argmax(across, axis=1)[:, None]
-    blocks = np.take_along_axis(blocks, (first + np.arange(3)) % 3, axis=1)
+    blocks = np.take_along_axis(blocks, (first + np.arange(3, dtype=np.int64)) % 3, axis=1)
     chosen = np.repeat(pattern.diagonal[:, None], 3, axis=1)
-    node = np.repeat(np.arange(pattern.node_count), np.diff(pattern.corner_start.astype(np.int64)))
+    node = np.repeat(np.arange(pattern.node_count, dtype=np.int64), np.diff(pattern.corner_start.astype(np.int64)))
     of_corner = square[pattern.corners]
     most = np.zeros(pattern.node_count)
     np.maximum.at(most, node, of_corner)

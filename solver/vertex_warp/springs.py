@@ -20,7 +20,7 @@ import numpy as np
 from ..arrays import Floats, Indices
 from ..linear.pattern import BlockPattern
 
-_FIRST, _SECOND = np.array([0, 0, 0, 1, 1, 2]), np.array([1, 2, 3, 2, 3, 3])
+_FIRST, _SECOND = np.array([0, 0, 0, 1, 1, 2], np.int64), np.array([1, 2, 3, 2, 3, 3], np.int64)
 
 
 def add_springs(

@@ -112,8 +112,8 @@ def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None 
     starts, columns = [a.start for a in matrices], [a.column for a in matrices]
     slots = [slots_of(a) for a in matrices[:-1]]
     counts = [len(start) - 1 for start in starts]
-    level_start = np.concatenate([[0], np.cumsum(counts)])
-    island = np.searchsorted(pattern.island_start[1:], np.arange(pattern.node_count), side="right")
+    level_start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    island = np.searchsorted(pattern.island_start[1:], np.arange(pattern.node_count, dtype=np.int64), side="right")
     islands = [island]
     for hang in hung:
         # any fine node of a coarse one: no part reaches over two islands
@@ -121,14 +121,14 @@ def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None 
         above[hang.node] = np.repeat(islands[-1], np.diff(hang.start.astype(np.int64)))
         islands.append(above)
     part_start = np.concatenate([[0], np.flatnonzero(np.diff(hung[-1].part)) + 1, [counts[-1]]])
-    weights = np.concatenate([[0], np.cumsum([len(hang.node) for hang in hung])])
+    weights = np.concatenate([[0], np.cumsum([len(hang.node) for hang in hung], dtype=np.int64)])
     blocks = [len(column) for column in columns]
     return Hierarchy(
         level_start=level_start,
         row_island=np.concatenate(islands),
         all_start=joined(starts, blocks),
         all_column=_moved(columns, level_start),
-        all_diagonal=_moved(diagonals, np.concatenate([[0], np.cumsum(blocks)])),
+        all_diagonal=_moved(diagonals, np.concatenate([[0], np.cumsum(blocks, dtype=np.int64)])),
         quad_start=joined([of.start for of in slots] + [np.zeros(counts[-1] + 1, np.uint32)],
                           [of.start[-1] for of in slots]),
         slot=np.concatenate([of.slot for of in slots]),
@@ -143,7 +143,7 @@ def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None 
         left_column=_moved([c.left.column for c in coarsenings], level_start),
         right=Terms.of([c.right for c in coarsenings]),
         part_start=part_start,
-        factors_start=np.concatenate([[0], np.cumsum(np.square(3 * np.diff(part_start)))]),
+        factors_start=np.concatenate([[0], np.cumsum(np.square(3 * np.diff(part_start)), dtype=np.int64)]),
         is_of_tets=mesh is None or mesh is pattern,
     )  # fmt: skip
 
@@ -153,7 +153,8 @@ def _finest(pattern: BlockPattern, mesh: BlockPattern) -> Sparse:
     if mesh is pattern:
         return Sparse(pattern.row_start, pattern.column, np.ones(pattern.block_count, bool))
     keys, of_mesh = (
-        np.repeat(np.arange(p.node_count), np.diff(p.row_start.astype(np.int64))) * p.node_count + p.column
+        np.repeat(np.arange(p.node_count, dtype=np.int64), np.diff(p.row_start.astype(np.int64))) * p.node_count
+        + p.column
         for p in (pattern, mesh)
     )
     return Sparse(pattern.row_start, pattern.column, np.isin(keys, of_mesh, assume_unique=True))
@@ -162,12 +163,13 @@ def _finest(pattern: BlockPattern, mesh: BlockPattern) -> Sparse:
 def _coarsen(a: Sparse, hang: Embedding) -> Coarsening:
     coarse = len(hang.part)
     order = np.argsort(hang.node, kind="stable")
-    back_start = np.searchsorted(hang.node[order], np.arange(coarse + 1)).astype(np.uint32)
-    back_row = np.repeat(np.arange(len(a.start) - 1), np.diff(hang.start.astype(np.int64)))[order].astype(np.uint32)
+    back_start = np.searchsorted(hang.node[order], np.arange(coarse + 1, dtype=np.int64)).astype(np.uint32)
+    hung = np.repeat(np.arange(len(a.start) - 1, dtype=np.int64), np.diff(hang.start.astype(np.int64)))
+    back_row = hung[order].astype(np.uint32)
     always = np.ones(len(hang.node), bool)
     left = product(Sparse(back_start, back_row, always), a, len(a.start) - 1)
     right = product(left, Sparse(hang.start, hang.node, always), coarse)
-    rows = np.repeat(np.arange(coarse), np.diff(right.start.astype(np.int64)))
+    rows = np.repeat(np.arange(coarse, dtype=np.int64), np.diff(right.start.astype(np.int64)))
     diagonal = np.flatnonzero(rows == right.column).astype(np.uint32)
     return Coarsening(back_start, back_row, order.astype(np.uint32), left, right, diagonal)
 

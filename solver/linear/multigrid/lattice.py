@@ -127,7 +127,7 @@ def _hang(place: Floats, part: Whole) -> tuple[Embedding, Whole, Whole]:
     order = np.argsort(-share, axis=1, kind="stable")
     falling = np.take_along_axis(share, order, axis=1)
     weight = -np.diff(falling, axis=1, prepend=1.0, append=0.0)
-    steps = np.cumsum(np.eye(3, dtype=np.int64)[order], axis=1)
+    steps = np.cumsum(np.eye(3, dtype=np.int64)[order], axis=1, dtype=np.int64)
     corners = cell[:, None] + np.concatenate([np.zeros((len(cell), 1, 3), np.int64), steps], axis=1)
 
     weight[weight < LEAST_WEIGHT] = 0.0
@@ -139,6 +139,6 @@ def _hang(place: Floats, part: Whole) -> tuple[Embedding, Whole, Whole]:
     # unique lattice nodes, part by part
     key = ((owner * extent[0] + used[:, 0]) * extent[1] + used[:, 1]) * extent[2] + used[:, 2]
     keys, first, node = np.unique(key, return_index=True, return_inverse=True)
-    starts = np.concatenate([[0], np.cumsum(is_used.sum(axis=1))])
+    starts = np.concatenate([[0], np.cumsum(is_used.sum(axis=1), dtype=np.int64)])
     embedding = Embedding(starts.astype(np.uint32), node.astype(np.uint32), weight[is_used], owner[first])
     return embedding, used[first], owner[first]

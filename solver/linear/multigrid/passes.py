@@ -50,7 +50,7 @@ def passes_of(coarsest: int) -> Passes:
             up.append([spread, ((STEP, level, 0), one), ((STEP, level, 1), two)])
     bottom = [((GATHER, coarsest, 1), NONE), ((DENSE, coarsest, 0), NONE)]
     tasks, row = zip(*down, *bottom, *(p for level in reversed(up) for p in level), strict=True)
-    return Passes(np.array(tasks, np.int64), np.array(row))
+    return Passes(np.array(tasks, np.int64), np.array(row, np.int64))
 
 
 def table(largest: Floats) -> Floats:

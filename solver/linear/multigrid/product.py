@@ -76,7 +76,7 @@ class Terms:
 
 def joined(starts: Sequence[Unsigned], lengths: Iterable[int]) -> Unsigned:
     """Returns where rows begin of several matrices, one behind the other, that have so many entries each."""
-    before = np.concatenate([[0], np.cumsum(list(lengths))]).astype(np.int64)
+    before = np.concatenate([[0], np.cumsum(list(lengths), dtype=np.int64)])
     rows = [start[:-1].astype(np.int64) + offset for start, offset in zip(starts, before, strict=False)]
     return np.append(np.concatenate(rows), before[-1]).astype(np.uint32)
 
@@ -84,7 +84,7 @@ def joined(starts: Sequence[Unsigned], lengths: Iterable[int]) -> Unsigned:
 def product(a: Sparse, b: Sparse, width: int) -> Product:
     """Returns the structure of A B for two matrices, B of `width` columns."""
     in_row = np.diff(b.start.astype(np.int64))[a.column]
-    before = np.concatenate([[0], np.cumsum(in_row)])
+    before = np.concatenate([[0], np.cumsum(in_row, dtype=np.int64)])
     slot_start = before[a.start.astype(np.int64)].astype(np.uint32)
     column, slot = np.empty((2, before[-1]), np.uint32)
     start, is_mesh = np.zeros(len(a.start), np.uint32), np.zeros(before[-1], bool)

@@ -36,14 +36,14 @@ def slots_of(a: Sparse) -> Slots:
     other block to another lane, and change no bit.
     """
     count = len(a.start) - 1
-    row = np.repeat(np.arange(count), np.diff(a.start.astype(np.int64)))
+    row = np.repeat(np.arange(count, dtype=np.int64), np.diff(a.start.astype(np.int64)))
     order = np.argsort((2 * row + ~a.is_mesh) << 32 | a.column, kind="stable")  # most rows are in order
     meshed, others = (np.bincount(row[which], minlength=count) for which in (a.is_mesh, ~a.is_mesh))
     rank = np.empty(len(row), np.int64)
-    rank[order] = np.arange(len(row)) - a.start[row].astype(np.int64)
+    rank[order] = np.arange(len(row), dtype=np.int64) - a.start[row].astype(np.int64)
     quads = -(-(REST + meshed) // BLOCKS)
     slot = np.where(a.is_mesh, REST + rank, BLOCKS * (quads[row] + rank - meshed[row]))
-    start = np.concatenate([[0], np.cumsum(quads + others)])
+    start = np.concatenate([[0], np.cumsum(quads + others, dtype=np.int64)])
     return Slots(start.astype(np.uint32), slot.astype(np.uint32))
 
 
@@ -55,7 +55,7 @@ def empty_quads(quad_start: Unsigned, slot: Unsigned, row_start: Unsigned, colum
         slot: Of every block, (b,).
         row_start, column: The blocks of each row, (n + 1,), and their columns, (b,) or more.
     """
-    rows = np.arange(len(quad_start) - 1)
+    rows = np.arange(len(quad_start) - 1, dtype=np.int64)
     quads = np.zeros((int(quad_start[-1]), WORDS), np.uint32)
     # slots that stay empty are zeros times the row itself
     quads[:, :BLOCKS] = 3 * np.repeat(rows, np.diff(quad_start.astype(np.int64)))[:, None]

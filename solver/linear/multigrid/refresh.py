@@ -205,7 +205,7 @@ def _make_work(h: Hierarchy) -> Work:
         numbers=np.zeros((len(passes.tasks), 2), np.float32),
         tasks=passes.tasks,
         rows=passes.row,
-        power_start=(draw(np.arange(3 * coarsest)).reshape(-1, 3) - 0.5).astype(np.float32),
+        power_start=(draw(np.arange(3 * coarsest, dtype=np.int64)).reshape(-1, 3) - 0.5).astype(np.float32),
         power_tasks=np.array(tasks, np.int64).reshape(-1, 3),
         power_numbers=np.full((len(tasks), 2), [0.0, 1.0], np.float32),
     )

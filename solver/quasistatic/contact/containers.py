@@ -63,8 +63,8 @@ class Containers:
             )  # fmt: skip
 
         run_in_chunks(len(points), work, PART)
-        is_used = np.arange(MOST) < counts[:, None]
-        return Places(np.repeat(np.arange(len(points)), counts), tet[is_used], weights[is_used])
+        is_used = np.arange(MOST, dtype=np.int64) < counts[:, None]
+        return Places(np.repeat(np.arange(len(points), dtype=np.int64), counts), tet[is_used], weights[is_used])
 
 
 def make_containers(model: Model, touches_itself: tuple[bool, ...]) -> Containers:

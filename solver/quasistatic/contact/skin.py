@@ -62,7 +62,7 @@ class Skin:
 
 def make_skin(model: Model, surfaces: Sequence[RenderSurface]) -> Skin:
     """Returns the surfaces of the bodies of a model, in their order, as one."""
-    starts = np.cumsum([0, *(len(surface.vertices) for surface in surfaces)])
+    starts = np.cumsum([0, *(len(surface.vertices) for surface in surfaces)], dtype=np.int64)
     tet = indices(
         np.concatenate([s.tet + np.int32(body.tets.start) for s, body in zip(surfaces, model.bodies, strict=True)])
     )
@@ -91,7 +91,7 @@ def make_skin(model: Model, surfaces: Sequence[RenderSurface]) -> Skin:
         tet=tet,
         weights=floats(np.concatenate([surface.weights for surface in surfaces]), -1, 4),
         triangles=triangles,
-        ring_start=indices(np.searchsorted(triangles.ravel()[order], np.arange(len(tet) + 1))),
+        ring_start=indices(np.searchsorted(triangles.ravel()[order], np.arange(len(tet) + 1, dtype=np.int64))),
         ring=indices(order // 3),
         island=island,
         shells=tuple(shells),

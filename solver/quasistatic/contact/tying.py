@@ -25,8 +25,8 @@ def tie(model: Model, skin: Skin, points: ContactPoints, met: Meetings) -> Ties:
         model.tets, points.tet, points.weights, skin.tet, skin.weights, skin.triangles, met.point, met.triangle,
         met.weights, nodes, coefficients, counts,
     )  # fmt: skip
-    is_used = np.arange(MOST) < counts[:, None]
-    start = np.concatenate([[0], np.cumsum(counts)])
+    is_used = np.arange(MOST, dtype=np.int64) < counts[:, None]
+    start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     return Ties(start, nodes[is_used], coefficients[is_used], met.normal)
 
 
@@ -43,7 +43,7 @@ def beside(skin: Skin, vertices: Floats, met: Meetings) -> tuple[np.ndarray, Flo
     is_zero = met.weights == 0.0
     at_edge, at_corner = np.flatnonzero(is_zero.sum(axis=1) == 1), np.flatnonzero(is_zero.sum(axis=1) == 2)
     off = np.argmax(is_zero[at_edge], axis=1)
-    rows = np.arange(len(at_edge))
+    rows = np.arange(len(at_edge), dtype=np.int64)
     side = corner[at_edge][rows, (off + 2) % 3] - corner[at_edge][rows, (off + 1) % 3]
     across = _unit(np.cross(side, met.normal[at_edge]))
     n = met.normal[at_corner]
