@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 import numpy as np
+import numpy.typing as npt
 
 from .arrays import Floats, Indices, floats, indices
 from .core_nodes import RigidCore
@@ -198,7 +199,7 @@ def _check(part: Part, volume: Floats) -> None:
         raise BadInput("tets-inverted", name=name, count=bad)
 
 
-def _per(starts: Floats, values: Sequence[float]) -> Floats:
+def _per(starts: npt.NDArray[np.int64], values: Sequence[float]) -> Floats:
     return np.repeat(np.asarray(values, np.float64), np.diff(starts))
 
 

@@ -35,7 +35,7 @@ class Topology:
     polygon_of_triangle: Indices
 
     @property
-    def next_loop(self) -> Indices:
+    def next_loop(self) -> npt.NDArray[np.int64]:
         """The corner that follows each one around its polygon, (l,)."""
         following = np.arange(1, len(self.loop_vertex) + 1, dtype=np.int64)
         following[self.polygon_start[1:] - 1] = self.polygon_start[:-1]

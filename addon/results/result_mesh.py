@@ -111,7 +111,7 @@ def _values(
     return None
 
 
-def _source_edges(mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh) -> Indices:
+def _source_edges(mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh) -> npt.NDArray[np.int64]:
     """Returns the edge of the render mesh on which each edge of the result lies, or −1."""
     found = carried.edges_on(result, source.topology)
     edges = np.full(len(mesh.edges), -1, np.int64)
@@ -120,7 +120,7 @@ def _source_edges(mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh
     return edges
 
 
-def _or_zero(values: npt.NDArray, rows: Indices) -> npt.NDArray:
+def _or_zero(values: npt.NDArray, rows: npt.NDArray[np.integer]) -> npt.NDArray:
     taken = values[np.maximum(rows, 0)].copy()
     taken[rows < 0] = 0
     return taken

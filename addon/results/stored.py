@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from ...solver.arrays import Floats, Indices
 from ...solver.errors import StorageFailed
@@ -47,7 +48,7 @@ class StoredResult:
         return np.repeat(np.arange(len(self.source_face), dtype=np.int64), np.diff(self.face_start))
 
     @property
-    def next_corner(self) -> Indices:
+    def next_corner(self) -> npt.NDArray[np.int64]:
         """The corner that follows each one around its polygon, (c,)."""
         following = np.arange(1, len(self.corners) + 1, dtype=np.int64)
         following[self.face_start[1:] - 1] = self.face_start[:-1]

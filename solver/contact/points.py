@@ -162,7 +162,7 @@ def sample_surface(vertices: Floats, triangles: Indices, spacing: float) -> tupl
     return used, floats(np.concatenate([on_edges, inside]), -1, 3), shares
 
 
-def _between(start: Floats, end: Floats, parts: Indices) -> tuple[Floats, Indices]:
+def _between(start: Floats, end: Floats, parts: Indices) -> tuple[Floats, npt.NDArray[np.int64]]:
     """Returns the points that cut each segment into equal parts, and the segment of each."""
     segment = np.repeat(np.arange(len(parts), dtype=np.int64), parts - 1)
     number = (

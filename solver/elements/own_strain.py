@@ -16,6 +16,7 @@ Source: Nesme, Payan and Faure 2005, (1) and section 3.1.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Floats, Indices
 from ..geometry.chunks import run_ranges
@@ -44,7 +45,7 @@ def own_strain(model: Model, tets: slice, x: Floats) -> Floats:
     return NO_STRAIN
 
 
-def relax_cores(model: Model, which: Indices, e: Floats) -> None:
+def relax_cores(model: Model, which: npt.NDArray[np.integer], e: Floats) -> None:
     """Takes the strain of tets of rigid cores to be none, also where the method takes a turn for strain.
 
     Args:

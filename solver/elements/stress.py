@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Floats, Indices
 from ..jit import kernel
@@ -53,7 +54,7 @@ def elastic_stress(model: Model, x: Floats, which: Indices | None = None) -> tup
     return stress, largest
 
 
-def _by_own_strain(model: Model, method: Method, which: Indices, x: Floats) -> tuple[Floats, Floats]:
+def _by_own_strain(model: Model, method: Method, which: npt.NDArray[np.integer], x: Floats) -> tuple[Floats, Floats]:
     """Returns the same of some tets of a body with a strain of its own, (k, 6) and (k,)."""
     e, R = measured(method, x, model.tets[which], model.Dm_inverse[which])
     relax_cores(model, which, e)

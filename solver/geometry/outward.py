@@ -11,6 +11,7 @@ What is done, and what is left alone:
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices
 from ..late_dataclass import dataclass
@@ -98,7 +99,7 @@ def _volumes(surface: Surface, welded: Indices, shell: Indices, count: int) -> F
     return volumes.astype(np.float64)
 
 
-def _outer_shells(surface: Surface, shell: Indices, count: int, volume: Floats) -> Indices:
+def _outer_shells(surface: Surface, shell: Indices, count: int, volume: Floats) -> npt.NDArray[np.int64]:
     """Returns the smallest shell around each shell, -1 where there is none, (count,)."""
     outer = np.full(count, -1, np.int64)
     if count < 2:

@@ -39,7 +39,7 @@ def means_of(levels: Levels, tets: Indices, Dm_inverse: Floats, volume: Floats) 
     """
     count, per = len(levels.coarse_tets), levels.per_coarse
     # all coarse tets fall apart as one does
-    pattern, of_one = refined(np.arange(4, dtype=np.int64).reshape(1, 4), 4, levels.count)
+    pattern, of_one = refined(np.arange(4, dtype=np.int32).reshape(1, 4), 4, levels.count)
     shares = nodes_of(of_one, np.eye(4))  # of the coarse functions, (q + inner, 4)
     is_outer = shares.min(axis=1) == 0.0
     _, first = np.unique(pattern, return_index=True)

@@ -8,6 +8,7 @@ connected lost faces are one part, told if it reaches `VERY_FAR` somewhere (of a
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Bools, Floats, Indices
 from ..geometry.bvh import Bvh
@@ -77,7 +78,7 @@ def _the_largest(parts: list[LostPart]) -> tuple[LostPart, ...]:
     return (*parts[: MOST_NAMED - 1], LostPart(f"{len(rest)} smaller parts", min(needed, default=0.0)))
 
 
-def _lost_faces(surface: Surface, is_far: Bools, is_lost_piece: Bools, shell: Indices) -> Indices:
+def _lost_faces(surface: Surface, is_far: Bools, is_lost_piece: Bools, shell: Indices) -> npt.NDArray[np.int64]:
     """Returns the lost part that each face belongs to, -1 for faces that are not lost, (t,).
 
     A lost piece is one part; other lost faces are grouped with those that they share an edge with.

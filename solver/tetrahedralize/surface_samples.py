@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Floats, Indices
 from ..embedding import closest_tets
@@ -27,7 +28,7 @@ class SurfaceSamples:
     """
 
     points: Floats
-    face: Indices
+    face: npt.NDArray[np.int64]
     tet: Indices
     distance: Floats
 
@@ -39,7 +40,7 @@ def sample_surface(surface: Surface, filling: Filling, tet_size: float) -> Surfa
     return SurfaceSamples(points, face, found.tet, found.distance)
 
 
-def spread_over_faces(corners: Floats, spacing: float) -> tuple[Floats, Indices]:
+def spread_over_faces(corners: Floats, spacing: float) -> tuple[Floats, npt.NDArray[np.int64]]:
     """Returns points of triangles, (k, 3), and the triangle of each, (k,): rows that shrink towards one corner.
 
     Args:
