@@ -8,7 +8,6 @@ but identifiers, and nothing is left in the file: an undo, a deleted object or a
 from __future__ import annotations
 
 import math
-import os
 import shutil
 import time as clock
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from pathlib import Path
 import bpy
 
 from ..solver.cache import layout
-from ..solver.disk import PART, named_errors
+from ..solver.disk import PART, named_errors, remove_folder, rename
 from ..solver.errors import BadInput
 from ..solver.scene import Scene
 from ..solver.tracks import TrackWriter
@@ -144,8 +143,8 @@ def _make_folder(folder: Path) -> list[Path]:
 def _replace(part: Path, target: Path) -> None:
     """Puts a finished folder where another one may be, which is away only between two renames."""
     old = target.with_name(target.name + layout.OLD)
-    shutil.rmtree(old, ignore_errors=True)
+    remove_folder(old)
     if target.exists():
-        os.replace(target, old)
-    os.replace(part, target)
+        rename(target, old)
+    rename(part, target)
     shutil.rmtree(old, ignore_errors=True)

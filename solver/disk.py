@@ -6,17 +6,27 @@ from __future__ import annotations
 import errno
 import io
 import os
+import shutil
 import time as clock
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .errors import StorageFailed
 
 PART = ".part"
+# On Windows a file that some program has open can be neither replaced nor deleted. Most look at a file for a moment:
+# search, backup, the hunt for viruses, Blender itself.
+OPEN_FILES_STAY = os.name == "nt"
+LONGEST_HOLD = 10.0  # [s]
+LOOK_AGAIN = 0.05  # [s]
+LONGEST_PATH = 247  # [characters], with which every Windows still makes a folder; a file may have 259
+_IN_USE = {1224}  # Windows' number of an error: a file that is mapped into memory
+
+Result = TypeVar("Result")
 
 # Windows' own numbers come as errno too: Python maps ERROR_DISK_FULL to ENOSPC, ERROR_WRITE_PROTECT to EACCES.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -33,21 +43,43 @@ _GONE = {
 }
 
 
+class FileHeld(PermissionError):
+    """Another program keeps a file from being replaced, deleted or opened."""
+
+
+class FileReadOnly(PermissionError):
+    """A file is marked as read-only, which keeps it from being replaced, deleted or written on Windows."""
+
+
 @contextmanager
 def named_errors(folder: Path) -> Iterator[None]:
     """Turns what the operating system says about `folder` into a failure with words.
 
     Raises:
-        StorageFailed: The disk is full or read-only, the folder is not allowed or gone, or it failed otherwise.
+        StorageFailed: The disk is full or read-only, the folder is not allowed or gone, a file is held by another
+            program, read-only or its path too long, or it failed otherwise.
     """
     try:
         yield
     except OSError as problem:
-        kind = _kind(problem.errno)
-        raise StorageFailed(kind, path=str(folder), problem=problem.strerror or str(problem)) from problem
+        kind, file = _kind(problem)
+        path = str(folder) if file is None else file
+        raise StorageFailed(kind, path=path, problem=problem.strerror or str(problem)) from problem
 
 
-def _kind(number: int | None) -> str:
+def _kind(problem: OSError) -> tuple[str, str | None]:
+    """Returns the kind of a failure, and the file that it is about where the folder would not tell enough."""
+    file = os.fspath(problem.filename) if isinstance(problem.filename, str | os.PathLike) else None
+    if isinstance(problem, FileHeld):
+        return "file-held", file
+    if isinstance(problem, FileReadOnly):
+        return "file-read-only", file
+    if problem.errno == errno.ENOENT and OPEN_FILES_STAY and file and len(os.path.abspath(file)) > LONGEST_PATH:
+        return "path-too-long", file
+    return _kind_of_number(problem.errno), None
+
+
+def _kind_of_number(number: int | None) -> str:
     if number in _FULL:
         return "disk-full"
     if number == errno.EROFS:
@@ -66,7 +98,7 @@ def write_whole(path: Path, data: bytes, is_durable: bool = True) -> None:
     """
     part = path.with_name(path.name + PART)
     try:
-        file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
+        file = open_patiently(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             write_all(file, data)
             if is_durable:
@@ -80,8 +112,8 @@ def write_whole(path: Path, data: bytes, is_durable: bool = True) -> None:
 
 
 def rename(part: Path, path: Path, is_durable: bool = True) -> None:
-    """Puts a file into its place, where another may be."""
-    _patiently(lambda: os.replace(part, path))
+    """Puts a file or a folder into its place, where another file may be."""
+    patiently(lambda: os.replace(part, path), path, part)
     if is_durable:
         sync_folder(path.parent)
 
@@ -91,7 +123,7 @@ def sync_all(folder: Path) -> None:
     if not folder.is_dir():
         return
     for path in sorted(folder.iterdir()):
-        file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        file = open_patiently(path, os.O_RDWR)
         try:
             os.fsync(file)
         finally:
@@ -129,14 +161,50 @@ def npz_bytes(arrays: Mapping[str, Any]) -> bytes:
 
 def remove(path: Path) -> None:
     """Deletes a file that may be gone already."""
-    _patiently(lambda: path.unlink(missing_ok=True))
+    patiently(lambda: path.unlink(missing_ok=True), path)
 
 
-def _patiently(call: Callable[[], None]) -> None:
-    """Calls; on Windows again for a second, since whoever just reads a file keeps it from being replaced."""
-    for _ in range(20 if os.name == "nt" else 0):
+def remove_folder(folder: Path) -> None:
+    """Deletes a folder with all that is in it, which may be gone already."""
+    for parent, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            remove(Path(parent, name))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def open_patiently(path: Path, flags: int) -> int:
+    """Returns a file descriptor for bytes of a file that another program may have open for a moment."""
+    return patiently(lambda: os.open(path, flags | getattr(os, "O_BINARY", 0), 0o666), path)
+
+
+def patiently(call: Callable[[], Result], *paths: Path) -> Result:
+    """Returns what a call returns that opens, replaces or deletes `paths`.
+
+    Where open files stay, it is tried again while another program has one of them open.
+
+    Raises:
+        FileHeld: Another program had a file open for longer than `LONGEST_HOLD`.
+        FileReadOnly: A file is read-only.
+        OSError: It failed for another reason.
+    """
+    if not OPEN_FILES_STAY:
+        return call()
+    until = clock.monotonic() + LONGEST_HOLD
+    while True:
         try:
             return call()
-        except PermissionError:
-            clock.sleep(0.05)
-    call()
+        except OSError as problem:
+            there = [path for path in paths if path.exists()]
+            if not there or not (isinstance(problem, PermissionError) or _winerror(problem) in _IN_USE):
+                raise
+            for path in there:
+                if path.is_file() and not os.access(path, os.W_OK):
+                    raise FileReadOnly(errno.EACCES, problem.strerror, str(path)) from problem
+            if clock.monotonic() > until:
+                raise FileHeld(errno.EACCES, problem.strerror, str(there[0])) from problem
+        clock.sleep(LOOK_AGAIN)
+
+
+def _winerror(problem: OSError) -> int | None:
+    """Returns Windows' own number of an error, which no other system has."""
+    return getattr(problem, "winerror", None)

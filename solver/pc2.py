@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from .disk import PART, rename, write_all
+from .disk import PART, open_patiently, patiently, remove, rename, write_all
 from .late_dataclass import dataclass
 
 SIGNATURE = b"POINTCACHE2\0"
@@ -94,7 +94,7 @@ class Pc2Writer:
         """Opens `path` to go on with what its head counts, or begins an empty file."""
         self.path = path
         self.vertices = vertices
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        self._file = open_patiently(path, os.O_RDWR | os.O_CREAT)
         try:
             self.samples, there = self._begun(start, rate)
             self._written = self.samples
@@ -158,7 +158,7 @@ class WholePc2:
         self._part = path.with_name(path.name + PART)
         self._head = (SIGNATURE, VERSION, vertices, start, rate)
         self._samples = 0
-        self._file = open(self._part, "wb", buffering=1 << 20)
+        self._file = patiently(lambda: open(self._part, "wb", buffering=1 << 20), self._part)
         self._file.write(_HEAD.pack(*self._head, 0))
 
     def append(self, sample: npt.NDArray[np.float32]) -> None:
@@ -183,4 +183,4 @@ class WholePc2:
             self._file.close()
         except OSError:
             pass  # what could not be written need not be
-        self._part.unlink(missing_ok=True)
+        remove(self._part)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...solver import pc2
 from ...solver.cache import CacheHead, layout
-from ...solver.disk import PART, named_errors
+from ...solver.disk import PART, named_errors, rename
 from ...solver.errors import StorageFailed
 from ..attributes.playing import VERTEX
 from . import result_objects
@@ -86,4 +86,4 @@ def _write(path: Path, data: bytes) -> None:
     part = path.with_name(path.name + PART)
     with named_errors(path.parent):
         part.write_bytes(data)
-        part.replace(path)
+        rename(part, path, is_durable=False)

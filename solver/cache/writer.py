@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..disk import PART, named_errors, npz_bytes, remove, write_whole
+from ..disk import PART, named_errors, npz_bytes, patiently, remove, write_whole
 from ..errors import StorageFailed
 from ..pc2 import Pc2Writer
 from . import layout
@@ -225,7 +225,8 @@ class CacheWriter:
             pass
 
     def _report(self, report: Mapping[str, Any]) -> None:
-        with open(self.folder / layout.REPORT_FILE, "a", encoding="utf-8", newline="\n") as file:
+        path = self.folder / layout.REPORT_FILE
+        with patiently(lambda: open(path, "a", encoding="utf-8", newline="\n"), path) as file:
             file.write(json.dumps(report) + "\n")
 
     def _thin_resume_points(self, newest: int, interval: int) -> None:

@@ -56,6 +56,18 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "folder-read-only": ("{path} lies on a drive that cannot be written.", "Choose another cache folder."),
     "folder-not-allowed": ("Sinew is not allowed to write {path}.", "Change its permissions or choose another folder."),
+    "file-held": (
+        "Another program keeps {path} from being changed; Sinew tried for 10 seconds.",
+        "Close that program, or wait until it is done, then do this again.",
+    ),
+    "file-read-only": (
+        "{path} is marked as read-only.",
+        "Remove that mark in the properties of the file, or choose another folder.",
+    ),
+    "path-too-long": (
+        "The path {path} is longer than Windows allows here (about 250 characters).",
+        "Choose a folder with a shorter path, or a shorter name for the body.",
+    ),
     "folder-gone": (
         "{path} is not there any more ({problem}); what was baked so far is as safe as its drive.",
         "Connect the drive again, then resume the bake.",
