@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import stat
@@ -18,6 +19,9 @@ from sinew.solver.disk import named_errors, remove, remove_folder, rename, write
 from sinew.solver.errors import StorageFailed
 
 ON_WINDOWS = pytest.mark.skipif(os.name != "nt", reason="open files stay on Windows only")
+# Wine replaces files that are read-only, and renames folders with open files in them
+IS_WINE = os.name == "nt" and hasattr(ctypes.windll.ntdll, "wine_get_version")  # type: ignore[attr-defined]
+NOT_ON_WINE = pytest.mark.skipif(os.name != "nt" or IS_WINE, reason="Windows does this, Wine does not")
 
 
 class Clock:
@@ -127,7 +131,7 @@ def test_a_folder_goes_with_all_that_is_in_it(tmp_path: Path) -> None:
 
 
 @ON_WINDOWS
-@pytest.mark.parametrize("act", ["replace", "remove", "rename the folder"])
+@pytest.mark.parametrize("act", ["replace", "remove", pytest.param("rename the folder", marks=NOT_ON_WINE)])
 def test_another_program_has_it_open_for_a_moment(tmp_path: Path, act: str) -> None:
     """The other one lets go when it has seen that this one tries: the part beside the file is there."""
     folder = tmp_path / "folder"
@@ -167,7 +171,7 @@ def test_another_program_has_it_open_for_a_moment(tmp_path: Path, act: str) -> N
         assert not path.exists()
 
 
-@ON_WINDOWS
+@NOT_ON_WINE
 def test_a_read_only_file_stays(tmp_path: Path) -> None:
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
