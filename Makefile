@@ -7,7 +7,7 @@ ARGS ?=
 # tests run in so many processes; one that is done takes over half of what another has left
 PROCESSES ?= 2
 
-.PHONY: help environment demo test validate papers bench lint types zip test-installed test-window clean
+.PHONY: help environment demo test validate papers bench lint types zip test-installed test-window test-windows clean
 
 help:
 	@echo "make demo            build the demo scenes, bake one, render it"
@@ -19,6 +19,7 @@ help:
 	@echo "make zip             the extension, one zip per system and Blender (ARGS=--help for less)"
 	@echo "make test-installed  the zip installed in Blender 4.5, 5.0 and, with Python 3.13, 5.2 without a window"
 	@echo "make test-window     the zip in a real Blender window, with the mouse (root, Debian)"
+	@echo "make test-windows    the zip for Windows on Windows' own Python, by Wine (root, Debian)"
 	@echo "make clean           remove what was built; the environment stays"
 
 environment:
@@ -66,6 +67,9 @@ test-installed: environment
 
 test-window: environment
 	tests/window/run.sh
+
+test-windows: environment
+	tests/windows/run.sh
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache
