@@ -196,3 +196,21 @@ def test_a_vanished_drive(tmp_path: Path) -> None:
     assert caught.value.kind == "folder-gone"
     writer.close()
     assert CacheReader(tmp_path / "elsewhere").baked() == (5, 9)
+
+
+def test_a_file_that_cannot_be_synced_leaves_none_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows neither replaces nor deletes what is open."""
+    writer = start(tmp_path, 8)
+    files = [play._file for play in writer._play.values()]
+    with monkeypatch.context() as patch:
+
+        def refuse(_: int) -> None:
+            raise OSError(errno.EIO, "Input/output error")
+
+        patch.setattr(disk.os, "fsync", refuse)
+        with pytest.raises((StorageFailed, OSError)):
+            writer.close()
+    assert len(files) == 2
+    for file in files:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(file)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -243,11 +243,10 @@ class CacheWriter:
                 remove(path)
 
     def _close_play(self) -> None:
-        try:
-            for play in self._play.values():
-                play.close()
-        finally:
-            self._play = {}
+        play, self._play = self._play, {}
+        with ExitStack() as closing:  # all of them, also where one fails: Windows keeps files that are open
+            for file in reversed(play.values()):
+                closing.callback(file.close)
 
 
 def free_space(folder: Path) -> int:
