@@ -34,6 +34,7 @@ from .lips import parted
 from .materials.elastic import youngs_modulus
 from .method import BY_NEWTON, HIERARCHICAL, Method, as_read, tets_per_tet
 from .model import Model, Part, make_model
+from .own_weight import weight_warnings
 from .pins import BodyPins, make_pins
 from .plastic import make_plastic
 from .reshaped import make_reshaped
@@ -47,6 +48,7 @@ from .tetrahedralize.given import given_tets
 from .tetrahedralize.refine import refine
 from .tetrahedralize.tet_mesh import TetMesh
 from .tracks import TrackReader
+from .weight_pressure import with_volume_kept
 
 OnStage = Callable[[str, str], None]
 
@@ -85,6 +87,7 @@ def build(
     model = _with_painted_flesh(scene, meshes, model)
     colliders = _of_bodies(colliders, scene, model)
     gravity = floats(gravity_at(scene, tracks, scene.settings.begin), 3)
+    model = with_volume_kept(scene.bodies, model, gravity)
 
     bodies, pins, points = [], [], []
     for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
@@ -98,7 +101,8 @@ def build(
         if stored is not None:  # never found again by position
             bound.tet[:count], bound.weights[:count] = stored[body.key][1].tet, stored[body.key][1].weights
         binding = Binding(bound.tet[:count].copy(), bound.weights[:count].copy())
-        warnings = (*filling(body, surface, mesh), *heat_warnings(body, scene, tracks, mesh.report.tet_size))
+        by_heat = heat_warnings(body, scene, tracks, mesh.report.tet_size)
+        warnings = (*filling(body, surface, mesh), *weight_warnings(body, gravity), *by_heat)
         bodies.append(BuiltBody(body.key, body.name, mesh, binding, model.bodies[number], warnings))
         touching = np.concatenate([used, np.arange(count, count + len(extra), dtype=np.int64)])
         points.append(_contact_points(model, number, bound, touching, area, gravity, mesh.report.tet_size))

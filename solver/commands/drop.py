@@ -18,7 +18,7 @@ from ..errors import BadInput, SinewError
 from ..presets import DEFAULT, PRESETS, Preset
 from ..scene import Fracture, Meshing, Plasticity, Settings
 from ..stop_request import StopRequest
-from .simulate import say
+from .simulate import say, warnings_in
 
 if TYPE_CHECKING:
     from ..geometry.surface import Surface
@@ -31,6 +31,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("mesh", type=Path, metavar="IN", help="a file of a mesh or of tets, in metres, z up")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for NAME.pc2 and report.json")
     parser.add_argument("--preset", default=DEFAULT, metavar="NAME", help=", ".join(PRESETS).lower())
+    parser.add_argument("--youngs-modulus", type=float, metavar="PA", help="stiffness, instead of the preset's")
     parser.add_argument("--height", type=float, metavar="M", help="of the lowest point; half the size without it")
     parser.add_argument("--seconds", type=float, default=2.0, metavar="S", help="how long (2)")
     parser.add_argument("--fps", type=float, default=24.0, metavar="N", help="frames per second (24)")
@@ -67,17 +68,20 @@ def run(options: argparse.Namespace) -> int:
     name = options.mesh.stem
     meshing = Meshing(options.method, divisions=options.divisions)
     shape, notes = _read(options.mesh)
-    scene = drop_scene(name, shape, preset.material, meshing, options.height, settings, options.simulated_scale)
+    material = replace(preset.material, **_given(youngs_modulus=options.youngs_modulus))
+    scene = drop_scene(name, shape, material, meshing, options.height, settings, options.simulated_scale)
     body = replace(scene.bodies[0], plasticity=_plasticity(options, preset), fracture=_fracture(options, preset))
     scene = replace(scene, bodies=(body,))
     cache = options.out / f"{name}.sinew"
     with named_errors(options.out):
         scene.save(cache / "scene")
     seconds: list[float] = []
+    warnings: list[Mapping[str, Any]] = []
 
     def hear(event: Mapping[str, Any]) -> None:
         if event.get("event") == "frame" and event["frame"] > settings.frame_start:
             seconds.append(event["seconds"])
+        warnings.extend(warnings_in(event))
         options.emit(event)
         if not options.json:
             say(event)
@@ -86,7 +90,8 @@ def run(options: argparse.Namespace) -> int:
         hear({"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step})
     simulate(cache, hear, stop, on_stopped=stop.take, threads=options.threads)
     reader = CacheReader(cache)
-    report = {"mesh": options.mesh.name, "preset": preset.key, **drop_report(reader, seconds, settings.substeps)}
+    told = drop_report(reader, seconds, settings.substeps)
+    report = {"mesh": options.mesh.name, "preset": preset.key, **told, "warnings": warnings}
     with named_errors(options.out):
         shutil.copyfile(reader.play_path(KEY), options.out / f"{name}.pc2")
         write_whole(options.out / "report.json", json.dumps(report, indent=1).encode())

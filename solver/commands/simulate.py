@@ -74,8 +74,6 @@ def say(event: Mapping[str, Any]) -> None:
             print(f"{event['stage']} {event['body']}", flush=True)
         case "built":
             print(f"{event['tets']} tets", flush=True)
-            for warning in (w for body in event["bodies"] for w in body["warnings"]):
-                print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)
         case "frame":
             words = f"frame {event['frame']} of {event['frame_end']}: {event['seconds']:.3f} s"
             words += f", {event['iterations']} iterations, {residual_words(event)}"
@@ -84,10 +82,18 @@ def say(event: Mapping[str, Any]) -> None:
             print(f"finishing {event['body']}", flush=True)
         case "finished":
             say_results(event["results"])
-        case "warning":
-            print(f"warning: {event['sentence']} {event['next_step']}", flush=True)
         case "done":
             print(f"{event['frames']} frames in {event['seconds']:.1f} s{_what_is_left(event)}", flush=True)
+    for warning in warnings_in(event):
+        print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)
+
+
+def warnings_in(event: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Returns kind, sentence and next step of what an event warns of."""
+    told = [event] if event.get("event") == "warning" else []
+    if event.get("event") == "built":
+        told = [warning for body in event["bodies"] for warning in body["warnings"]]
+    return [{name: warning[name] for name in ("kind", "sentence", "next_step")} for warning in told]
 
 
 def say_results(results: Sequence[Mapping[str, Any]]) -> None:

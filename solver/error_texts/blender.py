@@ -39,10 +39,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Gravity in "{name}" is {gravity} m/s², since a Blender unit is {scale} m.',
         "Set 9.81 m/s² in Scene Properties > Gravity for motion at the scene's true size.",
     ),
-    "collapses": (
-        '"{name}" is too soft for its size: its weight presses on its foot with {times} times its stiffness.',
-        "Raise Stiffness to {stiffness} Pa, or set Simulated Size to {size}.",
-    ),
     "hangs-far": (
         '"{name}" is so soft that it may hang far off its bones or pins, and its poses may not be found: '
         "where it is thickest, its weight is {times} times its stiffness.",

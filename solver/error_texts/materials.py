@@ -11,6 +11,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         'There is no way called "{extension}" to go on below the compression threshold {threshold}.',
         "Choose constant, linear, smooth or none, and a threshold above 0 and up to 1.",
     ),
+    # own weight
+    "collapses": (
+        '"{name}" is too soft for its size and sags into a pancake: its weight presses on its foot with {times} times '
+        "its stiffness.",
+        "Raise Stiffness to {stiffness} Pa (--youngs-modulus {pascals}), or set Simulated Size to {size} "
+        "(--simulated-scale {scale}).",
+    ),
     # plastic flow and creep
     "plastic-law": (
         '"{name}" is to flow by a law called "{law}", which does not exist.',

@@ -9,6 +9,7 @@ out in place of two or three.
 
 The modulus of that pressure is the bulk modulus κ, and rises, as the stiffness falls or with the strain that has
 flowed, to the least one that a melt has, where that is more: what flows like a liquid is pressed together as little.
+Bodies that are too soft to stand have such a pressure without heat (`weight_pressure.py`), with κ as their bulk modulus.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ def softened(model: Model, by_heat: Factors, flowed: Floats) -> tuple[Floats, Fl
     """
     mu, lam, kappa = np.empty((3, model.tet_count))
     by_volume = soften(
-        model.mu, model.lam, by_heat.stiffness, by_heat.melted, by_heat.is_heated, by_heat.least_bulk, flowed,
-        mu, lam, kappa,
+        model.mu, model.lam, model.pressure_modulus, by_heat.stiffness, by_heat.melted, by_heat.is_heated,
+        by_heat.least_bulk, flowed, mu, lam, kappa,
     )  # fmt: skip
     return mu, lam, kappa if by_volume else np.zeros(0)
 
 
 @kernel()
-def soften(mu, lam, stiffness, melted, is_heated, least_bulk, flowed, soft_mu, soft_lam, kappa):
+def soften(mu, lam, pressure, stiffness, melted, is_heated, least_bulk, flowed, soft_mu, soft_lam, kappa):
     """Writes what `softened` returns, and returns whether any tet has a pressure by volume.
 
     Up to a factor f of one on Young's modulus E the bulk modulus κ = λ + 2μ/3 stays, and with E' = f E the shear
@@ -58,6 +59,8 @@ def soften(mu, lam, stiffness, melted, is_heated, least_bulk, flowed, soft_mu, s
             E = f * 9.0 * bulk * mu[tet] / (3.0 * bulk + mu[tet])
             soft_mu[tet] = 3.0 * bulk * E / (9.0 * bulk - E)
             soft_lam[tet] = bulk - 2.0 / 3.0 * soft_mu[tet]
+        if len(pressure) > 0 and pressure[tet] > 0.0:
+            kappa[tet], found = bulk, True
         if is_heated[tet] and (melted[tet] or f < 1.0 or strain > 0.0):
             softness = 1.0 if melted[tet] else max(1.0 - f, min(strain / LIQUID, 1.0))
             kappa[tet] = bulk + softness * max(least_bulk[tet] - bulk, 0.0)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pressure by volume of bodies that are too soft to stand: they keep their volume under their own weight.
+
+The corotational law holds for strains of some tenths. Beyond, weight presses tets flat and turns them inside out: a
+cube of jelly two metres high came down to 1 % of its volume. So a body whose foot is strained by more than
+`UPRIGHT_STRAIN` resists changes of its volume itself (`elements/volume_pressure.py`), with the bulk modulus of the
+softest body that stands upright with the same weight ρ g H per area and Poisson's ratio ν:
+
+    κ = ρ g H / (3 (1 − 2ν) UPRIGHT_STRAIN)
+
+Its shear modulus stays, so it sags into a pancake of its own volume. What weight takes of the volume depends on ν
+alone: 2.5 % at 0.45 while the body is as high as it was made, and less the flatter it lies. At the bound κ is that of
+the material, so nothing jumps there, and stiffer bodies have no pressure. H is that of the first frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .arrays import Floats
+from .method import NEAREST, POLAR
+from .model import Model
+from .own_weight import foot_strain
+from .scene import Body
+
+UPRIGHT_STRAIN = 1.0 / 6.0  # at the foot, up to which the corotational law keeps the volume
+
+
+def with_volume_kept(bodies: Sequence[Body], model: Model, gravity: Floats) -> Model:
+    """Returns the model in which bodies that weight would press flat resist changes of their volume itself.
+
+    Args:
+        bodies: As asked for, in the model's order.
+        model: All bodies, at rest.
+        gravity: At the first frame [m/s²], (3,).
+    """
+    kappa = np.zeros(model.tet_count)
+    for body, own in zip(bodies, model.bodies, strict=True):
+        strain = foot_strain(body, model.X[own.nodes], gravity)
+        if strain > UPRIGHT_STRAIN and _can_have_pressure(body):
+            mu, lam = model.mu[own.tets], model.lam[own.tets]
+            kappa[own.tets] = (lam + 2.0 / 3.0 * mu) * (strain / UPRIGHT_STRAIN)
+    if not kappa.any():
+        return model
+    lam = np.where(kappa > 0.0, kappa - 2.0 / 3.0 * model.mu, model.lam)
+    return replace(model, lam=lam, pressure_modulus=kappa)
+
+
+def _can_have_pressure(body: Body) -> bool:
+    """Whether nothing else bears the body, or says how it resists changes of volume.
+
+    Flesh has laws with a volume of its own; a core holds what hangs on it; a shape with its sag in it is borne by the
+    stress at rest; the additive law of plasticity does not keep volume; the other methods are as their papers have them.
+    """
+    method, plasticity = body.method, body.plasticity
+    is_polar = method.name == POLAR and method.rotation == NEAREST
+    is_additive = plasticity is not None and plasticity.law == "additive"
+    return is_polar and body.flesh is None and body.core is None and not body.gravity_in_shape and not is_additive
