@@ -19,9 +19,9 @@ COLLAPSE_STRAIN = 0.4  # at the foot, from which on a body sags into a pancake
 SAG_STRAIN = 0.1  # at the foot, of a body that sags visibly and keeps its shape
 
 
-def foot_strain(body: Body, places: Floats, gravity: Floats) -> float:
-    """Returns ρ g H / E of a body that lies at `places` [m], (n, 3), with gravity [m/s²], (3,)."""
-    drop = float(np.ptp(places @ gravity))  # g H, since gravity need not be along an axis
+def foot_strain(body: Body, gravity: Floats) -> float:
+    """Returns ρ g H / E of a body as it lies at the first frame, with gravity [m/s²], (3,)."""
+    drop = float(np.ptp(body.vertices @ gravity))  # g H, since gravity need not be along an axis
     return body.material.density * drop * body.simulated_scale / body.material.youngs_modulus
 
 
@@ -30,7 +30,7 @@ def weight_warnings(body: Body, gravity: Floats) -> list[SinewError]:
 
     Flesh hangs on its bones, and a body with a rigid core is held by it.
     """
-    strain = foot_strain(body, body.vertices, gravity)
+    strain = foot_strain(body, gravity)
     if body.flesh is not None or body.core is not None or not strain > COLLAPSE_STRAIN:
         return []
     scale = two_digits(body.simulated_scale * SAG_STRAIN / strain)

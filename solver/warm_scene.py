@@ -15,11 +15,13 @@ from .heat import plasticity_of
 from .method import DEFAULT, SAG, SWITCHES, as_read, not_for
 from .rigid_core_settings import Core
 from .scene import LAWS, Body, Collider, Fracture, Heat, HeatSource, Material, Meshing, Plasticity, Scene, Settings
+from .weight_pressure import has_weight_pressure
 
 SPACING = 3.0  # between the small cubes, whose side is 1
 GAP = 0.05  # between two cubes of a body
 MOLTEN = Heat(temperature=100.0, melting_point=60.0)
 SQUASHY = Material(poisson_ratio=0.49)
+SOFT = Material(youngs_modulus=1.0e3)  # cannot stand one metre high
 
 
 def everything() -> Scene:
@@ -34,6 +36,7 @@ def everything() -> Scene:
         for method, law in zip(methods, laws, strict=True)
     )
     breaking = dataclasses.replace(plain, key="breaking", fracture=Fracture(), heat=MOLTEN)
+    soft = dataclasses.replace(plain, key="soft", gravity_in_shape=False, material=SOFT)
     flesh = [
         dataclasses.replace(plain, key=f"flesh-{number}", flesh=kind, gravity_in_shape=False, material=material)
         for number, (kind, material) in enumerate(
@@ -46,7 +49,7 @@ def everything() -> Scene:
     ]
     bones = (Bone("m", "m", vertices, triangles), Bone("l", "l", vertices[:2], triangles[:0], stiffness=100.0))
     colliders = (Collider("p", "p", "plane"), Collider("m", "m", "mesh"))
-    return Scene((*bodies, breaking, *flesh), colliders, heat_sources=(_source(True),), bones=bones)
+    return Scene((*bodies, breaking, soft, *flesh), colliders, heat_sources=(_source(True),), bones=bones)
 
 
 def falling() -> Scene:
@@ -76,6 +79,7 @@ def features(scene: Scene) -> str:
     found |= {"heat source mesh" if len(source.triangles) else "heat source" for source in scene.heat_sources}
     found |= {_flesh_words(b) for b in scene.bodies if b.flesh is not None}
     found |= {_method_words(b) for b in scene.bodies if _method_words(b)}
+    found |= {"weight pressure" for b in scene.bodies if _is_soft(b, scene)}
     found |= {"core" for b in scene.bodies if b.core is not None}
     found |= {f"bone {_bone_words(bone)}" for bone in scene.bones}
     found |= {"touching"} if touches(scene) else set()
@@ -85,7 +89,7 @@ def features(scene: Scene) -> str:
 
 def small(scene: Scene) -> Scene:
     """Returns a scene of a few tets with the same features, every body resting on every collider."""
-    kinds = {_kind(b): b for b in reversed(scene.bodies)}
+    kinds = {(*_kind(b), _is_soft(b, scene)): b for b in reversed(scene.bodies)}
     bodies = []
     for number, kind in enumerate(sorted(kinds)):
         vertices, triangles = _twoboxes(np.array([SPACING * number, 0.0, 1.0e-4]))
@@ -99,7 +103,8 @@ def small(scene: Scene) -> Scene:
         if kind[7]:  # one half of it
             low = vertices[:, 0] < vertices[:, 0].mean()
             body = dataclasses.replace(body, core=Core(0.0, low.astype(np.float64)))
-        bodies.append(_resisting(_as_flesh(_pinned(body, scene), kinds[kind]), kinds[kind]))
+        body = _resisting(_as_flesh(_pinned(body, scene), kinds[kind]), kinds[kind])
+        bodies.append(dataclasses.replace(body, material=SOFT, gravity_in_shape=False) if kind[8] else body)
     colliders = [_collider(shape, len(bodies)) for shape in sorted({c.shape for c in scene.colliders})]
     sources = tuple(_source(is_mesh) for is_mesh in sorted({len(s.triangles) > 0 for s in scene.heat_sources}))
     bones = tuple(_bone(words, bodies) for words in sorted({_bone_words(bone) for bone in scene.bones}))
@@ -111,6 +116,11 @@ def _kind(body: Body) -> tuple[str, int, str, bool, bool, str, str, bool]:
     has = body.fracture is not None, body.heat is not None
     words = _flesh_words(body), _method_words(body)
     return body.meshing.method, body.meshing.interior_size, _law(body), *has, *words, body.core is not None
+
+
+def _is_soft(body: Body, scene: Scene) -> bool:
+    """Whether a body keeps its volume by a pressure; where gravity is animated, as the settings have it."""
+    return has_weight_pressure(body, np.asarray(scene.settings.gravity))
 
 
 def _method_words(body: Body) -> str:

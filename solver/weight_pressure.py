@@ -26,6 +26,7 @@ from .model import Model
 from .own_weight import foot_strain
 from .scene import Body
 
+ADDITIVE = "additive"
 UPRIGHT_STRAIN = 1.0 / 6.0  # at the foot, up to which the corotational law keeps the volume
 
 
@@ -39,23 +40,23 @@ def with_volume_kept(bodies: Sequence[Body], model: Model, gravity: Floats) -> M
     """
     kappa = np.zeros(model.tet_count)
     for body, own in zip(bodies, model.bodies, strict=True):
-        strain = foot_strain(body, model.X[own.nodes], gravity)
-        if strain > UPRIGHT_STRAIN and _can_have_pressure(body):
-            mu, lam = model.mu[own.tets], model.lam[own.tets]
-            kappa[own.tets] = (lam + 2.0 / 3.0 * mu) * (strain / UPRIGHT_STRAIN)
+        if has_weight_pressure(body, gravity):
+            material = model.lam[own.tets] + 2.0 / 3.0 * model.mu[own.tets]
+            kappa[own.tets] = material * (foot_strain(body, gravity) / UPRIGHT_STRAIN)
     if not kappa.any():
         return model
     lam = np.where(kappa > 0.0, kappa - 2.0 / 3.0 * model.mu, model.lam)
     return replace(model, lam=lam, pressure_modulus=kappa)
 
 
-def _can_have_pressure(body: Body) -> bool:
-    """Whether nothing else bears the body, or says how it resists changes of volume.
+def has_weight_pressure(body: Body, gravity: Floats) -> bool:
+    """Whether a body keeps its volume by a pressure, with gravity [m/s²], (3,), at the first frame.
 
-    Flesh has laws with a volume of its own; a core holds what hangs on it; a shape with its sag in it is borne by the
-    stress at rest; the additive law of plasticity does not keep volume; the other methods are as their papers have them.
+    Flesh has laws with a volume of their own; a core holds what hangs on it; a shape with its sag in it is borne by the
+    stress at rest; the additive law of plasticity does not keep volume; other methods are as their papers have them.
     """
     method, plasticity = body.method, body.plasticity
-    is_polar = method.name == POLAR and method.rotation == NEAREST
-    is_additive = plasticity is not None and plasticity.law == "additive"
-    return is_polar and body.flesh is None and body.core is None and not body.gravity_in_shape and not is_additive
+    if method.name != POLAR or method.rotation != NEAREST or (plasticity and plasticity.law == ADDITIVE):
+        return False
+    is_borne = body.flesh is not None or body.core is not None or body.gravity_in_shape
+    return not is_borne and foot_strain(body, gravity) > UPRIGHT_STRAIN

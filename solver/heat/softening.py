@@ -60,7 +60,7 @@ def soften(mu, lam, pressure, stiffness, melted, is_heated, least_bulk, flowed, 
             soft_mu[tet] = 3.0 * bulk * E / (9.0 * bulk - E)
             soft_lam[tet] = bulk - 2.0 / 3.0 * soft_mu[tet]
         if len(pressure) > 0 and pressure[tet] > 0.0:
-            kappa[tet], found = bulk, True
+            kappa[tet], found = max(f, 1.0) * pressure[tet], True
         if is_heated[tet] and (melted[tet] or f < 1.0 or strain > 0.0):
             softness = 1.0 if melted[tet] else max(1.0 - f, min(strain / LIQUID, 1.0))
             kappa[tet] = bulk + softness * max(least_bulk[tet] - bulk, 0.0)
