@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import signal
 import sys
 from collections.abc import Iterator, Mapping
@@ -28,7 +29,7 @@ def bake(options: argparse.Namespace) -> int:
         SinewError: It could not be done; the file on disk is as it was.
     """
     scene = _scene(options.scene)
-    told = options.emit or _say
+    told = options.emit or functools.partial(_say, said=set())
     kinds: set[str] = set()
 
     def hear(event: Mapping[str, Any]) -> None:
@@ -177,25 +178,31 @@ def _write(path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=path != Path(bpy.data.filepath), relative_remap=True)
 
 
-def _say(event: Mapping[str, Any]) -> None:
-    """Prints what happens, for people."""
+def _say(event: Mapping[str, Any], said: set[str]) -> None:
+    """Prints what happens, for people; warnings once, whose sentences are added to those `said`."""
     match event.get("event"):
         case "compiling":
             print("compiling kernels, once per machine", flush=True)
         case "built":
             print(f"{event['tets']:,} tets", flush=True)
             for warning in (warning for body in event["bodies"] for warning in body["warnings"]):
-                print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)
+                _warn(warning, said)
         case "finishing" if event["fraction"] == 0.0:
             print(f"cutting the mesh of {event['body']}", flush=True)
         case "finished":
             for made in event["results"]:
                 print(f'"{made["name"]}" broke into {made["pieces"]:,} pieces', flush=True)
         case "warning":
-            print(f"warning: {event['sentence']} {event['next_step']}", flush=True)
+            _warn(event, said)
         case "frame":
             words = f"frame {event['frame']} of {event['frame_end']}, {residual_words(event)}"
             print(
                 words + (f", {event['not_converged']} steps or poses not converged" if event["not_converged"] else ""),
                 flush=True,
             )
+
+
+def _warn(warning: Mapping[str, Any], said: set[str]) -> None:
+    if warning["sentence"] not in said:
+        said.add(warning["sentence"])
+        print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)

@@ -147,6 +147,25 @@ def test_drop(tmp_path: Path) -> None:
     assert heights[5] == pytest.approx(0.5 - fall, abs=1.0e-4)
 
 
+def test_drop_says_that_jelly_is_too_soft_and_which_options_let_it_stand(tmp_path: Path) -> None:
+    write_cube(tmp_path / "Cube.obj")
+    words = ("drop", "Cube.obj", "--out", "o", "--seconds", "0.1", "--divisions", "2", "--preset", "jelly")
+    ended = sinew(*words, cwd=tmp_path)
+    (line,) = [line for line in ended.stdout.splitlines() if line.startswith("warning: ")]
+    assert '"Cube" is too soft' in line and "--youngs-modulus 200000" in line and "--simulated-scale 0.025" in line
+    (told,) = json.loads((tmp_path / "o" / "report.json").read_text())["warnings"]
+    assert told["kind"] == "collapses" and line == f"warning: {told['sentence']} {told['next_step']}"
+
+    for cure in (("--youngs-modulus", "200000"), ("--simulated-scale", "0.025")):
+        events = lines(sinew(*words, *cure, "--json", cwd=tmp_path))
+        (built,) = [event for event in events if event["event"] == "built"]
+        assert built["bodies"][0]["warnings"] == [] and events[-1]["warnings"] == []
+    events = lines(sinew(*words, "--json", cwd=tmp_path))
+    (built,) = [event for event in events if event["event"] == "built"]
+    assert built["bodies"][0]["warnings"] == [told] == events[-1]["warnings"]
+    assert "above 0 Pa" in one_sentence(sinew(*words, "--youngs-modulus", "0", cwd=tmp_path), 2)
+
+
 def test_drop_breaks_or_dents_what_falls(tmp_path: Path) -> None:
     write_cube(tmp_path / "Cube.obj")
     common = ("drop", "Cube.obj", "--out", "o", "--seconds", "0.5", "--divisions", "4", "--height", "0.4", "--json")

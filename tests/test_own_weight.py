@@ -29,7 +29,7 @@ def test_jelly_two_metres_high_collapses_and_stands_at_its_likeness(cube):
     assert own_weight.collapses(cube, scene)
     bpy.ops.sinew.stand_up()
     assert cube.sinew.use_simulated_size
-    assert own_weight.strain_at_foot(cube, scene) == pytest.approx(own_weight.STANDS, rel=0.06)
+    assert own_weight.strain_at_foot(cube, scene) == pytest.approx(own_weight.SAG_STRAIN, rel=0.06)
     assert not own_weight.collapses(cube, scene)
 
 
@@ -41,7 +41,7 @@ def test_stiffened_it_stands_at_its_own_size(cube):
     bpy.ops.sinew.stiffen()
     assert cube.sinew.youngs_modulus == pytest.approx(200000.0) and not cube.sinew.use_simulated_size
     assert cube.sinew.preset == "CUSTOM"
-    assert own_weight.strain_at_foot(cube, scene) == pytest.approx(own_weight.STANDS, rel=0.06)
+    assert own_weight.strain_at_foot(cube, scene) == pytest.approx(own_weight.SAG_STRAIN, rel=0.06)
 
 
 def test_the_panel_offers_both_in_words_of_the_scene(cube):
@@ -54,6 +54,66 @@ def test_the_panel_offers_both_in_words_of_the_scene(cube):
     assert "Stiffen to 200,000 Pa" in layout.lines and "Simulate as if 5 cm Long" in layout.lines
     bpy.context.scene.unit_settings.system = "NONE"
     assert layouts.length(0.05, bpy.context.scene) == "0.05"
+
+
+def drawn_in_main():
+    """Returns what the panel with the Simulate button draws."""
+    from fake_layout import FakeLayout
+    from sinew.addon.drawing import layouts
+
+    layout = FakeLayout()
+    layouts.draw_main(layout, bpy.context)
+    return layout
+
+
+def test_the_cure_is_offered_beside_simulate_before_the_bake_whatever_is_selected(cube):
+    from sinew.addon.drawing import own_weight
+
+    cube.sinew.preset = "JELLY"
+    bpy.ops.object.light_add()  # is selected now
+    layout = drawn_in_main()
+    names = [name for _, name in layout.drawn]
+    assert "Cube is too soft to stand at its size" in layout.lines and "Stiffen to 200,000 Pa" in layout.lines
+    assert names.index("sinew.stand_up") < names.index("sinew.simulate")
+    bpy.ops.sinew.stand_up(every=True)
+    assert cube.sinew.use_simulated_size and not own_weight.collapses(cube, bpy.context.scene)
+    assert "sinew.stand_up" not in {name for _, name in drawn_in_main().drawn}
+
+
+def test_one_press_lets_every_soft_body_stand_and_is_undone_as_one(cube):
+    from sinew.addon.drawing import own_weight
+
+    cube.sinew.preset = "RUBBER"
+    for place in (3.0, 6.0):
+        bpy.ops.mesh.primitive_cube_add(size=2.0, location=(place, 0.0, 0.0))
+        bpy.ops.sinew.make_body()
+        bpy.context.object.sinew.preset = "JELLY"
+    soft = [bpy.data.objects[name] for name in ("Cube.001", "Cube.002")]
+    assert own_weight.collapsing(bpy.context.scene.objects, bpy.context.scene) == soft
+    assert {"2 bodies are too soft to stand at their size", "Stiffen Them"} <= {*drawn_in_main().lines}
+    stiff = cube.sinew.youngs_modulus
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.sinew.stiffen("EXEC_DEFAULT", True, every=True)
+    assert [body.sinew.youngs_modulus for body in soft] == pytest.approx([200000.0] * 2)
+    assert cube.sinew.youngs_modulus == stiff
+    bpy.ops.ed.undo()
+    again = [bpy.data.objects[name].sinew.youngs_modulus for name in ("Cube.001", "Cube.002")]
+    assert again == pytest.approx([5000.0] * 2)
+
+
+def test_what_the_panel_told_before_is_not_told_again_by_the_bake(cube):
+    from sinew.addon import messages
+    from sinew.addon.baking import bakes
+    from sinew.addon.baking.bake_job import Job
+    from sinew.addon.reading import input_notes
+    from sinew.solver.own_weight import collapse_warning
+
+    cube.sinew.preset = "JELLY"
+    told = [messages.text_of(note) for note in input_notes.notes(bpy.context.scene)]
+    same, other = collapse_warning("Cube", 4.002, 2e5, 0.05, 0.025), collapse_warning("Sphere", 4.002, 2e5, 0.05, 0.025)
+    events = tuple({"kind": w.kind, "sentence": w.sentence, "next_step": w.next_step} for w in (same, other))
+    (line,) = bakes._warning_lines(Job(1, 2, warnings=events), told)
+    assert '"Sphere"' in line
 
 
 def test_rubber_of_the_same_size_is_left_alone(cube):
@@ -72,6 +132,7 @@ def test_the_note_names_the_body_and_the_size(cube):
     (note,) = input_notes.notes(bpy.context.scene)
     assert note.kind == "collapses"
     assert '"Cube"' in note.sentence and "0.05" in note.next_step and "200,000 Pa" in note.next_step
+    assert "--youngs-modulus 200000" in note.next_step and "--simulated-scale 0.025" in note.next_step
 
 
 def test_without_gravity_nothing_collapses(cube):

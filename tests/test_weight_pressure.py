@@ -13,8 +13,8 @@ from scenes import Run
 from sinew.solver.anatomy import DYNAMIC, Flesh
 from sinew.solver.method import Method
 from sinew.solver.model import Model, Part, make_model
-from sinew.solver.presets import PRESETS
 from sinew.solver.present_model import present_model
+from sinew.solver.presets import PRESETS
 from sinew.solver.rigid_core_settings import Core
 from sinew.solver.scene import Body, Heat, Plasticity, Scene, Settings
 from sinew.solver.warm_scene import everything, features, small

@@ -181,7 +181,7 @@ def tick() -> bool:
     for effect in _poll(bake.driver):
         scene = find_scene(bake.scene_uid)
         if effect == bake_job.WARN:
-            _warnings[bake.scene_uid] = _warning_lines(bake.driver.job)
+            _warnings[bake.scene_uid] = _warning_lines(bake.driver.job, _notes.get(bake.scene_uid, []))
         elif effect == bake_job.FRAMES_CHANGED:
             cache_look.forget()
             if scene is not None:
@@ -240,8 +240,10 @@ def _tell_end(scene: bpy.types.Scene, job: bake_job.Job) -> None:
         messages.remember_error(scene, job.error)
 
 
-def _warning_lines(job: bake_job.Job) -> list[str]:
-    lines = [messages.text(w["kind"], w["sentence"], w["next_step"]) for w in job.warnings]
+def _warning_lines(job: bake_job.Job, told: list[str]) -> list[str]:
+    """Returns what the child warned about, without what was told when the bake began."""
+    news = [w for w in job.warnings if not any(line.startswith(w["sentence"].rstrip(".")) for line in told)]
+    lines = [messages.text(w["kind"], w["sentence"], w["next_step"]) for w in news]
     return list(dict.fromkeys(lines))
 
 

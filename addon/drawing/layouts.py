@@ -66,6 +66,7 @@ def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             if draw_defects(layout, context, obj):
                 offered["breaks-open"] = obj.name
     if roles.bodies(context.scene):
+        _draw_offer_before_bake(layout, context.scene)
         draw_simulate(layout, context, offered)
 
 
@@ -138,8 +139,29 @@ def _draw_offers_to_stand(layout: bpy.types.UILayout, obj: bpy.types.Object, sce
     layout.label(text="Too soft to stand at this size", icon="INFO")
     stiffness = own_weight.stiffness_that_stands(obj, scene)
     layout.operator("sinew.stiffen", text=f"Stiffen to {stiffness:,.0f} Pa", icon="MOD_THICKNESS")
-    size = length(own_weight.size_that_stands(obj, scene), scene)
-    layout.operator("sinew.stand_up", text=f"Simulate as if {size} Long", icon="FULLSCREEN_EXIT")
+    text = f"Simulate as if {_stands_at(obj, scene)} Long"
+    layout.operator("sinew.stand_up", text=text, icon="FULLSCREEN_EXIT")
+
+
+def _draw_offer_before_bake(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
+    """Draws what lets all bodies stand that are too soft, selected or not, while they can still be changed."""
+    soft = own_weight.collapsing(roles.bodies(scene), scene)
+    if not soft or bake_status.status(scene).is_locked:
+        return
+    box = layout.box().column(align=True)
+    if len(soft) == 1:
+        box.label(text=f"{soft[0].name} is too soft to stand at its size", icon="INFO")
+        stiffness, size = f"{own_weight.stiffness_that_stands(soft[0], scene):,.0f} Pa", _stands_at(soft[0], scene)
+        texts = f"Stiffen to {stiffness}", f"Simulate as if {size} Long"
+    else:
+        box.label(text=f"{len(soft)} bodies are too soft to stand at their size", icon="INFO")
+        texts = "Stiffen Them", "Simulate Them as if Small"
+    box.operator("sinew.stiffen", text=texts[0], icon="MOD_THICKNESS").every = True
+    box.operator("sinew.stand_up", text=texts[1], icon="FULLSCREEN_EXIT").every = True
+
+
+def _stands_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    return length(own_weight.size_that_stands(obj, scene), scene)
 
 
 def _draw_offer_to_hang(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

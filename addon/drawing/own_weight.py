@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whether a body stands up under its own weight: jelly two metres high does not.
 
-The foot of a body of height H carries the stress ρ g H, so its strain there is ρ g H / E. Linear tets keep their
-shape up to some tenths; beyond that they are squeezed flat, as the real thing would be. A larger E lets the body
-stand and fall as large things do, with slow wobbles. Simulated Size s scales the strain by s: the body then moves as
-its small likeness does, whose fall and wobbles are over within a few frames.
+The foot of a body of height H carries the stress ρ g H, so its strain there is ρ g H / E (`solver/own_weight.py`).
+Beyond some tenths the body sags into a pancake, as the real thing would. A larger E lets it stand and fall as large
+things do, with slow wobbles. Simulated Size s scales the strain by s: the body then moves as its small likeness does,
+whose fall and wobbles are over within a few frames.
 
 Flesh that something holds does not stand on its foot. It hangs from what is inside it, at most as far as it is thick:
 for H stands 6 V / A, the diameter of a ball of the same volume V and area A, where that is less than its height. Nor
@@ -13,15 +13,15 @@ does a body with a rigid core collapse: its skin alone may sag.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
 
 import bpy
 
+from ...solver.errors import SinewError
+from ...solver.own_weight import COLLAPSE_STRAIN, SAG_STRAIN, collapse_warning, two_digits
 from .. import holding, roles
 from . import tet_estimate
 
-COLLAPSES = 0.4  # strain at the foot from which on a body is squeezed flat
-STANDS = 0.1  # strain at the foot of a body that sags visibly and keeps its shape
 HANGS_FAR = 1.0  # ρ g H / E of held flesh from which on it may hang so far that a pose is hardly found
 HANGS = 0.3  # of held flesh that sags visibly and stays on its bones
 
@@ -38,23 +38,36 @@ def strain_at_foot(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 
 def size_that_stands(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """Returns the Simulated Size [Blender units] at which the strain at the foot is `STANDS`, to two digits."""
+    """Returns the Simulated Size [Blender units] at which the strain at the foot is `SAG_STRAIN`, to two digits."""
     unit = scene.unit_settings.scale_length
     now = obj.sinew.simulated_size if obj.sinew.use_simulated_size else tet_estimate.measures(obj, unit).longest / unit
-    size = now * STANDS / strain_at_foot(obj, scene)
-    return _two_digits(size)
+    size = now * SAG_STRAIN / strain_at_foot(obj, scene)
+    return two_digits(size)
 
 
 def stiffness_that_stands(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """Returns the Young's modulus [Pa] at which the strain is `STANDS`, or of held flesh `HANGS`, to two digits."""
-    wanted = HANGS if _is_held_flesh(obj, scene) else STANDS
-    return _two_digits(obj.sinew.youngs_modulus * strain_at_foot(obj, scene) / wanted)
+    """Returns the Young's modulus [Pa] at which the strain is `SAG_STRAIN`, or of held flesh `HANGS`, to two digits."""
+    wanted = HANGS if _is_held_flesh(obj, scene) else SAG_STRAIN
+    return two_digits(obj.sinew.youngs_modulus * strain_at_foot(obj, scene) / wanted)
 
 
 def collapses(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether the body is squeezed flat by its own weight wherever it stands; flesh hangs on its bones instead."""
     has_bones = _is_held_flesh(obj, scene) or obj.sinew.use_core
-    return not has_bones and strain_at_foot(obj, scene) > COLLAPSES
+    return not has_bones and strain_at_foot(obj, scene) > COLLAPSE_STRAIN
+
+
+def collapsing(bodies: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Returns those of the bodies that collapse."""
+    return [obj for obj in bodies if collapses(obj, scene)]
+
+
+def collapse_note(obj: bpy.types.Object, scene: bpy.types.Scene) -> SinewError:
+    """Returns the note that a body collapses, in lengths of the scene."""
+    strain, size = strain_at_foot(obj, scene), size_that_stands(obj, scene)
+    unit = scene.unit_settings.scale_length
+    scale = two_digits(size * unit / tet_estimate.measures(obj, unit).longest)
+    return collapse_warning(obj.name, strain, stiffness_that_stands(obj, scene), size, scale)
 
 
 def hangs_far(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
@@ -72,7 +85,3 @@ def _height(obj: bpy.types.Object, scene: bpy.types.Scene, found: tet_estimate.M
     if not _is_held_flesh(obj, scene) or found.area <= 0.0:
         return height
     return min(height, 6.0 * found.volume / found.area)
-
-
-def _two_digits(value: float) -> float:
-    return round(value, 1 - math.floor(math.log10(value)))

@@ -4,10 +4,24 @@
 from __future__ import annotations
 
 import bpy
+from bpy.props import BoolProperty
 
+from .. import roles
 from ..drawing import own_weight
 from ..messages import told
 from .chosen import active_mesh
+
+EVERY = "All bodies of the scene that are too soft to stand, instead of the active one"
+
+
+def _meant(context: bpy.types.Context, every: bool) -> list[bpy.types.Object]:
+    """Returns the active object, or every body of the scene that collapses, checked before any is changed."""
+    if not every:
+        return [active_mesh(context)]
+    found = own_weight.collapsing(roles.bodies(context.scene), context.scene)
+    for obj in found:
+        roles.check_object(obj)
+    return found
 
 
 class SINEW_OT_stand_up(bpy.types.Operator):
@@ -17,11 +31,12 @@ class SINEW_OT_stand_up(bpy.types.Operator):
     bl_label = "Use a Simulated Size That Stands"
     bl_options = {"REGISTER", "UNDO"}
 
+    every: BoolProperty(name="Every Body", description=EVERY)
+
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Sets the Simulated Size of the active body."""
-        obj = active_mesh(context)
-        if own_weight.collapses(obj, context.scene):
+        """Sets the Simulated Size of the active body, or of every one that collapses."""
+        for obj in own_weight.collapsing(_meant(context, self.every), context.scene):
             obj.sinew.simulated_size = own_weight.size_that_stands(obj, context.scene)
             obj.sinew.use_simulated_size = True
         return {"FINISHED"}
@@ -34,12 +49,14 @@ class SINEW_OT_stiffen(bpy.types.Operator):
     bl_label = "Stiffen Until It Stands"
     bl_options = {"REGISTER", "UNDO"}
 
+    every: BoolProperty(name="Every Body", description=EVERY)
+
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Sets the Stiffness of the active body."""
-        obj = active_mesh(context)
-        if own_weight.collapses(obj, context.scene) or own_weight.hangs_far(obj, context.scene):
-            obj.sinew.youngs_modulus = own_weight.stiffness_that_stands(obj, context.scene)
+        """Sets the Stiffness of the active body, or of every one that collapses."""
+        for obj in _meant(context, self.every):
+            if own_weight.collapses(obj, context.scene) or own_weight.hangs_far(obj, context.scene):
+                obj.sinew.youngs_modulus = own_weight.stiffness_that_stands(obj, context.scene)
         return {"FINISHED"}
 
 

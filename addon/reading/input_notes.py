@@ -85,14 +85,9 @@ def _affect(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 
 def _weight(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
-    """A big soft body is squeezed flat, as it would be in the world; artists rarely mean that."""
+    """A big soft body sags into a pancake, as it would in the world; artists rarely mean that."""
     if own_weight.collapses(obj, scene):
-        times = own_weight.strain_at_foot(obj, scene)
-        stands = {
-            "size": f"{own_weight.size_that_stands(obj, scene):.2g}",
-            "stiffness": f"{own_weight.stiffness_that_stands(obj, scene):,.0f}",
-        }
-        yield SinewError("collapses", name=obj.name, times=f"{times:.2g}", **stands)
+        yield own_weight.collapse_note(obj, scene)
     elif own_weight.hangs_far(obj, scene):
         times = own_weight.strain_at_foot(obj, scene)
         stiffness = f"{own_weight.stiffness_that_stands(obj, scene):,.0f}"
