@@ -33,7 +33,7 @@ def with_pressure(body: Body) -> Model:
 @pytest.mark.parametrize("strain", [0.35, 10.0, 100.0])
 def test_it_keeps_its_volume_however_soft_it_is(strain, tmp_path):
     found = fall(tmp_path, soft_cube(strain), 48)
-    assert abs(found.last - 1.0) < KEPT and found.least > 1.0 - 2.0 * KEPT
+    assert abs(found.last - 1.0) < KEPT and found.least > 0.92
     assert found.inverted_at_last == 0 and found.inverted <= 3
     assert found.energy < 1.0, "no energy out of nothing"
 
