@@ -14,7 +14,9 @@ from sinew.solver.arrays import Floats
 from sinew.solver.hyperelastic.element import Hyperelastic, hyperelastic
 from sinew.solver.mesh_files.tets import read_tets
 from sinew.solver.model import Model, Part, make_model
+from sinew.solver.quasistatic import outcome
 from sinew.solver.quasistatic.held import Held
+from sinew.solver.quasistatic.newton import Equilibrium
 from sinew.solver.scene import Material
 
 LAWS = ("neo-hookean", "stable-neo-hookean", "mooney-rivlin", "corotated", "stvk")
@@ -63,6 +65,20 @@ def ends(X: Floats, share: float = 0.0, stretch: float = 0.0, turn: float = 0.0)
     x[far, axis] += stretch * length
     nodes = np.flatnonzero(near | far)
     return Held(nodes.astype(np.int32), x[nodes])
+
+
+def turned_about(X: Floats, turn: float) -> Floats:
+    """Returns a bar along x [m], (n, 3), twisted evenly about its middle line, by an angle from end to end [rad]."""
+    angle = turn * X[:, 0] / float(np.ptp(X[:, 0]))
+    middle = 0.5 * (X.min(axis=0) + X.max(axis=0))
+    c, s, (_, y, z) = np.cos(angle), np.sin(angle), (X - middle).T
+    return np.stack([X[:, 0], middle[1] + c * y - s * z, middle[2] + s * y + c * z], axis=1)
+
+
+def is_back(model: Model, found: Equilibrium) -> bool:
+    """Returns whether a solve has ended in the rest shape, to 1e-4 of the longest side, with no tet inside out."""
+    off = float(np.linalg.norm(found.x - model.X, axis=1).max())
+    return found.converged and found.inverted_tets == 0 and off <= outcome.SAME * float(np.ptp(model.X, axis=0).max())
 
 
 def three_regions(X: Floats, share: float = 0.1) -> Held:

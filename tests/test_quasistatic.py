@@ -252,10 +252,7 @@ def test_a_load_is_borne_by_what_is_held():
 def test_a_twisted_equilibrium_is_told_from_the_right_one(turns: float):
     model = scenes.bar_model((24, 2, 2), (6.0, 0.5, 0.5))
     held = scenes.ends(model.X)
-    angle = 2.0 * np.pi * turns * model.X[:, 0] / 6.0
-    y, z = model.X[:, 1] - 0.25, model.X[:, 2] - 0.25
-    x = model.X.copy()
-    x[:, 1], x[:, 2] = 0.25 + np.cos(angle) * y - np.sin(angle) * z, 0.25 + np.sin(angle) * y + np.cos(angle) * z
+    x = scenes.turned_about(model.X, 2.0 * np.pi * turns)
     law = scenes.law_of(model, "neo-hookean")
     found = solve(model, law, held, x)
     assert found.converged and found.residual <= 1e-6 and found.inverted_tets == 0

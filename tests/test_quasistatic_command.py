@@ -14,7 +14,7 @@ import quasistatic_scenes as scenes
 from sinew.solver.__main__ import main
 from sinew.solver.commands.equilibrium import TOLD
 from sinew.solver.hyperelastic.laws import LAWS
-from sinew.solver.quasistatic import outcome
+from sinew.solver.quasistatic import outcome, starts
 
 
 @pytest.fixture
@@ -58,6 +58,38 @@ def test_a_scatter_ends_where_a_start_at_rest_does(files, capfd):
     assert np.abs(meshio.read(files[2]).points - usual).max() < 1e-7
     assert second["ended"] == "at rest" and second["distance"] < 1e-7
     assert second["energy"] == pytest.approx(first["energy"])
+
+
+def test_a_start_that_was_replaced_is_called_so(files, capfd):
+    assert run(files, "--json", "--start", "scatter:10") == 0
+    assert json.loads(capfd.readouterr().out)["start_replaced"]
+    assert run(files, "--start", "scatter:10") == 0
+    assert "the start was replaced by a harmonic (Laplace) solve" in capfd.readouterr().out
+
+
+def test_a_start_that_is_kept_is_solved_from(files, capfd):
+    reports = []
+    for seed in "12":
+        assert run(files, "--json", "--start", "scatter:10", "--seed", seed, "--keep-start") == 0
+        reports.append(json.loads(capfd.readouterr().out))
+    assert all(report["ended"] == "at rest" and not report["start_replaced"] for report in reports)
+    assert reports[0]["residual"] != reports[1]["residual"]
+    assert run(files, "--start", "scatter:10", "--keep-start") == 0
+    assert "Laplace" not in capfd.readouterr().out
+
+
+def test_a_twisted_end_is_told(tmp_path, capfd, monkeypatch):
+    model = scenes.bar_model((24, 2, 2), (6.0, 0.5, 0.5))
+    held, files = scenes.ends(model.X), (tmp_path / "bar.vtu", tmp_path / "pins.npz", tmp_path / "out.vtu")
+    meshio.vtu.write(files[0], meshio.Mesh(model.X, [("tetra", model.tets)]))
+    np.savez(files[1], nodes=held.nodes, positions=held.positions)
+    monkeypatch.setattr(starts, "scattered", lambda X, *rest: scenes.turned_about(X, 2.0 * np.pi))
+    assert run(files, "--start", "scatter:10", "--keep-start", "--json") == 0
+    report = json.loads(capfd.readouterr().out)
+    assert report["ended"] == "elsewhere" and report["distance"] > 0.01 and report["converged"]
+    assert run(files, "--start", "scatter:10", "--keep-start") == 0
+    said = capfd.readouterr().out
+    assert "twisted or folded" in said and "--start rest" in said and "of the longest side" in said
 
 
 def test_without_json_it_is_told_in_words(files, capfd):

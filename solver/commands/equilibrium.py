@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TOLD = {
     "at rest": "at rest",
-    "elsewhere": "at rest in another shape than from the rest shape: twisted or folded",
+    "elsewhere": "at rest in another shape than from the rest shape: twisted or folded. Begin with --start rest",
     "inside out": "at rest, but with tets inside out or flat",
     "not converged": "not at rest: the tolerance was not reached",
 }
@@ -37,6 +37,12 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--poisson-ratio", type=float, default=0.4, metavar="NU", help="0 to below 0.5 (0.4)")
     parser.add_argument(
         "--start", default="rest", metavar="rest|scatter:K", help="also point, plane, mirror: where free nodes begin"
+    )
+    parser.add_argument(
+        "--keep-start",
+        action="store_true",
+        help="solve from the start itself, though most of its tets are inside out; else a harmonic (Laplace) solve "
+        "between held nodes replaces it, and all scatters end alike",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the scatter (0)")
     parser.add_argument("--tolerance", type=float, default=1.0e-6, metavar="R", help="relative residual (1e-6)")
@@ -74,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     law = hyperelastic(model, options.material, extension, average=True)
     x = start(options, model.X, held)
     began = time.perf_counter()
-    found = solve(model, law, held, x, options.tolerance, options.iterations)
+    found = solve(model, law, held, x, options.tolerance, options.iterations, keeps_start=options.keep_start)
     seconds = time.perf_counter() - began
     outcome = judge(model, law, held, found, options.start != "rest", options.tolerance)
     write_tets(
@@ -91,6 +97,7 @@ def run(options: argparse.Namespace) -> int:
         "seconds": round(seconds, 4),
         "converged": found.converged,
         "ended": outcome.ended,
+        "start_replaced": found.start_replaced,
         "distance": outcome.distance,
         "tets": model.tet_count,
         "nodes": model.node_count,
@@ -163,6 +170,10 @@ def start(options: argparse.Namespace, X: Floats, held: Held) -> Floats:
 
 def _say(report: dict[str, Any], path: Path) -> None:
     print(f"{path}: {TOLD[report['ended']]}")
+    if report["distance"] is not None:
+        print(f"farthest node: {report['distance']:.2g} of the longest side from where a start in the rest shape leads")
+    if report["start_replaced"]:
+        print("the start was replaced by a harmonic (Laplace) solve, as --keep-start would not")
     print(
         f"residual {report['residual']:.2g} after {report['newton_iterations']} Newton iterations and "
         f"{report['cg_iterations']} of conjugate gradients, {report['seconds']:.2f} s"

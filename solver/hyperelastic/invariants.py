@@ -7,7 +7,8 @@ Every isotropic law here is a function ψ(s, I, II, J), zero without deformation
 by (I, I), (I, J), (II, J) and (J, J) are not zero. For small strains all laws are Hooke's with the same μ and λ.
 
 Sources: S07, appendix A.1 (Mooney–Rivlin); Smith, de Goes and Kim 2018, equation (14) and section 3.4 (stable
-neo-Hookean); Stomakhin, Howes, Schroeder and Teran 2012 (fixed corotated); Hauth and Strasser 2004 (hybrid).
+neo-Hookean); Stomakhin, Howes, Schroeder and Teran 2012 (fixed corotated); Hauth and Strasser 2004 (hybrid). The
+weight of rotations is of own derivation.
 """
 
 from __future__ import annotations
@@ -15,9 +16,20 @@ from __future__ import annotations
 import math
 
 from ..jit import kernel
-from .laws import COROTATED, LINEAR, MOONEY_RIVLIN, NEO_HOOKEAN, NONE, SMOOTH, STABLE_NEO_HOOKEAN, STVK
+from .laws import (
+    COROTATED,
+    LINEAR,
+    MOONEY_RIVLIN,
+    NEO_HOOKEAN,
+    NONE,
+    SMOOTH,
+    STABLE_NEO_HOOKEAN,
+    STVK,
+    WEIGHTED_COROTATED,
+)
 
 FLATTEST = 1.0e-9  # volume ratio at which laws without an extension stop getting steeper
+LEAST_WEIGHT = 0.05  # of a rotation
 
 
 @kernel(contract=True, inline=True)
@@ -59,6 +71,16 @@ def transcendental(law, inside, grown):
 def gone_on(f, f1, f2, f3, d):
     """Returns value and two derivatives of the polynomial with these derivatives at zero, at d."""
     return f + d * (f1 + d * (0.5 * f2 + d * f3 / 6.0)), f1 + d * (f2 + 0.5 * d * f3), f2 + d * f3
+
+
+@kernel(contract=True, inline=True, inside=True)
+def rotation_weight(s, I):  # noqa: E741
+    """Returns the weight w of the rotation R in P = 2 μ (F − w R), for s and I of `sums`: at most 1, and 1 at rest.
+
+    w = min(1, √3 / ‖F‖) · min(max(Σ σ / 3, `LEAST_WEIGHT`), 1): how a tet is turned that is drawn out without measure,
+    or that has hardly any size in one direction, is chance; beside its neighbours it hardly counts.
+    """
+    return min(max((s + 3.0) / 3.0, LEAST_WEIGHT), 1.0) / math.sqrt(max(I / 3.0, 1.0))
 
 
 @kernel(contract=True, inline=True, inside=True)
@@ -120,6 +142,9 @@ def derivatives(law, mu, lam, share, extension, s, e, j, I, II, inside, log, p):
         # μ E:E + λ/2 tr²E with 2 E = C − 1, so 4 E:E = II − 2 I + 3
         psi = 0.25 * mu * (II - 2.0 * I + 3.0) + 0.125 * lam * grown * grown
         return psi, 0.0, -0.5 * mu + 0.25 * lam * grown, 0.25 * mu, 0.0, 0.25 * lam, 0.0, 0.0, 0.0
+    if law == WEIGHTED_COROTATED:
+        # stress for a weight that stays; no energy belongs to it
+        return mu * e, -2.0 * mu * rotation_weight(s, I), mu, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     # hybrid: shear by the corotated strain, μ Σ (σ − 1)², pressure by Green's, λ/2 tr²E with 2 tr E = I − 3
     psi, slope = mu * e + 0.125 * lam * grown * grown, mu + 0.25 * lam * grown
     return psi, -2.0 * mu, slope, 0.0, 0.0, 0.25 * lam, 0.0, 0.0, 0.0

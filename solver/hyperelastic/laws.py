@@ -9,6 +9,7 @@ STABLE_NEO_HOOKEAN = 2
 COROTATED = 3
 STVK = 4
 HYBRID = 5
+WEIGHTED_COROTATED = 6  # no material: what leads tets out of disorder, see `rotation_weight` of invariants.py
 
 LAWS = {
     "neo-hookean": NEO_HOOKEAN,

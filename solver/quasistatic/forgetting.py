@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pieces whose start says nothing of their shape begin where what holds them alone would draw their free nodes.
+"""Pieces whose start says nothing of their shape begin at a harmonic (Laplace) solve between what holds them instead.
 
 Of nodes that are strewn at random every other tet is inside out, of a mirror image all. To undo such a tangle from
-where it is keeps something of the disorder, and now and then a limb ends twisted by it. So the start is forgotten: the
-free nodes of such a piece go where
+where it is keeps something of the disorder, and now and then a limb ends twisted by it. So the start is replaced,
+unless `newton.solve` is told to keep it, and all such starts end alike: the free nodes of such a piece go where
 
     Σ 2 μ V |∇x|² + what the springs on it have
 

@@ -2,9 +2,9 @@
 """Newton's method for f(x) + load = 0 with the clamped tangent K = −∂f/∂x, from any start.
 
 Every iteration solves K d = f + load by conjugate gradients, as exactly as it pays, and goes along d as far as
-`step_length.py` says, under the law that `stages.py` says. A start that says nothing of the shape is forgotten first
-(`forgetting.py`). The first solves of a tangle are more exact than later ones: what is left of the disorder decides
-whether a limb ends twisted.
+`step_length.py` says, under the law that `stages.py` says. A start that says nothing of the shape is replaced by a
+harmonic (Laplace) solve first (`forgetting.py`), unless it is to be kept. The first solves of a tangle are more exact
+than later ones: what is left of the disorder decides whether a limb ends twisted.
 
 Source: S07, chapter 3; tolerances of the linear solves: Eisenstat and Walker 1996, second choice.
 """
@@ -27,7 +27,8 @@ from .search import Search
 from .stages import Stages
 
 DISORDER = 0.02  # share of inverted tets above which solves are
-ORDERLY = 0.01  # as exact as this
+ORDERLY = 0.01  # as exact as this,
+ORDERING = 1.0e-5  # or as this under weighted rotations: their errors are all the disorder that is left
 LOOSE = 0.1  # relative residual of other linear solves far from rest; 0.5 never arrives
 CARRIED = 0.03  # the same of the solve that moves a body along with its held nodes
 ENOUGH = 0.1  # of the tolerance: what an old tangent has to promise to be used once more
@@ -47,6 +48,7 @@ class Equilibrium:
         newton_iterations: Newton iterations.
         cg_iterations: Iterations of conjugate gradients in all of them.
         residuals: Of every body.
+        start_replaced: Whether a harmonic (Laplace) solve took the place of the start, or of some pieces of it.
     """
 
     x: Floats
@@ -58,6 +60,7 @@ class Equilibrium:
     newton_iterations: int
     cg_iterations: int
     residuals: tuple[float, ...] = ()
+    start_replaced: bool = False
 
 
 def solve(
@@ -70,6 +73,7 @@ def solve(
     load: Floats | None = None,
     on_iteration: Callable[[Progress], None] = lambda progress: None,
     acting: Sequence[Acting] = (),
+    keeps_start: bool = False,
 ) -> Equilibrium:
     """Returns where the body is at rest, or how far it came; a solve that did not arrive says so.
 
@@ -84,13 +88,15 @@ def solve(
         on_iteration: Called before every iteration but that which moves a body along with held nodes, and at the end.
             What it raises goes through.
         acting: Springs and contacts.
+        keeps_start: Whether to begin at x even where it says nothing of the shape. Now and then such a solve ends in
+            an equilibrium that is twisted (`outcome.py`).
     """
     search = Search(model, held, load, acting)
     x = search.carried(law, x, held, CARRIED)
     search.begin()
-    stages = Stages(law)
+    stages = Stages(law, orders=keeps_start)
     answer = search.look(stages.bare, x)
-    fresh = forgotten(search, x) if answer.smallest <= FLAT else None
+    fresh = forgotten(search, x) if answer.smallest <= FLAT and not keeps_start else None
     if fresh is None:
         stages.begin(answer)
     else:
@@ -109,7 +115,7 @@ def solve(
         if residual <= tolerance or iterations >= max_iterations or not has_way:
             break
         tangled = stages.is_untangling
-        exact = _exactness(tangled, answer.inverted / model.tet_count, residual, before, tolerance)
+        exact = _exactness(stages, answer.inverted / model.tet_count, residual, before, tolerance)
         is_smooth, d = not tangled and answer.below == 0, None
         if is_smooth and residual * residual <= ENOUGH * tolerance * before < np.inf:
             d = search.old_direction(exact)
@@ -135,13 +141,16 @@ def solve(
         newton_iterations=iterations,
         cg_iterations=search.cg_iterations,
         residuals=tuple(search.residuals()),
+        start_replaced=fresh is not None,
     )
 
 
-def _exactness(tangled: bool, inverted: float, residual: float, before: float, tolerance: float) -> float:
+def _exactness(stages: Stages, inverted: float, residual: float, before: float, tolerance: float) -> float:
     """Returns the relative residual to which K d = f is solved, for the share of tets that are inverted."""
-    if tangled and inverted > 0.0:
-        return ORDERLY if inverted > DISORDER else LOOSE
+    if stages.is_untangling and inverted > 0.0:
+        if inverted <= DISORDER:
+            return LOOSE
+        return ORDERING if stages.is_ordering else ORDERLY
     if not np.isfinite(before):
         return LOOSE
     # as many digits as the residual won last, and no more than are asked for
