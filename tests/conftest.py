@@ -20,6 +20,11 @@ hypothesis.settings.register_profile("sinew", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("sinew")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Says which options the long checks have."""
+    parser.addoption("--scatter-seed", type=int, default=0, help="the first of ten seeds of random scatters")
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of development data beside the clone; a user's clone has none, and the test is skipped."""

@@ -56,10 +56,10 @@ def if_idle() -> None:
         pytest.skip("the machine is busy with something else, so times say nothing")
 
 
-def suzanne(shared: Path, divisions: int = 32) -> Model:
+def suzanne(shared: Path) -> Model:
     """Returns Suzanne filled with the lattice."""
     surface = read_surface(shared / "testdata" / "wild" / "suzanne.ply")
-    filled = tetrahedralize(surface, Meshing(method="robust", divisions=divisions), "suzanne")
+    filled = tetrahedralize(surface, Meshing(method="robust", divisions=32), "suzanne")
     return scenes.model_of(filled.nodes, filled.tets)
 
 
@@ -118,64 +118,28 @@ def test_the_twisted_beam_is_found_in_no_time(
     reach(SECTION, line, seconds, felupe_seconds / ratio, runs[0][0].converged and seconds <= felupe_seconds / ratio)
 
 
-@pytest.mark.parametrize(
-    ("name", "label"),
-    [
-        ("polyfem_bunny.msh", "bunny"),
-        ("polyfem_dinosaur.msh", "dinosaur"),
-        ("suzanne", "lattice Suzanne"),
-    ],
-)
-def test_a_random_scatter_comes_back(shared: Path, reach: Callable[..., bool], name: str, label: str):
+@pytest.mark.parametrize("name", ["polyfem_bunny.msh", "polyfem_dinosaur.msh", "suzanne"])
+def test_a_scatter_that_is_replaced_comes_back(shared: Path, reach: Callable[..., bool], name: str):
+    """One seed: a harmonic solve takes the place of them all. Scatters that are kept: validate_scatter.py."""
     model = body(shared, name)
     held = scenes.three_regions(model.X)
-    size = float(np.ptp(model.X, axis=0).max())
-    runs = [solved(model, held, starts.scattered(model.X, held, 10.0, seed))[0] for seed in range(SEEDS)]
-    back = [
-        found.converged and found.inverted_tets == 0 and np.abs(found.x - model.X).max() <= 1e-4 * size
-        for found in runs
-    ]
-    # what ended elsewhere has to be known to have: by its own words, not by the rest shape
-    law = scenes.law_of(model, "neo-hookean")
-    honest = [
-        is_back or outcome.judge(model, law, held, found, True, 1e-6).ended != "at rest"
-        for found, is_back in zip(runs, back, strict=True)
-    ]
-    label = f"{label}, {model.tet_count} tets, from a scatter:"
-    reach(
-        SECTION,
-        f"{label} back at rest to 1e-4, residual 1e-6",
-        f"{sum(back)} of {SEEDS}",
-        f"{SEEDS}",
-        all(back),
-    )
-    reach(SECTION, f"{label} ends elsewhere without saying so", honest.count(False), 0, all(honest))
-    iterations = float(np.median([found.newton_iterations for found in runs]))
-    reach(SECTION, f"{label} Newton iterations, median", iterations, 80, iterations <= 80)
+    found, _ = solved(model, held, starts.scattered(model.X, held, 10.0, 0))
+    label = name.split(".")[0].removeprefix("polyfem_")
+    line = f"{label}, {model.tet_count} tets, scatter replaced by a harmonic solve: Newton iterations"
+    is_back = scenes.is_back(model, found) and found.start_replaced
+    reach(SECTION, line, found.newton_iterations, 80, is_back and found.newton_iterations <= 80)
 
 
 @pytest.mark.parametrize(("name", "bound"), [("polyfem_bunny.msh", 0.5), ("polyfem_dinosaur.msh", 2.5)])
-def test_seconds_from_a_random_scatter(shared: Path, reach: Callable[..., bool], name: str, bound: float):
+def test_seconds_from_a_scatter_that_is_replaced(shared: Path, reach: Callable[..., bool], name: str, bound: float):
     if_idle()
     model = body(shared, name)
     held = scenes.three_regions(model.X)
-    strewn = [starts.scattered(model.X, held, 10.0, seed) for seed in range(SEEDS)]
-    solved(model, held, strewn[0])  # compiles
-    seconds = float(np.median([solved(model, held, x)[1] for x in strewn]))
-    reach(SECTION, f"{name} from a scatter: seconds, median of {SEEDS}", seconds, bound, seconds <= bound)
-
-
-def test_half_a_million_tets_come_back(shared: Path, reach: Callable[..., bool]):
-    model = suzanne(shared, 70)
-    held, is_busy = scenes.three_regions(model.X), scenes.others_are_busy()
-    runs = [solved(model, held, starts.scattered(model.X, held, 10.0, seed)) for seed in range(3)]
-    off = max(float(np.abs(found.x - model.X).max() / np.ptp(model.X, axis=0).max()) for found, _ in runs)
-    back = all(found.converged and not found.inverted_tets for found, _ in runs) and off <= 1e-4
-    label = f"lattice Suzanne, {model.tet_count} tets, from a scatter:"
-    reach(SECTION, f"{label} farthest from rest, three seeds", f"{off:.1e}", "1e-4", back)
-    if not is_busy:
-        seconds = float(np.median([spent for _, spent in runs]))
-        reach(SECTION, f"{label} seconds, median", seconds, 15.0, seconds <= 15.0)
+    strewn = starts.scattered(model.X, held, 10.0, 0)
+    solved(model, held, strewn)  # compiles
+    seconds = float(np.median([solved(model, held, strewn)[1] for _ in range(3)]))
+    line = f"{name}, scatter replaced by a harmonic solve: seconds, median of 3"
+    reach(SECTION, line, seconds, bound, seconds <= bound)
 
 
 @pytest.mark.parametrize("name", ["polyfem_bunny.msh", "polyfem_dinosaur.msh", "suzanne"])
@@ -207,7 +171,7 @@ def test_what_is_heaped_flat_or_mirrored_comes_back(shared: Path, reach: Callabl
     ],
 )
 def test_a_mirror_image_comes_back_wherever_it_is_held(shared: Path, reach: Callable[..., bool], name: str, label: str):
-    """Starts of one body that are forgotten all end alike, so that other regions say more than other seeds."""
+    """Starts of one body that are replaced all end alike, so that other regions say more than other seeds."""
     model = body(shared, name)
     size, back, iterations = float(np.ptp(model.X, axis=0).max()), 0, []
     for seed in range(REGIONS):
