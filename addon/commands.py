@@ -67,6 +67,7 @@ def _bake_parser(with_file: bool) -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, metavar="N", help="threads; never changes the result")
     parser.add_argument("--strict", action="store_true", help="exit with 3 when a step does not converge")
     parser.add_argument("--out", type=Path, metavar="BAKED.blend", help="also write a .blend that plays the cache")
+    _add_force_curves(parser)
     parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
     return parser
 
@@ -78,8 +79,14 @@ def _attach_parser(with_file: bool) -> argparse.ArgumentParser:
     parser.add_argument("cache", type=Path, metavar="CACHE", help="a NAME.sinew folder")
     parser.add_argument("--scene", metavar="NAME", help="instead of the scene that the file opens with")
     parser.add_argument("--out", type=Path, metavar="OUT.blend", help="write this instead of changing the file")
+    _add_force_curves(parser)
     parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
     return parser
+
+
+def _add_force_curves(parser: argparse.ArgumentParser) -> None:
+    words = "give colliders curves of the forces that they bear, for drivers, in the .blend that is written"
+    parser.add_argument("--force-curves", action="store_true", help=words)
 
 
 def _run(parser: argparse.ArgumentParser, arguments: Sequence[str], run: Run, opens: bool) -> int:

@@ -28,20 +28,24 @@ def load_post(*_: object) -> None:
     cache_place.another_file()
     bake_status.forget()
     drawn.forget()
+    _find_caches(is_undoable=True)  # Blender notes the first step after this
+
+
+def _find_caches(is_undoable: bool) -> None:
     for scene in bpy.data.scenes:
         present_bake.mend(scene)
-        present_bake.attach(scene, lost_ones=False)
+        present_bake.attach(scene, lost_ones=False, is_undoable=is_undoable)
 
 
 @persistent
 def undone(*_: object) -> None:
-    """Undo and redo change what the file says about a bake, but not the bake: it is attached again."""
+    """Undo and redo change what the file says about a bake, but not the bake: it plays again, as far as values do it."""
     bake_status.forget()
     cache_look.forget()
     refusals.forget()
     bakes.show_again()
     for scene in bpy.data.scenes:
-        present_bake.attach(scene)
+        present_bake.attach(scene, is_undoable=False)
 
 
 @persistent
@@ -124,7 +128,8 @@ def register() -> None:
     atexit.register(bakes.close)
     # while Blender starts, add-ons are enabled before there is a file to look at
     if hasattr(bpy.data, "scenes"):
-        load_post()
+        bakes.forget_all()
+        _find_caches(is_undoable=bpy.app.background)
 
 
 def unregister() -> None:

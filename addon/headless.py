@@ -18,7 +18,7 @@ from ..solver.cache import CacheReader, is_cache
 from ..solver.errors import BadInput, Cancelled
 from ..solver.event_stream import residual_words
 from . import messages, modifier_place, roles
-from .baking import bakes, cache_place, present_bake
+from .baking import bakes, cache_place, collider_forces, present_bake
 from .reading import input_checks, input_notes
 
 
@@ -53,6 +53,8 @@ def bake(options: argparse.Namespace) -> int:
     job = running.driver.job
     if options.out and job.frame is not None:
         present_bake.attach(scene)
+        if options.force_curves:
+            collider_forces.create(scene, roles.colliders(scene))
         _write(options.out)
     if job.error is not None:
         if "error" not in kinds:  # the child has said what it met itself, not what stopped it or the export
@@ -91,6 +93,8 @@ def attach(options: argparse.Namespace) -> int:
         present_bake.show(scene, obj, folder, body.key)
     attached = [obj.name for _, obj in pairs]
     cache_place.remember(scene, folder, borrowed=True)
+    if options.force_curves:
+        collider_forces.create(scene, roles.colliders(scene), folder)
     _write(options.out or Path(bpy.data.filepath))
     if options.emit:
         options.emit({"event": "attached", "objects": attached, "file": str(options.out or bpy.data.filepath)})

@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
+import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import fresh
+from blender_scenes import fresh, write_cache
 from collision_objects import body, collection, collider
 from sinew.addon import choices, export, friction, roles
-from sinew.addon.baking import bake_status
+from sinew.addon.baking import bake_status, cache_look, cache_place, collider_forces, present_bake
 from sinew.addon.baking.status import Status
 from sinew.addon.drawing import layout_collision, panels
 from sinew.addon.reading import input_notes
 from sinew.addon.reading.settings_read import NOT_PHYSICS
+from sinew.solver.cache import layout
 from sinew.solver.collision import SIDES, Collider, Collision
 from sinew.solver.friction_presets import FRICTIONS
 from test_addon import context_of, drawn
@@ -207,5 +212,17 @@ def test_a_collider_says_what_presses_it() -> None:
     fresh()
     bowl = collider()
     assert not any("Pressed" in line for line in drawn(bowl, "draw_collider").lines)
-    bowl["sinew_force"] = [0.0, -3000.0, 4000.0]
-    assert "Pressed with 5 kN" in drawn(bowl, "draw_collider").lines
+    folder = cache_place.cache_folder(bpy.context.scene)
+    write_cache(folder, {"Jelly": np.zeros((3, 4, 3))})
+    line = json.dumps({"frame": 2, "colliders": {present_bake.key_of(bowl): [0.0, -3000.0, 4000.0, 0.0, 0.0, 0.0]}})
+    (folder / layout.REPORT_FILE).write_text(line + "\n")
+    cache_look.forget()
+    bpy.context.scene.frame_set(2)
+    lines = drawn(bowl, "draw_collider").lines
+    assert "Pressed with 5 kN" in lines and "Create Force Curves" in lines and "Remove Force Curves" not in lines
+    collider_forces.create(bpy.context.scene, [bowl])
+    lines = drawn(bowl, "draw_collider").lines
+    assert "Create Force Curves" not in lines and "Remove Force Curves" in lines
+    (folder / layout.REPORT_FILE).write_text("\n" + line + "\n")
+    assert "Update Force Curves" in drawn(bowl, "draw_collider").lines
+    shutil.rmtree(folder)

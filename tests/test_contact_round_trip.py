@@ -51,6 +51,10 @@ def test_a_body_on_a_collider_that_changes_its_shape(tmp_path: Path) -> None:
     out, ground = world(*evaluated(body, 36)), world(*evaluated(sheet, 36))
     near = [ground[np.linalg.norm((ground - p)[:, :2], axis=1).argmin(), 2] for p in out]
     assert (out[:, 2] - near).min() > -0.1  # a face of the sheet is 0.4 m wide
+    assert "sinew_force" not in sheet and sheet.animation_data is None  # only when asked for
+    for obj in scene.objects:
+        obj.select_set(obj == sheet)
+    assert bpy.ops.sinew.create_force_curves() == {"FINISHED"}
     forces = []
     for frame in range(30, 37):
         scene.frame_set(frame)

@@ -32,6 +32,12 @@ def report(folder: Path, factor: float = 1.0, frames: int = 10, key: str = "Grou
     (folder / layout.REPORT_FILE).write_text("".join(['{"frame": 1}\n', *lines]))
 
 
+def create(folder: Path) -> None:
+    """Gives all colliders curves, as the button does."""
+    scene = bpy.context.scene
+    collider_forces.create(scene, roles.colliders(scene), folder)
+
+
 def at(obj: bpy.types.Object, frame: int) -> tuple[list[float], list[float]]:
     bpy.context.scene.frame_set(frame)
     seen = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -42,7 +48,7 @@ def test_drivers_read_the_force_of_the_frame(tmp_path: Path) -> None:
     scene = fresh()
     obj, follower = ground(), add_box("Follower")
     report(tmp_path / "c")
-    collider_forces.attach(scene, tmp_path / "c")
+    create(tmp_path / "c")
     curve = follower.driver_add("location", 2)
     variable = curve.driver.variables.new()
     variable.name, curve.driver.expression = "pressed", "pressed"
@@ -53,6 +59,19 @@ def test_drivers_read_the_force_of_the_frame(tmp_path: Path) -> None:
         z = follower.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation.z
         assert z == pytest.approx(-frame)
     assert at(obj, 30)[0][2] == pytest.approx(-10.0)
+
+
+def test_nothing_is_written_before_it_is_asked_for(tmp_path: Path) -> None:
+    scene = fresh()
+    obj, many = ground(), counts()
+    report(tmp_path / "c")
+    collider_forces.refresh(scene, tmp_path / "c")
+    assert counts() == many and "sinew_force" not in obj and obj.animation_data is None
+    create(tmp_path / "c")
+    assert at(obj, 4)[0][2] == pytest.approx(-4.0)
+    obj.select_set(True)
+    assert bpy.ops.sinew.remove_force_curves() == {"FINISHED"}
+    assert counts() == many and "sinew_force" not in obj and obj.animation_data is None
 
 
 def test_the_artists_animation_stays_as_it_is(tmp_path: Path) -> None:
@@ -67,13 +86,13 @@ def test_the_artists_animation_stays_as_it_is(tmp_path: Path) -> None:
     curves = len(action.layers[0].strips[0].channelbag(slot).fcurves)
     digest, many = settings_digest(scene), counts()
     report(tmp_path / "c")
-    collider_forces.attach(scene, tmp_path / "c")
+    create(tmp_path / "c")
     data = obj.animation_data
     assert (data.action, data.action_slot) == (action, slot)
     assert len(action.layers[0].strips[0].channelbag(slot).fcurves) == curves
     assert {frame: (scene.frame_set(frame), obj.location.x)[1] for frame in range(1, 14)} == before
     assert settings_digest(scene) == digest  # what came out of a bake makes none out of date
-    collider_forces.attach(scene, tmp_path / "none")
+    collider_forces.refresh(scene, tmp_path / "none")
     assert counts() == many and data.action == action and not len(data.nla_tracks)
     assert obj["mine"] == 3.0 and not any(name in obj for name in force_curves.WORDS)
 
@@ -82,22 +101,24 @@ def test_nothing_is_left_where_nothing_was(tmp_path: Path) -> None:
     scene = fresh()
     obj, many = ground(), counts()
     report(tmp_path / "c")
-    collider_forces.attach(scene, tmp_path / "c")
+    create(tmp_path / "c")
     assert obj.animation_data is not None
-    collider_forces.attach(scene, tmp_path / "none", lost_ones=False)
+    collider_forces.refresh(scene, tmp_path / "none", lost_ones=False)
     assert obj.animation_data is not None  # the drive may come back
-    collider_forces.attach(scene, tmp_path / "none")
+    collider_forces.refresh(scene, tmp_path / "none")
     assert obj.animation_data is None and "sinew_force" not in obj and counts() == many
 
 
 def test_another_bake_takes_the_place(tmp_path: Path) -> None:
     scene = fresh()
     obj = ground()
+    report(tmp_path / "c", 2.0)
+    create(tmp_path / "c")
     for factor in (1.0, 30.0):
         report(tmp_path / "c", factor)
-        collider_forces.attach(scene, tmp_path / "c")
+        collider_forces.refresh(scene, tmp_path / "c")
         many = counts()
-        collider_forces.attach(scene, tmp_path / "c")  # as after an undo
+        collider_forces.refresh(scene, tmp_path / "c")  # the same once more
         assert counts() == many
         assert at(obj, 4)[0][2] == pytest.approx(-4.0 * factor)
     assert len(obj.animation_data.nla_tracks) == 1
@@ -108,9 +129,9 @@ def test_who_is_no_collider_any_more_loses_them(tmp_path: Path) -> None:
     scene = fresh()
     obj = ground()
     report(tmp_path / "c")
-    collider_forces.attach(scene, tmp_path / "c")
+    create(tmp_path / "c")
     obj.sinew.role = "NONE"
-    collider_forces.attach(scene, tmp_path / "c")
+    collider_forces.refresh(scene, tmp_path / "c")
     assert "sinew_force" not in obj and obj.animation_data is None
 
 
@@ -119,8 +140,9 @@ def test_properties_of_the_artist_are_left_alone(tmp_path: Path) -> None:
     obj = ground()
     obj["sinew_force"] = "mine"
     report(tmp_path / "c")
+    create(tmp_path / "c")
     for folder in ("c", "none"):
-        collider_forces.attach(scene, tmp_path / folder)
+        collider_forces.refresh(scene, tmp_path / folder)
         assert obj["sinew_force"] == "mine" and obj.animation_data is None
 
 
@@ -129,7 +151,7 @@ def test_remapped_time(tmp_path: Path) -> None:
     obj = ground()
     scene.render.frame_map_old, scene.render.frame_map_new = 100, 200
     report(tmp_path / "c")
-    collider_forces.attach(scene, tmp_path / "c")
+    create(tmp_path / "c")
     for frame in (2, 7, 10):
         assert at(obj, frame)[0][2] == pytest.approx(-frame)
 
@@ -140,7 +162,7 @@ def test_a_body_of_the_same_key_keeps_it(tmp_path: Path) -> None:
     roles.make_body(body)
     body.sinew.key = "Ground"
     report(tmp_path / "c", key="Ground_2")
-    collider_forces.attach(scene, tmp_path / "c")
+    create(tmp_path / "c")
     assert at(obj, 4)[0][2] == pytest.approx(-4.0)
 
 

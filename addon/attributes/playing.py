@@ -18,7 +18,7 @@ from .ply_names import columns_of
 VERTEX = "result_vertex"
 
 
-def attach(obj: bpy.types.Object, after: bpy.types.Modifier, cache: Path, key: str) -> None:
+def attach(obj: bpy.types.Object, after: bpy.types.Modifier, cache: Path, key: str, is_undoable: bool = True) -> None:
     """Lets `obj` have the attributes of a body in a cache, if there are any; changes nothing where it has them.
 
     Args:
@@ -26,21 +26,40 @@ def attach(obj: bpy.types.Object, after: bpy.types.Modifier, cache: Path, key: s
         after: Its Mesh Cache modifier: vertices are numbered there as in the files.
         cache: The cache.
         key: Of the body.
+        is_undoable: Whether an undo step follows: only then a group of nodes is made, and given to a modifier.
     """
-    frames = layout.attribute_frames(cache, key)
-    columns = columns_of(layout.attribute_path(cache, key, frames[0])) if frames else ()
+    frames, columns = _in_cache(cache, key)
     if not columns or not can_be_made():
         detach(obj)
         return
     folder = portable_path(layout.attribute_path(cache, key, 0).parent, bpy.data.filepath)
     index = VERTEX if VERTEX in obj.data.attributes else ""
     reading = Reading(folder, frames[0], frames[-1], stretch_of(obj), columns, index)
-    modifier = find_modifier(obj) or _add_modifier(obj, after)
+    modifier = find_modifier(obj)
+    if not is_undoable:
+        if modifier is not None and modifier.node_group is not None:
+            fill(modifier.node_group, reading)
+        return
+    modifier = modifier or _add_modifier(obj, after)
     before = modifier.node_group
     if before is None or before.get(MADE_FOR) != reading.signature:
         modifier.node_group = _group_for(reading, key, before)
         if before is not None and before.users == 0:
             bpy.data.node_groups.remove(before)
+
+
+def is_attached(obj: bpy.types.Object, cache: Path, key: str) -> bool:
+    """Whether `obj` has the nodes for the attributes of a body in a cache, or there are none."""
+    modifier = find_modifier(obj)
+    if modifier is not None and modifier.node_group is not None:
+        return True
+    return not _in_cache(cache, key)[1] or not can_be_made()
+
+
+def _in_cache(cache: Path, key: str) -> tuple[list[int], tuple[str, ...]]:
+    """Returns the frames of which a cache has attributes of a body, and their columns."""
+    frames = layout.attribute_frames(cache, key)
+    return frames, columns_of(layout.attribute_path(cache, key, frames[0])) if frames else ()
 
 
 def _group_for(reading: Reading, key: str, before: bpy.types.NodeTree | None) -> bpy.types.NodeTree:

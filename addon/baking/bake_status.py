@@ -13,7 +13,7 @@ import bpy
 from .. import export, playback
 from ..results import present
 from ..results.result_objects import results_of
-from . import bake_job, bakes, body_reports, cache_look, cache_place, present_bake
+from . import bake_job, bake_step, bakes, body_reports, cache_look, cache_place, present_bake
 from .status import PHASES, Status, iteration_of
 
 STAGES = {"tetrahedralize": "Filling with Tets", "bind": "Binding", "rest": "Finding the Rest Shape"}
@@ -52,6 +52,7 @@ def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
         phase="partial" if is_partial else "baked",
         outdated=is_outdated(scene, seen),
         is_unfinished=_is_unfinished(folder),
+        is_whole=present_bake.is_whole(scene) or bake_step.is_due(),
         frame=seen.last_frame,
         resume_frame=seen.resume_frame(),
         frame_start=seen.head.frame_start,

@@ -23,10 +23,11 @@ from .. import export, holding, messages, modifier_place, playback, preferences,
 from ..reading import input_checks, input_notes
 from ..reading.input_history import follows_rigid_bodies
 from ..results import present
-from . import bake_job, cache_look, cache_place, present_bake, saving
+from . import bake_job, bake_step, cache_look, cache_place, present_bake, saving
 from .ahead import ahead
 from .bake_driver import BakeDriver
 from .child_process import child_command, fallback_command
+from .scene_lookup import find_scene
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,10 @@ def _make_ready(scene: bpy.types.Scene) -> None:
 
 
 def wait(pause: float = 0.02) -> None:
-    """Lets the running bake go on until it has ended."""
+    """Lets the running bake go on until it has ended; called by an operator or a command, which the undo step is of."""
     while tick():
         clock.sleep(pause)
+    bake_step.make()
 
 
 def _arguments(folder: Path, order: Order) -> list[str]:
@@ -191,7 +193,7 @@ def tick() -> bool:
             if scene is not None:
                 saving.settle(scene)
                 cache_look.forget()
-                present_bake.attach(scene, lost_ones=bake.is_shown)
+                _show_end(scene, bake)
                 _tell_end(scene, bake.driver.job)
     return _running is not None
 
@@ -211,15 +213,23 @@ def _show_frames(scene: bpy.types.Scene, bake: Bake) -> None:
         return
     if not bake.is_shown:
         cache_place.remember(scene, bake.folder)
-        present_bake.attach(scene)
+        present_bake.attach(scene, is_undoable=False)
         bake.is_shown = True
         return
     cracked = _cracked(bake.driver.job)
     if cracked != bake.cracked:
         bake.cracked = cracked
-        present_bake.attach(scene)
+        present_bake.attach(scene, is_undoable=False)
     if scene.frame_current_final >= bake.driver.job.frame - 1:
         playback.refresh(roles.bodies(scene))
+
+
+def _show_end(scene: bpy.types.Scene, bake: Bake) -> None:
+    """Lets the bodies play all that was baked, what takes data-blocks in an undo step of its own."""
+    # where nobody can press undo, nobody needs a step
+    present_bake.attach(scene, lost_ones=bake.is_shown, is_undoable=bpy.app.background)
+    if not bpy.app.background and (bake.driver.job.frame is not None or not present_bake.is_whole(scene)):
+        bake_step.ask(scene)
 
 
 def _cracked(job: bake_job.Job) -> frozenset[str]:
@@ -301,14 +311,10 @@ def warnings(scene: bpy.types.Scene) -> list[str]:
     return [*_notes.get(scene.session_uid, []), *_warnings.get(scene.session_uid, [])]
 
 
-def find_scene(uid: int) -> bpy.types.Scene | None:
-    """Returns the scene with a session id, or None when it is gone."""
-    return next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)
-
-
 def forget_all() -> None:
     """Drops all that was kept about scenes: another file is open."""
     _warnings.clear()
     _notes.clear()
+    bake_step.forget()
     cache_look.forget()
     messages.forget_all()

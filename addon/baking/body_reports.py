@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the frames of a bake say, read off the report as it grows: each body's stress, pieces, temperatures, and which
-frames did not converge."""
+"""What the frames of a bake say, read off the report as it grows: each body's stress, pieces, temperatures, what
+presses on colliders, and which frames did not converge."""
 
 from __future__ import annotations
 
@@ -61,6 +61,7 @@ class _Reading:
     Attributes:
         bodies: By key of the body.
         lost: Frames in which a step or a pose did not converge.
+        colliders: Force [N] and torque [N m] by key of the collider and by frame.
     """
 
     file: tuple[int, ...] = ()
@@ -68,6 +69,7 @@ class _Reading:
     last: bytes = b""
     bodies: dict[str, BodyReport] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
+    colliders: dict[str, dict[int, list[float]]] = field(default_factory=dict)
 
 
 _readings: dict[Path, _Reading] = {}
@@ -89,6 +91,12 @@ def lost_frames(folder: Path) -> Collection[int]:
     """Returns the frames of a cache in which a step or a pose did not converge."""
     known = _read(folder)
     return known.lost if known is not None else ()
+
+
+def collider_forces(folder: Path) -> Mapping[str, Mapping[int, list[float]]]:
+    """Returns force [N] and torque [N m] on the colliders of a cache, six numbers by key and by frame."""
+    known = _read(folder)
+    return known.colliders if known is not None else {}
 
 
 def _read(folder: Path) -> _Reading | None:
@@ -131,6 +139,9 @@ def _take(known: _Reading, data: bytes) -> None:
             known.bodies[key] = known.bodies.get(key, BodyReport()).and_frame(numbers)
         if isinstance(told.get("frame"), int):
             (known.lost.add if told.get("not_converged") else known.lost.discard)(told["frame"])
+            for key, numbers in (told.get("colliders") or {}).items():
+                if len(numbers) == 6:
+                    known.colliders.setdefault(key, {})[told["frame"]] = numbers
 
 
 def _parsed(lines: Iterable[bytes]) -> Iterable[Mapping[str, Any]]:

@@ -1,40 +1,75 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lets the colliders of a scene have the forces and torques that the present bake tells of."""
+"""Forces and torques that the present bake tells of colliders: read off its report, and as curves where asked for."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import bpy
 
 from ...solver.cache import layout
-from ...solver.cache.reader import read_report
 from .. import force_curves, roles
 from ..keys import body_key, keys_of
 from ..reading.inputs import is_ever_felt
 from ..remapped_time import stretch_of
+from . import body_reports, cache_look, cache_place
 
 
-def attach(scene: bpy.types.Scene, folder: Path, lost_ones: bool = True) -> None:
-    """Gives every collider the curves of a cache, and takes them off those that it says nothing of.
+def create(scene: bpy.types.Scene, colliders: Iterable[bpy.types.Object], folder: Path | None = None) -> list[str]:
+    """Gives colliders curves of the present bake, or of that in `folder`; returns the names of those it tells of."""
+    folder = folder or cache_place.cache_folder(scene)
+    wanted, told = _wanted(scene, folder), body_reports.collider_forces(folder)
+    made = []
+    for obj in colliders:
+        key, mark = wanted.get(obj, ("", ""))
+        if key in told:
+            force_curves.show(obj, *force_curves.rows(told[key], stretch_of(obj)), mark)
+            made.append(obj.name)
+    return made
+
+
+def refresh(scene: bpy.types.Scene, folder: Path, lost_ones: bool = True) -> None:
+    """Gives the colliders that have curves those of a cache, and takes them off where it says nothing of them.
 
     With `lost_ones` false, nothing is taken off where there is no report: the drive may come back.
     """
-    colliders = [obj for obj in roles.colliders(scene) if is_ever_felt(obj)]
     shown = [obj for obj in scene.objects if force_curves.find_track(obj) is not None]
-    stamp = _stamp(folder)
-    if stamp is None and not lost_ones:
+    if not shown or (_stamp(folder) is None and not lost_ones):
         return
-    keys = keys_of(colliders, map(body_key, roles.bodies(scene))) if stamp is not None else {}
-    wanted = {obj: f"{stamp} {key} {stretch_of(obj):g}" for obj, key in keys.items()}
-    if any(force_curves.stamp_of(obj) != mark for obj, mark in wanted.items()):
-        told = _told(folder)
-        for obj, mark in wanted.items():
-            if keys[obj] in told and force_curves.stamp_of(obj) != mark:
-                force_curves.show(obj, *force_curves.rows(told[keys[obj]], stretch_of(obj)), mark)
+    wanted, told = _wanted(scene, folder), body_reports.collider_forces(folder)
     for obj in shown:
-        if obj not in wanted or force_curves.stamp_of(obj) != wanted[obj]:
+        key, mark = wanted.get(obj, ("", ""))
+        if key not in told:
             force_curves.hide(obj)
+        elif force_curves.stamp_of(obj) != mark:
+            force_curves.show(obj, *force_curves.rows(told[key], stretch_of(obj)), mark)
+
+
+def are_shown(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
+    """Whether a collider has the curves of the present bake."""
+    mark = force_curves.stamp_of(obj)
+    return mark is not None and mark == _wanted(scene, cache_place.cache_folder(scene)).get(obj, ("", ""))[1]
+
+
+def force_at(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[float] | None:
+    """Returns force [N] and torque [N m] on a collider at the playhead, or the nearest baked frame, (6,), or None."""
+    folder = cache_place.cache_folder(scene)
+    frame = cache_look.look(folder).frame_shown_at(scene.frame_current)
+    key = _keys(scene).get(obj)
+    return body_reports.collider_forces(folder).get(key, {}).get(frame) if key and frame is not None else None
+
+
+def _wanted(scene: bpy.types.Scene, folder: Path) -> dict[bpy.types.Object, tuple[str, str]]:
+    """Returns of each collider its key in a cache, and what tells its curves from others; nothing without a report."""
+    stamp = _stamp(folder)
+    keys = _keys(scene) if stamp is not None else {}
+    return {obj: (key, f"{stamp} {key} {stretch_of(obj):g}") for obj, key in keys.items()}
+
+
+def _keys(scene: bpy.types.Scene) -> dict[bpy.types.Object, str]:
+    colliders = [obj for obj in roles.colliders(scene) if is_ever_felt(obj)]
+    return keys_of(colliders, map(body_key, roles.bodies(scene)))
 
 
 def _stamp(folder: Path) -> str | None:
@@ -44,13 +79,3 @@ def _stamp(folder: Path) -> str | None:
     except OSError:
         return None
     return f"{found.st_mtime_ns} {found.st_size}"
-
-
-def _told(folder: Path) -> dict[str, dict[int, list[float]]]:
-    """Returns six numbers by key of the collider and by frame."""
-    told: dict[str, dict[int, list[float]]] = {}
-    for line in read_report(folder / layout.REPORT_FILE):
-        for key, numbers in line.get("colliders", {}).items():
-            if "frame" in line and len(numbers) == 6:
-                told.setdefault(key, {})[line["frame"]] = numbers
-    return told

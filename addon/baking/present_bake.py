@@ -22,11 +22,17 @@ def key_of(obj: bpy.types.Object) -> str:
     return export.body_key(obj)
 
 
-def attach(scene: bpy.types.Scene, lost_ones: bool = True, folder: Path | None = None) -> None:
-    """Makes every body of `scene` play the present bake, and its own mesh where there is none; tells colliders forces.
+def attach(
+    scene: bpy.types.Scene, lost_ones: bool = True, folder: Path | None = None, is_undoable: bool = True
+) -> None:
+    """Makes every body of `scene` play the present bake, and its own mesh where there is none.
 
-    With `lost_ones` false, bodies whose bake cannot be found keep their path: the drive may come back. While the
-    .blend changes its place, the present bake is in `folder`.
+    Args:
+        scene: The scene.
+        lost_ones: Whether bodies whose bake cannot be found lose their path; not where the drive may come back.
+        folder: Where the present bake is while the .blend changes its place.
+        is_undoable: Whether an undo step follows. Without, as in a timer or after an undo, no data-block is made or
+            pointed to (`bake_step.py`): a body that broke is hidden from its first crack on, and `is_whole` says so.
     """
     if scene is None or scene.library is not None:
         return
@@ -38,12 +44,28 @@ def attach(scene: bpy.types.Scene, lost_ones: bool = True, folder: Path | None =
         if key in keys and layout.play_path(folder, key).exists():
             if obj.sinew.key != key:
                 obj.sinew.key = key  # it is found under this name even when it is renamed
-            show(scene, obj, folder, key)
+            show(scene, obj, folder, key, is_undoable)
         elif lost_ones:
             playback.detach(obj)
             playing.detach(obj)
             present.drop(obj)
-    collider_forces.attach(scene, folder, lost_ones)
+    if is_undoable:
+        collider_forces.refresh(scene, folder, lost_ones)
+
+
+def is_whole(scene: bpy.types.Scene) -> bool:
+    """Whether the file has all that the present bake needs: broken meshes, and nodes for attributes."""
+    folder = cache_place.cache_folder(scene)
+    if scene.library is not None or cache_look.look(folder).head is None:
+        return True
+    return all(_is_whole(obj, folder, key_of(obj)) for obj in roles.bodies(scene))
+
+
+def _is_whole(obj: bpy.types.Object, folder: Path, key: str) -> bool:
+    if not present.has_result(folder, key):
+        return playback.attached_file(obj) is None or playing.is_attached(obj, folder, key)
+    shown = [made for made in results_of(obj) if made.type == "MESH"]
+    return present.is_made(obj, folder, key) and all(playing.is_attached(made, folder, key) for made in shown)
 
 
 def attach_one(obj: bpy.types.Object) -> None:
@@ -55,25 +77,27 @@ def attach_one(obj: bpy.types.Object) -> None:
             return
 
 
-def show(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> None:
+def show(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str, is_undoable: bool = True) -> None:
     """Makes a body play what a cache has of it: its motion, what stands in for it, its attributes."""
     if obj.sinew.use_fracture and present.may_break(folder, key):
         modifier_place.settle(obj)
     playback.attach(obj, folder, key)
-    shown = _show_result(scene, obj, folder, key)
+    shown = _show_result(scene, obj, folder, key, is_undoable)
     for each in shown or [obj]:
         modifier = playback.find_modifier(each)
         if modifier is not None:
-            playing.attach(each, modifier, folder, key)
+            playing.attach(each, modifier, folder, key, is_undoable)
     if shown:
         playing.detach(obj)  # the files are of the vertices of what stands in for it
 
 
-def _show_result(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> list[bpy.types.Object]:
+def _show_result(
+    scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str, is_undoable: bool
+) -> list[bpy.types.Object]:
     """Lets what a broken body has become stand in for it, and returns it; why that cannot be, the panel says."""
     try:
-        if present.has_result(folder, key):
-            return present.show(scene, obj, folder, key)
+        if present.has_result(folder, key) and (is_undoable or present.is_made(obj, folder, key)):
+            return present.show(scene, obj, folder, key, is_undoable)
     except SinewError as problem:
         messages.remember(scene, messages.text_of(problem))
         if bpy.app.background:

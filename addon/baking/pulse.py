@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from . import bakes
+from . import bake_step, bakes
 
 INTERVAL = 0.05
 # where panels are, and marks of frames that did not converge
@@ -19,7 +19,7 @@ _shown: Any = None
 
 
 def start() -> None:
-    """Begins to beat, until the bake ends."""
+    """Begins to beat, until the bake has ended and has its undo step."""
     if not bpy.app.background and not bpy.app.timers.is_registered(_beat):
         bpy.app.timers.register(_beat, first_interval=0.0, persistent=True)
 
@@ -34,8 +34,9 @@ def _beat() -> float | None:
     windows = bpy.context.window_manager.windows
     with bpy.context.temp_override(window=windows[0] if windows else None):
         goes_on = bakes.tick()
+        bake_step.push_when_possible()
     _redraw_panels()
-    return INTERVAL if goes_on else None
+    return INTERVAL if goes_on or bake_step.is_due() else None
 
 
 def _redraw_panels() -> None:

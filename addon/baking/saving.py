@@ -144,4 +144,4 @@ def _move(scene: bpy.types.Scene, present: Path, blend: str) -> None:
         return
     cache_place.remember(scene, target, blend=blend)
     cache_look.forget()
-    present_bake.attach(scene, folder=target)
+    present_bake.attach(scene, folder=target, is_undoable=False)

@@ -36,6 +36,7 @@ class Status:
             "finishing", "stopping".
         outdated: Whether settings or animation changed since the frames were baked.
         is_unfinished: Whether something broke whose final mesh is not there: Blender was closed before it was made.
+        is_whole: Whether the file has the broken meshes and the nodes that the bake needs: an undo takes them out.
         frame: The last whole frame in the cache, or None.
         resume_frame: The last frame from which the bake can go on, or None.
         frame_start, frame_end: The range that is asked for.
@@ -54,6 +55,7 @@ class Status:
     phase: str = "none"
     outdated: bool = False
     is_unfinished: bool = False
+    is_whole: bool = True
     frame: int | None = None
     resume_frame: int | None = None
     frame_start: int = 1

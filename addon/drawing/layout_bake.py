@@ -106,6 +106,8 @@ def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Stat
     if status.outdated and status.can_resume:
         act = layout.operator("sinew.simulate", text=f"Resume from Frame {status.next_frame}", icon="FORWARD")
         act.resume = True
+    if not status.is_whole:
+        layout.operator("sinew.show_bake", icon="HIDE_OFF")
     row = layout.row(align=True)
     part = row.row(align=True)
     part.enabled = not scene.sinew.protect

@@ -7,9 +7,8 @@ import math
 
 import bpy
 
-from .. import collision_filter
-from ..baking import bake_status
-from ..force_curves import FORCE
+from .. import collision_filter, force_curves
+from ..baking import bake_status, collider_forces
 from . import contact_overlay
 from .layout_bake import counted, draw_wrapped
 from .settings import draw_pointer, draw_setting, quantity
@@ -65,9 +64,21 @@ def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     column.prop(own, "thickness")
     _draw_filter(column, context, obj)
     draw_contacts(layout, context)
-    if FORCE in obj:
-        # as drivers read it, at this frame
-        layout.label(text=f"Pressed with {quantity(math.hypot(*obj[FORCE]), 'N')}", icon="FORCE_FORCE")
+    _draw_forces(layout, context.scene, obj)
+
+
+def _draw_forces(layout: bpy.types.UILayout, scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
+    """Draws what presses on a collider at this frame, and what makes curves of it."""
+    found = collider_forces.force_at(scene, obj)
+    if found is not None:
+        layout.label(text=f"Pressed with {quantity(math.hypot(*found[:3]), 'N')}", icon="FORCE_FORCE")
+    has_curves = force_curves.find_track(obj) is not None
+    row = layout.row(align=True)
+    if found is not None and not collider_forces.are_shown(scene, obj):
+        words = "Update Force Curves" if has_curves else "Create Force Curves"
+        row.operator("sinew.create_force_curves", text=words, icon="FCURVE")
+    if has_curves:
+        row.operator("sinew.remove_force_curves", icon="X")
 
 
 def _draw_filter(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:

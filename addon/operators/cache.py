@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Delete Bake."""
+"""Delete Bake, and show all that it has."""
 
 from __future__ import annotations
 
 import bpy
 
 from ...solver.errors import BadInput
-from ..baking import bakes, cache_place
+from ..baking import bake_status, bakes, cache_place, present_bake
 from ..drawing import drawn
 from ..messages import told
 
@@ -58,4 +58,19 @@ class SINEW_OT_activate_body(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (SINEW_OT_delete_bake, SINEW_OT_activate_body)
+class SINEW_OT_show_bake(bpy.types.Operator):
+    """Make what an undo took out of the file although it is baked: broken meshes, and nodes for attributes"""
+
+    bl_idname = "sinew.show_bake"
+    bl_label = "Show the Whole Bake"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes it."""
+        present_bake.attach(context.scene, lost_ones=False)
+        bake_status.forget()
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_delete_bake, SINEW_OT_activate_body, SINEW_OT_show_bake)

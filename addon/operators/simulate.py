@@ -65,7 +65,9 @@ class SINEW_OT_simulate(bpy.types.Operator):
         """Lets everything through but Escape; ends with the bake, which `pulse` keeps going."""
         if self._bake is None or not self._bake.driver.job.is_running:
             self.cancel(context)
-            return self._end(self._bake.driver.job) if self._bake else {"CANCELLED"}
+            if self._bake is not None:
+                self._end(self._bake.driver.job)
+            return {"CANCELLED"}  # the undo step is that of bake_step.py
         if event.type == "ESC" and event.value == "PRESS":
             bakes.cancel()
             return {"RUNNING_MODAL"}

@@ -41,31 +41,46 @@ def may_break(folder: Path, key: str) -> bool:
         return False
 
 
-def show(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> list[bpy.types.Object]:
+def is_made(obj: bpy.types.Object, folder: Path, key: str) -> bool:
+    """Whether the objects that stand in for a body are there, and of the result that the cache has."""
+    found = result_objects.results_of(obj)
+    stamp = _stamp(obj, folder, key)
+    return bool(found) and all(made.sinew.result_stamp == stamp and made.users_collection for made in found)
+
+
+def _stamp(obj: bpy.types.Object, folder: Path, key: str) -> str:
+    """Returns what tells the result in a cache, as the body wants it, from another."""
+    return stamp_of(layout.result_paths(folder, key)[0]) + (PIECES if obj.sinew.separate_pieces else "")
+
+
+def show(
+    scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str, is_undoable: bool = True
+) -> list[bpy.types.Object]:
     """Lets the result in a cache stand in for a body, whole or in pieces, and returns its objects with a mesh.
 
-    They are made only where they are not there yet.
+    They are made only where they are not there yet; with `is_undoable` false they are there, and keep their materials.
 
     Raises:
         BadInput: The mesh of `obj` is another one than was baked.
         StorageFailed: The cache is damaged, or files for pieces cannot be written.
     """
-    mesh_path, motion = layout.result_paths(folder, key)
-    stamp = stamp_of(mesh_path) + (PIECES if obj.sinew.separate_pieces else "")
-    found = result_objects.results_of(obj)
-    is_new = not found or any(made.sinew.result_stamp != stamp for made in found)
+    _, motion = layout.result_paths(folder, key)
+    is_new = not is_made(obj, folder, key)
     if is_new:
         drop(obj)
-        found = _make(scene, obj, folder, key)
-        for made in found:
+        stamp = _stamp(obj, folder, key)
+        for made in _make(scene, obj, folder, key):
             made.sinew.result_stamp = stamp
+    found = result_objects.results_of(obj)
     shown = [made for made in found if made.type == "MESH"]
     head = CacheHead.load(folder)
     for made in shown:
         path = pieces.motion_path(folder, key, made) if obj.sinew.separate_pieces else motion
         playback.play(made, _modifier(made), head, path)
-        result_objects.use_material(made, obj.sinew.broken_material)
-    if is_new or not obj.sinew.is_replaced:
+        if is_undoable:
+            result_objects.use_material(made, obj.sinew.broken_material)
+    # hidden from a frame on: so it is where light gets inside, and where no result was there before an undo or a redo
+    if is_new or not obj.sinew.is_replaced or visibility.hidden_from(obj) is not None:
         swap.apply(shown, obj)
     return shown
 

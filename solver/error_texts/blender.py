@@ -34,6 +34,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The modifier "{modifier}" gives "{name}" {first} vertices at frame {start} and {now} at frame {frame}.',
         "Move it below Sinew's modifier, or take its animation off.",
     ),
+    "forces-not-baked": (
+        'The bake of "{name}" tells of no force on the selected objects.',
+        "Select colliders that were there when it was baked, or press Simulate first.",
+    ),
     "not-baked": ('"{name}" has no baked frames.', "Press Simulate first."),
     "gravity-scaled": (
         'Gravity in "{name}" is {gravity} m/s², since a Blender unit is {scale} m.',

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finds scenes again after an undo, which gives them other places in memory: nothing of Blender's is kept but numbers."""
+
+from __future__ import annotations
+
+import bpy
+
+
+def find_scene(uid: int) -> bpy.types.Scene | None:
+    """Returns the scene with a session id, or None when it is gone."""
+    return next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Give colliders curves of the forces that they bear in the bake, and take them away."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.errors import BadInput
+from .. import force_curves
+from ..baking import collider_forces
+from ..messages import told
+from .chosen import selected
+
+
+class SINEW_OT_create_force_curves(bpy.types.Operator):
+    """Give the selected colliders the properties sinew_force and sinew_torque, with a curve of the bake: for drivers"""
+
+    bl_idname = "sinew.create_force_curves"
+    bl_label = "Create Force Curves"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes them, in the place of those of another bake."""
+        made = collider_forces.create(context.scene, selected(context))
+        if not made:
+            raise BadInput("forces-not-baked", name=context.scene.name)
+        self.report({"INFO"}, f"Force curves on {', '.join(made)}")
+        return {"FINISHED"}
+
+
+class SINEW_OT_remove_force_curves(bpy.types.Operator):
+    """Take the force curves and their properties off the selected colliders"""
+
+    bl_idname = "sinew.remove_force_curves"
+    bl_label = "Remove Force Curves"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @told
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Takes them off."""
+        for obj in selected(context):
+            force_curves.hide(obj)
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_create_force_curves, SINEW_OT_remove_force_curves)
