@@ -46,10 +46,11 @@ def refresh(scene: bpy.types.Scene, folder: Path, lost_ones: bool = True) -> Non
             force_curves.show(obj, *force_curves.rows(told[key], stretch_of(obj)), mark)
 
 
-def are_shown(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
-    """Whether a collider has the curves of the present bake."""
-    mark = force_curves.stamp_of(obj)
-    return mark is not None and mark == _wanted(scene, cache_place.cache_folder(scene)).get(obj, ("", ""))[1]
+def are_missing(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
+    """Whether the present bake tells of a collider, and that one has no curves, or those of another bake."""
+    folder = cache_place.cache_folder(scene)
+    key, mark = _wanted(scene, folder).get(obj, ("", ""))
+    return key in body_reports.collider_forces(folder) and force_curves.stamp_of(obj) != mark
 
 
 def force_at(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[float] | None:

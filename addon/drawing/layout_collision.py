@@ -74,7 +74,7 @@ def _draw_forces(layout: bpy.types.UILayout, scene: bpy.types.Scene, obj: bpy.ty
         layout.label(text=f"Pressed with {quantity(math.hypot(*found[:3]), 'N')}", icon="FORCE_FORCE")
     has_curves = force_curves.find_track(obj) is not None
     row = layout.row(align=True)
-    if found is not None and not collider_forces.are_shown(scene, obj):
+    if collider_forces.are_missing(scene, obj):
         words = "Update Force Curves" if has_curves else "Create Force Curves"
         row.operator("sinew.create_force_curves", text=words, icon="FCURVE")
     if has_curves:

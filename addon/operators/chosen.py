@@ -21,6 +21,15 @@ def selected(context: bpy.types.Context) -> list[bpy.types.Object]:
     return chosen
 
 
+def selected_and_active(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """Returns the selected objects and the active one, whose panel is seen, selected or not.
+
+    Raises:
+        BadInput: There is neither.
+    """
+    return list(dict.fromkeys([*selected(context), *(o for o in [context.object] if o is not None)]))
+
+
 def selected_meshes(context: bpy.types.Context) -> list[bpy.types.Object]:
     """Returns the selected meshes, each one checked, so that nothing is changed when one of them cannot be.
 

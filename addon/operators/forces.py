@@ -9,11 +9,11 @@ from ...solver.errors import BadInput
 from .. import force_curves
 from ..baking import collider_forces
 from ..messages import told
-from .chosen import selected
+from .chosen import selected_and_active
 
 
 class SINEW_OT_create_force_curves(bpy.types.Operator):
-    """Give the selected colliders the properties sinew_force and sinew_torque, with a curve of the bake: for drivers"""
+    """Give the active and all selected colliders the properties sinew_force and sinew_torque, with a curve of the bake: for drivers"""
 
     bl_idname = "sinew.create_force_curves"
     bl_label = "Create Force Curves"
@@ -22,7 +22,7 @@ class SINEW_OT_create_force_curves(bpy.types.Operator):
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes them, in the place of those of another bake."""
-        made = collider_forces.create(context.scene, selected(context))
+        made = collider_forces.create(context.scene, selected_and_active(context))
         if not made:
             raise BadInput("forces-not-baked", name=context.scene.name)
         self.report({"INFO"}, f"Force curves on {', '.join(made)}")
@@ -30,7 +30,7 @@ class SINEW_OT_create_force_curves(bpy.types.Operator):
 
 
 class SINEW_OT_remove_force_curves(bpy.types.Operator):
-    """Take the force curves and their properties off the selected colliders"""
+    """Take the force curves and their properties off the active and all selected colliders"""
 
     bl_idname = "sinew.remove_force_curves"
     bl_label = "Remove Force Curves"
@@ -39,7 +39,7 @@ class SINEW_OT_remove_force_curves(bpy.types.Operator):
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Takes them off."""
-        for obj in selected(context):
+        for obj in selected_and_active(context):
             force_curves.hide(obj)
         return {"FINISHED"}
 

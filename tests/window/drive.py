@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from hands import OUT, Steps, bake, beat, gaps, mouse, picture, press, result, show_sidebar, status, view, wait_for
 from resisting import methods_bake
 from touching import contact_bake
-from undoing import undo_of_bake
+from undoing import seeded_operations, undo_of_bake, undo_of_breaking_bake
 
 FIRST_FRAMES = 120
 LONG = 2000
@@ -198,7 +198,18 @@ def flesh_bake() -> Steps:
     yield from picture("15-frames-that-did-not-converge")
 
 
-PARTS = (make_ready, first_bake, cancelled_bake, breaking_bake, flesh_bake, contact_bake, methods_bake, undo_of_bake)
+PARTS = (
+    make_ready,
+    first_bake,
+    cancelled_bake,
+    breaking_bake,
+    flesh_bake,
+    contact_bake,
+    methods_bake,
+    undo_of_bake,
+    undo_of_breaking_bake,
+    seeded_operations,
+)
 
 
 def steps() -> Steps:

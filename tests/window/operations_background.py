@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Seeded operations in the bpy module: `python operations_background.py SEED COUNT`, with sinew in the path.
+
+Without a window nothing beats, and operators of scripts push no steps: both is done here as a window does it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+if "BLENDER_USER_RESOURCES" not in os.environ:
+    os.environ["BLENDER_USER_RESOURCES"] = tempfile.mkdtemp(prefix="sinew-blender-")
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from operations import Session, Steps, operations
+
+
+def main(package: str = "sinew") -> None:
+    """Does them, and prints one JSON line."""
+    seed, count = int(sys.argv[1]), int(sys.argv[2])
+    bakes = importlib.import_module(f"{package}.addon.baking.bakes")
+    bpy.ops.wm.read_homefile()
+    bpy.context.preferences.edit.undo_steps = 32
+    bpy.ops.ed.undo_push(message="Original")
+    session = Session(bakes, lambda resume: start(bakes, resume), undo, redo, lambda line: print(line, flush=True))
+    was_running = False
+    for seconds in operations(seed, count, session):
+        end = time.monotonic() + seconds
+        while True:
+            is_running = bakes.tick()
+            if was_running and not is_running:
+                bpy.ops.ed.undo_push(message="Simulate")
+            was_running = is_running
+            if time.monotonic() >= end:
+                break
+            time.sleep(0.01)
+    print(json.dumps({"seed": seed, "operations": sum(session.done.values()), "refused": len(session.refused)}))
+
+
+def start(bakes: object, resume: bool) -> Steps:
+    yield 0.0
+    try:
+        bakes.start(bpy.context.scene, bakes.Order(resume=resume))
+    except Exception as problem:
+        if not hasattr(problem, "next_step"):
+            raise
+        raise RuntimeError(problem.sentence) from problem  # as an operator tells it
+
+
+def undo() -> Steps:
+    yield 0.0
+    bpy.ops.ed.undo()
+
+
+def redo() -> Steps:
+    yield 0.0
+    bpy.ops.ed.redo()
+
+
+if __name__ == "__main__":
+    if "sinew" not in sys.modules:
+        import sinew
+
+        sinew.register()
+    main()
