@@ -39,7 +39,7 @@ def _find_caches(is_undoable: bool) -> None:
 
 @persistent
 def undone(*_: object) -> None:
-    """Undo and redo change what the file says about a bake, but not the bake: it plays again, as far as values do it."""
+    """Undo and redo change what the file says about a bake, but not the bake: it plays again as far as values go."""
     bake_status.forget()
     cache_look.forget()
     refusals.forget()

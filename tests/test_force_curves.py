@@ -45,7 +45,7 @@ def at(obj: bpy.types.Object, frame: int) -> tuple[list[float], list[float]]:
 
 
 def test_drivers_read_the_force_of_the_frame(tmp_path: Path) -> None:
-    scene = fresh()
+    fresh()
     obj, follower = ground(), add_box("Follower")
     report(tmp_path / "c")
     create(tmp_path / "c")
@@ -157,7 +157,7 @@ def test_remapped_time(tmp_path: Path) -> None:
 
 
 def test_a_body_of_the_same_key_keeps_it(tmp_path: Path) -> None:
-    scene = fresh()
+    fresh()
     obj, body = ground(), add_box("Ground ")
     roles.make_body(body)
     body.sinew.key = "Ground"

@@ -19,7 +19,7 @@ bpy = pytest.importorskip("bpy")
 from blender_scenes import add_box, fresh
 from pressed_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
 from sinew.addon import handlers, messages, playback, roles
-from sinew.addon.baking import bake_status, bakes, cache_place
+from sinew.addon.baking import bake_order, bake_status, bakes, cache_place
 from sinew.addon.drawing import layouts
 from sinew.addon.operators.simulate import SINEW_OT_simulate
 from sinew.solver.cache import CacheReader
@@ -307,6 +307,8 @@ def test_escape_stops_a_bake_and_everything_else_passes_through(tmp_path: Path) 
         return SINEW_OT_simulate.modal(operator, bpy.context, SimpleNamespace(type=key, value=value))
 
     until(lambda: (bake.driver.job.frame or 0) >= 3)
+    with pytest.raises(RuntimeError, match="being baked"):
+        bpy.ops.sinew.convert_to_shape_keys()  # it would have the frames up to now
     assert press("SPACE") == press("TIMER", "NOTHING") == press("ESC", "RELEASE") == {"PASS_THROUGH"}
     assert bake.driver.job.phase == "baking"
     begun = time.monotonic()
@@ -318,7 +320,7 @@ def test_escape_stops_a_bake_and_everything_else_passes_through(tmp_path: Path) 
 
 
 def test_how_a_bake_is_asked_for_reaches_the_child() -> None:
-    words = bakes._arguments(Path("c"), bakes.Order(True, 7, True, threads=3, strict=True))
+    words = bake_order.arguments(Path("c"), bakes.Order(True, 7, True, threads=3, strict=True))
     assert words == [
         "simulate", "c", "--child", "--json", "--resume", "--accept-changes", "--from-frame", "7", "--strict",
         "--threads", "3",
@@ -359,7 +361,9 @@ def test_convert_to_shape_keys_from_the_panel(tmp_path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "k.blend"))
     bpy.ops.sinew.simulate()
     assert bake_status.shape_key_bytes(scene, box) == playback.shape_key_bytes(len(box.data.vertices), 4)
+    wanted = evaluated(box, 4)
     assert bpy.ops.sinew.convert_to_shape_keys() == {"FINISHED"}
     copy = bpy.context.object
     assert copy != box and len(copy.data.shape_keys.key_blocks) >= 4
-    assert np.abs(evaluated(copy, 4) - evaluated(box, 4)).max() < 1e-5
+    assert np.abs(evaluated(copy, 4) - wanted).max() < 1e-5
+    assert box.hide_viewport and box.hide_render and not copy.hide_viewport, "two in one place"

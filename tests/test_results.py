@@ -254,6 +254,7 @@ def test_a_result_becomes_shape_keys(tmp_path: Path) -> None:
     assert [m.name for m in copy.modifiers] == ["Sinew Shading"]
     bpy.ops.sinew.delete_bake()
     assert copy.name in bpy.data.objects and "Ball Broken" not in bpy.data.objects
+    assert obj.hide_viewport and obj.hide_render, "two in one place"
     for frame in (1, OPENS, 9):
         assert np.allclose(evaluated(copy, frame)[0], arrays["shapes"][frame - 1], atol=1e-5)
     assert "broken" in copy.data.attributes

@@ -179,6 +179,39 @@ def test_a_stopped_bake_is_finished_and_resume_replaces_it(tmp_path: Path) -> No
     assert not results() and not obj.hide_viewport and not obj.hide_render, "nothing cracked this time"
 
 
+def test_a_bake_that_is_stopped_in_a_long_step_is_cut_too(tmp_path: Path) -> None:
+    """The child is killed when it does not hear in time; what broke is cut all the same, and can be cut by a button."""
+    scene, _ = falling()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bake = bakes.start(scene)
+    while bakes.tick() and not (bake.cracked and bake.driver.job.frame >= 7):
+        time.sleep(0.01)
+    assert bake.driver._child is not None
+    bake.driver._child.kill()
+    bakes.cancel()
+    bakes.wait()
+    assert bake.driver.job.phase == "cancelled"
+    last = CacheReader(tmp_path / "shot.sinew").last_frame()
+    assert last is not None and 7 <= last < FRAMES and not bake_status.status(scene).is_unfinished
+    check_plays(tmp_path)
+    before = layout.result_paths(tmp_path / "shot.sinew", "Block")[1].read_bytes()
+    shutil.rmtree(tmp_path / "shot.sinew" / "result")
+    bake_status.forget()
+    bake_status.cache_look.forget()
+    now = bake_status.status(scene)
+    assert now.phase == "partial" and now.is_unfinished
+    assert bpy.ops.sinew.simulate(only_cuts=True) == {"FINISHED"}
+    check_plays(tmp_path)
+    assert layout.result_paths(tmp_path / "shot.sinew", "Block")[1].read_bytes() == before
+    assert CacheReader(tmp_path / "shot.sinew").last_frame() == last
+    scene.frame_end = last - 2  # before the playhead, and before what is baked
+    scene.frame_set(last)
+    bake_status.forget()
+    now = bake_status.status(scene)
+    assert now.label == f"Baked to Frame {last}" and not now.can_resume
+    assert bake_status.earlier_resume_frame(scene) is None
+
+
 WITHOUT = """
 import sys, bpy
 bpy.ops.wm.open_mainfile(filepath=sys.argv[1])

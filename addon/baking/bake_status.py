@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import bpy
 
 from .. import export, playback
-from ..results import present
 from ..results.result_objects import results_of
 from . import bake_job, bake_step, bakes, body_reports, cache_look, cache_place, present_bake
 from .status import PHASES, Status, iteration_of
@@ -47,11 +45,10 @@ def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
     seen = cache_look.look(folder)
     if seen.head is None or seen.last_frame is None:
         return Status(frame_start=first, frame_end=last, problem=seen.problem, busy_elsewhere=seen.is_written)
-    is_partial = seen.last_frame < last or seen.last_frame < seen.head.frame_end
     return Status(
-        phase="partial" if is_partial else "baked",
+        phase="partial" if seen.last_frame < last else "baked",
         outdated=is_outdated(scene, seen),
-        is_unfinished=_is_unfinished(folder),
+        is_unfinished=body_reports.lacks_final_mesh(folder),
         is_whole=present_bake.is_whole(scene) or bake_step.is_due(),
         frame=seen.last_frame,
         resume_frame=seen.resume_frame(),
@@ -60,12 +57,6 @@ def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
         tally=cache_look.tally(folder),
         busy_elsewhere=seen.is_written,
     )
-
-
-def _is_unfinished(folder: Path) -> bool:
-    """Whether a body has cracks in the cache and no final mesh."""
-    told = body_reports.reports(folder)
-    return any(report.splits and not present.has_result(folder, key) for key, report in told.items())
 
 
 def _status_of(job: bake_job.Job) -> Status:
@@ -125,9 +116,11 @@ def _tet_counts(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[int, int
 def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:
     """Returns the last frame up to the playhead, and before the end, from which the bake can go on, or None."""
     seen = cache_look.look(cache_place.cache_folder(scene))
+    end = export.frame_range(scene)[1]
     found = seen.resume_frame(scene.frame_current)
-    is_of_use = seen.head is not None and found not in (None, seen.resume_frame(), seen.head.frame_start)
-    return found if is_of_use else None
+    if seen.head is None or found in (None, seen.resume_frame(), seen.head.frame_start) or found >= end:
+        return None
+    return found
 
 
 def bytes_on_disk(scene: bpy.types.Scene) -> int:

@@ -7,50 +7,26 @@ scenes and objects are looked up anew, by session id and by key, whenever they a
 
 from __future__ import annotations
 
-import shutil
 import time as clock
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import bpy
 
 from ...solver.cache import delete_cache, is_cache, layout
-from ...solver.errors import BadInput, StorageFailed
-from .. import export, holding, messages, modifier_place, playback, preferences, roles
-from ..reading import input_checks, input_notes
+from ...solver.errors import BadInput
+from .. import export, messages, modifier_place, playback, roles
+from ..reading import input_notes
 from ..reading.input_history import follows_rigid_bodies
 from ..results import present
-from . import bake_job, bake_step, cache_look, cache_place, present_bake, saving
+from . import bake_job, bake_step, body_reports, cache_look, cache_place, present_bake, saving
 from .ahead import ahead
 from .bake_driver import BakeDriver
+from .bake_order import PLAIN, Order, arguments, check, make_resumable
 from .child_process import child_command, fallback_command
 from .scene_lookup import find_scene
-
-
-@dataclass(frozen=True)
-class Order:
-    """How a bake is asked for.
-
-    Attributes:
-        resume: Whether to go on with the bake that is there.
-        from_frame: With `resume`: from this frame or the last one before it that allows it; None: from the end.
-        accepts_changes: With `resume`: also when the scene has changed since.
-        folder: Instead of the scene's own.
-        threads: Instead of the preferences'.
-        strict: Whether a step that does not converge stops the bake.
-        on_event: Called with each event that the child says.
-    """
-
-    resume: bool = False
-    from_frame: int | None = None
-    accepts_changes: bool = True
-    folder: Path | None = None
-    threads: int | None = None
-    strict: bool = False
-    on_event: Callable[[Mapping[str, Any]], None] | None = None
 
 
 @dataclass
@@ -60,6 +36,7 @@ class Bake:
     scene_uid: int
     folder: Path
     driver: BakeDriver
+    only_cuts: bool = False
     is_shown: bool = False
     cracked: frozenset[str] = frozenset()
 
@@ -71,33 +48,56 @@ _warnings: dict[int, list[str]] = {}
 _notes: dict[int, list[str]] = {}
 
 
-def start(scene: bpy.types.Scene, order: Order = Order()) -> Bake:
+def start(scene: bpy.types.Scene, order: Order = PLAIN) -> Bake:
     """Begins a bake of `scene`, or goes on with the one that is there, and returns it.
 
     Raises:
         BadInput: It cannot be baked; nothing was changed.
         StorageFailed: The folder cannot be written.
     """
-    global _running
     folder = order.folder or cache_place.own_folder(scene)
+    if _running is not None:
+        running = find_scene(_running.scene_uid)
+        raise BadInput("bake-running", name=running.name if running else scene.name)
+    if order.only_cuts:
+        make_resumable(scene, order)
+        return _start_cutting(scene, folder)
     check(scene, folder)
     _make_ready(scene)
-    frame_start, frame_end = export.frame_range(scene)
-    resume_frame = _make_resumable(scene, order) if order.resume else None
-    arguments = _arguments(folder, order)
+    resume_frame = make_resumable(scene, order) if order.resume else None
+    words, log = arguments(folder, order), folder / layout.LOG_FILE
     driver = BakeDriver(
         lambda: _export(scene.session_uid, folder),
-        [child_command(arguments), fallback_command(arguments, bpy.app.binary_path)],
-        folder / layout.LOG_FILE,
+        _commands(words),
+        log,
         order.on_event,
-        lambda: ahead.take(arguments, folder / layout.LOG_FILE),
+        lambda: ahead.take(words, log),
     )
-    _running = Bake(scene.session_uid, folder, driver)
-    _warnings.pop(scene.session_uid, None)
     _notes[scene.session_uid] = [messages.text_of(note) for note in input_notes.notes(scene)]
+    _warnings.pop(scene.session_uid, None)
     messages.forget(scene)
-    driver.start(frame_start, frame_end, resume_frame)
-    return _running
+    return _run(Bake(scene.session_uid, folder, driver), *export.frame_range(scene), resume_frame)
+
+
+def _start_cutting(scene: bpy.types.Scene, folder: Path) -> Bake:
+    """Begins to cut the mesh of what broke in the frames that a cache has."""
+    seen = cache_look.look(folder)
+    if seen.head is None or seen.last_frame is None:
+        raise BadInput("not-baked", name=scene.name)
+    driver = BakeDriver(lambda: iter(()), _commands(arguments(folder, Order(only_cuts=True))), folder / layout.LOG_FILE)
+    bake = Bake(scene.session_uid, folder, driver, only_cuts=True)
+    return _run(bake, seen.head.frame_start, seen.last_frame, seen.last_frame)
+
+
+def _commands(words: list[str]) -> list[list[str]]:
+    return [child_command(words), fallback_command(words, bpy.app.binary_path)]
+
+
+def _run(bake: Bake, frame_start: int, frame_end: int, resume_frame: int | None) -> Bake:
+    global _running
+    _running = bake
+    bake.driver.start(frame_start, frame_end, resume_frame)
+    return bake
 
 
 def _make_ready(scene: bpy.types.Scene) -> None:
@@ -113,58 +113,6 @@ def wait(pause: float = 0.02) -> None:
     while tick():
         clock.sleep(pause)
     bake_step.make()
-
-
-def _arguments(folder: Path, order: Order) -> list[str]:
-    words = ["simulate", str(folder), "--child", "--json"]
-    words += ["--resume"] if order.resume else []
-    words += ["--accept-changes"] if order.resume and order.accepts_changes else []
-    words += ["--from-frame", str(order.from_frame)] if order.resume and order.from_frame is not None else []
-    words += ["--strict"] if order.strict else []
-    threads = order.threads or preferences.threads()
-    return words + (["--threads", str(threads)] if threads else [])
-
-
-def check(scene: bpy.types.Scene, folder: Path) -> None:
-    """Makes sure that `scene` can be baked into `folder`.
-
-    Raises:
-        BadInput: It cannot; says why.
-    """
-    if _running is not None:
-        running = find_scene(_running.scene_uid)
-        raise BadInput("bake-running", name=running.name if running else scene.name)
-    if scene.sinew.protect and is_cache(cache_place.cache_folder(scene)):
-        raise BadInput("bake-protected", name=scene.name)
-    bodies = roles.bodies(scene)
-    if not bodies:
-        linked = next((o for o in scene.objects if o.sinew.role == "BODY" and o.library is not None), None)
-        if linked is not None:
-            raise BadInput("linked-without-override", name=linked.name)
-        raise BadInput("no-bodies", name=scene.name)
-    input_checks.check_objects(scene)
-    holding.check_held(scene)
-    first, last = export.frame_range(scene)
-    if last < first:
-        raise BadInput("frame-range-empty", start=first, end=last)
-    if folder.is_dir() and not is_cache(folder) and _holds_other_files(folder):
-        raise BadInput("folder-in-use", path=str(folder))
-
-
-def _holds_other_files(folder: Path) -> bool:
-    return any(p.is_file() and not layout.is_ours(p.relative_to(folder)) for p in folder.rglob("*"))
-
-
-def _make_resumable(scene: bpy.types.Scene, order: Order) -> int | None:
-    """Returns the frame to go on from; a bake that belongs to another file is copied first."""
-    present, own = cache_place.cache_folder(scene), cache_place.own_folder(scene)
-    if order.folder is None and present != own and is_cache(present) and not is_cache(own):
-        try:
-            shutil.copytree(present, own, dirs_exist_ok=True, ignore=shutil.ignore_patterns(layout.LOCK_FILE))
-        except (OSError, shutil.Error) as problem:
-            raise StorageFailed("disk-failed", path=str(own), problem=str(problem)) from problem
-        cache_look.forget()
-    return cache_look.look(order.folder or own).resume_frame(order.from_frame)
 
 
 def _export(scene_uid: int, folder: Path) -> Iterator[float]:
@@ -195,6 +143,7 @@ def tick() -> bool:
                 cache_look.forget()
                 _show_end(scene, bake)
                 _tell_end(scene, bake.driver.job)
+                _cut_what_was_left(scene, bake)
     return _running is not None
 
 
@@ -243,6 +192,13 @@ def show_again() -> None:
     scene = find_scene(_running.scene_uid) if _running is not None else None
     if scene is not None and _running is not None and _running.is_shown:
         cache_place.remember(scene, _running.folder)
+
+
+def _cut_what_was_left(scene: bpy.types.Scene, bake: Bake) -> None:
+    """Goes on with the mesh of what broke where a cancelled bake had no time for it: a step took too long."""
+    is_left = bake.driver.job.phase == "cancelled" and not bake.only_cuts
+    if is_left and body_reports.lacks_final_mesh(bake.folder):
+        _start_cutting(scene, bake.folder)
 
 
 def _tell_end(scene: bpy.types.Scene, job: bake_job.Job) -> None:

@@ -13,7 +13,9 @@ from typing import Any, BinaryIO
 import bpy
 
 from ...solver.cache import layout
-from . import cache_place, present_bake
+from ..keys import body_key
+from ..results import present
+from . import cache_place
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,18 @@ _readings: dict[Path, _Reading] = {}
 def report(scene: bpy.types.Scene, obj: bpy.types.Object) -> BodyReport:
     """Returns what the present bake of `scene` says about a body."""
     found = reports(cache_place.cache_folder(scene))
-    return found.get(present_bake.key_of(obj), BodyReport()) if found else BodyReport()
+    return found.get(body_key(obj), BodyReport()) if found else BodyReport()
 
 
 def reports(folder: Path) -> Mapping[str, BodyReport]:
     """Returns what a cache says about its bodies, by key."""
     known = _read(folder)
     return known.bodies if known is not None else {}
+
+
+def lacks_final_mesh(folder: Path) -> bool:
+    """Whether a body has cracks in a cache whose mesh was not cut there: Blender or the bake was ended at once."""
+    return any(report.splits and not present.has_result(folder, key) for key, report in reports(folder).items())
 
 
 def lost_frames(folder: Path) -> Collection[int]:

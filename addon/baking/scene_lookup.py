@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds scenes again after an undo, which gives them other places in memory: nothing of Blender's is kept but numbers."""
+"""Finds scenes again after an undo, which moves them in memory: nothing of Blender's is kept but numbers."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from typing import Any
 from ...solver.cache.tally import Tally
 from ...solver.errors import SinewError
 
+CUT = "Cut the Mesh of What Broke"
 # what the button says of a running bake; the bar below says more
 WORDS = {"export": "Reading", "compiling": "Compiling …", "building": "Preparing …", "finishing": "Finishing"}
 # phases of a running bake_job.Job, as the panel tells them apart
@@ -104,7 +105,7 @@ class Status:
         if self.outdated:
             return "Out of Date: Simulate Again"
         if self.can_resume and self.phase == "baked":
-            return "Cut the Mesh of What Broke"
+            return CUT
         if self.can_resume:
             return f"Resume from Frame {self.next_frame}"
         if self.phase == "baked":

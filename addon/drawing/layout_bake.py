@@ -12,7 +12,7 @@ import bpy
 from .. import export, messages, preferences, roles
 from ..baking import bake_status, bakes, cache_place
 from ..baking.ahead import ahead
-from ..baking.status import Status, duration, size
+from ..baking.status import CUT, Status, duration, size
 from ..reading.moments import rest_frame
 
 # widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
@@ -103,7 +103,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
-    if status.outdated and status.can_resume:
+    if status.is_unfinished and (status.outdated or status.phase == "partial"):
+        layout.operator("sinew.simulate", text=CUT, icon="MOD_BOOLEAN").only_cuts = True
+    if status.outdated and status.can_resume and status.phase == "partial":
         act = layout.operator("sinew.simulate", text=f"Resume from Frame {status.next_frame}", icon="FORWARD")
         act.resume = True
     if not status.is_whole:

@@ -7,14 +7,15 @@ import bpy
 
 from ...solver.errors import BadInput
 from .. import playback
-from ..baking import bake_status, cache_place
+from ..baking import bake_status, bakes, cache_look, cache_place
 from ..baking.status import size
 from ..messages import told
+from ..results import visibility
 from ..results.result_objects import results_of
 
 
 class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
-    """Copy the active body without its rig, with one shape key per baked frame: plays anywhere, needs no cache"""
+    """Copy the active body without its rig, with one shape key per baked frame, and hide it: needs no cache"""
 
     bl_idname = "sinew.convert_to_shape_keys"
     bl_label = "Convert to Shape Keys"
@@ -22,8 +23,10 @@ class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
 
     @told
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Makes the copy and selects it."""
+        """Makes the copy, selects it, and hides what it was made of."""
         obj, scene = context.object, context.scene
+        if bakes.is_running(scene):
+            raise BadInput("bake-running", name=scene.name)
         if obj is None:
             raise BadInput("nothing-selected")
         if obj.type != "MESH" or obj.sinew.role != "BODY":
@@ -34,7 +37,11 @@ class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
             raise BadInput("shape-keys-of-pieces", name=obj.name)
         folder = cache_place.cache_folder(scene)
         copy = playback.convert_to_shape_keys(context, scene, obj, folder, shown[0] if shown else None)
-        self.report({"INFO"}, f'"{copy.name}" has the bake as shape keys, {size(needed)}')
+        for each in [*shown, obj]:
+            visibility.hide_for_good(each)
+        frames = cache_look.look(folder)
+        kept = f"frames {frames.head.frame_start if frames.head else 1} to {frames.last_frame}"
+        self.report({"INFO"}, f'"{copy.name}" has {kept} as shape keys, {size(needed)}; "{obj.name}" is hidden')
         return {"FINISHED"}
 
 

@@ -13,7 +13,7 @@ from .chosen import selected_and_active
 
 
 class SINEW_OT_create_force_curves(bpy.types.Operator):
-    """Give the active and all selected colliders the properties sinew_force and sinew_torque, with a curve of the bake: for drivers"""
+    """Give the active and selected colliders sinew_force and sinew_torque as animated properties, for drivers"""
 
     bl_idname = "sinew.create_force_curves"
     bl_label = "Create Force Curves"

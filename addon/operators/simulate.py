@@ -39,12 +39,21 @@ class SINEW_OT_simulate(bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
+    only_cuts: BoolProperty(
+        name="Only Cut",
+        description="Bake no frames, and cut the mesh of what broke in those that are there",
+        default=False,
+        options={"SKIP_SAVE"},
+    )
+
     _timer: Any = None
     _bake: bakes.Bake | None = None
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         """Returns the tooltip."""
+        if properties.only_cuts:
+            return "Cut the mesh of what broke, in the frames that are there, so that it can be rendered"
         if properties.resume:
             return "Go on with the bake that is there, with the settings as they are now; later frames are replaced"
         return cls.__doc__ or ""
@@ -87,7 +96,8 @@ class SINEW_OT_simulate(bpy.types.Operator):
         return self._end(bake.driver.job)
 
     def _order(self) -> bakes.Order:
-        return bakes.Order(self.resume, None if self.from_frame == NO_FRAME else self.from_frame)
+        from_frame = None if self.from_frame == NO_FRAME else self.from_frame
+        return bakes.Order(self.resume, from_frame, only_cuts=self.only_cuts)
 
     def _end(self, job: Job) -> set[str]:
         level, line = messages.ending(job)

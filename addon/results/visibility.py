@@ -32,6 +32,17 @@ def hide(obj: bpy.types.Object, from_frame: float | None = None) -> None:
             setattr(obj, path, True)
 
 
+def hide_for_good(obj: bpy.types.Object) -> None:
+    """Hides `obj` in the viewport and in renders until the artist shows it again; the artist's animation of that stays."""
+    remove_drivers(obj)
+    if obj.sinew.is_replaced:
+        obj.sinew.was_hidden_viewport = obj.sinew.was_hidden_render = True
+    for path in PATHS:
+        setattr(obj, path, True)
+    if obj.name in bpy.context.view_layer.objects:
+        obj.hide_set(True)
+
+
 def hidden_from(obj: bpy.types.Object) -> float | None:
     """Returns the frame from which on `hide` keeps a body out of the viewport, or None where that is no frame."""
     driver = _driver(obj, PATHS[0])

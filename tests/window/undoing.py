@@ -86,8 +86,7 @@ def seeded_operations() -> Steps:
     with open(OUT / "operations.log", "w", buffering=1) as log:
         log.write(f"seed {SEED}\n")
         session = Session(bakes, _start, _undo, _redo, lambda line: print(f"{time.monotonic():8.1f} {line}", file=log))
-        for seconds in _in_viewport(operations(SEED, OPERATIONS, session)):
-            yield seconds
+        yield from _in_viewport(operations(SEED, OPERATIONS, session))
     yield from picture("34-after-all-operations")
     result["seed"], result["operations"] = SEED, sum(session.done.values())
     result["of_each"], result["refused"] = dict(session.done), len(session.refused)
