@@ -20,6 +20,7 @@ PARTS = (
     "drawing.timeline_marks",
     "handlers",
     "baking.ahead_timer",
+    "baking.lost_caches_timer",
     "commands",
 )
 

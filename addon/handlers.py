@@ -35,6 +35,7 @@ def _find_caches(is_undoable: bool) -> None:
     for scene in bpy.data.scenes:
         present_bake.mend(scene)
         present_bake.attach(scene, lost_ones=False, is_undoable=is_undoable)
+    cache_place.hold_temporary()
 
 
 @persistent

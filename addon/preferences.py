@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty, IntProperty
 
 from .baking.ahead import ahead
+from .drawing import layout_lost_caches
 
 # "sinew" from a clone, "bl_ext.user_default.sinew" as an extension
 PACKAGE = __package__.rpartition(".")[0]
@@ -51,6 +52,7 @@ class SinewPreferences(bpy.types.AddonPreferences):
         row = self.layout.row()
         row.enabled = not ahead.is_compiling
         row.operator("sinew.compile_ahead", text=COMPILING if ahead.is_compiling else "Compile Now")
+        layout_lost_caches.draw_list(self.layout)
 
 
 def chosen() -> SinewPreferences | None:

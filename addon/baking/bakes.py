@@ -162,6 +162,7 @@ def _show_frames(scene: bpy.types.Scene, bake: Bake) -> None:
         return
     if not bake.is_shown:
         cache_place.remember(scene, bake.folder)
+        cache_place.hold_temporary()
         present_bake.attach(scene, is_undoable=False)
         bake.is_shown = True
         return

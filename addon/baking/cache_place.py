@@ -19,6 +19,7 @@ from pathlib import Path
 import bpy
 
 from ...solver.cache import is_cache
+from . import lost_caches
 
 SUFFIX = ".sinew"
 
@@ -130,6 +131,11 @@ def home(blend: str) -> Path:
 def temporary_home() -> Path:
     """Returns the folder for the caches of an unsaved file; it outlives Blender's own temporary folder."""
     return Path(bpy.context.preferences.filepaths.temporary_directory or tempfile.gettempdir()) / f"sinew-{_file}"
+
+
+def hold_temporary() -> None:
+    """Lets other Blenders know which temporary folders the open file plays."""
+    lost_caches.hold({cache_folder(scene).parent for scene in bpy.data.scenes})
 
 
 def another_file() -> None:

@@ -143,5 +143,6 @@ def _move(scene: bpy.types.Scene, present: Path, blend: str) -> None:
         messages.remember(scene, messages.text_of(failed))
         return
     cache_place.remember(scene, target, blend=blend)
+    cache_place.hold_temporary()
     cache_look.forget()
     present_bake.attach(scene, folder=target, is_undoable=False)

@@ -14,6 +14,7 @@ from ..baking import bake_status, bakes, cache_place
 from ..baking.ahead import ahead
 from ..baking.status import CUT, Status, duration, size
 from ..reading.moments import rest_frame
+from . import layout_lost_caches
 
 # widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
 LETTER, MARGIN = 6.4, 60
@@ -43,6 +44,8 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
     for problem in (messages.to_show(scene, offered), unreadable, messages.not_converged(status.tally)):
         if problem:
             draw_wrapped(layout, problem, "ERROR", context)
+    if not status.is_running:
+        layout_lost_caches.draw_line(layout)
     _draw_notes(layout, [*bakes.warnings(scene), *_unsettled(scene, status)], context)
 
 

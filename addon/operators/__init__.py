@@ -16,6 +16,7 @@ from ..operators import (
     forces,
     heat,
     import_tets,
+    lost_caches,
     own_weight,
     pins,
     resolution,
@@ -37,6 +38,7 @@ PARTS = (
     cache,
     convert,
     closed_copy,
+    lost_caches,
 )
 
 

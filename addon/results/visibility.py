@@ -33,7 +33,7 @@ def hide(obj: bpy.types.Object, from_frame: float | None = None) -> None:
 
 
 def hide_for_good(obj: bpy.types.Object) -> None:
-    """Hides `obj` in the viewport and in renders until the artist shows it again; the artist's animation of that stays."""
+    """Hides `obj` in the viewport and in renders until the artist shows it again, or animates that."""
     remove_drivers(obj)
     if obj.sinew.is_replaced:
         obj.sinew.was_hidden_viewport = obj.sinew.was_hidden_render = True
