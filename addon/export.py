@@ -16,7 +16,7 @@ from pathlib import Path
 import bpy
 
 from ..solver.cache import layout
-from ..solver.disk import PART, named_errors, remove_folder, rename
+from ..solver.disk import PART, make_folder, named_errors, remove_folder, rename
 from ..solver.errors import BadInput
 from ..solver.scene import Scene
 from ..solver.tracks import TrackWriter
@@ -135,8 +135,7 @@ def slice_end(begun: float) -> float:
 def _make_folder(folder: Path) -> list[Path]:
     """Makes a folder and returns those that were not there, the innermost first."""
     made = [f for f in [folder, *folder.parents] if not f.exists()]
-    with named_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     return made
 
 

@@ -29,21 +29,21 @@ EPOCH = (2026, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Python:
-    """A Python that Blender comes with: its version, and the Blenders from `first` up to before `end`."""
+    """A Python that Blender comes with: its version, the Blenders from `first` up to before `end`, and where."""
 
     version: str
     first: str
     end: str | None
     label: str
+    platforms: tuple[str, ...] = ("linux-x64", "windows-x64", "macos-arm64")
 
 
 PYTHONS = {
     "cp311": Python("3.11", "4.5.0", "5.1.0", "blender4.5-5.0"),
     "cp313": Python("3.13", "5.1.0", None, "blender5.1-5.2"),
     # the Blender 5.2 of Debian, which uses the system's Python
-    "cp314": Python("3.14", "5.2.0", None, "blender5.2-debian"),
+    "cp314": Python("3.14", "5.2.0", None, "blender5.2-debian", ("linux-x64",)),
 }
-USUAL_PYTHONS = ["cp311", "cp313"]
 # Blender's name of a system → pip's names of the wheels that run there
 PLATFORMS = {
     "linux-x64": ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64"],
@@ -134,12 +134,12 @@ def validate(path: Path) -> None:
 def main() -> None:
     """Builds and checks the zips that the command line asks for, and prints each with its size."""
     parser = argparse.ArgumentParser(description="Build the extension's zips, with the wheels inside.")
-    parser.add_argument("--python", nargs="*", choices=list(PYTHONS), default=USUAL_PYTHONS)
+    parser.add_argument("--python", nargs="*", choices=list(PYTHONS), default=list(PYTHONS))
     parser.add_argument("--platform", nargs="*", choices=list(PLATFORMS), default=list(PLATFORMS))
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     asked = parser.parse_args()
     for python_tag in asked.python:
-        for platform in asked.platform:
+        for platform in [name for name in asked.platform if name in PYTHONS[python_tag].platforms]:
             path = build(python_tag, platform, asked.out)
             validate(path)
             print(f"{path}  {path.stat().st_size / 1e6:.1f} MB, valid", flush=True)

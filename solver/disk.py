@@ -67,6 +67,20 @@ def named_errors(folder: Path) -> Iterator[None]:
         raise StorageFailed(kind, path=path, problem=problem.strerror or str(problem)) from problem
 
 
+def make_folder(folder: Path) -> None:
+    """Makes a folder, and those above it that are not there.
+
+    Raises:
+        StorageFailed: It cannot be made: where nothing ever was, nothing has gone.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        kind, file = _kind(problem)
+        kind = "folder-not-made" if kind in ("folder-gone", "disk-failed") else kind
+        raise StorageFailed(kind, path=file or str(folder), problem=problem.strerror or str(problem)) from problem
+
+
 def _kind(problem: OSError) -> tuple[str, str | None]:
     """Returns the kind of a failure, and the file that it is about where the folder would not tell enough."""
     file = os.fspath(problem.filename) if isinstance(problem.filename, str | os.PathLike) else None

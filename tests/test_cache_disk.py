@@ -188,6 +188,16 @@ def test_a_really_read_only_drive(small_disk: Path) -> None:
     assert caught.value.kind == "folder-read-only"
 
 
+def test_a_folder_that_never_was_has_not_gone(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    places = [tmp_path / "file" / "c", tmp_path / "file", *([Path("/proc/x")] if sys.platform == "linux" else [])]
+    for place in places:
+        with pytest.raises(StorageFailed) as caught:
+            CacheWriter(place)
+        assert caught.value.kind == "folder-not-made" and "again" not in caught.value.text, caught.value.text
+        assert str(place) in caught.value.text and "Choose another folder" in caught.value.text
+
+
 def test_a_vanished_drive(tmp_path: Path) -> None:
     writer = start(tmp_path / "c", 9)
     (tmp_path / "c").rename(tmp_path / "elsewhere")

@@ -319,6 +319,16 @@ def test_escape_stops_a_bake_and_everything_else_passes_through(tmp_path: Path) 
     assert status().label.startswith("Resume from Frame")
 
 
+def test_a_cache_folder_that_never_was_is_told_as_that(tmp_path: Path) -> None:
+    scene, _ = falling_box(frames=2)
+    (tmp_path / "file").write_text("")
+    scene.sinew.cache_path = str(tmp_path / "file" / "cache")
+    bake = bakes.start(scene)
+    bakes.wait()
+    assert bake.driver.job.error["kind"] == "folder-not-made"
+    assert "cannot be made" in messages.last(scene) and "Choose another folder" in messages.last(scene)
+
+
 def test_how_a_bake_is_asked_for_reaches_the_child() -> None:
     words = bake_order.arguments(Path("c"), bakes.Order(True, 7, True, threads=3, strict=True))
     assert words == [

@@ -88,6 +88,23 @@ def test_the_manifest_of_a_zip_names_system_and_wheels(build_zip):
     assert "network" not in manifest["permissions"] and manifest["id"] == "sinew"
 
 
+def test_every_blender_gets_its_zip(build_zip, monkeypatch, tmp_path):
+    made = []
+
+    def build(tag: str, platform: str, out: Path) -> Path:
+        made.append((build_zip.PYTHONS[tag].label, platform))
+        (out / "made.zip").touch()
+        return out / "made.zip"
+
+    monkeypatch.setattr(build_zip, "build", build)
+    monkeypatch.setattr(build_zip, "validate", lambda path: None)
+    monkeypatch.setattr(sys, "argv", ["build_zip.py", "--out", str(tmp_path)])
+    build_zip.main()
+    everywhere = ["linux-x64", "windows-x64", "macos-arm64"]
+    wanted = [(label, place) for label in ("blender4.5-5.0", "blender5.1-5.2") for place in everywhere]
+    assert made == [*wanted, ("blender5.2-debian", "linux-x64")]
+
+
 def test_the_zip_holds_the_package_only(build_zip):
     names = {path.relative_to(ROOT).as_posix() for path in build_zip.sources()}
     assert {"__init__.py", "LICENSE", "addon/drawing/panels.py", "solver/scene.py", "solver/jit.py"} <= names

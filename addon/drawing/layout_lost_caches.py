@@ -29,9 +29,7 @@ def draw_list(layout: bpy.types.UILayout) -> None:
     if not found:
         return
     box = layout.box().column()
-    box.label(
-        text=f"Caches of files that were never saved: {size(_sum(found))}, kept for {KEPT_DAYS} days"
-    )
+    box.label(text=f"Caches of files that were never saved: {size(_sum(found))}, kept for {KEPT_DAYS} days")
     for lost in found:
         row = box.row()
         row.label(text=f"{lost.folder}: {size(lost.size)}, {_age(lost)}")

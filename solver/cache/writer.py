@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..disk import PART, named_errors, npz_bytes, patiently, remove, write_whole
+from ..disk import PART, make_folder, named_errors, npz_bytes, patiently, remove, write_whole
 from ..errors import StorageFailed
 from ..pc2 import Pc2Writer
 from . import layout
@@ -43,8 +43,7 @@ class CacheWriter:
         self.folder = Path(folder)
         self.head: CacheHead | None = None
         self._play: dict[str, Pc2Writer] = {}
-        with named_errors(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         self._lock = CacheLock(self.folder)
 
     def __enter__(self) -> CacheWriter:

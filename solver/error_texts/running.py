@@ -68,6 +68,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "The path {path} is longer than Windows allows here (about 250 characters).",
         "Choose a folder with a shorter path, or a shorter name for the body.",
     ),
+    "folder-not-made": (
+        "The folder {path} cannot be made: {problem}.",
+        "Choose another folder, or connect the drive that it is to be on.",
+    ),
     "folder-gone": (
         "{path} is not there any more ({problem}); what was baked so far is as safe as its drive.",
         "Connect the drive again, then resume the bake.",

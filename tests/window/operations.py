@@ -20,7 +20,7 @@ Steps = Iterator[float]
 
 MOST_OBJECTS = 5
 FRAMES = (5, 12)
-KINDS = ("soft", "soft", "breaking", "pieces", "flesh")
+KINDS = ("soft", "breaking", "breaking", "pieces", "flesh")
 
 
 @dataclass
@@ -34,6 +34,7 @@ class Session:
         log: Takes one line per operation, before it happens.
         stopped: Kinds of sentences with which operators refused.
         done: How often each operation happened.
+        seen: After how many operations a bake ran, something broken stood in the file, and force curves did.
     """
 
     bakes: object
@@ -43,6 +44,8 @@ class Session:
     log: Callable[[str], None]
     refused: list[str] = field(default_factory=list)
     done: Counter = field(default_factory=Counter)
+    seen: Counter = field(default_factory=Counter)
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="sinew-operations-")))
 
 
 def operations(seed: int, count: int, session: Session) -> Steps:
@@ -59,6 +62,7 @@ def operations(seed: int, count: int, session: Session) -> Steps:
         yield from _guarded(session, globals()[name](session, chance))
         yield 0.05
         look_at_everything()
+        _note(session)
     session.bakes.cancel()
     yield from _until_ended(session)
     look_at_everything()
@@ -87,6 +91,15 @@ def look_at_everything() -> None:
     left = [scene.name for scene in bpy.data.scenes if "Stage" in scene.name]
     assert not left, f"a stage was left in the file: {left}"
     bpy.context.view_layer.update()
+
+
+def _note(session: Session) -> None:
+    scene = bpy.context.scene
+    session.seen["running"] += session.bakes.running() is not None
+    session.seen["broken"] += any(o.sinew.result_of for o in scene.objects)
+    session.seen["curves"] += bool(bpy.data.actions)
+    session.seen["nodes"] += bool(bpy.data.node_groups)
+    session.seen["baked"] += any(m.filepath for o in scene.objects for m in o.modifiers if m.type == "MESH_CACHE")
 
 
 def _bodies() -> list[str]:
@@ -303,7 +316,7 @@ def redo(session: Session, chance: random.Random) -> Steps:
 
 def save(session: Session, chance: random.Random) -> Steps:
     yield 0.0
-    bpy.ops.wm.save_as_mainfile("EXEC_DEFAULT", True, filepath=_file(chance.choice("ab")))
+    bpy.ops.wm.save_as_mainfile("EXEC_DEFAULT", True, filepath=str(session.folder / f"{chance.choice('ab')}.blend"))
 
 
 def reload(session: Session, chance: random.Random) -> Steps:
@@ -311,12 +324,6 @@ def reload(session: Session, chance: random.Random) -> Steps:
     if bpy.data.filepath and Path(bpy.data.filepath).is_file():
         bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
         yield 0.5
-
-
-def _file(name: str) -> str:
-    folder = Path(tempfile.gettempdir()) / "sinew-operations"
-    folder.mkdir(exist_ok=True)
-    return str(folder / f"{name}.blend")
 
 
 def _some_frames(session: Session, chance: random.Random) -> Steps:
@@ -338,7 +345,7 @@ def _until_ended(session: Session) -> Steps:
 
 WEIGHTS = {
     "add_body": 4, "add_ground": 3, "add_collider": 1, "move": 4, "scale": 2, "delete": 2, "delete_any": 1,
-    "duplicate": 2, "remove": 1, "settings": 5, "simulate": 7, "resume": 2, "finish": 6, "cancel": 2, "delete_bake": 1,
+    "duplicate": 2, "remove": 1, "settings": 4, "simulate": 7, "resume": 2, "finish": 9, "cancel": 2, "delete_bake": 1,
     "convert": 1, "force_curves": 4, "show_bake": 2, "scrub": 2, "edit_mode": 1, "undo": 12, "redo": 6, "save": 1,
     "reload": 1,
 }  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -43,7 +44,9 @@ def main(package: str = "sinew") -> None:
             if time.monotonic() >= end:
                 break
             time.sleep(0.01)
-    print(json.dumps({"seed": seed, "operations": sum(session.done.values()), "refused": len(session.refused)}))
+    told = {"seed": seed, "operations": sum(session.done.values()), "refused": len(session.refused)}
+    print(json.dumps({**told, "seen": session.seen}))
+    shutil.rmtree(session.folder)
 
 
 def start(bakes: object, resume: bool) -> Steps:

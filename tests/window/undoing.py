@@ -89,7 +89,8 @@ def seeded_operations() -> Steps:
         yield from _in_viewport(operations(SEED, OPERATIONS, session))
     yield from picture("34-after-all-operations")
     result["seed"], result["operations"] = SEED, sum(session.done.values())
-    result["of_each"], result["refused"] = dict(session.done), len(session.refused)
+    result["of_each"], result["refused"], result["seen"] = session.done, len(session.refused), session.seen
+    assert all(session.seen[what] for what in ("running", "broken", "baked")), session.seen
     said = (OUT / "blender.log").read_text(errors="replace")
     assert "Traceback (most recent call last)" not in said, said[said.index("Traceback") :][:2000]
 
@@ -135,8 +136,11 @@ def _body_over_ground() -> Steps:
 def keys(*names: str) -> Steps:
     """Presses keys over the middle of the viewport."""
     window, area, _ = view()
-    mouse("mousemove", area.x + area.width // 3, window.height - (area.y + area.height // 2))
-    yield 0.15
+    x, y = area.x + area.width // 3, window.height - (area.y + area.height // 2)
+    mouse("mousemove", x, y + area.height // 4)  # a message that stood under the mouse closes
+    yield 0.1
+    mouse("mousemove", x, y)
+    yield 0.1
     for name in names:
         mouse("key", name)
         yield 0.2
