@@ -23,6 +23,8 @@ hypothesis.settings.load_profile("sinew")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Says which options the long checks have."""
     parser.addoption("--scatter-seed", type=int, default=0, help="the first of ten seeds of random scatters")
+    parser.addoption("--fuzz-seed", type=int, default=1, help="of the cases with damaged files (1)")
+    parser.addoption("--fuzz-cases", type=int, default=2000, help="how many there are (2000)")
 
 
 @pytest.fixture(scope="session")
