@@ -158,6 +158,8 @@ def word(random: Random, path: Path) -> str:
 def line(random: Random, path: Path) -> str:
     """Doubles a line, leaves it out, or changes two of them."""
     lines = path.read_bytes().splitlines(keepends=True)
+    if not lines:
+        return whole_file(random, path)
     a, b = (int(k) for k in random.integers(len(lines), size=2))
     kind = ("doubled", "left out", "changed with another", "repeated 1000 times")[random.integers(4)]
     if kind == "doubled":
@@ -182,9 +184,12 @@ def text_bytes(random: Random, path: Path) -> str:
 
 def tree(random: Random, path: Path) -> str:
     """Puts another value at some place of JSON, or leaves out or adds a name."""
-    rows = path.read_text(encoding="utf-8").splitlines() if path.suffix == ".jsonl" else [path.read_text("utf-8")]
-    at = int(random.integers(len(rows)))
-    holder = [json.loads(rows[at])]
+    try:
+        rows = path.read_text(encoding="utf-8").splitlines() if path.suffix == ".jsonl" else [path.read_text("utf-8")]
+        at = int(random.integers(len(rows)))
+        holder = [json.loads(rows[at])]
+    except ValueError:  # it was damaged before
+        return bit_flip(random, path)
     places = list(_places(holder))
     inside, name = places[random.integers(len(places))]
     kind = ("value", "value", "value", "missing", "added", "scaled")[random.integers(6)]

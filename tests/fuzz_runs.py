@@ -66,6 +66,9 @@ class Worker:
             found = [(kind, words) for kind, words in told["faults"]]
             return Told(number, told["title"], told["command"], told["code"], found)
         code = self._process.wait()
+        if code >= 0:  # not the command's fault, whose exceptions are all told
+            errors = (self.folder / "worker.txt").read_text(errors="replace")
+            raise RuntimeError(f"case {number} could not be run: {errors[-2000:]}")
         title = self.folder / "case" / "title.txt"
         how = title.read_text(encoding="utf-8", errors="replace") if title.exists() else "?"
         is_hang = -code in (signal.SIGPROF, signal.SIGALRM)

@@ -16,11 +16,11 @@ from reach_table import reach
 from sinew.solver.formulations import formulation
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.outside import Outside
-from sinew.solver.method import Method
+from sinew.solver.method import EULER, Method
 from sinew.solver.model import Part, make_model
 from sinew.solver.scene import Material, Settings
 from sinew.solver.state import State
-from test_bdf2 import METHODS, NAMES, ends
+from test_bdf2 import METHODS, NAMES, ends, model_of
 
 SECTION = "Newton's method and BDF2"
 CELLS, STEP, STEPS, G = (17, 3, 3), 0.01, 200, 9.81
@@ -79,9 +79,11 @@ def test_long_bars(name):
 @pytest.mark.parametrize("method", METHODS, ids=NAMES)
 def test_order(method):
     for held in (True, False) if method.name != "linear" else (True,):
-        reference = ends(method, 0.16 / 1280, 0.16, held)
-        errors = np.array([np.linalg.norm(ends(method, 0.16 / n, 0.16, held) - reference) for n in (20, 40, 80, 160)])
-        plain = np.linalg.norm(ends(replace(method, scheme="euler"), 0.16 / 40, 0.16, held) - reference)
+        reference = ends(model_of(method), 0.16 / 1280, 0.16, held)
+        errors = np.array(
+            [np.linalg.norm(ends(model_of(method), 0.16 / n, 0.16, held) - reference) for n in (20, 40, 80, 160)]
+        )
+        plain = np.linalg.norm(ends(model_of(replace(method, scheme=EULER)), 0.16 / 40, 0.16, held) - reference)
         order, how = np.log2(errors[-2] / errors[-1]), "swinging" if held else "spinning"
         print(f"\n{method.name}, {how}: errors {errors}, of implicit Euler {plain:.2e} in 40 steps")
         reach(SECTION, f"BDF2, {method.name}, {how}: order", f"{order:.2f}", "1.9 … 2.1", 1.9 < order < 2.1)
