@@ -16,6 +16,7 @@ from fuzz_damage import Random, damage, folder_lost, harmless
 INPUT, OUTPUT, SPARE = "in", "out", "tmp"
 TETS_IN_TEXT = ("text", "whole", "parted", "plain.obj", "quads")
 SMALL = ("-1", "0", "1", "nan", "inf", "1e308", "1e-300", "1e160", "two", "")
+FRAMES = ("-1", "0", "1", "-99999999999999999999", "1.5", "x", "")  # nobody is kept from asking for a million
 WHOLE = ("-1", "0", "1", "1000000000", "99999999999999999999", "1.5", "x", "")
 # of each command: what its options may sensibly be, and what they are sometimes
 OPTIONS: Mapping[str, Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
@@ -49,19 +50,19 @@ OPTIONS: Mapping[str, Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
         "--threads": (("1",), WHOLE),
     },
     "simulate": {
-        "--frame-end": (("2", "3"), WHOLE),
+        "--frame-end": (("2", "3"), FRAMES),
         "--threads": (("1",), WHOLE),
     },
     "resume": {
         "--from-frame": (("3", "5", "6"), WHOLE),
-        "--frame-end": (("7", "8"), WHOLE),
+        "--frame-end": (("7", "8"), FRAMES),
         "--threads": (("1",), WHOLE),
     },
     "bake": {
         "--object": (("Falling Cube",), ("Gone", "")),
         "--scene": (("Scene",), ("Gone", "")),
-        "--frame-start": (("1",), WHOLE),
-        "--frame-end": (("2",), WHOLE),
+        "--frame-start": (("1",), FRAMES),
+        "--frame-end": (("2",), FRAMES),
         "--threads": (("1",), WHOLE),
     },
     "attach": {"--scene": (("Scene",), ("Gone", ""))},
