@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .checksums import npz_with_checksum
 from .errors import StorageFailed
 
 PART = ".part"
@@ -167,10 +168,10 @@ def sync_folder(folder: Path) -> None:
 
 
 def npz_bytes(arrays: Mapping[str, Any]) -> bytes:
-    """Returns the arrays as the bytes of an uncompressed .npz, which hold no date."""
+    """Returns the arrays as the bytes of an uncompressed .npz, which hold no date, with their checksum."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
-    return buffer.getvalue()
+    return npz_with_checksum(buffer.getvalue())
 
 
 def remove(path: Path) -> None:

@@ -64,6 +64,16 @@ def read_head(path: Path) -> Pc2Head:
     return Pc2Head(vertices, start, rate, samples)
 
 
+def whole_samples(path: Path) -> int:
+    """Returns how many samples the head of a PC2 file counts that are there.
+
+    Raises:
+        ValueError, OSError: As `read_head`.
+    """
+    head = read_head(path)
+    return min(head.samples, (path.stat().st_size - _HEAD.size) // max(head.bytes_per_sample, 1))
+
+
 def read_samples(path: Path, first: int, count: int) -> npt.NDArray[np.float32]:
     """Returns `count` samples from `first` on, (count, vertices, 3).
 

@@ -5,8 +5,9 @@ from .behind import WritesBehind
 from .delete import delete_cache, is_cache
 from .head import CachedBody, CacheHead
 from .lock import CacheLock, is_locked
-from .reader import CacheReader, Frame
+from .reader import CacheReader
 from .results import Result
+from .stored_frame import Frame
 from .writer import CacheWriter, free_space
 
 __all__ = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cache says about itself: `cache.json`."""
+"""What a cache says about itself: `cache.json`, and its copy `model/cache.json`, which is read where that is lost."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import dataclasses
 import json
 from pathlib import Path
 
+from ..checksums import CHECKSUM, tree_with_checksum, tree_without_checksum
 from ..disk import named_errors, write_whole
 from ..errors import BadInput, StorageFailed
 from ..late_dataclass import dataclass
 from ..scene import Scene
-from .layout import HEAD_FILE, is_key
+from .layout import HEAD_COPY, HEAD_FILE, is_key
 
 FORMAT = 1
 
@@ -86,20 +87,45 @@ class CacheHead:
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def save(self, folder: Path) -> None:
-        """Writes `cache.json`, whole or not at all."""
-        tree = {"format": FORMAT, **dataclasses.asdict(self)}
+        """Writes the copy and then `cache.json`, each whole or not at all."""
+        tree = tree_with_checksum({"format": FORMAT, **json.loads(json.dumps(dataclasses.asdict(self)))})
+        data = json.dumps(tree, indent=1, ensure_ascii=False).encode()
         with named_errors(folder):
-            write_whole(folder / HEAD_FILE, json.dumps(tree, indent=1, ensure_ascii=False).encode())
+            (folder / HEAD_COPY).parent.mkdir(exist_ok=True)
+            for name in (HEAD_COPY, HEAD_FILE):
+                write_whole(folder / name, data)
 
     @staticmethod
     def load(folder: Path) -> CacheHead:
-        """Reads `cache.json`.
+        """Reads `cache.json`, or its copy where that is missing or damaged.
 
         Raises:
             StorageFailed: There is none, or one of another format.
         """
         try:
-            tree = json.loads((folder / HEAD_FILE).read_text(encoding="utf-8"))
+            return CacheHead.read(folder, HEAD_FILE)
+        except StorageFailed as problem:
+            if problem.kind == "cache-format":
+                raise
+            try:
+                return CacheHead.read(folder, HEAD_COPY)
+            except StorageFailed:
+                raise problem from None
+
+    @staticmethod
+    def has_checksum(folder: Path) -> bool:
+        """Whether `cache.json` holds a checksum, right or wrong; an earlier Sinew wrote none."""
+        try:
+            return CHECKSUM in json.loads((folder / HEAD_FILE).read_text(encoding="utf-8"))
+        except (OSError, TypeError, ValueError):
+            return False
+
+    @staticmethod
+    def read(folder: Path, name: str) -> CacheHead:
+        """Reads one of the two files; raises as `load`."""
+        try:
+            tree = json.loads((folder / name).read_text(encoding="utf-8"))
+            tree = tree_without_checksum(tree)
             if tree["format"] != FORMAT:
                 raise StorageFailed("cache-format", path=str(folder), found=tree["format"], wanted=FORMAT)
             del tree["format"]

@@ -25,6 +25,10 @@ TOPOLOGY_FOLDER = "topology"
 RESULT_FOLDER = "result"
 ATTRIBUTE_FOLDER = "attributes"
 CONTACT_FOLDER = "contacts"
+# which resume points there are
+RESUME_LIST = f"{RESUME_FOLDER}/points.json"
+# a copy of the head, for when the head is lost
+HEAD_COPY = f"{MODEL_FOLDER}/{HEAD_FILE}"
 # what a bake makes, and an earlier one leaves
 BAKED_FOLDERS = (
     ATTRIBUTE_FOLDER,
@@ -67,7 +71,12 @@ def model_path(cache: Path, key: str) -> Path:
 
 def play_path(cache: Path, key: str) -> Path:
     """Returns where the render positions of a body are kept."""
-    return cache / PLAY_FOLDER / f"{key}.pc2"
+    return cache / play_name(key)
+
+
+def play_name(key: str) -> str:
+    """Returns the path of the render positions of a body inside a cache."""
+    return f"{PLAY_FOLDER}/{key}.pc2"
 
 
 def result_paths(cache: Path, key: str) -> tuple[Path, Path]:
@@ -104,6 +113,8 @@ def is_ours(relative: Path) -> bool:
     if folder[:2] == (SCENE_FOLDER, "tracks") and len(folder) == 3:
         stem = name.removesuffix(".npz")
         return name == "track.json" or stem.isdigit()
+    if "/".join((*folder, name)) in (HEAD_COPY, RESUME_LIST):
+        return True
     if folder in ((FRAME_FOLDER,), (RESUME_FOLDER,), (TOPOLOGY_FOLDER,), (CONTACT_FOLDER,)):
         return _NUMBERED.fullmatch(name) is not None
     if folder[:1] == (ATTRIBUTE_FOLDER,) and len(folder) == 2:

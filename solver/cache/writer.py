@@ -8,7 +8,6 @@ two of these leaves the frames before it.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -19,15 +18,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..checksums import line_with_checksum, sha256
 from ..disk import PART, make_folder, named_errors, npz_bytes, patiently, remove, write_whole
 from ..errors import StorageFailed
 from ..pc2 import Pc2Writer
 from . import layout
 from .head import CacheHead
 from .lock import CacheLock
-from .reader import POSITIONS, TOPOLOGY, CacheReader, Frame, read_report
+from .resume_points import kept_points, write_list
+from .reader import CacheReader
+from .report import read_lines
+from .stored_frame import Frame, frame_arrays
 
-KEPT_RESUME_POINTS = 3
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -56,7 +58,8 @@ class CacheWriter:
         """Drops what an earlier bake left and begins with no frames."""
         with self._named():
             self._close_play()
-            remove(self.folder / layout.HEAD_FILE)
+            for name in (layout.HEAD_COPY, layout.HEAD_FILE):
+                remove(self.folder / name)
             for name in layout.BAKED_FOLDERS:
                 self._empty(name)
             remove(self.folder / layout.REPORT_FILE)
@@ -113,19 +116,24 @@ class CacheWriter:
         Raises:
             StorageFailed: The disk refused; all earlier frames still count, this one does not.
         """
-        arrays = {POSITIONS: np.asarray(frame.x, np.float32), TOPOLOGY: np.int64(frame.topology), **frame.fields}
+        drawn = {key: np.ascontiguousarray(samples[key], "<f4") for key in self._play}
+        folder = self.folder / layout.TOPOLOGY_FOLDER
+        files = {layout.numbered(folder, number): npz_bytes(arrays) for number, arrays in topologies.items()}
+        files |= {layout.attribute_path(self.folder, key, frame.frame): data for key, data in attributes.items()}
+        checksums = {layout.play_name(key): sha256(values.data.cast("B")) for key, values in drawn.items()}
+        checksums |= {path.relative_to(self.folder).as_posix(): sha256(data) for path, data in files.items()}
         with self._named():
             try:
-                for number, topology in topologies.items():
-                    self._write(layout.numbered(self.folder / layout.TOPOLOGY_FOLDER, number), npz_bytes(topology))
-                for key, data in attributes.items():
-                    self._write(layout.attribute_path(self.folder, key, frame.frame), data)
+                for path, data in files.items():
+                    self._write(path, data)
                 if contacts:
-                    path = layout.numbered(self.folder / layout.CONTACT_FOLDER, frame.frame)
-                    self._write(path, npz_bytes(contacts), is_durable=False)  # only drawn
-                write_whole(layout.numbered(self.folder / layout.FRAME_FOLDER, frame.frame), npz_bytes(arrays))
+                    path, data = layout.numbered(self.folder / layout.CONTACT_FOLDER, frame.frame), npz_bytes(contacts)
+                    checksums[path.relative_to(self.folder).as_posix()] = sha256(data)
+                    self._write(path, data, is_durable=False)  # only drawn
+                arrays = npz_bytes(frame_arrays(frame, checksums))
+                write_whole(layout.numbered(self.folder / layout.FRAME_FOLDER, frame.frame), arrays)
                 for key, play in self._play.items():
-                    play.append(np.asarray(samples[key], np.float32))
+                    play.append(drawn[key])
                 for play in self._play.values():
                     play.count()
                 self._report(report)
@@ -182,14 +190,16 @@ class CacheWriter:
         assert self.head is not None
         for play in self._play.values():
             play.cut(self.head.sample_count(frame))
+        points = layout.numbers(self.folder / layout.RESUME_FOLDER)
+        write_list(self.folder, [point for point in points if point <= frame])
         for name in (layout.RESUME_FOLDER, layout.FRAME_FOLDER):
             for later in reversed(layout.numbers(self.folder / name)):
                 if later > frame:
                     remove(layout.numbered(self.folder / name, later))
         self._drop_tied_after(frame)
         path = self.folder / layout.REPORT_FILE
-        lines = [line for line in read_report(path) if line.get("frame", frame) <= frame]
-        write_whole(path, "".join(json.dumps(line) + "\n" for line in lines).encode())
+        lines = [line.text for line in read_lines(path) if line.values.get("frame", frame) <= frame]
+        write_whole(path, "".join(text + "\n" for text in lines).encode())
 
     def _drop_tied_after(self, frame: int) -> None:
         """Drops topologies, attributes and contacts that only later frames have."""
@@ -225,15 +235,16 @@ class CacheWriter:
 
     def _report(self, report: Mapping[str, Any]) -> None:
         path = self.folder / layout.REPORT_FILE
-        with patiently(lambda: open(path, "a", encoding="utf-8", newline="\n"), path) as file:
-            file.write(json.dumps(report) + "\n")
+        with patiently(lambda: open(path, "ab"), path) as file:
+            file.write(line_with_checksum(report).encode() + b"\n")
 
     def _thin_resume_points(self, newest: int, interval: int) -> None:
         assert self.head is not None
         folder = self.folder / layout.RESUME_FOLDER
-        regular = [f for f in layout.numbers(folder) if (f - self.head.frame_start) % interval == 0 and f <= newest]
+        kept = kept_points(layout.numbers(folder), self.head.frame_start, newest, interval)
+        write_list(self.folder, kept)
         for frame in layout.numbers(folder):
-            if frame not in regular[-KEPT_RESUME_POINTS:] and frame != newest:
+            if frame not in kept:
                 remove(layout.numbered(folder, frame))
 
     def _empty(self, name: str) -> None:

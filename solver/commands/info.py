@@ -12,10 +12,14 @@ from ..errors import StorageFailed
 from .simulate import say_results
 
 
+SHOWN_PROBLEMS = 20
+
+
 def add_parser(subparsers: Any) -> None:
     """Says the options."""
     parser = subparsers.add_parser("info", help="say what is in a cache folder")
     parser.add_argument("cache", type=Path, metavar="CACHE")
+    parser.add_argument("--verify", action="store_true", help="compare every file with its checksum")
     parser.add_argument("--json", action="store_true", help="as one JSON line")
     parser.set_defaults(run=run)
 
@@ -24,13 +28,20 @@ def run(options: argparse.Namespace) -> int:
     """Reads everything that counts; exit code 3 when something of it is damaged."""
     reader = CacheReader(options.cache)
     found = describe(reader)
+    if options.verify:
+        verified = reader.verify()
+        found["problems"] = list(verified.problems)
+        found |= {"unchecked": list(verified.unchecked), "checked": verified.checked}
+    else:
+        found["problems"] = reader.integrity()
     if options.json:
         options.emit(found)
     else:
         _say(found)
     if found["problems"]:
-        first = found["problems"][0]
-        raise StorageFailed("cache-damaged", path=str(options.cache), file="Something", problem=first)
+        first, *others = found["problems"]
+        more = f" (and {len(others)} more)" if others else ""
+        raise StorageFailed("cache-problem", path=str(options.cache), problem=first + more)
     return 0
 
 
@@ -50,7 +61,6 @@ def describe(reader: CacheReader) -> dict[str, Any]:
         "bytes": reader.size(),
         **reader.tally().as_event(),
         "results": reader.results(),
-        "problems": reader.integrity(),
     }
 
 
@@ -63,3 +73,14 @@ def _say(found: dict[str, Any]) -> None:
     print(f"resumes from: {found['resume_frame']}   size: {found['bytes'] / 1e6:.1f} MB")
     print(f"steps or poses not converged: {found['not_converged']}   with contacts not settled: {found['unsettled']}")
     print(f"largest residual: {found['residual']:.2g}   most inverted tets: {found['inverted_tets']}")
+    if "checked" in found:
+        _say_verified(found)
+
+
+def _say_verified(found: dict[str, Any]) -> None:
+    verdict = f"{len(found['problems'])} problems" if found["problems"] else "nothing is damaged"
+    print(f"compared with checksums: {found['checked']}   without one: {len(found['unchecked'])}   {verdict}")
+    for problem in found["problems"][:SHOWN_PROBLEMS]:
+        print(f"  {problem}")
+    if found["unchecked"]:
+        print(f"without a checksum, as Sinew 0.2 wrote them: {found['unchecked'][0]} and the like")

@@ -26,7 +26,14 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cache-missing": ("There is no bake in {path}.", "Press Simulate, or choose another cache folder."),
     "cache-format": ("The bake in {path} has format {found}; this Sinew reads {wanted}.", "Bake it again."),
     "cache-unreadable": ("The bake in {path} cannot be read: {problem}.", "Delete it and bake again."),
-    "cache-damaged": ("{file} of the bake in {path} is damaged: {problem}.", "Bake it again, or resume before it."),
+    "cache-damaged": (
+        "{file} of the bake in {path} is damaged: {problem}.",
+        "Copy it back from a backup, or resume from a frame before it (--from-frame).",
+    ),
+    "cache-problem": (
+        "The bake in {path} is damaged: {problem}.",
+        "Copy what is damaged back from a backup, resume the bake (--resume), or bake it again (--start-over).",
+    ),
     "cache-broken-body": (
         'In the bake in {path} "{name}" is in pieces at frame {frame}, but Fracture is off for it now.',
         "Turn Fracture on, resume from a frame before it broke, or simulate anew.",
