@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from .cache import CacheHead, CacheReader, is_cache
+from .cache import CacheHead, CacheReader
 from .cache.layout import HEAD_FILE
+from .cache.play_files import has_other_shape
 from .embedding import Binding
-from .errors import StorageFailed
+from .errors import SinewError, StorageFailed
 from .late_dataclass import dataclass
-from .scene import Scene
+from .resume_frame import holds_bake, missing_frames, newest_point
+from .scene import Body, Scene
 from .state import State
 from .stored_mesh import fits, from_arrays
 from .tetrahedralize.tet_mesh import TetMesh
@@ -31,12 +33,14 @@ class ResumePoint:
         state: The state at its end.
         meshes: Tets and binding of every body, by key.
         topology: Number of the first sample with the topology at that frame; 0 while all bodies are whole.
+        notes: What a person has to know about what is damaged.
     """
 
     frame: int
     state: State
     meshes: dict[str, tuple[TetMesh, Binding]]
     topology: int = 0
+    notes: tuple[SinewError, ...] = ()
 
 
 def find(
@@ -45,33 +49,53 @@ def find(
     """Returns where to go on, at `wanted` or before; None when nothing was baked yet.
 
     Raises:
-        StorageFailed: What was baked is of another scene, or cannot be gone on with from there.
+        StorageFailed: What was baked is of another scene, or cannot be gone on with from there. All of it stays.
     """
-    if not is_cache(folder) or not (folder / HEAD_FILE).exists():
+    if not holds_bake(folder):
+        if wanted is not None and (folder / HEAD_FILE).exists():
+            raise StorageFailed("cache-no-resume", path=str(folder))
         return None
-    reader = CacheReader(folder)
+    reader, notes = _read_head(folder, head, accept_changes)
     # as far as the bake that is there was to go: to make it longer is no change of its inputs
     until = tracks.final_digest(scene.settings.time(reader.head.frame_end))
     check_same(reader, head, until, accept_changes)
-    frame = reader.resume_frame(wanted)
-    if frame is None:
-        if wanted is not None:
-            raise StorageFailed("cache-no-resume", path=str(folder))
-        return None
-    meshes = {}
-    for body in scene.bodies:
-        stored = reader.read_model(body.key)
-        if not fits(stored, body):
-            raise StorageFailed("cache-other-shape", path=str(folder))
-        try:
-            meshes[body.key] = from_arrays(stored)
-        except (KeyError, TypeError, ValueError) as problem:
-            raise StorageFailed(
-                "cache-damaged", path=str(folder), file=f"model/{body.key}.npz", problem=str(problem)
-            ) from problem
-    state = State.from_arrays(reader.read_resume(frame))
+    frame, state, more = newest_point(reader, wanted)
+    meshes = {body.key: _read_mesh(reader, body) for body in scene.bodies}
     _check_what_is_broken(state, scene, meshes, folder, frame)
-    return ResumePoint(frame, state, meshes, reader.read_frame(frame).topology)
+    notes += more + missing_frames(reader, frame)
+    return ResumePoint(frame, state, meshes, reader.read_frame(frame).topology, tuple(notes))
+
+
+def _read_head(folder: Path, head: CacheHead, accept_changes: bool) -> tuple[CacheReader, list[SinewError]]:
+    """Returns a reader of the cache, whose head is put together from the scene and the PC2 files where it is lost.
+
+    Raises:
+        StorageFailed: The head is lost, which would have said whether the scene changed, and changes are not accepted.
+    """
+    try:
+        return CacheReader(folder), []
+    except StorageFailed as problem:
+        if problem.kind == "cache-format":
+            raise
+        if not accept_changes:
+            raise StorageFailed("cache-head-lost", path=str(folder)) from problem
+    if has_other_shape(folder, head):
+        raise StorageFailed("cache-other-shape", path=str(folder))
+    head.save(folder)
+    return CacheReader(folder), [SinewError("cache-head-made", path=str(folder))]
+
+
+def _read_mesh(reader: CacheReader, body: Body) -> tuple[TetMesh, Binding]:
+    """Returns the tets and the binding of a body; raises StorageFailed where they are damaged or of another body."""
+    stored = reader.read_model(body.key)
+    if not fits(stored, body):
+        raise StorageFailed("cache-other-shape", path=str(reader.folder))
+    try:
+        return from_arrays(stored)
+    except (KeyError, TypeError, ValueError) as problem:
+        raise StorageFailed(
+            "cache-damaged", path=str(reader.folder), file=f"model/{body.key}.npz", problem=str(problem)
+        ) from problem
 
 
 def begun(state: State, initial: State) -> None:

@@ -26,6 +26,7 @@ from .core_nodes import core_arrays
 from .errors import Cancelled, SinewError, SolveFailed
 from .finish.kept import breakable
 from .jit import set_thread_count
+from .play_repair import repair_play
 from .present_topology import with_topology
 from .resume import ResumePoint, begun, find
 from .scene import Scene, Settings
@@ -78,8 +79,11 @@ def simulate(
             last = scene.settings.time(scene.settings.frame_end)
             head = CacheHead.of(scene, tracks.final_digest(last), settings=_noted_settings(folder))
             point = find(folder, scene, tracks, head, from_frame, accept_changes) if resume else None
+            for note in point.notes if point else ():
+                on_event({"event": "warning", **_plainly(note)})
             set_thread_count(scene.settings.threads)
             if point is not None and from_frame is None and _is_there(folder, scene):
+                writer.mend()
                 if not _is_finished(folder, scene):
                     _finish(folder, scene, on_event, should_stop)
                 on_event(_done(folder, scene, started))
@@ -156,8 +160,11 @@ def _make(
     if point:
         begun(point.state, built.initial)
         built = with_topology(built, point.state)
+        simulation = Simulation(scene, tracks, built, point.state)
+        for note in repair_play(CacheReader(writer.folder), simulation, point.frame):
+            on_event({"event": "warning", **_plainly(note)})
         writer.go_on(head, point.frame, breakable(scene))
-        bake = Bake(writer, head, Simulation(scene, tracks, built, point.state), point.frame, point.topology)
+        bake = Bake(writer, head, simulation, point.frame, point.topology)
         on_event(_told(built, scene))
     else:
         simulation = Simulation(scene, tracks, built, built.initial)

@@ -135,3 +135,11 @@ class CacheHead:
             raise StorageFailed("cache-missing", path=str(folder)) from problem
         except (OSError, KeyError, TypeError, ValueError) as problem:
             raise StorageFailed("cache-unreadable", path=str(folder), problem=str(problem)) from problem
+
+
+def heads_are_whole(folder: Path) -> bool:
+    """Whether `cache.json` and its copy can be read."""
+    try:
+        return CacheHead.read(folder, HEAD_FILE) == CacheHead.read(folder, HEAD_COPY)
+    except StorageFailed:
+        return False

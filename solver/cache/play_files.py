@@ -45,6 +45,18 @@ def play_problems(folder: Path, head: CacheHead) -> list[str]:
     return wrong
 
 
+def has_other_shape(folder: Path, head: CacheHead) -> bool:
+    """Whether a PC2 file is there that the writer of a cache with this head cannot have written."""
+    for body in head.bodies:
+        try:
+            found = read_head(layout.play_path(folder, body.key))
+        except (OSError, ValueError):
+            continue
+        if not _fits(found, head, body):
+            return True
+    return False
+
+
 def _fits(found: Pc2Head, head: CacheHead, body: CachedBody) -> bool:
     """Whether a PC2 head is the one that the writer of this cache gives this body's file."""
     start, rate = float(np.float32(head.frame_start)), float(np.float32(1.0 / head.samples_per_frame))

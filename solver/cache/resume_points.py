@@ -50,3 +50,11 @@ def read_list(cache: Path) -> list[int] | None:
         return None
     except (KeyError, TypeError) as problem:
         raise ValueError(f"it lacks {problem}") from problem
+
+
+def list_is_whole(cache: Path) -> bool:
+    """Whether the list can be read."""
+    try:
+        return read_list(cache) is not None
+    except (OSError, ValueError):
+        return False

@@ -23,11 +23,11 @@ from ..disk import PART, make_folder, named_errors, npz_bytes, patiently, remove
 from ..errors import StorageFailed
 from ..pc2 import Pc2Writer
 from . import layout
-from .head import CacheHead
+from .head import CacheHead, heads_are_whole
 from .lock import CacheLock
-from .resume_points import kept_points, write_list
 from .reader import CacheReader
 from .report import read_lines
+from .resume_points import kept_points, list_is_whole, write_list
 from .stored_frame import Frame, frame_arrays
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -58,12 +58,14 @@ class CacheWriter:
         """Drops what an earlier bake left and begins with no frames."""
         with self._named():
             self._close_play()
+            write_whole(self.folder / layout.START_OVER_MARK, b"")
             for name in (layout.HEAD_COPY, layout.HEAD_FILE):
                 remove(self.folder / name)
             for name in layout.BAKED_FOLDERS:
                 self._empty(name)
             remove(self.folder / layout.REPORT_FILE)
             self._begin(head)
+            remove(self.folder / layout.START_OVER_MARK)
 
     def go_on(self, head: CacheHead, frame: int, finished: Collection[str] = ()) -> None:
         """Goes on after `frame`: drops unfinished files, later frames, and what the finishing pass made.
@@ -77,7 +79,7 @@ class CacheWriter:
             StorageFailed: `frame` is not whole, or the cache was baked from bodies of another shape.
         """
         before = CacheReader(self.folder)
-        last = before.last_frame()
+        last = before.last_frame()  # by the heads of the PC2 files and by their sizes
         if last is None or frame > last:
             raise StorageFailed("cache-frame-missing", path=str(self.folder), frame=frame)
         if not before.head.has_shape_of(head):
@@ -88,6 +90,21 @@ class CacheWriter:
                 self._empty(f"{layout.ATTRIBUTE_FOLDER}/{key}")
             self._begin(head)
             self._drop_after(frame)
+
+    def mend(self) -> None:
+        """Writes the head and the list of resume points again where they, or the head's copy, are lost or damaged.
+
+        PC2 files that count samples which are not there count them no more.
+        """
+        reader = CacheReader(self.folder)
+        with self._named():
+            if reader.play_problems():
+                self._open_play(reader.head)
+                self._close_play()
+            if not heads_are_whole(self.folder):
+                reader.head.save(self.folder)
+            if not list_is_whole(self.folder):
+                write_list(self.folder, layout.numbers(self.folder / layout.RESUME_FOLDER))
 
     def write_model(self, key: str, arrays: Mapping[str, Any]) -> None:
         """Keeps the tets of a body, for resume, overlay and later tools."""
@@ -182,6 +199,9 @@ class CacheWriter:
                 remove(part)
         head.save(self.folder)
         self.head = head
+        self._open_play(head)
+
+    def _open_play(self, head: CacheHead) -> None:
         for body in head.bodies:
             path = layout.play_path(self.folder, body.key)
             self._play[body.key] = Pc2Writer(path, body.vertices, head.frame_start, 1.0 / head.samples_per_frame)
@@ -190,6 +210,8 @@ class CacheWriter:
         assert self.head is not None
         for play in self._play.values():
             play.cut(self.head.sample_count(frame))
+            if play.samples != self.head.sample_count(frame):  # what came next would be out of step
+                raise ValueError(f"{play.path.name} holds {play.samples} samples at frame {frame}")
         points = layout.numbers(self.folder / layout.RESUME_FOLDER)
         write_list(self.folder, [point for point in points if point <= frame])
         for name in (layout.RESUME_FOLDER, layout.FRAME_FOLDER):

@@ -11,7 +11,6 @@ from ..cache import CacheReader
 from ..errors import StorageFailed
 from .simulate import say_results
 
-
 SHOWN_PROBLEMS = 20
 
 

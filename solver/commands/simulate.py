@@ -20,7 +20,9 @@ def add_parser(subparsers: Any) -> None:
     """Says the options."""
     parser = subparsers.add_parser("simulate", help="bake the scene in a cache folder")
     parser.add_argument("cache", type=Path, metavar="CACHE", help="a NAME.sinew folder with a scene in it")
-    parser.add_argument("--resume", action="store_true", help="go on where the last bake stopped")
+    begin = parser.add_mutually_exclusive_group()
+    begin.add_argument("--resume", action="store_true", help="go on where the last bake stopped")
+    begin.add_argument("--start-over", action="store_true", help="bake all frames anew (so it is without --resume)")
     parser.add_argument("--from-frame", type=int, metavar="N", help="with --resume: go on from this frame or before")
     parser.add_argument("--accept-changes", action="store_true", help="with --resume: even if the scene has changed")
     parser.add_argument("--frame-end", type=int, metavar="N", help="last frame, instead of the scene's")

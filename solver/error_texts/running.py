@@ -51,7 +51,43 @@ TEXTS: dict[str, tuple[str, str]] = {
         "The bake in {path} was made with {what} that changed since.",
         "Bake it again, or accept the changes to resume with them (--accept-changes).",
     ),
-    "cache-no-resume": ("The bake in {path} has no frame to resume from.", "Bake it again from the start."),
+    "cache-no-resume": (
+        "The bake in {path} has no frame to resume from.",
+        "Resume from a later frame, or bake all frames again (--start-over; in Blender: Simulate).",
+    ),
+    "cache-part-lost": (
+        "{part}/ of the bake in {path} is missing or damaged, so the bake cannot be gone on with.",
+        "Copy it back from a backup, or bake all frames again (--start-over; in Blender: Delete Bake, then Simulate).",
+    ),
+    "cache-resume-far": (
+        "The newest whole resume point of the bake in {path} is of frame {frame}, though its frames reach to {last}.",
+        "Copy resume/ back from a backup, bake the frames after {frame} again (--from-frame {frame}), or all of them "
+        "(--start-over; in Blender: Delete Bake, then Simulate).",
+    ),
+    "cache-head-lost": (
+        "The head of the bake in {path}, cache.json, which says what scene was baked, is missing or damaged.",
+        "Resume all the same (--accept-changes), or bake all frames again (--start-over).",
+    ),
+    "cache-head-made": (
+        "The head of the bake in {path}, cache.json, was missing or damaged; it was made again from the scene.",
+        "If the scene has changed since, bake all frames again (--start-over).",
+    ),
+    "cache-point-damaged": (
+        "{file} of the bake in {path} is damaged ({problem}), so the bake goes on from an earlier frame.",
+        "Nothing has to be done.",
+    ),
+    "cache-play-drawn": (
+        'The motion of "{name}" in {path} was damaged from frame {frame} on; it was drawn again from the frames.',
+        "Nothing has to be done.",
+    ),
+    "cache-frames-again": (
+        "The motion in play/ of the bake in {path} is damaged, so the frames {first} to {last} are baked again.",
+        "Nothing has to be done.",
+    ),
+    "cache-frames-missing": (
+        "The bake in {path} lacks the files of the frames {first} to {last}.",
+        "It plays and goes on without them; to have them again, resume from a frame before them (--from-frame).",
+    ),
     "not-a-cache": ("{path} is not a Sinew cache, so nothing was deleted.", "Choose the folder of a bake."),
     "body-key": (
         'The key "{key}" of "{name}" cannot name a file, or is there twice.',

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From which frame a bake can go on when files of it are missing or damaged; never by dropping many frames unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .cache import CacheReader, layout
+from .cache.integrity import gaps
+from .errors import SinewError, StorageFailed
+from .pc2 import HEAD_BYTES
+from .play_repair import PlayedSamples
+from .state import State
+
+MOST_FRAMES_AGAIN = 30  # baked again without being asked: resume points are at most 10 frames apart, and three are kept
+
+
+def holds_bake(folder: Path) -> bool:
+    """Whether a folder holds frames that a new bake would delete: more than the first, or what is left of such."""
+    if (folder / layout.START_OVER_MARK).exists():
+        return False  # they were about to be deleted, by somebody who asked for that
+    frames = layout.numbers(folder / layout.FRAME_FOLDER)
+    if len(frames) > 1 or layout.numbers(folder / layout.RESUME_FOLDER):
+        return True
+    # samples come after their frame
+    return not frames and any(file.stat().st_size > HEAD_BYTES for file in (folder / layout.PLAY_FOLDER).glob("*.pc2"))
+
+
+def newest_point(reader: CacheReader, wanted: int | None) -> tuple[int, State, list[SinewError]]:
+    """Returns the frame of the newest resume point up to `wanted` that is whole, its state, and what was skipped.
+
+    Raises:
+        StorageFailed: There is none, or so many frames come after it that a person has to say what becomes of them.
+    """
+    path, frames = str(reader.folder), reader.frames()
+    last = PlayedSamples(reader).last_frame()
+    if not frames or last is None:
+        name = layout.PLAY_FOLDER if frames else layout.FRAME_FOLDER
+        raise StorageFailed("cache-part-lost", path=path, part=name)
+    points = [p for p in layout.numbers(reader.folder / layout.RESUME_FOLDER) if p >= reader.head.frame_start]
+    if not points:
+        raise StorageFailed("cache-part-lost", path=path, part=layout.RESUME_FOLDER)
+    skipped: list[SinewError] = []
+    for frame in reversed(points):
+        if frame > last or (wanted is not None and frame > wanted):
+            continue
+        try:
+            state = _read_point(reader, frame)
+        except StorageFailed as problem:
+            skipped.append(SinewError("cache-point-damaged", **problem.details, frame=frame))
+            continue
+        if wanted is None and frames[-1] - frame > MOST_FRAMES_AGAIN:
+            raise StorageFailed("cache-resume-far", path=path, frame=frame, last=frames[-1])
+        if frames[-1] > last + 1:  # a crash leaves at most the one that was being written
+            skipped.append(SinewError("cache-frames-again", path=path, first=frame + 1, last=frames[-1]))
+        return frame, state, skipped
+    if skipped:
+        raise StorageFailed("cache-damaged", **skipped[0].details)
+    if points[0] > last:
+        raise StorageFailed("cache-part-lost", path=path, part=layout.PLAY_FOLDER)
+    raise StorageFailed("cache-no-resume", path=path)
+
+
+def missing_frames(reader: CacheReader, until: int) -> list[SinewError]:
+    """Returns a note for every gap in the frames up to one."""
+    found = gaps([frame for frame in reader.frames() if frame <= until], reader.head.frame_start)
+    return [SinewError("cache-frames-missing", path=str(reader.folder), first=a, last=b) for a, b in found]
+
+
+def _read_point(reader: CacheReader, frame: int) -> State:
+    """Returns the state of a resume point whose frame is whole, too.
+
+    Raises:
+        StorageFailed: One of them is damaged.
+    """
+    reader.read_frame(frame)
+    arrays = reader.read_resume(frame)
+    try:
+        return State.from_arrays(arrays)
+    except (KeyError, TypeError, ValueError) as problem:
+        file = f"{layout.RESUME_FOLDER}/{frame:06d}.npz"
+        raise StorageFailed("cache-damaged", path=str(reader.folder), file=file, problem=str(problem)) from problem
