@@ -16,7 +16,7 @@ from pathlib import Path
 import bpy
 
 from ..solver.cache import layout
-from ..solver.disk import PART, make_folder, named_errors, remove_folder, rename
+from ..solver.disk import PART, make_folder, named_errors, remove_folder, rename, sync_tree
 from ..solver.errors import BadInput
 from ..solver.scene import Scene
 from ..solver.tracks import TrackWriter
@@ -60,6 +60,7 @@ def export_scene(
         yield from _write(scene, part, threads)
         with named_errors(cache):
             (part / layout.SETTINGS_FILE).write_text(digest, newline="\n")
+            sync_tree(part)
             _replace(part, target)
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -97,7 +98,7 @@ def _write(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[
                 with named_errors(part.parent):
                     shutil.rmtree(part, ignore_errors=True)
                     built.save(part)
-                    recorder = TrackRecorder(TrackWriter(part))
+                    recorder = TrackRecorder(TrackWriter(part, is_durable=False))
                     colliders = ColliderMotions(built, recorder)
             while True:
                 with named_errors(part.parent):

@@ -126,6 +126,55 @@ def write_whole(path: Path, data: bytes, is_durable: bool = True) -> None:
         raise
 
 
+@contextmanager
+def replaced_file(path: Path) -> Iterator[Path]:
+    """Yields a path beside `path` to be written to, which takes its place, synced, when that went well.
+
+    The file that is there stays as it is until then, and for good where writing fails. A link stays a link.
+
+    Raises:
+        OSError: `path` is a folder, or a file that may not be written; its folder may not be; or the disk refused.
+    """
+    target = path.resolve()
+    check_writable(target)
+    part = target.with_name(target.name + PART)
+    try:
+        yield part
+        if target.exists():
+            shutil.copymode(target, part)
+        sync_file(part)
+        rename(part, target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Makes sure that `replaced_file` may write a file, without changing anything that stays.
+
+    Raises:
+        OSError: As `replaced_file`.
+    """
+    target = path.resolve()
+    if target.exists():
+        with patiently(lambda: open(target, "r+b"), target):
+            pass  # a read-only file is not replaced, though its folder would allow that
+    part = target.with_name(target.name + PART)
+    part.touch()
+    part.unlink()
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Writes a file that a person has named, as `replaced_file` does; `write_whole` is for files in caches."""
+    with replaced_file(path) as part:
+        part.write_bytes(data)
+
+
+def copy_file(source: Path, path: Path) -> None:
+    """Copies a file, as `replaced_file` writes it."""
+    with replaced_file(path) as part:
+        shutil.copyfile(source, part)
+
+
 def rename(part: Path, path: Path, is_durable: bool = True) -> None:
     """Puts a file or a folder into its place, where another file may be."""
     patiently(lambda: os.replace(part, path), path, part)
@@ -138,12 +187,25 @@ def sync_all(folder: Path) -> None:
     if not folder.is_dir():
         return
     for path in sorted(folder.iterdir()):
-        file = open_patiently(path, os.O_RDWR)
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)
+        sync_file(path)
     sync_folder(folder)
+
+
+def sync_tree(folder: Path) -> None:
+    """Makes all files in a folder and in the folders inside it durable."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            sync_file(Path(parent) / name)
+        sync_folder(Path(parent))
+
+
+def sync_file(path: Path) -> None:
+    """Makes a file durable."""
+    file = open_patiently(path, os.O_RDWR)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def write_all(file: int, data: bytes | memoryview) -> None:

@@ -13,7 +13,6 @@ tracks beside it (`tracks.py`), which may grow while a solver already reads them
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from dataclasses import field
 from pathlib import Path
@@ -24,6 +23,7 @@ from .anatomy import Bone, Flesh
 from .arrays import Floats, Indices, digest
 from .collision import Collider as Collider
 from .collision import Collision
+from .disk import npz_bytes, write_whole
 from .errors import StorageFailed
 from .late_dataclass import dataclass
 from .method import Method
@@ -321,12 +321,8 @@ class Scene:
         arrays: dict[str, np.ndarray] = {}
         tree = {"format": FORMAT, "scene": to_tree(self, "", arrays)}
         folder.mkdir(parents=True, exist_ok=True)
-        with open(folder / (ARRAYS_FILE + ".part"), "wb") as file:
-            np.savez(file, **arrays)
-        os.replace(folder / (ARRAYS_FILE + ".part"), folder / ARRAYS_FILE)
-        part = folder / (SCENE_FILE + ".part")
-        part.write_text(json.dumps(tree, indent=1, ensure_ascii=False), encoding="utf-8", newline="\n")
-        os.replace(part, folder / SCENE_FILE)
+        write_whole(folder / ARRAYS_FILE, npz_bytes(arrays))
+        write_whole(folder / SCENE_FILE, json.dumps(tree, indent=1, ensure_ascii=False).encode())
 
     @staticmethod
     def load(folder: Path) -> Scene:

@@ -13,7 +13,6 @@ interpolated linearly. Before the first and after the last sample the nearest on
 from __future__ import annotations
 
 import json
-import os
 import time as clock
 import zipfile
 from pathlib import Path
@@ -21,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from .arrays import Floats, digest
+from .disk import npz_bytes, write_whole
 from .errors import StorageFailed
 from .late_dataclass import dataclass
 
@@ -32,8 +32,15 @@ SAME_TIME = 1e-9  # times closer than this are those of one frame [s]
 class TrackWriter:
     """Appends samples to the tracks of one scene folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, is_durable: bool = True) -> None:
+        """Makes ready to write into the scene in `folder`.
+
+        Args:
+            folder: The scene.
+            is_durable: Whether each chunk is synced before it is there; else whoever writes syncs all of them later.
+        """
         self.folder = folder / "tracks"
+        self.is_durable = is_durable
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def append(self, name: str, times: Floats, values: Floats, kind: str = "linear") -> None:
@@ -44,16 +51,14 @@ class TrackWriter:
         folder.mkdir(exist_ok=True)
         head = folder / "track.json"
         if not head.exists():
-            head.with_suffix(".part").write_text(json.dumps({"kind": kind}), newline="\n")
-            os.replace(head.with_suffix(".part"), head)
+            write_whole(head, json.dumps({"kind": kind}).encode(), self.is_durable)
         path = folder / f"{len(list(folder.glob('*.npz'))):06d}.npz"
-        with open(path.with_suffix(".part"), "wb") as file:
-            np.savez(file, times=np.asarray(times, np.float64), values=np.asarray(values, np.float64))
-        os.replace(path.with_suffix(".part"), path)
+        arrays = {"times": np.asarray(times, np.float64), "values": np.asarray(values, np.float64)}
+        write_whole(path, npz_bytes(arrays), self.is_durable)
 
     def close(self) -> None:
         """Says that nothing will be appended any more."""
-        (self.folder / COMPLETE).touch()
+        write_whole(self.folder / COMPLETE, b"", self.is_durable)
 
 
 @dataclass

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .arrays import digest
+from .disk import write_whole
 from .kernel_cache import cache_root
 from .sources import known
 
@@ -20,7 +21,7 @@ def marked() -> Iterator[set[str]]:
 
 def mark(words: str) -> None:
     """Says that scenes with such features, "A, B, …", are compiled."""
-    _mark(words).write_text(words, encoding="utf-8", newline="\n")
+    write_whole(_mark(words), words.encode(), is_durable=False)
 
 
 def _mark(words: str) -> Path:

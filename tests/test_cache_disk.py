@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from mortal import Dead, Mortal
 from sinew.solver.cache import CacheLock, CacheReader, CacheWriter, is_locked
 from sinew.solver.errors import StorageFailed
 from sinew.solver.pc2 import Pc2Writer
+from small_drives import fill, small_drive
 
 
 def test_everything_is_synced_before_it_counts(tmp_path: Path, calls: list[str]) -> None:
@@ -149,20 +151,15 @@ def test_a_frame_that_could_not_be_finished_gives_its_space_back(
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path):
+def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A drive of its own, 256 KB; needs to be root on Linux."""
-    place = tmp_path / "drive"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)]
-    if sys.platform != "linux" or os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("cannot mount a small drive here")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
+    with small_drive(tmp_path / "drive", kilobytes=256) as place:
+        yield place
 
 
 def test_a_really_full_disk(small_disk: Path) -> None:
     writer = start(small_disk / "c", 9)
-    (small_disk / "filler").write_bytes(b"\0" * os.statvfs(small_disk).f_bavail * 4096)
+    fill(small_disk)
     with pytest.raises(StorageFailed) as caught:
         for number in range(10, 30):
             writer.write_frame(*frame_of(number))

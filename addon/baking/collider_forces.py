@@ -9,7 +9,6 @@ from pathlib import Path
 import bpy
 
 from ...solver.cache import layout
-from ...solver.cache.report import read_report
 from .. import force_curves, roles
 from ..keys import body_key, keys_of
 from ..reading.inputs import is_ever_felt

@@ -17,6 +17,7 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from PIL import Image
 
 from sinew.solver.arrays import Floats, Indices
+from sinew.solver.disk import write_file
 
 # the same method has the same colour in all pictures; the papers' own where they have any
 COLOURS = {
@@ -105,5 +106,5 @@ def save(figure, path: Path) -> None:
         image.save(small, "PNG", optimize=True)
         if len(small.getvalue()) <= MOST_BYTES:
             break
-    path.write_bytes(small.getvalue())
+    write_file(path, small.getvalue())
     plt.close(figure)

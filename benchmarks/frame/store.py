@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from frame.result import Result
+from sinew.solver.disk import copy_file, write_file
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -30,7 +30,7 @@ def store(folder: Path, name: str, result: Result, seconds: float, **more: Any) 
         "seconds": seconds,
         **more,
     }
-    (folder / f"{name}.json").write_text(json.dumps(kept, indent=1, ensure_ascii=False), encoding="utf-8", newline="\n")
+    write_file(folder / f"{name}.json", json.dumps(kept, indent=1, ensure_ascii=False).encode())
 
 
 def stored(folder: Path, name: str, row: Callable[..., Any]) -> dict[str, Any] | None:
@@ -50,8 +50,10 @@ def picture_name(name: str, number: int) -> str:
 
 def copy_pictures(folder: Path, found: dict[str, dict[str, Any]], to: Path) -> None:
     """Puts the pictures of what is stored where the page shows them, in the place of those that are there."""
-    shutil.rmtree(to, ignore_errors=True)
-    to.mkdir(parents=True)
-    for name, kept in found.items():
-        for number in range(len(kept["captions"])):
-            shutil.copyfile(folder / picture_name(name, number), to / picture_name(name, number))
+    to.mkdir(parents=True, exist_ok=True)
+    names = {picture_name(name, number) for name, kept in found.items() for number in range(len(kept["captions"]))}
+    for name in sorted(names):
+        copy_file(folder / name, to / name)
+    for path in to.iterdir():
+        if path.is_file() and path.name not in names:
+            path.unlink()

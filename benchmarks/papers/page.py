@@ -13,6 +13,7 @@ from frame.words import filled
 from papers import closing
 from papers.catalogue import NAMES, PAPERS, load
 from papers.table import Experiment, Row, markdown
+from sinew.solver.disk import write_file
 
 STORE = ROOT / "build" / "papers"  # NAME.json and NAME.png of what was run last
 PAGE = ROOT / "docs" / "papers.md"
@@ -46,7 +47,7 @@ def write() -> list[str]:
     if missing:
         return missing
     store.copy_pictures(STORE, found, PAGE.parent / PICTURES)
-    PAGE.write_text(text(found), encoding="utf-8", newline="\n")
+    write_file(PAGE, text(found).encode())
     return []
 
 

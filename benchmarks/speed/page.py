@@ -11,6 +11,7 @@ from frame import store
 from frame.section import section
 from frame.store import ROOT
 from frame.words import filled
+from sinew.solver.disk import write_file
 from speed import lines, table, versions
 from speed.catalogue import load, names
 from speed.table import Benchmark, Row
@@ -55,8 +56,8 @@ def write() -> list[str]:
     if missing:
         return missing
     store.copy_pictures(STORE, found, PAGE.parent / PICTURES)
-    PAGE.write_text(text(found), encoding="utf-8", newline="\n")
-    TABLE.write_text(json.dumps(told(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
+    write_file(PAGE, text(found).encode())
+    write_file(TABLE, (json.dumps(told(found), indent=1, ensure_ascii=False) + "\n").encode())
     return []
 
 

@@ -6,14 +6,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..cache import CacheReader
-from ..disk import named_errors, write_whole
+from ..disk import copy_file, named_errors, write_file
 from ..errors import BadInput, SinewError
 from ..presets import DEFAULT, PRESETS, Preset
 from ..scene import Fracture, Meshing, Plasticity, Settings
@@ -93,8 +92,8 @@ def run(options: argparse.Namespace) -> int:
     told = drop_report(reader, seconds, settings.substeps)
     report = {"mesh": options.mesh.name, "preset": preset.key, **told, "warnings": warnings}
     with named_errors(options.out):
-        shutil.copyfile(reader.play_path(KEY), options.out / f"{name}.pc2")
-        write_whole(options.out / "report.json", json.dumps(report, indent=1).encode())
+        copy_file(reader.play_path(KEY), options.out / f"{name}.pc2")
+        write_file(options.out / "report.json", json.dumps(report, indent=1).encode())
     options.emit({"event": "report", **report})
     if not options.json:
         _say_report(report, options.out)

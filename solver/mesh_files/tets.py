@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from ..arrays import Floats, Indices, floats, indices
+from ..disk import check_writable, replaced_file
 from ..errors import BadInput, SinewError
 from ..geometry.flat import FLAT
 from ..late_dataclass import dataclass
@@ -114,12 +117,15 @@ def write_tets(path: Path, mesh: TetMesh | Filling, at_nodes: Mapping[str, Float
     named = dict(at_nodes or {})
     found = meshio.Mesh(mesh.nodes, [("tetra", tets)], point_data=named, cell_data={"fill": [mesh.fill]})
     try:
-        if path.suffix.lower() == ".vtu":
-            meshio.vtu.write(path, found)
-        else:
-            meshio.gmsh.write(path, found, fmt_version="4.1", binary=True)
+        with replaced_file(path) as part:
+            if path.suffix.lower() == ".vtu":
+                meshio.vtu.write(part, found)
+            else:
+                meshio.gmsh.write(part, found, fmt_version="4.1", binary=True)
     except OSError as problem:
-        raise BadInput("file-unwritable", path=str(path), problem=in_short(problem)) from problem
+        # NumPy says "2463 requested and 190 written" where the disk is full
+        words = in_short(problem) if problem.errno else os.strerror(errno.ENOSPC)
+        raise BadInput("file-unwritable", path=str(path), problem=words) from problem
 
 
 def check_output(path: Path) -> None:
@@ -132,6 +138,10 @@ def check_output(path: Path) -> None:
         raise BadInput("file-format", path=str(path), wanted=", ".join(WRITTEN_ENDINGS))
     if not path.absolute().parent.is_dir():
         raise BadInput("file-unwritable", path=str(path), problem="its folder does not exist")
+    try:
+        check_writable(path)
+    except OSError as problem:
+        raise BadInput("file-unwritable", path=str(path), problem=in_short(problem)) from problem
 
 
 def _read_by_meshio(path: Path, reader: str) -> tuple[np.ndarray, np.ndarray]:
