@@ -15,9 +15,9 @@ from typing import Any
 import bpy
 
 from ..solver.cache import CacheReader, is_cache
-from ..solver.errors import BadInput, Cancelled
+from ..solver.errors import BadInput, Cancelled, StorageFailed
 from ..solver.event_stream import residual_words
-from . import messages, modifier_place, roles
+from . import blend_output, messages, modifier_place, roles
 from .baking import bakes, cache_place, collider_forces, present_bake
 from .reading import input_checks, input_notes
 
@@ -29,6 +29,8 @@ def bake(options: argparse.Namespace) -> int:
         SinewError: It could not be done; the file on disk is as it was.
     """
     scene = _scene(options.scene)
+    if options.out:
+        blend_output.check(options.out)
     told = options.emit or functools.partial(_say, said=set())
     kinds: set[str] = set()
 
@@ -55,7 +57,7 @@ def bake(options: argparse.Namespace) -> int:
         present_bake.attach(scene)
         if options.force_curves:
             collider_forces.create(scene, roles.colliders(scene))
-        _write(options.out)
+        blend_output.write(options.out)
     if job.error is not None:
         if "error" not in kinds:  # the child has said what it met itself, not what stopped it or the export
             told(job.error)
@@ -75,10 +77,14 @@ def attach(options: argparse.Namespace) -> int:
         SinewError: It could not be done; the file on disk is as it was.
     """
     scene = _scene(options.scene)
-    folder = options.cache.resolve()
+    folder, target = options.cache.resolve(), options.out or Path(bpy.data.filepath)
     if not is_cache(folder):
         raise BadInput("not-a-cache", path=str(folder))
-    head = CacheReader(folder).head
+    blend_output.check(target)
+    reader = CacheReader(folder)
+    for problem in reader.play_problems():
+        raise StorageFailed("cache-problem", path=str(folder), problem=problem)
+    head = reader.head
     found = [(body, _object_of(scene, body.key, body.name)) for body in head.bodies]
     pairs = [(body, obj) for body, obj in found if obj is not None]
     if not pairs:
@@ -95,9 +101,9 @@ def attach(options: argparse.Namespace) -> int:
     cache_place.remember(scene, folder, borrowed=True)
     if options.force_curves:
         collider_forces.create(scene, roles.colliders(scene), folder)
-    _write(options.out or Path(bpy.data.filepath))
+    blend_output.write(target)
     if options.emit:
-        options.emit({"event": "attached", "objects": attached, "file": str(options.out or bpy.data.filepath)})
+        options.emit({"event": "attached", "objects": attached, "file": str(target)})
     else:
         print(f"Attached {', '.join(attached)}")
     return 0
@@ -174,12 +180,6 @@ def _signals_cancel() -> Iterator[None]:
         for number, handler in before.items():
             # None: not Python's but Blender's own, which cannot be asked for
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
-
-
-def _write(path: Path) -> None:
-    path = path.resolve()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=path != Path(bpy.data.filepath), relative_remap=True)
 
 
 def _say(event: Mapping[str, Any], said: set[str]) -> None:

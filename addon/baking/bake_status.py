@@ -43,14 +43,17 @@ def status(scene: bpy.types.Scene) -> Status:
 def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
     folder = cache_place.cache_folder(scene)
     seen = cache_look.look(folder)
-    if seen.head is None or seen.last_frame is None:
+    frame = seen.last_frame if seen.problem is None else seen.frame_files
+    if seen.head is None or frame is None:
         return Status(frame_start=first, frame_end=last, problem=seen.problem, busy_elsewhere=seen.is_written)
+    is_partial = seen.problem is not None or frame < last
     return Status(
-        phase="partial" if seen.last_frame < last else "baked",
+        phase="partial" if is_partial else "baked",
         outdated=is_outdated(scene, seen),
         is_unfinished=body_reports.lacks_final_mesh(folder),
         is_whole=present_bake.is_whole(scene) or bake_step.is_due(),
-        frame=seen.last_frame,
+        frame=frame,
+        problem=seen.problem,
         resume_frame=seen.resume_frame(),
         frame_start=seen.head.frame_start,
         frame_end=last,

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import time as clock
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ...solver.cache import CacheHead, CacheReader, layout
 from ...solver.cache.tally import Tally
@@ -23,7 +24,8 @@ class CacheLook:
         last_frame: The last whole frame, or None.
         resume_frames: The frames from which the bake can go on, rising.
         is_written: Whether some process writes it.
-        problem: Why what is there cannot be read, or None: then there is nothing, or it can.
+        problem: Why what is there cannot be read or played, or None: then there is nothing, or it can.
+        frame_files: The last frame whose file is there, where PC2 files are damaged: resuming draws them again.
     """
 
     head: CacheHead | None = None
@@ -31,6 +33,7 @@ class CacheLook:
     resume_frames: tuple[int, ...] = ()
     is_written: bool = False
     problem: SinewError | None = None
+    frame_files: int | None = None
 
     def frame_shown_at(self, frame: int) -> int | None:
         """Returns the whole frame nearest to `frame`, or None: nothing is baked."""
@@ -112,13 +115,24 @@ def forget() -> None:
 def _look(folder: Path) -> CacheLook:
     try:
         reader = CacheReader(folder)
-        return CacheLook(
+        seen = CacheLook(
             head=reader.head,
             last_frame=reader.last_frame(),
             resume_frames=tuple(reader.resume_frames()),
             is_written=reader.is_being_written(),
         )
+        return replace(seen, **_play_damage(reader))
     except StorageFailed as problem:
         return CacheLook(problem=None if problem.kind == "cache-missing" else problem)
     except OSError:
         return CacheLook()
+
+
+def _play_damage(reader: CacheReader) -> dict[str, Any]:
+    """Returns what a look says where PC2 files are damaged; nothing where they are whole."""
+    problems = reader.play_problems()
+    if not problems:
+        return {}
+    problem = StorageFailed("cache-problem", path=str(reader.folder), problem=problems[0])
+    points = tuple(layout.numbers(reader.folder / layout.RESUME_FOLDER))
+    return {"problem": problem, "frame_files": max(reader.frames(), default=None), "resume_frames": points}

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -29,9 +31,24 @@ _tet_files_before: dict[int, str] = {}
 _attributes_before: dict[str, tuple[str, str]] = {}
 
 
+# written in the place of which file, before it is renamed to that
+_written_for: dict[str, str] = {}
+
+
+@contextmanager
+def beside(path: Path, part: Path) -> Iterator[None]:
+    """Lets a file that is written to `part` be meant for `path`, in the same folder."""
+    _written_for[os.path.abspath(part)] = os.path.abspath(path)
+    try:
+        yield
+    finally:
+        del _written_for[os.path.abspath(part)]
+
+
 def before_save(path: str, *_: object) -> None:
     """Lets every cache be found from the place that the file is about to get; called by Blender."""
     global _target
+    path = _written_for.get(os.path.abspath(path), path) if path else path
     _before.clear()
     _tet_files_before.clear()
     _attributes_before.clear()

@@ -31,6 +31,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     # mesh files
     "file-format": ("{path} is of no kind that can be used here.", "Give a file of one of these: {wanted}."),
     "file-unreadable": ("{path} cannot be read: {problem}.", "Check the path, or export the mesh again."),
+    "blend-not-written": (
+        "{path} could not be written: {problem}.",
+        "What was baked stays: make room or choose another place, then run sinew attach with the cache folder.",
+    ),
     "file-unwritable": ("{path} cannot be written: {problem}.", "Choose another place."),
     "file-library": ("{path} needs {library}, which is not installed.", "Install it: pip install {library}."),
     "file-without-tets": ("{path} holds no tets.", "Export the volume mesh, not its surface."),
