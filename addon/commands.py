@@ -20,6 +20,7 @@ from typing import NoReturn
 
 from ..solver.errors import BadInput, Cancelled, SinewError, SolveFailed
 from ..solver.event_stream import EventStream
+from ..solver.stop_request import termination_interrupts
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -99,9 +100,10 @@ def _run(parser: argparse.ArgumentParser, arguments: Sequence[str], run: Run, op
     events = EventStream() if options.json else None
     options.emit = events.emit if events else None
     try:
-        if opens:
-            _open(options.file)
-        return run(options)
+        with termination_interrupts():
+            if opens:
+                _open(options.file)
+            return run(options)
     except SinewError as problem:
         return _told(problem, options)
     except KeyboardInterrupt:

@@ -19,6 +19,7 @@ from typing import NoReturn
 from . import commands
 from .errors import Cancelled, SinewError, SolveFailed
 from .event_stream import EventStream
+from .stop_request import termination_interrupts
 
 PROGRAM = "sinew"
 EPILOG = "sinew bake and sinew attach work on .blend files; they need Blender's own Python or the bpy wheel."
@@ -42,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     events = EventStream() if options.json else None
     options.emit = events.emit if events else lambda event: None
     try:
-        return int(options.run(options))
+        with termination_interrupts():
+            return int(options.run(options))
     except SinewError as problem:
         return _told(problem, options)
     except KeyboardInterrupt:

@@ -9,7 +9,8 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
 HARD_SECONDS = 0.7  # the parent waits 0.9 s, addon/bake_job.py
@@ -32,6 +33,31 @@ def command_input() -> BinaryIO:
     os.dup2(empty, 0)
     os.close(empty)
     return os.fdopen(taken, "rb")
+
+
+@contextmanager
+def termination_interrupts(before: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Lets SIGTERM raise KeyboardInterrupt as Ctrl-C does, so that what a command has made goes with it.
+
+    Args:
+        before: Called first, after either.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are not for other threads
+        return
+
+    def interrupt(*_: object) -> None:
+        before()
+        raise KeyboardInterrupt
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    earlier = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            # None: not Python's own, which cannot be asked for
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 class StopRequest:

@@ -13,6 +13,7 @@ interpolated linearly. Before the first and after the last sample the nearest on
 from __future__ import annotations
 
 import json
+import os
 import time as clock
 import zipfile
 from pathlib import Path
@@ -124,6 +125,12 @@ class TrackReader:
         first, last = max(before - 1, 0), min(after + 2, len(track.times))
         return track.times[first:last], track.values[first:last], before - first
 
+    def load(self) -> None:
+        """Reads all tracks, which are complete: from then on their folder is not needed any more."""
+        for head in sorted(self.folder.glob("*/track.json")):
+            self._up_to(head.parent.name, -np.inf)
+            self._there[head.parent.name] = True
+
     def digest(self, until: float = np.inf) -> str:
         """Returns 64 hex digits of what the tracks say up to a time [s], however they were cut into chunks.
 
@@ -175,6 +182,25 @@ class TrackReader:
             raise StorageFailed("track-missing", name=name, problem=str(problem)) from problem
         self._loaded[name] = track
         return track
+
+
+class NoTracks(TrackReader):
+    """A scene in which nothing moves: no folder is needed for it."""
+
+    def __init__(self) -> None:
+        super().__init__(Path(os.devnull), wait=0.0)
+
+    def has(self, name: str) -> bool:
+        """Returns False."""
+        return False
+
+    def digest(self, until: float = np.inf) -> str:
+        """Returns the digest of no tracks."""
+        return digest([])
+
+    def final_digest(self, until: float) -> str:
+        """Returns `digest`."""
+        return self.digest(until)
 
 
 def _telling(track: _Loaded, until: float) -> int:

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
@@ -29,7 +27,7 @@ from .object_space import take_back
 from .present_topology import broken_up
 from .scene import Scene
 from .simulation import Simulation
-from .tracks import TrackReader
+from .tracks import NoTracks, TrackReader
 from .warm_scene import box, one_tet, touches
 
 
@@ -40,21 +38,20 @@ def run(scene: Scene, before_steps: Callable[[], None]) -> None:
         if stage == "rest":
             before_steps()
 
-    with tempfile.TemporaryDirectory(prefix="sinew-warm-up-") as folder:
-        tracks = TrackReader(Path(folder), wait=0.0)
-        built = build(scene, tracks, on_stage)
-        compile_contacts(built, tracks, not touches(scene))
-        before_steps()
-        _compile_extrapolating(built)
-        simulation = Simulation(scene, tracks, built, built.initial)
-        begin_frame(simulation)
-        for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
-            advance_frame(simulation, frame, lambda positions: None)
-        _compile_touching(simulation)
-        _compile_methods(simulation)
-        _compile_breaking(simulation)
-        render_positions(simulation.built, simulation.state)
-        fields(simulation, scene.bodies[0].attributes)
+    tracks = NoTracks()
+    built = build(scene, tracks, on_stage)
+    compile_contacts(built, tracks, not touches(scene))
+    before_steps()
+    _compile_extrapolating(built)
+    simulation = Simulation(scene, tracks, built, built.initial)
+    begin_frame(simulation)
+    for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
+        advance_frame(simulation, frame, lambda positions: None)
+    _compile_touching(simulation)
+    _compile_methods(simulation)
+    _compile_breaking(simulation)
+    render_positions(simulation.built, simulation.state)
+    fields(simulation, scene.bodies[0].attributes)
 
 
 def compile_contacts(built: Built, tracks: TrackReader, is_alone: bool) -> None:

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 
 from .advance import advance_frame
@@ -14,7 +11,7 @@ from .build import build
 from .collision import Collision
 from .scene import Body, Meshing, Scene, Settings
 from .simulation import Simulation
-from .tracks import TrackReader
+from .tracks import NoTracks
 from .warm_scene import box, grid_of_tets
 
 HEIGHT = 1.0e-3  # between the boxes, which are 1 m high
@@ -23,17 +20,16 @@ TURN = np.array([[0.8, 0.6, 0.0], [-0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])  # of the 
 
 def compile_touching() -> None:
     """Takes steps in which a box falls on another."""
-    with tempfile.TemporaryDirectory(prefix="sinew-warm-up-") as folder:
-        tracks = TrackReader(Path(folder), wait=0.0)
-        scene = Scene(
-            (_box("low", 0.0, np.eye(3)), _box("high", 1.0 + HEIGHT, TURN)), settings=Settings(frame_end=2, substeps=2)
-        )
-        built = build(scene, tracks, lambda stage, body: None)
-        simulation = Simulation(scene, tracks, built, built.initial)
-        # too few frames for one that falls from rest: both sides have to have met
-        simulation.state.v[built.model.bodies[1].nodes, 2] = -2.0 * HEIGHT * scene.settings.fps
-        for frame in (scene.settings.frame_start + 1, scene.settings.frame_start + 2):
-            advance_frame(simulation, frame, lambda positions: None)
+    tracks = NoTracks()
+    scene = Scene(
+        (_box("low", 0.0, np.eye(3)), _box("high", 1.0 + HEIGHT, TURN)), settings=Settings(frame_end=2, substeps=2)
+    )
+    built = build(scene, tracks, lambda stage, body: None)
+    simulation = Simulation(scene, tracks, built, built.initial)
+    # too few frames for one that falls from rest: both sides have to have met
+    simulation.state.v[built.model.bodies[1].nodes, 2] = -2.0 * HEIGHT * scene.settings.fps
+    for frame in (scene.settings.frame_start + 1, scene.settings.frame_start + 2):
+        advance_frame(simulation, frame, lambda positions: None)
 
 
 def _box(key: str, height: float, turn: Floats) -> Body:

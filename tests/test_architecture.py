@@ -79,6 +79,7 @@ ADDON_MAY_IMPORT = {
     "tetrahedralize.estimate",
     "event_stream",
     "pc2",
+    "stop_request",
 }
 
 # and what it loads when an artist brings a file of tets: meshio and rich

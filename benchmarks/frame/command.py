@@ -11,8 +11,9 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any, Protocol
 
-from frame import store
+from frame import process, store
 from frame.store import ROOT
+from sinew.solver.stop_request import termination_interrupts
 
 
 class Page(Protocol):
@@ -58,8 +59,14 @@ class Suite:
     conclusion: Callable[[], Iterable[str]] = tuple
 
     def main(self) -> int:
-        """Does what is asked for; returns the exit code: 1 where something failed."""
-        asked = self.asked()
+        """Does what is asked for; returns the exit code: 1 where something failed, 130 where it was interrupted."""
+        try:
+            with termination_interrupts(process.stop_all):
+                return self._do(self.asked())
+        except KeyboardInterrupt:
+            return 130
+
+    def _do(self, asked: argparse.Namespace) -> int:
         if asked.list:
             wide = 2 + max(map(len, self.names))
             print("\n".join(f"{name:{wide}}{self.entry(self.load(name))}" for name in self.names))

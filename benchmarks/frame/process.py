@@ -13,4 +13,20 @@ def run(folder: Path, name: str, quick: bool, threads: str | None = None) -> sub
     """Runs `python FOLDER NAME --one` with so many threads (None: as many as there are cores); waits for its end."""
     command = [sys.executable, str(folder), name, "--one", *(["--quick"] if quick else [])]
     environment = dict(os.environ, PYTHONUTF8="1", **({"NUMBA_NUM_THREADS": threads} if threads else {}))
-    return subprocess.run(command, capture_output=True, text=True, env=environment, encoding="utf-8")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, env=environment, encoding="utf-8", **pipes) as process:
+        _running.add(process)
+        try:
+            out, errors = process.communicate()
+        finally:
+            _running.discard(process)
+    return subprocess.CompletedProcess(command, process.returncode, out, errors)
+
+
+def stop_all() -> None:
+    """Asks all processes to end that are running, and to take with them what they have made."""
+    for process in [*_running]:
+        process.terminate()
+
+
+_running: set[subprocess.Popen[str]] = set()

@@ -21,7 +21,7 @@ from sinew.solver.integrators.report import StepReport
 from sinew.solver.method import DEFAULT, Method
 from sinew.solver.scene import Body, Collider, Material, Meshing, Scene, Settings
 from sinew.solver.simulation import Simulation
-from sinew.solver.tracks import TrackReader, TrackWriter
+from sinew.solver.tracks import NoTracks, TrackReader, TrackWriter
 
 GRAVITY = (0.0, 0.0, -9.81)
 
@@ -131,20 +131,27 @@ def simulation(
         settings: Of the scene, `tolerance` and `max_iterations` among them.
     """
     bodies = (bodies,) if isinstance(bodies, Body) else tuple(bodies)
-    folder = Path(tempfile.mkdtemp(prefix="sinew-papers-"))
-    writer = TrackWriter(folder)
-    for name, samples in (tracks or {}).items():
-        writer.append(name, *samples)
-    writer.close()
+    reader = in_memory(tracks) if tracks else NoTracks()
     settings = {"gravity": GRAVITY, **settings}
     scene = Scene(bodies, colliders, Settings(fps=1.0 / dt, substeps=1, gravity=settings["gravity"]))
-    reader = TrackReader(folder)
     built = build(scene, reader, lambda *stage: None)
     # a tolerance of zero, so that all iterations are made, is refused of scenes
     scene = replace(scene, settings=replace(scene.settings, **settings))
     holds = (held,) if isinstance(held, Hold) else held
     built = replace(built, pins=(*built.pins, *holds))  # type: ignore[arg-type]
     return Simulation(scene, reader, built, built.initial.copy())
+
+
+def in_memory(tracks: Mapping[str, tuple]) -> TrackReader:
+    """Returns a reader of tracks, by name what `TrackWriter.append` takes besides; nothing of it stays on disk."""
+    with tempfile.TemporaryDirectory(prefix="sinew-papers-") as folder:
+        writer = TrackWriter(Path(folder), is_durable=False)
+        for name, samples in tracks.items():
+            writer.append(name, *samples)
+        writer.close()
+        reader = TrackReader(Path(folder))
+        reader.load()
+    return reader
 
 
 def step(simulated: Simulation) -> StepReport:

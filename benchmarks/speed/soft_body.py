@@ -83,7 +83,9 @@ class SinewBody:
         )  # fmt: skip
         scene = Scene((body,), (), Settings(fps=float(FPS), substeps=SUBSTEPS))
         targets = ([0.0], vertices[held][None])
-        self.run = Run(Path(tempfile.mkdtemp(prefix="sinew-speed-")), scene, body__suzanne__targets=targets)
+        with tempfile.TemporaryDirectory(prefix="sinew-speed-") as folder:
+            self.run = Run(Path(folder), scene, body__suzanne__targets=targets)
+            self.run.tracks.load()
         self.tet_count = self.run.built.model.tet_count
         self.positions = vertices
 
