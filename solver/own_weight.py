@@ -25,13 +25,16 @@ def foot_strain(body: Body, gravity: Floats) -> float:
     return body.material.density * drop * body.simulated_scale / body.material.youngs_modulus
 
 
-def weight_warnings(body: Body, gravity: Floats) -> list[SinewError]:
+def weight_warnings(body: Body, gravity: Floats, is_borne: bool) -> list[SinewError]:
     """Returns the warning that a body collapses under its own weight, where it does, with what would let it stand.
 
-    Flesh hangs on its bones, and a body with a rigid core is held by it.
+    Args:
+        body: As asked for.
+        gravity: At the first frame [m/s²], (3,).
+        is_borne: Whether bones or a rigid core bear it, so that it does not stand on its foot.
     """
     strain = foot_strain(body, gravity)
-    if body.flesh is not None or body.core is not None or not strain > COLLAPSE_STRAIN:
+    if is_borne or not strain > COLLAPSE_STRAIN:
         return []
     scale = two_digits(body.simulated_scale * SAG_STRAIN / strain)
     size = two_digits(float(np.ptp(body.vertices, axis=0).max()) * scale)
