@@ -48,7 +48,7 @@ from .tetrahedralize.given import given_tets
 from .tetrahedralize.refine import refine
 from .tetrahedralize.tet_mesh import TetMesh
 from .tracks import TrackReader
-from .weight_pressure import is_loose_flesh, with_volume_kept
+from .weight_pressure import with_volume_kept
 
 OnStage = Callable[[str, str], None]
 
@@ -87,7 +87,7 @@ def build(
     model = _with_painted_flesh(scene, meshes, model)
     colliders = _of_bodies(colliders, scene, model)
     gravity = floats(gravity_at(scene, tracks, scene.settings.begin), 3)
-    model = with_volume_kept(scene, model, gravity)
+    model = with_volume_kept(scene.bodies, model, gravity)
 
     bodies, pins, points = [], [], []
     for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
@@ -101,7 +101,7 @@ def build(
         if stored is not None:  # never found again by position
             bound.tet[:count], bound.weights[:count] = stored[body.key][1].tet, stored[body.key][1].weights
         binding = Binding(bound.tet[:count].copy(), bound.weights[:count].copy())
-        is_borne = body.core is not None or (body.flesh is not None and not is_loose_flesh(body, scene))
+        is_borne = bool(body.core or (body.flesh and (len(body.pinned) or scene.bones)))
         by_heat = heat_warnings(body, scene, tracks, mesh.report.tet_size)
         warnings = (*filling(body, surface, mesh), *weight_warnings(body, gravity, is_borne), *by_heat)
         bodies.append(BuiltBody(body.key, body.name, mesh, binding, model.bodies[number], warnings))

@@ -23,6 +23,7 @@ class Volumes:
         inverted, inverted_at_last: Tets inside out, the most in a step and after the last frame.
         energy: Motion and height at the last frame, over weight times height at the first.
         height: At the last frame [m].
+        tets: How many there are.
     """
 
     least: float
@@ -31,6 +32,7 @@ class Volumes:
     inverted_at_last: int
     energy: float
     height: float
+    tets: int
 
 
 def soft_cube(strain: float, poisson_ratio: float = 0.45, cells: int = 4, length: float = 1.0, **settings) -> Body:
@@ -75,7 +77,9 @@ def watch(run: Run, frames: int) -> Volumes:
     energy = float(weighs @ state.x[:, 2] + 0.5 * model.mass @ np.einsum("ni,ni->n", state.v, state.v))
     inverted = [report.inverted_tets for report in run.reports]
     height = float(np.ptp(state.x[:, 2]))
-    return Volumes(least, volume_of(run) / whole, max(inverted), inverted[-1], energy / at_first, height)
+    return Volumes(
+        least, volume_of(run) / whole, max(inverted), inverted[-1], energy / at_first, height, model.tet_count
+    )
 
 
 def volume_of(run: Run) -> float:

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies that are too soft for their size keep their volume: a hand of jelly, and the presets as cubes of 1 m and 2 m.
+
+Each is dropped by half its size and watched until it lies; volumes are Σ fill · signed volume of its tets.
+
+python -m pytest -s tests/validate_soft_volume.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from own_weight_scenes import Volumes, cube_of, fall, soft_cube
+from sinew.solver.mesh_files.surfaces import read_surface
+from sinew.solver.presets import PRESETS
+from sinew.solver.scene import Body, Meshing
+
+SECTION = "Bodies too soft to stand"
+LAST, LEAST = 0.03, 0.08  # of the volume, that may be missing when the body lies, and in any frame of its fall
+INVERTED = 0.002  # of the tets, that may be inside out in a step
+DIVISIONS = 30  # of the hand: 13,000 tets
+LIES = 96  # frames until it does
+
+Reach = Callable[..., bool]
+
+
+def standing_hand(folder: Path, material, divisions: int) -> Body:
+    """Returns a hand of one metre that stands on its wrist, half a metre above the ground."""
+    surface = read_surface(folder / "testdata" / "surface" / "hand_closed_smpl.obj")
+    vertices = surface.vertices[:, [2, 0, 1]]
+    vertices /= np.ptp(vertices, axis=0).max()
+    vertices -= [0.0, 0.0, vertices[:, 2].min() - 0.5]
+    return Body("hand", "Hand", vertices, surface.triangles, material, Meshing(divisions=divisions))
+
+
+def tell(reach: Reach, line: str, found: Volumes, tets: int, last: float = LAST) -> None:
+    """Adds the rows of one body."""
+    reach(SECTION, f"{line}: volume at the end", f"{found.last:.1%}", f"±{last:.0%}", abs(found.last - 1.0) <= last)
+    reach(SECTION, f"{line}: least volume", f"{found.least:.1%}", f"{1.0 - LEAST:.0%}", found.least >= 1.0 - LEAST)
+    inverted = f"{found.inverted_at_last} at the end, {found.inverted} at most"
+    sound = found.inverted_at_last == 0 and found.inverted <= INVERTED * tets
+    reach(SECTION, f"{line}: of {tets} tets inside out", inverted, f"0, {INVERTED:.1%}", sound)
+
+
+@pytest.mark.parametrize("key", ["JELLY", "FAT", "FLESH", "WAX"])
+def test_a_hand_of_one_metre(key: str, shared: Path, tmp_path: Path, reach: Reach) -> None:
+    preset = PRESETS[key]
+    plasticity = preset.plasticity if "plasticity" in preset.shows else None
+    body = replace(standing_hand(shared, preset.material, DIVISIONS if key == "JELLY" else 16), plasticity=plasticity)
+    found = fall(tmp_path, body, LIES)
+    tell(reach, f"{preset.label}, a hand of 1 m", found, found.tets)
+
+
+@pytest.mark.parametrize("length", [1.0, 2.0])
+@pytest.mark.parametrize("key", sorted(PRESETS))
+def test_presets_as_cubes(key: str, length: float, tmp_path: Path, reach: Reach) -> None:
+    preset = PRESETS[key]
+    plasticity = preset.plasticity if "plasticity" in preset.shows else None
+    body = cube_of(preset.material, length, 8, at=(0.0, 0.0, 0.5 * length), plasticity=plasticity)
+    found = fall(tmp_path, body, LIES)
+    tell(reach, f"{preset.label}, a cube of {length:g} m", found, found.tets)
+
+
+@pytest.mark.parametrize("strain", [0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0])
+@pytest.mark.parametrize("poisson_ratio", [0.3, 0.45, 0.49])
+def test_however_soft_it_is(strain: float, poisson_ratio: float, tmp_path: Path, reach: Reach) -> None:
+    found = fall(tmp_path, soft_cube(strain, poisson_ratio, 6), LIES)
+    # what bulk moduli allow goes with 1 − 2ν
+    line, bound = f"ρ g L / E = {strain:g}, ν = {poisson_ratio:g}", LAST * (1.0 - 2.0 * poisson_ratio) / 0.1
+    reach(SECTION, f"{line}: volume at the end", f"{found.last:.1%}", f"±{bound:.1%}", abs(found.last - 1.0) <= bound)
+    sound = found.inverted_at_last == 0 and found.inverted <= 8
+    reach(SECTION, f"{line}: tets inside out", f"{found.inverted_at_last}, {found.inverted} at most", "0, 8", sound)
+    reach(SECTION, f"{line}: motion and height", found.energy, "below 1", found.energy < 1.0)
