@@ -114,6 +114,15 @@ def test_who_collapses_is_warned_of_whatever_its_method(tmp_path):
     assert weight_warnings(soft_cube(0.39), GRAVITY, False) == []
 
 
+def test_the_warning_names_what_lets_the_body_stand():
+    (told,) = weight_warnings(soft_cube(4.0, length=2.0), GRAVITY, False)
+    assert "Simulated Size to 0.05 (--simulated-scale 0.025)" in told.next_step and "4 times" in told.sentence
+    assert weight_warnings(replace(soft_cube(4.0), simulated_scale=0.025), GRAVITY, False) == []
+    stiff = soft_cube(0.1, length=2.0).material.youngs_modulus
+    assert f"{stiff:,.0f} Pa" not in told.next_step, "rounded to two digits"
+    assert f"--youngs-modulus {round(stiff, -4):.6g}" in told.next_step
+
+
 def test_without_weight_there_is_no_pressure():
     assert not has_weight_pressure(soft_cube(10.0), np.zeros(3))
 
