@@ -48,6 +48,8 @@ def test_lines_are_judged_by_their_rows():
     assert list(told) == list(range(1, 13))
     assert told[2] == "not reached: 1 of 2 were" and told[6] == "reached" and told[1] == lines.NOT_MEASURED
     assert lines.judged([ROWS[1]])[2] == "not reached"
+    unjudged = [Row("a", "1", "2", True, line=5), Row("b", "1", "2", line=5)]
+    assert lines.judged(unjudged)[5] == "reached, but for 1 that could not be judged"
 
 
 def test_tables_tell_what_was_not_reached():

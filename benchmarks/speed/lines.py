@@ -33,17 +33,22 @@ NOT_MEASURED = "not measured"
 
 
 def judged(rows: Iterable[Row]) -> dict[int, str]:
-    """Returns for each line whether it was reached, by the rows that judge it."""
+    """Returns for each line whether it was reached, by the rows that judge it; a row that could not be is told."""
     told: dict[int, list[bool]] = {}
+    open_rows: dict[int, int] = {}
     for row in rows:
         if row.line is not None and row.reached is not None:
             told.setdefault(row.line, []).append(row.reached)
-    return {line: _summed_up(told.get(line, [])) for line in LINES}
+        elif row.line is not None:
+            open_rows[row.line] = open_rows.get(row.line, 0) + 1
+    return {line: _summed_up(told.get(line, []), open_rows.get(line, 0)) for line in LINES}
 
 
-def _summed_up(reached: list[bool]) -> str:
+def _summed_up(reached: list[bool], open_rows: int) -> str:
     if not reached:
         return NOT_MEASURED
+    if all(reached) and open_rows:
+        return f"{verdict(True)}, but for {open_rows} that could not be judged"
     if all(reached) or not any(reached):
         return verdict(all(reached))
     return f"{verdict(False)}: {sum(reached)} of {len(reached)} were"

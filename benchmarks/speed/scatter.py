@@ -73,8 +73,8 @@ def run(quick: bool) -> Result:
         held = body.hold(model.X)
         kept = scattered(body.name, model, held, 2 if quick else SEEDS, keeps_start=True)
         replaced = scattered(body.name, model, held, 1 if quick else REPLACED, keeps_start=False)
-        wanted = None if is_busy or body.seconds is None else body.seconds
-        rows += _rows(f"{body.name}, {model.tet_count} tets", kept, replaced, wanted, slower)
+        named = f"{body.name}, {model.tet_count} tets"
+        rows += [_seconds(named, body.seconds, kept, slower, is_busy), *_rows(named, kept, replaced)]
         values |= {
             f"{body.name}: seconds, median": kept.median,
             f"{body.name}: Newton iterations, median": statistics.median(kept.iterations),
@@ -112,17 +112,20 @@ def scattered(name: str, model: Model, held: Held, seeds: int, keeps_start: bool
     return Runs(spent, iterations, back)
 
 
-def _rows(name: str, kept: Runs, replaced: Runs, wanted: float | None, slower: float) -> list[Row]:
-    count, middle = len(kept.seconds), statistics.median(kept.iterations)
-    quantity = f"{name}, from the scatter itself, median of {count} seeds [s]"
+def _seconds(name: str, wanted: float | None, kept: Runs, slower: float, is_busy: bool) -> Row:
+    quantity = f"{name}, from the scatter itself, median of {len(kept.seconds)} seeds [s]"
     spent = _spread(kept.seconds, ".2f")
     if wanted is None:
-        first = Row(quantity, NONE, spent)
-    else:
-        here = wanted * slower
-        first = bound(quantity, f"≤ {wanted:g} there, {here:.1f} here", spent, kept.median <= here, LIMIT, 5)
+        return Row(quantity, NONE, spent)
+    if is_busy:
+        return Row(quantity, f"≤ {wanted:g} there", spent, line=5)
+    here = wanted * slower
+    return bound(quantity, f"≤ {wanted:g} there, {here:.1f} here", spent, kept.median <= here, LIMIT, 5)
+
+
+def _rows(name: str, kept: Runs, replaced: Runs) -> list[Row]:
+    count, middle = len(kept.seconds), statistics.median(kept.iterations)
     return [
-        first,
         bound(
             f"{name}: Newton iterations, median",
             f"≤ {MOST_ITERATIONS:g}",
