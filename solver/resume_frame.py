@@ -33,11 +33,15 @@ def newest_point(reader: CacheReader, wanted: int | None) -> tuple[int, State, l
         StorageFailed: There is none, or so many frames come after it that a person has to say what becomes of them.
     """
     path, frames = str(reader.folder), reader.frames()
-    last = PlayedSamples(reader).last_frame()
+    dropped_after = _dropped_after(reader)
+    if dropped_after is not None:  # later ones may be of a scene that has changed since
+        frames = [frame for frame in frames if frame <= dropped_after]
+    last = PlayedSamples(reader).last_frame() if dropped_after is None else reader.last_frame()
     if not frames or last is None:
         name = layout.PLAY_FOLDER if frames else layout.FRAME_FOLDER
         raise StorageFailed("cache-part-lost", path=path, part=name)
-    points = [p for p in layout.numbers(reader.folder / layout.RESUME_FOLDER) if p >= reader.head.frame_start]
+    found = layout.numbers(reader.folder / layout.RESUME_FOLDER)
+    points = [p for p in found if p >= reader.head.frame_start and (dropped_after is None or p <= dropped_after)]
     if not points:
         raise StorageFailed("cache-part-lost", path=path, part=layout.RESUME_FOLDER)
     skipped: list[SinewError] = []
@@ -59,6 +63,14 @@ def newest_point(reader: CacheReader, wanted: int | None) -> tuple[int, State, l
     if points[0] > last:
         raise StorageFailed("cache-part-lost", path=path, part=layout.PLAY_FOLDER)
     raise StorageFailed("cache-no-resume", path=path)
+
+
+def _dropped_after(reader: CacheReader) -> int | None:
+    """Returns the frame that was to stay as the last when a writer was killed that dropped later ones, or None."""
+    try:
+        return int((reader.folder / layout.GO_ON_MARK).read_bytes())
+    except (OSError, ValueError):
+        return None
 
 
 def missing_frames(reader: CacheReader, until: int) -> list[SinewError]:

@@ -36,6 +36,7 @@ def whole(tmp_path: Path) -> Path:
             writer.write_frame(frame, samples, report, topologies, attributes, contacts)
             if (number - HEAD.frame_start) % 3 == 0:
                 writer.write_resume(number, {"x": np.arange(number, dtype=float)}, 3)
+        writer.write_resume(LAST, {"x": np.arange(LAST, dtype=float)}, 3)  # as every bake that ends by itself
     return folder
 
 
@@ -131,7 +132,7 @@ def test_a_flipped_bit_in_a_count_costs_no_time(whole: Path, bit: int) -> None:
     began = clock.process_time()
     reader = CacheReader(whole)
     last = reader.last_frame()
-    assert (last is None or last <= LAST) and reader.resume_frame() in (None, 5, 8, 11)
+    assert (last is None or last <= LAST) and reader.resume_frame() in (None, 5, 8, 11, 12)
     assert reader.verify().problems
     assert clock.process_time() - began < 1.0
 

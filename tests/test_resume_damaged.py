@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from child_bakes import FRAMES, failure, nothing
+from child_bakes import FRAMES, change, failure, nothing
 from child_bakes import through as through
 from sinew.solver import __main__ as command_line
 from sinew.solver.cache import CacheReader, CacheWriter
@@ -249,6 +249,24 @@ def test_a_bake_that_was_being_replaced_is_begun_again(cache: Path, through: Pat
             simulate(cache, nothing)
     resume(cache)
     assert baked(cache) == baked(through)
+
+
+def test_frames_that_a_killed_resume_was_dropping_do_not_come_back(cache: Path, tmp_path: Path) -> None:
+    """They are of a scene that has changed since."""
+    expected = shutil.copytree(cache, tmp_path / "expected")
+    for folder in (cache, expected):
+        change(folder, gravity=(0.0, 0.0, -3.0))
+    with pytest.MonkeyPatch.context() as patch:
+
+        def stop(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(CacheWriter, "_drop_after", stop)
+        with pytest.raises(KeyboardInterrupt):
+            resume(cache, from_frame=11, accept_changes=True)
+    assert frames_of(resume(cache)) == list(range(12, FRAMES + 1))
+    resume(expected, from_frame=11, accept_changes=True)
+    assert baked(cache) == baked(expected)
 
 
 def test_the_command_line_says_what_to_do(cache: Path, capfd: pytest.CaptureFixture[str]) -> None:

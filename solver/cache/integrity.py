@@ -25,9 +25,14 @@ def _missing_frames(reader: CacheReader) -> list[str]:
     wrong = [_gap_words(*gap) for gap in gaps(there, reader.head.frame_start)]
     # a crash leaves at most the one that was being written
     uncounted = [frame for frame in there if last is None or frame > last]
-    if len(uncounted) > 1:
+    if len(uncounted) > 1 and not drops_frames(reader):
         wrong.append(f"play/ lacks samples of the frames {uncounted[0]} to {uncounted[-1]}")
     return wrong
+
+
+def drops_frames(reader: CacheReader) -> bool:
+    """Whether a writer is about to drop frames, or was killed when it did: what is left of them is no damage."""
+    return (reader.folder / layout.GO_ON_MARK).exists()
 
 
 def gaps(frames: list[int], first: int) -> list[tuple[int, int]]:

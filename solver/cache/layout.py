@@ -15,6 +15,8 @@ REPORT_FILE = "report.jsonl"
 SCENE_FOLDER = "scene"
 # there while `start_over` drops what an earlier bake left
 START_OVER_MARK = "starts-over"
+# there while `go_on` drops frames after the one that stays, whose number it holds
+GO_ON_MARK = "goes-on"
 # the scene that was there before, between two renames
 OLD = ".old"
 # digest of Blender's settings that the scene was exported from
@@ -107,7 +109,7 @@ def is_ours(relative: Path) -> bool:
     if folder and folder[0] in (SCENE_FOLDER + PART, SCENE_FOLDER + OLD):
         folder = (SCENE_FOLDER, *folder[1:])
     if not folder:
-        return name in (HEAD_FILE, LOCK_FILE, LOG_FILE, REPORT_FILE, START_OVER_MARK)
+        return name in (HEAD_FILE, LOCK_FILE, LOG_FILE, REPORT_FILE, START_OVER_MARK, GO_ON_MARK)
     if folder == (SCENE_FOLDER,):
         return name in ("scene.json", "arrays.npz", SETTINGS_FILE)
     if folder == (SCENE_FOLDER, "tracks"):

@@ -7,7 +7,7 @@ an earlier Sinew wrote has no checksums: that is said, and is no damage.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from ..late_dataclass import dataclass
 from ..pc2 import HEAD_BYTES
 from . import layout
 from .head import CacheHead
-from .integrity import problems
+from .integrity import drops_frames, problems
 from .report import read_lines
 from .resume_points import read_list
 from .stored_frame import checksums_of
@@ -57,9 +57,9 @@ class Verifier:
 
     def _problems(self) -> Iterator[str]:
         yield from self._heads()
-        for body in self.head.bodies:
-            yield from self._file(layout.model_path(self.folder, body.key))
         frames = self.reader.frames()
+        for body in self.head.bodies if frames else ():  # they come before the first frame
+            yield from self._file(layout.model_path(self.folder, body.key))
         for frame in frames:
             yield from self._frame(frame)
         yield from self._report(frames)
@@ -129,7 +129,7 @@ class Verifier:
             file.seek(HEAD_BYTES + first * size)
             return file.read(count * size)
 
-    def _report(self, frames: Iterable[int]) -> Iterator[str]:
+    def _report(self, frames: Collection[int]) -> Iterator[str]:
         path = self.folder / layout.REPORT_FILE
         if path.exists() and not path.read_bytes().endswith(b"\n"):
             yield f"{layout.REPORT_FILE}: its end is cut off"
@@ -143,14 +143,20 @@ class Verifier:
                 yield f"{layout.REPORT_FILE}: the line of frame {frame} is missing or damaged"
             else:
                 self._count(told[frame], f"{layout.REPORT_FILE}, frame {frame}")
-        beyond = [frame for frame in told if isinstance(frame, int) and (last is None or frame > last)]
-        if beyond:
-            yield f"{layout.REPORT_FILE} tells of frame {max(beyond)}, and whole are {last or 'none'}"
+        # a crash leaves at most the line of the frame that was being written, whose file is there
+        coming = self.head.frame_start if last is None else last + 1
+        whole = coming if coming in frames else coming - 1
+        beyond = [frame for frame in told if isinstance(frame, int) and frame > whole]
+        if beyond and not drops_frames(self.reader):
+            yield f"{layout.REPORT_FILE} tells of frame {max(beyond)}, which is not there"
 
     def _resume_points(self) -> Iterator[str]:
         there = layout.numbers(self.folder / layout.RESUME_FOLDER)
+        last = self.reader.last_frame()
         for frame in there:
             yield from self._file(layout.numbered(self.folder / layout.RESUME_FOLDER, frame))
+            if (last is None or frame > last) and not drops_frames(self.reader):
+                yield f"play/ lacks samples of frame {frame}, which has a resume point"
         try:
             expected = read_list(self.folder)
         except (OSError, ValueError) as problem:

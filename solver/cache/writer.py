@@ -2,12 +2,13 @@
 """Writing a cache so that at any moment what counts is whole.
 
 The topologies, attributes and contacts of a frame are written, then the frame itself, each under another name, synced
-and renamed; then its samples are appended to every PC2 and synced; last the PC2 heads count them. A crash between any
-two of these leaves the frames before it.
+and renamed; then its samples are appended to every PC2 and synced, and its line to the report; last the PC2 heads count
+the samples. A crash between any two of these leaves the frames before it.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -65,7 +66,8 @@ class CacheWriter:
                 self._empty(name)
             remove(self.folder / layout.REPORT_FILE)
             self._begin(head)
-            remove(self.folder / layout.START_OVER_MARK)
+            for name in (layout.START_OVER_MARK, layout.GO_ON_MARK):
+                remove(self.folder / name)
 
     def go_on(self, head: CacheHead, frame: int, finished: Collection[str] = ()) -> None:
         """Goes on after `frame`: drops unfinished files, later frames, and what the finishing pass made.
@@ -85,11 +87,13 @@ class CacheWriter:
         if not before.head.has_shape_of(head):
             raise StorageFailed("cache-other-shape", path=str(self.folder))
         with self._named():
+            write_whole(self.folder / layout.GO_ON_MARK, b"%d" % frame)
             self._empty(layout.RESULT_FOLDER)
             for key in finished:
                 self._empty(f"{layout.ATTRIBUTE_FOLDER}/{key}")
             self._begin(head)
             self._drop_after(frame)
+            remove(self.folder / layout.GO_ON_MARK)
 
     def mend(self) -> None:
         """Writes the head and the list of resume points again where they, or the head's copy, are lost or damaged.
@@ -139,7 +143,9 @@ class CacheWriter:
         files |= {layout.attribute_path(self.folder, key, frame.frame): data for key, data in attributes.items()}
         checksums = {layout.play_name(key): sha256(values.data.cast("B")) for key, values in drawn.items()}
         checksums |= {path.relative_to(self.folder).as_posix(): sha256(data) for path, data in files.items()}
+        report_path = self.folder / layout.REPORT_FILE
         with self._named():
+            report_size = report_path.stat().st_size if report_path.exists() else 0
             try:
                 for path, data in files.items():
                     self._write(path, data)
@@ -151,11 +157,11 @@ class CacheWriter:
                 write_whole(layout.numbered(self.folder / layout.FRAME_FOLDER, frame.frame), arrays)
                 for key, play in self._play.items():
                     play.append(drawn[key])
+                self._report(report)
                 for play in self._play.values():
                     play.count()
-                self._report(report)
             except OSError:
-                self._give_back(frame.frame - 1)
+                self._give_back(frame.frame - 1, report_size)
                 raise
 
     def write_resume(self, frame: int, arrays: Mapping[str, Any], interval: int) -> None:
@@ -244,7 +250,7 @@ class CacheWriter:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, data, is_durable)
 
-    def _give_back(self, last: int) -> None:
+    def _give_back(self, last: int, report_size: int) -> None:
         """Frees what a frame that could not be finished has taken; the disk may be gone, so never mind."""
         assert self.head is not None
         try:
@@ -252,6 +258,8 @@ class CacheWriter:
                 play.cut(self.head.sample_count(last))
             remove(layout.numbered(self.folder / layout.FRAME_FOLDER, last + 1))
             self._drop_tied_after(last)
+            if (self.folder / layout.REPORT_FILE).exists():
+                os.truncate(self.folder / layout.REPORT_FILE, report_size)
         except OSError:
             pass
 
