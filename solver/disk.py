@@ -9,7 +9,7 @@ import os
 import shutil
 import time as clock
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -122,7 +122,8 @@ def write_whole(path: Path, data: bytes, is_durable: bool = True) -> None:
             os.close(file)
         rename(part, path, is_durable)
     except BaseException:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # what went wrong first is what to tell
+            part.unlink(missing_ok=True)
         raise
 
 
@@ -145,7 +146,8 @@ def replaced_file(path: Path) -> Iterator[Path]:
         sync_file(part)
         rename(part, target)
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def check_writable(path: Path) -> None:

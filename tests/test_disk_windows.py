@@ -102,6 +102,21 @@ def test_a_read_only_file_is_named_at_once(tmp_path: Path, monkeypatch: pytest.M
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
+def test_the_first_failure_is_told_where_the_file_beside_it_is_held_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+
+        def refuse(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        patch.setattr(os, "fsync", refuse)
+        held(patch, "unlink", Clock(), 1e9)
+        with pytest.raises(StorageFailed) as refused, named_errors(tmp_path):
+            write_whole(tmp_path / "a.bin", b"new")
+    assert refused.value.kind == "disk-full"
+
+
 def test_other_systems_do_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     monkeypatch.setattr(disk, "OPEN_FILES_STAY", False)
     path = tmp_path / "a.bin"
