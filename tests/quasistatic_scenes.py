@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -114,19 +113,3 @@ def by_felupe(model: Model, held: Held, steps: int = 1) -> Floats:
             items=[body], dof0=given, dof1=free, ext0=motion * step / steps, tol=1.0e-10, verbose=False
         )
     return np.asarray(model.X + field[0].values)
-
-
-def others_are_busy(share: float = 0.1) -> bool:
-    """Returns whether other programs take more than a share of all cores, so that times say nothing (Linux only)."""
-    stat = Path("/proc/stat")
-    if not stat.is_file():
-        return False
-
-    def idle_and_all() -> np.ndarray:
-        numbers = [float(word) for word in stat.read_text().split("\n")[0].split()[1:9]]
-        return np.array([numbers[3] + numbers[4], sum(numbers)])
-
-    before = idle_and_all()
-    time.sleep(1.0)
-    idle, total = idle_and_all() - before
-    return bool(idle < (1.0 - share) * total)

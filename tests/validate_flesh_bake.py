@@ -7,7 +7,6 @@ import dataclasses
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 
 from flesh_scenes import write_limb
-from quasistatic_scenes import others_are_busy
+from relative_time import RelativeTime
 from scenes import Run, block, pose, rotation
 from sinew.solver.advance import begin_frame
 from sinew.solver.anatomy import Bone, Flesh
@@ -33,12 +32,6 @@ SIDES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2,
 def load() -> str:
     """Returns what the machine has to do, in words."""
     return f"load {os.getloadavg()[0]:.1f} of {os.cpu_count()}"
-
-
-def if_idle() -> None:
-    """Skips a test of times where other programs run."""
-    if others_are_busy():
-        pytest.skip("the machine is busy with something else, so times say nothing")
 
 
 def arm(**flesh: bool) -> Body:
@@ -68,15 +61,14 @@ def bent(folder: Path, body: Body) -> Run:
 
 @pytest.mark.parametrize(("meets_itself", "bound"), [(False, 30.0), (True, 15.0)])
 def test_frames_of_a_moving_bone(reach: Callable[..., bool], tmp_path: Path, meets_itself: bool, bound: float):
-    if_idle()
     rates, worst = [], 0.0
     for number in range(3):
         run = bent(tmp_path / str(number), arm(self_contact=meets_itself))
         begin_frame(run.simulation)
         run.advance(2)
-        began = time.perf_counter()
-        run.advance(FRAMES - 2)
-        rates.append((FRAMES - 2) / (time.perf_counter() - began))
+        # by the reference beside it: by the clock alone the same bounds were only judged on an idle machine
+        seconds, _ = RelativeTime().time(lambda: run.advance(FRAMES - 2))  # noqa: B023
+        rates.append((FRAMES - 2) / seconds)
         worst = max(worst, *(report.pose_residual for report in run.reports))
         assert all(report.converged and report.inverted_tets == 0 for report in run.reports)
     rate = float(np.median(rates))
@@ -88,7 +80,6 @@ def test_frames_of_a_moving_bone(reach: Callable[..., bool], tmp_path: Path, mee
 @pytest.mark.parametrize(("is_cold", "bound"), [(True, 30.0), (False, 4.0)])
 def test_the_first_frame(reach: Callable[..., bool], tmp_path: Path, is_cold: bool, bound: float):
     """From the start of the process: Python, compiling where nothing is compiled yet, building, the first pose."""
-    if_idle()
     body = dataclasses.replace(arm(), pinned=np.flatnonzero(arm().vertices[:, 0] < 0.4).astype(np.int32))
     body = dataclasses.replace(body, pin_weights=np.ones(len(body.pinned)))
     write_limb(tmp_path / "c", Scene((body,), (), Settings(frame_end=1)), 0.0)
@@ -96,9 +87,10 @@ def test_the_first_frame(reach: Callable[..., bool], tmp_path: Path, is_cold: bo
     command = [sys.executable, "-m", "sinew", "simulate", str(tmp_path / "c")]
     seconds = []
     for _ in range(1 if is_cold else 2):
-        began = time.perf_counter()
-        ended = subprocess.run(command, env=environment, capture_output=True, text=True)
-        seconds.append(time.perf_counter() - began)
+        spent, ended = RelativeTime().time(
+            lambda: subprocess.run(command, env=environment, capture_output=True, text=True)
+        )
+        seconds.append(spent)
         assert ended.returncode == 0, ended.stderr
     assert CacheReader(tmp_path / "c").is_done()
     words = "nothing compiled yet" if is_cold else "all compiled"

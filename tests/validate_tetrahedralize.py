@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from reach_table import reach
+from relative_time import RelativeTime
 from sinew.solver.errors import BadInput
 from sinew.solver.geometry.surface import Surface
 from sinew.solver.mesh_files.surfaces import read_surface
@@ -136,9 +137,8 @@ def test_subdivided_suzanne_gets_100_000_tets_in_three_seconds():
     surface = Surface(*_arrays(mesh))
     assert len(surface.triangles) > 15_000
     tetrahedralize(surface, Meshing(divisions=8), "Suzanne")  # so that kernels are compiled
-    started = time.perf_counter()
-    filled = tetrahedralize(surface, Meshing(divisions=43), "Suzanne")
-    seconds = time.perf_counter() - started
+    # by the reference beside it: by the clock alone a busy machine missed the same bound
+    seconds, filled = RelativeTime().time(lambda: tetrahedralize(surface, Meshing(divisions=43), "Suzanne"))
     print(f"\nSuzanne: {len(filled.tets)} tets in {seconds:.2f} s, {filled.report}")
     assert len(filled.tets) >= 100_000
     reach("Filling", "subdivided Suzanne with 100,000 tets", f"{seconds:.2f} s", "3 s", seconds < 3.0)
