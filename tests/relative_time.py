@@ -28,9 +28,14 @@ def reference() -> float:
 class RelativeTime:
     """Seconds that work takes, by the reference beside it."""
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        """Measures both by `clock`: wall time, or that of this thread's processor."""
-        self._clock = clock
+    def __init__(
+        self, clock: Callable[[], float] = time.perf_counter, reference: Callable[[], object] = reference
+    ) -> None:
+        """Measures both by `clock`: wall time, or that of this thread's processor.
+
+        With another `reference` only `work` and `references` are of use: the seconds are of the one above.
+        """
+        self._clock, self._referred = clock, reference
         self.work: list[float] = []
         self.references = [self._reference()]
 
@@ -57,5 +62,5 @@ class RelativeTime:
 
     def _reference(self) -> float:
         began = self._clock()
-        reference()
+        self._referred()
         return self._clock() - began

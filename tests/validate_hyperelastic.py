@@ -110,24 +110,39 @@ def test_turned_and_clamped(law):
     )
 
 
-@pytest.mark.parametrize(("cells", "most"), [((8, 8, 32), 150.0), ((18, 18, 62), 350.0)], ids=["10K", "100K"])
+def roots() -> None:
+    """Takes 1.2 million square roots, quotients and sums of numbers in the cache, on one core."""
+    a = np.linspace(1.0, 2.0, 4096)
+    b = np.empty_like(a)
+    for _ in range(300):
+        np.multiply(a, a, out=b)
+        np.add(b, a, out=b)
+        np.sqrt(b, out=b)
+        np.divide(a, b, out=b)
+        np.multiply(b, a, out=b)
+
+
+@pytest.mark.parametrize(("cells", "most"), [((8, 8, 32), 1.3), ((18, 18, 62), 2.0)], ids=["10K", "100K"])
 def test_cost_of_a_tet(cells, most):
-    """Time of one core, over that of the reference: who else runs there takes the caches and the memory."""
+    """Time of one core for 10,000 tets over that of `roots`, which takes turns with it.
+
+    In nanoseconds (75, and 150 or 350) the bounds were missed where another program ran on the other half of a core.
+    """
     nodes, tets = bar(cells, (1.0, 1.0, 4.0))
     model = make_model([Part("bar", nodes, tets, np.ones(len(tets)), Material(youngs_modulus=1e4))])
     x = model.X + 0.05 / cells[0] * np.random.default_rng(0).normal(size=model.X.shape)
     flesh, work = hyperelastic(model), tet_work(model.pattern)
     values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
 
-    def best(action) -> float:
-        times = RelativeTime(time.thread_time)
+    def over_roots(action) -> float:
+        times = RelativeTime(time.thread_time, roots)
         with at_most_threads(1):
             for _ in range(30):
                 times.time(action)
-        return 1e9 * times.fastest() / len(tets)
+        return 1e4 / len(tets) * min(times.work) / min(times.references)
 
-    alone = best(lambda: energy(model, flesh, x, work))
-    whole = best(lambda: forces_and_tangent(model, flesh, x, values, force, work))
-    name = f"{len(tets)} tets, nanoseconds of one core per tet"
-    reach(SECTION, f"{name}: decomposition, law, energy", alone, 75.0, alone < 75.0)
+    alone = over_roots(lambda: energy(model, flesh, x, work))
+    whole = over_roots(lambda: forces_and_tangent(model, flesh, x, values, force, work))
+    name = f"{len(tets)} tets, time of 10,000 over that of 1.2 million roots"
+    reach(SECTION, f"{name}: decomposition, law, energy", alone, 0.5, alone < 0.5)
     reach(SECTION, f"{name}: forces and matrix as well", whole, most, whole < most)
