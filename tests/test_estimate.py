@@ -43,6 +43,17 @@ def test_the_estimate_is_within_a_quarter(name, method, divisions):
     assert count / 4 < estimate(shape(name), meshing, is_volume_known=False) < 2.5 * count
 
 
+@pytest.mark.parametrize("size", [1e-12, 1e-160, 1e-300, 5e-324])
+@pytest.mark.parametrize("method", ["smooth", "robust"])
+def test_a_tet_size_whose_cube_is_no_number_is_refused_as_too_small(method, size):
+    surface = shape("sphere")
+    lower, upper = surface.bounds
+    with pytest.raises(BadInput, match="GB") as refused:
+        check_estimate(upper - lower, surface.area, surface.signed_volume, Meshing(method, tet_size=size), "ball")
+    assert refused.value.kind == "too-many-tets" and refused.value.details["tet_size"] == f"{size:.3g}"
+    assert 0.0 < float(refused.value.details["fitting_size"]) < 1.0
+
+
 @pytest.mark.parametrize("divisions", [8, 20])
 def test_thin_things_are_estimated_too(divisions):
     sheet = Surface(np.array([[0, 0, 0], [1, 0, 0.2], [1, 1, 0.5], [0, 1, 0.3]]), np.array([[0, 1, 2], [0, 2, 3]]))

@@ -38,6 +38,7 @@ SHEET = 1.0e-4  # a surface with less volume than this times area^1.5 is a sheet
 BYTES_PER_TET = 1200
 # a block of 20,480 or of 69,120 tets made by one refinement took 2,600 to 2,900 for each
 BYTES_PER_REFINED_TET = 3000
+FINEST = 1.0e-9  # of the longest side: finer tets are counted as that many, which no memory holds and floats still do
 BYTES_PER_CELL = 150  # of the lattice around the whole body, while it is filled
 
 
@@ -51,7 +52,7 @@ def estimate_tets(lengths: Sequence[float], area: float, volume: float | None, m
         meshing: Method and tet size.
     """
     sides = [float(length) for length in lengths]
-    size = tet_size_of(sides, meshing)
+    size = _counted_size(sides, meshing)
     if not size > 0.0 or not math.isfinite(size):
         return 1
     inside = _volume(sides, area, volume) / size**3
@@ -70,7 +71,7 @@ def estimate_tets(lengths: Sequence[float], area: float, volume: float | None, m
 
 def estimate_memory(lengths: Sequence[float], tet_count: int, meshing: Meshing) -> int:
     """Returns about how many bytes it takes to build and simulate a body in a box of sides `lengths` [m], (3,)."""
-    size = tet_size_of(lengths, meshing)
+    size = _counted_size(lengths, meshing)
     cells = math.prod(float(length) / size + 2.0 for length in lengths)
     return int(tet_count * BYTES_PER_TET + cells * BYTES_PER_CELL)
 
@@ -86,11 +87,11 @@ def check_estimate(lengths: Sequence[float], area: float, volume: float | None, 
     needed = estimate_memory(lengths, count, meshing)
     if limit is None or needed <= limit:
         return count
-    size = tet_size_of(lengths, meshing)
+    size = _counted_size(lengths, meshing)
     raise BadInput(
         "too-many-tets",
         name=name,
-        tet_size=f"{size:.3g}",
+        tet_size=f"{tet_size_of(lengths, meshing):.3g}",
         count=f"{count:,}",
         needed=_gigabytes(needed),
         limit=_gigabytes(limit),
@@ -123,6 +124,12 @@ def tet_size_of(lengths: Sequence[float], meshing: Meshing) -> float:
     if meshing.tet_size is not None:
         return float(meshing.tet_size)
     return float(max(lengths)) / max(meshing.divisions, 1)
+
+
+def _counted_size(lengths: Sequence[float], meshing: Meshing) -> float:
+    """Returns the tet size [m], or `FINEST` of the longest side where it is smaller, so that counts stay finite."""
+    size = tet_size_of(lengths, meshing)
+    return max(size, FINEST * float(max(lengths))) if size > 0.0 else size
 
 
 def _volume(lengths: Sequence[float], area: float, volume: float | None) -> float:
