@@ -196,6 +196,21 @@ def test_a_folder_that_never_was_has_not_gone(tmp_path: Path) -> None:
         assert str(place) in caught.value.text and "Choose another folder" in caught.value.text
 
 
+@pytest.mark.parametrize("name", ["resume", "contacts", "frames"])
+def test_a_file_where_a_folder_belongs_is_named_before_anything_is_deleted(tmp_path: Path, name: str) -> None:
+    start(tmp_path / "c", 8).close()
+    if (tmp_path / "c" / name).is_dir():
+        shutil.rmtree(tmp_path / "c" / name)
+    (tmp_path / "c" / name).write_text("not a folder")
+    before = content(tmp_path / "c")
+    writer = CacheWriter(tmp_path / "c")
+    with pytest.raises(StorageFailed) as failed:
+        writer.start_over(HEAD)
+    writer.close()
+    assert failed.value.kind == "folder-not-made" and str(tmp_path / "c" / name) in failed.value.text
+    assert content(tmp_path / "c") == before
+
+
 def test_a_vanished_drive(tmp_path: Path) -> None:
     writer = start(tmp_path / "c", 9)
     (tmp_path / "c").rename(tmp_path / "elsewhere")

@@ -56,7 +56,10 @@ class CacheWriter:
         self.close()
 
     def start_over(self, head: CacheHead) -> None:
-        """Drops what an earlier bake left and begins with no frames."""
+        """Drops what an earlier bake left and begins anew; nothing goes where a file is in a folder's place."""
+        for name in layout.BAKED_FOLDERS:
+            if os.path.lexists(self.folder / name):
+                make_folder(self.folder / name)  # says so where it is none
         with self._named():
             self._close_play()
             write_whole(self.folder / layout.START_OVER_MARK, b"")
