@@ -26,6 +26,9 @@ def test_residual_is_out_of_balance_over_held_forces():
     assert residual_of(force, is_free, 1.0) == pytest.approx(0.1)
     assert residual_of(force, is_free, 500.0) == pytest.approx(0.01)
     assert residual_of(force * np.nan, is_free, 1.0) == np.inf
+    assert (
+        residual_of(0.0 * force, is_free, 0.0) == 0.0 and residual_of(force * is_free[:, None], is_free, 0.0) == np.inf
+    )
 
 
 @pytest.mark.parametrize(("size", "stiffness"), [(1.0, 1.0), (0.01, 1.0), (1.0, 1.0e6)])

@@ -110,7 +110,9 @@ def test_a_solve_that_does_not_arrive_is_no_success(files, capfd):
     [
         (("--poisson-ratio", "0.5"), "below 0.5"),
         (("--poisson-ratio", "nan"), "below 0.5"),
-        (("--youngs-modulus", "0"), "above 0"),
+        (("--youngs-modulus", "0"), "1e-12 to 1e+30 Pa"),
+        (("--youngs-modulus", "1e-300"), "1e-12 to 1e+30 Pa"),
+        (("--youngs-modulus", "1e308"), "1e-12 to 1e+30 Pa"),
         (("--tolerance", "0"), "above 0"),
         (("--seed", "-1"), "0 or more"),
         (("--start", "anywhere"), '"anywhere"'),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..arrays import Floats
     from ..quasistatic.held import Held
 
+STIFFNESSES = (1.0e-12, 1.0e30)  # [Pa]; squares of forces are numbers from there to there
 TOLD = {
     "at rest": "at rest",
     "elsewhere": "at rest in another shape than from the rest shape: twisted or folded. Begin with --start rest",
@@ -122,8 +123,9 @@ def check(options: argparse.Namespace) -> None:
     Raises:
         BadInput: "setting-out-of-range" or "start-unknown".
     """
+    is_stiffness = STIFFNESSES[0] <= options.youngs_modulus <= STIFFNESSES[1]
     bounds = (
-        ("--youngs-modulus", options.youngs_modulus, 0.0 < options.youngs_modulus < float("inf"), "above 0"),
+        ("--youngs-modulus", options.youngs_modulus, is_stiffness, "{:g} to {:g} Pa".format(*STIFFNESSES)),
         ("--poisson-ratio", options.poisson_ratio, 0.0 <= options.poisson_ratio < 0.5, "0 or more and below 0.5"),
         ("--tolerance", options.tolerance, 0.0 < options.tolerance < 1.0, "above 0 and below 1"),
         ("--iterations", options.iterations, options.iterations >= 0, "0 or more"),

@@ -50,4 +50,7 @@ def residual_of(force: Floats, is_free: Bools, least: float) -> float:
     held = float(np.sqrt(np.sum(squares[~is_free])))
     if not np.isfinite(out_of_balance) or not np.isfinite(held):
         return float("inf")
-    return out_of_balance / max(held, least)
+    measure = max(held, least)
+    if measure == 0.0:  # so soft that no force is left of any strain
+        return 0.0 if out_of_balance == 0.0 else float("inf")
+    return out_of_balance / measure
