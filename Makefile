@@ -12,7 +12,7 @@ PROCESSES ?= 2
 help:
 	@echo "make demo            build the demo scenes, bake one, render it"
 	@echo "make test            the tests            (ARGS='-k name' for some of them)"
-	@echo "make validate        the long checks, tests/validate_*.py"
+	@echo "make validate        the long checks, tests/validate_*.py (ARGS='--fuzz-seed 7' for other damage)"
 	@echo "make papers          the papers' experiments, into docs/papers.md (ARGS='NAME …' for some, --list names them)"
 	@echo "make bench           speed, beside others, into docs/performance.md (ARGS='NAME …' for some, --list names them)"
 	@echo "make lint types      ruff; mypy"
