@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Annotated
 
 import numpy as np
 
 from .arrays import Floats, Indices
 from .late_dataclass import dataclass
+from .value_rules import OneOf, RowsOf, above, at_least, points, shape, shape_or_empty
 
 # how flesh moves (`Flesh.motion`), its laws (`Flesh.law`), and how it steps where it is dynamic (`Flesh.scheme`)
 QUASISTATIC, DYNAMIC = "quasistatic", "dynamic"
@@ -32,14 +34,14 @@ class Flesh:
         attachment_paint: The same vertices: only where it is above ½, bones hold the flesh below, (n,) or (0,).
     """
 
-    motion: str = QUASISTATIC
-    law: str = "stable-neo-hookean"
-    scheme: str = "euler"
+    motion: Annotated[str, OneOf(MOTIONS)] = QUASISTATIC
+    law: Annotated[str, OneOf(FLESH_LAWS)] = "stable-neo-hookean"
+    scheme: Annotated[str, OneOf(SCHEMES)] = "euler"
     self_contact: bool = True
-    stiffness_paint: Floats = field(default_factory=lambda: np.zeros(0))
-    volume_paint: Floats = field(default_factory=lambda: np.zeros(0))
-    density_paint: Floats = field(default_factory=lambda: np.zeros(0))
-    attachment_paint: Floats = field(default_factory=lambda: np.zeros(0))
+    stiffness_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
+    volume_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
+    density_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
+    attachment_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,10 @@ class Bone:
 
     key: str
     name: str
-    vertices: Floats
-    triangles: Indices
-    distance: float = 0.0
-    stiffness: float | None = None
+    vertices: Annotated[Floats, points("n", 3)]
+    triangles: Annotated[Indices, shape("t", 3), RowsOf("vertices")]
+    distance: Annotated[float, at_least(0.0, "Distance", "m")] = 0.0
+    stiffness: Annotated[float, above(0.0, "Spring Stiffness", "1/s²")] | None = None
     bodies: tuple[str, ...] = ()
-    mask: Floats = field(default_factory=lambda: np.zeros(0))
-    weights: Floats = field(default_factory=lambda: np.zeros(0))
+    mask: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
+    weights: Annotated[Floats, shape("v")] = field(default_factory=lambda: np.zeros(0))

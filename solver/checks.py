@@ -11,8 +11,9 @@ from .anatomy import FLESH_LAWS, MOTIONS, SCHEMES
 from .arrays import Floats, Indices
 from .collision import SHAPES, SIDES, Collider
 from .errors import BadInput
-from .method import FRACTURE, HEAT, METHODS, MOST_LEVELS, PLASTICITY, SAG, SWITCHES, WORDS, called, not_for
-from .scene import LAWS, Body, Fracture, HeatSource, Scene, Settings
+from .method import FRACTURE, HEAT, METHODS, PLASTICITY, SAG, SWITCHES, WORDS, called, not_for
+from .scene import LAWS, Body, Scene, Settings
+from .stored_schema import check_limits
 
 Range = tuple[str, float, str, bool]
 
@@ -31,9 +32,8 @@ def check_scene(scene: Scene) -> None:
         _check_heat(body)
         _check_flesh(body)
         _check_method(body)
-        _check_collision(body)
     for source in scene.heat_sources:
-        _check_heat_source(source)
+        check_limits(source)
     for collider in scene.colliders:
         _check_collider(collider)
     known = {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
@@ -44,18 +44,7 @@ def check_scene(scene: Scene) -> None:
 
 def check_settings(settings: Settings) -> None:
     """Raises BadInput where a setting of the scene is out of range."""
-    _ranges(
-        "the scene",
-        ("Frame Rate", settings.fps, "above 0", settings.fps > 0.0),
-        ("Substeps per Frame", settings.substeps, "1 or more", settings.substeps >= 1),
-        ("Samples per Frame", settings.samples_per_frame, "1 or more", settings.samples_per_frame >= 1),
-        ("Tolerance", settings.tolerance, "between 0 and 1", 0.0 < settings.tolerance < 1.0),
-        ("Max Iterations", settings.max_iterations, "1 or more", settings.max_iterations >= 1),
-        ("Pre-roll", settings.preroll, "0 or more", settings.preroll >= 0),
-        ("Pose Tolerance", settings.pose_tolerance, "between 0 and 1", 0.0 < settings.pose_tolerance < 1.0),
-        ("Pose Iterations", settings.pose_iterations, "1 or more", settings.pose_iterations >= 1),
-        ("Gravity", math.hypot(*settings.gravity), "a number", math.isfinite(math.hypot(*settings.gravity))),
-    )
+    check_limits(settings)
     if settings.frame_end < settings.frame_start:
         raise BadInput("frame-range-empty", start=settings.frame_start, end=settings.frame_end)
     if settings.substeps % settings.samples_per_frame:
@@ -72,25 +61,8 @@ def check_body(body: Body) -> None:
     if not 0 <= body.triangles.min() <= body.triangles.max() < len(body.vertices):
         wrong = body.triangles.min() if body.triangles.min() < 0 else body.triangles.max()
         raise BadInput("mesh-index", name=body.name, index=int(wrong), count=len(body.vertices))
-    material, meshing = body.material, body.meshing
-    speed = math.hypot(*body.initial_velocity)
-    _ranges(
-        body.name,
-        ("Stiffness", material.youngs_modulus, "above 0 Pa", material.youngs_modulus > 0.0),
-        ("Volume Preservation", material.poisson_ratio, "from 0 to below 0.5", 0.0 <= material.poisson_ratio < 0.5),
-        ("Density", material.density, "above 0 kg/m³", material.density > 0.0),
-        ("Mass Damping", material.mass_damping, "0 or more", material.mass_damping >= 0.0),
-        ("Stiffness Damping", material.stiffness_damping, "0 or more", material.stiffness_damping >= 0.0),
-        ("Simulated Size", body.simulated_scale, "above 0", body.simulated_scale > 0.0),
-        ("Initial Velocity", speed, "a number", math.isfinite(speed)),
-    )
-    if meshing.method != "given":
-        if meshing.tet_size is None:
-            _ranges(body.name, ("Resolution Divisions", meshing.divisions, "1 or more", meshing.divisions >= 1))
-        else:
-            _ranges(body.name, ("Tet Size", meshing.tet_size, "above 0 m", meshing.tet_size > 0.0))
+    check_limits(body)
     if body.fracture is not None:
-        _check_fracture(body.name, body.fracture)
         _check_paint(body, "Breaking Stress", body.fracture.strength_paint)
         _check_paint(body, "Unbreakable", body.fracture.unbreakable)
     _check_pins(body, body.pinned, body.pin_weights)
@@ -98,37 +70,12 @@ def check_body(body: Body) -> None:
     _check_plasticity(body)
 
 
-def _check_collision(body: Body) -> None:
-    asked = body.collision
-    _ranges(
-        body.name,
-        ("Friction", asked.friction, "0 or more", asked.friction >= 0.0),
-        ("Thickness", asked.thickness, "0 m or more", asked.thickness >= 0.0),
-    )
-
-
 def _check_collider(collider: Collider) -> None:
-    _ranges(
-        collider.name,
-        ("Friction", collider.friction, "0 or more", collider.friction >= 0.0),
-        ("Thickness", collider.thickness, "0 m or more", collider.thickness >= 0.0),
-    )
+    check_limits(collider)
     if collider.sides not in SIDES:
         raise BadInput("collider-sides", name=collider.name, sides=collider.sides, known=", ".join(SIDES))
     if collider.shape not in SHAPES:
         raise BadInput("collider-shape", name=collider.name, shape=collider.shape, known=", ".join(SHAPES))
-
-
-def _check_fracture(name: str, fracture: Fracture) -> None:
-    toughness = 1.0 if fracture.toughness is None else fracture.toughness
-    _ranges(
-        name,
-        ("Breaking Stress", fracture.breaking_stress, "above 0 Pa", fracture.breaking_stress > 0.0),
-        ("Toughness", toughness, "above 0 Pa √m", toughness > 0.0),
-        ("Scatter", fracture.scatter, "from 0 to below 1", 0.0 <= fracture.scatter < 1.0),
-        ("Splits per Step", fracture.most_splits, "1 or more", fracture.most_splits >= 1),
-        ("Most Pieces", fracture.most_pieces, "1 or more", fracture.most_pieces >= 1),
-    )
 
 
 def _check_pins(body: Body, pinned: Indices, weights: Floats) -> None:
@@ -143,14 +90,6 @@ def _check_heat(body: Body) -> None:
     heat = body.heat
     if heat is None:
         return
-    _ranges(
-        body.name,
-        ("Temperature", heat.temperature, "a number", True),
-        ("Conductivity", heat.conductivity, "0 W/(m K) or more", heat.conductivity >= 0.0),
-        ("Heat Capacity", heat.heat_capacity, "above 0 J/(kg K)", heat.heat_capacity > 0.0),
-        ("Heat Exchange", heat.exchange, "0 W/(m² K) or more", heat.exchange >= 0.0),
-        ("Melting Point", heat.melting_point, "a number", True),
-    )
     rows = np.asarray(heat.softening, np.float64).reshape(-1, 4)
     for temperature, *factors in rows.tolist():
         _ranges(body.name, ("A temperature of Softening", temperature, "a number", True))
@@ -159,26 +98,10 @@ def _check_heat(body: Body) -> None:
         raise BadInput("softening-not-rising", name=body.name)
 
 
-def _check_heat_source(source: HeatSource) -> None:
-    _ranges(
-        source.name,
-        ("Temperature", source.temperature, "a number", True),
-        ("Radius", source.radius, "above 0 m", source.radius > 0.0),
-        ("Heat Transfer", source.exchange, "0 W/(m² K) or more", source.exchange >= 0.0),
-    )
-
-
 def _check_plasticity(body: Body) -> None:
     asked = body.plasticity
     if asked is None:
         return
-    _ranges(
-        body.name,
-        ("Yield", asked.yield_strain, "0 or more", asked.yield_strain >= 0.0),
-        ("Flow", asked.flow, "0 per second or more", asked.flow >= 0.0),
-        ("Maximum", asked.maximum_strain, "0 or more", asked.maximum_strain >= 0.0),
-        ("Hardening", asked.hardening, "0 or more", asked.hardening >= 0.0),
-    )
     if asked.law not in LAWS:
         raise BadInput("plastic-law", name=body.name, law=asked.law)
     for setting, paint in (
@@ -232,13 +155,6 @@ def _check_method(body: Body) -> None:
         value, known = getattr(method, switch), WORDS.get(switch)
         if known is not None and value not in known:
             raise BadInput("method-switch", name=body.name, switch=switch, value=value, known=", ".join(known))
-    every, levels = method.rotations_every, method.levels
-    is_refined = float(levels).is_integer() and 1 <= levels <= MOST_LEVELS
-    _ranges(
-        body.name,
-        ("New Rotations Every", every, "a whole number of steps, 1 or more", float(every).is_integer() and every >= 1),
-        ("Refinements", levels, f"a whole number from 1 to {MOST_LEVELS}", is_refined),
-    )
     found = _features(body)
     for feature in not_for(method):
         if feature in found:

@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Annotated
 
 import numpy as np
 
+from . import value_rules
 from .arrays import Floats, Indices
 from .late_dataclass import dataclass
+from .value_rules import OneOf, RowsOf, at_least
 
 # which sides of a collider's faces bodies are kept on (`Collider.sides`)
 AUTO, FRONT, BOTH = "auto", "front", "both"
 SIDES = (AUTO, FRONT, BOTH)
 # what a collider may be (`Collider.shape`)
 SHAPES = ("plane", "mesh")
+Faces = Annotated[Indices, value_rules.shape("t", 3), RowsOf("vertices")]
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,8 @@ class Collision:
             other, and each of them may go through itself. Flesh that follows a pose reads `Flesh.self_contact` instead.
     """
 
-    friction: float = 0.5
-    thickness: float = 0.0
+    friction: Annotated[float, at_least(0.0, "Friction")] = 0.5
+    thickness: Annotated[float, at_least(0.0, "Thickness", "m")] = 0.0
     self_contact: bool = False
 
 
@@ -58,9 +62,9 @@ class Collider:
 
     key: str
     name: str
-    shape: str = "plane"
-    vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
-    triangles: Indices = field(default_factory=lambda: np.zeros((0, 3), np.int32))
-    friction: float = 0.5
-    thickness: float = 0.0
-    sides: str = AUTO
+    shape: Annotated[str, OneOf(SHAPES)] = "plane"
+    vertices: Annotated[Floats, value_rules.points("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
+    triangles: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int32))
+    friction: Annotated[float, at_least(0.0, "Friction")] = 0.5
+    thickness: Annotated[float, at_least(0.0, "Thickness", "m")] = 0.0
+    sides: Annotated[str, OneOf(SIDES)] = AUTO

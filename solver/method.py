@@ -7,8 +7,10 @@ The papers' names: MDMJC02 warped stiffness, HS04 polar, hybrid and hierarchical
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from .late_dataclass import dataclass
+from .value_rules import OneOf, at_least, from_to
 
 LINEAR, VERTEX_WARP, POLAR, QR = "linear", "vertex-warp", "polar", "qr"
 GREEN, HYBRID, HIERARCHICAL = "green", "hybrid", "hierarchical"
@@ -30,6 +32,7 @@ TIME_SCHEMES = (EULER, BDF2)
 # `Method.coarse_solver`: of "hierarchical"
 PCG, LU = "pcg", "lu"
 COARSE_SOLVERS = (PCG, LU)
+MOST_LEVELS = 3  # of `Method.levels`
 
 
 @dataclass(frozen=True)
@@ -52,18 +55,18 @@ class Method:
         scheme: "euler" (implicit) or "bdf2".
     """
 
-    name: str = POLAR
-    rotation: str = NEAREST
-    rotations_every: int = 1
-    rotation_field: str = LEAST_SQUARES
+    name: Annotated[str, OneOf(METHODS)] = POLAR
+    rotation: Annotated[str, OneOf(ROTATIONS)] = NEAREST
+    rotations_every: Annotated[int, at_least(1, "New Rotations Every", "")] = 1
+    rotation_field: Annotated[str, OneOf(ROTATION_FIELDS)] = LEAST_SQUARES
     keeps_momentum: bool = True
-    network: str = TETS
+    network: Annotated[str, OneOf(NETWORKS)] = TETS
     is_stale: bool = False
     is_matrix_free: bool = False
     one_step: bool = False
-    levels: int = 1
-    coarse_solver: str = PCG
-    scheme: str = EULER
+    levels: Annotated[int, from_to(1, MOST_LEVELS, "Refinements")] = 1
+    coarse_solver: Annotated[str, OneOf(COARSE_SOLVERS)] = PCG
+    scheme: Annotated[str, OneOf(TIME_SCHEMES)] = EULER
 
 
 DEFAULT = Method()
@@ -96,7 +99,6 @@ WORDS = {
     "scheme": TIME_SCHEMES,
     "coarse_solver": COARSE_SOLVERS,
 }
-MOST_LEVELS = 3
 CHILDREN = 8  # tets that one refinement makes of one
 
 # features of a body as the window calls them, in the order in which they are told

@@ -7,13 +7,16 @@ Source: Müller, Dorsey, McMillan, Jagnow, Cutler (2002), sections 4.3 and 4.4: 
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Annotated
 
 import numpy as np
 
 from .arrays import Floats
 from .late_dataclass import dataclass
+from .value_rules import at_least, coordinate, shape
 
-Vector = tuple[float, float, float]
+Coordinate = Annotated[float, coordinate()]
+Point = tuple[Coordinate, Coordinate, Coordinate]
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,8 @@ class Hinge:
         direction: Of the axis there, of any length but zero.
     """
 
-    point: Vector = (0.0, 0.0, 0.0)
-    direction: Vector = (0.0, 0.0, 1.0)
+    point: Point = (0.0, 0.0, 0.0)
+    direction: Point = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,9 @@ class Pull:
         damping: Of the point's velocity relative to the animation's, over the body's mass [1/s], ≥ 0.
     """
 
-    point: Vector = (0.0, 0.0, 0.0)
-    stiffness: float = 1000.0
-    damping: float = 20.0
+    point: Point = (0.0, 0.0, 0.0)
+    stiffness: Annotated[float, at_least(0.0, "Pull Stiffness")] = 1000.0
+    damping: Annotated[float, at_least(0.0, "Pull Damping")] = 20.0
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Core:
         pull: None: nothing pulls it.
     """
 
-    skin_thickness: float = 0.1
-    paint: Floats = field(default_factory=lambda: np.zeros(0))
+    skin_thickness: Annotated[float, at_least(0.0, "Skin Thickness")] = 0.1
+    paint: Annotated[Floats, shape("n")] = field(default_factory=lambda: np.zeros(0))
     hinge: Hinge | None = None
     pull: Pull | None = None

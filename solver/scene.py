@@ -13,9 +13,9 @@ tracks beside it (`tracks.py`), which may grow while a solver already reads them
 from __future__ import annotations
 
 import json
-import zipfile
 from dataclasses import field
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -24,11 +24,27 @@ from .arrays import Floats, Indices, digest
 from .collision import Collider as Collider
 from .collision import Collision
 from .disk import npz_bytes, write_whole
-from .errors import StorageFailed
+from .errors import BadInput, StorageFailed
 from .late_dataclass import dataclass
 from .method import Method
 from .rigid_core_settings import Core
-from .stored_tree import from_tree, to_tree
+from .stored_arrays import in_short, read_arrays
+from .stored_schema import check_keys, check_limits
+from .stored_tree import WrongValue, from_tree, to_tree
+from .value_rules import (
+    OneOf,
+    RowsOf,
+    above,
+    above_to,
+    at_least,
+    between,
+    finite,
+    from_to,
+    from_to_below,
+    points,
+    shape,
+    shape_or_empty,
+)  # fmt: skip
 
 FORMAT = 1
 # what can be written per render vertex: von Mises and largest principal stress [Pa], norm of the plastic strain,
@@ -36,6 +52,15 @@ FORMAT = 1
 ATTRIBUTES = ("stress", "principal_stress", "plastic_strain", "temperature", "damage", "velocity")
 # how a body may flow (`Plasticity`)
 LAWS = ("multiplicative", "additive")
+# how a surface is filled (`Meshing`)
+FILLINGS = ("smooth", "robust", "given")
+MOST_FRAMES = 1_048_574  # Blender's largest frame number of a Mesh Cache modifier
+LARGEST_SEED = 2**31 - 1
+# factors at the render vertices of a body
+Paint = Annotated[Floats, shape_or_empty("n")]
+Faces = Annotated[Indices, shape("t", 3), RowsOf("vertices")]
+Speed = Annotated[float, from_to(-1.0e9, 1.0e9, "Initial Velocity")]
+Gravity = Annotated[float, from_to(-1.0e9, 1.0e9, "Gravity")]
 SCENE_FILE = "scene.json"
 ARRAYS_FILE = "arrays.npz"
 
@@ -52,11 +77,11 @@ class Material:
         stiffness_damping: β [s], stress β E : strain rate, which no rigid motion excites.
     """
 
-    youngs_modulus: float = 1.0e5
-    poisson_ratio: float = 0.4
-    density: float = 1000.0
-    mass_damping: float = 0.0
-    stiffness_damping: float = 0.01
+    youngs_modulus: Annotated[float, above(0.0, "Stiffness", "Pa")] = 1.0e5
+    poisson_ratio: Annotated[float, from_to_below(0.0, 0.5, "Volume Preservation")] = 0.4
+    density: Annotated[float, above(0.0, "Density", "kg/m³")] = 1000.0
+    mass_damping: Annotated[float, at_least(0.0, "Mass Damping")] = 0.0
+    stiffness_damping: Annotated[float, at_least(0.0, "Stiffness Damping")] = 0.01
 
 
 @dataclass(frozen=True)
@@ -75,14 +100,14 @@ class Plasticity:
             Inside, the factor of the nearest point of the surface holds.
     """
 
-    law: str = "multiplicative"
-    yield_strain: float = 0.01
-    flow: float = 10.0
-    maximum_strain: float = 10.0
-    hardening: float = 0.0
-    yield_paint: Floats = field(default_factory=lambda: np.zeros(0))
-    flow_paint: Floats = field(default_factory=lambda: np.zeros(0))
-    maximum_paint: Floats = field(default_factory=lambda: np.zeros(0))
+    law: Annotated[str, OneOf(LAWS)] = "multiplicative"
+    yield_strain: Annotated[float, at_least(0.0, "Yield")] = 0.01
+    flow: Annotated[float, at_least(0.0, "Flow", "per second")] = 10.0
+    maximum_strain: Annotated[float, at_least(0.0, "Maximum")] = 10.0
+    hardening: Annotated[float, at_least(0.0, "Hardening")] = 0.0
+    yield_paint: Paint = field(default_factory=lambda: np.zeros(0))
+    flow_paint: Paint = field(default_factory=lambda: np.zeros(0))
+    maximum_paint: Paint = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -100,12 +125,12 @@ class Heat:
             modulus.
     """
 
-    temperature: float = 20.0
-    conductivity: float = 0.25
-    heat_capacity: float = 2000.0
-    exchange: float = 10.0
-    melting_point: float = 60.0
-    softening: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    temperature: Annotated[float, finite("Temperature")] = 20.0
+    conductivity: Annotated[float, at_least(0.0, "Conductivity", "W/(m K)")] = 0.25
+    heat_capacity: Annotated[float, above(0.0, "Heat Capacity", "J/(kg K)")] = 2000.0
+    exchange: Annotated[float, at_least(0.0, "Heat Exchange", "W/(m² K)")] = 10.0
+    melting_point: Annotated[float, finite("Melting Point")] = 60.0
+    softening: Annotated[Floats, shape("k", 4)] = field(default_factory=lambda: np.zeros((0, 4)))
 
 
 @dataclass(frozen=True)
@@ -129,14 +154,14 @@ class Fracture:
         most_pieces: Pieces that the body may fall into.
     """
 
-    breaking_stress: float = 1.0e5
-    toughness: float | None = None
-    scatter: float = 0.1
-    seed: int = 0
-    strength_paint: Floats = field(default_factory=lambda: np.zeros(0))
-    unbreakable: Floats = field(default_factory=lambda: np.zeros(0))
-    most_splits: int = 50
-    most_pieces: int = 1000
+    breaking_stress: Annotated[float, above(0.0, "Breaking Stress", "Pa")] = 1.0e5
+    toughness: Annotated[float, above(0.0, "Toughness", "Pa √m")] | None = None
+    scatter: Annotated[float, from_to_below(0.0, 1.0, "Scatter")] = 0.1
+    seed: Annotated[int, from_to(0, LARGEST_SEED, "Seed")] = 0
+    strength_paint: Paint = field(default_factory=lambda: np.zeros(0))
+    unbreakable: Paint = field(default_factory=lambda: np.zeros(0))
+    most_splits: Annotated[int, at_least(1, "Splits per Step")] = 50
+    most_pieces: Annotated[int, at_least(1, "Most Pieces")] = 1000
 
 
 @dataclass(frozen=True)
@@ -153,11 +178,11 @@ class Meshing:
         memory_limit: Refuse what is estimated to need more than this many bytes; None: what is free.
     """
 
-    method: str = "smooth"
-    tet_size: float | None = None
-    divisions: int = 16
-    interior_size: int = 1
-    memory_limit: int | None = None
+    method: Annotated[str, OneOf(FILLINGS)] = "smooth"
+    tet_size: Annotated[float, above(0.0, "Tet Size", "m")] | None = None
+    divisions: Annotated[int, at_least(1, "Resolution Divisions")] = 16
+    interior_size: Annotated[int, from_to(1, 4, "Interior Size")] = 1
+    memory_limit: Annotated[int, at_least(0)] | None = None
 
 
 @dataclass(frozen=True)
@@ -202,24 +227,24 @@ class Body:
 
     key: str
     name: str
-    vertices: Floats
-    triangles: Indices
+    vertices: Annotated[Floats, points("n", 3)]
+    triangles: Faces
     material: Material = field(default_factory=Material)
     meshing: Meshing = field(default_factory=Meshing)
-    pinned: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
-    pin_weights: Floats = field(default_factory=lambda: np.zeros(0))
-    simulated_scale: float = 1.0
+    pinned: Annotated[Indices, shape("p"), RowsOf("vertices")] = field(default_factory=lambda: np.zeros(0, np.int32))
+    pin_weights: Annotated[Floats, shape("p")] = field(default_factory=lambda: np.zeros(0))
+    simulated_scale: Annotated[float, above(0.0, "Simulated Size")] = 1.0
     gravity_in_shape: bool = False
-    initial_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    tet_nodes: Floats | None = None
-    tets: Indices | None = None
-    attached: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
-    attached_weights: Floats = field(default_factory=lambda: np.zeros(0))
+    initial_velocity: tuple[Speed, Speed, Speed] = (0.0, 0.0, 0.0)
+    tet_nodes: Annotated[Floats, points("k", 3)] | None = None
+    tets: Annotated[Indices, shape("m", 4), RowsOf("tet_nodes")] | None = None
+    attached: Annotated[Indices, shape("q"), RowsOf("vertices")] = field(default_factory=lambda: np.zeros(0, np.int32))
+    attached_weights: Annotated[Floats, shape("q")] = field(default_factory=lambda: np.zeros(0))
     plasticity: Plasticity | None = None
     heat: Heat | None = None
     fracture: Fracture | None = None
-    face_of_triangle: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
-    attributes: tuple[str, ...] = ()
+    face_of_triangle: Annotated[Indices, shape_or_empty("t")] = field(default_factory=lambda: np.zeros(0, np.int32))
+    attributes: tuple[Annotated[str, OneOf(ATTRIBUTES)], ...] = ()
     flesh: Flesh | None = None
     collision: Collision = field(default_factory=Collision)
     method: Method = field(default_factory=Method)
@@ -242,11 +267,11 @@ class HeatSource:
 
     key: str
     name: str
-    temperature: float = 200.0
-    radius: float = 0.1
-    exchange: float = 5.0e4
-    vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
-    triangles: Indices = field(default_factory=lambda: np.zeros((0, 3), np.int32))
+    temperature: Annotated[float, finite("Temperature")] = 200.0
+    radius: Annotated[float, above(0.0, "Radius", "m")] = 0.1
+    exchange: Annotated[float, at_least(0.0, "Heat Transfer", "W/(m² K)")] = 5.0e4
+    vertices: Annotated[Floats, points("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
+    triangles: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int32))
 
 
 @dataclass(frozen=True)
@@ -271,20 +296,20 @@ class Settings:
             does not arrive there is a second one. That none did is reported, never hidden.
     """
 
-    frame_start: int = 1
-    frame_end: int = 250
-    fps: float = 24.0
-    substeps: int = 4
-    samples_per_frame: int = 1
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
-    air_temperature: float = 20.0
-    tolerance: float = 1.0e-4
-    max_iterations: int = 400
+    frame_start: Annotated[int, from_to(-MOST_FRAMES, MOST_FRAMES, "The first frame")] = 1
+    frame_end: Annotated[int, from_to(-MOST_FRAMES, MOST_FRAMES, "The last frame")] = 250
+    fps: Annotated[float, above_to(0.0, 1.0e5, "Frame Rate")] = 24.0
+    substeps: Annotated[int, from_to(1, 100_000, "Substeps per Frame")] = 4
+    samples_per_frame: Annotated[int, from_to(1, 100, "Samples per Frame")] = 1
+    gravity: tuple[Gravity, Gravity, Gravity] = (0.0, 0.0, -9.81)
+    air_temperature: Annotated[float, finite("Air Temperature")] = 20.0
+    tolerance: Annotated[float, between(0.0, 1.0, "Tolerance")] = 1.0e-4
+    max_iterations: Annotated[int, at_least(1, "Max Iterations")] = 400
     strict: bool = False
-    threads: int | None = None
-    preroll: int = 0
-    pose_tolerance: float = 1.0e-3
-    pose_iterations: int = 100
+    threads: Annotated[int, at_least(0, "Threads")] | None = None
+    preroll: Annotated[int, from_to(0, MOST_FRAMES, "Pre-roll")] = 0
+    pose_tolerance: Annotated[float, between(0.0, 1.0, "Pose Tolerance")] = 1.0e-3
+    pose_iterations: Annotated[int, at_least(1, "Pose Iterations")] = 100
 
     @property
     def begin(self) -> float:
@@ -326,19 +351,28 @@ class Scene:
 
     @staticmethod
     def load(folder: Path) -> Scene:
-        """Reads the scene that `save` wrote.
+        """Reads the scene that `save` wrote, and checks it against what the dataclasses declare.
 
         Raises:
-            StorageFailed: There is no scene in `folder`, or one of another format.
+            StorageFailed: There is no scene in `folder`, or one of another format, or it cannot be read.
+            BadInput: A value is not what its dataclass declares; the sentence says which one.
         """
         try:
             tree = json.loads((folder / SCENE_FILE).read_text(encoding="utf-8"))
-            if tree["format"] != FORMAT:
-                raise StorageFailed("scene-format", path=str(folder), found=tree["format"], wanted=FORMAT)
-            with np.load(folder / ARRAYS_FILE, allow_pickle=False) as stored:
-                return from_tree(Scene, tree["scene"], stored)
-        except (OSError, KeyError, ValueError, TypeError, zipfile.BadZipFile) as problem:
-            raise StorageFailed("scene-unreadable", path=str(folder), problem=str(problem)) from problem
+            found = tree.get("format") if isinstance(tree, dict) else None
+            if found != FORMAT or isinstance(found, bool):
+                raise StorageFailed("scene-format", path=str(folder), found=found, wanted=FORMAT)
+            scene = from_tree(Scene, tree.get("scene"), read_arrays(folder / ARRAYS_FILE))
+        except WrongValue as problem:
+            raise BadInput(
+                "scene-value", path=str(folder), place=problem.place, found=problem.found, wanted=problem.wanted
+            ) from problem
+        except (OSError, ValueError, RecursionError) as problem:
+            raise StorageFailed("scene-unreadable", path=str(folder), problem=in_short(problem)) from problem
+        check_limits(scene, shows_places=True)
+        for named in (scene.bodies, scene.colliders, scene.heat_sources, scene.bones):
+            check_keys(named)
+        return scene
 
     def digest(self) -> str:
         """Returns 64 hex digits that change with anything that can change the result.

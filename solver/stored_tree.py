@@ -1,14 +1,41 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frozen dataclasses as trees of plain values, with their arrays beside them under the names of their places."""
+"""Frozen dataclasses as trees of plain values, with their arrays beside them under the names of their places.
+
+The annotations of a dataclass are the schema of what is read back: types, None, words, ranges (`value_rules.py`), and
+the types and shapes of arrays. A value that is left out has its default.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import types
+import json
+import sys
 import typing
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+from .stored_schema import Field, declared_fields
+from .value_rules import OneOf, RowsOf, Shape
+
+MOST_LETTERS = 40  # of a wrong value that a sentence repeats
+LARGEST_WHOLE_NUMBER = 2**53  # as a float64 holds it exactly
+LARGEST_INDEX = 2**31 - 1
+
+
+class WrongValue(ValueError):
+    """A value of a tree is not what its dataclass declares.
+
+    Attributes:
+        place: Where it is, as in "bodies[0].material.youngs_modulus".
+        found, wanted: What it is and what it has to be, for people.
+    """
+
+    def __init__(self, place: str, found: str, wanted: str) -> None:
+        super().__init__(f"{place} is {found}; it has to be {wanted}")
+        self.place, self.found, self.wanted = place, found, wanted
 
 
 def to_tree(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
@@ -24,18 +51,141 @@ def to_tree(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
     return value
 
 
-def from_tree(wanted: Any, tree: Any, arrays: Any) -> Any:
-    """Returns the value of the type `wanted` that `to_tree` took apart."""
-    if tree is None:
+def from_tree(wanted: type, tree: Any, arrays: Mapping[str, npt.NDArray], place: str = "") -> Any:
+    """Returns the dataclass `wanted` that `to_tree` took apart.
+
+    Raises:
+        WrongValue: A value is not what the dataclass declares; ranges are left to `check_limits`.
+    """
+    return _read_object(wanted, tree, arrays, place)
+
+
+def _read_object(wanted: type, tree: Any, arrays: Mapping[str, npt.NDArray], place: str) -> Any:
+    if not isinstance(tree, dict):
+        raise WrongValue(place or "it", _told(tree), "an object")
+    declared = declared_fields(wanted)
+    for name in tree:
+        if name not in declared:
+            raise WrongValue(_inside(place, name), "there", "left out: there is no such value")
+    values = {}
+    lengths: dict[str, tuple[int, str]] = {}
+    for name, each in declared.items():
+        at = _inside(place, name)
+        if name in tree:
+            values[name] = _read(each, tree[name], arrays, at)
+            if isinstance(each.kind, np.dtype) and values[name] is not None:
+                _check_array(each, values[name], at, lengths)
+        elif each.is_required:
+            raise WrongValue(at, "missing", "there")
+    for name, each in declared.items():
+        rows = each.rule(RowsOf)
+        if rows is not None and values.get(name) is not None:
+            _check_rows(values[name], values.get(rows.array), _inside(place, name), rows.array)
+    return wanted(**values)
+
+
+def _read(declared: Field, tree: Any, arrays: Mapping[str, npt.NDArray], place: str) -> Any:
+    kind = declared.kind
+    if tree is None and declared.may_be_none:
         return None
-    if isinstance(tree, dict) and "array" in tree:
-        return arrays[tree["array"]]
-    if isinstance(wanted, types.UnionType):
-        wanted = next(option for option in wanted.__args__ if option is not type(None))
-    if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
-        hints = typing.get_type_hints(wanted)
-        return wanted(**{name: from_tree(hints[name], item, arrays) for name, item in tree.items()})
-    if isinstance(tree, list):
-        inner = typing.get_args(wanted)
-        return tuple(from_tree(inner[0] if inner else None, item, arrays) for item in tree)
+    if isinstance(kind, np.dtype):
+        return _array(tree, arrays, place)
+    if kind is tuple:
+        return _tuple(declared, tree, arrays, place)
+    if dataclasses.is_dataclass(kind):
+        return _read_object(typing.cast(type, kind), tree, arrays, place)
+    if kind is float:
+        return _number(tree, place)
+    if kind is int:
+        if not isinstance(tree, int) or isinstance(tree, bool) or abs(tree) > LARGEST_WHOLE_NUMBER:
+            raise WrongValue(place, _told(tree), "a whole number")
+        return tree
+    if not isinstance(tree, kind):
+        raise WrongValue(place, _told(tree), "true or false" if kind is bool else "text")
+    words = declared.rule(OneOf)
+    if words is not None and tree not in words.words:
+        raise WrongValue(place, _told(tree), "one of " + ", ".join(words.words))
     return tree
+
+
+def _number(tree: Any, place: str) -> float:
+    is_number = isinstance(tree, int | float) and not isinstance(tree, bool)
+    if not is_number or not abs(tree) <= sys.float_info.max:
+        raise WrongValue(place, _told(tree), "a number")
+    return float(tree)
+
+
+def _tuple(declared: Field, tree: Any, arrays: Mapping[str, npt.NDArray], place: str) -> tuple[Any, ...]:
+    wanted = "a list" if declared.is_list else f"a list of {len(declared.items)} values"
+    if not isinstance(tree, list) or not (declared.is_list or len(tree) == len(declared.items)):
+        raise WrongValue(place, _told(tree), wanted)
+    items = declared.items * len(tree) if declared.is_list else declared.items
+    return tuple(_read(items[i], item, arrays, f"{place}[{i}]") for i, item in enumerate(tree))
+
+
+def _array(tree: Any, arrays: Mapping[str, npt.NDArray], place: str) -> npt.NDArray:
+    name = tree.get("array") if isinstance(tree, dict) and len(tree) == 1 else None
+    if not isinstance(name, str):
+        raise WrongValue(place, _told(tree), 'an array, {"array": NAME}')
+    if name not in arrays:
+        raise WrongValue(place, f"{_told(name)}, which is not among the arrays", "one of them")
+    return arrays[name]
+
+
+def _check_array(declared: Field, array: npt.NDArray, place: str, lengths: dict[str, tuple[int, str]]) -> None:
+    """Checks type, shape and numbers of an array; `lengths` are those that have a name, and where they were found."""
+    kinds, wanted = ("iu", "whole numbers") if declared.kind.kind == "i" else ("f", "floats")
+    if array.dtype.kind not in kinds and array.size:
+        raise WrongValue(place, f"an array of {array.dtype.name}", f"one of {wanted}")
+    if declared.kind.kind == "i" and array.size and not 0 <= int(array.min()) <= int(array.max()) <= LARGEST_INDEX:
+        wrong = int(array.min()) if array.min() < 0 else int(array.max())
+        raise WrongValue(place, f"an array with the number {wrong}", f"one of numbers from 0 to {LARGEST_INDEX}")
+    rule = declared.rule(Shape)
+    if rule is None:
+        return
+    if not (rule.may_be_empty and array.shape[:1] == (0,)):
+        fitting = tuple(
+            lengths.get(length, (-1, ""))[0] if isinstance(length, str) else length for length in rule.lengths
+        )
+        if array.ndim != len(fitting) or any(w not in (-1, n) for w, n in zip(fitting, array.shape, strict=True)):
+            raise WrongValue(place, f"an array of shape {array.shape}", f"one of shape {_shape_words(rule, lengths)}")
+        for length, count in zip(rule.lengths, array.shape, strict=True):
+            if isinstance(length, str):
+                lengths.setdefault(length, (count, place))
+    if array.dtype.kind == "f" and array.size:
+        largest = rule.largest
+        if not (float(array.min()) >= -largest and float(array.max()) <= largest):
+            count = int(np.count_nonzero(~(np.abs(array) <= largest)))
+            found = f"an array in which {count} values are too large or no numbers"
+            raise WrongValue(place, found, f"one of numbers from {-largest:g} to {largest:g}")
+
+
+def _shape_words(rule: Shape, lengths: dict[str, tuple[int, str]]) -> str:
+    words = []
+    for length in rule.lengths:
+        known = lengths.get(length) if isinstance(length, str) else None
+        words.append(str(length) if known is None else f"{known[0]} as in {known[1]}")
+    return f"({', '.join(words)})"
+
+
+def _check_rows(rows: npt.NDArray, of: npt.NDArray | None, place: str, name: str) -> None:
+    count = 0 if of is None else len(of)
+    if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < count:
+        wrong = int(rows.min()) if rows.min() < 0 else int(rows.max())
+        raise WrongValue(place, f"an array with the number {wrong}", f"one of rows of {name}, which has {count}")
+
+
+def _inside(place: str, name: Any) -> str:
+    return f"{place}.{name}".lstrip(".")[:200]
+
+
+def _told(value: Any) -> str:
+    """Returns a value as a sentence repeats it: short, and without what it contains."""
+    if isinstance(value, list):
+        return f"a list of {len(value)} values"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST_WHOLE_NUMBER:
+        return "a whole number too large for any use"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + "…"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..errors import BadInput, SinewError
 from ..geometry.surface import make_surface
 from ..pins import BodyPins
 from ..scene import Body, Scene
+from ..stored_schema import check_limits
 from ..tracks import TrackReader
 from .attachment import Attachment
 from .pieces import Piece
@@ -40,7 +40,7 @@ def check_bones(scene: Scene) -> None:
         broken = int((~np.isfinite(np.asarray(bone.vertices)).all(axis=1)).sum())
         if broken:
             raise BadInput("mesh-not-finite", name=bone.name, count=broken)
-        _check_numbers(bone)
+        check_limits(bone)
         for key in bone.bodies:
             if key not in bodies:
                 raise BadInput("bone-body", name=bone.name, body=key)
@@ -52,17 +52,6 @@ def check_bones(scene: Scene) -> None:
     for body in scene.bodies:
         if body.flesh is not None and len(body.flesh.attachment_paint) not in (0, len(body.vertices)):
             raise BadInput("paint-without-vertices", name=body.name, setting="Attachment")
-
-
-def _check_numbers(bone: Bone) -> None:
-    if not (math.isfinite(bone.distance) and bone.distance >= 0.0):
-        _out_of_range(bone, "Distance", bone.distance, "0 m or more")
-    if bone.stiffness is not None and not (math.isfinite(bone.stiffness) and bone.stiffness > 0.0):
-        _out_of_range(bone, "Spring Stiffness", bone.stiffness, "above 0 1/s²")
-
-
-def _out_of_range(bone: Bone, setting: str, value: float, words: str) -> None:
-    raise BadInput("setting-out-of-range", setting=setting, name=bone.name, value=f"{value:.6g}", range=words)
 
 
 def _check_paint(bone: Bone, setting: str, paint: Floats, count: int) -> None:

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from ..disk import PART
+from ..value_rules import is_key as is_key
 
 HEAD_FILE = "cache.json"
 LOCK_FILE = "lock"
@@ -47,12 +48,6 @@ BAKED_FOLDERS = (
 
 _NUMBERED = re.compile(r"(-?\d+)\.npz")
 _ATTRIBUTES = re.compile(r"(-?\d+)\.ply")
-_KEY = re.compile(r"[A-Za-z0-9_-]+")
-
-
-def is_key(text: str) -> bool:
-    """Whether `text` may name a body in files and tracks."""
-    return _KEY.fullmatch(text) is not None
 
 
 def numbered(folder: Path, frame: int) -> Path:

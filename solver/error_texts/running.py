@@ -8,6 +8,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     # scene files and tracks
     "scene-format": ("The scene at {path} has format {found}; this Sinew reads {wanted}.", "Bake it again."),
     "scene-unreadable": ("The scene at {path} cannot be read: {problem}.", "Bake it again."),
+    "scene-value": (
+        "In the scene at {path}, {place} is {found}; it has to be {wanted}.",
+        "Bake it again from Blender, or correct the value in scene.json.",
+    ),
     "track-missing": ('The animated input "{name}" cannot be read: {problem}.', "Bake it again."),
     "track-late": ('The animated input "{name}" was not written up to {time}.', "Bake it again."),
     # the command line

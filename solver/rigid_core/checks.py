@@ -12,6 +12,7 @@ from ..errors import BadInput
 from ..method import BDF2, GREEN, HIERARCHICAL, HYBRID, called
 from ..rigid_core_settings import Core
 from ..scene import Body, Scene
+from ..stored_schema import check_limits
 from ..tracks import TrackReader
 
 NEWTON = {GREEN, HYBRID, HIERARCHICAL}  # methods whose bodies are stepped by Newton's method
@@ -28,15 +29,7 @@ def check_cores(scene: Scene, tracks: TrackReader) -> None:
 
 
 def _check_settings(body: Body, core: Core) -> None:
-    asked = [("Skin Thickness", core.skin_thickness)]
-    if core.pull is not None:
-        asked += [("Pull Stiffness", core.pull.stiffness), ("Pull Damping", core.pull.damping)]
-        asked.append(("The distance of the point of Pull", math.hypot(*core.pull.point)))
-    for setting, value in asked:
-        if not 0.0 <= value < math.inf:
-            raise BadInput(
-                "setting-out-of-range", setting=setting, name=body.name, value=f"{value:.6g}", range="0 or more"
-            )
+    check_limits(body)
     if core.hinge is not None:
         numbers = (*core.hinge.point, *core.hinge.direction)
         if not all(math.isfinite(number) for number in numbers) or not math.hypot(*core.hinge.direction) > 0.0:
