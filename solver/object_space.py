@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import Floats, floats
+from .errors import StorageFailed
 from .jit import kernel
 from .tracks import TrackReader
 
@@ -15,11 +16,16 @@ def in_object_space(tracks: TrackReader, key: str, world: Floats, time: float) -
     """Returns world positions [m], (n, 3), in the space of the body's object at a time [s].
 
     Sum by sum in fixed order, so that points of equal bits in the world have equal bits here too.
+
+    Raises:
+        StorageFailed: The track gives no matrix that can be inverted.
     """
     name = f"body.{key}.matrix"
     if not tracks.has(name):
         return world.astype(np.float32)
     matrix = floats(tracks.sample(name, time), 4, 4)
+    if not np.isfinite(matrix).all() or np.linalg.det(matrix[:3, :3]) == 0.0:
+        raise StorageFailed("track-missing", name=name, problem=f"its matrix at {time:.3g} s cannot be inverted")
     local = np.empty((len(world), 3), np.float32)
     take_back(floats(world, -1, 3), floats(matrix[:3, 3]), floats(np.linalg.inv(matrix[:3, :3])), local)
     return local

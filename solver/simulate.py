@@ -32,6 +32,7 @@ from .resume import ResumePoint, begun, find
 from .scene import Scene, Settings
 from .simulation import Simulation
 from .stored_mesh import to_arrays
+from .track_shapes import track_shapes
 from .tracks import TrackReader
 from .warm_process import Helper
 from .warm_up import Beside, compiled_beside
@@ -75,7 +76,7 @@ def simulate(
     with CacheWriter(folder) as writer:
         scene = _with(Scene.load(folder / SCENE_FOLDER), frame_end=frame_end, threads=threads, strict=strict)
         with _told_in_frames(scene.settings):
-            tracks = TrackReader(folder / SCENE_FOLDER)
+            tracks = TrackReader(folder / SCENE_FOLDER, shapes=track_shapes(scene))
             last = scene.settings.time(scene.settings.frame_end)
             head = CacheHead.of(scene, tracks.final_digest(last), settings=_noted_settings(folder))
             point = find(folder, scene, tracks, head, from_frame, accept_changes) if resume else None

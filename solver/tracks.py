@@ -15,8 +15,9 @@ from __future__ import annotations
 import json
 import os
 import time as clock
-import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -24,9 +25,13 @@ from .arrays import Floats, digest
 from .disk import npz_bytes, write_whole
 from .errors import StorageFailed
 from .late_dataclass import dataclass
+from .stored_arrays import in_short, read_arrays
 
 KINDS = ("linear", "step", "rigid")
 COMPLETE = "complete"
+NOTHING: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+# ends of the names of tracks whose readers take any number; others name what is not one themselves
+ALWAYS_FINITE = ("pin_stiffness", "gravity")
 SAME_TIME = 1e-9  # times closer than this are those of one frame [s]
 
 
@@ -74,10 +79,17 @@ class _Loaded:
 class TrackReader:
     """Samples the tracks of one scene folder, waiting for those that are still being written."""
 
-    def __init__(self, folder: Path, wait: float = 60.0) -> None:
-        """Opens the tracks of the scene in `folder`; a sample that is not there yet is awaited `wait` seconds."""
+    def __init__(self, folder: Path, wait: float = 60.0, shapes: Mapping[str, tuple[int, ...]] = NOTHING) -> None:
+        """Opens the tracks of the scene in `folder`.
+
+        Args:
+            folder: The scene.
+            wait: How long a sample is awaited that is not there yet [s].
+            shapes: Which shape the values of tracks have to have, by name (`track_shapes.py`).
+        """
         self.folder = folder / "tracks"
         self.wait = wait
+        self.shapes = shapes
         self._loaded: dict[str, _Loaded] = {}
         self._there: dict[str, bool] = {}
 
@@ -171,15 +183,26 @@ class TrackReader:
         if not chunks and not complete:
             return None
         try:
-            kind = json.loads((folder / "track.json").read_text())["kind"]
+            kind = _kind(folder)
             times, values = ([], []) if track is None else ([track.times], [track.values])
             for path in chunks[0 if track is None else track.chunks :]:
-                with np.load(path, allow_pickle=False) as stored:
-                    times.append(stored["times"])
-                    values.append(stored["values"])
+                chunk = _chunk(path, kind)
+                times.append(chunk[0])
+                values.append(chunk[1])
+            if not chunks:
+                raise ValueError("it has no samples")
+            if any(some.shape[1:] != values[0].shape[1:] for some in values):
+                raise ValueError("its chunks hold values of different shapes")
             track = _Loaded(kind, np.concatenate(times), np.concatenate(values), len(chunks), complete)
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as problem:
-            raise StorageFailed("track-missing", name=name, problem=str(problem)) from problem
+            wanted = self.shapes.get(name, track.values.shape[1:])
+            if track.values.shape[1:] != wanted:
+                raise ValueError(f"its values have the shape {track.values.shape[1:]} instead of {wanted}")
+            if name in self.shapes and name.endswith(ALWAYS_FINITE) and not np.isfinite(track.values).all():
+                raise ValueError("some of its values are not numbers")
+            if not (np.diff(track.times) >= 0.0).all():
+                raise ValueError("its times do not rise")
+        except (OSError, ValueError, RecursionError) as problem:
+            raise StorageFailed("track-missing", name=name, problem=in_short(problem)) from problem
         self._loaded[name] = track
         return track
 
@@ -201,6 +224,38 @@ class NoTracks(TrackReader):
     def final_digest(self, until: float) -> str:
         """Returns `digest`."""
         return self.digest(until)
+
+
+def _kind(folder: Path) -> str:
+    """Returns the kind that the head of a track says.
+
+    Raises:
+        OSError, ValueError: It cannot be read, or is no such head.
+    """
+    head = json.loads((folder / "track.json").read_text(encoding="utf-8"))
+    kind = head.get("kind") if isinstance(head, dict) else None
+    if kind not in KINDS:
+        raise ValueError(f"kind in track.json has to be one of {', '.join(KINDS)}")
+    return kind
+
+
+def _chunk(path: Path, kind: str) -> tuple[Floats, Floats]:
+    """Returns times (k,) and values (k, …) of a chunk. Values may be what is no number: whoever reads them says so.
+
+    Raises:
+        OSError, ValueError: It cannot be read, or its arrays have other types or shapes.
+    """
+    found = read_arrays(path)
+    times, values = found.get("times"), found.get("values")
+    if times is None or values is None:
+        raise ValueError(f"{path.name} lacks times or values")
+    if times.dtype != np.float64 or times.ndim != 1 or not len(times) or not np.isfinite(times).all():
+        raise ValueError(f"times of {path.name} have to be finite float64 of shape (k,)")
+    if values.dtype != np.float64 or values.shape[:1] != times.shape:
+        raise ValueError(f"values of {path.name} have to be float64 of shape ({len(times)}, …)")
+    if kind == "rigid" and values.shape[1:] != (4, 4):
+        raise ValueError(f"values of {path.name} have to be of shape ({len(times)}, 4, 4), for the track is rigid")
+    return times, values
 
 
 def _telling(track: _Loaded, until: float) -> int:

@@ -25,7 +25,7 @@ LAYERS = [
     "stored_schema",
     "anatomy collision method rigid_core_settings stored_tree",
     "scene tracks",
-    "presets friction_presets state pc2 object_space gravity own_weight",
+    "presets friction_presets track_shapes state pc2 object_space gravity own_weight",
     "cache geometry",
     "embedding materials levels linear affine_targets local_motions core_nodes",
     "tetrahedralize cutting lips",

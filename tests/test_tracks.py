@@ -192,3 +192,52 @@ def test_a_track_without_samples_yet_is_awaited(tmp_path: Path):
     timer.start()
     assert float(TrackReader(tmp_path, wait=10.0).sample("t", 1.0)) == 5.0
     timer.join()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"head": "{}"},
+        {"head": "[]"},
+        {"head": '{"kind": 5}'},
+        {"head": '{"kind": "cubic"}'},
+        {"head": '{"kind": "rigid"}'},
+        {"head": "{"},
+        {"times": np.array(0.0)},
+        {"times": np.zeros(0), "values": np.zeros((0, 3))},
+        {"times": np.array([0.0, np.nan])},
+        {"times": np.array([1.0, 0.0])},
+        {"times": np.zeros((2, 1))},
+        {"times": np.array(["a", "b"])},
+        {"times": np.arange(3.0)},
+        {"values": np.zeros((2, 4))},
+        {"values": np.zeros(2)},
+        {"values": np.zeros((2, 3), complex)},
+        {"values": np.zeros((2, 3), bool)},
+        {"values": np.array(1.0)},
+        {"values": None},
+    ],
+    ids=str,
+)
+def test_a_track_of_wrong_types_or_sizes_is_named(tmp_path: Path, damage: dict[str, object]):
+    written(tmp_path, np.array([0.0, 1.0]), np.zeros((2, 3)))
+    folder = tmp_path / "tracks" / "t"
+    if "head" in damage:
+        (folder / "track.json").write_text(str(damage.pop("head")))
+    arrays = {"times": np.array([0.0, 1.0]), "values": np.zeros((2, 3)), **damage}
+    np.savez(folder / "000000.npz", **{name: array for name, array in arrays.items() if array is not None})
+    for _ in range(2):  # what was refused once is not taken later
+        reader = TrackReader(tmp_path, wait=0.1, shapes={"t": (3,)})
+        with pytest.raises(StorageFailed) as caught:
+            reader.sample("t", 0.5)
+        assert caught.value.kind == "track-missing" and '"t"' in caught.value.text and "\n" not in caught.value.text
+
+
+def test_chunks_of_other_shapes_and_values_that_must_be_numbers_are_named(tmp_path: Path):
+    written(tmp_path, np.arange(4.0), np.zeros((4, 3)), cuts=(2,))
+    np.savez(tmp_path / "tracks" / "t" / "000001.npz", times=np.array([2.0, 3.0]), values=np.zeros((2, 2)))
+    with pytest.raises(StorageFailed, match="different shapes"):
+        TrackReader(tmp_path, wait=0.1).sample("t", 0.0)
+    TrackWriter(tmp_path).append("body.a.pin_stiffness", np.array([0.0]), np.array([np.nan]))
+    with pytest.raises(StorageFailed, match="not numbers"):
+        TrackReader(tmp_path, wait=0.1, shapes={"body.a.pin_stiffness": ()}).sample("body.a.pin_stiffness", 0.0)

@@ -11,6 +11,7 @@ from ..cache import CacheReader, Result, layout
 from ..disk import named_errors
 from ..errors import BadInput, Cancelled
 from ..scene import Body, Scene
+from ..track_shapes import track_shapes
 from ..tracks import TrackReader
 from .body_frames import BodyFrames
 from .files import drop_finished
@@ -40,7 +41,8 @@ def finish(folder: Path, on_event: OnEvent, should_stop: Callable[[], bool] = la
         Cancelled: `should_stop` said so.
     """
     reader = CacheReader(folder)
-    scene, tracks = Scene.load(folder / layout.SCENE_FOLDER), TrackReader(folder / layout.SCENE_FOLDER)
+    scene = Scene.load(folder / layout.SCENE_FOLDER)
+    tracks = TrackReader(folder / layout.SCENE_FOLDER, shapes=track_shapes(scene))
     bodies = [body for body in scene.bodies if body.fracture is not None]
     made = []
     with named_errors(folder):
