@@ -15,13 +15,11 @@ from .errors import SinewError, StorageFailed
 from .late_dataclass import dataclass
 from .resume_frame import holds_bake, missing_frames, newest_point
 from .scene import Body, Scene
-from .state import State
+from .state import NODE_FIELDS, State
 from .stored_mesh import fits, from_arrays
 from .tetrahedralize.tet_mesh import TetMesh
 from .topology import Topology
 from .tracks import TrackReader
-
-NODE_FIELDS = "node."  # names of fields of the state with a row per node
 
 
 @dataclass(frozen=True)
@@ -59,8 +57,8 @@ def find(
     # as far as the bake that is there was to go: to make it longer is no change of its inputs
     until = tracks.final_digest(scene.settings.time(reader.head.frame_end))
     check_same(reader, head, until, accept_changes)
-    frame, state, more = newest_point(reader, wanted)
     meshes = {body.key: _read_mesh(reader, body) for body in scene.bodies}
+    frame, state, more = newest_point(reader, wanted, [mesh for mesh, _ in meshes.values()])
     _check_what_is_broken(state, scene, meshes, folder, frame)
     notes += more + missing_frames(reader, frame)
     return ResumePoint(frame, state, meshes, reader.read_frame(frame).topology, tuple(notes))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from .cache import CacheReader, layout
@@ -11,6 +12,8 @@ from .errors import SinewError, StorageFailed
 from .pc2 import HEAD_BYTES
 from .play_repair import PlayedSamples
 from .state import State
+from .tetrahedralize.tet_mesh import TetMesh
+from .topology import check_fits
 
 MOST_FRAMES_AGAIN = 30  # baked again without being asked: resume points are at most 10 frames apart, and three are kept
 
@@ -26,8 +29,15 @@ def holds_bake(folder: Path) -> bool:
     return not frames and any(file.stat().st_size > HEAD_BYTES for file in (folder / layout.PLAY_FOLDER).glob("*.pc2"))
 
 
-def newest_point(reader: CacheReader, wanted: int | None) -> tuple[int, State, list[SinewError]]:
+def newest_point(
+    reader: CacheReader, wanted: int | None, meshes: Sequence[TetMesh]
+) -> tuple[int, State, list[SinewError]]:
     """Returns the frame of the newest resume point up to `wanted` that is whole, its state, and what was skipped.
+
+    Args:
+        reader: Of the cache.
+        wanted: The last frame to go on from; None: any.
+        meshes: The tets of its bodies, which the state has to be of.
 
     Raises:
         StorageFailed: There is none, or so many frames come after it that a person has to say what becomes of them.
@@ -49,7 +59,7 @@ def newest_point(reader: CacheReader, wanted: int | None) -> tuple[int, State, l
         if frame > last or (wanted is not None and frame > wanted):
             continue
         try:
-            state = _read_point(reader, frame)
+            state = _read_point(reader, frame, meshes)
         except StorageFailed as problem:
             skipped.append(SinewError("cache-point-damaged", **problem.details, frame=frame))
             continue
@@ -79,8 +89,8 @@ def missing_frames(reader: CacheReader, until: int) -> list[SinewError]:
     return [SinewError("cache-frames-missing", path=str(reader.folder), first=a, last=b) for a, b in found]
 
 
-def _read_point(reader: CacheReader, frame: int) -> State:
-    """Returns the state of a resume point whose frame is whole, too.
+def _read_point(reader: CacheReader, frame: int, meshes: Sequence[TetMesh]) -> State:
+    """Returns the state of a resume point whose frame is whole, too, and which is one of these tets.
 
     Raises:
         StorageFailed: One of them is damaged.
@@ -88,7 +98,9 @@ def _read_point(reader: CacheReader, frame: int) -> State:
     reader.read_frame(frame)
     arrays = reader.read_resume(frame)
     try:
-        return State.from_arrays(arrays)
+        state = State.from_arrays(arrays)
+        check_fits(state, sum(len(mesh.nodes) for mesh in meshes), sum(len(mesh.tets) for mesh in meshes))
     except (KeyError, TypeError, ValueError) as problem:
         file = f"{layout.RESUME_FOLDER}/{frame:06d}.npz"
         raise StorageFailed("cache-damaged", path=str(reader.folder), file=file, problem=str(problem)) from problem
+    return state

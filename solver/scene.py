@@ -59,6 +59,9 @@ LARGEST_SEED = 2**31 - 1
 # factors at the render vertices of a body
 Paint = Annotated[Floats, shape_or_empty("n")]
 Faces = Annotated[Indices, shape("t", 3), RowsOf("vertices")]
+FrameNumber = Annotated[int, from_to(-MOST_FRAMES, MOST_FRAMES, "The frame range")]
+FramesPerSecond = Annotated[float, above_to(0.0, 1.0e5, "Frame Rate")]
+SamplesPerFrame = Annotated[int, from_to(1, 100, "Samples per Frame")]
 Speed = Annotated[float, from_to(-1.0e9, 1.0e9, "Initial Velocity")]
 Gravity = Annotated[float, from_to(-1.0e9, 1.0e9, "Gravity")]
 SCENE_FILE = "scene.json"
@@ -296,11 +299,11 @@ class Settings:
             does not arrive there is a second one. That none did is reported, never hidden.
     """
 
-    frame_start: Annotated[int, from_to(-MOST_FRAMES, MOST_FRAMES, "The first frame")] = 1
-    frame_end: Annotated[int, from_to(-MOST_FRAMES, MOST_FRAMES, "The last frame")] = 250
-    fps: Annotated[float, above_to(0.0, 1.0e5, "Frame Rate")] = 24.0
+    frame_start: FrameNumber = 1
+    frame_end: FrameNumber = 250
+    fps: FramesPerSecond = 24.0
     substeps: Annotated[int, from_to(1, 100_000, "Substeps per Frame")] = 4
-    samples_per_frame: Annotated[int, from_to(1, 100, "Samples per Frame")] = 1
+    samples_per_frame: SamplesPerFrame = 1
     gravity: tuple[Gravity, Gravity, Gravity] = (0.0, 0.0, -9.81)
     air_temperature: Annotated[float, finite("Air Temperature")] = 20.0
     tolerance: Annotated[float, between(0.0, 1.0, "Tolerance")] = 1.0e-4

@@ -9,10 +9,12 @@ from dataclasses import field
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Floats, floats
+from .arrays import Floats
 from .late_dataclass import dataclass
+from .stored_arrays import stored_floats
 
 FIELD_PREFIX = "field."
+NODE_FIELDS, TET_FIELDS = "node.", "tet."  # beginnings of the names of fields with a row per node or tet
 
 
 @dataclass
@@ -44,6 +46,19 @@ class State:
 
     @staticmethod
     def from_arrays(arrays: Mapping[str, npt.NDArray]) -> State:
-        """Returns the state that `to_arrays` took apart, as dict or open .npz file."""
+        """Returns the state that `to_arrays` took apart, as dict or open .npz file.
+
+        Raises:
+            ValueError: An array is missing, or has another type or shape; the sentence names it.
+        """
+        x, v = stored_floats(arrays, "x", -1, 3), stored_floats(arrays, "v", -1, 3)
+        time = stored_floats(arrays, "time")
+        if len(v) != len(x) or time.shape != ():
+            raise ValueError(f"v and time have the shapes {v.shape} and {time.shape} beside x with {x.shape}")
         named = {n[len(FIELD_PREFIX) :]: np.array(arrays[n]) for n in arrays if n.startswith(FIELD_PREFIX)}
-        return State(floats(arrays["x"], -1, 3), floats(arrays["v"], -1, 3), float(arrays["time"]), named)
+        for name, values in named.items():
+            if values.dtype.kind not in "fiub":
+                raise ValueError(f"{FIELD_PREFIX}{name} holds {values.dtype.name} instead of numbers")
+            if name.startswith(NODE_FIELDS) and values.shape[:1] != (len(x),):
+                raise ValueError(f"{FIELD_PREFIX}{name} has the shape {values.shape} instead of a row for each node")
+        return State(x, v, float(time), named)

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import math
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from .arrays import Floats, Indices, floats, indices
 
 MOST_EXPANSION = 2000  # of a compressed file: deflate makes no more than a thousand bytes out of one
 
@@ -46,6 +49,39 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, size: int) -> npt.N
             raise ValueError(f"{name} is not as long as it says")
     with archive.open(entry) as file:
         return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def stored_floats(arrays: Mapping[str, npt.NDArray], name: str, *shape: int) -> Floats:
+    """Returns a stored array of finite numbers; -1 in `shape` stands for any length.
+
+    Raises:
+        ValueError: It is missing, or has another type or shape, or numbers that are none.
+    """
+    array = _of_kind(arrays, name, "f", "floats")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds values that are not finite")
+    return floats(array, *shape) if shape else array
+
+
+def stored_indices(arrays: Mapping[str, npt.NDArray], name: str, below: int, *shape: int) -> Indices:
+    """Returns a stored array of whole numbers from 0 to less than `below`; -1 in `shape` stands for any length.
+
+    Raises:
+        ValueError: It is missing, or has another type or shape, or numbers out of that range.
+    """
+    array = _of_kind(arrays, name, "iu", "whole numbers")
+    if array.size and not 0 <= int(array.min()) <= int(array.max()) < below:
+        raise ValueError(f"{name} holds numbers that are not from 0 to {below - 1}")
+    return indices(array, *shape)
+
+
+def _of_kind(arrays: Mapping[str, npt.NDArray], name: str, kinds: str, words: str) -> npt.NDArray:
+    if name not in arrays:
+        raise ValueError(f"it has no array {name}")
+    array = np.asarray(arrays[name])
+    if array.dtype.kind not in kinds and array.size:
+        raise ValueError(f"{name} holds {array.dtype.name} instead of {words}")
+    return array
 
 
 def in_short(problem: BaseException) -> str:

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import digest, floats, indices
+from .arrays import digest
 from .embedding import Binding
 from .scene import Body
-from .tetrahedralize.tet_mesh import LostPart, MeshReport, TetMesh
+from .stored_arrays import stored_floats, stored_indices
+from .stored_tree import from_tree
+from .tetrahedralize.tet_mesh import MeshReport, TetMesh
 
 
 def topology(body: Body) -> str:
@@ -42,15 +44,19 @@ def from_arrays(arrays: Mapping[str, npt.NDArray]) -> tuple[TetMesh, Binding]:
     """Returns the mesh and the binding that `to_arrays` took apart.
 
     Raises:
-        KeyError, ValueError: Something is missing or has another shape.
+        ValueError: Something is missing, or has another type or shape; the sentence names it.
     """
-    told = json.loads(str(arrays["report"]))
-    told["lost_parts"] = tuple(LostPart(**part) for part in told["lost_parts"])
-    report = MeshReport(**told, joined_tets=indices(arrays["joined_tets"], -1))
-    nodes, tets = floats(arrays["nodes"], -1, 3), indices(arrays["tets"], -1, 4)
-    mesh = TetMesh(nodes, tets, floats(arrays["fill"], len(tets)), report)
-    weights = floats(arrays["binding_weights"], -1, 4)
-    return mesh, Binding(indices(arrays["binding_tet"], len(weights)), weights)
+    nodes = stored_floats(arrays, "nodes", -1, 3)
+    tets = stored_indices(arrays, "tets", len(nodes), -1, 4)
+    fill = stored_floats(arrays, "fill", len(tets))
+    weights = stored_floats(arrays, "binding_weights", -1, 4)
+    binding = Binding(stored_indices(arrays, "binding_tet", len(tets), len(weights)), weights)
+    joined = stored_indices(arrays, "joined_tets", len(tets), -1)
+    told = json.loads(str(arrays["report"])) if "report" in arrays else None
+    if not isinstance(told, dict):
+        raise ValueError("it has no report")
+    report = dataclasses.replace(from_tree(MeshReport, told, {}, "report"), joined_tets=joined)
+    return TetMesh(nodes, tets, fill, report), binding
 
 
 def fits(arrays: Mapping[str, npt.NDArray], body: Body) -> bool:

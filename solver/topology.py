@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from .arrays import Indices
 from .late_dataclass import dataclass
-from .state import State
+from .state import TET_FIELDS, State
+from .stored_arrays import stored_indices
 
 TETS = "topology.tets"
 ORIGIN = "topology.origin"
@@ -36,3 +37,20 @@ class Topology:
     def keep(self, state: State) -> None:
         """Writes it into a state."""
         state.fields[TETS], state.fields[ORIGIN] = self.tets, self.origin
+
+
+def check_fits(state: State, node_count: int, tet_count: int) -> None:
+    """Makes sure that a stored state is one of bodies with so many nodes and tets, before nodes split.
+
+    Raises:
+        ValueError: It is not; the sentence says which array is wrong.
+    """
+    count = len(state.x)
+    if TETS in state.fields or ORIGIN in state.fields:
+        stored_indices(state.fields, ORIGIN, node_count, count)
+        stored_indices(state.fields, TETS, count, tet_count, 4)
+    elif count != node_count:
+        raise ValueError(f"x has {count} rows for {node_count} nodes")
+    for name, values in state.fields.items():
+        if name.startswith(TET_FIELDS) and values.shape[:1] != (tet_count,):
+            raise ValueError(f"{name} has the shape {values.shape} instead of a row for each of {tet_count} tets")

@@ -6,12 +6,16 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
+from typing import Annotated
 
 from ..checksums import CHECKSUM, tree_with_checksum, tree_without_checksum
 from ..disk import named_errors, write_whole
 from ..errors import BadInput, StorageFailed
 from ..late_dataclass import dataclass
-from ..scene import Scene
+from ..scene import FrameNumber, FramesPerSecond, SamplesPerFrame, Scene
+from ..stored_schema import check_keys, check_limits
+from ..stored_tree import from_tree
+from ..value_rules import at_least
 from .layout import HEAD_COPY, HEAD_FILE, is_key
 
 FORMAT = 1
@@ -23,7 +27,7 @@ class CachedBody:
 
     key: str
     name: str
-    vertices: int
+    vertices: Annotated[int, at_least(0)]
 
 
 @dataclass(frozen=True)
@@ -44,10 +48,10 @@ class CacheHead:
     scene: str
     tracks: str
     bodies: tuple[CachedBody, ...]
-    frame_start: int
-    frame_end: int
-    fps: float
-    samples_per_frame: int
+    frame_start: FrameNumber
+    frame_end: FrameNumber
+    fps: FramesPerSecond
+    samples_per_frame: SamplesPerFrame
     settings: str = ""
 
     @staticmethod
@@ -129,11 +133,10 @@ class CacheHead:
             if tree["format"] != FORMAT:
                 raise StorageFailed("cache-format", path=str(folder), found=tree["format"], wanted=FORMAT)
             del tree["format"]
-            tree["bodies"] = tuple(CachedBody(**body) for body in tree["bodies"])
-            return CacheHead(**tree)
+            return _checked(from_tree(CacheHead, tree, {}))
         except FileNotFoundError as problem:
             raise StorageFailed("cache-missing", path=str(folder)) from problem
-        except (OSError, KeyError, TypeError, ValueError) as problem:
+        except (OSError, KeyError, TypeError, ValueError, RecursionError) as problem:
             raise StorageFailed("cache-unreadable", path=str(folder), problem=str(problem)) from problem
 
 
@@ -143,3 +146,17 @@ def heads_are_whole(folder: Path) -> bool:
         return CacheHead.read(folder, HEAD_FILE) == CacheHead.read(folder, HEAD_COPY)
     except StorageFailed:
         return False
+
+
+def _checked(head: CacheHead) -> CacheHead:
+    """Returns a head whose numbers are within their ranges.
+
+    Raises:
+        ValueError: They are not, or two bodies have one key.
+    """
+    try:
+        check_limits(head, shows_places=True)
+        check_keys(head.bodies)
+    except BadInput as problem:
+        raise ValueError(problem.sentence.rstrip(".")) from problem
+    return head

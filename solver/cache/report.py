@@ -9,6 +9,7 @@ from typing import Any
 
 from ..checksums import line_has_checksum
 from ..late_dataclass import dataclass
+from .report_line import is_report_line
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def read_lines(path: Path) -> list[ReportLine]:
             has_checksum, values = line_has_checksum(text), json.loads(text)
         except (ValueError, RecursionError):
             continue
-        if isinstance(values, dict):
+        if is_report_line(values):
             lines.append(ReportLine(text, values, has_checksum))
     return lines
 
