@@ -24,8 +24,17 @@ def floats(values: npt.ArrayLike, *shape: int) -> Floats:
 
 
 def indices(values: npt.ArrayLike, *shape: int) -> Indices:
-    """Returns `values` as a contiguous int32 array; -1 in `shape` stands for any length."""
-    return _shaped(np.ascontiguousarray(values, dtype=type_index), shape)
+    """Returns `values` as a contiguous int32 array; -1 in `shape` stands for any length.
+
+    Raises:
+        ValueError: A number does not fit into int32, or the shape is another one.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind in "iu" and array.dtype.itemsize >= 4 and array.dtype != type_index and array.size:
+        limits = np.iinfo(type_index)
+        if not limits.min <= int(array.min()) <= int(array.max()) <= limits.max:
+            raise ValueError(f"{int(array.max())} is too large for a number of a row")
+    return _shaped(np.ascontiguousarray(array, dtype=type_index), shape)
 
 
 def digest(parts: Iterable[bytes | str | npt.NDArray]) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sinew.solver.arrays import indices
 from sinew.solver.errors import BadInput
 from sinew.solver.mesh_files.obj import fan_triangles, read_obj
 from sinew.solver.mesh_files.surfaces import read_surface
@@ -56,14 +57,14 @@ def test_what_is_written_is_read_again(tmp_path, ending):
 
 
 def test_tets_are_turned_dropped_or_refused():
-    nodes = np.concatenate([ONE_TET, [[0.5, 0.5, 0.0], [9, 9, 9.0]]])
-    tets = np.array([[0, 1, 2, 3], [0, 2, 1, 3], [0, 1, 2, 4]])
+    nodes = np.concatenate([ONE_TET, [[0.5, 0.5, 0.0], [1, 1, 1.0], [9, 9, 9.0]]])
+    tets = np.array([[0, 1, 2, 3], [2, 1, 3, 5], [0, 1, 2, 4]])
     found = repair_tets(nodes, tets, "bits")
-    assert (found.turned, found.dropped, len(found.tets), len(found.nodes)) == (1, 1, 2, 4)
-    assert signed_volumes(found.nodes, found.tets) == pytest.approx([1 / 6, 1 / 6])
+    assert (found.turned, found.dropped, len(found.tets), len(found.nodes)) == (1, 1, 2, 5)
+    assert signed_volumes(found.nodes, found.tets) == pytest.approx([1 / 6, 1 / 3])
     for wrong, kind in (
         (tets[2:], "tets-without-volume"),
-        (tets + 3, "tets-without-nodes"),
+        (tets + 4, "tets-without-nodes"),
     ):
         with pytest.raises(BadInput) as refused:
             repair_tets(nodes, wrong, "bits")
@@ -108,7 +109,7 @@ def test_every_surface_file_is_read(shared, folder):
         "makehuman_base.obj": (19158, 36972),
         "bunny_libigl_3k.off": (3485, 6966),
         "soup.stl": (300, 100),
-        "fox_ascii.stl": (3 * 622, 622),
+        "fox_ascii.stl": (313, 622),
     }
     for name in counts.keys() & known.keys():
         assert counts[name] == known[name]
@@ -133,7 +134,7 @@ def test_a_ply_of_triangles_and_quads(tmp_path):
         ("a.obj", "v 0 0 0\nf 1 2 3\n", "mesh-index"),
         ("a.obj", "v 0 0 0\n", "mesh-empty"),
         ("a.obj", "v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "mesh-not-finite"),
-        ("a.stl", "", "mesh-empty"),
+        ("a.stl", "", "file-unreadable"),
         ("a.ply", "not a ply", "file-unreadable"),
         ("a.off", "OFF\n3 1 0\n", "file-unreadable"),
         ("missing.obj", None, "file-unreadable"),
@@ -189,3 +190,148 @@ def test_a_vega_file_that_includes_another(tmp_path):
     )
     found = read_tets(tmp_path / "a.veg")
     assert np.array_equal(found.nodes, ONE_TET) and found.tets.tolist() == [[0, 1, 2, 3]]
+
+
+OBJ = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+FACES = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
+VEG = "*VERTICES\n4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n*ELEMENTS\nTET\n1 4 0\n0 0 1 2 3\n"
+MSH = (
+    "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n"
+    "$Elements\n1\n1 4 2 0 1 1 2 3 4\n$EndElements\n"
+)
+PLY = (
+    "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\nelement face 4\n"
+    "property list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n"
+    "3 0 2 1\n3 0 1 3\n3 1 2 3\n3 0 3 2\n"
+)
+OFF = "OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 0 3 2\n"
+
+
+def stl(head: bytes = b"") -> bytes:
+    """Returns the tet as a binary STL."""
+    triangles = np.zeros(4, [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])
+    triangles["corners"] = ONE_TET[FACES]
+    return head.ljust(80, b"\0") + (4).to_bytes(4, "little") + triangles.tobytes()
+
+
+def text_stl() -> str:
+    facets = (
+        "facet normal 0 0 0\nouter loop\n" + "".join(f"vertex {a} {b} {c}\n" for a, b, c in ONE_TET[face]) + "endloop\n"
+        "endfacet\n"
+        for face in FACES
+    )
+    return "solid a\n" + "".join(facets) + "endsolid a\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.obj", OBJ),
+        ("mark.obj", b"\xef\xbb\xbf" + OBJ.encode()),
+        ("utf16.obj", OBJ.encode("utf-16")),
+        ("old_mac.obj", OBJ.replace("\n", "\r")),
+        ("indented.obj", OBJ.replace("v ", "  v ").replace("f ", "\tf ")),
+        ("a.stl", stl()),
+        ("solid.stl", stl(b"solid of a program that calls its binary files so")),
+        ("text.stl", text_stl()),
+        ("a.ply", PLY),
+        ("mark.ply", b"\xef\xbb\xbf" + PLY.encode()),
+        ("a.off", OFF),
+        ("mark.off", b"\xef\xbb\xbf" + OFF.encode()),
+        ("line.off", OFF.replace("OFF\n4", "COFF 4")),
+        ("comments.off", OFF.replace("0 0 0", "# of Blender\n\n0 0 0", 1)),
+    ],
+)
+def test_the_same_tet_is_read_of_every_program(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    surface = read_surface(tmp_path / name)
+    assert len(surface.vertices) == 4 and len(surface.triangles) == 4
+    assert surface.signed_volume == pytest.approx(1 / 6)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("wraps.obj", OBJ.replace("f 1 3 2", "f 4294967297 3 2"), "vertex 4294967296"),
+        ("huge.obj", OBJ.replace("f 1 3 2", "f 9999999999999999999999 3 2"), "99999999999999999999"),
+        (
+            "far.obj",
+            "".join(f"v {1e11 + x} 0 {y}\n" for x, y in ((0, 0), (1, 0), (0, 1))) + "f 1 2 3\n",
+            "too few digits",
+        ),
+        ("large.obj", OBJ.replace("v 0 0 1", "v 0 0 1e160"), "1e+160"),
+        ("small.obj", OBJ.replace(" 1", " 1e-300", 3).replace("f 1e-300", "f 1"), "1e-300"),
+        ("cut.stl", stl()[:-30], "cut off: its head says 4 triangles, and 3"),
+        ("count.stl", stl()[:80] + b"\xff\xff\xff\xff" + stl()[84:], "4,294,967,295 triangles"),
+        ("head.stl", stl()[:70], "shorter than the head"),
+        ("cut_text.stl", text_stl()[:-60], "cut off"),
+        ("line.stl", text_stl().replace("vertex 0.0 0.0 0.0\n", "", 1), "three each"),
+        ("cut.ply", PLY[:-8], "cut off"),
+        ("count.ply", PLY.replace("vertex 4", "vertex 4000000000000"), "4,000,000,000,004 rows"),
+        ("cut.off", OFF[:-20], "cut off"),
+        ("row.off", OFF[:-5], "cut off in a face of 3"),
+        ("count.off", OFF.replace("4 4 0", "4 4000000000 0"), "4,000,000,004 rows"),
+        ("below.off", OFF.replace("4 4 0", "-4 4 0"), "announces no numbers"),
+    ],
+)
+def test_damaged_surfaces_say_what_is_wrong(tmp_path, name, content, words):
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(BadInput) as refused:
+        read_surface(tmp_path / name)
+    assert words in refused.value.text and name in refused.value.text and "\n" not in refused.value.text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("wraps.msh", MSH.replace("1 1 2 3 4", "1 4294967297 2 3 4"), "too large"),
+        ("nodes.msh", MSH.replace("$Nodes\n4", "$Nodes\n999999999999999"), "cannot be read"),
+        ("old.msh", "$NOD\n1\n1 0 0 0\n$ENDNOD\n", "gmsh "),
+        ("ansys.msh", '(1 "not of Gmsh")', "does not begin"),
+        ("cut.msh", MSH[:110], "cut off"),
+        ("other.veg", "*INCLUDE nothing.txt\n" + VEG, "nothing.txt"),
+        ("itself.veg", "*INCLUDE itself.veg\n" + VEG, "includes itself"),
+        ("nobody.veg", "*INCLUDE\n" + VEG, "names no file"),
+        ("wraps.veg", VEG.replace("0 0 1 2 3", "0 4294967296 1 2 3"), "not there"),
+        ("below.veg", VEG.replace("4 3 0 0", "-4 3 0 0"), "-4"),
+        ("large.veg", VEG.replace("3 0 0 1", "3 0 0 1e160"), "1e+160"),
+    ],
+)
+def test_damaged_tets_say_what_is_wrong(tmp_path, name, content, words):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(BadInput) as refused:
+        read_tets(tmp_path / name)
+    assert words in refused.value.text and name in refused.value.text and "\n" not in refused.value.text
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.98])
+def test_a_vtu_that_is_cut_off_says_so(tmp_path, share):
+    write_tets(tmp_path / "a.vtu", given_tets(ONE_TET, np.array([[0, 1, 2, 3]]), None, "one"))
+    data = (tmp_path / "a.vtu").read_bytes()
+    (tmp_path / "a.vtu").write_bytes(data[: int(share * len(data))])
+    with pytest.raises(BadInput, match="cut off"):
+        read_tets(tmp_path / "a.vtu")
+
+
+def test_vertices_may_have_any_numbers(tmp_path):
+    """A number is a name, and not how much memory is needed."""
+    text = VEG.replace("3 0 0 1\n", "999999999999 0 0 1\n", 1).replace("0 0 1 2 3", "0 0 1 2 999999999999")
+    (tmp_path / "a.veg").write_text(text)
+    assert np.array_equal(read_tets(tmp_path / "a.veg").nodes, ONE_TET)
+
+
+def test_tets_that_are_there_twice_count_once(tmp_path):
+    twice = VEG.replace("1 4 0\n0 0 1 2 3", "3 4 0\n0 0 1 2 3\n1 1 2 0 3\n2 0 2 1 3")
+    (tmp_path / "a.veg").write_text(twice)
+    found = read_tets(tmp_path / "a.veg")
+    assert (len(found.tets), found.doubled, found.turned) == (1, 2, 0)
+    assert "tets-doubled" in [note.kind for note in found.notes("a")]
+    with pytest.raises(BadInput) as refused:
+        given_tets(ONE_TET, np.array([[0, 1, 2, 3], [1, 2, 0, 3]]), None, "two")
+    assert refused.value.kind == "tets-twice" and refused.value.details["count"] == 1
+
+
+def test_indices_never_wrap():
+    with pytest.raises(ValueError):
+        indices(np.array([1, 2**32]), -1)
+    assert indices(np.array([1, 2**31 - 1]), -1).dtype == np.int32

@@ -6,6 +6,15 @@ TEXTS: dict[str, tuple[str, str]] = {
     "mesh-empty": ('"{name}" has no faces.', "Give it at least one face."),
     "mesh-not-finite": ('"{name}" has {count} vertices whose coordinates are not numbers.', "Delete or repair them."),
     "mesh-index": ('A face of "{name}" asks for vertex {index} of {count}.', "Export the mesh again."),
+    "mesh-too-large": (
+        '"{name}" has a coordinate of {coordinate} m; {limit} m is the most.',
+        "Check its unit, or scale it down.",
+    ),
+    "mesh-too-small": ('"{name}" is {size} m long; {limit} m is the least.', "Check its unit, or scale it up."),
+    "mesh-too-far": (
+        '"{name}" is {size} m long and {distance} m from the origin, where its coordinates have too few digits.',
+        "Move it nearer to the origin.",
+    ),
     # tets
     "mesh-flat": ('"{name}" has no extent: its faces have no area.', "Give it faces with an area."),
     "no-inside": (
@@ -36,6 +45,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "What was baked stays: make room or choose another place, then run sinew attach with the cache folder.",
     ),
     "file-unwritable": ("{path} cannot be written: {problem}.", "Choose another place."),
+    "file-gmsh-1": (
+        "{path} is of Gmsh's format 1, which is too old.",
+        "Save it in format 4.1: gmsh {path} -save -format msh41 -o NEW.msh.",
+    ),
     "file-library": ("{path} needs {library}, which is not installed.", "Install it: pip install {library}."),
     "file-without-tets": ("{path} holds no tets.", "Export the volume mesh, not its surface."),
     "tets-turned": (
@@ -46,6 +59,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The file of tets of "{name}" had {count} of them without volume; they were left out.',
         "Look at Viewport Display if something comes loose.",
     ),
+    "tets-doubled": (
+        'The file of tets of "{name}" had {count} of them twice; one of each was kept.',
+        "Nothing has to be done.",
+    ),
+    "tets-twice": ('{count} tets of "{name}" are there twice.', "Export the mesh again, each tet once."),
     "tets-elsewhere": (
         'The mesh of "{name}" and its tets hardly meet: it is {extent} m long and reaches {distance} m out of them; '
         "they are {tets_extent} m long.",

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ..arrays import Floats, Indices, floats, indices
 from ..errors import BadInput
 from ..late_dataclass import dataclass
+from .extent import check_extent
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,13 @@ def make_surface(vertices: npt.ArrayLike, triangles: npt.ArrayLike, name: str) -
         name: What the object is called, for the sentence of a failure.
 
     Raises:
-        BadInput: "mesh-empty" or "mesh-not-finite".
+        BadInput: "mesh-empty", "mesh-index", "mesh-not-finite", "mesh-too-large" or "mesh-too-small".
     """
-    positions, faces = floats(vertices, -1, 3), indices(triangles, -1, 3)
-    if len(faces) == 0:
+    positions, wide = floats(vertices, -1, 3), np.asarray(triangles)
+    if len(wide) == 0:
         raise BadInput("mesh-empty", name=name)
-    used = np.unique(faces)
+    used = np.unique(wide)
     if used[0] < 0 or used[-1] >= len(positions):
         raise BadInput("mesh-index", name=name, index=int(used[0] if used[0] < 0 else used[-1]), count=len(positions))
-    broken = int((~np.isfinite(positions[used]).all(axis=1)).sum())
-    if broken:
-        raise BadInput("mesh-not-finite", name=name, count=broken)
-    return Surface(positions, faces)
+    check_extent(positions[used], name)
+    return Surface(positions, indices(wide, -1, 3))

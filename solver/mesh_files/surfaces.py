@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import Any
 
@@ -12,46 +11,54 @@ import numpy as np
 from ..arrays import floats
 from ..errors import BadInput
 from ..geometry.surface import Surface, make_surface
+from ..stored_arrays import in_short
 from .obj import read_obj
+from .off import read_off
+from .ply_rows import check_rows
+from .stl import read_stl
+from .text import text_of
 
+TOO_MUCH = "what it announces needs more memory than there is"
 SURFACE_ENDINGS = (".obj", ".ply", ".stl", ".off")
 
 
 def read_surface(path: Path) -> Surface:
     """Returns the triangles of a file; polygons are cut, vertices stay as they are numbered there.
 
+    STL numbers no vertices: corners in the same place become one.
+
     Raises:
-        BadInput: "file-format", "file-unreadable", "mesh-empty", "mesh-not-finite" or "mesh-index".
+        BadInput: "file-format", "file-unreadable", or as `make_surface`.
     """
     ending = path.suffix.lower()
     if ending not in SURFACE_ENDINGS:
         raise BadInput("file-format", path=str(path), wanted=", ".join(SURFACE_ENDINGS))
     try:
         if ending == ".obj":
-            vertices, triangles = read_obj(path.read_text(encoding="utf-8", errors="replace"))
+            vertices, triangles = read_obj(text_of(path.read_bytes()))
+        elif ending == ".stl":
+            vertices, triangles = read_stl(path.read_bytes())
+        elif ending == ".off":
+            vertices, triangles = read_off(text_of(path.read_bytes()))
         else:
-            vertices, triangles = _read_by_trimesh(path, ending)
+            vertices, triangles = _read_ply(path)
     except ImportError as problem:
         raise BadInput("file-library", path=str(path), library="trimesh") from problem
-    except MemoryError:
-        raise
+    except MemoryError as problem:
+        raise BadInput("file-unreadable", path=str(path), problem=TOO_MUCH) from problem
     except Exception as problem:  # a reader of damaged files may raise anything
         raise BadInput("file-unreadable", path=str(path), problem=in_short(problem)) from problem
     return make_surface(vertices, triangles, path.name)
 
 
-def _read_by_trimesh(path: Path, ending: str) -> tuple[np.ndarray, np.ndarray]:
+def _read_ply(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Returns vertices (n, 3) and triangles (t, 3); no materials, and no merging."""
-    load = getattr(importlib.import_module(f"trimesh.exchange.{ending[1:]}"), f"load_{ending[1:]}")
+    from trimesh.exchange.ply import load_ply
+
+    check_rows(path.read_bytes())
     with open(path, "rb") as file:
-        found: dict[str, Any] = load(file, **({"skip_materials": True} if ending == ".ply" else {}))
-    parts = list(found["geometry"].values()) if "geometry" in found else [found]
-    vertices, triangles, count = [np.zeros((0, 3))], [np.zeros((0, 3), np.int64)], 0
-    for part in parts:
-        vertices.append(floats(part["vertices"], -1, 3))
-        triangles.append(np.asarray(_triangles(part["faces"]), np.int64).reshape(-1, 3) + count)
-        count += len(vertices[-1])
-    return np.concatenate(vertices), np.concatenate(triangles)
+        found: dict[str, Any] = load_ply(file, skip_materials=True)
+    return floats(found["vertices"], -1, 3), np.asarray(_triangles(found["faces"]), np.int64).reshape(-1, 3)
 
 
 def _triangles(faces: Any) -> np.ndarray:
@@ -61,10 +68,3 @@ def _triangles(faces: Any) -> np.ndarray:
     from trimesh.geometry import triangulate_quads
 
     return np.asarray(triangulate_quads(faces))
-
-
-def in_short(problem: BaseException) -> str:
-    """Returns the first line of what a library says, without its full stop."""
-    if isinstance(problem, OSError) and problem.strerror:
-        return problem.strerror
-    return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200].rstrip(".")

@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import errno
 import importlib
+import io
 import os
+import re
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,16 +19,20 @@ import numpy as np
 from ..arrays import Floats, Indices, floats, indices
 from ..disk import check_writable, replaced_file
 from ..errors import BadInput, SinewError
+from ..geometry.extent import check_extent
 from ..geometry.flat import FLAT
 from ..late_dataclass import dataclass
-from ..tetrahedralize.quality import signed_volumes
+from ..stored_arrays import in_short
+from ..tetrahedralize.quality import first_of_equal, signed_volumes
 from ..tetrahedralize.tet_mesh import Filling, TetMesh
-from .surfaces import in_short
+from .surfaces import TOO_MUCH
 from .veg import read_veg
 
 READERS = {".msh": "gmsh", ".vtu": "vtu", ".vtk": "vtk", ".mesh": "medit"}
 TET_ENDINGS = (*READERS, ".veg")
 WRITTEN_ENDINGS = (".vtu", ".msh")
+_SECTION_END = re.compile(rb"\$End\w+$", re.IGNORECASE)
+DAMAGED = "it is cut off, damaged, or of a kind that is not read"
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,7 @@ class ReadTets:
         tets: Node indices, (m, 4).
         turned: How many came negatively oriented and were turned.
         dropped: How many had no volume and were left out.
+        doubled: How many had the nodes of another one and were left out.
         number: Which point of the file each node is, (n,).
         point_count: Number of points in the file.
     """
@@ -43,12 +53,13 @@ class ReadTets:
     tets: Indices
     turned: int
     dropped: int
+    doubled: int
     number: Indices
     point_count: int
 
     def notes(self, name: str) -> list[SinewError]:
         """Returns what was repaired, as warnings about the body `name`."""
-        counts = (("tets-turned", self.turned), ("tets-dropped", self.dropped))
+        counts = (("tets-turned", self.turned), ("tets-dropped", self.dropped), ("tets-doubled", self.doubled))
         return [SinewError(kind, name=name, count=count) for kind, count in counts if count]
 
 
@@ -65,7 +76,9 @@ def read_tets(path: Path) -> ReadTets:
         nodes, tets = read_veg(path) if ending == ".veg" else _read_by_meshio(path, READERS[ending])
     except ImportError as problem:
         raise BadInput("file-library", path=str(path), library="meshio") from problem
-    except MemoryError:
+    except MemoryError as problem:
+        raise BadInput("file-unreadable", path=str(path), problem=TOO_MUCH) from problem
+    except BadInput:
         raise
     except (Exception, SystemExit) as problem:  # a reader of damaged files may raise anything
         raise BadInput("file-unreadable", path=str(path), problem=in_short(problem)) from problem
@@ -75,19 +88,18 @@ def read_tets(path: Path) -> ReadTets:
 
 
 def repair_tets(nodes: Floats, tets: Indices, name: str) -> ReadTets:
-    """Returns the tets with a volume, those of negative orientation with two nodes swapped, and their nodes.
+    """Returns the tets with a volume, each once, those of negative orientation with two nodes swapped, and their nodes.
 
     Raises:
-        BadInput: "tets-without-nodes", "mesh-not-finite", or "tets-without-volume" where no tet is left.
+        BadInput: "tets-without-nodes", "tets-without-volume" where no tet is left, or as `check_extent`.
     """
-    nodes, tets = floats(nodes, -1, 3), indices(tets, -1, 4)
+    nodes = floats(nodes, -1, 3)
     if tets.min() < 0 or tets.max() >= len(nodes):
         raise BadInput("tets-without-nodes", name=name)
-    point_count = len(nodes)
+    point_count, all_count = len(nodes), len(tets)
+    tets = indices(tets, -1, 4)[first_of_equal(tets)]
     used, number = np.unique(tets, return_inverse=True)
-    broken = int((~np.isfinite(nodes[used]).all(axis=1)).sum())
-    if broken:
-        raise BadInput("mesh-not-finite", name=name, count=broken)
+    check_extent(nodes[used], name)
     nodes, tets, of_file = nodes[used], number.reshape(-1, 4).astype(np.int32), used
     corners = nodes[tets]
     longest = np.linalg.norm(corners[:, [0, 0, 0, 1, 1, 2]] - corners[:, [1, 2, 3, 2, 3, 3]], axis=2).max(axis=1)
@@ -99,7 +111,8 @@ def repair_tets(nodes: Floats, tets: Indices, name: str) -> ReadTets:
     tets[is_negative] = tets[is_negative][:, [0, 1, 3, 2]]
     used, number = np.unique(tets[~is_flat], return_inverse=True)
     kept = number.reshape(-1, 4).astype(np.int32)
-    return ReadTets(nodes[used], kept, int(is_negative.sum()), int(is_flat.sum()), indices(of_file[used]), point_count)
+    counts = int(is_negative.sum()), int(is_flat.sum()), all_count - len(tets)
+    return ReadTets(nodes[used], kept, *counts, indices(of_file[used]), point_count)
 
 
 def write_tets(path: Path, mesh: TetMesh | Filling, at_nodes: Mapping[str, Floats | Indices] | None = None) -> None:
@@ -138,6 +151,8 @@ def check_output(path: Path) -> None:
         raise BadInput("file-format", path=str(path), wanted=", ".join(WRITTEN_ENDINGS))
     if not path.absolute().parent.is_dir():
         raise BadInput("file-unwritable", path=str(path), problem="its folder does not exist")
+    if path.is_dir():
+        raise BadInput("file-unwritable", path=str(path), problem="it is a folder")
     try:
         check_writable(path)
     except OSError as problem:
@@ -148,6 +163,39 @@ def _read_by_meshio(path: Path, reader: str) -> tuple[np.ndarray, np.ndarray]:
     """Returns all points (n, 3) and all four-node tets (m, 4)."""
     if not path.is_file():
         raise FileNotFoundError("there is no such file")
-    found = importlib.import_module(f"meshio.{reader}").read(str(path))
-    tets = [cells.data for cells in found.cells if cells.type == "tetra"]
-    return found.points, np.concatenate([np.zeros((0, 4), np.int64), *tets])
+    if reader == "gmsh":
+        _check_gmsh(path)
+    read = importlib.import_module(f"meshio.{reader}").read
+    # meshio prints what it does not like, and NumPy 1 only warns of numbers that it wraps
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "NumPy will stop allowing conversion of out-of-bound")
+            try:
+                found = read(str(path))
+                tets = [cells.data for cells in found.cells if cells.type == "tetra"]
+                return found.points, np.concatenate([np.zeros((0, 4), np.int64), *tets])
+            except (OSError, MemoryError):
+                raise
+            except DeprecationWarning as problem:
+                raise ValueError("a number in it is too large") from problem
+            except (Exception, SystemExit) as problem:
+                raise ValueError(f"{DAMAGED} ({in_short(problem)})") from problem
+
+
+def _check_gmsh(path: Path) -> None:
+    """Refuses what other programs write under the same ending, and Gmsh's first format.
+
+    Raises:
+        BadInput: "file-gmsh-1".
+        ValueError: It is not of Gmsh.
+    """
+    with open(path, "rb") as file:
+        head = file.read(1000).removeprefix(codecs.BOM_UTF8).lstrip()
+        file.seek(-min(path.stat().st_size, 200), os.SEEK_END)
+        end = file.read().rstrip()
+    if head.startswith(b"$NOD"):
+        raise BadInput("file-gmsh-1", path=str(path))
+    if not head.startswith(b"$"):
+        raise ValueError("it does not begin as a file of Gmsh does")
+    if not _SECTION_END.search(end):
+        raise ValueError("it is cut off: it does not end with the end of a section")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..arrays import Floats, Indices
+from .text import text_of
 
 
 def read_veg(path: Path) -> tuple[Floats, Indices]:
@@ -19,12 +20,13 @@ def read_veg(path: Path) -> tuple[Floats, Indices]:
     sections = _sections(path)
     numbers, nodes = _table(sections, "*VERTICES", 3, 1)
     _, corners = _table(sections, "*ELEMENTS", 4, 2)
-    place = np.full(int(numbers.max(initial=0)) + 1, -1, np.int64)
-    place[numbers] = np.arange(len(numbers), dtype=np.int64)
-    wanted = corners.astype(np.int64)
-    if len(wanted) and (wanted.min() < 0 or wanted.max() >= len(place) or (place[wanted] < 0).any()):
+    order = np.argsort(numbers, kind="stable")
+    if len(numbers) > 1 and (np.diff(numbers[order]) == 0).any():
+        raise ValueError("two vertices have the same number")
+    if len(corners) and not np.isin(corners, numbers).all():
         raise ValueError("an element asks for a vertex that is not there")
-    return nodes, place[wanted].astype(np.int32).reshape(-1, 4)
+    wanted = corners.astype(np.int64)
+    return nodes, order[np.searchsorted(numbers, wanted, sorter=order)].astype(np.int32).reshape(-1, 4)
 
 
 def included(path: Path) -> list[Path]:
@@ -33,21 +35,36 @@ def included(path: Path) -> list[Path]:
     Raises:
         OSError: It cannot be read.
     """
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = text_of(path.read_bytes()).splitlines()
     words = [line.split("#")[0].replace(",", " ").split() for line in lines if line.lstrip().startswith("*")]
     return [path.parent / found[1] for found in words if len(found) > 1 and found[0].upper() == "*INCLUDE"]
 
 
-def _sections(path: Path) -> dict[str, list[list[str]]]:
-    """Returns the lines of every section, in words; *INCLUDE is followed."""
+def _sections(path: Path, including: tuple[Path, ...] = ()) -> dict[str, list[list[str]]]:
+    """Returns the lines of every section, in words; *INCLUDE is followed.
+
+    Args:
+        path: The file.
+        including: The files that include it.
+    """
+    if path.resolve() in including:
+        raise ValueError(f"{path.name} includes itself")
     sections: dict[str, list[list[str]]] = {}
     current: list[list[str]] = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    try:
+        lines = text_of(path.read_bytes()).splitlines()
+    except OSError as problem:
+        if including:
+            raise ValueError(f"{path.name}, which it includes, cannot be read ({problem.strerror})") from problem
+        raise
+    for line in lines:
         words = line.split("#")[0].replace(",", " ").split()
         if not words:
             continue
         if words[0].upper() == "*INCLUDE":
-            sections.update(_sections(path.parent / words[1]))
+            if len(words) < 2:
+                raise ValueError("an *INCLUDE names no file")
+            sections.update(_sections(path.parent / words[1], (*including, path.resolve())))
         elif words[0].startswith("*"):
             current = sections.setdefault(words[0].upper(), [])
         else:
@@ -66,5 +83,7 @@ def _table(sections: dict[str, list[list[str]]], name: str, columns: int, head: 
     rows = lines[head : head + count]
     if len(rows) < count or any(len(row) < columns + 1 for row in rows):
         raise ValueError(f"section {name} has fewer than {count} whole lines")
+    if count < 0:
+        raise ValueError(f"section {name} announces {count} lines")
     numbers = np.array([int(row[0]) for row in rows], np.int64)
     return numbers, np.array([[float(word) for word in row[1 : columns + 1]] for row in rows]).reshape(-1, columns)

@@ -8,8 +8,9 @@ import numpy as np
 from ..arrays import Floats, Indices, floats, indices
 from ..errors import BadInput
 from ..geometry.enclosure import signed_volume
+from ..geometry.extent import check_extent
 from ..geometry.surface import Surface
-from .quality import dihedral_range, signed_volumes
+from .quality import dihedral_range, first_of_equal, signed_volumes
 from .tet_mesh import MeshReport, TetMesh
 
 
@@ -20,17 +21,20 @@ def given_tets(nodes: Floats | None, tets: Indices | None, surface: Surface | No
     taken from the surface as it is oriented.
 
     Raises:
-        BadInput: There are none, they name nodes that are not there, or they are flat or inside out.
+        BadInput: There are none, they name nodes that are not there, some are there twice, flat or inside out, or as
+            `check_extent`.
     """
     if nodes is None or tets is None or not len(tets):
         raise BadInput("no-tets", name=name)
-    positions, corners = floats(nodes, -1, 3), indices(tets, -1, 4)
+    positions, corners = floats(nodes, -1, 3), np.asarray(tets)
     if not 0 <= corners.min() <= corners.max() < len(positions):
         raise BadInput("tets-without-nodes", name=name)
     used, numbered = np.unique(corners, return_inverse=True)
     positions, corners = np.ascontiguousarray(positions[used]), indices(numbered.reshape(-1, 4), -1, 4)
-    if not np.isfinite(positions).all():
-        raise BadInput("mesh-not-finite", name=name, count=int((~np.isfinite(positions).all(axis=1)).sum()))
+    check_extent(positions, name)
+    doubled = len(corners) - len(first_of_equal(corners))
+    if doubled:
+        raise BadInput("tets-twice", name=name, count=doubled)
     volumes = signed_volumes(positions, corners)
     if not (volumes > 0.0).all():
         raise BadInput("tets-inverted", name=name, count=int((~(volumes > 0.0)).sum()))

@@ -16,6 +16,12 @@ def signed_volumes(nodes: Floats, tets: Indices) -> Floats:
     return _six_volumes(*_columns(nodes, tets)) / 6.0
 
 
+def first_of_equal(tets: np.ndarray) -> np.ndarray:
+    """Returns the rows, rising, of the tets (m, 4) whose four nodes no earlier tet has, in whatever order."""
+    _, first = np.unique(np.sort(tets, axis=1), axis=0, return_index=True)
+    return np.sort(first)
+
+
 def dihedral_angles(nodes: Floats, tets: Indices) -> Floats:
     """Returns the angle between each two faces of each tet [degrees], (m, 6), in the order of `FACE_PAIRS`."""
     normals = _face_normals(*_columns(nodes, tets))
