@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ..solver.errors import BadInput, Cancelled, SinewError, SolveFailed
-from ..solver.event_stream import EventStream
+from ..solver.event_stream import EventStream, print_any_text
 from ..solver.stop_request import termination_interrupts
 
 Run = Callable[[argparse.Namespace], int]
@@ -97,6 +97,7 @@ def _run(parser: argparse.ArgumentParser, arguments: Sequence[str], run: Run, op
         options = parser.parse_args(arguments)
     except SystemExit as end:
         return int(end.code or 0)
+    print_any_text()
     events = EventStream() if options.json else None
     options.emit = events.emit if events else None
     try:

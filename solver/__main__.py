@@ -17,8 +17,8 @@ from types import ModuleType
 from typing import NoReturn
 
 from . import commands
-from .errors import Cancelled, SinewError, SolveFailed
-from .event_stream import EventStream
+from .errors import Cancelled, SinewError, SolveFailed, next_steps
+from .event_stream import EventStream, print_any_text
 from .stop_request import termination_interrupts
 
 PROGRAM = "sinew"
@@ -35,11 +35,18 @@ class OneLineParser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command that `arguments` (None: those of this process) say and returns its exit code."""
+    print_any_text()
     try:
         words = list(sys.argv[1:] if arguments is None else arguments)
         options = _parser(words).parse_args(words)
     except SystemExit as end:
         return int(end.code or 0)
+    # a child speaks to Blender's window
+    with next_steps({} if getattr(options, "child", False) else options.next_steps):
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     events = EventStream() if options.json else None
     options.emit = events.emit if events else lambda event: None
     try:
@@ -68,6 +75,7 @@ def _parser(words: Sequence[str]) -> OneLineParser:
         command.add_parser(subparsers)
     for child in subparsers.choices.values():
         child.set_defaults(json=child.get_default("json") or False)
+        child.set_defaults(next_steps=child.get_default("next_steps") or {})
     return parser
 
 

@@ -32,12 +32,12 @@ Result = TypeVar("Result")
 # Windows' own numbers come as errno too: Python maps ERROR_DISK_FULL to ENOSPC, ERROR_WRITE_PROTECT to EACCES.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NOT_ALLOWED = {errno.EACCES, errno.EPERM}
+_NO_FOLDER = {errno.ENOTDIR, errno.EEXIST}
 _GONE = {
     errno.ENOENT,
     errno.ENODEV,
     errno.ENXIO,
     errno.EIO,
-    errno.ENOTDIR,
     errno.ESTALE,
     errno.ENOTCONN,
     errno.ETIMEDOUT,
@@ -57,7 +57,7 @@ def named_errors(folder: Path) -> Iterator[None]:
     """Turns what the operating system says about `folder` into a failure with words.
 
     Raises:
-        StorageFailed: The disk is full or read-only, the folder is not allowed or gone, a file is held by another
+        StorageFailed: The disk is full or read-only, the folder is not allowed, a file or gone, a file is held by another
             program, read-only or its path too long, or it failed otherwise.
     """
     try:
@@ -94,6 +94,17 @@ def _kind(problem: OSError) -> tuple[str, str | None]:
     return _kind_of_number(problem.errno), None
 
 
+def check_folder(path: Path) -> None:
+    """Makes sure that a folder is there or can be made, as far as that shows without making it.
+
+    Raises:
+        StorageFailed: "folder-is-file".
+    """
+    there = next((each for each in (path, *path.absolute().parents) if each.exists()), path)
+    if there.exists() and not there.is_dir():
+        raise StorageFailed("folder-is-file", path=str(there))
+
+
 def _kind_of_number(number: int | None) -> str:
     if number in _FULL:
         return "disk-full"
@@ -101,6 +112,8 @@ def _kind_of_number(number: int | None) -> str:
         return "folder-read-only"
     if number in _NOT_ALLOWED:
         return "folder-not-allowed"
+    if number in _NO_FOLDER:
+        return "folder-is-file"
     if number in _GONE:
         return "folder-gone"
     return "disk-failed"

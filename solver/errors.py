@@ -8,9 +8,26 @@ the sources and checks that every kind raised has its words, and that every word
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from .error_texts import TEXTS
+
+# next steps by kind that fit where they are shown, instead of those for Blender's window
+_next_steps: dict[str, str] = {}
+
+
+@contextmanager
+def next_steps(instead: Mapping[str, str]) -> Iterator[None]:
+    """Lets failures of this process tell other next steps, by kind, while a command runs (`error_texts`)."""
+    before = dict(_next_steps)
+    _next_steps.update(instead)
+    try:
+        yield
+    finally:
+        _next_steps.clear()
+        _next_steps.update(before)
 
 
 class SinewError(Exception):
@@ -31,7 +48,9 @@ class SinewError(Exception):
 
     def _say(self, when: str) -> None:
         words = {**self.details, "time": when}
-        self.sentence, self.next_step = (text.format(**words) for text in TEXTS[self.kind])
+        sentence, next_step = TEXTS[self.kind]
+        self.sentence = sentence.format(**words)
+        self.next_step = _next_steps.get(self.kind, next_step).format(**words)
 
     def on_timeline(self, first: int, fps: float) -> None:
         """Says the frame as well, where the sentence says at what time something happened.

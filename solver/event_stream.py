@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import io
 import json
 import math
 import os
@@ -43,6 +44,13 @@ class EventStream:
             ctypes.CDLL(None).fflush(None)
         os.dup2(self._file, 1)
         os.close(self._file)
+
+
+def print_any_text() -> None:
+    """Lets terminals that know few letters get escapes instead of those that they lack, and names that are no text."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def plain(value: Any) -> Any:

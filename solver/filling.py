@@ -15,6 +15,7 @@ from .tetrahedralize.pieces_apart import pieces_too_many
 from .tetrahedralize.tet_mesh import LostPart, TetMesh
 
 VOLUME_ERROR = 0.1  # relative change of volume that is worth a warning
+MANY_TIMES = 2.0  # volume of the tets over that of the body, from which on they are thicker than it
 OUTSIDE = 0.25  # how far a mesh may reach out of tets that were brought, as part of their size
 TINY = 0.1  # how small it may be, as part of their size
 FEW = 3  # so many lost parts are named
@@ -38,7 +39,9 @@ def filling(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
     is_closed = has_inside(surface.vertices, surface.triangles)
     if not is_closed:
         found.append(SinewError("mesh-open", name=body.name))
-    elif report.volume_ratio > 0.0 and abs(report.volume_ratio - 1.0) > VOLUME_ERROR:
+    if report.volume_ratio > MANY_TIMES:
+        found.append(SinewError("volume-multiplied", name=body.name, times=f"{report.volume_ratio:.3g}"))
+    elif is_closed and report.volume_ratio > 0.0 and abs(report.volume_ratio - 1.0) > VOLUME_ERROR:
         found.append(SinewError("volume-changed", name=body.name, percent=round(100.0 * report.volume_ratio)))
     return found
 
@@ -51,18 +54,22 @@ def _lost(body: Body, mesh: TetMesh) -> Iterator[SinewError]:
     if thin:
         needed = min(part.tet_size_needed for part in thin)
         numbers = {"size": f"{needed:.2g}", "times": f"{report.tet_size / needed:.2g}"}
-        if len(thin) == 1:
+        if _count(thin) == 1:
             yield SinewError("part-lost", name=body.name, part=thin[0].name, **numbers)
         else:
-            yield SinewError("parts-lost", name=body.name, count=len(thin), parts=_named(thin), **numbers)
-    if len(flat) == 1:
+            yield SinewError("parts-lost", name=body.name, count=_count(thin), parts=_named(thin), **numbers)
+    if _count(flat) == 1:
         yield SinewError("part-without-inside", name=body.name, part=flat[0].name)
     elif flat:
-        yield SinewError("parts-without-inside", name=body.name, count=len(flat), parts=_named(flat))
+        yield SinewError("parts-without-inside", name=body.name, count=_count(flat), parts=_named(flat))
+
+
+def _count(parts: list[LostPart]) -> int:
+    return sum(part.count for part in parts)
 
 
 def _named(parts: list[LostPart]) -> str:
-    more = len(parts) - FEW
+    more = _count(parts) - _count(parts[:FEW])
     return ", ".join(part.name for part in parts[:FEW]) + (f", {more} more" if more > 0 else "")
 
 

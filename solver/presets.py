@@ -14,11 +14,13 @@ that a crack takes per area, the toughness is K = √(E G).
 
 from __future__ import annotations
 
+import difflib
 import math
 
 import numpy as np
 
 from .arrays import Floats
+from .errors import BadInput
 from .late_dataclass import dataclass
 from .scene import Fracture, Heat, Material, Plasticity
 
@@ -227,3 +229,22 @@ _TABLE = (
 
 PRESETS: dict[str, Preset] = {preset.key: preset for preset in _TABLE}
 DEFAULT = "RUBBER"
+
+
+def preset_of(name: str) -> Preset:
+    """Returns the preset of a key or label, however it is written.
+
+    Raises:
+        BadInput: "no-such-preset"; names those that are called nearly so, or all.
+    """
+    wanted = _plain_name(name)
+    for preset in PRESETS.values():
+        if wanted in (_plain_name(preset.key), _plain_name(preset.label)):
+            return preset
+    near = difflib.get_close_matches(wanted, [_plain_name(key) for key in PRESETS], 3, 0.6)
+    keys = [key.lower() for key in PRESETS if not near or _plain_name(key) in near]
+    raise BadInput("no-such-preset", name=name, advice=f"Choose {'one of ' if len(keys) > 1 else ''}{', '.join(keys)}")
+
+
+def _plain_name(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -350,7 +350,9 @@ class Scene:
         tree = {"format": FORMAT, "scene": to_tree(self, "", arrays)}
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / ARRAYS_FILE, npz_bytes(arrays))
-        write_whole(folder / SCENE_FILE, json.dumps(tree, indent=1, ensure_ascii=False).encode())
+        # a name that is no text, such as that of a file, is written in JSON's own escapes
+        text = json.dumps(tree, indent=1, ensure_ascii=False)
+        write_whole(folder / SCENE_FILE, text.encode(errors="backslashreplace"))
 
     @staticmethod
     def load(folder: Path) -> Scene:

@@ -23,13 +23,13 @@ from .cache import CacheHead, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .checks import check_scene
 from .core_nodes import core_arrays
-from .errors import Cancelled, SinewError, SolveFailed
+from .errors import Cancelled, SinewError, SolveFailed, StorageFailed
 from .finish.kept import breakable
 from .jit import set_thread_count
 from .play_repair import repair_play
 from .present_topology import with_topology
 from .resume import ResumePoint, begun, find
-from .scene import Scene, Settings
+from .scene import SCENE_FILE, Scene, Settings
 from .simulation import Simulation
 from .stored_mesh import to_arrays
 from .track_shapes import track_shapes
@@ -73,6 +73,7 @@ def simulate(
         Cancelled: `should_stop` said so; what is baked stays.
     """
     started = clock.perf_counter()
+    _check_scene_is_there(folder)  # before a lock is made where no cache is
     with CacheWriter(folder) as writer:
         scene = _with(Scene.load(folder / SCENE_FOLDER), frame_end=frame_end, threads=threads, strict=strict)
         with _told_in_frames(scene.settings):
@@ -104,6 +105,13 @@ def simulate(
                     raise problem
                 _finish(folder, scene, on_event, should_stop)
                 on_event(_done(folder, scene, started))
+
+
+def _check_scene_is_there(folder: Path) -> None:
+    """Raises StorageFailed where a folder has no scene."""
+    path = folder / SCENE_FOLDER
+    if not (path / SCENE_FILE).is_file():
+        raise StorageFailed("scene-unreadable", path=str(path), problem="there is none")
 
 
 @contextlib.contextmanager

@@ -14,8 +14,10 @@ from shapes import sphere
 from sinew.solver.advance import advance_frame
 from sinew.solver.build import build
 from sinew.solver.errors import BadInput, SolveFailed
+from sinew.solver.filling import filling
 from sinew.solver.geometry.surface import Surface
 from sinew.solver.scene import Body, Collider, Meshing, Scene, Settings
+from sinew.solver.tetrahedralize import tetrahedralize
 from test_parts import box, horseshoe, together
 from test_pins import pinned
 
@@ -248,6 +250,26 @@ def test_lost_parts_are_told_in_one_sentence(tmp_path):
     assert [warning.kind for warning in lost] == ["parts-lost"]
     assert lost[0].text.startswith('5 parts of "Body" are thinner than its tets and got none: Piece ')
     assert "2 more" in lost[0].text and float(lost[0].details["size"]) < 0.08
+
+
+def test_all_lost_parts_are_counted(tmp_path):
+    hairs = [box([1.5, 0.1 * i, 0], [1.52, 0.1 * i + 0.02, 0.2 + 0.02 * i], n=2) for i in range(14)]
+    sheets = [(np.array([[3, i, 0], [3, i, 0.1], [3.1, i, 0]], float), np.array([[0, 1, 2]])) for i in range(3)]
+    surface = together(sphere(16), *hairs, *sheets)
+    body = Body("b", "Body", surface.vertices, surface.triangles, meshing=Meshing("smooth", tet_size=0.2))
+    mesh = tetrahedralize(surface, body.meshing, "Body")
+    told = {warning.kind: warning for warning in filling(body, surface, mesh)}
+    assert told["parts-lost"].details["count"] == 14 and "11 more" in told["parts-lost"].text
+    assert told["parts-without-inside"].details["count"] == 3
+
+
+def test_tets_that_are_thicker_than_the_body_are_told():
+    surface = Surface(*box([0, 0, 0], [1, 1, 0.002]))
+    body = Body("b", "Paper", surface.vertices, surface.triangles, meshing=Meshing("robust", divisions=8))
+    mesh = tetrahedralize(surface, body.meshing, "Paper")
+    assert mesh.report.volume_ratio > 2.0
+    (told,) = [warning for warning in filling(body, surface, mesh) if "volume" in warning.kind]
+    assert told.kind == "volume-multiplied" and f"{mesh.report.volume_ratio:.3g} times" in told.text
 
 
 def test_stored_meshes_are_taken_as_they_are(tmp_path):

@@ -85,6 +85,7 @@ def test_of_many_lost_pieces_the_largest_are_named():
     hairs = [box([1.5, 0.1 * i, 0], [1.52, 0.1 * i + 0.02, 0.2 + 0.02 * i], n=2) for i in range(14)]
     parts = lost(together(sphere(16), *hairs), 0.2)
     assert len(parts) == 10 and parts[-1].name == "5 smaller parts"
+    assert sum(part.count for part in parts) == 14
     assert parts[0].name.startswith("Piece 1 (48 faces near 1.51, 1.31") and 0.0 < parts[-1].tet_size_needed < 0.02
 
 

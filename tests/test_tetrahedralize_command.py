@@ -10,6 +10,7 @@ import pytest
 from shapes import sphere
 from sinew.solver.__main__ import main
 from sinew.solver.mesh_files.tets import read_tets
+from test_parts import box, together
 
 
 @pytest.fixture
@@ -75,3 +76,21 @@ def test_bad_input_is_one_sentence_one_json_line_and_exit_code_2(ball, monkeypat
     assert json.loads(captured.out)["kind"] == kind
     assert len(captured.err.strip().splitlines()) == 1
     assert not (ball.parent / "o.vtu").exists()
+
+
+def test_what_is_lost_is_warned_of_with_options_as_the_next_step(tmp_path, capfd):
+    """Of a plate with thin legs most gets no tets: a warning, beside the numbers."""
+    points, faces = box([0, 0, 0], [1, 1, 0.2])
+    legs = [box([0.3 * i, 0, 0.5], [0.3 * i + 0.01, 0.01, 3.0], n=2) for i in range(3)]
+    surface = together((points, faces), *legs)
+    lines = [f"v {x} {y} {z}" for x, y, z in surface.vertices] + [f"f {a} {b} {c}" for a, b, c in surface.triangles + 1]
+    (tmp_path / "table.obj").write_text("\n".join(lines))
+    command = ["tetrahedralize", str(tmp_path / "table.obj"), str(tmp_path / "o.vtu"), "--divisions", "15"]
+    assert main([*command, "--json"]) == 0
+    *warnings, report = (json.loads(line) for line in capfd.readouterr().out.splitlines())
+    kinds = [warning["kind"] for warning in warnings]
+    assert "parts-lost" in kinds and all(warning["event"] == "warning" for warning in warnings)
+    assert [warning["kind"] for warning in report["warnings"]] == kinds
+    assert all("--" in warning["next_step"] and "Robust under" not in warning["next_step"] for warning in warnings)
+    assert main(command) == 0
+    assert "warning: " in capfd.readouterr().out

@@ -93,7 +93,8 @@ class CacheHead:
     def save(self, folder: Path) -> None:
         """Writes the copy and then `cache.json`, each whole or not at all."""
         tree = tree_with_checksum({"format": FORMAT, **json.loads(json.dumps(dataclasses.asdict(self)))})
-        data = json.dumps(tree, indent=1, ensure_ascii=False).encode()
+        # a name that is no text, such as that of a file, is written in JSON's own escapes
+        data = json.dumps(tree, indent=1, ensure_ascii=False).encode(errors="backslashreplace")
         with named_errors(folder):
             (folder / HEAD_COPY).parent.mkdir(exist_ok=True)
             for name in (HEAD_COPY, HEAD_FILE):

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..cache import CacheReader
-from ..disk import copy_file, named_errors, write_file
+from ..disk import check_folder, copy_file, named_errors, write_file
+from ..error_texts.command_line import OPTIONS
 from ..errors import BadInput, SinewError
-from ..presets import DEFAULT, PRESETS, Preset
-from ..scene import Fracture, Meshing, Plasticity, Settings
+from ..presets import DEFAULT, PRESETS, Preset, preset_of
+from ..scene import MOST_FRAMES, Fracture, Meshing, Plasticity, Settings
 from ..stop_request import StopRequest
 from .simulate import say, warnings_in
 
@@ -49,18 +50,18 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--elastic", action="store_true", help="whatever the preset is chosen for")
     parser.add_argument("--threads", type=int, metavar="N", help="threads; never changes the result")
     parser.add_argument("--json", action="store_true", help="say what happens as JSON lines; the last is the report")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, next_steps=OPTIONS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Bakes, reports and returns the exit code."""
-    preset = PRESETS.get(options.preset.upper())
-    if preset is None:
-        raise BadInput("no-such-preset", name=options.preset, known=", ".join(PRESETS).lower())
+    preset = preset_of(options.preset)
     settings = _settings(options)
+    check_folder(options.out)
     stop = StopRequest()
     stop.listen_to_signals()
 
+    from ..checks import check_scene
     from ..drop import KEY, drop_report, drop_scene
     from ..simulate import simulate
 
@@ -71,6 +72,7 @@ def run(options: argparse.Namespace) -> int:
     scene = drop_scene(name, shape, material, meshing, options.height, settings, options.simulated_scale)
     body = replace(scene.bodies[0], plasticity=_plasticity(options, preset), fracture=_fracture(options, preset))
     scene = replace(scene, bodies=(body,))
+    check_scene(scene)  # before anything is written over
     cache = options.out / f"{name}.sinew"
     with named_errors(options.out):
         scene.save(cache / "scene")
@@ -118,6 +120,8 @@ def _settings(options: argparse.Namespace) -> Settings:
     for words, value in (("--seconds", options.seconds), ("--fps", options.fps)):
         if not (math.isfinite(value) and value > 0.0):
             raise BadInput("setting-out-of-range", setting=words, name="drop", value=value, range="above 0")
+    if options.seconds * options.fps > MOST_FRAMES - 1:
+        raise BadInput("too-long", seconds=options.seconds, fps=options.fps, most=MOST_FRAMES - 1)
     if options.height is not None and not (math.isfinite(options.height) and options.height >= 0.0):
         raise BadInput("setting-out-of-range", setting="--height", name="drop", value=options.height, range="0 or more")
     frames = max(1, round(options.seconds * options.fps))

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..error_texts.command_line import OPTIONS
 from ..errors import BadInput
 from ..hyperelastic.laws import EXTENDED, LAWS
 
@@ -49,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--tolerance", type=float, default=1.0e-6, metavar="R", help="relative residual (1e-6)")
     parser.add_argument("--iterations", type=int, default=300, metavar="N", help="Newton iterations at most (300)")
     parser.add_argument("--json", action="store_true", help="the report as one JSON line")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, next_steps=OPTIONS)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..cache import CacheLock, CacheReader
+from ..error_texts.command_line import FOLDERS
 from ..errors import Cancelled
 from ..stop_request import StopRequest
 from .simulate import say, say_results
@@ -20,7 +21,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("cache", type=Path, metavar="CACHE", help="a NAME.sinew folder with frames in it")
     parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
     parser.add_argument("--child", action="store_true", help="take commands on standard input; end when it closes")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, next_steps=FOLDERS)
 
 
 def run(options: argparse.Namespace) -> int:

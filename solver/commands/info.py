@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..cache import CacheReader
+from ..error_texts.command_line import FOLDERS
 from ..errors import StorageFailed
 from .simulate import say_results
 
@@ -20,7 +21,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("cache", type=Path, metavar="CACHE")
     parser.add_argument("--verify", action="store_true", help="compare every file with its checksum")
     parser.add_argument("--json", action="store_true", help="as one JSON line")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, next_steps=FOLDERS)
 
 
 def run(options: argparse.Namespace) -> int:

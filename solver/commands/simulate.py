@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..error_texts.command_line import FOLDERS
 from ..errors import Cancelled
 from ..event_stream import residual_words
 from ..loading import to_stay
@@ -30,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--strict", action="store_true", default=None, help="stop when a step does not converge")
     parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
     parser.add_argument("--child", action="store_true", help="take commands on standard input; end when it closes")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, next_steps=FOLDERS)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..error_texts.command_line import OPTIONS
+from ..errors import SinewError
+from ..filling import filling
 from ..mesh_files.surfaces import SURFACE_ENDINGS, read_surface
 from ..mesh_files.tets import TET_ENDINGS, WRITTEN_ENDINGS, check_output, read_tets, write_tets
-from ..scene import Meshing
+from ..scene import Body, Meshing
 from ..tetrahedralize import tetrahedralize
 from ..tetrahedralize.given import given_tets
 from ..tetrahedralize.tet_mesh import TetMesh
@@ -26,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
     size.add_argument("--divisions", type=int, default=16, metavar="N", help="tets along the longest side")
     size.add_argument("--tet-size", type=float, metavar="M", help="edge length of the lattice, in the file's unit")
     parser.add_argument("--json", action="store_true", help="the report as one JSON line")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, next_steps=OPTIONS)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,9 +40,18 @@ def run(options: argparse.Namespace) -> int:
     started = time.perf_counter()
     check_output(options.output)
     meshing = Meshing(method=options.method, tet_size=options.tet_size, divisions=options.divisions)
-    mesh, repairs = load(options.input, meshing)
+    filled = load(options.input, meshing)
+    mesh = filled.mesh
     write_tets(options.output, mesh)
-    found = {**describe(mesh), **repairs, "total_seconds": round(time.perf_counter() - started, 4)}
+    warnings = [{"kind": w.kind, "sentence": w.sentence, "next_step": w.next_step} for w in filled.warnings]
+    for warning in warnings:
+        options.emit({"event": "warning", **warning})
+    found = {
+        **describe(mesh),
+        **filled.repairs,
+        "warnings": warnings,
+        "total_seconds": round(time.perf_counter() - started, 4),
+    }
     if options.json:
         options.emit(found)
     else:
@@ -44,13 +59,32 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def load(path: Path, meshing: Meshing) -> tuple[TetMesh, dict[str, int]]:
-    """Returns the tets that a file brings, or those that fill its surface, and what was repaired."""
+@dataclass(frozen=True)
+class Filled:
+    """Tets, and what is to be said about them.
+
+    Attributes:
+        mesh: The tets.
+        repairs: How many were repaired, by what was done.
+        warnings: What the person should know.
+    """
+
+    mesh: TetMesh
+    repairs: dict[str, int]
+    warnings: Sequence[SinewError]
+
+
+def load(path: Path, meshing: Meshing) -> Filled:
+    """Returns the tets that a file brings, or those that fill its surface."""
+    name = path.stem
     if path.suffix.lower() not in TET_ENDINGS:
-        return tetrahedralize(read_surface(path), meshing, path.stem), {}
+        surface = read_surface(path)
+        mesh = tetrahedralize(surface, meshing, name)
+        body = Body("body", name, surface.vertices, surface.triangles, meshing=meshing)
+        return Filled(mesh, {}, filling(body, surface, mesh))
     found = read_tets(path)
-    mesh = given_tets(found.nodes, found.tets, None, path.stem)
-    return mesh, {"turned_tets": found.turned, "dropped_tets": found.dropped}
+    counts = {"turned_tets": found.turned, "dropped_tets": found.dropped, "doubled_tets": found.doubled}
+    return Filled(given_tets(found.nodes, found.tets, None, name), counts, found.notes(name))
 
 
 def describe(mesh: TetMesh) -> dict[str, Any]:
@@ -63,7 +97,7 @@ def describe(mesh: TetMesh) -> dict[str, Any]:
         "min_dihedral": report.min_dihedral,
         "max_dihedral": report.max_dihedral,
         "volume_ratio": report.volume_ratio,
-        "lost_parts": [{"name": part.name, "tet_size_needed": part.tet_size_needed} for part in report.lost_parts],
+        "lost_parts": [dataclasses.asdict(part) for part in report.lost_parts],
         "seconds": report.seconds,
         "tet_size": report.tet_size,
         "volume": report.volume,
@@ -77,4 +111,7 @@ def _say(found: dict[str, Any], path: Path) -> None:
     print(f"volume {found['volume']:.6g}, {100 * found['volume_ratio']:.2f} % of what the surface encloses")
     print(f"tets that join surfaces far apart along the mesh: {found['joined_tets']}")
     for part in found["lost_parts"]:
-        print(f"lost: {part['name']}; a tet size of {part['tet_size_needed']:.4g} or less keeps it")
+        keeps = f"; a tet size of {part['tet_size_needed']:.4g} or less keeps it" if part["tet_size_needed"] else ""
+        print(f"lost: {part['name']}{keeps}")
+    for warning in found["warnings"]:
+        print(f"warning: {warning['sentence']} {warning['next_step']}")

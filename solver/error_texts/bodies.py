@@ -66,6 +66,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The tets of "{name}" fill {percent} % of its volume.',
         "Choose a smaller tet size for a closer fit.",
     ),
+    "volume-multiplied": (
+        'The tets of "{name}" have {times} times its volume: it is thinner than they are.',
+        "Choose a smaller tet size, or give it thickness (Solidify); else it is as heavy and stiff as its tets.",
+    ),
     "gravity-in-shape-free": (
         'Nothing holds "{name}" at the first frame, so it falls in spite of Gravity Already in Shape.',
         "Pin it, or let it touch a collider at the first frame.",

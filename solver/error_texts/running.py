@@ -15,7 +15,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "track-missing": ('The animated input "{name}" cannot be read: {problem}.', "Bake it again."),
     "track-late": ('The animated input "{name}" was not written up to {time}.', "Bake it again."),
     # the command line
-    "no-such-preset": ('There is no preset "{name}".', "Choose one of {known}."),
+    "no-such-preset": ('There is no preset "{name}".', "{advice}."),
+    "too-long": (
+        "{seconds:g} s at {fps:g} frames per second are more than {most:,} frames.",
+        "Choose fewer --seconds or a lower --fps.",
+    ),
     # the child process
     "child-not-started": (
         "The solver could not be started: {code}.",
@@ -119,6 +123,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "The folder {path} cannot be made: {problem}.",
         "Choose another folder, or connect the drive that it is to be on.",
     ),
+    "folder-is-file": ("{path} is a file, or lies in one, where a folder is needed.", "Choose another folder."),
     "folder-gone": (
         "{path} is not there any more ({problem}); what was baked so far is as safe as its drive.",
         "Connect the drive again, then resume the bake.",

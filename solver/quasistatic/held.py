@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..arrays import Bools, Floats, Indices
 from ..errors import BadInput
 from ..geometry.connected import pieces
 from ..late_dataclass import dataclass
+from ..stored_arrays import in_short, read_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +83,12 @@ def check_pieces(tets: Indices, held: Held, number: Indices, name: str) -> None:
 
 def _arrays(path: Path) -> tuple[np.ndarray, Floats]:
     try:
-        with np.load(path) as found:
-            if not isinstance(found, np.lib.npyio.NpzFile) or not {"nodes", "positions"} <= set(found.files):
-                raise BadInput("pins-arrays", path=str(path))
-            nodes, positions = found["nodes"], found["positions"]
-    except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as problem:
+        found = read_arrays(path)
+    except (OSError, ValueError) as problem:
         raise BadInput("file-unreadable", path=str(path), problem=_reason(problem)) from problem
+    if not {"nodes", "positions"} <= set(found):
+        raise BadInput("pins-arrays", path=str(path))
+    nodes, positions = found["nodes"], found["positions"]
     fits = nodes.ndim == 1 and positions.shape == (len(nodes), 3)
     if not fits or not (np.issubdtype(nodes.dtype, np.integer) or not len(nodes)) or positions.dtype.kind not in "fiu":
         raise BadInput("pins-arrays", path=str(path))
@@ -100,4 +100,4 @@ def _reason(problem: Exception) -> str:
         return "there is no such file"
     if isinstance(problem, OSError) and problem.strerror:
         return problem.strerror.lower()
-    return "it is no .npz file"
+    return in_short(problem)

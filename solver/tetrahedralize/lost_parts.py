@@ -70,12 +70,15 @@ def find_lost_parts(
 
 
 def _the_largest(parts: list[LostPart]) -> tuple[LostPart, ...]:
-    """Returns so many parts that a person reads them; the last one stands for all that follow."""
+    """Returns so many parts that a person reads them; the last ones stand for all that follow, flat ones apart."""
     if len(parts) <= MOST_NAMED:
         return tuple(parts)
     rest = parts[MOST_NAMED - 1 :]
-    needed = [part.tet_size_needed for part in rest if part.tet_size_needed > 0.0]
-    return (*parts[: MOST_NAMED - 1], LostPart(f"{len(rest)} smaller parts", min(needed, default=0.0)))
+    thin = [part.tet_size_needed for part in rest if part.tet_size_needed > 0.0]
+    flat = len(rest) - len(thin)
+    groups = ((len(thin), min(thin, default=0.0)), (flat, 0.0))
+    told = (LostPart(f"{count} smaller parts", needed, count) for count, needed in groups if count)
+    return (*parts[: MOST_NAMED - 1], *told)
 
 
 def _lost_faces(surface: Surface, is_far: Bools, is_lost_piece: Bools, shell: Indices) -> npt.NDArray[np.int64]:

@@ -34,10 +34,12 @@ class LostPart:
         name: What it is called in the report: "Piece 3 (1,204 faces near 0.1, 0.2, 1.5)" for a connected piece of the
             mesh, "Part 3 …" for a thin part of one.
         tet_size_needed: Lattice edge that would keep it, but for its tips [m]; 0 where it has no thickness.
+        count: How many parts it stands for.
     """
 
     name: str
     tet_size_needed: float
+    count: int = 1
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What commands are given that they cannot use: one sentence, with a next step that the command line has."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sinew.solver.__main__ import main
+from sinew.solver.error_texts import TEXTS
+from sinew.solver.error_texts.command_line import FOLDERS, OPTIONS
+from sinew.solver.errors import BadInput
+from sinew.solver.event_stream import print_any_text
+from sinew.solver.presets import preset_of
+from sinew.solver.scene import Scene
+from sinew.solver.value_rules import is_key
+from test_command_line import write_cube
+from test_error_texts import fields, raised
+from test_scene import small_scene
+
+
+@pytest.fixture
+def mesh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_cube(tmp_path / "Cube.obj")
+    return tmp_path / "Cube.obj"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["drop", "Cube.obj", "--out", "Cube.obj"], 3, "Cube.obj is a file"),
+        (["drop", "Cube.obj", "--out", "Cube.obj/inside"], 3, "Cube.obj is a file"),
+        (["drop", "Cube.obj", "--out", "o", "--fps", "1e308"], 2, "lower --fps"),
+        (["drop", "Cube.obj", "--out", "o", "--fps", "200000"], 2, "Frame Rate"),
+        (["drop", "Cube.obj", "--out", "o", "--seconds", "1e308"], 2, "fewer --seconds"),
+        (["drop", "Cube.obj", "--out", "o", "--substeps", "0"], 2, "Change the option"),
+        (["drop", "Cube.obj", "--out", "o", "--substeps", "1000000"], 2, "from 1 to 100,000"),
+        (["drop", "Cube.obj", "--out", "o", "--simulated-scale", "nan"], 2, "Simulated Size"),
+        (["drop", "Cube.obj", "--out", "o", "--preset", "ruber"], 2, "Choose rubber."),
+        (["drop", "Cube.obj", "--out", "o", "--preset", "soap"], 2, "Choose one of jelly"),
+        (["simulate", "missing"], 3, "Check the path"),
+        (["simulate", "."], 3, "there is none"),
+        (["info", "missing"], 3, "sinew simulate"),
+        (["finish", "missing"], 3, "sinew simulate"),
+        (["tetrahedralize", "Cube.obj", "folder.vtu"], 2, "it is a folder"),
+        (["tetrahedralize", "Cube.obj", "a.vtu", "--tet-size", "50"], 2, "smaller --tet-size"),
+        (["tetrahedralize", "Cube.obj", "a.vtu", "--divisions", "100000"], 2, "fewer --divisions"),
+    ],
+)
+def test_one_sentence_with_a_next_step_of_the_command_line(
+    mesh: Path, words: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (mesh.parent / "folder.vtu").mkdir()
+    before = sorted(path.name for path in mesh.parent.rglob("*"))
+    assert main(words) == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line and "Press" not in line and "Choose Robust" not in line
+    assert sorted(path.name for path in mesh.parent.rglob("*")) == before
+
+
+def test_every_next_step_of_the_command_line_can_be_filled_in() -> None:
+    for table in (OPTIONS, FOLDERS):
+        assert set(table) <= set(TEXTS)
+        for kind, next_step in table.items():
+            wanted = set(re.findall(r"{(\w+)", next_step))
+            assert wanted <= fields(kind), kind
+            assert all(wanted <= details for _, of, details in raised() if of == kind and details is not None)
+            assert next_step[0].isupper() and next_step.endswith(".")
+
+
+def test_the_window_keeps_its_own_next_steps(mesh: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["tetrahedralize", "Cube.obj", "a.vtu", "--tet-size", "50"])
+    assert "--tet-size" in capsys.readouterr().err
+    assert "--" not in BadInput("tet-size-too-large", name="Cube", size="1", longest="2").text
+
+
+def test_presets_are_found_however_they_are_written() -> None:
+    for name in ("TEARING_RUBBER", "tearing-rubber", "Tearing Rubber", "rubber that tears"):
+        assert preset_of(name).key == "TEARING_RUBBER"
+    with pytest.raises(BadInput, match="Choose glass"):
+        preset_of("glas")
+
+
+def test_terminals_that_know_few_letters_get_escapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen, encoding="ascii"))
+    print_any_text()
+    print("90° of Würfel\udcff")
+    sys.stdout.flush()
+    assert screen.getvalue().splitlines() == [b"90\\xb0 of W\\xfcrfel\\udcff"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of files are text there")
+def test_a_name_that_is_no_text_is_kept(tmp_path: Path) -> None:
+    name = os.fsdecode(b"W\xfcrfel")
+    scene = small_scene()
+    named = Scene((scene.bodies[1].__class__("b", name, scene.bodies[0].vertices, scene.bodies[0].triangles),))
+    named.save(tmp_path)
+    assert Scene.load(tmp_path).bodies[0].name == name
+
+
+def test_keys_never_leave_their_folder() -> None:
+    assert is_key("Cube-1_b") and not any(map(is_key, ("", "..", "a/b", "a\\b", "a b", "ä", "a\0")))
+
+
+def test_pins_that_announce_more_than_they_hold(tmp_path: Path) -> None:
+    from sinew.solver.quasistatic.held import read_held
+
+    path = tmp_path / "pins.npz"
+    np.savez(path, nodes=np.arange(3), positions=np.zeros((3, 3)))
+    data = path.read_bytes()
+    for wrong in (data[:100], data.replace(b"(3, 3)", b"(3, 9)"), b"", b"PK\x03\x04"):
+        path.write_bytes(wrong)
+        with pytest.raises(BadInput) as caught:
+            read_held(path, np.arange(3, dtype=np.int32))
+        assert caught.value.kind == "file-unreadable" and "\n" not in caught.value.text
