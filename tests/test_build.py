@@ -264,7 +264,7 @@ def test_all_lost_parts_are_counted(tmp_path):
 
 
 def test_tets_that_are_thicker_than_the_body_are_told():
-    surface = Surface(*box([0, 0, 0], [1, 1, 0.002]))
+    surface = Surface(*box([0, 0, 0], [1, 1, 2.0e-5], n=2))
     body = Body("b", "Paper", surface.vertices, surface.triangles, meshing=Meshing("robust", divisions=8))
     mesh = tetrahedralize(surface, body.meshing, "Paper")
     assert mesh.report.volume_ratio > 2.0
