@@ -57,8 +57,8 @@ def named_errors(folder: Path) -> Iterator[None]:
     """Turns what the operating system says about `folder` into a failure with words.
 
     Raises:
-        StorageFailed: The disk is full or read-only, the folder is not allowed, a file or gone, a file is held by another
-            program, read-only or its path too long, or it failed otherwise.
+        StorageFailed: The disk is full or read-only, the folder is not allowed, a file or gone, a file is held by
+            another program, read-only or its path too long, or it failed otherwise.
     """
     try:
         yield
