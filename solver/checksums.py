@@ -93,4 +93,4 @@ def sha256(data: bytes | memoryview) -> str:
 
 
 def _of_tree(tree: Mapping[str, Any]) -> str:
-    return sha256(json.dumps(tree, sort_keys=True, ensure_ascii=False).encode())
+    return sha256(json.dumps(tree, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass"))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from sinew.solver.__main__ import main
+from sinew.solver.cache import CacheHead
 from sinew.solver.error_texts import TEXTS
 from sinew.solver.error_texts.command_line import FOLDERS, OPTIONS
 from sinew.solver.errors import BadInput
@@ -104,6 +105,8 @@ def test_a_name_that_is_no_text_is_kept(tmp_path: Path) -> None:
     named = Scene((scene.bodies[1].__class__("b", name, scene.bodies[0].vertices, scene.bodies[0].triangles),))
     named.save(tmp_path)
     assert Scene.load(tmp_path).bodies[0].name == name
+    CacheHead.of(named, "").save(tmp_path)
+    assert CacheHead.load(tmp_path).bodies[0].name == name
 
 
 def test_keys_never_leave_their_folder() -> None:
