@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import Floats
 from .cache import CacheReader
 from .geometry.surface import Surface, make_surface
 from .mesh_files.outside import outside_surface
@@ -16,6 +17,7 @@ from .mesh_files.tets import ReadTets
 from .scene import Body, Collider, Material, Meshing, Scene, Settings
 
 KEY = "body"
+FAR = 1000.0  # sizes from the origin, where float32 still tells apart what is a ten-thousandth of the size
 
 
 def drop_scene(
@@ -40,13 +42,25 @@ def drop_scene(
     surface = shape if isinstance(shape, Surface) else make_surface(*outside_surface(shape.nodes, shape.tets), name)
     low, high = surface.bounds
     lift = 0.5 * float((high - low).max()) if height is None else height
-    raised = np.array([0.0, 0.0, lift - low[2]])
+    raised = np.array([0.0, 0.0, lift - low[2]]) - origin_of(shape)
     body = Body(
         KEY, name, surface.vertices + raised, surface.triangles, material, meshing, simulated_scale=simulated_scale
     )
     if isinstance(shape, ReadTets):
         body = replace(body, meshing=Meshing("given"), tet_nodes=shape.nodes + raised, tets=shape.tets)
     return Scene((body,), (Collider("ground", "Ground"),), settings)
+
+
+def origin_of(shape: Surface | ReadTets) -> Floats:
+    """Returns where the origin of the results is in the file's coordinates [m], (3,).
+
+    It is the file's own, unless the shape is so far from it that the float32 of the results could not hold its form;
+    then it is below or above the shape.
+    """
+    points = shape.vertices[np.unique(shape.triangles)] if isinstance(shape, Surface) else shape.nodes
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle = 0.5 * (low + high) * [1.0, 1.0, 0.0]
+    return middle if np.linalg.norm(middle) > FAR * (high - low).max() else np.zeros(3)
 
 
 def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) -> dict[str, Any]:

@@ -12,14 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shapes import sphere
 from sinew.solver.__main__ import main
 from sinew.solver.cache import CacheHead
+from sinew.solver.drop import drop_scene, origin_of
 from sinew.solver.error_texts import TEXTS
 from sinew.solver.error_texts.command_line import FOLDERS, OPTIONS
 from sinew.solver.errors import BadInput
 from sinew.solver.event_stream import print_any_text
+from sinew.solver.geometry.surface import Surface
 from sinew.solver.presets import preset_of
-from sinew.solver.scene import Scene
+from sinew.solver.scene import Material, Meshing, Scene, Settings
 from sinew.solver.value_rules import is_key
 from test_command_line import write_cube
 from test_error_texts import fields, raised
@@ -124,3 +127,14 @@ def test_pins_that_announce_more_than_they_hold(tmp_path: Path) -> None:
         with pytest.raises(BadInput) as caught:
             read_held(path, np.arange(3, dtype=np.int32))
         assert caught.value.kind == "file-unreadable" and "\n" not in caught.value.text
+
+
+def test_what_is_dropped_far_away_keeps_its_shape() -> None:
+    """At 100,000 km float32 has steps of 8 m."""
+    vertices, triangles = sphere(8)
+    far = Surface(vertices + [1.0e8, -2.0e8, 3.0e8], triangles)
+    near = Surface(vertices, triangles)
+    scenes = [drop_scene("Ball", each, Material(), Meshing(), None, Settings()) for each in (far, near)]
+    shown, wanted = (scene.bodies[0].vertices.astype(np.float32) for scene in scenes)
+    assert origin_of(far) == pytest.approx([1.0e8, -2.0e8, 0.0]) and not origin_of(near).any()
+    assert shown == pytest.approx(wanted, abs=1.0e-6)

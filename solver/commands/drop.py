@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     stop.listen_to_signals()
 
     from ..checks import check_scene
-    from ..drop import KEY, drop_report, drop_scene
+    from ..drop import KEY, drop_report, drop_scene, origin_of
     from ..simulate import simulate
 
     name = options.mesh.stem
@@ -73,6 +73,9 @@ def run(options: argparse.Namespace) -> int:
     body = replace(scene.bodies[0], plasticity=_plasticity(options, preset), fracture=_fracture(options, preset))
     scene = replace(scene, bodies=(body,))
     check_scene(scene)  # before anything is written over
+    origin = origin_of(shape)
+    if origin.any():
+        notes = [*notes, SinewError("mesh-far", name=name, x=f"{origin[0]:.10g}", y=f"{origin[1]:.10g}")]
     cache = options.out / f"{name}.sinew"
     with named_errors(options.out):
         scene.save(cache / "scene")
@@ -92,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
     simulate(cache, hear, stop, on_stopped=stop.take, threads=options.threads)
     reader = CacheReader(cache)
     told = drop_report(reader, seconds, settings.substeps)
-    report = {"mesh": options.mesh.name, "preset": preset.key, **told, "warnings": warnings}
+    report = {"mesh": options.mesh.name, "preset": preset.key, "origin": origin.tolist(), **told, "warnings": warnings}
     with named_errors(options.out):
         copy_file(reader.play_path(KEY), options.out / f"{name}.pc2")
         write_file(options.out / "report.json", json.dumps(report, indent=1).encode())

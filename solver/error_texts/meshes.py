@@ -11,6 +11,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Check its unit, or scale it down.",
     ),
     "mesh-too-small": ('"{name}" is {size} m long; {limit} m is the least.', "Check its unit, or scale it up."),
+    "mesh-far": (
+        '"{name}" is too far from the origin for results in float32, which are therefore relative to {x}, {y}, 0.',
+        "Add these coordinates to the results where they are needed.",
+    ),
     "mesh-too-far": (
         '"{name}" is {size} m long and {distance} m from the origin, where its coordinates have too few digits.',
         "Move it nearer to the origin.",
