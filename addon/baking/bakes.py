@@ -198,7 +198,8 @@ def show_again() -> None:
 def _cut_what_was_left(scene: bpy.types.Scene, bake: Bake) -> None:
     """Goes on with the mesh of what broke where a cancelled bake had no time for it: a step took too long."""
     is_left = bake.driver.job.phase == "cancelled" and not bake.only_cuts
-    if is_left and body_reports.lacks_final_mesh(bake.folder):
+    has_frames = cache_look.look(bake.folder).last_frame is not None
+    if is_left and has_frames and body_reports.lacks_final_mesh(bake.folder):
         _start_cutting(scene, bake.folder)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tries the built zip in each of some Blenders: environments that hold nothing but bpy.
 
-python tests/installed/run.py ENVIRONMENT …        (make test-installed)
+python tests/installed/run.py ENVIRONMENT …        (make test-installed; SINEW_SEED for other operations)
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-LIMIT = 600
+LIMIT = 900
+# how often what an artist does is done in each Blender, in an order that the seed gives
+OPERATIONS, SEED = 120, int(os.environ.get("SINEW_SEED", "20"))
 
 
 def zip_for(python: Path) -> Path:
@@ -27,23 +29,28 @@ def zip_for(python: Path) -> Path:
     return found[-1]
 
 
+def _has_passed(command: list[str], folder: str, environment: dict[str, str]) -> bool:
+    """Runs a script and prints what it found, or how it failed."""
+    result = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL
+    )
+    lines = [line for line in result.stdout.splitlines() if line.startswith("{")]
+    has_passed = result.returncode == 0 and bool(lines)
+    failure = f"FAILED {' '.join(command)}\n{result.stdout[-2000:]}\n{result.stderr[-4000:]}"
+    print(lines[-1] if has_passed else failure, flush=True)
+    return has_passed
+
+
 def main() -> int:
-    """Runs check.py in every environment; returns 1 when one of them failed."""
+    """Runs check.py and undoing.py in every environment; returns 1 when one of them failed."""
     failed = False
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SINEW", "BLENDER"))}
     for environment in sys.argv[1:]:
         python = Path(environment).absolute() / "bin" / "python"
-        with tempfile.TemporaryDirectory(prefix="sinew-installed-") as folder:
-            command = [str(python), str(ROOT / "tests" / "installed" / "check.py"), str(zip_for(python)), folder]
-            result = subprocess.run(
-                command, cwd=folder, env=clean, capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL
-            )
-        lines = [line for line in result.stdout.splitlines() if line.startswith("{")]
-        if result.returncode or not lines:
-            failed = True
-            print(f"FAILED {environment}\n{result.stdout[-2000:]}\n{result.stderr[-4000:]}", flush=True)
-        else:
-            print(lines[-1], flush=True)
+        for script, more in (("check.py", []), ("undoing.py", [str(SEED), str(OPERATIONS)])):
+            with tempfile.TemporaryDirectory(prefix="sinew-installed-") as folder:
+                path = str(ROOT / "tests" / "installed" / script)
+                failed |= not _has_passed([str(python), path, str(zip_for(python)), folder, *more], folder, clean)
     return 1 if failed else 0
 
 

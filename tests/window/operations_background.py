@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Seeded operations in the bpy module: `python operations_background.py SEED COUNT`, with sinew in the path.
+"""Seeded operations in the bpy module: `python operations_background.py SEED COUNT`, with sinew or its zip.
 
 Without a window nothing beats, and operators of scripts push no steps: both is done here as a window does it.
 """
@@ -25,9 +25,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from operations import Session, Steps, operations
 
 
-def main(package: str = "sinew") -> None:
+def main(package: str, seed: int, count: int) -> None:
     """Does them, and prints one JSON line."""
-    seed, count = int(sys.argv[1]), int(sys.argv[2])
     bakes = importlib.import_module(f"{package}.addon.baking.bakes")
     bpy.ops.wm.read_homefile()
     bpy.context.preferences.edit.undo_steps = 32
@@ -44,7 +43,12 @@ def main(package: str = "sinew") -> None:
             if time.monotonic() >= end:
                 break
             time.sleep(0.01)
-    told = {"seed": seed, "operations": sum(session.done.values()), "refused": len(session.refused)}
+    told = {
+        "blender": bpy.app.version_string,
+        "seed": seed,
+        "operations": sum(session.done.values()),
+        "refused": len(session.refused),
+    }
     print(json.dumps({**told, "seen": session.seen}))
     shutil.rmtree(session.folder)
 
@@ -74,4 +78,4 @@ if __name__ == "__main__":
         import sinew
 
         sinew.register()
-    main()
+    main("sinew", int(sys.argv[1]), int(sys.argv[2]))
