@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIMIT = 900
 # how often what an artist does is done in each Blender, in an order that the seed gives
-OPERATIONS, SEED = 120, int(os.environ.get("SINEW_SEED", "20"))
+OPERATIONS, SEED = 100, int(os.environ.get("SINEW_SEED", "20"))
 
 
 def zip_for(python: Path) -> Path:

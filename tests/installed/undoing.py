@@ -30,3 +30,4 @@ bpy.ops.extensions.package_install_files(
 )
 assert ADDON in bpy.context.preferences.addons, "the add-on was not enabled"
 operations_background.main(ADDON, int(sys.argv[3]), int(sys.argv[4]))
+bpy.ops.preferences.addon_disable(module=ADDON)

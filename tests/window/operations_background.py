@@ -43,13 +43,8 @@ def main(package: str, seed: int, count: int) -> None:
             if time.monotonic() >= end:
                 break
             time.sleep(0.01)
-    told = {
-        "blender": bpy.app.version_string,
-        "seed": seed,
-        "operations": sum(session.done.values()),
-        "refused": len(session.refused),
-    }
-    print(json.dumps({**told, "seen": session.seen}))
+    told = {"blender": bpy.app.version_string, "seed": seed, "operations": sum(session.done.values())}
+    print(json.dumps({**told, "refused": len(session.refused), "seen": session.seen}))
     shutil.rmtree(session.folder)
 
 

@@ -3,6 +3,8 @@
 # mouse, cancelled with ESC. Pictures and result.json go to build/window. Needs root, Debian, and the scripts that
 # make a Blender out of Debian packages (../shared/tools/real_blender, or $REAL_BLENDER_TOOLS); skipped without.
 #   ONLY                   parts of drive.py to run, such as contact_bake (all)
+#   SINEW_SEED             which operations seeded_operations does (20)
+#   SINEW_OPERATIONS       and how many (300)
 #   SINEW_WINDOW_BLENDER   where that Blender lies or is made, 1.7 GB (/var/tmp/sinew-blender52)
 set -eu
 cd "$(dirname "$0")/../.."
@@ -27,7 +29,7 @@ fi
 
 .venv/bin/python scripts/build_zip.py --python cp314 --platform linux-x64
 zip=$(ls -t dist/sinew-*-debian-linux-x64.zip | head -1)
-inside() { "$tools/enter.sh" "$blender" -b "$PWD:/repo" -b "$tools:/tools" -e "SINEW_KERNEL_CACHE=/repo/$out/kernels" -e SECONDS_LIMIT=1200 ${ONLY:+-e "ONLY=$ONLY"} "$@"; }
+inside() { "$tools/enter.sh" "$blender" -b "$PWD:/repo" -b "$tools:/tools" -e "SINEW_KERNEL_CACHE=/repo/$out/kernels" -e SECONDS_LIMIT=2400 ${ONLY:+-e "ONLY=$ONLY"} ${SINEW_SEED:+-e "SINEW_SEED=$SINEW_SEED"} ${SINEW_OPERATIONS:+-e "SINEW_OPERATIONS=$SINEW_OPERATIONS"} "$@"; }
 
 rm -rf "$blender/root/.config/blender" "$blender/root/.cache/sinew"
 inside blender --command extension validate "/repo/$zip"
