@@ -52,6 +52,6 @@ TRIED: tuple[str, ...] = (
     "extension brought 8 of 12 back untwisted, without λ 11 of 12, the corotated law without λ 40 of 50, with weighted "
     "rotations, which stayed, 50 of 50. Laws with an energy everywhere (neo-Hookean with smooth functions of J, stable "
     "neo-Hookean, corotated with λ), whose energy had to fall at every step, stalled in 10 of 10 with a fifth to half "
-    "of the tets inside out: most likely as J is in the thousands, and its term falls fastest where the shortest axis is "
-    "pulled through zero.",
+    "of the tets inside out: most likely as J is in the thousands, and its term falls fastest where the shortest axis "
+    "is pulled through zero.",
 )
