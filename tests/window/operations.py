@@ -53,7 +53,11 @@ def operations(seed: int, count: int, session: Session) -> Steps:
     """Does so many operations, and looks at all of Blender's data after each."""
     chance = random.Random(seed)
     names = [name for name, weight in WEIGHTS.items() for _ in range(weight)]
-    yield from _guarded(session, add_body(session, chance))
+    # what falls on it breaks, and presses it
+    yield from _guarded(session, add_ground(session, chance))
+    yield from _guarded(session, add_body(session, chance, "breaking"))
+    yield from _guarded(session, simulate(session, chance))
+    yield from _guarded(session, finish(session, chance))
     for number in range(count):
         name = chance.choice(names)
         if not _bodies() and name not in ("undo", "redo", "reload"):
@@ -131,15 +135,13 @@ def _step(message: str) -> None:
 # ---- operations
 
 
-def add_body(session: Session, chance: random.Random) -> Steps:
+def add_body(session: Session, chance: random.Random, kind: str = "") -> Steps:
     """A cube of some kind of body; flesh with a bone."""
     yield 0.0
     if bpy.context.mode != "OBJECT" or len(bpy.context.scene.objects) > MOST_OBJECTS + 6:
         return
-    kind, place = (
-        chance.choice(KINDS),
-        [chance.uniform(-1.0, 1.0), chance.uniform(-1.0, 1.0), chance.uniform(0.25, 0.5)],
-    )
+    kind = kind or chance.choice(KINDS)
+    place = [chance.uniform(-1.0, 1.0), chance.uniform(-1.0, 1.0), chance.uniform(0.25, 0.5)]
     session.log(f"   {kind}")
     bpy.ops.mesh.primitive_cube_add("EXEC_DEFAULT", True, size=0.4, location=place)
     name = bpy.context.object.name
