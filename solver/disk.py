@@ -149,7 +149,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
     Raises:
         OSError: `path` is a folder, or a file that may not be written; its folder may not be; or the disk refused.
     """
-    target = path.resolve()
+    target = _behind_link(path)
     check_writable(target)
     part = target.with_name(target.name + PART)
     try:
@@ -169,13 +169,18 @@ def check_writable(path: Path) -> None:
     Raises:
         OSError: As `replaced_file`.
     """
-    target = path.resolve()
+    target = _behind_link(path)
     if target.exists():
         with patiently(lambda: open(target, "r+b"), target):
             pass  # a read-only file is not replaced, though its folder would allow that
     part = target.with_name(target.name + PART)
     part.touch()
     part.unlink()
+
+
+def _behind_link(path: Path) -> Path:
+    """Returns the file that a link leads to, and what is no link as it is: Wine cannot resolve long paths."""
+    return path.resolve() if path.is_symlink() else path
 
 
 def write_file(path: Path, data: bytes) -> None:
