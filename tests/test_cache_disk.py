@@ -235,5 +235,5 @@ def test_a_file_that_cannot_be_synced_leaves_none_open(tmp_path: Path, monkeypat
             writer.close()
     assert len(files) == 2
     for file in files:
-        with pytest.raises(OSError, match="Bad file descriptor"):
+        with pytest.raises(OSError):  # each system says it in other words
             os.fstat(file)
