@@ -2,7 +2,7 @@
 """Times that are judged by a ratio: beside a reference that takes turns with what is timed, in the same run.
 
 On a busy or slower machine both take longer. `REFERENCE_SECONDS` is what the reference takes where the bounds were set,
-with nothing else running (two cores, 400 runs, the fastest), so that a ratio reads as seconds of that machine.
+with nothing else running (two cores, the fastest of 4,000 runs), so that a ratio reads as seconds of that machine.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import TypeVar
 
 import numpy as np
 
-REFERENCE_SECONDS = 0.0130
+REFERENCE_SECONDS = 0.00077
 Result = TypeVar("Result")
-_NUMBERS = np.random.default_rng(0).random(200_000)
+REPEATS = 20  # of the reference after each work, at least
+_NUMBERS = np.random.default_rng(0).random(20_000)
 
 
 def reference() -> float:
-    """Sorts and adds up 200,000 numbers on one core; returns a number that depends on them."""
+    """Sorts and adds up 20,000 numbers on one core; returns a number that depends on them."""
     ordered = _NUMBERS.copy()
     ordered.sort()
     return float(np.cumsum(ordered) @ _NUMBERS)
@@ -37,20 +38,20 @@ class RelativeTime:
         """
         self._clock, self._referred = clock, reference
         self.work: list[float] = []
-        self.references = [self._reference()]
+        self.references = [self._reference() for _ in range(REPEATS)]
 
     def time(self, work: Callable[[], Result]) -> tuple[float, Result]:
         """Returns how long one run took, by the references before and after it [s], and what `work` returned."""
-        before, began = self.references[-1], self._clock()
+        before, began = self.references[-REPEATS:], self._clock()
         result = work()
         spent = self._clock() - began
-        # as long as a tenth of the work: it is to meet what the machine did meanwhile
+        # as long as a tenth of the work: it is to meet what the machine did meanwhile; and often, so that one is fast
         after = [self._reference()]
-        while sum(after) < min(0.1 * spent, 2.0):
+        while sum(after) < min(0.1 * spent, 2.0) or len(after) < REPEATS:
             after.append(self._reference())
         self.work.append(spent)
         self.references += after
-        return spent * REFERENCE_SECONDS / float(np.mean([before, *after])), result
+        return spent * REFERENCE_SECONDS / float(np.mean([*before, *after])), result
 
     def fastest(self) -> float:
         """Returns the fastest work over the fastest reference, in seconds [s]: for short work that was repeated."""
