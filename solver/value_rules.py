@@ -18,7 +18,7 @@ from .late_dataclass import dataclass
 LARGEST_COORDINATE = 1.0e12  # [m]: squares and cubes of it stay far from the end of float64
 LARGEST_NUMBER = 1.0e20  # of any setting, in its unit: products of some of them stay finite
 
-_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_KEY = re.compile(r"[A-Za-z0-9_-]{1,200}")  # file systems take names of 255 bytes
 
 
 @dataclass(frozen=True)

@@ -164,10 +164,15 @@ def _wrong(case: Case, ended: Ended, sound: Path, run: Run) -> list[str]:
             return _wrong_resumed(case, sound)
         case "verify":
             checked = [name for name in case.damaged if name.split("/")[1:2] and name.split("/")[1] in CHECKED]
-            # an archive that was written anew without a checksum is like one of an earlier Sinew: nothing to compare
-            known = [name for name in checked if _is_as_before(case, name, sound) or "array " in case.damaged[name]]
+            # what was written anew without a checksum is like a file of an earlier Sinew: nothing to compare
+            known = [name for name in checked if _is_as_before(case, name, sound) or _is_rewritten(case.damaged[name])]
             return [f"--verify did not find: {name}: {case.damaged[name]}" for name in set(checked) - set(known)]
     return []
+
+
+def _is_rewritten(how: str) -> bool:
+    """Whether damage left a sound file that has no checksum any more."""
+    return "array " in how or "'checksum'" in how
 
 
 def _is_as_before(case: Case, name: str, sound: Path) -> bool:
@@ -244,7 +249,7 @@ def _wrong_resumed(case: Case, sound: Path) -> list[str]:
     cache = _cache_of(case)
     wrong = _wrong_bake(cache) if not any("/frames/" in name or "/play/" in name for name in case.damaged) else []
     is_other = "--accept-changes" in case.words and any("/scene/" in name for name in case.damaged)
-    is_other |= any("array " in how for how in case.damaged.values())  # forged: sound, but of another bake
+    is_other |= any(map(_is_rewritten, case.damaged.values()))  # forged: sound, but of another bake
     if wrong or is_other:
         return wrong
     is_broken = case.kind == "broken"

@@ -12,7 +12,7 @@ import pytest
 
 from cache_writing import HEAD, attributes_of, bake, content, frame_of, start
 from cache_writing import calls as calls
-from sinew.solver.cache import CachedBody, CacheHead, CacheReader, CacheWriter, Frame, delete_cache
+from sinew.solver.cache import CachedBody, CacheHead, CacheReader, CacheWriter, Frame, delete_cache, layout
 from sinew.solver.cache.tally import Tally
 from sinew.solver.errors import BadInput, StorageFailed
 
@@ -268,3 +268,7 @@ def test_importing_it_loads_neither_numba_nor_scipy() -> None:
     code = "import sys; import sinew.solver.cache, sinew.solver.presets; print({'numba', 'scipy'} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out == "set()\n"
+
+
+def test_a_key_too_long_for_a_file_is_none() -> None:
+    assert layout.is_key("x" * 200) and not layout.is_key("x" * 201) and not layout.is_key("")
