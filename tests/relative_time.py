@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Times that are judged by a ratio: beside a reference that takes turns with what is timed, in the same run.
 
-On a busy or slower machine both take longer. `REFERENCE_SECONDS` is what the reference takes where the bounds were set,
-with nothing else running (two cores, the fastest of 4,000 runs), so that a ratio reads as seconds of that machine.
+On a busy or slower machine both take longer. `REFERENCE_SECONDS` is the fastest of 4,000 runs on two cores that other
+programs used as well: a ratio reads as seconds of about that machine. The bounds are older, from other machines.
 """
 
 from __future__ import annotations
