@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from pathlib import Path
 
 import numba
@@ -26,3 +27,19 @@ def processor() -> str:
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def is_busy(share: float = 0.1) -> bool:
+    """Whether other programs take more than a share of all cores, so that times say nothing (Linux only)."""
+    stat = Path("/proc/stat")
+    if not stat.is_file():
+        return False
+
+    def idle_and_all() -> np.ndarray:
+        numbers = [float(word) for word in stat.read_text(encoding="utf-8").split("\n")[0].split()[1:9]]
+        return np.array([numbers[3] + numbers[4], sum(numbers)])
+
+    before = idle_and_all()
+    time.sleep(1.0)
+    idle, total = idle_and_all() - before
+    return bool(idle < (1.0 - share) * total)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import creature_mesh
 import quasistatic_scenes as scenes
+from frame import machine
 from frame.result import Result
 from sinew.solver.mesh_files.surfaces import read_surface
 from sinew.solver.model import Model
@@ -66,7 +67,7 @@ def run(quick: bool) -> Result:
         return Result([Row("random scatter", "shared/testdata", "is not there")])
     gb = {size: triad(size, 2, 2 if quick else 7) for size in ([10] if quick else REFERENCE_TRIAD)}
     slower = max(1.0, min(REFERENCE_TRIAD[size] / found for size, found in gb.items()))
-    is_busy = not quick and scenes.others_are_busy()
+    is_busy = not quick and machine.is_busy()
     rows, values = [], {"slower than the reference machine": slower}
     for body in SMALL if quick else BODIES:
         model = body.make()
