@@ -20,15 +20,49 @@ from .boundary import Boundary
 from .contact.response import ContactStep
 from .contact.work import Work, work_of
 from .integrators.outside import Points
+from .late_dataclass import dataclass
 from .model import Model
 from .spin import inertia_of
 from .state import State
 
 LEAST = 1.0e-6  # energy over that of motion in a group from which it is taken
 STILL = 1.0e-9  # [m]: what is held and moves no farther in a step gets no work
+MUCH = 0.02  # energy out of nothing over what a group had, of motion and stored, from which a step has gone wrong
+HEIGHT = 1.0e-4  # in sizes of bodies: what lifts a group by less than that is no such energy
 
 
-def take_gain(
+@dataclass(frozen=True, eq=False)
+class Gain:
+    """Energy that groups of bodies which touch have at the end of a step out of nothing.
+
+    Attributes:
+        group: Of every node, (n,).
+        gained: By each group, below zero where it lost some [J], (k,).
+        borne: How what each group bears on moves [m/s], not a number where its motion as a whole is free, (k, 3).
+        least: Energy of each group that is next to nothing for it [J], (k,).
+    """
+
+    group: Indices
+    gained: Floats
+    borne: Floats
+    least: Floats
+
+    def take(self, model: Model, state: State) -> None:
+        """Takes it from the motion within each group, as far as there is any."""
+        if (self.gained > 0.0).any():
+            state.v = slowed(model.mass, state.x, state.v, self.group, self.gained, self.borne)
+
+    def stays(self, model: Model, state: State) -> bool:
+        """Returns whether a group has gained much more than the motion within it, from which it can be taken."""
+        for number in np.flatnonzero(self.gained > self.least):
+            own = self.group == number
+            apart = state.v[own] - _as_a_whole(model.mass[own], state.x[own], state.v[own], self.borne[number])
+            if self.gained[number] > self.least[number] + _energy(model.mass[own], apart):
+                return True
+        return False
+
+
+def gain_in_step(
     contacts: ContactStep,
     model: Model,
     gravity: Floats,
@@ -36,34 +70,39 @@ def take_gain(
     state: State,
     stored: tuple[Floats, Floats],
     bounds: Boundary,
-) -> None:
-    """Takes from the motion of bodies that touch what energy they have gained in a step.
+) -> Gain | None:
+    """Returns what energy bodies that touch have gained in a step; None where no bodies that may touch each other do.
 
     Args:
         contacts: Of the step, at its end.
         model: Of the step.
         gravity: g [m/s²], (3,).
-        before, state: At its begin and end; velocities of the latter are changed.
+        before, state: At its begin and end.
         stored: Elastic energy of every island at both, (k,) each [J].
         bounds: What held and pulled in it.
     """
     work = work_of(contacts)
     pushed = np.unique(work.island)
-    if not len(pushed):
-        return
     row, count, group = model.pattern.island_of_row, model.pattern.island_count, contacts.groups()
     gained = stored[1] - stored[0] + _gained(model, gravity, before, state)
     ways = work.told_motion + work.lets_out[:, None] * work.moved
     gained -= np.bincount(work.island, np.einsum("ki,ki->k", work.force, ways), count)
     gained -= _given(model, before.x, state.x, state.v, bounds.springs)
     gained = floats(np.bincount(group, gained, count))
-    gained[np.setdiff1d(np.arange(count, dtype=np.int64), group[pushed])] = 0.0
+    if contacts.skins and not len(pushed):
+        return None
+    if len(pushed):
+        gained[np.setdiff1d(np.arange(count, dtype=np.int64), group[pushed])] = 0.0
     borne = _borne(work, group, count) / contacts.dt
     if bounds.held is not None:
         borne[group[row[bounds.held]]] = 0.0
         gained[group[row[bounds.held & (np.abs(bounds.target - before.x).max(axis=1) > STILL)]]] = 0.0
-    if (gained > 0.0).any():
-        state.v = slowed(model.mass, state.x, state.v, group[row], gained, borne)
+    first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
+    own = MUCH * (0.5 * np.add.reduceat(model.mass * np.einsum("ni,ni->n", before.v, before.v), first) + stored[0])
+    weight = np.add.reduceat(model.mass * model.gravity_scale, first) * np.linalg.norm(gravity)
+    row_of_tet = row[model.tets[:, 0]]
+    own += weight * HEIGHT * np.cbrt(np.bincount(row_of_tet, model.volume, count))
+    return Gain(group[row], gained, borne, floats(np.bincount(group, own, count)))
 
 
 def slowed(mass: Floats, x: Floats, v: Floats, group: Indices, surplus: Floats, borne: Floats) -> Floats:
@@ -80,13 +119,22 @@ def slowed(mass: Floats, x: Floats, v: Floats, group: Indices, surplus: Floats, 
     for number in np.flatnonzero(surplus > 0.0):
         own = group == number
         m, speed = mass[own], v[own]
-        is_free = np.isnan(borne[number]).any()
-        whole = _motion_as_a_whole(m, x[own], speed) if is_free else np.broadcast_to(borne[number], speed.shape)
+        whole = _as_a_whole(m, x[own], speed, borne[number])
         apart = speed - whole
-        has = 0.5 * float(m @ np.einsum("ni,ni->n", apart, apart))
+        has = _energy(m, apart)
         if surplus[number] > LEAST * has:
             out[own] = whole + np.sqrt(max(0.0, 1.0 - surplus[number] / has)) * apart if has > 0.0 else whole
     return out
+
+
+def _energy(mass: Floats, v: Floats) -> float:
+    """Returns ½ Σ m v² [J]."""
+    return 0.5 * float(mass @ np.einsum("ni,ni->n", v, v))
+
+
+def _as_a_whole(mass: Floats, x: Floats, v: Floats, borne: Floats) -> Floats:
+    """Returns the motion of a group as seen from which it loses energy [m/s], (n, 3): see `Gain`."""
+    return _motion_as_a_whole(mass, x, v) if np.isnan(borne).any() else np.broadcast_to(borne, v.shape)
 
 
 def _motion_as_a_whole(mass: Floats, x: Floats, v: Floats) -> Floats:

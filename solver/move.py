@@ -2,8 +2,13 @@
 """Moves the bodies on in one step: the solves that find where they end.
 
 A solve sees the turns and the planes of contacts as straight lines. Where bodies hit each other so hard that they go
-half their way through each other in a step, that is not what happens, and contacts do not become content. Such a step
-is taken back, and taken again in two halves, these again if need be.
+half their way through each other in a step, or turn far in it while they touch something, that is not what happens:
+contacts do not become content, or energy comes from nothing. Such a step is taken back, and taken again in two halves,
+these again if need be. How far that goes is told by how the parts go alone: what is small turns in the time that it
+takes to move by its size, whatever the step.
+
+Where only colliders are touched, most steps need none of that. They are solved with the rotations of their start; those
+that go wrong so are taken again with rotations that follow, and the energy of the bodies weighed.
 """
 
 from __future__ import annotations
@@ -21,10 +26,11 @@ from .contact.pressed import loads
 from .contact.response import ContactStep
 from .contact.settling import MOST_WHEN_VIOLENT
 from .core_pull import at_hinges
-from .energy_gained import take_gain
+from .energy_gained import gain_in_step
 from .gravity import gravity_at
 from .integrators.bdf2 import LENGTH
 from .integrators.implicit_euler import step
+from .integrators.linearised import motion_energy
 from .integrators.outside import Outside, Pairs, Points
 from .integrators.report import StepReport
 from .model import Model
@@ -33,12 +39,15 @@ from .present_contacts import present_contacts
 from .quasistatic.progress import Progress
 from .rigid_core import rigid_again
 from .simulation import Simulation
-from .spin import turn_pieces
+from .spin import turn_energy, turn_pieces, with_turns
 from .state import State
 from .topology import TETS
 from .vertex_warp import is_any_warped
 
-MOST_HALVINGS = 3  # of a step, so at most eight parts
+MOST_HALVINGS = 3  # of a step whose contacts between bodies are not content
+FINEST = 14  # halvings of a step where what is stiff turns far, or energy comes from nothing
+LIKELY = 0.1  # energy of a turn that a body might make over that of its motion, from which rotations follow at once
+TURNED = 1.0e-3  # energy of a turn along straight lines over that of motion, from which rotations have to follow
 
 if TYPE_CHECKING:
     from .integrators.flesh import DynamicFlesh
@@ -54,6 +63,7 @@ def move(
     on_progress: OnProgress,
     ahead: PoseAhead | None,
     halvings: int = 0,
+    follows: bool = False,
 ) -> tuple[StepReport, Bools | None]:
     """Moves bodies from one time to another [s]; inputs are those of its end.
 
@@ -64,6 +74,7 @@ def move(
         on_progress: Called before every solve of flesh.
         ahead: Where flesh that follows a pose goes; None: it stays where it is.
         halvings: How often the step has been halved.
+        follows: Whether rotations follow within the step also where nothing but colliders is touched.
 
     Returns:
         How it went, and which nodes were held, (n,), None: none.
@@ -76,32 +87,78 @@ def move(
     bounds = boundary(simulation, model, begin, end, ahead)
     contacts = present_contacts(simulation, model, bounds.held, gravity, begin, end)
     stepping = built.flesh.stepping if built.flesh else None
-    solves = _Solves(model, gravity, bounds, contacts, stepping)
-    report = solves.step(simulation, dt, on_progress)
     # among pieces something always goes astray, and they part with energy that cracks let go
     in_pieces = model.pattern.island_count > (built.whole or built).model.pattern.island_count
-    may_halve = stepping is None and not in_pieces and halvings < MOST_HALVINGS
-    if contacts and may_halve and contacts.is_astray(before.v, floats(state.v)):
+    moving = _moving(model, before.v, gravity, dt)
+    follows = follows or (
+        contacts is not None and len(contacts.touching) > 0 and _may_turn(model, motion_energy(model, before.v), dt)
+    )
+    solves = _Solves(model, gravity, bounds, contacts, stepping, follows)
+    may_repeat = contacts is not None and stepping is None and not in_pieces
+    report = solves.step(simulation, dt, on_progress, halvings < FINEST)
+
+    def again(*parts: tuple[float, float, int]) -> tuple[StepReport, Bools | None]:
+        """Takes the step back, and again in parts: when each begins and ends, and how often it has been halved."""
         state.x, state.v, state.time, state.fields = before.x, before.v, before.time, before.fields
-        middle = 0.5 * (begin + end)
-        one, _ = move(simulation, model, begin, middle, on_progress, ahead, halvings + 1)
-        other, held = move(simulation, model, middle, end, on_progress, ahead, halvings + 1)
-        return _together(report, one, other), held
-    if stepping or is_any_warped(model):
+        moved = [move(simulation, model, *part[:2], on_progress, ahead, part[2], True) for part in parts]
+        return _together(report, [one for one, _ in moved]), moved[-1][1]
+
+    if contacts and may_repeat and solves.may_follow and _went_wrong(contacts, model, before, state, moving, dt):
+        return again((begin, end, halvings))
+    most = MOST_HALVINGS if solves.has_skins else FINEST
+    is_astray = bool(contacts and may_repeat and not solves.may_follow) and (
+        (report.turns_far and halvings < FINEST)
+        or (halvings < most and contacts is not None and contacts.is_astray(before.v, floats(state.v)))
+    )
+    gain = None
+    if not is_astray and (stepping or is_any_warped(model)):
         turn_pieces(model, state, before.x, _not_turned(model, state, bounds.held), dt)
-    if contacts:
+    if contacts and not is_astray:
         contacts.remember(state)
         if report.stored and not in_pieces:
-            take_gain(contacts, model, gravity, before, state, report.stored, bounds)
+            gain = gain_in_step(contacts, model, gravity, before, state, report.stored, bounds)
+    stays = bool(gain and may_repeat and gain.stays(model, state))
+    if is_astray or (stays and halvings < FINEST and not solves.has_skins):
+        middle = 0.5 * (begin + end)
+        return again((begin, middle, halvings + 1), (middle, end, halvings + 1))
+    if contacts:
+        if gain:
+            gain.take(model, state)
         part_calmly(contacts, state)
         # substeps find out themselves which contacts push
-        is_settled = contacts.is_settled or solves.newmark is not None
+        is_settled = (contacts.is_settled or solves.newmark is not None) and (solves.has_skins or not stays)
         report = replace(report, settled=report.settled if is_settled else False, loads=loads(contacts))
     if contacts and model.cores:
         state.v = rigid_again(model, state.x, state.v)
     simulation.contacts = contacts
     bounds.remember(simulation, model, dt)
     return report, bounds.held
+
+
+def _moving(model: Model, v: Floats, gravity: Floats, dt: float) -> Floats:
+    """Returns what energy of motion islands have at v [m/s], (n, 3), or have after Δt = `dt` [s] in free fall [J]."""
+    return np.maximum(motion_energy(model, v), motion_energy(model, v + dt * model.gravity_scale[:, None] * gravity))
+
+
+def _may_turn(model: Model, moving: Floats, dt: float) -> bool:
+    """Whether an island would get as much energy by a turn along straight lines as it has of motion [J], (k,).
+
+    The turn is that of a body which is held at its surface while its middle goes on.
+    """
+    row = model.pattern.island_of_row
+    volume = np.bincount(row[model.tets[:, 0]], model.volume, len(moving))
+    mass = np.bincount(row, model.mass, len(moving))
+    angle = dt * np.sqrt(2.0 * moving / mass) / (0.5 * np.cbrt(volume))
+    return bool((turn_energy(model, np.minimum(angle, 1.0), dt) > LIKELY * moving).any())
+
+
+def _went_wrong(contacts: ContactStep, model: Model, before: State, state: State, moving: Floats, dt: float) -> bool:
+    """Whether a step of `dt` [s] with the rotations of its start has gone wrong, at contacts or by what turned."""
+    if contacts.is_astray(before.v, floats(state.v)):
+        return True
+    start: np.ndarray = np.asarray(model.pattern.island_start, np.int64)
+    _, angle = with_turns(start, model.mass, before.x, floats(state.x), np.ones(len(start) - 1, bool))
+    return bool((turn_energy(model, angle, dt) > TURNED * moving).any())
 
 
 def _not_turned(model: Model, state: State, held: Bools | None) -> Bools | None:
@@ -128,6 +185,7 @@ class _Solves:
         bounds: Boundary,
         contacts: ContactStep | None,
         stepping: DynamicFlesh | None,
+        follows: bool,
     ) -> None:
         self.model, self.gravity, self.bounds, self.contacts, self.stepping = model, gravity, bounds, contacts, stepping
         self.newmark = stepping.newmark if stepping else None
@@ -136,9 +194,15 @@ class _Solves:
         self.is_mixed = bool(
             stepping and self.newmark and self.has_skins and (stepping.euler or stepping.others(model))
         )
+        # rotations of what touches colliders alone follow where they have to
+        may_turn = stepping is None and contacts is not None and not is_any_warped(model)
+        self.follows = may_turn and (self.has_skins or follows)
+        self.may_follow = may_turn and not self.follows and not len(model.cores)
+        if contacts and self.follows and not self.has_skins:
+            contacts.meet_first()
         self.is_lively = self.newmark is not None and not self.is_mixed
 
-    def step(self, simulation: Simulation, dt: float, on_progress: OnProgress) -> StepReport:
+    def step(self, simulation: Simulation, dt: float, on_progress: OnProgress, may_be_shorter: bool) -> StepReport:
         """Moves the state on by `dt` [s]."""
         contacts, state = self.contacts, simulation.state
         return step(
@@ -146,8 +210,10 @@ class _Solves:
             simulation.scene.settings, respond=self.respond, max_solves=MOST_WHEN_VIOLENT, flesh=self.stepping,
             on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
             lively=(lambda: self.outside(True)) if self.is_mixed else None,
-            turns=(TETS in state.fields or self.has_skins) and not is_any_warped(self.model),
-            follow=contacts.follow if contacts and self.has_skins else None, kept=simulation.kept,
+            turns=(TETS in state.fields or self.has_skins or self.follows) and not is_any_warped(self.model),
+            follow=contacts.follow if contacts and (self.has_skins or self.follows) else None,
+            leads=self.follows and not self.has_skins and TETS not in state.fields, may_be_shorter=may_be_shorter,
+            kept=simulation.kept,
         )  # fmt: skip
 
     def outside(self, is_lively: bool) -> Outside:
@@ -169,16 +235,16 @@ class _Solves:
         return self.outside(self.is_lively) if wants_more else None
 
 
-def _together(lost: StepReport, one: StepReport, other: StepReport) -> StepReport:
-    """Returns how a step went that was taken back, and then taken in two parts."""
-    both = 0.5 * (one.loads + other.loads) if one.loads is not None and other.loads is not None else None
+def _together(lost: StepReport, parts: list[StepReport]) -> StepReport:
+    """Returns how a step went that was taken back, and then taken in parts."""
+    told = [part.loads for part in parts if part.loads is not None]
     return replace(
-        other,
-        iterations=lost.iterations + one.iterations + other.iterations,
-        residual=max(one.residual, other.residual),
-        converged=one.converged and other.converged,
-        settled=one.settled and other.settled,
-        solves=lost.solves + one.solves + other.solves,
-        inverted_tets=max(one.inverted_tets, other.inverted_tets),
-        loads=both,
+        parts[-1],
+        iterations=lost.iterations + sum(part.iterations for part in parts),
+        residual=max(part.residual for part in parts),
+        converged=all(part.converged for part in parts),
+        settled=all(part.settled for part in parts),
+        solves=lost.solves + sum(part.solves for part in parts),
+        inverted_tets=max(part.inverted_tets for part in parts),
+        loads=np.mean(told, axis=0) if len(told) == len(parts) else None,
     )

@@ -18,6 +18,7 @@ from typing import Any
 
 from .attributes.fields import warnings as attribute_warnings
 from .bake import Bake, OnEvent
+from .bake_warnings import warnings_of
 from .build import Built, build
 from .cache import CacheHead, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
@@ -104,6 +105,8 @@ def simulate(
                             traceback.print_exc()
                     raise problem
                 _finish(folder, scene, on_event, should_stop)
+                for warning in warnings_of(CacheReader(folder).report()[1:], scene.settings.substeps):
+                    on_event({"event": "warning", **_plainly(warning)})
                 on_event(_done(folder, scene, started))
 
 

@@ -78,6 +78,50 @@ def turned(
     return np.where(moves, x_after, x), np.where(moves, v_after, v)
 
 
+def with_turns(start: np.ndarray, mass: Floats, about: Floats, x: Floats, which: Bools) -> tuple[Floats, Floats]:
+    """Returns where straight ways lead if what they have of a turn is made as a rotation.
+
+    Args:
+        start: Where the pieces' nodes begin, (k + 1,).
+        mass: Of the nodes [kg], (n,).
+        about, x: Positions at both ends of the ways [m], (n, 3).
+        which: Which pieces turn, (k,); the others get to x.
+
+    Returns:
+        Positions [m], (n, 3), and the angles by which pieces have turned, zero of the others [rad], (k,).
+    """
+    if not which.any():
+        return x, np.zeros(len(which))
+    first, piece = start[:-1], np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
+    total = np.add.reduceat(mass, first)[:, None]
+    middle = (np.add.reduceat(mass[:, None] * x, first) / total)[piece]
+    arm = about - (np.add.reduceat(mass[:, None] * about, first) / total)[piece]
+    way = x - middle - arm
+    turn = _solve(inertia_of(mass, arm, first), np.add.reduceat(mass[:, None] * np.cross(arm, way), first))
+    angle = np.where(which, np.linalg.norm(turn, axis=1), 0.0)
+    turns = angle > LEAST
+    if not turns.any():
+        return x, angle
+    strain = way - np.cross(turn[piece], arm)
+    there = middle + np.einsum("nij,nj->ni", rotations(turn)[piece], arm + strain)
+    return np.where(turns[piece][:, None], there, x), angle
+
+
+def turn_energy(model: Model, angle: Floats, dt: float) -> Floats:
+    """Returns about what energy islands would get if they turned along straight ways [J], (k,).
+
+    What turns by θ along chords is stretched by θ²/2, and damped as if by that strain in one step.
+
+    Args:
+        model: The bodies.
+        angle: By which every island turns [rad], (k,).
+        dt: In which time [s].
+    """
+    row = model.pattern.island_of_row
+    stiffness = model.mu * model.volume * (1.0 + model.stiffness_damping / dt)
+    return np.bincount(row[model.tets[:, 0]], stiffness, len(angle)) * angle**4
+
+
 def spun(start: np.ndarray, mass: Floats, x: Floats, v: Floats, angular: Floats, dt: float) -> Floats:
     """Returns velocities [m/s], (n, 3), with pieces spun about their centres by angular momenta [kg m²/s], (k, 3).
 

@@ -54,7 +54,7 @@ LAYERS = [
     "warm_levels",
     "warm_step warm_flesh warm_touching",
     "warm_bake",
-    "resume_frame",
+    "resume_frame bake_warnings",
     "bake resume warm_up",
     "simulate drop",
     "commands",

@@ -15,7 +15,7 @@ from record_parts import forces_in
 from scenes import JELLY, Run, block, pose, rotation
 from sinew.solver import move
 from sinew.solver.elements.stored_energy import stored_energy
-from sinew.solver.energy_gained import slowed
+from sinew.solver.energy_gained import Gain, slowed
 from sinew.solver.integrators.linearised import warp
 from sinew.solver.integrators.workspace import workspace
 from sinew.solver.model import Model, Part, make_model
@@ -114,16 +114,15 @@ def falling(count: int = 2) -> Scene:
 
 def test_what_comes_out_of_nothing_is_taken(tmp_path, monkeypatch) -> None:
     """Boxes that touch each other are made faster in every step; nothing is left of that, and much without."""
-    take = move.take_gain
+    find = move.gain_in_step
 
     def grown(name: str, takes: bool) -> float:
-        def kick(contacts, model, gravity, before, state, stored, bounds) -> None:
+        def kick(contacts, model, gravity, before, state, stored, bounds) -> Gain | None:
             if (contacts.groups() == 0).all() and contacts.acted.any():
                 state.v = 1.05 * state.v
-            if takes:
-                take(contacts, model, gravity, before, state, stored, bounds)
+            return find(contacts, model, gravity, before, state, stored, bounds) if takes else None
 
-        monkeypatch.setattr(move, "take_gain", kick)
+        monkeypatch.setattr(move, "gain_in_step", kick)
         run = Run(tmp_path / name, falling())
         energies = [energy(run)] + [(run.advance(), energy(run))[1] for _ in range(30)]
         return float(np.diff(energies).max() / energies[0])

@@ -100,8 +100,14 @@ class ContactStep:
         # what rests does not fall on, so gravity would reach too much; it only keeps remembered contacts in reach
         coming = self._measure(drifted)[0]
         self.pushing.on = (coming > 0.0) | (self.known_force > 0.0)
+        self.coming = coming
+        self._keep_acting()
         if skins:
-            self.settling.begin(self.touching, self.pushing, self.known_force, coming)
+            self.meet_first()
+
+    def meet_first(self) -> None:
+        """Leaves of contacts guessed by velocity those on that bodies meet first."""
+        self.settling.begin(self.touching, self.pushing, self.known_force, self.coming)
         self._keep_acting()
 
     def act(self) -> tuple[Points, Pairs]:
@@ -162,9 +168,12 @@ class ContactStep:
 
     def is_astray(self, before: Floats, v: Floats) -> bool:
         """Returns whether what touches each other has gone wrong in a step, from velocities to v [m/s], (n, 3) each."""
-        if self.skins is None:
-            return False
-        return self.settling.is_astray(before, v, STIRS * float(self.pushing.size.min(initial=np.inf)) / self.dt)
+        return self.settling.is_astray(before, v, STIRS * self.tet_size / self.dt)
+
+    @property
+    def tet_size(self) -> float:
+        """Edge length of the smallest tets that touch anything [m]."""
+        return float(self.pushing.size.min(initial=np.inf))
 
     def done(self) -> Bools | None:
         """Returns which nodes stay as the last solve has left them, (n,): those of contacts that are content."""

@@ -54,6 +54,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "step had to end.",
         "If bodies tremble or sink in a little, use more Substeps per Frame, or a Thickness.",
     ),
+    # solver/bake_warnings.py
+    "most-steps-unsettled": (
+        "In {count} of {steps} steps with contact, points that touch were still changing, or energy came from nothing, "
+        "when the step had to end: what is seen there may be wrong.",
+        "Use more Substeps per Frame (--substeps), or a lower Stiffness for what is small and hard.",
+    ),
     # addon/reading/contact_notes.py
     "scales-differ": (
         '"{name}" and "{other}" touch, but their Simulated Sizes are not the same part of their true sizes: beside the '

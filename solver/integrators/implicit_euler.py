@@ -34,6 +34,7 @@ from .core_end import end_with_cores
 from .held_frames import ROTATION, TURNED, due, grow_older, held_rotations, warp_vertices
 from .linearised import Turning, join, warp
 from .matrix_free import left_out, take_in
+from .motion_share import share_of_motion
 from .outside import Outside
 from .pace import at_its_pace
 from .paired import with_pairs
@@ -66,6 +67,8 @@ def step(
     lively: Callable[[], Outside] | None = None,
     follow: Follow | None = None,
     turns: bool = False,
+    leads: bool = False,
+    may_be_shorter: bool = False,
     kept: KeptLevels | None = None,
 ) -> StepReport:
     """Moves `state` on by Δt = `dt` [s]; nothing else changes.
@@ -89,6 +92,8 @@ def step(
             each, and dᵀ A d of the way d between the two per island, (islands,). It may take v⁺ and x⁺ back on that
             way, and returns whether it did. Steps with flesh do not call it.
         turns: Whether rotations follow within the step, see `linearised.py`; only without flesh.
+        leads: Whether turns of solves are made as rotations then, and residuals measured by the motion.
+        may_be_shorter: Whether the step may be given up, for shorter ones, where what is stiff turns far in it.
         kept: What multigrid keeps from step to step; None: it is set up anew wherever it is needed.
 
     Raises:
@@ -98,7 +103,7 @@ def step(
 
     def take(start: Start) -> StepReport:
         if moved is None:
-            return _step(start, dt, settings, max_solves, turns, kept)
+            return _step(start, dt, settings, max_solves, turns, leads, may_be_shorter, kept)
         from .flesh_step import flesh_step
 
         return flesh_step(
@@ -116,14 +121,21 @@ def step(
 
 
 def _step(
-    start: Start, dt: float, settings: Settings, max_solves: int, turns: bool, kept: KeptLevels | None
+    start: Start,
+    dt: float,
+    settings: Settings,
+    max_solves: int,
+    turns: bool,
+    leads: bool,
+    may_be_shorter: bool,
+    kept: KeptLevels | None,
 ) -> StepReport:
     model, state, outside, respond, follow = start.model, start.state, start.outside, start.respond, start.follow
     started = clock.perf_counter()
     work = workspace(model.pattern)
     about = state if start.about is None else State(start.about, state.v, state.time, state.fields)
     was_due, held = due(model, about), held_rotations(model, about)
-    turning = Turning(model, state, about.x, dt, held, start.is_straight) if turns else None
+    turning = Turning(model, state, about.x, dt, held, start.is_straight, leads) if turns else None
     warp(model, about.x, held)
     stored = stored_energy(model, floats(about.x), work.warped) if turning else np.zeros(0)
     if start.about is not None:
@@ -134,24 +146,28 @@ def _step(
     assembled = clock.perf_counter()
 
     iterations, effort, solves = 0, 0.0, 0
+    turns_far = False
     last_v: Floats | None = None
     while True:
         before = last_v
         bending = np.empty(model.pattern.island_count) if follow and before is not None else None
-        x, last_v, change, solved = solve_step(model, state, outside, dt, settings, before, bending, kept)
+        x, last_v, change, solved = solve_step(model, state, outside, dt, settings, before, bending, kept, leads)
         if follow and before is not None and bending is not None and follow(before, last_v, x, bending):
             np.subtract(last_v, state.v, out=change)
         iterations, solves = iterations + solved.iterations, solves + 1
         effort += solved.work
         if turning:
+            straight = x
             x, v = turning.end(outside, x, last_v)
-            changed = respond(x, v, turning.is_wrong) if respond else None
+            last_v = turning.led(last_v)
+            turns_far = turning.turns_far
+            changed = respond(turning.straight(straight), v, turning.is_wrong) if respond else None
         else:
             v = last_v
             if model.cores:
                 x, v = end_with_cores(model, state, outside, x, v, dt)
             changed = respond(x, v) if respond else None
-        if changed is None or solves >= max_solves:
+        if changed is None or solves >= max_solves or (turns_far and may_be_shorter):
             break
         # what has not converged is not done, whatever its contacts say
         outside = changed if solved.converged else replace(changed, is_done=None)
@@ -178,6 +194,7 @@ def _step(
         milliseconds={name: 1e3 * seconds for name, seconds in stages.items()},
         stored=(stored, stored_energy(model, x, work.warped)) if turning else None,
         work=effort,
+        turns_far=turns_far,
     )
 
 
@@ -190,6 +207,7 @@ def solve_step(
     before: Floats | None,
     bending: Floats | None = None,
     kept: KeptLevels | None = None,
+    by_motion: bool = False,
 ) -> tuple[Floats, Floats, Floats, Solved]:
     """Solves the assembled system of a step with what acts from outside.
 
@@ -198,6 +216,7 @@ def solve_step(
         before: v⁺ of the solve before [m/s], (n, 3), to start from; None in the first one.
         bending: Gets dᵀ A d of the way d from there to v⁺ per island, (islands,); None: it is not wanted.
         kept: As for `step`.
+        by_motion: Whether the residual is measured by the motion alone, see `motion_share.py`.
 
     Returns:
         x⁺ [m], v⁺ and v⁺ − v [m/s], (n, 3) each, and how the solve went. The matrix is left as it was found.
@@ -237,10 +256,12 @@ def solve_step(
     sum_up(
         model.mass, v0, work.force, impulse, dt, sought, pattern.island_start, LEAST, b, least,
     )  # fmt: skip
+    share = share_of_motion(model, v0, floats(outside.gravity), dt, b) if by_motion else 1.0
     solved = solve_system(
         model, matrix, values, b, sought, v, x0, settings,
-        tolerance=settings.tolerance, least=least, likely=likely, balances=True, besides=besides, kept=kept,
+        tolerance=share * settings.tolerance, least=least, likely=likely, balances=True, besides=besides, kept=kept,
     )  # fmt: skip
+    solved = replace(solved, residual=solved.residual / share)
     if before is not None and bending is not None:
         bend(pattern.island_start, matrix.row_start, matrix.column, values, v - before, bending)
         if besides is not None:

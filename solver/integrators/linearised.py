@@ -9,6 +9,11 @@ bodies may touch, solved again until contacts are content, are linearised about 
 
 which is Newton's method but for the derivative of the rotations. Where these forces were too wrong it is solved again.
 
+A solve moves nodes along straight lines from where it was linearised. What it has of a turn as a whole is made as a
+rotation, and the next one is linearised about that; where solves become content, there is none left. Damping is that of
+the way from the start of the step, about its middle (Green's strain changes by sym(Fᵀ ΔF) with the F there, exactly).
+What is stiff and turns by more than `FAR` in a solve is taken in shorter steps at once.
+
 Forces that belong to the end of a step make a torque about its start, x: it would take a share θ² from what spins in
 every step. Bodies cannot turn themselves, so they get that angular momentum back as a spin.
 """
@@ -22,12 +27,14 @@ from ..elements.assembly import assemble
 from ..elements.corotational import warp_tets
 from ..elements.force_change import keep_forces, sum_changes
 from ..elements.linear_pull import add_linear_pull
-from ..elements.records import needs_records, write_records
+from ..elements.record import STRETCHED, WITH_DAMPING
+from ..elements.records import method_of, needs_records, write_records
 from ..elements.twist import sum_twists
 from ..elements.volume_pressure import add_pressure
 from ..linear.pattern import BlockPattern
+from ..method import LINEAR
 from ..model import Model
-from ..spin import spun, turned
+from ..spin import spun, turn_energy, turned, with_turns
 from ..state import State
 from ..vertex_warp import is_warped
 from .constant_rows import keep, recall
@@ -38,6 +45,7 @@ from .rows import add_to_diagonal
 from .workspace import records_of, workspace
 
 WRONG = 1.0e-3  # energy of wrong forces over that of a body, elastic and of motion, from which it is solved again
+FAR = 0.6  # [rad]: turn in a solve from which what is stiff is not where the linear system would have it
 STAYS = 3  # solves of a step before rotations follow: until then contacts find out which of them push
 
 
@@ -107,11 +115,14 @@ class Turning:
         dt: float,
         held: Floats | None = None,
         is_straight: Bools | None = None,
+        leads: bool = False,
     ) -> None:
         """Begins it at a state and Δt = `dt` [s]: tets are warped to `about` [m], (n, 3), see `warp`.
 
-        Islands that are straight, (k,), None for none, keep the end of their solve as it is.
+        Islands that are straight, (k,), None for none, keep the end of their solve as it is. `leads` is whether turns
+        of solves are made as rotations.
         """
+        self.leads = leads
         self.model, self.state, self.start, self.dt, self.held = model, state, floats(state.x), dt, held
         self.about = floats(about)
         self.has_core = np.zeros(model.pattern.island_count, bool)  # these are turned with it
@@ -128,8 +139,11 @@ class Turning:
         self.is_free = self.is_first & self.may_turn & ~bound & ~self.has_core
         start: np.ndarray = np.asarray(self.model.pattern.island_start, np.int64)
         self.x, turned_v = turned(start, self.model.mass, self.start, x, v, self.is_free, self.dt)
+        self.x, angle = with_turns(start, self.model.mass, self.about, self.x, self._find_led(outside))
+        self.turns_far = self._turns_far(angle)
         if self.model.cores:
             self.x, turned_v = end_with_cores(self.model, self.state, outside, self.x, turned_v, self.dt)
+        turned_v = self.led(turned_v)
         twist = np.empty((self.model.pattern.island_count, 3))
         self.is_wrong = self._warp_to_end(v, twist) & ~self.is_free & ~self.has_core
         is_held = np.zeros(len(v), bool) if outside.is_fixed is None else outside.is_fixed
@@ -138,6 +152,38 @@ class Turning:
         twist[_hinged(self.model)] = 0.0
         self.twist[self.is_sought] = twist[self.is_sought]
         return self.x, spun(start, self.model.mass, self.x, turned_v, -self.dt * self.twist, self.dt)
+
+    def straight(self, x: Floats) -> Floats:
+        """Returns where the last solve would lead along straight ways, from its end x [m], (n, 3), but for free flight.
+
+        That is where the system has contacts, and what they press with is told by it.
+        """
+        if not self.is_led.any():
+            return self.x
+        return np.where(self.is_led[self.model.pattern.island_of_row][:, None], x, self.x)
+
+    def led(self, v: Floats) -> Floats:
+        """Returns the velocities that lead to the end of the last solve [m/s], from those that it gave, (n, 3)."""
+        if not self.is_led.any():
+            return v
+        return np.where(self.is_led[self.model.pattern.island_of_row][:, None], (self.x - self.start) / self.dt, v)
+
+    def _find_led(self, outside: Outside) -> Bools:
+        """Returns the islands whose turn from where they are linearised is made as a rotation, (k,)."""
+        self.is_led = ~self.is_free & self.may_turn & ~self.has_core & self.leads
+        if outside.is_fixed is not None:
+            self.is_led[self.model.pattern.island_of_row[outside.is_fixed]] = False
+        for number, body in enumerate(self.model.bodies if self.model.methods else ()):
+            if method_of(self.model, number).name == LINEAR:  # turned, it would be strained
+                self.is_led[self.model.pattern.island_of_row[body.nodes]] = False
+        return self.is_led
+
+    def _turns_far(self, angle: Floats) -> bool:
+        """Whether what turned by angles [rad], (k,), did so too far for how stiff it is."""
+        if not angle.max(initial=0.0) > FAR:
+            return False
+        moving = motion_energy(self.model, self.state.v)
+        return bool(((angle > FAR) & (turn_energy(self.model, angle, self.dt) > moving)).any())
 
     def go_on(self, outside: Outside) -> None:
         """Linearises about the end of the last solve what is not done in the next one.
@@ -164,10 +210,17 @@ class Turning:
 
         Keeping those of the last solve would take no less time, and as much memory as all the rest of a step.
         """
+        warped, damping = workspace(self.model.pattern).warped, None
+        if self.leads and warped.shape[1] >= WITH_DAMPING:
+            # by the chord of a turn, Green's strain changes as about its middle: not at all
+            warp(self.model, 0.5 * (self.start + self.about), self.held)
+            damping = warped[:, STRETCHED:WITH_DAMPING].copy()
         warp(self.model, self.about, self.held)
+        if damping is not None:
+            warped[:, STRETCHED:WITH_DAMPING] = damping
         pull = (self.about - self.start) / self.dt
         if pull.any():
-            add_linear_pull(self.dt, pull, self.model.tets, workspace(self.model.pattern).warped)
+            add_linear_pull(self.dt, pull, self.model.tets, warped)
 
     def _warp_to_end(self, v: Floats, twist: Floats) -> Bools:
         """Warps tets to the end of a solve of v [m/s], (n, 3); returns whose linear forces were wrong, (k,).
@@ -181,8 +234,14 @@ class Turning:
         sum_twists(self.start, v, pattern.island_of_row, model.tets, warped, twist)
         warp(model, self.x, self.held)
         sum_changes(forces, pattern.island_of_row, model.tets, warped, wrong, stored)
-        moving = 0.5 * np.add.reduceat(model.mass * np.einsum("ni,ni->n", v, v), pattern.island_start[:-1])
+        moving = motion_energy(model, v)
         return wrong > WRONG * (stored + moving)
+
+
+def motion_energy(model: Model, v: Floats) -> Floats:
+    """Returns ½ Σ m v² of every island [J], (k,), for velocities v [m/s], (n, 3)."""
+    first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
+    return floats(0.5 * np.add.reduceat(model.mass * np.einsum("ni,ni->n", v, v), first))
 
 
 def _hinged(model: Model) -> list[int]:

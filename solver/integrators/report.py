@@ -29,6 +29,7 @@ class StepReport:
             follow.
         loads: Forces and torques on colliders, see `contact.pressed.loads`; None without contacts.
         work: What the solves took, in iterations of block Jacobi, roughly; 0 with flesh, which does not tell.
+        turns_far: Whether something stiff turned so far in the step that it has to be taken in shorter ones.
         splits_left: Overloaded tets that wait for the next step because of a limit, by key of the body.
     """
 
@@ -46,3 +47,4 @@ class StepReport:
     stored: tuple[Floats, Floats] | None = None
     loads: Floats | None = None
     work: float = 0.0
+    turns_far: bool = False
