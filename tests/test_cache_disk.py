@@ -188,11 +188,12 @@ def test_a_really_read_only_drive(small_disk: Path) -> None:
 
 def test_a_folder_that_never_was_has_not_gone(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    places = [tmp_path / "file" / "c", tmp_path / "file", *([Path("/proc/x")] if sys.platform == "linux" else [])]
-    for place in places:
+    kinds = {tmp_path / "file" / "c": "folder-is-file", tmp_path / "file": "folder-is-file"}
+    kinds |= {Path("/proc/x"): "folder-not-made"} if sys.platform == "linux" else {}
+    for place, kind in kinds.items():
         with pytest.raises(StorageFailed) as caught:
             CacheWriter(place)
-        assert caught.value.kind == "folder-not-made" and "again" not in caught.value.text, caught.value.text
+        assert caught.value.kind == kind and "again" not in caught.value.text, caught.value.text
         assert str(place) in caught.value.text and "Choose another folder" in caught.value.text
 
 
