@@ -30,7 +30,7 @@ from .energy_gained import gain_in_step
 from .gravity import gravity_at
 from .integrators.bdf2 import LENGTH
 from .integrators.implicit_euler import step
-from .integrators.linearised import motion_energy
+from .integrators.linearised import energy_stored, motion_energy
 from .integrators.outside import Outside, Pairs, Points
 from .integrators.report import StepReport
 from .model import Model
@@ -46,8 +46,8 @@ from .vertex_warp import is_any_warped
 
 MOST_HALVINGS = 3  # of a step whose contacts between bodies are not content
 FINEST = 14  # halvings of a step where what is stiff turns far, or energy comes from nothing
-LIKELY = 0.1  # energy of a turn that a body might make over that of its motion, from which rotations follow at once
 TURNED = 1.0e-3  # energy of a turn along straight lines over that of motion, from which rotations have to follow
+ROUGH = 0.01  # residual over what moves bodies from which a step is asked for energy out of nothing
 
 if TYPE_CHECKING:
     from .integrators.flesh import DynamicFlesh
@@ -90,9 +90,7 @@ def move(
     # among pieces something always goes astray, and they part with energy that cracks let go
     in_pieces = model.pattern.island_count > (built.whole or built).model.pattern.island_count
     moving = _moving(model, before.v, gravity, dt)
-    follows = follows or (
-        contacts is not None and len(contacts.touching) > 0 and _may_turn(model, motion_energy(model, before.v), dt)
-    )
+    follows = follows or (contacts is not None and len(contacts.touching) > 0 and _spins(model, before, moving, dt))
     solves = _Solves(model, gravity, bounds, contacts, stepping, follows)
     may_repeat = contacts is not None and stepping is None and not in_pieces
     report = solves.step(simulation, dt, on_progress, halvings < FINEST)
@@ -117,6 +115,11 @@ def move(
         contacts.remember(state)
         if report.stored and not in_pieces:
             gain = gain_in_step(contacts, model, gravity, before, state, report.stored, bounds)
+        elif may_repeat and solves.may_follow and report.motion_residual > ROUGH and not model.methods:
+            stored = energy_stored(model, before.x), energy_stored(model, state.x)
+            rough = gain_in_step(contacts, model, gravity, before, state, stored, bounds)
+            if rough and (rough.gained > rough.least).any():
+                return again((begin, end, halvings))
     stays = bool(gain and may_repeat and gain.stays(model, state))
     if is_astray or (stays and halvings < FINEST and not solves.has_skins):
         middle = 0.5 * (begin + end)
@@ -140,25 +143,29 @@ def _moving(model: Model, v: Floats, gravity: Floats, dt: float) -> Floats:
     return np.maximum(motion_energy(model, v), motion_energy(model, v + dt * model.gravity_scale[:, None] * gravity))
 
 
-def _may_turn(model: Model, moving: Floats, dt: float) -> bool:
-    """Whether an island would get as much energy by a turn along straight lines as it has of motion [J], (k,).
+def _spins(model: Model, before: State, moving: Floats, dt: float) -> bool:
+    """Whether an island that goes on as it turns now gets much energy by doing so along straight lines.
 
-    The turn is that of a body which is held at its surface while its middle goes on.
+    Args:
+        model, before: At the start of the step.
+        moving: Energy of motion of every island [J], (k,).
+        dt: Δt [s].
     """
-    row = model.pattern.island_of_row
-    volume = np.bincount(row[model.tets[:, 0]], model.volume, len(moving))
-    mass = np.bincount(row, model.mass, len(moving))
-    angle = dt * np.sqrt(2.0 * moving / mass) / (0.5 * np.cbrt(volume))
-    return bool((turn_energy(model, np.minimum(angle, 1.0), dt) > LIKELY * moving).any())
+    return bool((_energy_of_turn(model, before.x, before.x + dt * before.v, dt) > TURNED * moving).any())
+
+
+def _energy_of_turn(model: Model, x: Floats, end: Floats, dt: float) -> Floats:
+    """Returns what energy islands get by a turn from x to `end` [m], (n, 3) each, along straight lines [J], (k,)."""
+    start: np.ndarray = np.asarray(model.pattern.island_start, np.int64)
+    _, angle = with_turns(start, model.mass, x, floats(end), np.ones(len(start) - 1, bool))
+    return turn_energy(model, angle, dt)
 
 
 def _went_wrong(contacts: ContactStep, model: Model, before: State, state: State, moving: Floats, dt: float) -> bool:
     """Whether a step of `dt` [s] with the rotations of its start has gone wrong, at contacts or by what turned."""
     if contacts.is_astray(before.v, floats(state.v)):
         return True
-    start: np.ndarray = np.asarray(model.pattern.island_start, np.int64)
-    _, angle = with_turns(start, model.mass, before.x, floats(state.x), np.ones(len(start) - 1, bool))
-    return bool((turn_energy(model, angle, dt) > TURNED * moving).any())
+    return bool((_energy_of_turn(model, before.x, state.x, dt) > TURNED * moving).any())
 
 
 def _not_turned(model: Model, state: State, held: Bools | None) -> Bools | None:

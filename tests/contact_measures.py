@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from sinew.solver.arrays import Bools, Floats, Indices
+from sinew.solver.elements.volume_pressure import FLAT
 from sinew.solver.embedding import bind
 from sinew.solver.geometry.bvh import build_bvh
 from sinew.solver.geometry.closest import closest_points
@@ -69,15 +70,22 @@ def kinetic_energy(run, nodes: slice = slice(None)) -> float:
 
 
 def elastic_energy(model, x: Floats) -> float:
-    """Returns Σ V (μ ε:ε + ½ λ tr(ε)²) [J] with ε = sym(RᵀF) − I and the rotation R of F, at node positions x [m]."""
+    """Returns Σ V (μ ε:ε + ½ λ tr(ε)²) [J] with ε = sym(RᵀF) − I and the rotation R of F, at node positions x [m].
+
+    Where a tet has a pressure by volume, of modulus κ, that has ½ κ (J − 1)² in place of the ½ κ tr(ε)² in it.
+    """
     corners = x[model.tets]
     F = np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2) @ model.Dm_inverse
     U, s, Vt = np.linalg.svd(F)
     inverted = np.linalg.det(U) * np.linalg.det(Vt) < 0.0
     s[inverted, 2] *= -1.0
     strain = s - 1.0  # of sym(RᵀF) − I in its own axes, with R = U diag(1, 1, ±1) Vᵀ
-    density = model.mu * (strain**2).sum(axis=1) + 0.5 * model.lam * strain.sum(axis=1) ** 2
-    return float(model.volume @ density)
+    kappa = model.pressure_modulus if len(model.pressure_modulus) else np.zeros(len(strain))
+    density = model.mu * (strain**2).sum(axis=1) + 0.5 * (model.lam - kappa) * strain.sum(axis=1) ** 2
+    J, whole = np.linalg.det(F), 1.0 / (6.0 * np.linalg.det(model.Dm_inverse))
+    pressed = 0.5 * kappa * (J - 1.0) ** 2
+    crushed = 0.5 * kappa * (whole - model.volume) * np.minimum(J - FLAT, 0.0) ** 2
+    return float(model.volume @ (density + pressed) + crushed.sum())
 
 
 def energy(run) -> float:

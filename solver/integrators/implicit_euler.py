@@ -151,7 +151,9 @@ def _step(
     while True:
         before = last_v
         bending = np.empty(model.pattern.island_count) if follow and before is not None else None
-        x, last_v, change, solved = solve_step(model, state, outside, dt, settings, before, bending, kept, leads)
+        x, last_v, change, solved, motion_residual = solve_step(
+            model, state, outside, dt, settings, before, bending, kept, leads
+        )
         if follow and before is not None and bending is not None and follow(before, last_v, x, bending):
             np.subtract(last_v, state.v, out=change)
         iterations, solves = iterations + solved.iterations, solves + 1
@@ -195,6 +197,7 @@ def _step(
         stored=(stored, stored_energy(model, x, work.warped)) if turning else None,
         work=effort,
         turns_far=turns_far,
+        motion_residual=motion_residual,
     )
 
 
@@ -208,7 +211,7 @@ def solve_step(
     bending: Floats | None = None,
     kept: KeptLevels | None = None,
     by_motion: bool = False,
-) -> tuple[Floats, Floats, Floats, Solved]:
+) -> tuple[Floats, Floats, Floats, Solved, float]:
     """Solves the assembled system of a step with what acts from outside.
 
     Args:
@@ -219,7 +222,8 @@ def solve_step(
         by_motion: Whether the residual is measured by the motion alone, see `motion_share.py`.
 
     Returns:
-        x⁺ [m], v⁺ and v⁺ − v [m/s], (n, 3) each, and how the solve went. The matrix is left as it was found.
+        x⁺ [m], v⁺ and v⁺ − v [m/s], (n, 3) each, how the solve went, and its residual over what moves the bodies, where
+        contacts or springs push. The matrix is left as it was found.
 
     Raises:
         SolveFailed: Velocities are no longer numbers.
@@ -256,12 +260,15 @@ def solve_step(
     sum_up(
         model.mass, v0, work.force, impulse, dt, sought, pattern.island_start, LEAST, b, least,
     )  # fmt: skip
-    share = share_of_motion(model, v0, floats(outside.gravity), dt, b) if by_motion else 1.0
+    share = share_of_motion(model, v0, floats(outside.gravity), dt, b) if by_motion or len(points) else 1.0
+    tolerance = (share if by_motion else 1.0) * settings.tolerance
     solved = solve_system(
         model, matrix, values, b, sought, v, x0, settings,
-        tolerance=share * settings.tolerance, least=least, likely=likely, balances=True, besides=besides, kept=kept,
+        tolerance=tolerance, least=least, likely=likely, balances=True, besides=besides, kept=kept,
     )  # fmt: skip
-    solved = replace(solved, residual=solved.residual / share)
+    motion_residual = solved.residual / share
+    if by_motion:
+        solved = replace(solved, residual=motion_residual)
     if before is not None and bending is not None:
         bend(pattern.island_start, matrix.row_start, matrix.column, values, v - before, bending)
         if besides is not None:
@@ -271,4 +278,4 @@ def solve_step(
 
     if not move(x0, v, v0, dt, is_free, target, x, change):
         raise SolveFailed("solve-not-finite", time=state.time + dt)
-    return x, v, change, solved
+    return x, v, change, solved, motion_residual

@@ -29,6 +29,7 @@ from ..elements.force_change import keep_forces, sum_changes
 from ..elements.linear_pull import add_linear_pull
 from ..elements.record import STRETCHED, WITH_DAMPING
 from ..elements.records import method_of, needs_records, write_records
+from ..elements.stored_energy import stored_energy
 from ..elements.twist import sum_twists
 from ..elements.volume_pressure import add_pressure
 from ..linear.pattern import BlockPattern
@@ -242,6 +243,12 @@ def motion_energy(model: Model, v: Floats) -> Floats:
     """Returns ½ Σ m v² of every island [J], (k,), for velocities v [m/s], (n, 3)."""
     first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
     return floats(0.5 * np.add.reduceat(model.mass * np.einsum("ni,ni->n", v, v), first))
+
+
+def energy_stored(model: Model, x: Floats) -> Floats:
+    """Returns what every island stores at node positions x [m], (n, 3): [J], (k,); not for rotations that are held."""
+    warp(model, x)
+    return stored_energy(model, x, workspace(model.pattern).warped)
 
 
 def _hinged(model: Model) -> list[int]:

@@ -30,6 +30,7 @@ class StepReport:
         loads: Forces and torques on colliders, see `contact.pressed.loads`; None without contacts.
         work: What the solves took, in iterations of block Jacobi, roughly; 0 with flesh, which does not tell.
         turns_far: Whether something stiff turned so far in the step that it has to be taken in shorter ones.
+        motion_residual: The residual over what moves the bodies, see `motion_share.py`; 0 with flesh.
         splits_left: Overloaded tets that wait for the next step because of a limit, by key of the body.
     """
 
@@ -48,3 +49,4 @@ class StepReport:
     loads: Floats | None = None
     work: float = 0.0
     turns_far: bool = False
+    motion_residual: float = 0.0
