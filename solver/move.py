@@ -165,6 +165,8 @@ def _went_wrong(contacts: ContactStep, model: Model, before: State, state: State
     """Whether a step of `dt` [s] with the rotations of its start has gone wrong, at contacts or by what turned."""
     if contacts.is_astray(before.v, floats(state.v)):
         return True
+    # what was at rest is judged by the motion that it has got
+    moving = np.maximum(moving, motion_energy(model, state.v))
     return bool((_energy_of_turn(model, before.x, state.x, dt) > TURNED * moving).any())
 
 

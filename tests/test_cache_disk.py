@@ -208,7 +208,7 @@ def test_a_file_where_a_folder_belongs_is_named_before_anything_is_deleted(tmp_p
     with pytest.raises(StorageFailed) as failed:
         writer.start_over(HEAD)
     writer.close()
-    assert failed.value.kind == "folder-not-made" and str(tmp_path / "c" / name) in failed.value.text
+    assert failed.value.kind == "folder-is-file" and str(tmp_path / "c" / name) in failed.value.text
     assert content(tmp_path / "c") == before
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 import time as clock
 from pathlib import Path
 from typing import Any
@@ -127,11 +128,13 @@ def test_flesh_that_nothing_holds_is_refused_and_costs_no_bake(tmp_path: Path):
     simulate(tmp_path, nothing)
     before = baked(tmp_path)
     loose = dataclasses.replace(limb(), pinned=np.zeros(0, np.int32), pin_weights=np.zeros(0))
+    track = shutil.move(tmp_path / "scene" / "tracks" / "body.limb.targets", tmp_path / "targets")
     dataclasses.replace(scene, bodies=(loose,)).save(tmp_path / "scene")
     with pytest.raises(BadInput) as told:
         simulate(tmp_path, nothing)
     assert told.value.kind == "flesh-loose" and '"Limb"' in told.value.sentence
     scene.save(tmp_path / "scene")
+    shutil.move(track, tmp_path / "scene" / "tracks" / "body.limb.targets")
     assert baked(tmp_path) == before
 
 

@@ -56,6 +56,8 @@ def _make() -> Steps:
     cube.sinew.pin_group, cube.sinew.preset, cube.sinew.youngs_modulus = "Held", "JELLY", STIFFNESS
     bpy.context.scene.frame_end = FRAMES
     view()[1].spaces.active.region_3d.view_distance = 4.0
+    # bakes of files that were never saved before are offered above, which would move the menu
+    bpy.ops.sinew.put_off_lost_caches()
     open_alone("Advanced")
     yield 2.0
 
