@@ -11,7 +11,7 @@ from hands import Steps, bake, mouse, open_alone, picture, press, result, show_s
 FRAMES = 12
 STIFFNESS = 2.0e4
 NAMES = [item[0] for item in FORMULATIONS]
-LETTERS = "lwpqghi"  # that Blender underlines in the menu: Linear, Warped Vertices, Polar, QR, Green, Hybrid, Hierarchical
+LETTERS = "lwpqghi"  # which Blender underlines in the menu: Linear, Warped Vertices, Polar, QR, …
 
 
 def methods_bake() -> Steps:
