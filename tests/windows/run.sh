@@ -3,6 +3,7 @@
 # The zip for Windows on Windows' own Python, run by Wine: installed from the zip by Blender's module, baked and played
 # with, and the tests of what is different there, with the zip's wheels as they are packed. Needs Debian and the scripts
 # that make a Windows Python (../shared/tools/windows, or $WINDOWS_TOOLS); skipped without.
+#   SLOW                   with the tests that start many children, too (any value)
 #   ONLY                   test files instead of those below; without the installation
 #   SINEW_WINDOWS_PYTHON   where that Python lies or is made, 1.5 GB (/var/tmp/sinew-windows-5.0)
 set -eu
@@ -10,9 +11,12 @@ cd "$(dirname "$0")/../.."
 tools=$(realpath -m "${WINDOWS_TOOLS:-../shared/tools/windows}")
 windows=$(realpath -m "${SINEW_WINDOWS_PYTHON:-/var/tmp/sinew-windows-5.0}")
 out=$PWD/build/windows
-# steps of multigrid; caches, resume and kill; children; the command line; paths and disks; mesh files; Blender's module
-tests="multigrid multigrid_solve cache cache_disk child child_stopped child_windows warm_beside command_line
-    paths disk_windows windows_source mesh_files tet_file export round_trip"
+# steps of multigrid; caches; paths and disks; mesh files; Blender's module
+tests="multigrid multigrid_solve cache cache_disk child_windows paths disk_windows windows_source mesh_files tet_file
+    export round_trip"
+# kill and resume, children, the command line: a child takes long to start under Wine
+slow="child child_stopped warm_beside command_line"
+[ -z "${SLOW:-}" ] || tests="$tests $slow"
 
 skip() { echo "windows test skipped: $*"; exit 0; }
 [ -x "$tools/enter.sh" ] || skip "no $tools here"
