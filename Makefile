@@ -50,6 +50,8 @@ types: environment
 	@mkdir -p build/typecheck
 	@ln -sfn ../.. build/typecheck/sinew
 	$(RUN) -m mypy
+	$(RUN) -m mypy --config-file tests/mypy.ini tests/validate_*.py
+	$(RUN) -m mypy --config-file tests/mypy.ini -p speed -p papers
 
 zip: environment
 	$(RUN) scripts/build_zip.py $(ARGS)

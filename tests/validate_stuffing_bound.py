@@ -89,7 +89,7 @@ def extreme_angles(alpha_long, alpha_short, rounds):
 
 
 def test_no_case_is_worse_than_the_papers_bound(alphas=(ALPHA_LONG, ALPHA_SHORT), rounds=20):
-    extremes = extreme_angles(*alphas, rounds)
+    extremes = extreme_angles(alphas[0], alphas[1], rounds)
     print()
     for kind, (low, high) in sorted(extremes.items()):
         print(f"{kind[0]} inside, {kind[1]} on, {kind[2]} outside: {low:6.2f}° to {high:6.2f}°")

@@ -44,7 +44,8 @@ class Triad:
     def __call__(self) -> None:
         """Does it."""
         with threads(self.count):
-            _triad(*self.arrays, 0.5, self.times, self.count)
+            a, b, c = self.arrays
+            _triad(a, b, c, 0.5, self.times, self.count)
 
 
 def triad(megabytes: float, count: int, rounds: int = 5) -> float:
