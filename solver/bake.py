@@ -70,6 +70,7 @@ class Bake:
     Attributes:
         frame: The frame that the simulation is at. Every frame that was told of counts.
         topology: Number of the first sample with the present topology, 0 while all bodies are whole.
+        warnings: What was warned of when it was built and is not in the report yet: the next line has it.
         at_limit: Keys of the bodies of which a person knows that they are in as many pieces as they may.
         crushed: Keys of bodies with names of bones of which a person knows that they turn flesh inside out.
     """
@@ -79,6 +80,7 @@ class Bake:
     simulation: Simulation
     frame: int
     topology: int = 0
+    warnings: list[dict[str, str]] = dataclasses.field(default_factory=list)
     at_limit: set[str] = dataclasses.field(default_factory=set)
     crushed: set[tuple[str, str, str]] = dataclasses.field(default_factory=set)
 
@@ -201,6 +203,7 @@ class Bake:
         It may be called by another thread, while the simulation moves on: `state` has to stay as it is.
         """
         number, line = self.frame, plain({"frame": self.frame, **dataclasses.asdict(told)})
+        warned, self.warnings = {"warnings": self.warnings} if self.warnings else {}, []
         frame, samples, attributes = taken.complete()
         contacts = taken.contacts()
         self.topology = taken.number
@@ -210,7 +213,7 @@ class Bake:
         head = self.head
 
         def write() -> None:
-            self.writer.write_frame(frame, samples, line, taken.topologies, attributes, contacts)
+            self.writer.write_frame(frame, samples, line | warned, taken.topologies, attributes, contacts)
             if is_due:
                 self.writer.write_head(head)
                 self._write_resume(number, state)

@@ -77,3 +77,11 @@ def residual_words(event: Mapping[str, Any]) -> str:
 
 def _number(value: float | None) -> str:
     return "infinite" if value is None else f"{value:.1e}"
+
+
+def warnings_in(event: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Returns kind, sentence and next step of what an event warns of."""
+    told = [event] if event.get("event") == "warning" else []
+    if event.get("event") == "built":
+        told = [warning for body in event["bodies"] for warning in body["warnings"]]
+    return [{name: warning[name] for name in ("kind", "sentence", "next_step")} for warning in told]

@@ -12,7 +12,7 @@ import contextlib
 import dataclasses
 import time as clock
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .checks import check_scene
 from .core_nodes import core_arrays
 from .errors import Cancelled, SinewError, SolveFailed, StorageFailed
+from .event_stream import warnings_in
 from .finish.kept import breakable
 from .jit import set_thread_count
 from .play_repair import repair_play
@@ -176,8 +177,9 @@ def _make(
         for note in repair_play(CacheReader(writer.folder), simulation, point.frame):
             on_event({"event": "warning", **_plainly(note)})
         writer.go_on(head, point.frame, breakable(scene))
-        bake = Bake(writer, head, simulation, point.frame, point.topology)
-        on_event(_told(built, scene))
+        told = _told(built, scene)
+        bake = Bake(writer, head, simulation, point.frame, point.topology, _not_in(writer.folder, told))
+        on_event(told)
     else:
         simulation = Simulation(scene, tracks, built, built.initial)
         _check_flesh(simulation)
@@ -186,8 +188,9 @@ def _make(
             follows = built.bones.to_arrays(body.range.nodes) if built.bones else {}
             core = core_arrays(built.model.cores, body.range.tets)
             writer.write_model(asked.key, {**to_arrays(asked, body.mesh, body.binding), **follows, **core})
-        bake = Bake(writer, head, simulation, scene.settings.frame_start)
-        on_event(_told(built, scene))
+        told = _told(built, scene)
+        bake = Bake(writer, head, simulation, scene.settings.frame_start, warnings=warnings_in(told))
+        on_event(told)
         on_event(bake.write_start(on_event, should_stop))
     return bake
 
@@ -232,6 +235,12 @@ def _told(built: Built, scene: Scene) -> dict[str, Any]:
         for body, asked in zip(built.bodies, scene.bodies, strict=True)
     ]
     return {"event": "built", "bodies": bodies, "tets": built.model.tet_count}
+
+
+def _not_in(folder: Path, told: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Returns the warnings of the `built` event that the report has not: all others stand in lines that stay."""
+    known = CacheReader(folder).warnings()
+    return [warning for warning in warnings_in(told) if warning not in known]
 
 
 def _plainly(warning: SinewError) -> dict[str, Any]:

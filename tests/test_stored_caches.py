@@ -90,7 +90,9 @@ def test_what_is_no_head_at_all(cache: Path, text: str) -> None:
         "5", "[]", "null", '{"frame": "x"}', '{"frame": 2, "residual": "x"}', '{"frame": 2, "contacts": null}',
         '{"frame": 2, "contacts": -1}', '{"frame": 2, "bodies": []}', '{"frame": 2, "bodies": {"falls": 3}}',
         '{"frame": 2, "colliders": {"g": 5}}', '{"frame": 2, "inverted_tets": 1.5}', '{"frame": 2, "converged": "no"}',
-        "[" * 100_000,
+        '{"frame": 2, "warnings": {}}', '{"frame": 2, "warnings": ["soft"]}',
+        '{"frame": 2, "warnings": [{"kind": "collapses", "sentence": "It sags."}]}',
+        '{"frame": 2, "warnings": [{"kind": "collapses", "sentence": 5, "next_step": ""}]}', "[" * 100_000,
     ],
 )  # fmt: skip
 def test_wrong_lines_of_a_report_are_left_out(cache: Path, line: str) -> None:

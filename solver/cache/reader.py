@@ -136,6 +136,11 @@ class CacheReader:
         """Returns how the steps of all frames went."""
         return Tally.of(self.report())
 
+    def warnings(self) -> list[dict[str, str]]:
+        """Returns kind, sentence and next step of what the bake warned of when it was built, each once."""
+        told = (warning for line in self.report() for warning in line.get("warnings", ()))
+        return list({warning["sentence"]: warning for warning in told}.values())
+
     def integrity(self) -> list[str]:
         """Reads everything that counts and returns what is wrong with it; empty when nothing is."""
         return problems(self)

@@ -10,6 +10,7 @@ COUNTS = (
     "iterations", "not_converged", "unsettled", "solves", "contacts", "inverted_tets", "newton_iterations",
     "poses_not_converged",
 )  # fmt: skip
+WORDS = ("kind", "sentence", "next_step")  # of a warning
 NUMBERS = ("residual", "pose_residual", "milliseconds", "deepest_contact")  # null: not finite
 
 
@@ -27,6 +28,14 @@ def is_report_line(line: Any) -> bool:
         and all(isinstance(own, Mapping) and all(map(_is_number, own.values())) for own in bodies.values())
         and isinstance(colliders, Mapping)
         and all(isinstance(own, list) and all(map(_is_number, own)) for own in colliders.values())
+        and is_list_of_warnings(line.get("warnings", []))
+    )
+
+
+def is_list_of_warnings(value: Any) -> bool:
+    """Whether it is a list of warnings, each of which has its kind, sentence and next step."""
+    return isinstance(value, list) and all(
+        isinstance(each, Mapping) and all(isinstance(each.get(word), str) for word in WORDS) for each in value
     )
 
 

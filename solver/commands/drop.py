@@ -15,10 +15,11 @@ from ..cache import CacheReader
 from ..disk import check_folder, copy_file, named_errors, write_file
 from ..error_texts.command_line import OPTIONS
 from ..errors import BadInput, SinewError
+from ..event_stream import warnings_in
 from ..presets import DEFAULT, PRESETS, Preset, preset_of
 from ..scene import MOST_FRAMES, Fracture, Meshing, Plasticity, Settings
 from ..stop_request import StopRequest
-from .simulate import say, warnings_in
+from .simulate import say
 
 if TYPE_CHECKING:
     from ..geometry.surface import Surface

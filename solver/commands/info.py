@@ -10,7 +10,7 @@ from typing import Any
 from ..cache import CacheReader
 from ..error_texts.command_line import FOLDERS
 from ..errors import StorageFailed
-from .simulate import say_results
+from .simulate import say_results, say_warnings
 
 SHOWN_PROBLEMS = 20
 
@@ -61,6 +61,7 @@ def describe(reader: CacheReader) -> dict[str, Any]:
         "bytes": reader.size(),
         **reader.tally().as_event(),
         "results": reader.results(),
+        "warnings": reader.warnings(),
     }
 
 
@@ -73,6 +74,7 @@ def _say(found: dict[str, Any]) -> None:
     print(f"resumes from: {found['resume_frame']}   size: {found['bytes'] / 1e6:.1f} MB")
     print(f"steps or poses not converged: {found['not_converged']}   with contacts not settled: {found['unsettled']}")
     print(f"largest residual: {found['residual']:.2g}   most inverted tets: {found['inverted_tets']}")
+    say_warnings(found["warnings"])
     if "checked" in found:
         _say_verified(found)
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..error_texts.command_line import FOLDERS
 from ..errors import Cancelled
-from ..event_stream import residual_words
+from ..event_stream import residual_words, warnings_in
 from ..loading import to_stay
 from ..stop_request import StopRequest
 from ..warm_marks import marked
@@ -87,16 +87,13 @@ def say(event: Mapping[str, Any]) -> None:
             say_results(event["results"])
         case "done":
             print(f"{event['frames']} frames in {event['seconds']:.1f} s{_what_is_left(event)}", flush=True)
-    for warning in warnings_in(event):
+    say_warnings(warnings_in(event))
+
+
+def say_warnings(warnings: Iterable[Mapping[str, str]]) -> None:
+    """Prints sentences and next steps."""
+    for warning in warnings:
         print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)
-
-
-def warnings_in(event: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Returns kind, sentence and next step of what an event warns of."""
-    told = [event] if event.get("event") == "warning" else []
-    if event.get("event") == "built":
-        told = [warning for body in event["bodies"] for warning in body["warnings"]]
-    return [{name: warning[name] for name in ("kind", "sentence", "next_step")} for warning in told]
 
 
 def say_results(results: Sequence[Mapping[str, Any]]) -> None:
