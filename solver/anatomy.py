@@ -29,6 +29,8 @@ class Flesh:
         law: Of `FLESH_LAWS`; the body's `Material` has its moduli.
         scheme: "euler" (implicit) or "newmark" (modified, S07 6.3.3); dynamic flesh only.
         self_contact: Whether it does not go through itself; quasistatic flesh only.
+        keeps_volume: Whether dynamic flesh that nothing holds keeps its volume where it is too soft to stand
+            (`weight_pressure.py`); without, its law is that of S07 alone, and its weight presses it flat.
         stiffness_paint, volume_paint, density_paint: Factors on E, ν and ρ at the render vertices, (n,), or (0,) for
             1 everywhere. Inside, the factor of the nearest point of the surface holds.
         attachment_paint: The same vertices: only where it is above ½, bones hold the flesh below, (n,) or (0,).
@@ -38,6 +40,7 @@ class Flesh:
     law: Annotated[str, OneOf(FLESH_LAWS)] = "stable-neo-hookean"
     scheme: Annotated[str, OneOf(SCHEMES)] = "euler"
     self_contact: bool = True
+    keeps_volume: bool = False
     stiffness_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
     volume_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
     density_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))

@@ -48,7 +48,7 @@ from .tetrahedralize.given import given_tets
 from .tetrahedralize.refine import refine
 from .tetrahedralize.tet_mesh import TetMesh
 from .tracks import TrackReader
-from .weight_pressure import with_volume_kept
+from .weight_pressure import pressure_of_flesh, with_volume_kept
 
 OnStage = Callable[[str, str], None]
 
@@ -101,7 +101,7 @@ def build(
         if stored is not None:  # never found again by position
             bound.tet[:count], bound.weights[:count] = stored[body.key][1].tet, stored[body.key][1].weights
         binding = Binding(bound.tet[:count].copy(), bound.weights[:count].copy())
-        is_borne = bool(body.core or (body.flesh and (len(body.pinned) or scene.bones)))
+        is_borne = bool(body.core or (body.flesh and not scene.is_loose_flesh(body)))
         by_heat = heat_warnings(body, scene, tracks, mesh.report.tet_size)
         warnings = (*filling(body, surface, mesh), *weight_warnings(body, gravity, is_borne), *by_heat)
         bodies.append(BuiltBody(body.key, body.name, mesh, binding, model.bodies[number], warnings))
@@ -124,7 +124,7 @@ def build(
     points_together = ContactPoints.together(points)
     built = Built(model, tuple(bodies), tuple(pins), points_together, colliders, state, heat, plastic, fracture)
     around = (*colliders, *(still(collider, collider.vertices) for collider in deforming))
-    built = _with_flesh(built, scene, surfaces, around, tracks)
+    built = _with_flesh(built, scene, surfaces, around, tracks, gravity)
     reshaped = make_reshaped(scene, meshes, [body.binding for body in bodies], model, tracks)
     built = _with_warnings_of_bones(replace(built, reshaped=reshaped, deforming=deforming))
     built = replace(built, pulls=make_pulls(scene, model))
@@ -158,7 +158,12 @@ def _with_painted_flesh(scene: Scene, meshes: list[TetMesh], model: Model) -> Mo
 
 
 def _with_flesh(
-    built: Built, scene: Scene, surfaces: list[Surface], colliders: tuple[BuiltCollider, ...], tracks: TrackReader
+    built: Built,
+    scene: Scene,
+    surfaces: list[Surface],
+    colliders: tuple[BuiltCollider, ...],
+    tracks: TrackReader,
+    gravity: Floats,
 ) -> Built:
     """Returns what was built with the flesh of a scene, the colliders that it may touch, and its bones."""
     if not _is_led(scene):
@@ -172,7 +177,7 @@ def _with_flesh(
         for surface, body in zip(surfaces, built.bodies, strict=True)
     ]
     thick = [body.collision.thickness for body in scene.bodies]
-    flesh = make_flesh(scene, built.model)
+    flesh = make_flesh(scene, built.model, pressure_of_flesh(scene, built.model, gravity))
     flesh = with_contact(flesh, drawn, built.contact_points, colliders, scene.ignored_pairs, thick)
     meshes = [body.mesh for body in built.bodies]
     return replace(built, flesh=flesh, bones=make_bones(scene, meshes, built.model, tracks, built.pins))

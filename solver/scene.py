@@ -19,7 +19,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .anatomy import Bone, Flesh
+from .anatomy import DYNAMIC, Bone, Flesh
 from .arrays import Floats, Indices, digest
 from .collision import Collider as Collider
 from .collision import Collision
@@ -344,6 +344,12 @@ class Scene:
     bones: tuple[Bone, ...] = ()
     ignored_pairs: tuple[tuple[str, str], ...] = ()
 
+    def is_loose_flesh(self, body: Body) -> bool:
+        """Whether a body is flesh that moves and that neither bones nor pins hold: it falls and lies as others do."""
+        if body.flesh is None or body.flesh.motion != DYNAMIC or len(body.pinned) or len(body.attached):
+            return False
+        return not any(body.key in bone.bodies or not bone.bodies for bone in self.bones)
+
     def save(self, folder: Path) -> None:
         """Writes the scene into `folder`, complete or not at all."""
         arrays: dict[str, np.ndarray] = {}
@@ -389,5 +395,8 @@ class Scene:
         tree = to_tree(self, "", arrays)
         for name in ("threads", "strict", "frame_end"):
             del tree["settings"][name]
+        for body, own in zip(self.bodies, tree["bodies"], strict=True):
+            if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
+                del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
         named = [part for name in sorted(arrays) for part in (name, arrays[name])]
         return digest([json.dumps(tree, sort_keys=True), *named])

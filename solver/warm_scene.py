@@ -15,7 +15,7 @@ from .heat import plasticity_of
 from .method import DEFAULT, SAG, SWITCHES, as_read, not_for
 from .rigid_core_settings import Core
 from .scene import LAWS, Body, Collider, Fracture, Heat, HeatSource, Material, Meshing, Plasticity, Scene, Settings
-from .weight_pressure import has_weight_pressure
+from .weight_pressure import flesh_has_pressure, has_weight_pressure
 
 SPACING = 3.0  # between the small cubes, whose side is 1
 GAP = 0.05  # between two cubes of a body
@@ -47,9 +47,14 @@ def everything() -> Scene:
             ]
         )
     ]
-    bones = (Bone("m", "m", vertices, triangles), Bone("l", "l", vertices[:2], triangles[:0], stiffness=100.0))
+    held = tuple(body.key for body in flesh)
+    bones = (
+        Bone("m", "m", vertices, triangles, bodies=held),
+        Bone("l", "l", vertices[:2], triangles[:0], stiffness=100.0, bodies=held),
+    )
+    loose = Body("loose", "", vertices, triangles, material=SOFT, flesh=Flesh(DYNAMIC, keeps_volume=True))
     colliders = (Collider("p", "p", "plane"), Collider("m", "m", "mesh"))
-    return Scene((*bodies, breaking, soft, *flesh), colliders, heat_sources=(_source(True),), bones=bones)
+    return Scene((*bodies, breaking, soft, *flesh, loose), colliders, heat_sources=(_source(True),), bones=bones)
 
 
 def falling() -> Scene:
@@ -104,11 +109,20 @@ def small(scene: Scene) -> Scene:
             low = vertices[:, 0] < vertices[:, 0].mean()
             body = dataclasses.replace(body, core=Core(0.0, low.astype(np.float64)))
         body = _resisting(_as_flesh(_pinned(body, scene), kinds[kind]), kinds[kind])
-        bodies.append(dataclasses.replace(body, material=SOFT, gravity_in_shape=False) if kind[8] else body)
+        bodies.append(_soft(body) if kind[8] else body)
     colliders = [_collider(shape, len(bodies)) for shape in sorted({c.shape for c in scene.colliders})]
     sources = tuple(_source(is_mesh) for is_mesh in sorted({len(s.triangles) > 0 for s in scene.heat_sources}))
     bones = tuple(_bone(words, bodies) for words in sorted({_bone_words(bone) for bone in scene.bones}))
     return Scene(tuple(bodies), tuple(colliders), Settings(frame_end=3, substeps=2), sources, bones)
+
+
+def _soft(body: Body) -> Body:
+    """Returns the body so soft that it keeps its volume by a pressure; flesh does where nothing holds it."""
+    body = dataclasses.replace(body, material=dataclasses.replace(SOFT, poisson_ratio=body.material.poisson_ratio))
+    if body.flesh is None:
+        return dataclasses.replace(body, gravity_in_shape=False)
+    flesh = dataclasses.replace(body.flesh, keeps_volume=True)
+    return dataclasses.replace(body, flesh=flesh, pinned=body.pinned[:0], pin_weights=body.pin_weights[:0])
 
 
 def _kind(body: Body) -> tuple[str, int, str, bool, bool, str, str, bool]:
@@ -120,7 +134,8 @@ def _kind(body: Body) -> tuple[str, int, str, bool, bool, str, str, bool]:
 
 def _is_soft(body: Body, scene: Scene) -> bool:
     """Whether a body keeps its volume by a pressure; where gravity is animated, as the settings have it."""
-    return has_weight_pressure(body, np.asarray(scene.settings.gravity))
+    gravity = np.asarray(scene.settings.gravity)
+    return has_weight_pressure(body, gravity) or flesh_has_pressure(scene, body, gravity)
 
 
 def _method_words(body: Body) -> str:
@@ -196,13 +211,15 @@ def _bone(words: str, bodies: list[Body]) -> Bone:
     """Returns a bone of a kind that reaches into all bodies."""
     kind, how = words.split()
     long = SPACING * len(bodies)
+    held = tuple(body.key for body in bodies if body.flesh is not None and not body.flesh.keeps_volume)
     vertices, triangles = box(np.zeros(3), 1)
     vertices = vertices * [long, 0.3, 0.2] - [0.5, 0.5, -0.9]
     if kind == "line":
         vertices, triangles = np.array([[-0.5, 0.5, 1.0], [long, 0.5, 1.0]]), np.zeros((0, 3), np.int32)
     # one tet around a cube has its nodes farther away
     distance = 0.3 if any(body.meshing.method != "given" for body in bodies) else 1.2
-    return Bone(words.replace(" ", "-"), "warm-up", vertices, triangles, distance, None if how == "exact" else 100.0)
+    stiffness = None if how == "exact" else 100.0
+    return Bone(words.replace(" ", "-"), "warm-up", vertices, triangles, distance, stiffness, held)
 
 
 def _source(is_mesh: bool) -> HeatSource:

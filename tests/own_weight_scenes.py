@@ -66,10 +66,28 @@ def press_and_lift(folder: Path, body: Body, frames: int, pressed: float, lifted
     return watch(Run(folder, scene, **{f"body__{body.key}__targets": targets}), frames)
 
 
+def press_by_plate(folder: Path, body: Body, frames: int, left: float) -> Volumes:
+    """Returns what becomes of a body that a plate presses to a share of its height and leaves again."""
+    low, size = body.vertices[:, 2].min(), np.ptp(body.vertices[:, 2])
+    poses = np.tile(np.diag([1.0, -1.0, -1.0, 1.0]), (4, 1, 1))  # it looks down
+    poses[:, 2, 3] = [low + 1.02 * size, left * size, left * size, low + 2.0 * size]
+    scene = Scene((body,), (Collider("ground", "Ground"), Collider("plate", "Plate")), Settings(frame_end=1 + frames))
+    times = np.array([0.0, 0.2, 0.3, 0.7]) * frames / 48.0
+    return watch(Run(folder, scene, collider__plate__matrix=(times, poses)), frames)
+
+
+def fall_and_float(folder: Path, body: Body, frames: tuple[int, int]) -> tuple[Volumes, Volumes]:
+    """Returns what becomes of a body that falls and lies for so many frames, and without weight for so many more."""
+    scene = Scene((body,), (Collider("ground", "Ground"),), Settings(frame_end=1 + sum(frames)))
+    times = np.array([0.0, frames[0], frames[0] + 1]) / 24.0
+    run = Run(folder, scene, gravity=(times, np.outer([1.0, 1.0, 0.0], [0.0, 0.0, -9.81])))
+    return watch(run, frames[0]), watch(run, frames[1])
+
+
 def watch(run: Run, frames: int) -> Volumes:
     """Moves a scene of one body on by so many frames and returns what becomes of the volume."""
     model, state = run.built.model, run.simulation.state
-    whole, weighs = volume_of(run), 9.81 * model.mass
+    whole, weighs = float(model.volume.sum()), 9.81 * model.mass
     at_first, least = float(weighs @ model.X[:, 2]), 1.0
     for _ in range(frames):
         run.advance()

@@ -49,7 +49,7 @@ def test_settings_of_flesh_arrive(tmp_path: Path) -> None:
         written, _ = exported(scene, tmp_path / law)
         flesh = written.bodies[0].flesh
         assert flesh is not None and flesh.law in anatomy.FLESH_LAWS
-        assert (flesh.motion, flesh.self_contact) == ("quasistatic", False)
+        assert (flesh.motion, flesh.self_contact, flesh.keeps_volume) == ("quasistatic", False, False)
     assert {item[0].lower().replace("_", "-") for item in FLESH_LAWS} == set(anatomy.FLESH_LAWS)
     assert written.settings.pose_tolerance == pytest.approx(1.0e-5) and written.settings.pose_iterations == 33
     assert written.bodies[0].material.youngs_modulus == pytest.approx(own.youngs_modulus)
@@ -57,7 +57,7 @@ def test_settings_of_flesh_arrive(tmp_path: Path) -> None:
     for scheme in (item[0] for item in JIGGLE_SCHEMES):
         own.jiggle_scheme = scheme
         flesh = exported(scene, tmp_path / scheme)[0].bodies[0].flesh
-        assert flesh.motion == "dynamic" and flesh.scheme in anatomy.SCHEMES
+        assert flesh.motion == "dynamic" and flesh.scheme in anatomy.SCHEMES and flesh.keeps_volume
 
 
 PAINTS = {

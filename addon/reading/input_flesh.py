@@ -24,6 +24,7 @@ def flesh(own: bpy.types.PropertyGroup, paints: Paints) -> Flesh | None:
         law=own.flesh_law.lower().replace("_", "-"),
         scheme=own.jiggle_scheme.lower(),
         self_contact=own.self_contact,
+        keeps_volume=own.motion == "JIGGLE",
         stiffness_paint=paints.of("stiffness_group"),
         volume_paint=paints.of("volume_group"),
         density_paint=paints.of("density_group"),

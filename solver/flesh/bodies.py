@@ -9,7 +9,10 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 
+import numpy as np
+
 from ..anatomy import DYNAMIC, QUASISTATIC, Flesh
+from ..arrays import Floats, floats
 from ..hierarchical.numbers import level_numbers
 from ..hyperelastic.element import Hyperelastic, hyperelastic
 from ..hyperelastic.laws import EXTENDED
@@ -24,6 +27,7 @@ from ..quasistatic.contact import FleshContact
 from ..scene import Body, Scene
 from .pieces import Pieces
 
+NONE = np.zeros(0)
 # S07's constant stress brings bodies back from any tangle; a step of time needs an energy for every F
 EXTENSION = {QUASISTATIC: "constant", DYNAMIC: "smooth"}
 
@@ -101,16 +105,21 @@ class FleshBodies:
         )
 
 
-def make_flesh(scene: Scene, model: Model) -> FleshBodies | None:
+def make_flesh(scene: Scene, model: Model, pressure_modulus: Floats = NONE) -> FleshBodies | None:
     """Returns the bodies of a scene that are flesh, or None where none is.
 
     Args:
         scene: What is asked for.
         model: All its bodies, painted moduli included (`painted_moduli.py`).
+        pressure_modulus: Of what dynamic flesh has beside its law (`weight_pressure.py`) [Pa], (m,), or (0,).
     """
     if all(_asked(body) is None for body in scene.bodies) and not level_numbers(model):
         return None
-    return _bodies(model, _part(scene, model, QUASISTATIC), _part(scene, model, DYNAMIC))
+    moving = _part(scene, model, DYNAMIC)
+    if moving is not None and len(pressure_modulus):
+        kappa = floats(pressure_modulus[moving.part.tets])
+        moving = replace(moving, law=replace(moving.law, pressure_modulus=kappa)) if kappa.any() else moving
+    return _bodies(model, _part(scene, model, QUASISTATIC), moving)
 
 
 def _bodies(model: Model, quasistatic: FleshPart | None, dynamic: FleshPart | None) -> FleshBodies:

@@ -24,21 +24,38 @@ from ..arrays import Floats
 from ..geometry.chunks import run_parts
 from ..jit import kernel
 from ..model import Model
-from .edge_pass import PAIRS
-from .element import TetWork, gather
+from .element import UPPER, TetWork, gather
 from .node_averages import Averaged
 from .parts import parts_of
+from .tet_pass import TANGENT
+from .volume_pass import add_volume_tets
 
-UPPER = np.array(PAIRS, np.int64)
+NONE = np.zeros(0)
 FORCES = 9  # numbers before the blocks in a tet's record
 
 
-def damping_matrix(model: Model, x: Floats, values: Floats, work: TetWork, left: Averaged | None = None) -> None:
+def damping_matrix(
+    model: Model,
+    x: Floats,
+    values: Floats,
+    work: TetWork,
+    left: Averaged | None = None,
+    pressure_modulus: Floats = NONE,
+) -> None:
     """Writes the blocks of D [N s/m], (b, 9), at node positions x [m], (n, 3); the damping force is −D v.
 
     The stiffness at rest is that of `model.mu` and `model.lam`; of tets that average at their nodes, without λ, which
     would lock their motion as it would lock their shape. `work.record` is overwritten.
+
+    Args:
+        model: The bodies.
+        x, values: Positions, and the blocks.
+        work: Its record.
+        left: Of the tets' `Hyperelastic`.
+        pressure_modulus: Of it, too: the pressure damps changes of volume by β times its own stiffness.
     """
+    thick = pressure_modulus * model.stiffness_damping if len(pressure_modulus) else NONE
+    unused = np.zeros(model.tet_count if len(thick) else 0)
     lam = model.lam if left is None else np.where(left.is_averaged, 0.0, model.lam)
     parts = parts_of(model.tet_count)
 
@@ -47,6 +64,11 @@ def damping_matrix(model: Model, x: Floats, values: Floats, work: TetWork, left:
             *parts[part], x, model.tets, model.Dm_inverse, model.volume, model.mu, lam, model.stiffness_damping,
             UPPER, np.empty((4, 3)), np.empty((4, 3)), work.record,
         )  # fmt: skip
+        if len(thick):
+            add_volume_tets(
+                *parts[part], TANGENT, True, thick, x, model.tets, model.Dm_inverse, model.volume, UPPER,
+                np.empty((4, 3)), np.empty((6, 3)), unused, work.record,
+            )  # fmt: skip
 
     run_parts(len(parts), run)
     gather(model, work, True, values, np.empty((model.node_count, 3)))

@@ -14,6 +14,7 @@ and `whole_tangent` returns all of K, with a pattern of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +27,14 @@ from ..linear.pattern import BlockPattern
 from ..model import Model
 from .added import AddedTerm, add_term
 from .at_nodes import NodeWork, pass_over_nodes, widened
-from .edge_pass import Edges, edges_of, gather_edges, gather_nodes
+from .edge_pass import PAIRS, Edges, edges_of, gather_edges, gather_nodes
 from .laws import CONSTANT, EXTENSIONS, LAWS, SECOND_SHARE, THRESHOLD
 from .node_averages import Averaged, averaged
 from .parts import parts_of
 from .tet_pass import FORCES, NOTHING, RECORD, SCRATCH, TANGENT, hyperelastic_tets
+from .volume_pass import add_volume_tets
 
+UPPER = np.array(PAIRS, np.int64)
 FLATTEST = 1.0e-12  # σ3 below which a tet has no volume
 
 
@@ -47,6 +50,8 @@ class Hyperelastic:
         threshold: Stretch t below which it holds; t³ of the volume ratio.
         left: What nearly incompressible tets leave to averages at their nodes, beside μ and λ; None: nothing.
         added: A term with directions, such as fibres (`added.py`); None: isotropic.
+        pressure_modulus: κ [Pa] of tets that resist changes of their volume besides (`volume_pass.py`), (m,), or (0,)
+            where none does.
     """
 
     law: npt.NDArray[np.int8]
@@ -57,6 +62,7 @@ class Hyperelastic:
     threshold: float
     left: Averaged | None = None
     added: AddedTerm | None = None
+    pressure_modulus: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +189,14 @@ def _tets(
     model: Model, law: Hyperelastic, x: Floats, work: TetWork, wanted: int, clamp: bool, values: Floats | None = None
 ) -> None:
     """Passes over all tets, and writes into `values` the blocks of edges that a part of them has to itself."""
-    edges = edges_of(model.pattern)
+    edges, kappa = edges_of(model.pattern), law.pressure_modulus
+
+    def add_volume(part: int) -> None:
+        if len(kappa):
+            add_volume_tets(
+                *edges.parts[part], wanted, clamp, kappa, x, model.tets, model.Dm_inverse, model.volume, UPPER,
+                np.empty((4, 3)), np.empty((6, 3)), work.energy, work.record,
+            )  # fmt: skip
 
     def run(part: int) -> None:
         hyperelastic_tets(
@@ -191,6 +204,8 @@ def _tets(
             law.threshold, x, model.tets, model.Dm_inverse, model.volume, np.empty(SCRATCH), work.energy,
             work.smallest, work.record,
         )  # fmt: skip
+        if law.added is None:
+            add_volume(part)
         begin, end = edges.own[part], edges.own[part + 1]
         if values is not None and begin < end:
             _gather_edges(edges, begin, end, work, values)
@@ -198,6 +213,7 @@ def _tets(
     run_parts(len(edges.parts), run)
     if law.added is not None:
         add_term(model, law, x, work, wanted, clamp)
+        run_parts(len(edges.parts), add_volume)
 
 
 def gather(model: Model, work: TetWork, wanted: bool, values: Floats, force: Floats, first_edge: int = 0) -> None:

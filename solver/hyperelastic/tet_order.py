@@ -45,7 +45,7 @@ class InOrder:
     def law(self, law: Hyperelastic) -> Hyperelastic:
         """Returns what the tets are made of; the same for the same law, without a term of its own."""
         if law not in self.laws:
-            names = ("law", "mu", "lam", "share")
+            names = ("law", "mu", "lam", "share", *(("pressure_modulus",) if len(law.pressure_modulus) else ()))
             moved = {name: getattr(law, name)[self.order] for name in names}
             self.laws[law] = replace(law, **moved, left=None if law.left is None else self._left(law.left))
         return self.laws[law]

@@ -116,6 +116,8 @@ def _rows_of(law: Hyperelastic, rows: Indices) -> Hyperelastic:
         left = left if left.is_averaged.any() else None
     added = law.added.of_tets(rows) if law.added is not None else None
     own = {name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "share")}
+    if len(law.pressure_modulus):
+        own["pressure_modulus"] = law.pressure_modulus[rows]
     return replace(law, left=left, added=added, **own)
 
 
@@ -214,7 +216,8 @@ class Look:
         work, model = self._work, self.model
         if work.moduli is None:
             g = np.sum(model.Dm_inverse**2, axis=(1, 2)) + np.sum(model.Dm_inverse.sum(axis=1) ** 2, axis=1)
-            stiff = model.volume * (2.0 * model.mu + model.lam)
+            kappa = self.group.law.pressure_modulus
+            stiff = model.volume * (2.0 * model.mu + model.lam + (kappa if len(kappa) else 0.0))
             starts = [body.tets.start for body in model.bodies]
             work.moduli = float(np.sqrt(np.sum((stiff * g) ** 2))), np.add.reduceat(stiff, starts)
         size = float(np.abs(x).max(initial=0.0))
@@ -223,7 +226,8 @@ class Look:
     def damping(self, x: Floats, values: Floats) -> None:
         """Writes the blocks of D [N s/m], (b, 9), at x [m], (n, 3)."""
         model = replace(self.model, stiffness_damping=self.stiffness_damping)  # bodies by BDF2 see more of it
-        damping_matrix(model, x, values, self._work.tets, self.group.law.left)
+        law = self.group.law
+        damping_matrix(model, x, values, self._work.tets, law.left, law.pressure_modulus)
 
 
 def _of(values: Floats, rows: Indices) -> Floats:
