@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from own_weight_scenes import cube_of, fall, press_and_lift, soft_cube
+from own_weight_scenes import cube_of, fall, press_and_lift, press_by_plate, soft_cube
 from scenes import Run
 from sinew.solver.anatomy import DYNAMIC, Flesh
 from sinew.solver.method import Method
@@ -57,6 +57,13 @@ def test_pressed_to_a_third_and_lifted_it_comes_out_again(strain, tmp_path):
     found = press_and_lift(tmp_path, soft_cube(strain, at=(0.0, 0.0, 0.02)), 60, 0.7, 1.0 + strain)
     assert found.least > 0.6, "it was pressed so that it lost some"
     assert abs(found.last - 1.0) < KEPT and found.inverted_at_last == 0 and found.height > 0.9
+
+
+@pytest.mark.parametrize("strain", [1.0, 10.0])
+def test_a_plate_presses_it_to_a_tenth_and_it_comes_out_again(strain, tmp_path):
+    found = press_by_plate(tmp_path, soft_cube(strain, at=(0.0, 0.0, 0.001)), 96, 0.1)
+    assert found.least < 0.85, "it was pressed so that it lost some"
+    assert abs(found.last - 1.0) < KEPT and found.inverted_at_last == 0
 
 
 def test_what_is_lost_depends_on_the_volume_preservation(tmp_path):

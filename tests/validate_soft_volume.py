@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from own_weight_scenes import Volumes, cube_of, fall, soft_cube
+from own_weight_scenes import Volumes, cube_of, fall, fall_and_float, press_and_lift, press_by_plate, soft_cube
+from sinew.solver.anatomy import DYNAMIC, FLESH_LAWS, SCHEMES, Flesh
 from sinew.solver.mesh_files.surfaces import read_surface
 from sinew.solver.presets import PRESETS
 from sinew.solver.scene import Body, Material, Meshing
@@ -80,3 +81,49 @@ def test_however_soft_it_is(strain: float, poisson_ratio: float, tmp_path: Path,
     sound = found.inverted_at_last == 0 and found.inverted <= 8
     reach(SECTION, f"{line}: tets inside out", f"{found.inverted_at_last}, {found.inverted} at most", "0, 8", sound)
     reach(SECTION, f"{line}: motion and height", found.energy, "below 1", found.energy < 1.0)
+
+
+def tell_loose(reach: Reach, line: str, found: Volumes, bound: float = LAST) -> None:
+    """Adds the rows of loose flesh, and of what was pressed and let go."""
+    reach(SECTION, f"{line}: volume at the end", f"{found.last:.1%}", f"±{bound:.1%}", abs(found.last - 1.0) <= bound)
+    inverted = f"{found.inverted_at_last} at the end, {found.inverted} at most"
+    sound = found.inverted_at_last == 0 and found.inverted <= INVERTED * found.tets
+    reach(SECTION, f"{line}: of {found.tets} tets inside out", inverted, f"0, {INVERTED:.1%}", sound)
+
+
+@pytest.mark.parametrize("strain", [0.3, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize("law", FLESH_LAWS)
+def test_loose_flesh(law: str, strain: float, tmp_path: Path, reach: Reach) -> None:
+    for scheme in SCHEMES:
+        flesh = Flesh(DYNAMIC, law, scheme, keeps_volume=True)
+        found = fall(tmp_path / scheme, soft_cube(strain, cells=6, flesh=flesh), LIES)
+        tell_loose(reach, f"loose flesh, {law}, {scheme}, ρ g L / E = {strain:g}", found)
+
+
+@pytest.mark.parametrize("poisson_ratio", [0.3, 0.49])
+def test_loose_flesh_by_its_volume_preservation(poisson_ratio: float, tmp_path: Path, reach: Reach) -> None:
+    body = soft_cube(10.0, poisson_ratio, 6, flesh=Flesh(DYNAMIC, keeps_volume=True))
+    bound = LAST * (1.0 - 2.0 * poisson_ratio) / 0.1
+    tell_loose(reach, f"loose flesh, ν = {poisson_ratio:g}, ρ g L / E = 10", fall(tmp_path, body, LIES), bound)
+
+
+@pytest.mark.parametrize("flesh", [None, Flesh(DYNAMIC, keeps_volume=True)])
+@pytest.mark.parametrize("strain", [1.0, 10.0])
+def test_pressed_by_a_plate_or_without_weight(strain: float, flesh: Flesh | None, tmp_path: Path, reach: Reach) -> None:
+    name = f"{'loose flesh' if flesh else 'jelly'}, ρ g L / E = {strain:g}"
+    for left in (0.3, 0.1):
+        body = soft_cube(strain, cells=8, at=(0.0, 0.0, 0.001), flesh=flesh)
+        found = press_by_plate(tmp_path / str(left), body, LIES, left)
+        tell_loose(reach, f"{name}, pressed by a plate to {left:.0%} and let go", found)
+    _, floating = fall_and_float(tmp_path / "float", soft_cube(strain, cells=6, flesh=flesh), (48, LIES))
+    tell_loose(reach, f"{name}, without weight after it lay", floating)
+
+
+def test_held_by_its_top_and_pressed(tmp_path: Path, reach: Reach) -> None:
+    """Whose top cells are held: with four along the height they are pressed 0.13 of it below the ground."""
+    for cells, pressed in ((4, 0.7), (8, 0.7), (8, 0.9)):
+        body = soft_cube(1.0, cells=cells, at=(0.0, 0.0, 0.02))
+        found = press_and_lift(tmp_path / f"{cells} {pressed}", body, LIES, pressed, 2.0)
+        line = f"jelly held by its top, of {cells} cells, pressed to {1.0 - pressed:.0%} and lifted"
+        reach(SECTION, f"{line}: volume", f"{found.last:.1%}", f"±{LAST:.1%}", abs(found.last - 1.0) <= LAST)
+        reach(SECTION, f"{line}: tets inside out at the end", found.inverted_at_last, 0, found.inverted_at_last == 0)
