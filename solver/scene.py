@@ -346,9 +346,8 @@ class Scene:
 
     def is_loose_flesh(self, body: Body) -> bool:
         """Whether a body is flesh that moves and that neither bones nor pins hold: it falls and lies as others do."""
-        if body.flesh is None or body.flesh.motion != DYNAMIC or len(body.pinned) or len(body.attached):
-            return False
-        return not any(body.key in bone.bodies or not bone.bodies for bone in self.bones)
+        held = len(body.pinned) or len(body.attached) or any(not b.bodies or body.key in b.bodies for b in self.bones)
+        return body.flesh is not None and body.flesh.motion == DYNAMIC and not held
 
     def save(self, folder: Path) -> None:
         """Writes the scene into `folder`, complete or not at all."""
@@ -398,5 +397,4 @@ class Scene:
         for body, own in zip(self.bodies, tree["bodies"], strict=True):
             if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
                 del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
-        named = [part for name in sorted(arrays) for part in (name, arrays[name])]
-        return digest([json.dumps(tree, sort_keys=True), *named])
+        return digest([json.dumps(tree, sort_keys=True), *(p for name in sorted(arrays) for p in (name, arrays[name]))])
