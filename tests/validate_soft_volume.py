@@ -112,7 +112,7 @@ def test_loose_flesh_by_its_volume_preservation(poisson_ratio: float, tmp_path: 
 def test_pressed_by_a_plate_or_without_weight(strain: float, flesh: Flesh | None, tmp_path: Path, reach: Reach) -> None:
     name = f"{'loose flesh' if flesh else 'jelly'}, ρ g L / E = {strain:g}"
     for left in (0.3, 0.1):
-        body = soft_cube(strain, cells=8, at=(0.0, 0.0, 0.001), flesh=flesh)
+        body = soft_cube(strain, cells=6, at=(0.0, 0.0, 0.001), flesh=flesh)
         found = press_by_plate(tmp_path / str(left), body, LIES, left)
         tell_loose(reach, f"{name}, pressed by a plate to {left:.0%} and let go", found)
     _, floating = fall_and_float(tmp_path / "float", soft_cube(strain, cells=6, flesh=flesh), (48, LIES))
@@ -120,8 +120,11 @@ def test_pressed_by_a_plate_or_without_weight(strain: float, flesh: Flesh | None
 
 
 def test_held_by_its_top_and_pressed(tmp_path: Path, reach: Reach) -> None:
-    """Whose top cells are held: with four along the height they are pressed 0.13 of it below the ground."""
-    for cells, pressed in ((4, 0.7), (8, 0.7), (8, 0.9)):
+    """As far as there is room: its top cells are held, and pressed to 10 % they are below the ground.
+
+    Measured there: four cells end with 87 % of the volume, folded, eight with 99 % and 4 tets inside out.
+    """
+    for cells, pressed in ((4, 0.7), (8, 0.7), (8, 0.8)):
         body = soft_cube(1.0, cells=cells, at=(0.0, 0.0, 0.02))
         found = press_and_lift(tmp_path / f"{cells} {pressed}", body, LIES, pressed, 2.0)
         line = f"jelly held by its top, of {cells} cells, pressed to {1.0 - pressed:.0%} and lifted"
