@@ -38,12 +38,14 @@ class Gain:
     Attributes:
         group: Of every node, (n,).
         gained: By each group, below zero where it lost some [J], (k,).
+        parted: The same of groups that contacts were looked at for but do not push at the end, none of others [J], (k,).
         borne: How what each group bears on moves [m/s], not a number where its motion as a whole is free, (k, 3).
         least: Energy of each group that is next to nothing for it [J], (k,).
     """
 
     group: Indices
     gained: Floats
+    parted: Floats
     borne: Floats
     least: Floats
 
@@ -52,14 +54,31 @@ class Gain:
         if (self.gained > 0.0).any():
             state.v = slowed(model.mass, state.x, state.v, self.group, self.gained, self.borne)
 
-    def stays(self, model: Model, state: State) -> bool:
-        """Returns whether a group has gained much more than the motion within it, from which it can be taken."""
+    def left(self, model: Model, state: State) -> Floats:
+        """Returns what groups have gained much more than the motion within them, from which it can be taken [J], (k,).
+
+        From what has parted from all else nothing is taken: what it has gained came by solves on the way. Groups that
+        have gained next to nothing get none.
+        """
+        left = np.where(self.parted > self.least, self.parted, 0.0)
         for number in np.flatnonzero(self.gained > self.least):
             own = self.group == number
             apart = state.v[own] - _as_a_whole(model.mass[own], state.x[own], state.v[own], self.borne[number])
-            if self.gained[number] > self.least[number] + _energy(model.mass[own], apart):
-                return True
-        return False
+            surplus = self.gained[number] - _energy(model.mass[own], apart)
+            left[number] = surplus if surplus > self.least[number] else 0.0
+        return left
+
+    def share_of(self, left: Floats, had: Floats, model: Model) -> Floats:
+        """Returns what is left of the gain of every island's group over what the group had, (k,).
+
+        Args:
+            left: What is left of the gain of each group [J], (k,).
+            had: Of every island, above zero where it moved, was strained or has weight [J], (k,).
+            model: The bodies.
+        """
+        group = self.group[np.asarray(model.pattern.island_start, np.int64)[:-1]]
+        whole = np.bincount(group, had, len(had))
+        return floats((left / np.maximum(whole, np.finfo(float).tiny))[group])
 
 
 def gain_in_step(
@@ -89,20 +108,26 @@ def gain_in_step(
     gained -= np.bincount(work.island, np.einsum("ki,ki->k", work.force, ways), count)
     gained -= _given(model, before.x, state.x, state.v, bounds.springs)
     gained = floats(np.bincount(group, gained, count))
-    if contacts.skins and not len(pushed):
-        return None
-    if len(pushed):
+    parted = np.zeros(count)
+    if contacts.skins:
+        met = np.unique(row[model.tets[contacts.met(), 0]])
+        if not len(met):
+            return None
+        parted[group[met]] = gained[group[met]]
+        parted[group[pushed]] = 0.0
+    if len(pushed) or contacts.skins:
         gained[np.setdiff1d(np.arange(count, dtype=np.int64), group[pushed])] = 0.0
     borne = _borne(work, group, count) / contacts.dt
     if bounds.held is not None:
         borne[group[row[bounds.held]]] = 0.0
-        gained[group[row[bounds.held & (np.abs(bounds.target - before.x).max(axis=1) > STILL)]]] = 0.0
+        told = group[row[bounds.held & (np.abs(bounds.target - before.x).max(axis=1) > STILL)]]
+        gained[told] = parted[told] = 0.0
     first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
     own = MUCH * (0.5 * np.add.reduceat(model.mass * np.einsum("ni,ni->n", before.v, before.v), first) + stored[0])
     weight = np.add.reduceat(model.mass * model.gravity_scale, first) * np.linalg.norm(gravity)
     row_of_tet = row[model.tets[:, 0]]
     own += weight * HEIGHT * np.cbrt(np.bincount(row_of_tet, model.volume, count))
-    return Gain(group[row], gained, borne, floats(np.bincount(group, own, count)))
+    return Gain(group[row], gained, parted, borne, floats(np.bincount(group, own, count)))
 
 
 def slowed(mass: Floats, x: Floats, v: Floats, group: Indices, surplus: Floats, borne: Floats) -> Floats:

@@ -21,12 +21,14 @@ import numpy as np
 
 from .arrays import Bools, Floats, floats
 from .boundary import Boundary, boundary
+from .built import Built
 from .contact.parting import part_calmly
 from .contact.pressed import loads
 from .contact.response import ContactStep
 from .contact.settling import MOST_WHEN_VIOLENT
 from .core_pull import at_hinges
 from .energy_gained import gain_in_step
+from .errors import SolveFailed
 from .gravity import gravity_at
 from .integrators.bdf2 import LENGTH
 from .integrators.implicit_euler import step
@@ -47,6 +49,8 @@ from .vertex_warp import is_any_warped
 MOST_HALVINGS = 3  # of a step whose contacts between bodies are not content
 FINEST = 14  # halvings of a step where what is stiff turns far, or energy comes from nothing
 TURNED = 1.0e-3  # energy of a turn along straight lines over that of motion, from which rotations have to follow
+MOST_GAINED = 1.0  # energy from nothing that is left over what there was, from which a step cannot be right
+LIFTED = 0.1  # in sizes of bodies: what lifts them by less than that is no such energy
 ROUGH = 0.01  # residual over what moves bodies from which a step is asked for energy out of nothing
 
 if TYPE_CHECKING:
@@ -63,7 +67,8 @@ def move(
     on_progress: OnProgress,
     ahead: PoseAhead | None,
     halvings: int = 0,
-    follows: bool = False,
+    leads: bool = False,
+    whole: State | None = None,
 ) -> tuple[StepReport, Bools | None]:
     """Moves bodies from one time to another [s]; inputs are those of its end.
 
@@ -74,10 +79,15 @@ def move(
         on_progress: Called before every solve of flesh.
         ahead: Where flesh that follows a pose goes; None: it stays where it is.
         halvings: How often the step has been halved.
-        follows: Whether rotations follow within the step also where nothing but colliders is touched.
+        leads: Whether turns of solves are made as rotations, which then follow also where only colliders are touched.
+        whole: Where the step began that this is a part of; None: it is no part.
 
     Returns:
         How it went, and which nodes were held, (n,), None: none.
+
+    Raises:
+        SolveFailed: Also in the shortest parts energy came from nothing, more than there was, or numbers did not
+            stay finite.
     """
     built, state, dt = simulation.built, simulation.state, end - begin
     before = State(floats(state.x), floats(state.v), state.time, dict(state.fields))
@@ -90,20 +100,34 @@ def move(
     # among pieces something always goes astray, and they part with energy that cracks let go
     in_pieces = model.pattern.island_count > (built.whole or built).model.pattern.island_count
     moving = _moving(model, before.v, gravity, dt)
-    follows = follows or (contacts is not None and len(contacts.touching) > 0 and _spins(model, before, moving, dt))
-    solves = _Solves(model, gravity, bounds, contacts, stepping, follows)
+    if contacts is not None and not contacts.skins and len(contacts.touching) > 0:
+        leads = leads or _spins(model, before, moving, dt)
+    solves = _Solves(model, gravity, bounds, contacts, stepping, leads, TETS not in state.fields)
     may_repeat = contacts is not None and stepping is None and not in_pieces
-    report = solves.step(simulation, dt, on_progress, halvings < FINEST)
 
-    def again(*parts: tuple[float, float, int]) -> tuple[StepReport, Bools | None]:
+    def again(
+        report: StepReport | None, leads: bool, *parts: tuple[float, float, int]
+    ) -> tuple[StepReport, Bools | None]:
         """Takes the step back, and again in parts: when each begins and ends, and how often it has been halved."""
-        state.x, state.v, state.time, state.fields = before.x, before.v, before.time, before.fields
-        moved = [move(simulation, model, *part[:2], on_progress, ahead, part[2], True) for part in parts]
-        return _together(report, [one for one, _ in moved]), moved[-1][1]
+        state.x, state.v, state.time, state.fields = before.x, before.v, before.time, dict(before.fields)
+        moved = [move(simulation, model, *p[:2], on_progress, ahead, p[2], leads, whole or before) for p in parts]
+        together = _together(report, [one for one, _ in moved])
+        if whole is None:
+            _check_gained(built, model, together, end)
+        return together, moved[-1][1]
+
+    middle = 0.5 * (begin + end)
+    halves = (begin, middle, halvings + 1), (middle, end, halvings + 1)
+    try:
+        report = solves.step(simulation, dt, on_progress, halvings < FINEST)
+    except SolveFailed as failed:
+        if failed.kind != "solve-not-finite" or not may_repeat or halvings >= FINEST:
+            raise
+        return again(None, solves.may_lead or solves.leads, *halves)
 
     if contacts and may_repeat and solves.may_follow and _went_wrong(contacts, model, before, state, moving, dt):
-        return again((begin, end, halvings))
-    most = MOST_HALVINGS if solves.has_skins else FINEST
+        return again(report, True, (begin, end, halvings))
+    most = FINEST if solves.leads or not solves.has_skins else MOST_HALVINGS
     is_astray = bool(contacts and may_repeat and not solves.may_follow) and (
         (report.turns_far and halvings < FINEST)
         or (halvings < most and contacts is not None and contacts.is_astray(before.v, floats(state.v)))
@@ -119,17 +143,21 @@ def move(
             stored = energy_stored(model, before.x), energy_stored(model, state.x)
             rough = gain_in_step(contacts, model, gravity, before, state, stored, bounds)
             if rough and (rough.gained > rough.least).any():
-                return again((begin, end, halvings))
-    stays = bool(gain and may_repeat and gain.stays(model, state))
-    if is_astray or (stays and halvings < FINEST and not solves.has_skins):
-        middle = 0.5 * (begin + end)
-        return again((begin, middle, halvings + 1), (middle, end, halvings + 1))
+                return again(report, True, (begin, end, halvings))
+    left = gain.left(model, state) if gain and may_repeat else np.zeros(0)
+    stays = bool(left.any())
+    if stays and solves.may_lead:
+        return again(report, True, (begin, end, halvings))
+    if is_astray or (stays and halvings < FINEST and (solves.leads or not solves.has_skins)):
+        return again(report, solves.leads, *halves)
+    if gain and stays and whole is not None:
+        report = replace(report, gained=gain.share_of(left, _had(model, whole, gravity, dt), model))
     if contacts:
         if gain:
             gain.take(model, state)
         part_calmly(contacts, state)
         # substeps find out themselves which contacts push
-        is_settled = (contacts.is_settled or solves.newmark is not None) and (solves.has_skins or not stays)
+        is_settled = (contacts.is_settled or solves.newmark is not None) and not stays
         report = replace(report, settled=report.settled if is_settled else False, loads=loads(contacts))
     if contacts and model.cores:
         state.v = rigid_again(model, state.x, state.v)
@@ -141,6 +169,30 @@ def move(
 def _moving(model: Model, v: Floats, gravity: Floats, dt: float) -> Floats:
     """Returns what energy of motion islands have at v [m/s], (n, 3), or have after Δt = `dt` [s] in free fall [J]."""
     return np.maximum(motion_energy(model, v), motion_energy(model, v + dt * model.gravity_scale[:, None] * gravity))
+
+
+def _had(model: Model, whole: State, gravity: Floats, dt: float) -> Floats:
+    """Returns what energy islands had where a step began, with what lifts them by `LIFTED` of their size [J], (k,).
+
+    Args:
+        model: The bodies.
+        whole: Where it began.
+        gravity: g [m/s²], (3,).
+        dt: Of its shortest part [s].
+    """
+    row, count = model.pattern.island_of_row, model.pattern.island_count
+    size = np.cbrt(np.bincount(row[model.tets[:, 0]], model.volume, count))
+    weight = np.bincount(row, model.mass * model.gravity_scale, count) * np.linalg.norm(gravity)
+    return floats(_moving(model, whole.v, gravity, dt) + energy_stored(model, whole.x) + weight * LIFTED * size)
+
+
+def _check_gained(built: Built, model: Model, report: StepReport, end: float) -> None:
+    """Raises SolveFailed where energy from nothing was left in a step up to `end` [s] that is no part of another."""
+    if report.gained is None or not report.gained.max(initial=0.0) > MOST_GAINED:
+        return
+    row = int(model.pattern.island_start[int(report.gained.argmax())])
+    name = next(body.name for body in built.bodies if body.range.nodes.start <= row < body.range.nodes.stop)
+    raise SolveFailed("step-gains-energy", name=name, time=end, parts=f"{2**FINEST:,}")
 
 
 def _spins(model: Model, before: State, moving: Floats, dt: float) -> bool:
@@ -194,7 +246,8 @@ class _Solves:
         bounds: Boundary,
         contacts: ContactStep | None,
         stepping: DynamicFlesh | None,
-        follows: bool,
+        leads: bool,
+        is_whole: bool,
     ) -> None:
         self.model, self.gravity, self.bounds, self.contacts, self.stepping = model, gravity, bounds, contacts, stepping
         self.newmark = stepping.newmark if stepping else None
@@ -205,7 +258,9 @@ class _Solves:
         )
         # rotations of what touches colliders alone follow where they have to
         may_turn = stepping is None and contacts is not None and not is_any_warped(model)
-        self.follows = may_turn and (self.has_skins or follows)
+        self.leads = may_turn and is_whole and leads
+        self.follows = may_turn and (self.has_skins or leads)
+        self.may_lead = may_turn and is_whole and self.has_skins and not leads
         self.may_follow = may_turn and not self.follows and not len(model.cores)
         if contacts and self.follows and not self.has_skins:
             contacts.meet_first()
@@ -221,7 +276,7 @@ class _Solves:
             lively=(lambda: self.outside(True)) if self.is_mixed else None,
             turns=(TETS in state.fields or self.has_skins or self.follows) and not is_any_warped(self.model),
             follow=contacts.follow if contacts and (self.has_skins or self.follows) else None,
-            leads=self.follows and not self.has_skins and TETS not in state.fields, may_be_shorter=may_be_shorter,
+            leads=self.leads, may_be_shorter=may_be_shorter,
             kept=simulation.kept,
         )  # fmt: skip
 
@@ -244,16 +299,18 @@ class _Solves:
         return self.outside(self.is_lively) if wants_more else None
 
 
-def _together(lost: StepReport, parts: list[StepReport]) -> StepReport:
+def _together(lost: StepReport | None, parts: list[StepReport]) -> StepReport:
     """Returns how a step went that was taken back, and then taken in parts."""
     told = [part.loads for part in parts if part.loads is not None]
+    gained = [part.gained for part in parts if part.gained is not None]
     return replace(
         parts[-1],
-        iterations=lost.iterations + sum(part.iterations for part in parts),
+        iterations=(lost.iterations if lost else 0) + sum(part.iterations for part in parts),
         residual=max(part.residual for part in parts),
         converged=all(part.converged for part in parts),
         settled=all(part.settled for part in parts),
-        solves=lost.solves + sum(part.solves for part in parts),
+        solves=(lost.solves if lost else 0) + sum(part.solves for part in parts),
         inverted_tets=max(part.inverted_tets for part in parts),
         loads=np.mean(told, axis=0) if len(told) == len(parts) else None,
+        gained=np.sum(gained, axis=0) if gained else None,
     )

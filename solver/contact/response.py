@@ -175,6 +175,11 @@ class ContactStep:
         """Edge length of the smallest tets that touch anything [m]."""
         return float(self.pushing.size.min(initial=np.inf))
 
+    def met(self) -> Indices:
+        """Returns the tets of all contacts that the step has looked at, whether they push or not, some many times."""
+        ends = self.pushing.ends
+        return ends[ends >= 0]
+
     def done(self) -> Bools | None:
         """Returns which nodes stay as the last solve has left them, (n,): those of contacts that are content."""
         return self.settling.done()

@@ -36,6 +36,7 @@ OPTIONS: dict[str, str] = {
     "contacts-unsettled": "If the body trembles or sinks in a little, choose more --substeps.",
     "inverted-after-steps": "Choose more --substeps or a stiffer --preset if the shape looks wrong.",
     "solve-not-finite": "Choose more --substeps.",
+    "step-gains-energy": "Choose more --substeps, or a lower --youngs-modulus.",
 }
 # of commands that take a cache folder: simulate, info, finish
 FOLDERS: dict[str, str] = {

@@ -60,6 +60,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "when the step had to end: what is seen there may be wrong.",
         "Use more Substeps per Frame (--substeps), or a lower Stiffness for what is small and hard.",
     ),
+    # solver/move.py
+    "step-gains-energy": (
+        'At {time} the blows on "{name}" cannot be worked out, though the step was cut into up to {parts} parts: it '
+        "would get more energy from nothing than it had.",
+        "Use more Substeps per Frame, a lower Stiffness for what is small and hard, or slower colliders; what was baked "
+        "so far stays.",
+    ),
     # addon/reading/contact_notes.py
     "scales-differ": (
         '"{name}" and "{other}" touch, but their Simulated Sizes are not the same part of their true sizes: beside the '
