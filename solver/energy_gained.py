@@ -38,7 +38,8 @@ class Gain:
     Attributes:
         group: Of every node, (n,).
         gained: By each group, below zero where it lost some [J], (k,).
-        parted: The same of groups that contacts were looked at for but do not push at the end, none of others [J], (k,).
+        parted: The same of groups that contacts were looked at for but do not push at the end, none of others [J],
+            (k,).
         borne: How what each group bears on moves [m/s], not a number where its motion as a whole is free, (k, 3).
         least: Energy of each group that is next to nothing for it [J], (k,).
     """

@@ -8,7 +8,9 @@ these again if need be. How far that goes is told by how the parts go alone: wha
 takes to move by its size, whatever the step.
 
 Where only colliders are touched, most steps need none of that. They are solved with the rotations of their start; those
-that go wrong so are taken again with rotations that follow, and the energy of the bodies weighed.
+that go wrong so are taken again with rotations that follow, and the energy of the bodies weighed. Between bodies they
+follow always, and turns of solves as a whole are made as rotations where energy came from nothing otherwise. A step in
+which it does also in its shortest parts, as much as there was, cannot be right, and is an error.
 """
 
 from __future__ import annotations
@@ -127,7 +129,7 @@ def move(
 
     if contacts and may_repeat and solves.may_follow and _went_wrong(contacts, model, before, state, moving, dt):
         return again(report, True, (begin, end, halvings))
-    most = FINEST if solves.leads or not solves.has_skins else MOST_HALVINGS
+    most = MOST_HALVINGS if solves.has_skins else FINEST
     is_astray = bool(contacts and may_repeat and not solves.may_follow) and (
         (report.turns_far and halvings < FINEST)
         or (halvings < most and contacts is not None and contacts.is_astray(before.v, floats(state.v)))

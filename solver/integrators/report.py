@@ -31,8 +31,8 @@ class StepReport:
         work: What the solves took, in iterations of block Jacobi, roughly; 0 with flesh, which does not tell.
         turns_far: Whether something stiff turned so far in the step that it has to be taken in shorter ones.
         motion_residual: The residual over what moves the bodies, see `motion_share.py`; 0 with flesh.
-        gained: Energy from nothing that halving could not keep out of a step, over what the group of every island had at
-            its start, (k,); None: none.
+        gained: Energy from nothing that halving could not keep out of a step, over what the group of every island had
+            at its start, (k,); None: none.
         splits_left: Overloaded tets that wait for the next step because of a limit, by key of the body.
     """
 
