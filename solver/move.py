@@ -53,7 +53,7 @@ FINEST = 14  # halvings of a step where what is stiff turns far, or energy comes
 TURNED = 1.0e-3  # energy of a turn along straight lines over that of motion, from which rotations have to follow
 MOST_GAINED = 1.0  # energy from nothing that is left over what there was, from which a step cannot be right
 LIFTED = 0.1  # in sizes of bodies: what lifts them by less than that is no such energy
-ROUGH = 0.01  # residual over what moves bodies from which a step is asked for energy out of nothing
+ROUGH = 0.01  # residual over what moves bodies from which a step is asked for energy out of nothing, or halved
 
 if TYPE_CHECKING:
     from .integrators.flesh import DynamicFlesh
@@ -130,8 +130,10 @@ def move(
     if contacts and may_repeat and solves.may_follow and _went_wrong(contacts, model, before, state, moving, dt):
         return again(report, True, (begin, end, halvings))
     most = MOST_HALVINGS if solves.has_skins else FINEST
+    # between bodies: what is so stiff that round-off hides its motion is solved better in shorter steps
+    is_rough = solves.leads and solves.has_skins and not report.converged and report.residual > ROUGH
     is_astray = bool(contacts and may_repeat and not solves.may_follow) and (
-        (report.turns_far and halvings < FINEST)
+        ((report.turns_far or is_rough) and halvings < FINEST)
         or (halvings < most and contacts is not None and contacts.is_astray(before.v, floats(state.v)))
     )
     gain = None
