@@ -17,6 +17,7 @@ import numpy as np
 
 from .arrays import Floats, Indices, floats
 from .boundary import Boundary
+from .contact.parting import FIELD as PARTING
 from .contact.response import ContactStep
 from .contact.work import Work, work_of
 from .integrators.outside import Points
@@ -41,7 +42,7 @@ class Gain:
         parted: The same of groups that contacts were looked at for but do not push at the end, none of others [J],
             (k,).
         borne: How what each group bears on moves [m/s], not a number where its motion as a whole is free, (k, 3).
-        least: Energy of each group that is next to nothing for it [J], (k,).
+        least: Energy of each group that is next to nothing for it, ∞ where it is let out of others [J], (k,).
     """
 
     group: Indices
@@ -128,7 +129,9 @@ def gain_in_step(
     weight = np.add.reduceat(model.mass * model.gravity_scale, first) * np.linalg.norm(gravity)
     row_of_tet = row[model.tets[:, 0]]
     own += weight * HEIGHT * np.cbrt(np.bincount(row_of_tet, model.volume, count))
-    return Gain(group[row], gained, parted, borne, floats(np.bincount(group, own, count)))
+    least = floats(np.bincount(group, own, count))
+    least[group[_let_out(contacts, model, before)]] = np.inf
+    return Gain(group[row], gained, parted, borne, least)
 
 
 def slowed(mass: Floats, x: Floats, v: Floats, group: Indices, surplus: Floats, borne: Floats) -> Floats:
@@ -151,6 +154,22 @@ def slowed(mass: Floats, x: Floats, v: Floats, group: Indices, surplus: Floats, 
         if surplus[number] > LEAST * has:
             out[own] = whole + np.sqrt(max(0.0, 1.0 - surplus[number] / has)) * apart if has > 0.0 else whole
     return out
+
+
+def _let_out(contacts: ContactStep, model: Model, before: State) -> Indices:
+    """Returns islands that are let out of others, or part from them still: where that brings energy it has to.
+
+    Args:
+        contacts: Of the step.
+        model: Of the step.
+        before: At its begin.
+    """
+    row, pushing = model.pattern.island_of_row, contacts.pushing
+    ends = pushing.ends[pushing.lift < 0.0]
+    first = [row[model.tets[ends[ends >= 0], 0]]]
+    for one, other, _ in before.fields.get(PARTING, np.zeros((0, 3))):
+        first += [row[model.bodies[int(body)].nodes] for body in (one, other)]
+    return np.unique(np.concatenate(first))
 
 
 def _energy(mass: Floats, v: Floats) -> float:

@@ -53,6 +53,7 @@ FINEST = 14  # halvings of a step where what is stiff turns far, or energy comes
 TURNED = 1.0e-3  # energy of a turn along straight lines over that of motion, from which rotations have to follow
 MOST_GAINED = 1.0  # energy from nothing that is left over what there was, from which a step cannot be right
 LIFTED = 0.1  # in sizes of bodies: what lifts them by less than that is no such energy
+STIRRED = 0.01  # in sizes of bodies: what moves them by less than that in a step is none either
 ROUGH = 0.01  # residual over what moves bodies from which a step is asked for energy out of nothing, or halved
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def move(
     if is_astray or (stays and halvings < FINEST and (solves.leads or not solves.has_skins)):
         return again(report, solves.leads, *halves)
     if gain and stays and whole is not None:
-        report = replace(report, gained=gain.share_of(left, _had(model, whole, gravity, dt), model))
+        report = replace(report, gained=gain.share_of(left, _had(model, whole, gravity, dt * 2**halvings), model))
     if contacts:
         if gain:
             gain.take(model, state)
@@ -176,18 +177,21 @@ def _moving(model: Model, v: Floats, gravity: Floats, dt: float) -> Floats:
 
 
 def _had(model: Model, whole: State, gravity: Floats, dt: float) -> Floats:
-    """Returns what energy islands had where a step began, with what lifts them by `LIFTED` of their size [J], (k,).
+    """Returns what energy islands had where a step began, with what lifts and stirs them a little [J], (k,).
 
     Args:
         model: The bodies.
         whole: Where it began.
         gravity: g [m/s²], (3,).
-        dt: Of its shortest part [s].
+        dt: Of the step as a whole [s].
     """
     row, count = model.pattern.island_of_row, model.pattern.island_count
     size = np.cbrt(np.bincount(row[model.tets[:, 0]], model.volume, count))
     weight = np.bincount(row, model.mass * model.gravity_scale, count) * np.linalg.norm(gravity)
-    return floats(_moving(model, whole.v, gravity, dt) + energy_stored(model, whole.x) + weight * LIFTED * size)
+    stirred = 0.5 * np.bincount(row, model.mass, count) * (STIRRED * size / dt) ** 2
+    return floats(
+        _moving(model, whole.v, gravity, dt) + energy_stored(model, whole.x) + weight * LIFTED * size + stirred
+    )
 
 
 def _check_gained(built: Built, model: Model, report: StepReport, end: float) -> None:
