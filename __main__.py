@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"sinew: {words[0]} works on .blend files and needs the bpy wheel: pip install bpy", file=sys.stderr)
         return 2
     with _output_beside():
-        from .addon import commands
+        from .addon.command_line import commands
 
     return commands.bake_main(words[1:]) if words[0] == "bake" else commands.attach_main(words[1:])
 

@@ -9,19 +9,19 @@ import importlib
 # in the order in which they are registered
 PARTS = (
     "properties",
-    "reading.weight_digest",
-    "preferences",
+    "evaluation.weight_digest",
+    "properties.preferences",
     "operators",
-    "drawing.panels",
-    "drawing.overlay",
-    "drawing.heat_overlay",
-    "drawing.attachment_overlay",
-    "drawing.contact_overlay",
-    "drawing.timeline_marks",
+    "panels.panels",
+    "overlays.tet_overlay",
+    "overlays.heat_overlay",
+    "overlays.attachment_overlay",
+    "overlays.contact_overlay",
+    "overlays.timeline_marks",
     "handlers",
-    "baking.ahead_timer",
-    "baking.lost_caches_timer",
-    "commands",
+    "baking.warm_solver_timer",
+    "baking.orphaned_caches_timer",
+    "command_line.commands",
 )
 
 

@@ -9,59 +9,61 @@ import sys
 import bpy
 from bpy.app.handlers import persistent
 
-from . import messages, overrides, roles
-from .baking import bake_status, bakes, cache_look, cache_place, present_bake, pulse, refusals, saving
-from .drawing import drawn
-from .results.result_objects import results_of
+from .baking import attach_bake, bake_session, bake_status, bake_timer, error_messages, save_handlers, stale_errors
+from .blender_data import library_overrides
+from .cache import cache_paths, cache_status
+from .fracture_meshes.result_objects import results_of
+from .objects import roles
+from .overlays import draw_handler
 
 
 @persistent
 def load_pre(*_: object) -> None:
     """Another file is about to be loaded: the bake ends, what it has baked stays."""
-    bakes.close()
+    bake_session.close()
 
 
 @persistent
 def load_post(*_: object) -> None:
     """Another file is open: finds its caches."""
-    bakes.forget_all()
-    cache_place.another_file()
-    bake_status.forget()
-    drawn.forget()
+    bake_session.forget_all()
+    cache_paths.start_another_file()
+    bake_status.invalidate()
+    draw_handler.invalidate_all()
     _find_caches(is_undoable=True)  # Blender notes the first step after this
 
 
 def _find_caches(is_undoable: bool) -> None:
     for scene in bpy.data.scenes:
-        present_bake.mend(scene)
-        present_bake.attach(scene, lost_ones=False, is_undoable=is_undoable)
-    cache_place.hold_temporary()
+        attach_bake.repair_empty_paths(scene)
+        attach_bake.attach(scene, lost_ones=False, is_undoable=is_undoable)
+    cache_paths.lock_temporary_folders()
 
 
 @persistent
-def undone(*_: object) -> None:
+def undo_post(*_: object) -> None:
     """Undo and redo change what the file says about a bake, but not the bake: it plays again as far as values go."""
-    bake_status.forget()
-    cache_look.forget()
-    refusals.forget()
-    bakes.show_again()
+    bake_status.invalidate()
+    cache_status.invalidate()
+    stale_errors.invalidate()
+    bake_session.reattach()
     for scene in bpy.data.scenes:
-        present_bake.attach(scene, is_undoable=False)
+        attach_bake.attach(scene, is_undoable=False)
 
 
 @persistent
 def save_pre(path: str = "", *_: object) -> None:
     """The file is about to be written, perhaps to another place."""
-    overrides.keep_settings(bpy.data.objects)
-    saving.before_save(path)
+    library_overrides.store_override_settings(bpy.data.objects)
+    save_handlers.before_save(path)
 
 
 @persistent
 def save_post(*_: object) -> None:
     """The file was written, or could not be."""
-    saving.after_save()
+    save_handlers.after_save()
     for scene in bpy.data.scenes:
-        present_bake.mend(scene)
+        attach_bake.repair_empty_paths(scene)
 
 
 @persistent
@@ -75,20 +77,20 @@ def render_init(scene: bpy.types.Scene, *_: object) -> None:
 @persistent
 def render_pre(scene: bpy.types.Scene, *_: object) -> None:
     """A frame is about to be rendered: warns when it is not baked."""
-    line = missing_words(scene, scene.frame_current)
-    if line and messages.last(scene) != line:
+    line = missing_bake_text(scene, scene.frame_current)
+    if line and error_messages.last_failure(scene) != line:
         _warn(scene, line)
 
 
-def missing_words(scene: bpy.types.Scene, frame: int) -> str:
+def missing_bake_text(scene: bpy.types.Scene, frame: int) -> str:
     """Returns a warning when `frame` is to be rendered and the bodies of `scene` are not baked there, or ""."""
     bodies = roles.bodies(scene)
     shown = [*bodies, *(made for obj in bodies if obj.sinew.is_replaced for made in results_of(obj))]
     if not any(not obj.hide_render for obj in shown):
         return ""
-    folder = cache_place.cache_folder(scene)
-    seen = cache_look.look(folder)
-    if seen.head is None or seen.last_frame is None:
+    folder = cache_paths.cache_folder(scene)
+    seen = cache_status.read_status(folder)
+    if seen.metadata is None or seen.last_frame is None:
         return f'The bodies of "{scene.name}" are not baked and render undeformed. Press Simulate first'
     if frame > seen.last_frame:
         return f'"{scene.name}" is baked up to frame {seen.last_frame} only: later frames render without motion'
@@ -96,13 +98,13 @@ def missing_words(scene: bpy.types.Scene, frame: int) -> str:
 
 
 def _warn(scene: bpy.types.Scene, line: str) -> None:
-    messages.remember(scene, line)
+    error_messages.remember_failure(scene, line)
     print(f"sinew: {line}", file=sys.stderr)
     if not bpy.app.background:
-        bpy.app.timers.register(lambda: _show(line), first_interval=0.0)
+        bpy.app.timers.register(lambda: _show_warning(line), first_interval=0.0)
 
 
-def _show(line: str) -> None:
+def _show_warning(line: str) -> None:
     def draw(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
         self.layout.label(text=line)
 
@@ -112,8 +114,8 @@ def _show(line: str) -> None:
 HANDLERS = {
     "load_pre": load_pre,
     "load_post": load_post,
-    "undo_post": undone,
-    "redo_post": undone,
+    "undo_post": undo_post,
+    "redo_post": undo_post,
     "save_pre": save_pre,
     "save_post": save_post,
     "save_post_fail": save_post,
@@ -126,17 +128,17 @@ def register() -> None:
     """Starts listening; finds the caches of the file that is already open."""
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)
-    atexit.register(bakes.close)
+    atexit.register(bake_session.close)
     # while Blender starts, add-ons are enabled before there is a file to look at
     if hasattr(bpy.data, "scenes"):
-        bakes.forget_all()
+        bake_session.forget_all()
         _find_caches(is_undoable=bpy.app.background)
 
 
 def unregister() -> None:
     """Stops listening, and ends a bake that runs."""
-    atexit.unregister(bakes.close)
-    bakes.close()
-    pulse.stop()
+    atexit.unregister(bake_session.close)
+    bake_session.close()
+    bake_timer.stop()
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).remove(handler)

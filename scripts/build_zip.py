@@ -23,12 +23,12 @@ BUNDLED = [ROOT / "requirements" / name for name in ("runtime.txt", "tets.txt")]
 WHEELS = ROOT / "build" / "wheels"
 MANIFEST = "blender_manifest.toml"
 CONTENT = ["__init__.py", "__main__.py", "LICENSE", "README.md", "addon", "solver"]
-LEFT_OUT = {"__pycache__", ".DS_Store"}
-EPOCH = (2026, 1, 1, 0, 0, 0)
+EXCLUDED_NAMES = {"__pycache__", ".DS_Store"}
+FIXED_DATE = (2026, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
-class Python:
+class BlenderPython:
     """A Python that Blender comes with: its version, the Blenders from `first` up to before `end`, and where."""
 
     version: str
@@ -39,10 +39,10 @@ class Python:
 
 
 PYTHONS = {
-    "cp311": Python("3.11", "4.5.0", "5.1.0", "blender4.5-5.0"),
-    "cp313": Python("3.13", "5.1.0", None, "blender5.1-5.2"),
+    "cp311": BlenderPython("3.11", "4.5.0", "5.1.0", "blender4.5-5.0"),
+    "cp313": BlenderPython("3.13", "5.1.0", None, "blender5.1-5.2"),
     # the Blender 5.2 of Debian, which uses the system's Python
-    "cp314": Python("3.14", "5.2.0", None, "blender5.2-debian", ("linux-x64",)),
+    "cp314": BlenderPython("3.14", "5.2.0", None, "blender5.2-debian", ("linux-x64",)),
 }
 # Blender's name of a system → pip's names of the wheels that run there
 PLATFORMS = {
@@ -52,7 +52,7 @@ PLATFORMS = {
 }
 
 
-def download(python: Python, platform: str) -> list[Path]:
+def download(python: BlenderPython, platform: str) -> list[Path]:
     """Returns the wheels of the bundled requirements for one Python and system, fetched where they are not here."""
     folder = WHEELS / f"{python.version}-{platform}"
     pins = "".join(path.read_text() for path in BUNDLED)
@@ -69,7 +69,7 @@ def download(python: Python, platform: str) -> list[Path]:
     return sorted(folder.glob("*.whl"))
 
 
-def manifest(python: Python, platform: str, wheels: list[Path]) -> str:
+def manifest(python: BlenderPython, platform: str, wheels: list[Path]) -> str:
     """Returns the text of the manifest of one zip: the repository's, with system, versions and wheels put in."""
     lines = [f'blender_version_min = "{python.first}"']
     if python.end:
@@ -89,7 +89,7 @@ def sources() -> list[Path]:
     for name in CONTENT:
         path = ROOT / name
         files += [path] if path.is_file() else [inner for inner in path.rglob("*") if inner.is_file()]
-    return sorted(file for file in files if not LEFT_OUT & set(file.parts) and file.suffix != ".pyc")
+    return sorted(file for file in files if not EXCLUDED_NAMES & set(file.parts) and file.suffix != ".pyc")
 
 
 def build(python_tag: str, platform: str, out: Path) -> Path:
@@ -112,7 +112,7 @@ def build(python_tag: str, platform: str, out: Path) -> Path:
 
 
 def _add(target: zipfile.ZipFile, name: str, content: bytes, compression: int) -> None:
-    entry = zipfile.ZipInfo(name, EPOCH)
+    entry = zipfile.ZipInfo(name, FIXED_DATE)
     entry.external_attr = 0o644 << 16
     entry.compress_type = compression
     target.writestr(entry, content)

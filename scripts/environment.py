@@ -19,10 +19,10 @@ from pathlib import Path
 import system_libraries
 
 ROOT = Path(__file__).resolve().parent.parent
-PINS = ROOT / "requirements"
-CONSTRAINTS = PINS / "constraints.txt"
-ALL = ["runtime", "tets", "files", "blender", "develop"]
-PEERS = PINS / "peers.txt"
+REQUIREMENTS_FOLDER = ROOT / "requirements"
+CONSTRAINTS = REQUIREMENTS_FOLDER / "constraints.txt"
+ALL_REQUIREMENTS = ["runtime", "tets", "files", "blender", "develop"]
+PEERS = REQUIREMENTS_FOLDER / "peers.txt"
 PYTHONS = [(3, 11), (3, 13)]
 MADE_FROM = "made-from.txt"
 PEERS_MADE_FROM = "peers-made-from.txt"
@@ -110,7 +110,11 @@ def main() -> int:
     if code:
         return code
     requirements = [path.resolve() for path in asked.requirements]
-    make(asked.folder, requirements or [PINS / f"{name}.txt" for name in ALL], editable=not requirements)
+    make(
+        asked.folder,
+        requirements or [REQUIREMENTS_FOLDER / f"{name}.txt" for name in ALL_REQUIREMENTS],
+        editable=not requirements,
+    )
     if asked.peers:
         add_peers(asked.folder)
     return 0

@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 # shared library → Debian's package of it; Blender's module links the first ten, Workbench draws with the last
-LIBRARIES = {
+PACKAGE_OF_LIBRARY = {
     "libX11.so.6": "libx11-6",
     "libXrender.so.1": "libxrender1",
     "libXxf86vm.so.1": "libxxf86vm1",
@@ -42,7 +42,7 @@ def missing_packages() -> list[str]:
     if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
         packages.append(f"python{sys.version_info.major}.{sys.version_info.minor}-venv")
     if sys.platform == "linux":
-        packages += [package for library, package in LIBRARIES.items() if not _loads(library)]
+        packages += [package for library, package in PACKAGE_OF_LIBRARY.items() if not _loads(library)]
         package, patterns = DRIVERS
         if not any(glob.glob(pattern) for pattern in patterns):
             packages.append(package)

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import NoReturn
 
-from . import commands
-from .errors import Cancelled, SinewError, SolveFailed, next_steps
-from .event_stream import EventStream, print_any_text
-from .stop_request import termination_interrupts
+from .cli import commands
+from .runtime.cancellation import sigterm_as_interrupt
+from .runtime.errors import Cancelled, SinewError, SolveFailed, overriding_next_steps
+from .runtime.event_stream import EventStream, escape_unprintable_output
 
 PROGRAM = "sinew"
 EPILOG = "sinew bake and sinew attach work on .blend files; they need Blender's own Python or the bpy wheel."
@@ -35,14 +35,14 @@ class OneLineParser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command that `arguments` (None: those of this process) say and returns its exit code."""
-    print_any_text()
+    escape_unprintable_output()
     try:
         words = list(sys.argv[1:] if arguments is None else arguments)
         options = _parser(words).parse_args(words)
     except SystemExit as end:
         return int(end.code or 0)
     # a child speaks to Blender's window
-    with next_steps({} if getattr(options, "child", False) else options.next_steps):
+    with overriding_next_steps({} if getattr(options, "child", False) else options.next_steps):
         return _run(options)
 
 
@@ -50,17 +50,17 @@ def _run(options: argparse.Namespace) -> int:
     events = EventStream() if options.json else None
     options.emit = events.emit if events else lambda event: None
     try:
-        with termination_interrupts():
+        with sigterm_as_interrupt():
             return int(options.run(options))
     except SinewError as problem:
-        return _told(problem, options)
+        return _report_failure(problem, options)
     except KeyboardInterrupt:
-        return _told(Cancelled(), options)
+        return _report_failure(Cancelled(), options)
     except BrokenPipeError:
         return 130  # nobody listens any more
     except Exception as problem:
         traceback.print_exc()
-        return _told(
+        return _report_failure(
             SolveFailed("internal", problem=f"{type(problem).__name__}: {problem}", log="the lines above"), options
         )
     finally:
@@ -86,7 +86,7 @@ def _commands(words: Sequence[str]) -> list[ModuleType]:
     return [importlib.import_module(f"{commands.__name__}.{name}") for name in asked or names]
 
 
-def _told(problem: SinewError, options: argparse.Namespace) -> int:
+def _report_failure(problem: SinewError, options: argparse.Namespace) -> int:
     print(f"{PROGRAM}: {problem.text}", file=sys.stderr)
     try:
         options.emit(problem.as_event())

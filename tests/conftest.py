@@ -11,7 +11,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-import reach_table
+from fixtures import claim_table as reach_table
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -38,7 +38,7 @@ def shared() -> Path:
 
 @pytest.fixture
 def reach() -> Callable[..., bool]:
-    """Adds a row to the table of what was measured (reach_table.py)."""
+    """Adds a row to the table of what was measured (tests/fixtures/claim_table.py)."""
     return reach_table.reach
 
 

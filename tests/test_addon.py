@@ -13,13 +13,14 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 import sinew
-from blender_scenes import add_box, fresh
-from fake_layout import FakeLayout
-from sinew.addon import messages, roles
-from sinew.addon.baking import bake_status, cache_look, cache_place, status
-from sinew.addon.baking.status import Status
-from sinew.addon.drawing import layouts, panels
-from sinew.solver.presets import PRESETS
+from fixtures.blender_scenes import add_box, fresh
+from fixtures.fake_layout import FakeLayout
+from sinew.addon.baking import bake_status, error_messages, status_text
+from sinew.addon.baking.status_text import Status
+from sinew.addon.cache import cache_paths, cache_status
+from sinew.addon.objects import roles
+from sinew.addon.panels import object_layout, panels
+from sinew.solver.scene.material_presets import MATERIAL_PRESETS
 
 
 def context_of(obj: bpy.types.Object | None) -> SimpleNamespace:
@@ -33,7 +34,7 @@ def drawn(obj: bpy.types.Object | None, *draws: str) -> FakeLayout:
     """Returns what the panels, "draw_main" alone if none is named, draw; each into a layout of its own."""
     whole = FakeLayout()
     for name in draws or ("draw_main",):
-        getattr(layouts, name)(whole.row(), context_of(obj))
+        getattr(object_layout, name)(whole.row(), context_of(obj))
     return whole
 
 
@@ -114,7 +115,7 @@ def test_tooltips_name_the_quantity_and_its_unit(name: str, unit: str) -> None:
 def test_presets_fill_in_and_an_edit_makes_them_custom() -> None:
     fresh()
     settings = add_box().sinew
-    for key, preset in PRESETS.items():
+    for key, preset in MATERIAL_PRESETS.items():
         settings.preset = key
         assert settings.preset == key
         assert settings.youngs_modulus == pytest.approx(preset.material.youngs_modulus)
@@ -166,7 +167,7 @@ def test_settings_are_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> Non
     fresh()
     obj = add_box()
     roles.make_body(obj)
-    everything = [name for name in layouts.__all__ if name not in {"draw_collider", "draw_heat_source"}]
+    everything = [name for name in object_layout.__all__ if name not in {"draw_collider", "draw_heat_source"}]
     for state, _ in STATES:
         monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
         layout = drawn(obj, *everything)
@@ -213,7 +214,7 @@ def test_both_places_have_the_same_panels() -> None:
     for panel in panels.CLASSES:
         if issubclass(panel, bpy.types.Panel):
             places[panel.bl_space_type].append(panel.bl_label)
-    assert places["PROPERTIES"] == places["VIEW_3D"] and len(places["VIEW_3D"]) == 1 + len(panels.TABLE)
+    assert places["PROPERTIES"] == places["VIEW_3D"] and len(places["VIEW_3D"]) == 1 + len(panels.PANEL_TABLE)
 
 
 def test_a_mesh_with_too_few_vertices_gets_an_offer() -> None:
@@ -274,48 +275,48 @@ def test_all_selected_bodies_with_few_vertices_are_subdivided() -> None:
     ("seconds", "words"), [(0.2, "0 s"), (59.6, "1 min 00 s"), (125.4, "2 min 05 s"), (7800.0, "2 h 10 min")]
 )
 def test_durations(seconds: float, words: str) -> None:
-    assert status.duration(seconds) == words
+    assert status_text.duration_text(seconds) == words
 
 
 @pytest.mark.parametrize(
     ("count", "words"), [(0, "0 B"), (999, "999 B"), (108e6, "108 MB"), (1.25e9, "1.2 GB"), (5.3e6, "5.3 MB")]
 )
 def test_sizes(count: float, words: str) -> None:
-    assert status.size(count) == words
+    assert status_text.size_text(count) == words
 
 
 def test_names_of_cache_folders(tmp_path: Path) -> None:
     scene = fresh()
     blend = str(tmp_path / "shot.blend")
-    assert cache_place.default_folder(scene, blend) == tmp_path / "shot.sinew"
+    assert cache_paths.default_folder(scene, blend) == tmp_path / "shot.sinew"
     scene.sinew.take = "stiffer?"
-    assert cache_place.default_folder(scene, blend) == tmp_path / "shot-stiffer_.sinew"
+    assert cache_paths.default_folder(scene, blend) == tmp_path / "shot-stiffer_.sinew"
     scene.sinew.take = ""
     scene.sinew.cache_path = str(tmp_path / "elsewhere")
-    assert cache_place.own_folder(scene) == tmp_path / "elsewhere"
+    assert cache_paths.own_folder(scene) == tmp_path / "elsewhere"
 
 
 @pytest.mark.parametrize("path", ["//sub/a.sinew", "//sub\\a.sinew", "//./sub//a.sinew"])
 def test_paths_of_other_systems_are_read(path: str) -> None:
-    assert cache_place.absolute(path, "/home/x/shot.blend") == Path("/home/x/sub/a.sinew")
+    assert cache_paths.absolute_path(path, "/home/x/shot.blend") == Path("/home/x/sub/a.sinew")
 
 
 def test_paths_are_written_relative_with_forward_slashes() -> None:
-    assert cache_place.portable(Path("/a/c/x.sinew"), "/a/b/shot.blend") == "//../c/x.sinew"
-    assert cache_place.portable(Path("/a/b/x.sinew"), "/a/b/shot.blend") == "//x.sinew"
+    assert cache_paths.portable_path(Path("/a/c/x.sinew"), "/a/b/shot.blend") == "//../c/x.sinew"
+    assert cache_paths.portable_path(Path("/a/b/x.sinew"), "/a/b/shot.blend") == "//x.sinew"
 
 
 def test_a_look_at_nothing_finds_nothing(tmp_path: Path) -> None:
-    cache_look.forget()
-    seen = cache_look.look(tmp_path / "none.sinew")
-    assert seen.head is None and seen.last_frame is None and not (tmp_path / "none.sinew").exists()
+    cache_status.invalidate()
+    seen = cache_status.read_status(tmp_path / "none.sinew")
+    assert seen.metadata is None and seen.last_frame is None and not (tmp_path / "none.sinew").exists()
 
 
 def test_failures_are_kept_for_the_panel_until_the_next_success() -> None:
     scene = fresh()
     box = add_box()
     roles.make_body(box)
-    messages.remember(scene, '"Box" has no faces. Give it at least one face')
+    error_messages.remember_failure(scene, '"Box" has no faces. Give it at least one face')
     assert any('"Box" has no faces' in line for line in drawn(box).lines)
-    messages.forget(scene)
+    error_messages.forget_failure(scene)
     assert not any('"Box"' in line and "faces" in line for line in drawn(box).lines)

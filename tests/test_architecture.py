@@ -13,78 +13,98 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# low to high, as in docs/architecture.md; a part imports itself and parts of lower lines only
-LAYERS = [
-    "error_texts late_dataclass loading",
-    "errors",
-    "arrays sources checksums",
-    "kernel_cache",
-    "kept_kernels",
-    "jit",
-    "disk memory event_stream stop_request chance value_rules stored_arrays",
-    "stored_schema",
-    "anatomy collision method rigid_core_settings stored_tree",
-    "scene tracks",
-    "presets friction_presets track_shapes state pc2 object_space gravity own_weight",
-    "cache geometry",
-    "embedding materials levels linear affine_targets local_motions core_nodes",
-    "tetrahedralize cutting lips",
-    "model stored_mesh topology painted filling",
-    "elements hyperelastic part_model spin weight_pressure",
-    "hierarchical rigid_core vertex_warp",
-    "mesh_files pin_regions integrators rest_stress",
-    "skins formulations",
-    "contact heat",
-    "pins checks core_pull plastic fracture reshaped quasistatic",
-    "bones",
-    "gravity_in_shape flesh",
-    "built",
-    "build",
-    "simulation",
-    "present_contacts present_model present_overlap present_topology",
-    "break_up pose_ahead pose_flesh",
-    "boundary",
-    "energy_gained",
-    "move",
-    "advance",
-    "attributes sheets_inside",
-    "finish",
-    "taken play_repair",
-    "warm_scene warm_marks warm_process",
-    "warm_levels",
-    "warm_step warm_flesh warm_touching",
-    "warm_bake",
-    "resume_frame bake_warnings",
-    "bake resume warm_up",
-    "simulate drop",
-    "commands",
-    "__main__",
-    "launcher",
-]
-RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts.split()}
+# low to high: a room imports itself and rooms of lower tiers (docs/architecture.md has the same table)
+SOLVER_TIERS = {
+    "Foundation": {
+        "runtime": "what everything else runs on: arrays, errors, compiled kernels, threads, SIMD, files, events",
+    },
+    "Input": {
+        "scene": "what is asked for: bodies, materials, colliders, settings, animated tracks; no Numba, no SciPy",
+    },
+    "Discretisation": {
+        "mesh": "geometry, tetrahedra that fill a surface, points bound to them, cutting, mesh files",
+        "linalg": "sparse matrices of 3×3 blocks: products, conjugate gradients, rigid modes, multigrid",
+    },
+    "Mechanics": {
+        "mechanics": "model and state, elements, hyperelastic laws, plasticity, heat",
+    },
+    "Constraints": {
+        "constraints": "external forces, pins, bones, rigid cores, animated rest shapes",
+    },
+    "Contact": {
+        "contact": "where bodies touch colliders, each other and themselves, and which contacts push and slide",
+    },
+    "Solvers": {
+        "integrators": "one time step: implicit Euler, BDF2, Newmark, Newton's method",
+        "quasistatic": "the shape of a body at rest while some nodes are held, with contact",
+    },
+    "Simulation": {
+        "simulation": "a scene is built and advanced by steps and frames, with fracture and posed flesh",
+    },
+    "Bake": {
+        "bake": "a scene becomes a cache on disk: resumed, verified, with attributes and meshes of what broke",
+    },
+    "Command line": {
+        "cli": "the commands of `sinew`, and how another Python starts them",
+        "__main__": "`python -m sinew`",
+    },
+}
+ADDON_TIERS = {
+    "Blender": {
+        "blender_data": "what Blender itself stores: keys, modifiers, visibility, F-curves, library overrides",
+        "evaluation": "objects as Blender evaluates them at any frame",
+    },
+    "Cache": {
+        "cache": "where the cache of a scene lies, and what its files hold",
+        "playback": "objects play a cache by modifiers or shape keys",
+        "fracture_meshes": "objects that replace a body after it broke",
+    },
+    "Scene": {
+        "properties": "every setting of objects, scenes and the add-on",
+        "objects": "roles of objects, and whether their meshes will do",
+        "export": "objects and their animation as a scene file",
+    },
+    "Bake": {
+        "baking": "the solver in a child process, its events, its finished frames",
+    },
+    "Interface": {
+        "overlays": "what is drawn over the 3D view and over timelines",
+        "panels": "panels of the Physics tab and of the sidebar",
+        "operators": "buttons, one subject per file",
+    },
+    "Entry": {
+        "command_line": "baking and attaching without a window",
+        "handlers": "what happens when Blender loads, saves, undoes or renders",
+    },
+}
+TIERS = {"solver": SOLVER_TIERS, "addon": ADDON_TIERS}
+# rooms in their order; those of one tier may import the ones before them
+RANK = {
+    top: {room: n for n, room in enumerate(room for rooms in tiers.values() for room in rooms)}
+    for top, tiers in TIERS.items()
+}
+# Blender's own classes need what is registered later: called when a property is edited, not when files are loaded
+LATE_EXCEPTIONS = {
+    ("addon.properties.preferences", "addon.panels"),
+    ("addon.properties.preferences", "addon.baking"),
+    ("addon.properties.heat_settings", "addon.objects"),
+    ("addon.properties.fracture_settings", "addon.baking"),
+    ("addon.properties.scene_settings", "addon.baking"),
+}
 # what Blender may load: nothing that loads Numba or SciPy
 ADDON_MAY_IMPORT = {
-    "anatomy",
-    "collision",
-    "method",
-    "own_weight",
-    "rigid_core_settings",
     "scene",
-    "tracks",
-    "cache",
-    "disk",
-    "arrays",
-    "errors",
-    "presets",
-    "friction_presets",
-    "tetrahedralize.estimate",
-    "event_stream",
-    "pc2",
-    "stop_request",
+    "bake.cache",
+    "mesh.tetrahedralize.estimate",
+    "runtime.arrays",
+    "runtime.atomic_files",
+    "runtime.cancellation",
+    "runtime.errors",
+    "runtime.event_stream",
 }
 
 # and what it loads when an artist brings a file of tets: meshio and rich
-ADDON_MAY_IMPORT_LATE = {"mesh_files.tets", "mesh_files.outside", "mesh_files.veg"}
+ADDON_MAY_IMPORT_LATE = {"mesh.formats.tet_files", "mesh.boundary_faces", "mesh.formats.veg"}
 
 
 def sources(folder: str) -> list[Path]:
@@ -92,7 +112,7 @@ def sources(folder: str) -> list[Path]:
 
 
 def name_of(path: Path) -> str:
-    """Returns the dotted name under the root: solver/cache/head.py is "solver.cache.head"."""
+    """Returns the dotted name under the root: solver/bake/cache/metadata.py is "solver.bake.cache.metadata"."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -122,33 +142,51 @@ def foreign_imports(path: Path) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
 
 
-def part_of(name: str) -> str | None:
-    """Returns the part of the solver that a module belongs to: "solver.cache.head" belongs to "cache"."""
+def room_of(name: str) -> tuple[str, str] | None:
+    """Returns the top folder and the room of a module: "solver.bake.cache.metadata" is in ("solver", "bake")."""
     words = name.split(".")
-    return words[1] if words[0] == "solver" and len(words) > 1 else None
+    return (words[0], words[1]) if words[0] in TIERS and len(words) > 1 else None
 
 
-def test_every_part_of_the_solver_has_its_layer():
-    unknown = {part for path in sources("solver") if (part := part_of(name_of(path))) and part not in RANK}
-    assert not unknown, f"name their layer in LAYERS and in docs/architecture.md: {sorted(unknown)}"
+@pytest.mark.parametrize("top", TIERS)
+def test_every_room_has_its_tier(top):
+    rooms = {room[1] for path in sources(top) if (room := room_of(name_of(path)))}
+    assert rooms == set(RANK[top]), sorted(rooms ^ set(RANK[top]))
 
 
-def test_layers_name_parts_that_exist():
-    gone = [part for part in RANK if not is_module(f"solver.{part}")]
-    assert not gone, f"LAYERS names what does not exist: {gone}"
-
-
-def test_parts_import_lower_layers_only():
+@pytest.mark.parametrize("top", TIERS)
+def test_rooms_import_lower_tiers_only(top):
     wrong = []
-    for path in sources("solver"):
-        part = part_of(name_of(path))
+    for path in sources(top):
+        module = name_of(path)
+        room = room_of(module)
         for line, name in imports(path):
-            other = part_of(name)
-            if name.startswith("addon"):
+            other = room_of(name)
+            if top == "solver" and name.startswith("addon"):
                 wrong.append(f"{path.relative_to(ROOT)}:{line} imports {name}")
-            elif part and other and other != part and RANK.get(other, 99) >= RANK.get(part, 99):
-                wrong.append(f"{path.relative_to(ROOT)}:{line} ({part}) imports {other}")
+            if room is None or other is None or other[0] != top or other == room:
+                continue
+            if RANK[top][other[1]] > RANK[top][room[1]] and (module, ".".join(other)) not in LATE_EXCEPTIONS:
+                wrong.append(f"{path.relative_to(ROOT)}:{line} ({room[1]}) imports {name}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_few_modules_lie_beside_the_rooms():
+    assert {path.name for path in (ROOT / "solver").glob("*.py")} == {"__init__.py", "__main__.py"}
+    assert {path.name for path in (ROOT / "addon").glob("*.py")} == {"__init__.py", "handlers.py"}
+
+
+@pytest.mark.parametrize("top", TIERS)
+def test_the_page_shows_these_tiers(top):
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert table_of(top) in text, f"docs/architecture.md needs this table:\n{table_of(top)}"
+
+
+def table_of(top: str) -> str:
+    """Returns the tiers of a top folder as the page has them, low to high."""
+    lines = ["| Tier | Room | What is in it |", "|---|---|---|"]
+    lines += [f"| {tier} | `{room}` | {what} |" for tier, rooms in TIERS[top].items() for room, what in rooms.items()]
+    return "\n".join(lines)
 
 
 def test_the_solver_knows_no_blender():
@@ -186,10 +224,7 @@ def test_only_relative_imports_inside_the_package():
 
 
 # the files that write LLVM's instructions themselves, or load what was compiled; they name no flags
-REACH_LLVM = (
-    "solver.kept_kernels", "solver.geometry.atomic", "solver.linear.block_row", "solver.linear.llvm_vectors",
-    "solver.linear.threes", "solver.linear.multigrid.fixed_point", "solver.linear.multigrid.hanging",
-)  # fmt: skip
+REACH_LLVM = ("solver.runtime.kernel_cache", "solver.runtime.threads", "solver.runtime.simd")
 
 
 def test_only_jit_knows_numba():
@@ -197,7 +232,7 @@ def test_only_jit_knows_numba():
     wrong = [
         f"{path.relative_to(ROOT)}:{line} {name}"
         for path in sources("solver")
-        if name_of(path) not in ("solver.jit", *REACH_LLVM)
+        if not name_of(path).startswith(("solver.runtime.jit", *REACH_LLVM))
         for line, name in foreign_imports(path)
         if name.split(".")[0] == "numba"
     ]
@@ -205,8 +240,8 @@ def test_only_jit_knows_numba():
 
 
 def test_benchmarks_import_what_they_may():
-    """The frame knows neither papers nor speed, and these do not know each other; peers load where they are asked."""
-    may = {"frame": {"frame"}, "papers": {"frame", "papers"}, "speed": {"frame", "speed"}}
+    """The harness imports neither papers nor speed, and these not each other; peers load when they are needed."""
+    may = {"harness": {"harness"}, "papers": {"harness", "papers"}, "speed": {"harness", "speed"}}
     peers = {"mujoco", "cvxopt", "felupe", "pymetis", "pytetwild", "tetgen", "bpy"}
     wrong = []
     for folder, allowed in may.items():
@@ -269,8 +304,10 @@ def loaded_by(code: str) -> set[str]:
 
 
 def test_the_seam_loads_neither_numba_nor_scipy():
-    names = ", ".join(sorted(name for name in ADDON_MAY_IMPORT if "." not in name))
-    code = f"from sinew.solver import {names}\nfrom sinew.solver.tetrahedralize import estimate"
+    may = tuple(f"sinew.solver.{name}" for name in ADDON_MAY_IMPORT)
+    names = [f"sinew.{name_of(path)}" for path in sources("solver")]
+    names = [name for name in names if name in may or name.startswith(tuple(f"{prefix}." for prefix in may))]
+    code = f"import importlib\nfor name in {names!r}:\n    importlib.import_module(name)"
     assert not loaded_by(code) & {"numba", "scipy", "bpy", "llvmlite"}
 
 
@@ -282,7 +319,9 @@ def test_reading_files_of_tets_loads_neither_numba_nor_scipy(tmp_path):
     )
     code = "\n".join(f"import sinew.solver.{name}" for name in sorted(ADDON_MAY_IMPORT_LATE))
     assert not loaded_by(code) & {"numba", "scipy", "bpy", "llvmlite", "meshio"}
-    code += f"\nfrom pathlib import Path\nsinew.solver.mesh_files.tets.read_tets(Path({str(tmp_path / 'a.mesh')!r}))"
+    code += (
+        f"\nfrom pathlib import Path\nsinew.solver.mesh.formats.tet_files.read_tets(Path({str(tmp_path / 'a.mesh')!r}))"
+    )
     loaded = loaded_by(code)
     assert "meshio" in loaded and not loaded & {"numba", "scipy", "bpy", "llvmlite"}
 

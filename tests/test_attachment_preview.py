@@ -10,10 +10,10 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_rig, fresh
-from sinew.addon import roles
-from sinew.addon.drawing import attachment_overlay, attachment_preview
-from sinew.solver.cache import CacheReader
+from fixtures.blender_scenes import add_box, add_rig, fresh
+from sinew.addon.objects import roles
+from sinew.addon.overlays import attachment_overlay, attachment_preview
+from sinew.solver.bake.cache import CacheReader
 from test_addon import drawn
 
 IN_ULNA = 5 * 5 * 9 + 4 * 4 * 8  # nodes of a lattice, and middles of its cubes
@@ -134,7 +134,7 @@ def test_it_is_made_anew_when_something_moves_or_is_set() -> None:
 
     def depends() -> tuple:
         bpy.context.view_layer.update()
-        return attachment_preview.depends(scene, obj, bpy.context.evaluated_depsgraph_get())
+        return attachment_preview.preview_stamp(scene, obj, bpy.context.evaluated_depsgraph_get())
 
     seen = [depends()]
     assert depends() == seen[0]

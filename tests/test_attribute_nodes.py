@@ -12,14 +12,15 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, counts, evaluated, fresh, write_cache
-from cut_by_hand import write_broken
-from sinew.addon import playback, roles
-from sinew.addon.attributes import playing
-from sinew.addon.attributes.ply_names import RENAMED, stored_names
-from sinew.addon.baking import bakes, cache_place, present_bake
-from sinew.solver.attributes.ply import ply_bytes
-from sinew.solver.cache import layout
+from fixtures.blender_scenes import add_box, counts, evaluated, fresh, write_cache
+from fixtures.planar_cut import write_broken
+from sinew.addon.baking import attach_bake, bake_session
+from sinew.addon.cache import cache_paths
+from sinew.addon.cache.attribute_names import RENAMED_ATTRIBUTES, attribute_names
+from sinew.addon.objects import roles
+from sinew.addon.playback import attribute_playback, mesh_cache
+from sinew.solver.bake.attributes.point_ply import ply_bytes
+from sinew.solver.bake.cache import layout
 
 FRAMES = 6
 NAMES = ("stress", "temperature", "velocity_x", "velocity_y", "velocity_z")
@@ -48,8 +49,8 @@ def body(cache: Path, first: int = 1) -> bpy.types.Object:
     write_attributes(cache, "Box", len(points), first)
     scene = bpy.context.scene
     scene.sinew.cache_path = str(cache)
-    cache_place.remember(scene, cache)
-    present_bake.attach(scene)
+    cache_paths.remember_bake(scene, cache)
+    attach_bake.attach(scene)
     return obj
 
 
@@ -67,7 +68,7 @@ def test_every_frame_has_its_values_and_the_ends_hold(tmp_path: Path, first: int
     count = len(obj.data.vertices)
     for frame in (first, first + 2, first + FRAMES - 1):
         for name in ("stress", "temperature"):
-            assert np.array_equal(read(obj, frame, RENAMED.get(name, name)), value(name, frame, count))
+            assert np.array_equal(read(obj, frame, RENAMED_ATTRIBUTES.get(name, name)), value(name, frame, count))
         wanted = np.stack([value(name, frame, count) for name in NAMES[2:]], axis=1)
         assert np.array_equal(read(obj, frame, "world_velocity", "vector", 3), wanted)
     assert np.array_equal(read(obj, first - 5, "stress"), value("stress", first, count))
@@ -94,20 +95,22 @@ def test_cycles_reads_all_of_them(tmp_path: Path) -> None:
     links.new(shown.outputs["Vector"], light.inputs["Color"])
     links.new(light.outputs[0], end.inputs["Surface"])
     obj.data.materials.append(material)
-    for name in stored_names(NAMES):
+    for name in attribute_names(NAMES):
         shown.attribute_name = name
         scene.frame_set(2)
         bpy.ops.render.render(write_still=True)
         image = bpy.data.images.load(scene.render.filepath, check_existing=False)
         seen = np.array(image.pixels[:]).reshape(-1, 4)[:, :3].mean(axis=0)
-        column = "velocity_x" if name == "world_velocity" else {v: k for k, v in RENAMED.items()}.get(name, name)
+        column = (
+            "velocity_x" if name == "world_velocity" else {v: k for k, v in RENAMED_ATTRIBUTES.items()}.get(name, name)
+        )
         assert abs(seen[0] - value(column, 2, 1)[0]) < 2.0 + 0.001 * seen[0], name
 
 
 def test_remapped_time(tmp_path: Path) -> None:
     obj = body(tmp_path / "c.sinew")
     bpy.context.scene.render.frame_map_new = 200
-    present_bake.attach(bpy.context.scene)
+    attach_bake.attach(bpy.context.scene)
     assert np.array_equal(read(obj, 4, "stress"), value("stress", 4, len(obj.data.vertices)))
 
 
@@ -115,9 +118,9 @@ def test_attaching_again_changes_nothing_and_deleting_takes_all_away(tmp_path: P
     obj = body(tmp_path / "c.sinew")
     obj.modifiers.new("Smooth", "SMOOTH")
     before = counts()
-    present_bake.attach(bpy.context.scene)
+    attach_bake.attach(bpy.context.scene)
     assert counts() == before and [m.name for m in obj.modifiers] == ["Sinew", "Sinew Attributes", "Smooth"]
-    bakes.delete(bpy.context.scene)
+    bake_session.delete(bpy.context.scene)
     assert [m.name for m in obj.modifiers] == ["Sinew", "Smooth"] and not bpy.data.node_groups
     assert not (tmp_path / "c.sinew").exists()
 
@@ -132,8 +135,8 @@ def test_a_broken_body_has_them_on_its_result(tmp_path: Path) -> None:
     write_attributes(cache, "Box", len(arrays["rest"]))
     scene = bpy.context.scene
     scene.sinew.cache_path = str(cache)
-    cache_place.remember(scene, cache)
-    present_bake.attach(scene)
+    cache_paths.remember_bake(scene, cache)
+    attach_bake.attach(scene)
     made = bpy.data.objects["Box Broken"]
     assert [m.name for m in made.modifiers] == ["Sinew", "Sinew Attributes", "Sinew Shading"]
     assert [m.name for m in obj.modifiers] == ["Sinew"]
@@ -151,7 +154,7 @@ def test_a_broken_body_has_them_on_its_result(tmp_path: Path) -> None:
 def test_paths_follow_the_file_and_a_copy_changes_nothing(tmp_path: Path) -> None:
     obj = body(tmp_path / "c.sinew")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "one.blend"))
-    node = playing._path_node(playing.find_modifier(obj).node_group)
+    node = attribute_playback._path_node(attribute_playback.find_modifier(obj).node_group)
     assert node.inputs["Format"].default_value == "//c.sinew/attributes/Box/{frame:06}.ply"
     (tmp_path / "deep").mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "deep" / "copy.blend"), copy=True)
@@ -181,7 +184,7 @@ for frame in (1, 4):
 def test_they_play_without_the_add_on(tmp_path: Path) -> None:
     obj = body(tmp_path / "c.sinew")
     count = len(obj.data.vertices)
-    assert playback.find_modifier(obj) is not None
+    assert mesh_cache.find_modifier(obj) is not None
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "one.blend"))
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT, str(tmp_path / "one.blend")], capture_output=True, text=True, timeout=120

@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from breaking_bakes import FRAMES, breaking_scene, write_breaking
-from scenes import JELLY, Run, block, rotation
-from sinew.solver.arrays import indices
-from sinew.solver.attributes.fields import fields, warnings
-from sinew.solver.attributes.ply import ply_bytes, read_ply
-from sinew.solver.attributes.spread import at_nodes, at_vertices
-from sinew.solver.cache import CacheReader
-from sinew.solver.embedding import Binding
-from sinew.solver.materials.elastic import lame
-from sinew.solver.pc2 import read_samples
-from sinew.solver.scene import ATTRIBUTES, Fracture, Heat, Plasticity, Scene, Settings
-from sinew.solver.simulate import simulate
-from tiny_bakes import baked, box_of_tets
+from fixtures.fracture_bake import FRAMES, breaking_scene, write_breaking
+from fixtures.scenes import JELLY, Run, block, rotation
+from fixtures.tiny_bakes import baked, box_of_tets
+from sinew.solver.bake.attributes.attribute_fields import attribute_values, attribute_warnings
+from sinew.solver.bake.attributes.nodal_averaging import average_at_nodes, interpolate_at_vertices
+from sinew.solver.bake.attributes.point_ply import ply_bytes, read_ply
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.cache.pc2 import read_samples
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.mechanics.linear_elasticity import lame_moduli
+from sinew.solver.mesh.embedding import Binding
+from sinew.solver.runtime.arrays import indices
+from sinew.solver.scene.scene import ATTRIBUTES, Fracture, Heat, Plasticity, Scene, Settings
 
 COLUMNS = {*ATTRIBUTES, "velocity_x", "velocity_y", "velocity_z"} - {"velocity"}
 
@@ -33,7 +33,7 @@ def through(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Mappin
     """A bake with all attributes of a bar that breaks and a cube that is plastic and warm, and its events."""
     cache, told = tmp_path_factory.mktemp("attributes") / "c", []
     write_breaking(cache, breaking_scene(attributes=ATTRIBUTES, samples_per_frame=2))
-    simulate(cache, told.append)
+    run_bake(cache, told.append)
     return cache, told
 
 
@@ -50,16 +50,16 @@ def test_the_average_at_nodes_and_its_slow_twin() -> None:
     for node in range(count):
         own = [tet for tet in range(len(tets)) if node in tets[tet]]
         expected[node] = sum(volume[t] * values[t] for t in own) / sum(volume[t] for t in own)
-    np.testing.assert_allclose(at_nodes(tets, volume, values, count), expected, rtol=1e-12)
-    np.testing.assert_allclose(at_nodes(tets, volume, np.full(len(tets), 3.5), count), 3.5, rtol=1e-14)
+    np.testing.assert_allclose(average_at_nodes(tets, volume, values, count), expected, rtol=1e-12)
+    np.testing.assert_allclose(average_at_nodes(tets, volume, np.full(len(tets), 3.5), count), 3.5, rtol=1e-14)
 
 
 def test_nothing_is_averaged_across_a_crack() -> None:
     whole, parted = indices([[0, 1, 2, 3], [4, 2, 1, 3]]), indices([[0, 1, 2, 3], [4, 6, 5, 7]])
     values = {"stress": np.array([10.0, 30.0]), "temperature": np.arange(8.0), "velocity": np.eye(8, 3)}
     binding = Binding(indices([0, 1]), np.array([[0.0, 0.5, 0.25, 0.25], [0.0, 0.25, 0.5, 0.25]]))
-    together = at_vertices(values, whole, np.array([1.0, 1.0]), binding, 8)
-    apart = at_vertices(values, parted, np.array([1.0, 1.0]), binding, 8)
+    together = interpolate_at_vertices(values, whole, np.array([1.0, 1.0]), binding, 8)
+    apart = interpolate_at_vertices(values, parted, np.array([1.0, 1.0]), binding, 8)
     np.testing.assert_allclose(together["stress"], [20.0, 20.0])
     np.testing.assert_allclose(apart["stress"], [10.0, 30.0])
     np.testing.assert_allclose(together["temperature"], [1.75, 1.75])
@@ -69,7 +69,7 @@ def test_nothing_is_averaged_across_a_crack() -> None:
 
 def test_outside_of_the_tets_nothing_is_more_than_inside() -> None:
     binding = Binding(indices([0, 0]), np.array([[2.0, -0.5, -0.5, 0.0], [-3.0, 1.0, 1.0, 2.0]]))
-    found = at_vertices(
+    found = interpolate_at_vertices(
         {"temperature": np.array([7.0, 1.0, 3.0, 4.0])}, indices([[0, 1, 2, 3]]), np.ones(1), binding, 4
     )
     np.testing.assert_allclose(found["temperature"], [7.0, 3.0])
@@ -79,12 +79,12 @@ def test_stress_of_a_stretched_and_turned_block(tmp_path: Path) -> None:
     run = Run(tmp_path, Scene((block(attributes=("stress", "principal_stress")),), settings=Settings(1, 2)))
     strain = np.array([0.02, -0.01, 0.005])
     run.state.x[:] = run.built.model.X * (1.0 + strain) @ rotation((1, 2, 3), 1.1).T
-    mu, lam = lame(JELLY.youngs_modulus, JELLY.poisson_ratio)
+    mu, lam = lame_moduli(JELLY.youngs_modulus, JELLY.poisson_ratio)
     principal = 2.0 * mu * strain + lam * strain.sum()
     von_mises = np.sqrt(0.5 * sum((a - b) ** 2 for a, b in zip(principal, np.roll(principal, 1), strict=True)))
     body, model = run.built.bodies[0], run.built.model
-    values = fields(run.simulation, ("stress", "principal_stress"))
-    drawn = at_vertices(values, model.tets, model.volume, body.binding, model.node_count)
+    values = attribute_values(run.simulation, ("stress", "principal_stress"))
+    drawn = interpolate_at_vertices(values, model.tets, model.volume, body.binding, model.node_count)
     np.testing.assert_allclose(drawn["stress"], von_mises, rtol=1e-9)
     np.testing.assert_allclose(drawn["principal_stress"], principal.max(), rtol=1e-9)
 
@@ -94,7 +94,7 @@ def test_every_frame_has_a_file_for_what_is_shown(through: tuple[Path, list]) ->
     result = CacheReader(cache).read_result("pulled")
     assert result is not None
     for frame in range(1, FRAMES + 1):
-        number = CacheReader(cache).head.sample_count(frame) - 1
+        number = CacheReader(cache).metadata.sample_count(frame) - 1
         for key, path, count in (
             ("cube", cache / "play" / "cube.pc2", 8),
             ("pulled", cache / "result" / "pulled.pc2", len(result["rest"])),
@@ -146,8 +146,8 @@ def test_asking_for_what_nothing_makes_is_said(through: tuple[Path, list]) -> No
     words = [w["sentence"] for body in built["bodies"] for w in body["warnings"] if w["kind"].startswith("attribute")]
     assert len(words) == 3 and any("Temperature" in w and '"Pulled Bar"' in w and "Heat" in w for w in words)
     body = dataclasses.replace(block(), attributes=ATTRIBUTES, heat=Heat(), plasticity=Plasticity())
-    assert [w.details["what"] for w in warnings(body)] == ["Fracture"]
-    assert warnings(dataclasses.replace(body, fracture=Fracture())) == [] == warnings(block())
+    assert [w.details["what"] for w in attribute_warnings(body)] == ["Fracture"]
+    assert attribute_warnings(dataclasses.replace(body, fracture=Fracture())) == [] == attribute_warnings(block())
 
 
 def test_a_file_comes_back_and_others_are_refused() -> None:
@@ -174,6 +174,6 @@ def test_other_programs_read_the_files(through: tuple[Path, list]) -> None:
 def test_resumed_attributes_have_the_same_bytes(through: tuple[Path, list], tmp_path: Path) -> None:
     cache = tmp_path / "c"
     write_breaking(cache, breaking_scene(attributes=ATTRIBUTES, samples_per_frame=2))
-    simulate(cache, lambda event: None, frame_end=8)
-    simulate(cache, lambda event: None, resume=True)
+    run_bake(cache, lambda event: None, frame_end=8)
+    run_bake(cache, lambda event: None, resume=True)
     assert baked(cache) == baked(through[0])

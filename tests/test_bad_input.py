@@ -12,10 +12,12 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_mesh, counts, fresh, link_object
-from sinew.addon import commands, messages, roles
-from sinew.addon.baking import bake_status, bakes, cache_look
-from sinew.solver.cache import CacheReader
+from fixtures.blender_scenes import add_box, add_mesh, counts, fresh, link_object
+from sinew.addon.baking import bake_session, bake_status, error_messages
+from sinew.addon.cache import cache_status
+from sinew.addon.command_line import commands
+from sinew.addon.objects import roles
+from sinew.solver.bake.cache import CacheReader
 
 Object = bpy.types.Object
 
@@ -40,9 +42,9 @@ def refused(operator: Callable[[], set[str]]) -> str:
     with pytest.raises(RuntimeError) as caught:
         operator()
     assert fingerprint() == before
-    assert bakes.running() is None
+    assert bake_session.running() is None
     sentence = str(caught.value).removeprefix("Error: ").strip()
-    assert messages.last(bpy.context.scene) == sentence
+    assert error_messages.last_failure(bpy.context.scene) == sentence
     assert "Traceback" not in sentence and "\n" not in sentence
     return sentence
 
@@ -255,6 +257,6 @@ def test_a_refused_bake_leaves_the_last_one_and_says_that_it_is_old(box: Object,
     _pin_everything(box)
     assert "nothing is left" in refused(bpy.ops.sinew.simulate)
     assert CacheReader(tmp_path / "bad.sinew").last_frame() == 3
-    cache_look.forget()
-    bake_status.forget()
+    cache_status.invalidate()
+    bake_status.invalidate()
     assert bake_status.status(bpy.context.scene).label == "Out of Date: Simulate Again"

@@ -13,29 +13,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinew.addon.baking import bake_job
+from sinew.addon.baking import state_machine
 from sinew.addon.baking.bake_driver import BakeDriver
-from sinew.addon.baking.bake_job import (
-    CANCEL_SECONDS,
-    KILL_SECONDS,
-    SILENT_SECONDS,
+from sinew.addon.baking.child_process import ChildProcess
+from sinew.addon.baking.state_machine import (
+    CANCEL_TIMEOUT_SECONDS,
+    KILL_TIMEOUT_SECONDS,
+    SILENCE_TIMEOUT_SECONDS,
+    BakeEvent,
     CancelPressed,
     ChildEnded,
     ChildSaid,
     Exported,
     ExportFailed,
     Exporting,
-    Happening,
     Job,
     Started,
     Tick,
     advance,
 )
-from sinew.addon.baking.child_process import ChildProcess
-from sinew.solver.errors import BadInput
+from sinew.solver.runtime.errors import BadInput
 
 
-def through(*happenings: Happening, job: Job | None = None) -> tuple[Job, list[str]]:
+def through(*happenings: BakeEvent, job: Job | None = None) -> tuple[Job, list[str]]:
     job, all_effects = job or Job(), []
     for happening in happenings:
         job, effects = advance(job, happening)
@@ -67,7 +67,7 @@ def test_a_bake_from_start_to_end() -> None:
     job, _ = through(BUILT, job=job)
     assert job.phase == "baking" and job.tets == 120 and job.seconds_left(1.0) is None
     job, effects = through(frame(1, 2.0, converged=True), frame(6, 7.0, converged=False), job=job)
-    assert job.frame == 6 and job.fraction == 0.5 and job.tally.not_converged == 1
+    assert job.frame == 6 and job.fraction == 0.5 and job.convergence.not_converged == 1
     assert job.seconds_left(7.0) == 5.0 and job.seconds_left(9.0) == 3.0 and job.seconds_left(99.0) == 0.0
     assert effects == ["frames changed"] * 2
     job, effects = through(
@@ -104,8 +104,8 @@ def test_a_stopped_bake_may_take_its_time_to_finish_what_broke() -> None:
     # asked a second time it has to hurry, whatever it still says
     job, effects = through(CancelPressed(70.0), finishing(0.6, 70.1), job=job)
     assert job.phase == "cancelling" and effects == ["send cancel"]
-    assert job.deadline is not None and job.deadline <= 70.0 + CANCEL_SECONDS
-    job, effects = through(Tick(70.0 + CANCEL_SECONDS), job=job)
+    assert job.deadline is not None and job.deadline <= 70.0 + CANCEL_TIMEOUT_SECONDS
+    job, effects = through(Tick(70.0 + CANCEL_TIMEOUT_SECONDS), job=job)
     assert effects == ["kill child"]
 
 
@@ -170,15 +170,15 @@ def test_a_python_without_the_wheels_is_tried_in_another_way_once() -> None:
 def test_cancel_is_heard_or_killed() -> None:
     job, effects = through(*LAUNCHED, BUILT, frame(3, 1.0), CancelPressed(2.0))
     assert job.phase == "cancelling" and effects[-1] == "send cancel"
-    assert advance(job, Tick(2.0 + 0.9 * CANCEL_SECONDS)) == (job, ())
+    assert advance(job, Tick(2.0 + 0.9 * CANCEL_TIMEOUT_SECONDS)) == (job, ())
     assert advance(job, CancelPressed(2.1)) == (job, ())
     polite, _ = through(frame(4, 2.2), said(event="error", kind="cancelled"), ChildEnded(130, 2.3), job=job)
     assert polite.phase == "cancelled" and polite.frame == 4
-    job, effects = through(said(event="error", kind="cancelled"), Tick(2.0 + CANCEL_SECONDS), job=job)
+    job, effects = through(said(event="error", kind="cancelled"), Tick(2.0 + CANCEL_TIMEOUT_SECONDS), job=job)
     assert effects == ["kill child"]
     killed, _ = through(ChildEnded(-9, 4.0), job=job)
     assert killed.phase == "cancelled"
-    given_up, effects = through(Tick(2.0 + CANCEL_SECONDS + KILL_SECONDS), job=job)
+    given_up, effects = through(Tick(2.0 + CANCEL_TIMEOUT_SECONDS + KILL_TIMEOUT_SECONDS), job=job)
     assert given_up.phase == "cancelled" and effects[-1] == "end"
 
 
@@ -193,9 +193,9 @@ def test_cancel_while_exporting() -> None:
 
 
 def test_a_silent_child_is_killed() -> None:
-    job, effects = through(*LAUNCHED, Tick(SILENT_SECONDS - 1))
+    job, effects = through(*LAUNCHED, Tick(SILENCE_TIMEOUT_SECONDS - 1))
     assert effects[-1] == "launch child"
-    job, effects = through(Tick(SILENT_SECONDS + 1), ChildEnded(-9, SILENT_SECONDS + 2), job=job)
+    job, effects = through(Tick(SILENCE_TIMEOUT_SECONDS + 1), ChildEnded(-9, SILENCE_TIMEOUT_SECONDS + 2), job=job)
     assert effects[0] == "kill child" and job.phase == "failed"
     assert job.error is not None and job.error["kind"] == "child-silent"
 
@@ -231,7 +231,7 @@ ANYTHING = st.one_of(
 
 
 @given(st.lists(ANYTHING, max_size=25))
-def test_cancel_and_patience_end_everything(happenings: list[Happening]) -> None:
+def test_cancel_and_patience_end_everything(happenings: list[BakeEvent]) -> None:
     job, _ = through(*happenings)
     job, effects = through(CancelPressed(1e4), Tick(2e4), Tick(3e4), Tick(4e4), job=job)
     assert not job.is_running and job.deadline is None
@@ -314,7 +314,7 @@ def test_cancel_takes_less_than_a_second(tmp_path: Path) -> None:
         begin = clock.monotonic()
         bake.cancel()
         run(bake)
-        assert clock.monotonic() - begin < CANCEL_SECONDS + 4.0  # the machine may be busy
+        assert clock.monotonic() - begin < CANCEL_TIMEOUT_SECONDS + 4.0  # the machine may be busy
         assert bake.job.phase == "cancelled" and bake.job.frame == 2
 
 
@@ -390,4 +390,4 @@ def test_the_environment_is_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_phases_are_known() -> None:
-    assert set(bake_job.RUNNING) & {"idle", "done", "cancelled", "failed"} == set()
+    assert set(state_machine.RUNNING_PHASES) & {"idle", "done", "cancelled", "failed"} == set()

@@ -9,24 +9,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flesh_motion import matrix
-from meshes import bar
-from scenes import JELLY, Run, block
-from sinew.solver.elements.assembly import assemble
-from sinew.solver.formulations import formulation
-from sinew.solver.integrators.bdf2 import LENGTH, X_BEFORE
+from fixtures.flesh_dynamics import matrix
+from fixtures.scenes import JELLY, Run, block
+from fixtures.tet_meshes import bar
+from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.integrators.bdf2 import PREVIOUS_DT, PREVIOUS_X
+from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.linearised import warp
-from sinew.solver.integrators.outside import Outside, Points
-from sinew.solver.integrators.workspace import workspace
-from sinew.solver.levels import nodes_of, refined
-from sinew.solver.method import BDF2, EULER, Method
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Collider, Material, Scene, Settings
-from sinew.solver.simulation import Simulation
-from sinew.solver.state import State
+from sinew.solver.integrators.system.linearised_step import compute_element_records
+from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.mechanics.elements.assembly import assemble
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.mesh.red_refinement import interpolate_from_coarse, red_refinement
+from sinew.solver.scene.formulation import BDF2, EULER, FormulationSettings
+from sinew.solver.scene.scene import Collider, Material, Scene, Settings
+from sinew.solver.simulation.simulation import Simulation
 
-METHODS = [Method(name, scheme=BDF2) for name in ("linear", "polar", "qr", "green", "hybrid")]
+METHODS = [FormulationSettings(name, scheme=BDF2) for name in ("linear", "polar", "qr", "green", "hybrid")]
 NAMES = [method.name for method in METHODS]
 EXACT = Settings(tolerance=1.0e-10, max_iterations=5000)
 MATERIAL = Material(1.0e5, 0.33, 1000.0, 0.3, 0.01)
@@ -45,7 +45,7 @@ def model_of(*methods, material=MATERIAL):
 def springs(model):
     """Points that are pulled sideways, with damping of their own."""
     count = 3
-    return Points(
+    return PointForces(
         np.arange(count, dtype=np.int32), np.full((count, 4), 0.25), np.tile([20.0, -10.0, 5.0], (count, 1)),
         np.tile(np.diag([3e4, 2e4, 1e4]), (count, 1, 1)), np.tile(np.diag([100.0, 200.0, 300.0]), (count, 1, 1)),
     )  # fmt: skip
@@ -62,8 +62,8 @@ def damping_of(model, x):
     """Returns D [N s/m] of tets that leave records."""
     p = model.pattern
     values, force = np.empty((p.block_count, 9)), np.empty((p.node_count, 3))
-    warp(model, x)
-    assemble(0.0, 1.0, np.zeros(p.node_count), p, workspace(p).warped, values, force)
+    compute_element_records(model, x)
+    assemble(0.0, 1.0, np.zeros(p.node_count), p, workspace(p).element_records, values, force)
     return matrix(model, values)
 
 
@@ -77,7 +77,7 @@ def test_a_step_is_the_formula_of_textbooks():
         target = model.X + [0.0, 0.02 * (k + 1), 0.0]
         here = points.positions(state.x, model.tets)
         pulled = replace_force(points, points.force - np.einsum("kij,kj->ki", points.stiffness, here))
-        assert step(model, state, Outside(GRAVITY, held, target, None, pulled), dt, EXACT).converged
+        assert step(model, state, ExternalForces(GRAVITY, held, target, None, pulled), dt, EXACT).converged
         states.append(state.copy())
     before, now, end = states[-3:]
     m, asked = model.mass[:, None], formulation(model, METHODS[0])
@@ -95,7 +95,7 @@ def test_a_step_is_the_formula_of_textbooks():
 
 
 def replace_force(points, force):
-    return Points(points.tet, points.weights, force, points.stiffness, points.damping)
+    return PointForces(points.tet, points.weights, force, points.stiffness, points.damping)
 
 
 def ends(model, dt, seconds, held):
@@ -106,7 +106,7 @@ def ends(model, dt, seconds, held):
         v = -np.square(model.X[:, :1]) * [0.0, 0.0, 1.0]
     state = State(model.X.copy(), v)
     for _ in range(round(seconds / dt)):
-        assert step(model, state, Outside(GRAVITY, is_held, model.X), dt, EXACT).converged
+        assert step(model, state, ExternalForces(GRAVITY, is_held, model.X), dt, EXACT).converged
     return np.concatenate([state.x, 0.1 * state.v])
 
 
@@ -131,14 +131,14 @@ def test_is_of_second_order(method, held):
 
 def test_hierarchical_bodies_are_of_second_order():
     coarse, tets = bar((2, 1, 1), (2.0, 1.0, 1.0))
-    fine, levels = refined(tets, len(coarse), 1)
-    nodes = nodes_of(levels, coarse)
+    fine, levels = red_refinement(tets, len(coarse), 1)
+    nodes = interpolate_from_coarse(levels, coarse)
 
     def refined_model(method):
         part = Part("b", nodes, fine, np.ones(len(fine)), MATERIAL, method=method, levels=levels)
         return make_model([part])
 
-    error, halved, plain = errors_of(refined_model, Method("hierarchical", scheme=BDF2), False)
+    error, halved, plain = errors_of(refined_model, FormulationSettings("hierarchical", scheme=BDF2), False)
     assert 3.3 < error / halved < 4.7 and error < 0.25 * plain
 
 
@@ -147,7 +147,7 @@ def test_falls_exactly_but_for_its_first_step():
     model, dt, count = model_of(METHODS[1], material=Material(1.0e5, 0.33, 1000.0, 0.0, 0.01)), 0.02, 20
     state = State(model.X.copy(), np.zeros_like(model.X))
     for _ in range(count):
-        step(model, state, Outside(GRAVITY), dt, EXACT)
+        step(model, state, ExternalForces(GRAVITY), dt, EXACT)
     assert np.abs(state.v - count * dt * GRAVITY).max() < 1e-9
     fell = state.x - model.X - 0.5 * GRAVITY * (count * dt) ** 2
     assert np.abs(fell - 0.75 * GRAVITY * dt * dt).max() < 1e-6
@@ -158,20 +158,25 @@ def test_keeps_momentum():
     state = State(1.1 * model.X, np.cross([1.0, 2.0, 3.0], model.X) + [1.0, 0.0, 2.0])
     before = model.mass @ state.v
     for _ in range(20):
-        step(model, state, Outside(), 0.01, EXACT)
+        step(model, state, ExternalForces(), 0.01, EXACT)
     assert np.abs(model.mass @ state.v - before).max() < 1e-9 * np.abs(before).max()
 
 
 def test_bodies_of_all_methods_and_both_schemes_share_a_step():
     """Each moves as if it were alone, springs and held nodes included."""
-    methods = [*METHODS, Method(), Method("green"), Method("green", one_step=True, scheme=BDF2)]
+    methods = [
+        *METHODS,
+        FormulationSettings(),
+        FormulationSettings("green"),
+        FormulationSettings("green", one_step=True, scheme=BDF2),
+    ]
 
     def end(*chosen):
         model = model_of(*(methods[k] for k in chosen))
         held = np.concatenate([NODES[:, 0] < 1e-9 for _ in chosen])
         state = State(model.X.copy(), np.concatenate([0.5 * NODES * [0.0, 0.0, 1.0] for _ in chosen]))
         for _ in range(6):
-            assert step(model, state, Outside(GRAVITY, held, model.X), 0.01, EXACT).converged
+            assert step(model, state, ExternalForces(GRAVITY, held, model.X), 0.01, EXACT).converged
         return state.x - model.X
 
     together, count = end(*range(len(methods))), len(NODES)
@@ -181,14 +186,14 @@ def test_bodies_of_all_methods_and_both_schemes_share_a_step():
 
 def test_lengths_that_change_begin_anew():
     """A step by implicit Euler ends at x + Δt v⁺, one by BDF2 does not."""
-    model, ways = model_of(METHODS[1], Method()), []
+    model, ways = model_of(METHODS[1], FormulationSettings()), []
     for length in (0.005, 0.01):
         state = State(model.X.copy(), np.zeros_like(model.X))
         for dt in (0.01, 0.01, length):
             x = state.x.copy()
-            step(model, state, Outside(GRAVITY), dt, EXACT)
+            step(model, state, ExternalForces(GRAVITY), dt, EXACT)
         ways.append(np.abs(state.x - x - length * state.v)[[0, -1]].max(axis=1))
-        assert state.fields[LENGTH].tolist() == [length, 0.0]
+        assert state.fields[PREVIOUS_DT].tolist() == [length, 0.0]
     assert max(ways[0]) < 1e-14 and ways[1][1] < 1e-14 and ways[1][0] > 1e-4
 
 
@@ -204,7 +209,7 @@ def test_what_falls_onto_the_ground_rises_no_higher_and_comes_to_rest(tmp_path, 
         run.advance()
         assert run.reports[-1].converged
         heights.append(float(run.built.model.mass @ run.state.x[:, 2] / run.built.model.mass.sum()))
-        past.append(float(run.state.fields[LENGTH][0]))
+        past.append(float(run.state.fields[PREVIOUS_DT][0]))
     assert max(heights) < 0.8 and min(heights) > 0.3
     landed = int(np.argmin(heights))
     assert max(heights[landed:]) < heights[landed] + 0.25
@@ -216,7 +221,7 @@ def test_a_resumed_step_gives_the_same_bytes(tmp_path):
     first = Run(tmp_path / "a", scene_of(METHODS[3], initial_velocity=(1.0, 0.0, 0.0)))
     first.advance(3)
     kept = first.state.copy()
-    assert X_BEFORE in kept.fields
+    assert PREVIOUS_X in kept.fields
     first.advance(2)
     second = Run(tmp_path / "b", scene_of(METHODS[3], initial_velocity=(1.0, 0.0, 0.0)))
     second.simulation = Simulation(second.scene, second.tracks, second.built, kept)
@@ -230,7 +235,14 @@ def test_spinning_bodies_that_hit_each_other_keep_their_momenta(tmp_path, names)
     """They fly by BDF2, meet by implicit Euler, and fly on; among bodies that may touch, turns are not made twice."""
     material = replace(JELLY, stiffness_damping=0.0)
     bodies = [
-        block((2, 2, 2), at=at, key=f"b{k}", method=Method(name, scheme=BDF2), material=material, initial_velocity=v)
+        block(
+            (2, 2, 2),
+            at=at,
+            key=f"b{k}",
+            method=FormulationSettings(name, scheme=BDF2),
+            material=material,
+            initial_velocity=v,
+        )
         for k, (name, at, v) in enumerate(zip(names, [(0, 0, 0), (4, 0.3, 0.2)], [(2, 0, 0), (-2, 0, 0)], strict=True))
     ]
     run = Run(tmp_path, Scene(tuple(bodies), (), Settings(substeps=8, gravity=(0.0, 0.0, 0.0))))
@@ -247,7 +259,7 @@ def test_spinning_bodies_that_hit_each_other_keep_their_momenta(tmp_path, names)
     past, touched = [], 0
     for _ in range(26):
         run.advance()
-        past.append(run.state.fields[LENGTH].copy())
+        past.append(run.state.fields[PREVIOUS_DT].copy())
         touched += run.reports[-1].contacts > 0
         now = told()
         assert run.reports[-1].converged and now[0] < 1.001 * energy
@@ -262,12 +274,12 @@ import dataclasses, sys, tempfile
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from numba.core.dispatcher import Dispatcher
-from scenes import Run
+from fixtures.scenes import Run
 from test_bdf2 import METHODS, scene_of
-from sinew.solver import warm_bake
-from sinew.solver.warm_scene import small
+from sinew.solver.bake.warmup import compile_scene as warm_bake
+from sinew.solver.bake.warmup.small_scenes import reduced_scene
 scene = scene_of(METHODS[1])
-warm_bake.run(small(scene), lambda: None)
+warm_bake.compile_scene(reduced_scene(scene), lambda: None)
 found, compiled = [], Dispatcher.compile
 Dispatcher.compile = lambda self, types: (found.append(self.__name__), compiled(self, types))[1]
 run = Run(Path(tempfile.mkdtemp()), scene)
@@ -281,7 +293,7 @@ assert not found, found
 
 
 def test_bodies_that_ask_for_implicit_euler_remember_nothing():
-    model = model_of(Method(), Method("green"))
+    model = model_of(FormulationSettings(), FormulationSettings("green"))
     state = State(model.X.copy(), np.zeros_like(model.X))
-    step(model, state, Outside(GRAVITY), 0.01, EXACT)
-    assert LENGTH not in state.fields and X_BEFORE not in state.fields
+    step(model, state, ExternalForces(GRAVITY), 0.01, EXACT)
+    assert PREVIOUS_DT not in state.fields and PREVIOUS_X not in state.fields

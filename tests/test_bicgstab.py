@@ -4,11 +4,11 @@
 import numpy as np
 import pytest
 
-from formulation_twins_vertices import whole
-from meshes import bar
-from sinew.solver.linear.bicgstab import solve_unsymmetric
-from sinew.solver.linear.pattern import block_pattern
-from sinew.solver.linear.pcg import Solved
+from fixtures.tet_meshes import bar
+from reference.vertex_warp import whole
+from sinew.solver.linalg.bicgstab import solve_unsymmetric
+from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.linalg.pcg import SolveResult
 
 RNG = np.random.default_rng(5)
 
@@ -101,7 +101,7 @@ def test_a_search_that_breaks_down_is_begun_anew():
 
 
 def test_solves_of_some_islands_each_count_together_as_the_worst_of_them():
-    good, lost = Solved(7, 1.0e-6, True, True), Solved(3, float("nan"), False)
-    for found in (Solved.together(good, lost), Solved.together(lost, good)):
-        assert np.isnan(found.residual) and not found.converged and found.iterations == 7 and found.taken_over
-    assert Solved.together() == Solved(0, 0.0, True)
+    good, lost = SolveResult(7, 1.0e-6, True, True), SolveResult(3, float("nan"), False)
+    for found in (SolveResult.merge(good, lost), SolveResult.merge(lost, good)):
+        assert np.isnan(found.residual) and not found.converged and found.iterations == 7 and found.used_multigrid
+    assert SolveResult.merge() == SolveResult(0, 0.0, True)

@@ -11,11 +11,13 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, fresh
-from sinew.addon import blend_output, commands, roles
-from sinew.addon.baking import bake_status, cache_look
-from sinew.solver.errors import BadInput, StorageFailed
-from small_drives import FILLER, clear, fill, small_drive
+from fixtures.blender_scenes import add_box, fresh
+from fixtures.small_drives import FILLER, clear, fill, small_drive
+from sinew.addon.baking import bake_status
+from sinew.addon.cache import cache_status
+from sinew.addon.command_line import blend_output, commands
+from sinew.addon.objects import roles
+from sinew.solver.runtime.errors import BadInput, StorageFailed
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +82,11 @@ def test_a_blend_that_cannot_be_written_whole_leaves_the_one_that_was_there(shot
         out.write_bytes(b"what was there")
         fill(drive, but_kilobytes=room)
         with pytest.raises(StorageFailed) as caught:
-            blend_output.write(out)
+            blend_output.write_blend(out)
         assert caught.value.kind == "blend-not-written" and "sinew attach" in caught.value.text
         assert out.read_bytes() == b"what was there" and names(drive) == ["out.blend"]
         clear(drive)
-        blend_output.write(out)
+        blend_output.write_blend(out)
         assert names(drive)[0] == "out.blend" and out.stat().st_size > 20_000
     finally:
         bpy.data.texts.remove(noise)
@@ -92,12 +94,12 @@ def test_a_blend_that_cannot_be_written_whole_leaves_the_one_that_was_there(shot
 
 def test_what_is_written_opens_and_plays(shot: Path, tmp_path: Path) -> None:
     out = tmp_path / "deeper" / "out.blend"
-    blend_output.write(out)
+    blend_output.write_blend(out)
     with bpy.data.libraries.load(str(out)) as (found, _):
         assert "Left" in found.objects
     assert names(out.parent) == ["out.blend"] and bpy.data.filepath == str(shot)
     before = out.read_bytes()
-    blend_output.write(out)
+    blend_output.write_blend(out)
     assert names(out.parent) in (["out.blend"], ["out.blend", "out.blend1"])
     if (out.parent / "out.blend1").exists():
         assert (out.parent / "out.blend1").read_bytes() == before
@@ -109,8 +111,8 @@ def test_a_bake_whose_motion_is_damaged_is_not_attached(shot: Path, capfd: pytes
     whole, blend = play.read_bytes(), shot.read_bytes()
     play.write_bytes(whole[:-100])
     try:
-        cache_look.forget()
-        bake_status.forget()
+        cache_status.invalidate()
+        bake_status.invalidate()
         status = bake_status.status(bpy.context.scene)
         assert "Left.pc2 counts 3 samples and holds 2" in status.problem.text
         assert status.can_resume and status.resume_frame == 3, "resuming draws it again"
@@ -118,7 +120,7 @@ def test_a_bake_whose_motion_is_damaged_is_not_attached(shot: Path, capfd: pytes
         assert "counts 3 samples" in capfd.readouterr().err and shot.read_bytes() == blend
     finally:
         play.write_bytes(whole)
-        cache_look.forget()
+        cache_status.invalidate()
 
 
 def test_a_read_only_file_is_refused(shot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,4 +129,4 @@ def test_a_read_only_file_is_refused(shot: Path, tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(blend_output, "check_writable", refuse)
     with pytest.raises(BadInput, match="Permission denied"):
-        blend_output.check(tmp_path / "out.blend")
+        blend_output.check_writable_blend(tmp_path / "out.blend")

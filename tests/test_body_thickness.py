@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import shapes
-from scenes import Run, block
-from sinew.solver.collision import Collision
-from sinew.solver.scene import Collider, Material, Scene
+from fixtures import closed_surfaces as shapes
+from fixtures.scenes import Run, block
+from sinew.solver.scene.contact import Collision
+from sinew.solver.scene.scene import Collider, Material, Scene
 
 CALM = Material(1.0e6, 0.3, 1000.0, stiffness_damping=0.05)
 FRAMES = 40
@@ -47,7 +47,7 @@ def test_each_body_keeps_its_own_thickness_and_the_colliders(tmp_path, collider)
 
 def test_where_no_body_is_thick_nothing_is_asked_twice(tmp_path):
     run = Run(tmp_path, Scene((block((2, 2, 2)),), (ground(),)))
-    assert run.built.colliders[0].padding == () and run.built.colliders[0].reach == 0.03
+    assert run.built.colliders[0].extra_thickness == () and run.built.colliders[0].max_thickness == 0.03
 
 
 def test_two_bodies_keep_both_thicknesses(tmp_path):

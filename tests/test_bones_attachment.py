@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bone_scenes import ball, held_by, limb, line, rod
-from scenes import block
-from sinew.solver.anatomy import Bone, Flesh
-from sinew.solver.bones import check_bones
-from sinew.solver.errors import BadInput
-from sinew.solver.scene import Scene
+from fixtures.bone_scenes import ball, held_by, limb, line, rod
+from fixtures.scenes import block
+from sinew.solver.constraints.bones import check_bones
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.flesh import Bone, Flesh
+from sinew.solver.scene.scene import Scene
 
 
 def bone(key, shape, **settings):
@@ -22,7 +22,7 @@ def bone(key, shape, **settings):
 
 def attached(tmp_path, bodies, *bones, **tracks):
     found, built, _ = held_by(tmp_path, bodies, *bones, **tracks)
-    return found, found.attached(built.model.node_count), built.model.X
+    return found, found.bone_of_nodes(built.model.node_count), built.model.X
 
 
 def test_nodes_inside_a_closed_mesh_follow_it(tmp_path):
@@ -124,7 +124,7 @@ def test_of_two_mesh_bones_a_node_follows_that_in_which_it_lies_deepest(tmp_path
 def test_no_tet_is_held_by_two_exact_bones(tmp_path, gap):
     two = (bone("left", rod(0.3, 2.0 - gap / 2), distance=0.15), bone("right", rod(2.0 + gap / 2, 3.7), distance=0.15))
     found, built, _ = held_by(tmp_path, limb(), *two)
-    number = found.attached(built.model.node_count)[built.model.tets]
+    number = found.bone_of_nodes(built.model.node_count)[built.model.tets]
     assert not ((number == 0).any(axis=1) & (number == 1).any(axis=1)).any()
     assert (number == 0).all(axis=1).any() and (number == 1).all(axis=1).any()
 
@@ -132,7 +132,7 @@ def test_no_tet_is_held_by_two_exact_bones(tmp_path, gap):
 def test_a_gap_takes_no_more_than_one_layer_of_nodes(tmp_path):
     two = (bone("left", rod(0.3, 2.1)), bone("right", rod(1.9, 3.7)))
     found, built, _ = held_by(tmp_path, limb(), *two)
-    number, X = found.attached(built.model.node_count), built.model.X
+    number, X = found.bone_of_nodes(built.model.node_count), built.model.X
     free = X[(number < 0) & (np.linalg.norm(X[:, 1:] - 0.5, axis=1) < 0.29) & (X[:, 0] > 0.31) & (X[:, 0] < 3.69)]
     assert 0 < len(free) and np.ptp(free[:, 0]) < 0.51
 
@@ -143,9 +143,9 @@ def test_bones_hold_the_bodies_that_they_name_and_else_all_flesh(tmp_path):
     found, built, _ = held_by(
         tmp_path, (plain, flesh), bone("named", both, bodies=("plain",)), bone("all", (both[0] + [5.0, 0, 0], both[1]))
     )
-    number, ranges = found.attached(built.model.node_count), built.model.bodies
+    number, ranges = found.bone_of_nodes(built.model.node_count), built.model.bodies
     assert set(number[ranges[0].nodes]) == {-1, 0} and set(number[ranges[1].nodes]) == {-1, 1}
-    assert [(hold.body, hold.number) for hold in found.holds] == [(0, 0), (1, 1)]
+    assert [(hold.body, hold.number) for hold in found.constraints] == [(0, 0), (1, 1)]
 
 
 def test_without_flesh_there_is_nothing_to_hold(tmp_path):
@@ -159,7 +159,7 @@ def test_what_the_preview_reads(tmp_path):
     )
     arrays = found.to_arrays(built.model.bodies[0].nodes)
     assert arrays["bones"].tolist() == ["Left", "Right"] and arrays["bone_is_soft"].tolist() == [False, True]
-    assert np.array_equal(arrays["attached"], found.attached(built.model.node_count))
+    assert np.array_equal(arrays["attached"], found.bone_of_nodes(built.model.node_count))
 
 
 # --- what is refused or told, by name ---
@@ -178,7 +178,7 @@ def test_a_bone_outside_the_flesh_says_how_far_it_is(tmp_path):
     found, _, _ = held_by(
         tmp_path, limb(), bone("skull", ball([2.0, 0.5, 2.0], 0.4, 16), distance=float(told.details["wanted"]))
     )
-    assert len(found.holds[0].nodes)
+    assert len(found.constraints[0].nodes)
 
 
 def test_a_bone_smaller_than_the_tets_is_told_as_one_outside(tmp_path):
@@ -210,7 +210,7 @@ def test_one_armature_bone_may_hold_nothing(tmp_path):
         line([0, 3, 3], [1, 3, 3], key="out", distance=0.1, bodies=("limb",), weights=0.5 * ones),
     )
     found, _, _ = held_by(tmp_path, body, *bones)
-    assert [hold.number for hold in found.holds] == [0]
+    assert [hold.number for hold in found.constraints] == [0]
 
 
 def test_bones_that_hold_everything_are_refused(tmp_path):
@@ -231,7 +231,7 @@ def test_bones_and_pins_that_hold_everything_together_are_refused(tmp_path):
 
 def test_a_spring_may_pull_at_everything(tmp_path):
     found, built, _ = held_by(tmp_path, limb(), bone("all", ball([2.0, 0.5, 0.5], 3.0), stiffness=10.0))
-    assert len(found.holds[0].nodes) == built.model.node_count
+    assert len(found.constraints[0].nodes) == built.model.node_count
 
 
 def test_bones_that_want_the_same_flesh_are_told(tmp_path):
@@ -267,7 +267,7 @@ def test_bones_that_hold_too_few_points_are_told_in_one_note(tmp_path):
     found, _, _ = held_by(tmp_path / "few", limb(), *beads)
     (told,) = found.warnings[0]
     assert told.kind == "bones-hold-few" and told.details["setting"] == "Distance"
-    held = found.attached(10000)
+    held = found.bone_of_nodes(10000)
     for number, name in enumerate(("One", "Two", "Three")):
         assert f'"{name}" has {np.count_nonzero(held == number)}' in told.sentence
     wider = [replace(one, distance=float(told.details["distance"])) for one in beads]

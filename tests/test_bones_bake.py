@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bone_scenes import ball, limb, line, rod
-from scenes import pose, rotation
-from sinew.solver.anatomy import Bone, Flesh
-from sinew.solver.cache import CacheReader
-from sinew.solver.errors import BadInput, Cancelled
-from sinew.solver.scene import Scene, Settings
-from sinew.solver.simulate import simulate
-from sinew.solver.tracks import TrackWriter
-from tiny_bakes import baked
+from fixtures.bone_scenes import ball, limb, line, rod
+from fixtures.scenes import pose, rotation
+from fixtures.tiny_bakes import baked
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.runtime.errors import BadInput, Cancelled
+from sinew.solver.scene.flesh import Bone, Flesh
+from sinew.solver.scene.scene import Scene, Settings
+from sinew.solver.scene.tracks import TrackWriter
 
 
 def an_arm(motion: str = "quasistatic") -> tuple[Scene, dict]:
@@ -50,15 +50,15 @@ def exported(cache: Path, scene: Scene, tracks: dict) -> Path:
 @pytest.mark.parametrize("motion", ["quasistatic", "dynamic"])
 def test_the_same_bytes_after_a_stop(tmp_path: Path, motion: str):
     through, stopped = (exported(tmp_path / name, *an_arm(motion)) for name in ("through", "stopped"))
-    simulate(through, lambda event: None)
+    run_bake(through, lambda event: None)
     frames = []
     with pytest.raises(Cancelled):
-        simulate(
+        run_bake(
             stopped,
             lambda event: frames.append(event.get("frame")) if event["event"] == "frame" else None,
             lambda: len(frames) >= 6,
         )
-    simulate(stopped, lambda event: None, resume=True)
+    run_bake(stopped, lambda event: None, resume=True)
     assert baked(through).keys() == baked(stopped).keys()
     different = [name for name, data in baked(through).items() if baked(stopped)[name] != data]
     assert not [name for name in different if not name.startswith("resume")], different
@@ -69,7 +69,7 @@ def test_the_same_bytes_after_a_stop(tmp_path: Path, motion: str):
 def test_the_cache_says_which_bone_every_node_follows(tmp_path: Path):
     scene, tracks = an_arm()
     cache = exported(tmp_path, scene, tracks)
-    simulate(cache, lambda event: None)
+    run_bake(cache, lambda event: None)
     model = CacheReader(cache).read_model("limb")
     assert model["bones"].tolist() == ["Upper", "Lower"] and model["bone_is_soft"].tolist() == [False, True]
     number, nodes = model["attached"], model["nodes"]
@@ -79,7 +79,7 @@ def test_the_cache_says_which_bone_every_node_follows(tmp_path: Path):
 
 def test_a_cache_without_bones_says_nothing_of_them(tmp_path: Path):
     scene = Scene((limb((4, 2, 2), flesh=None),), settings=Settings(frame_end=2))
-    simulate(exported(tmp_path, scene, {}), lambda event: None)
+    run_bake(exported(tmp_path, scene, {}), lambda event: None)
     assert not {"attached", "bones"} & set(CacheReader(tmp_path).read_model("limb"))
 
 
@@ -95,7 +95,7 @@ def test_what_bones_crush_is_told_once_with_its_frame(tmp_path: Path):
     times = np.array([0.0, 1.0 / 24.0, 2.0 / 24.0])
     tracks = {"bone.upper.vertices": (times, np.stack([rest, rest, dented]))}
     cache, told = exported(tmp_path, scene, tracks), []
-    simulate(cache, lambda event: told.append(event) if event["event"] == "warning" else None)
+    run_bake(cache, lambda event: told.append(event) if event["event"] == "warning" else None)
     crushed = [event for event in told if event["kind"] == "flesh-crushed"]
     assert len(crushed) == 1 and '"Upper"' in crushed[0]["sentence"] and '"Limb"' in crushed[0]["sentence"]
     assert "frame 3" in crushed[0]["sentence"]
@@ -106,7 +106,7 @@ def test_bad_bones_stop_a_bake_before_anything_is_written(tmp_path: Path):
     away = ball([2.0, 0.5, 9.0], 0.3)
     scene = replace(scene, bones=(*scene.bones, Bone("skull", "Skull", *away)))
     with pytest.raises(BadInput) as told:
-        simulate(exported(tmp_path, scene, tracks), lambda event: None)
+        run_bake(exported(tmp_path, scene, tracks), lambda event: None)
     assert told.value.kind == "bone-outside" and "Skull" in told.value.sentence
     assert not (tmp_path / "frames").exists()
 
@@ -125,7 +125,7 @@ def test_what_two_bones_crush_is_told_with_what_helps(tmp_path: Path, shape: str
     there[0, 3] = -1.1
     tracks = {"bone.Two.matrix": (np.array([0.0, 1.0 / 24.0]), np.stack([np.eye(4), there]), "rigid")}
     cache, told = exported(tmp_path, scene, tracks), []
-    simulate(cache, lambda event: told.append(event) if event["event"] == "warning" else None)
+    run_bake(cache, lambda event: told.append(event) if event["event"] == "warning" else None)
     (told_once,) = (event for event in told if event["kind"].startswith("flesh-crushed-between"))
     assert told_once["sentence"].startswith("In frame 2, ") and '"One" and "Two"' in told_once["sentence"]
     step = told_once["next_step"]

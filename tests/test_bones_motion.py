@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bone_scenes import ball, held_by, limb, rod, targets
-from scenes import JELLY, Run, block, pose, rotation
-from sinew.solver.anatomy import Bone, Flesh
-from sinew.solver.bones.inner import make_inner, surrounded
-from sinew.solver.errors import SolveFailed
-from sinew.solver.present_topology import broken_up
-from sinew.solver.scene import Fracture, Scene, Settings
+from fixtures.bone_scenes import ball, held_by, limb, rod, targets
+from fixtures.scenes import JELLY, Run, block, pose, rotation
+from sinew.solver.constraints.bones.harmonic_extension import make_harmonic_extension, surrounded_nodes
+from sinew.solver.runtime.errors import SolveFailed
+from sinew.solver.scene.flesh import Bone, Flesh
+from sinew.solver.scene.scene import Fracture, Scene, Settings
+from sinew.solver.simulation.fracture_topology import split_scene
 
 TURN = pose(rotation([1.0, 2.0, 0.5], 1.3), [0.3, -2.0, 1.0])
 STRETCH = pose(rotation([1.0, 2.0, 0.5], 0.7) @ np.diag([1.2, 0.6, 0.9]), [0.3, -2.0, 1.0])
@@ -104,7 +104,7 @@ def test_a_bent_rod_bends_the_flesh_along(tmp_path, radius, sides):
     off = np.linalg.norm(there - bent(built.model.X), axis=1)[fixed]
     assert np.linalg.norm(there - built.model.X, axis=1)[fixed].max() > 0.6
     assert off.max() < 0.04 and off.mean() < 0.01, (off.max(), off.mean())
-    assert found.turned_inside_out(read, 1.0) == []
+    assert found.inverted_tets(read, 1.0) == []
 
 
 def skeleton(*shapes):
@@ -128,10 +128,10 @@ def test_the_bones_of_a_skeleton_in_one_mesh_move_each_in_its_own_way(tmp_path):
     X, tets = built.model.X, built.model.tets
     wanted = np.where(X[:, :1] > 2.0, moved(matrix, X), X)
     assert fixed.sum() > 50 and np.abs(there - wanted)[fixed].max() < 1e-9
-    assert len(found.holds) == 2 and set(found.attached(len(X)).tolist()) == {-1, 0}
+    assert len(found.constraints) == 2 and set(found.bone_of_nodes(len(X)).tolist()) == {-1, 0}
     left = (fixed & (X[:, 0] < 2.0))[tets].any(axis=1)
     assert not (left & (fixed & (X[:, 0] > 2.0))[tets].any(axis=1)).any()
-    assert found.turned_inside_out(read, 1.0) == [] and found.warnings[0] == ()
+    assert found.inverted_tets(read, 1.0) == [] and found.warnings[0] == ()
 
 
 def test_what_lies_in_a_bone_is_part_of_it(tmp_path):
@@ -139,7 +139,7 @@ def test_what_lies_in_a_bone_is_part_of_it(tmp_path):
     outer, inner = ball([2.0, 0.5, 0.5], 0.49, 12), ball([2.0, 0.5, 0.5], 0.25, 12)
     shape = skeleton(outer, (inner[0], inner[1][:, ::-1]))
     found, built, _ = held_by(tmp_path, limb((24, 8, 8)), bone(shape), bone__bone__vertices=over_time(shape[0]))
-    (hold,) = found.holds
+    (hold,) = found.constraints
     away = np.linalg.norm(built.model.X[hold.nodes] - [2.0, 0.5, 0.5], axis=1)
     assert len(away) > 20 and away.min() > 0.24
 
@@ -147,7 +147,7 @@ def test_what_lies_in_a_bone_is_part_of_it(tmp_path):
 def test_a_bone_that_moves_rigidly_stays_whole(tmp_path):
     shape = skeleton(rod(0.2, 1.95), rod(2.05, 3.8))
     found, _, _ = held_by(tmp_path, limb(), bone(shape), bone__bone__matrix=(*over_time(np.eye(4)), "rigid"))
-    assert len(found.holds) == 1
+    assert len(found.constraints) == 1
 
 
 def test_vertices_without_faces_say_nothing_of_a_bone(tmp_path):
@@ -161,7 +161,7 @@ def test_vertices_without_faces_say_nothing_of_a_bone(tmp_path):
 
 def test_inner_nodes_lie_as_a_harmonic_function_does():
     """Against the dense solve of the same least squares."""
-    from meshes import bar
+    from fixtures.tet_meshes import bar
 
     nodes, tets = bar((4, 4, 4), (1.0, 1.0, 1.0))
     inner = (np.abs(nodes - 0.5) < 0.4).all(axis=1)
@@ -174,14 +174,14 @@ def test_inner_nodes_lie_as_a_harmonic_function_does():
         K[np.ix_(tet, tet)] += size * own @ own.T
     wanted = d.copy()
     wanted[inner] = np.linalg.solve(K[np.ix_(inner, inner)], -K[np.ix_(inner, ~inner)] @ d[~inner])
-    make_inner(nodes, tets, inner).fill(d)
+    make_harmonic_extension(nodes, tets, inner).extend(d)
     assert np.abs(d - wanted).max() < 1e-4
-    assert make_inner(nodes, tets, np.zeros(len(nodes), bool)) is None
+    assert make_harmonic_extension(nodes, tets, np.zeros(len(nodes), bool)) is None
 
 
 def test_nodes_are_surrounded_where_all_their_tets_are_held():
     tets = np.array([[0, 1, 2, 3], [1, 2, 3, 4]], np.int32)
-    assert surrounded(tets, tets[:1], 5).tolist() == [True, False, False, False, False]
+    assert surrounded_nodes(tets, tets[:1], 5).tolist() == [True, False, False, False, False]
 
 
 def test_a_deforming_bone_may_turn_a_few_tets_and_not_most_of_them(tmp_path):
@@ -192,9 +192,9 @@ def test_a_deforming_bone_may_turn_a_few_tets_and_not_most_of_them(tmp_path):
     turned[:, 0] = 4.0 - turned[:, 0]
     tracks = {"bone__bone__vertices": over_time(shape[0], dented, turned)}
     found, built, read = held_by(tmp_path, limb((24, 8, 8)), bone(shape), **tracks)
-    assert found.turned_inside_out(read, 0.0) == []
+    assert found.inverted_tets(read, 0.0) == []
     targets(found, built, read, 1.0)
-    ((body, name, count),) = found.turned_inside_out(read, 1.0)
+    ((body, name, count),) = found.inverted_tets(read, 1.0)
     assert (body, name) == (0, "Bone") and count > 0
     with pytest.raises(SolveFailed) as told:
         targets(found, built, read, 2.0)
@@ -208,9 +208,9 @@ def test_two_bones_that_run_into_each_other_are_told_by_name(tmp_path):
     names = [replace(one, name=one.key.capitalize()) for one in two]
     settings = Settings(frame_end=25, gravity=(0.0, 0.0, 0.0))
     run = Run(tmp_path, Scene((body,), settings=settings, bones=tuple(names)), bone__right__matrix=track)
-    assert run.built.bones.crushed_between(run.built.model, run.state.x) == []
+    assert run.built.bones.inverted_between(run.built.model, run.state.x) == []
     run.advance(24)
-    ((number, one, other, count),) = run.built.bones.crushed_between(run.built.model, run.state.x)
+    ((number, one, other, count),) = run.built.bones.inverted_between(run.built.model, run.state.x)
     assert (number, one, other) == (0, "Left", "Right") and 4 <= count <= run.reports[-1].inverted_tets
 
 
@@ -221,12 +221,12 @@ def test_bones_that_move_as_one_crush_nothing_between_them(tmp_path, bend):
     found, built, read = held_by(tmp_path, limb(), *two)
     model = built.model
     turn, own = rotation([1.0, 2.0, 3.0], 0.8), rotation([0.0, 1.0, 0.0], np.radians(bend))
-    x, held = model.X.copy(), found.attached(model.node_count)
+    x, held = model.X.copy(), found.bone_of_nodes(model.node_count)
     x[held == 1] = (x[held == 1] - [2.0, 0.5, 0.5]) @ own.T + [2.0, 0.5, 0.5]
     x = x @ turn.T + [0.3, 0.1, 5.0]
     between = (held < 0) & (np.abs(model.X[:, 0] - 2.0) < 0.6)
     x[between] = np.random.default_rng(3).permutation(x[between])
-    told = found.crushed_between(model, x)
+    told = found.inverted_between(model, x)
     assert [names for _, *names, _ in told] == ([["One", "Two"]] if bend else [])
 
 
@@ -280,12 +280,12 @@ def test_springs_pull_each_by_its_own_stiffness_and_mass(tmp_path):
     tracks = {"bone__right__matrix": (np.zeros(1), pose(None, [0.0, 0.0, 0.2])[None], "rigid")}
     found, built, read = held_by(tmp_path, limb(), left, right, **tracks)
     fixed, _ = targets(found, built, read, 0.0)
-    assert not fixed.any() and not len(found.held_nodes)
+    assert not fixed.any() and not len(found.fixed_nodes)
     state, model = built.initial.copy(), built.model
-    points = found.pull(state, model, read, 0.0)
+    points = found.spring_forces(state, model, read, 0.0)
     springs = found.springs(read, model, 0.0)
     assert np.array_equal(points.positions(state.x, model.tets), state.x[springs.nodes])
-    number = found.attached(model.node_count)[springs.nodes]
+    number = found.bone_of_nodes(model.node_count)[springs.nodes]
     k = np.where(number == 0, 40.0, 7.0) * model.mass[springs.nodes]
     assert points.stiffness == pytest.approx(k[:, None, None] * np.eye(3))
     assert points.force == pytest.approx(k[:, None] * np.where((number == 1)[:, None], [0.0, 0.0, 0.2], 0.0))
@@ -302,7 +302,7 @@ def test_a_body_is_carried_by_its_bone(tmp_path, flesh):
         held = bone(rod(0.3, 3.7), bodies=("limb",), distance=0.1, stiffness=stiffness)
         run = Run(tmp_path / name, Scene((body,), settings=settings, bones=(held,)), **tracks)
         run.advance(39)
-        nodes = run.built.bones.holds[0].nodes
+        nodes = run.built.bones.constraints[0].nodes
         off = np.abs(run.state.x[nodes] - moved(matrix, run.built.model.X[nodes])).max()
         assert off < (1e-12 if stiffness is None else 0.02), off
         assert np.abs(run.state.x - moved(matrix, run.built.model.X)).max() < 0.05
@@ -319,9 +319,9 @@ def test_pins_win_where_both_hold_a_node(tmp_path):
     )
     run.advance(10)
     pinned = np.concatenate([region.nodes for region in run.built.pins[0].regions])
-    both = np.intersect1d(pinned, run.built.bones.holds[0].nodes)
+    both = np.intersect1d(pinned, run.built.bones.constraints[0].nodes)
     assert len(both) and np.abs(run.state.x[both] - run.built.model.X[both]).max() < 1e-12
-    only = np.setdiff1d(run.built.bones.holds[0].nodes, pinned)
+    only = np.setdiff1d(run.built.bones.constraints[0].nodes, pinned)
     assert np.abs(run.state.x[only] - run.built.model.X[only] - [0.0, 0.0, 0.3]).max() < 1e-12
 
 
@@ -332,9 +332,9 @@ def test_where_another_body_breaks_bones_keep_their_nodes(tmp_path):
     holder = bone((shape[0] + [0, 3.0, 0], shape[1]), distance=0.1)
     middle = bone(ball([0.5, 0.5, 0.5], 0.4), key="inner", bodies=("first",))
     whole = Run(tmp_path, Scene((first, second), bones=(holder, middle))).built
-    after = broken_up(whole, whole.fracture.neighbours.tet >= 0).built
+    after = split_scene(whole, whole.fracture.neighbours.tet >= 0).built
     more = after.model.bodies[0].nodes.stop - whole.model.bodies[0].nodes.stop
-    (inner, outer), (inner_before, outer_before) = after.bones.holds, whole.bones.holds
+    (inner, outer), (inner_before, outer_before) = after.bones.constraints, whole.bones.constraints
     assert more > 0 and np.array_equal(outer.nodes, outer_before.nodes + more)
     origin = np.empty(after.model.node_count, int)
     origin[after.model.tets.ravel()] = whole.model.tets.ravel()

@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import shapes
-from scenes import JELLY, Run, block, pose
-from shapes import sphere
-from sinew.solver.advance import advance_frame
-from sinew.solver.build import build
-from sinew.solver.errors import BadInput, SolveFailed
-from sinew.solver.filling import filling
-from sinew.solver.geometry.surface import Surface
-from sinew.solver.scene import Body, Collider, Meshing, Scene, Settings
-from sinew.solver.tetrahedralize import tetrahedralize
-from test_parts import box, horseshoe, together
+from fixtures import closed_surfaces as shapes
+from fixtures.closed_surfaces import sphere
+from fixtures.scenes import JELLY, Run, block, pose
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.mesh.tetrahedralize import tetrahedralize
+from sinew.solver.mesh.tetrahedralize.fill_warnings import fill_warnings
+from sinew.solver.runtime.errors import BadInput, SolveFailed
+from sinew.solver.scene.scene import Body, Collider, Meshing, Scene, Settings
+from sinew.solver.simulation.advance_frame import advance_frame
+from sinew.solver.simulation.build import build
 from test_pins import pinned
+from test_unmeshed_parts import box, horseshoe, together
 
 
 def refusal(tmp_path, scene, **tracks):
@@ -258,7 +258,7 @@ def test_all_lost_parts_are_counted(tmp_path):
     surface = together(sphere(16), *hairs, *sheets)
     body = Body("b", "Body", surface.vertices, surface.triangles, meshing=Meshing("smooth", tet_size=0.2))
     mesh = tetrahedralize(surface, body.meshing, "Body")
-    told = {warning.kind: warning for warning in filling(body, surface, mesh)}
+    told = {warning.kind: warning for warning in fill_warnings(body, surface, mesh)}
     assert told["parts-lost"].details["count"] == 14 and "11 more" in told["parts-lost"].text
     assert told["parts-without-inside"].details["count"] == 3
 
@@ -268,7 +268,7 @@ def test_tets_that_are_thicker_than_the_body_are_told():
     body = Body("b", "Paper", surface.vertices, surface.triangles, meshing=Meshing("robust", divisions=8))
     mesh = tetrahedralize(surface, body.meshing, "Paper")
     assert mesh.report.volume_ratio > 2.0
-    (told,) = [warning for warning in filling(body, surface, mesh) if "volume" in warning.kind]
+    (told,) = [warning for warning in fill_warnings(body, surface, mesh) if "volume" in warning.kind]
     assert told.kind == "volume-multiplied" and f"{mesh.report.volume_ratio:.3g} times" in told.text
 
 

@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cache_writing import HEAD, attributes_of, bake, content, frame_of, start
-from cache_writing import calls as calls
-from sinew.solver.cache import CachedBody, CacheHead, CacheReader, CacheWriter, Frame, delete_cache, layout
-from sinew.solver.cache.tally import Tally
-from sinew.solver.errors import BadInput, StorageFailed
+from fixtures.small_cache import HEAD, attributes_of, bake, content, frame_of, start
+from fixtures.small_cache import calls as calls
+from sinew.solver.bake.cache import CachedBody, CacheMetadata, CacheReader, CacheWriter, Frame, delete_cache, layout
+from sinew.solver.bake.cache.convergence_summary import ConvergenceSummary
+from sinew.solver.runtime.errors import BadInput, StorageFailed
 
 
 def test_frames_and_samples_come_back(tmp_path: Path) -> None:
     start(tmp_path / "c", 12).close()
     reader = CacheReader(tmp_path / "c")
-    assert reader.head == HEAD
-    assert reader.baked() == (5, 12) and not reader.is_done() and reader.integrity() == []
+    assert reader.metadata == HEAD
+    assert reader.baked_range() == (5, 12) and not reader.is_done() and reader.integrity_problems() == []
     frame, samples, *_ = frame_of(9)
     read = reader.read_frame(9)
     np.testing.assert_array_equal(read.x, frame.x)
@@ -39,9 +39,9 @@ def test_frames_and_samples_come_back(tmp_path: Path) -> None:
 def test_reading_while_writing(tmp_path: Path) -> None:
     writer = start(tmp_path, 6)
     reader = CacheReader(tmp_path)
-    assert reader.baked() == (5, 6) and reader.is_being_written()
+    assert reader.baked_range() == (5, 6) and reader.is_being_written()
     bake(writer, 7, 7)
-    assert reader.baked() == (5, 7) and reader.read_frame(7).frame == 7
+    assert reader.baked_range() == (5, 7) and reader.read_frame(7).frame == 7
     writer.close()
     assert not reader.is_being_written()
 
@@ -53,7 +53,7 @@ def test_interrupted_and_resumed_has_the_same_bytes(tmp_path: Path) -> None:
     writer.close()
     assert CacheReader(tmp_path / "cut").resume_frames() == [8, 11, 14, 16]
     with CacheWriter(tmp_path / "cut") as writer:
-        writer.go_on(HEAD, 14)
+        writer.resume(HEAD, 14)
         bake(writer, 15, 25)
     assert content(tmp_path / "cut") == content(tmp_path / "through")
 
@@ -100,11 +100,11 @@ def test_what_a_crash_leaves_is_recovered(tmp_path: Path, crash: str) -> None:
     start(tmp_path / "cut", 12).close()
     CRASHES[crash](tmp_path / "cut")
     reader = CacheReader(tmp_path / "cut")
-    assert reader.baked() == (5, 12)
+    assert reader.baked_range() == (5, 12)
     resume = reader.resume_frame()
     assert resume == 11
     with CacheWriter(tmp_path / "cut") as writer:
-        writer.go_on(HEAD, resume)
+        writer.resume(HEAD, resume)
         bake(writer, resume + 1, 20)
     assert content(tmp_path / "cut") == content(tmp_path / "through")
 
@@ -114,7 +114,7 @@ def test_a_missing_frame_file_ends_what_is_whole(tmp_path: Path) -> None:
     (tmp_path / "frames" / "000012.npz").unlink()
     assert CacheReader(tmp_path).last_frame() == 11
     (tmp_path / "frames" / "000008.npz").write_bytes(b"damaged")
-    assert "frame 8" in CacheReader(tmp_path).integrity()[0]
+    assert "frame 8" in CacheReader(tmp_path).integrity_problems()[0]
     with pytest.raises(StorageFailed) as caught:
         CacheReader(tmp_path).read_frame(8)
     assert caught.value.kind == "cache-damaged" and "frames/000008.npz" in caught.value.text
@@ -123,7 +123,7 @@ def test_a_missing_frame_file_ends_what_is_whole(tmp_path: Path) -> None:
 def test_a_missing_topology_is_told(tmp_path: Path) -> None:
     start(tmp_path, 12).close()
     (tmp_path / "topology" / "000010.npz").unlink()
-    assert "topology" in CacheReader(tmp_path).integrity()[0]
+    assert "topology" in CacheReader(tmp_path).integrity_problems()[0]
 
 
 def result_of(folder: Path, key: str) -> tuple[Path, Path]:
@@ -141,7 +141,7 @@ def test_going_on_drops_what_the_finishing_pass_made(tmp_path: Path) -> None:
     for folder, name in (("a", "000009.ply"), ("b", "000009.ply"), ("b", "notes.txt")):
         (tmp_path / "attributes" / folder / name).write_bytes(b"abc")
     with CacheWriter(tmp_path) as writer:
-        writer.go_on(HEAD, 11, ["b"])
+        writer.resume(HEAD, 11, ["b"])
     assert not any(path.exists() for path in paths)
     assert not (tmp_path / "attributes" / "b" / "000009.ply").exists(), "written by the finishing pass"
     assert (tmp_path / "attributes" / "a" / "000009.ply").exists(), "written while baking"
@@ -158,9 +158,9 @@ def test_starting_over_leaves_nothing_of_the_last_bake(tmp_path: Path) -> None:
     start(tmp_path, 12).close()
     with CacheWriter(tmp_path) as writer:
         writer.start_over(HEAD)
-        assert CacheReader(tmp_path).baked() is None and CacheReader(tmp_path).report() == []
+        assert CacheReader(tmp_path).baked_range() is None and CacheReader(tmp_path).report() == []
         bake(writer, 5, 5)
-    assert CacheReader(tmp_path).baked() == (5, 5)
+    assert CacheReader(tmp_path).baked_range() == (5, 5)
 
 
 def test_the_tally_sums_up_what_the_steps_said() -> None:
@@ -169,22 +169,24 @@ def test_the_tally_sums_up_what_the_steps_said() -> None:
         {"frame": 2, "residual": 0.2, "not_converged": 3, "unsettled": 1, "inverted_tets": 5},
         {"frame": 3, "residual": 0.1, "not_converged": 1, "unsettled": 2, "inverted_tets": 4},
     ]
-    assert Tally.of(told) == Tally(0.2, 2, 4, 3, 5)
-    assert Tally.of([*told, {"frame": 4, "residual": None}]).worst_frame == 4, "what is no number is the worst"
-    assert Tally.of([]) == Tally()
+    assert ConvergenceSummary.from_report(told) == ConvergenceSummary(0.2, 2, 4, 3, 5)
+    assert ConvergenceSummary.from_report([*told, {"frame": 4, "residual": None}]).worst_frame == 4, (
+        "what is no number is the worst"
+    )
+    assert ConvergenceSummary.from_report([]) == ConvergenceSummary()
 
 
 def test_another_shape_is_not_resumed(tmp_path: Path) -> None:
     start(tmp_path, 12).close()
-    other = CacheHead("s" * 64, "", (HEAD.bodies[0],), 5, 30, 24.0, 2)
+    other = CacheMetadata("s" * 64, "", (HEAD.bodies[0],), 5, 30, 24.0, 2)
     with CacheWriter(tmp_path) as writer:
         with pytest.raises(StorageFailed) as caught:
-            writer.go_on(other, 11)
+            writer.resume(other, 11)
         assert caught.value.kind == "cache-other-shape"
         with pytest.raises(StorageFailed) as caught:
-            writer.go_on(HEAD, 13)
+            writer.resume(HEAD, 13)
         assert caught.value.kind == "cache-frame-missing"
-    assert CacheReader(tmp_path).baked() == (5, 12)
+    assert CacheReader(tmp_path).baked_range() == (5, 12)
 
 
 def test_no_cache_and_other_formats_are_named(tmp_path: Path) -> None:
@@ -237,35 +239,36 @@ def test_a_moved_cache_is_the_same(tmp_path: Path) -> None:
     start(tmp_path / "c", 12).close()
     (tmp_path / "c").rename(tmp_path / "ñ d")
     with CacheWriter(tmp_path / "ñ d") as writer:
-        writer.go_on(HEAD, 11)
+        writer.resume(HEAD, 11)
         bake(writer, 12, 14)
-    assert CacheReader(tmp_path / "ñ d").baked() == (5, 14)
+    assert CacheReader(tmp_path / "ñ d").baked_range() == (5, 14)
 
 
 def test_negative_frames(tmp_path: Path) -> None:
-    head = CacheHead("", "", (CachedBody("a", "A", 2),), -3, 2, 24.0, 1)
+    head = CacheMetadata("", "", (CachedBody("a", "A", 2),), -3, 2, 24.0, 1)
     with CacheWriter(tmp_path) as writer:
         writer.start_over(head)
         for number in range(-3, 3):
             writer.write_frame(Frame(number, np.zeros((4, 3))), {"a": np.zeros((1, 2, 3))}, {"frame": number})
             writer.write_resume(number, {"x": np.zeros(2)}, 1)
     reader = CacheReader(tmp_path)
-    assert reader.baked() == (-3, 2) and reader.is_done() and reader.resume_frames() == [0, 1, 2]
+    assert reader.baked_range() == (-3, 2) and reader.is_done() and reader.resume_frames() == [0, 1, 2]
     assert delete_cache(tmp_path) == []
 
 
 def test_keys_that_cannot_name_files_are_refused() -> None:
-    from sinew.solver.scene import Body, Scene
+    from sinew.solver.scene.scene import Body, Scene
 
     for keys in (["../evil"], ["a", "a"], [""]):
         bodies = tuple(Body(key, "N", np.zeros((3, 3)), np.array([[0, 1, 2]], np.int32)) for key in keys)
         with pytest.raises(BadInput) as caught:
-            CacheHead.of(Scene(bodies), "")
+            CacheMetadata.for_scene(Scene(bodies), "")
         assert caught.value.kind == "body-key"
 
 
 def test_importing_it_loads_neither_numba_nor_scipy() -> None:
-    code = "import sys; import sinew.solver.cache, sinew.solver.presets; print({'numba', 'scipy'} & set(sys.modules))"
+    modules = "sinew.solver.bake.cache, sinew.solver.scene.material_presets"
+    code = f"import sys; import {modules}; print({{'numba', 'scipy'}} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out == "set()\n"
 

@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import sinew.solver.disk as disk
-from cache_writing import HEAD, attributes_of, bake, content, frame_of, start
-from cache_writing import calls as calls
-from mortal import Dead, Mortal
-from sinew.solver.cache import CacheLock, CacheReader, CacheWriter, is_locked
-from sinew.solver.errors import StorageFailed
-from sinew.solver.pc2 import Pc2Writer
-from small_drives import fill, small_drive
+import sinew.solver.runtime.atomic_files as disk
+from fixtures.crashing_process import Dead, Mortal
+from fixtures.small_cache import HEAD, attributes_of, bake, content, frame_of, start
+from fixtures.small_cache import calls as calls
+from fixtures.small_drives import fill, small_drive
+from sinew.solver.bake.cache import CacheLock, CacheReader, CacheWriter, is_locked
+from sinew.solver.bake.cache.pc2 import Pc2Writer
+from sinew.solver.runtime.errors import StorageFailed
 
 
 def test_everything_is_synced_before_it_counts(tmp_path: Path, calls: list[str]) -> None:
@@ -50,7 +50,7 @@ def bake_or_resume(folder: Path, told: list[int], last: int) -> None:
             for body in HEAD.bodies:
                 writer.write_model(body.key, {"nodes": np.zeros((4, 3))})
         else:
-            writer.go_on(HEAD, resume)
+            writer.resume(HEAD, resume)
         for number in range(HEAD.frame_start if resume is None else resume + 1, last + 1):
             bake(writer, number, number)
             told.append(number)
@@ -72,7 +72,7 @@ def test_death_in_any_disk_operation(tmp_path: Path, monkeypatch: pytest.MonkeyP
                     bake_or_resume(folder, told, last)
             if (folder / "cache.json").exists():
                 reader = CacheReader(folder)
-                assert reader.integrity() == [] and reader.verify().problems == (), (die_at, second)
+                assert reader.integrity_problems() == [] and reader.verify().problems == (), (die_at, second)
                 if second == die_at:
                     assert not told or reader.last_frame() >= told[-1]
         bake_or_resume(folder, told, last)
@@ -82,7 +82,7 @@ def test_death_in_any_disk_operation(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_only_one_writer_and_none_after_a_kill(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from sinew.solver.cache import CacheWriter\n"
+        "import sys, time; from pathlib import Path; from sinew.solver.bake.cache import CacheWriter\n"
         "w = CacheWriter(Path(sys.argv[1])); print('held', flush=True); time.sleep(60)"
     )
     child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
@@ -124,11 +124,14 @@ def test_a_failing_disk_is_named_and_loses_nothing(
         kind = "file-held"  # the file is there, so it takes another program to refuse this
     with monkeypatch.context() as patch:
         patch.setattr(disk.os, call, refuse)
-        patch.setattr(disk, "LONGEST_HOLD", 0.0)
+        patch.setattr(disk, "MAX_LOCK_WAIT_SECONDS", 0.0)
         with pytest.raises(StorageFailed) as caught:
             writer.write_frame(*frame_of(12))
     assert caught.value.kind == kind
-    assert CacheReader(tmp_path / "cut").baked() == (5, 11) and CacheReader(tmp_path / "cut").integrity() == []
+    assert (
+        CacheReader(tmp_path / "cut").baked_range() == (5, 11)
+        and CacheReader(tmp_path / "cut").integrity_problems() == []
+    )
     bake(writer, 12, 14)  # the space came back: the same writer goes on
     writer.close()
     assert content(tmp_path / "cut") == content(tmp_path / "through")
@@ -144,7 +147,7 @@ def test_a_frame_that_could_not_be_finished_gives_its_space_back(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Pc2Writer, "count", refuse)
+        patch.setattr(Pc2Writer, "commit", refuse)
         with pytest.raises(StorageFailed, match="full"):
             writer.write_frame(*frame_of(12))
     assert {path: path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()} == before
@@ -166,18 +169,21 @@ def test_a_really_full_disk(small_disk: Path) -> None:
             writer.write_frame(*frame_of(number))
     assert caught.value.kind == "disk-full"
     last = CacheReader(small_disk / "c").last_frame()
-    assert last is not None and last >= 9 and CacheReader(small_disk / "c").integrity() == []
+    assert last is not None and last >= 9 and CacheReader(small_disk / "c").integrity_problems() == []
     (small_disk / "filler").unlink()
     bake(writer, last + 1, 12)
     writer.close()
-    assert CacheReader(small_disk / "c").baked() == (5, 12) and CacheReader(small_disk / "c").integrity() == []
+    assert (
+        CacheReader(small_disk / "c").baked_range() == (5, 12)
+        and CacheReader(small_disk / "c").integrity_problems() == []
+    )
 
 
 def test_a_really_read_only_drive(small_disk: Path) -> None:
     start(small_disk / "c", 9).close()
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     reader = CacheReader(small_disk / "c")
-    assert reader.baked() == (5, 9)
+    assert reader.baked_range() == (5, 9)
     with pytest.raises(StorageFailed) as caught:
         CacheWriter(small_disk / "c")
     assert caught.value.kind == "folder-read-only"
@@ -219,7 +225,7 @@ def test_a_vanished_drive(tmp_path: Path) -> None:
         writer.write_frame(*frame_of(10))
     assert caught.value.kind == "folder-gone"
     writer.close()
-    assert CacheReader(tmp_path / "elsewhere").baked() == (5, 9)
+    assert CacheReader(tmp_path / "elsewhere").baked_range() == (5, 9)
 
 
 def test_a_file_that_cannot_be_synced_leaves_none_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

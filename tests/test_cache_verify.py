@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cache_writing import HEAD, bake, frame_of
-from cache_writing import calls as calls
+from fixtures.small_cache import HEAD, bake, frame_of
+from fixtures.small_cache import calls as calls
 from sinew.solver import __main__ as command_line
-from sinew.solver.cache import CacheReader, CacheWriter
+from sinew.solver.bake.cache import CacheReader, CacheWriter
 
 LAST = 12
 CASES = 100
@@ -113,14 +113,14 @@ def test_a_cache_without_checksums_is_read_and_said_to_be_unchecked(whole: Path)
     text = "".join(json.dumps({k: v for k, v in line.items() if k != "checksum"}) + "\n" for line in lines)
     (whole / "report.jsonl").write_text(text)
     reader = CacheReader(whole)
-    assert reader.last_frame() == LAST and reader.integrity() == []
+    assert reader.last_frame() == LAST and reader.integrity_problems() == []
     found = reader.verify()
     assert found.problems == () and "frames/000008.npz" in found.unchecked and "model/a.npz" in found.unchecked
     with CacheWriter(whole) as writer:
-        writer.go_on(HEAD, 11)
+        writer.resume(HEAD, 11)
         bake(writer, 12, 14)
     reader = CacheReader(whole)
-    assert reader.baked() == (5, 14) and reader.verify().problems == ()
+    assert reader.baked_range() == (5, 14) and reader.verify().problems == ()
 
 
 @pytest.mark.parametrize("bit", range(32))
@@ -143,7 +143,7 @@ def test_a_count_beyond_the_end_of_the_file_is_told(whole: Path) -> None:
     reader = CacheReader(whole)
     assert reader.last_frame() == LAST - 2
     assert reader.play_problems() == ["play/b.pc2 counts 15 samples and holds 11"]
-    assert reader.play_problems()[0] in reader.integrity()
+    assert reader.play_problems()[0] in reader.integrity_problems()
 
 
 def test_a_damaged_line_of_the_report_costs_that_line_alone(whole: Path) -> None:
@@ -157,10 +157,10 @@ def test_a_lost_head_is_read_from_its_copy(whole: Path) -> None:
     path = whole / "cache.json"
     for damage in (path.unlink, lambda: path.write_bytes(b"{"), lambda: path.write_bytes(b"\0" * 300)):
         damage()
-        assert CacheReader(whole).head == HEAD
+        assert CacheReader(whole).metadata == HEAD
         assert any("cache.json" in problem for problem in CacheReader(whole).verify().problems)
     with CacheWriter(whole) as writer:
-        writer.go_on(HEAD, 11)
+        writer.resume(HEAD, 11)
     assert CacheReader(whole).verify().problems == ()
 
 

@@ -13,21 +13,21 @@ from typing import Any
 
 import pytest
 
-from child_bakes import FRAMES, change, child, failure, listen, nothing
-from child_bakes import through as through
+from fixtures.child_process_bakes import FRAMES, change, child, failure, listen, nothing
+from fixtures.child_process_bakes import through as through
+from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from sinew.addon.baking.bake_driver import BakeDriver
 from sinew.addon.baking.child_process import child_command
-from sinew.solver.cache import CacheReader, CacheWriter
-from sinew.solver.errors import BadInput, StorageFailed
-from sinew.solver.integrators.implicit_euler import TETS_PER_THREAD
-from sinew.solver.scene import Meshing, Scene
-from sinew.solver.simulate import simulate
-from tiny_bakes import baked, tiny_scene, write_scene
+from sinew.solver.bake.cache import CacheReader, CacheWriter
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.integrators.implicit_euler import MIN_TETS_PER_THREAD
+from sinew.solver.runtime.errors import BadInput, StorageFailed
+from sinew.solver.scene.scene import Meshing, Scene
 
 
 def test_a_bake_in_this_process(through: Path) -> None:
     reader = CacheReader(through)
-    assert reader.baked() == (1, FRAMES) and reader.is_done() and reader.integrity() == []
+    assert reader.baked_range() == (1, FRAMES) and reader.is_done() and reader.integrity_problems() == []
     assert reader.resume_frames() == [1, 11, 21, 24]
     assert [line["frame"] for line in reader.report()] == list(range(1, FRAMES + 1))
     lowest = [reader.read_frame(frame).x[:27, 2].min() for frame in (1, FRAMES)]
@@ -39,7 +39,7 @@ def test_the_child_says_what_the_page_says(through: Path, tmp_path: Path) -> Non
     shutil.copytree(through / "scene", cache / "scene")
     process = child(cache, "--threads", "1")
     events = listen(process)
-    assert process.exit_code() == 0 and process.stray == []
+    assert process.exit_code() == 0 and process.non_json_lines == []
     names = [event["event"] for event in events]
     assert names[0] == "started" and names[-1] == "done"
     assert set(names) <= {"started", "compiling", "building", "built", "frame", "done"}
@@ -67,7 +67,7 @@ def test_the_number_of_threads_changes_no_byte_of_a_cache(tmp_path: Path) -> Non
         events = listen(child(cache, "--threads", threads))
         assert events[-1]["event"] == "done" and CacheReader(cache).is_done()
         (tets,) = (event["tets"] for event in events if event["event"] == "built")
-        assert tets > 2 * TETS_PER_THREAD
+        assert tets > 2 * MIN_TETS_PER_THREAD
         caches.append(baked(cache))
     assert {"play/falls.pc2", "frames/000004.npz", "model/hangs.npz"} <= set(caches[0])
     assert caches[0] == caches[1]
@@ -101,12 +101,12 @@ def test_a_changed_scene_is_out_of_date_until_accepted(through: Path, tmp_path: 
     change(cache, gravity=(0.0, 0.0, 3.0))
     assert failure(StorageFailed, cache, resume=True) == "cache-out-of-date"
     assert baked(cache).keys() == baked(through).keys()
-    simulate(cache, nothing, resume=True, from_frame=15, accept_changes=True)
+    run_bake(cache, nothing, resume=True, from_frame=15, accept_changes=True)
     old, new = CacheReader(through), CacheReader(cache)
-    assert new.is_done() and new.integrity() == []
+    assert new.is_done() and new.integrity_problems() == []
     assert (old.read_frame(11).x == new.read_frame(11).x).all()  # the last resume point up to 15
     assert old.read_frame(FRAMES).x[:27, 2].mean() < new.read_frame(FRAMES).x[:27, 2].mean()
-    assert new.head.scene == Scene.load(cache / "scene").digest()
+    assert new.metadata.scene == Scene.load(cache / "scene").digest()
 
 
 def test_another_shape_or_animation_is_told(through: Path, tmp_path: Path) -> None:
@@ -115,11 +115,11 @@ def test_another_shape_or_animation_is_told(through: Path, tmp_path: Path) -> No
     change(cache, fps=30.0)
     assert failure(StorageFailed, cache, resume=True, accept_changes=True) == "cache-other-shape"
     change(cache, fps=24.0)
-    simulate(cache, nothing, resume=True)
+    run_bake(cache, nothing, resume=True)
     (cache / "scene" / "tracks" / "body.hangs.targets" / "000000.npz").unlink()
     (cache / "scene" / "tracks" / "body.hangs.targets" / "track.json").unlink()
     with pytest.raises(StorageFailed) as caught:
-        simulate(cache, nothing, resume=True)
+        run_bake(cache, nothing, resume=True)
     assert "an animation that changed" in caught.value.text
     assert failure(StorageFailed, cache, resume=True, from_frame=-3, accept_changes=True) == "cache-no-resume"
 
@@ -127,18 +127,18 @@ def test_another_shape_or_animation_is_told(through: Path, tmp_path: Path) -> No
 def test_a_bake_is_made_longer(through: Path, tmp_path: Path) -> None:
     cache = tmp_path / "c"
     write_scene(cache, tiny_scene(FRAMES))
-    simulate(cache, nothing, frame_end=13)
+    run_bake(cache, nothing, frame_end=13)
     assert CacheReader(cache).last_frame() == 13
-    simulate(cache, nothing, resume=True, frame_end=8)  # nothing to do, nothing lost
+    run_bake(cache, nothing, resume=True, frame_end=8)  # nothing to do, nothing lost
     assert CacheReader(cache).last_frame() == 13
-    simulate(cache, nothing, resume=True)
+    run_bake(cache, nothing, resume=True)
     assert baked(cache) == baked(through)
 
 
 def test_resuming_nothing_bakes_from_the_start(through: Path, tmp_path: Path) -> None:
     cache = tmp_path / "c"
     shutil.copytree(through / "scene", cache / "scene")
-    simulate(cache, nothing, resume=True)
+    run_bake(cache, nothing, resume=True)
     assert baked(cache) == baked(through)
 
 
@@ -149,9 +149,9 @@ def test_gravity_in_shape_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     )
     for name in ("through", "cut"):
         write_scene(tmp_path / name, scene)
-    simulate(tmp_path / "through", nothing)
-    simulate(tmp_path / "cut", nothing, frame_end=5)
-    simulate(tmp_path / "cut", nothing, resume=True)
+    run_bake(tmp_path / "through", nothing)
+    run_bake(tmp_path / "cut", nothing, frame_end=5)
+    run_bake(tmp_path / "cut", nothing, resume=True)
     assert baked(tmp_path / "cut") == baked(tmp_path / "through")
 
 
@@ -159,7 +159,7 @@ def test_samples_between_frames(tmp_path: Path) -> None:
     for count in (1, 2):
         cache = tmp_path / f"c{count}"
         write_scene(cache, tiny_scene(6, samples_per_frame=count))
-        simulate(cache, nothing)
+        run_bake(cache, nothing)
     once, twice = CacheReader(tmp_path / "c1"), CacheReader(tmp_path / "c2")
     assert twice.last_frame() == 6
     for key in ("falls", "hangs"):
@@ -201,7 +201,7 @@ def test_the_package_may_have_any_name(through: Path, tmp_path: Path) -> None:
     # bad input: everything is imported, and nothing has to be compiled for the new place
     cache = tmp_path / "c"
     dataclasses.replace(tiny_scene(4), bodies=()).save(cache / "scene")
-    command = [sys.executable, "-s", str(folder / "solver" / "launcher.py"), "--package-dir", str(folder)]
+    command = [sys.executable, "-s", str(folder / "solver" / "cli" / "bootstrap.py"), "--package-dir", str(folder)]
     told = subprocess.run([*command, "simulate", str(cache)], capture_output=True, cwd=tmp_path, text=True)
     assert told.returncode == 2 and told.stderr.startswith("sinew: "), told.stderr
     assert len(told.stderr.splitlines()) == 1
@@ -212,8 +212,8 @@ def test_a_bake_keeps_the_memory_of_its_arrays() -> None:
     code = """
 import resource
 import numpy as np
-from sinew.solver import launcher
-launcher._keep_memory()
+from sinew.solver.cli import bootstrap as launcher
+launcher._raise_malloc_thresholds()
 def pages(times):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(times):

@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from child_bakes import FRAMES, at_frame, change, child, failure, listen, nothing
-from child_bakes import through as through
+from fixtures.child_process_bakes import FRAMES, at_frame, change, child, failure, listen, nothing
+from fixtures.child_process_bakes import through as through
+from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from sinew.addon.baking.child_process import child_command
-from sinew.solver.cache import CacheReader, is_locked
-from sinew.solver.errors import Cancelled, SolveFailed, StorageFailed
-from sinew.solver.simulate import simulate
-from sinew.solver.stop_request import StopRequest
-from tiny_bakes import baked, tiny_scene, write_scene
+from sinew.solver.bake.cache import CacheReader, is_locked
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.runtime.cancellation import CancellationToken
+from sinew.solver.runtime.errors import Cancelled, SolveFailed, StorageFailed
 
 
 def at_frame_or_done(number: int) -> Callable[[dict[str, Any]], bool]:
@@ -48,9 +48,9 @@ def test_killed_at_any_moment_and_resumed(through: Path, tmp_path: Path) -> None
             process.close()
             reader = CacheReader(cache)
             last = reader.last_frame()
-            assert reader.integrity() == [] and last is not None and not is_locked(cache)
+            assert reader.integrity_problems() == [] and last is not None and not is_locked(cache)
             assert last >= min(stop_at, FRAMES)
-        simulate(cache, nothing, resume=True)
+        run_bake(cache, nothing, resume=True)
         assert baked(cache) == expected
 
 
@@ -59,7 +59,7 @@ def test_cancelled_and_resumed(tmp_path: Path) -> None:
     frames, cache, through = 400, tmp_path / "c", tmp_path / "through"
     for folder in (cache, through):
         write_scene(folder, tiny_scene(frames))
-    simulate(through, nothing)
+    run_bake(through, nothing)
     process = child(cache)
     listen(process, at_frame(6))
     begin = clock.monotonic()
@@ -69,7 +69,7 @@ def test_cancelled_and_resumed(tmp_path: Path) -> None:
     assert clock.monotonic() - begin < 5.0  # the machine may be busy
     reader = CacheReader(cache)
     assert reader.last_frame() == reader.resume_frame() and reader.last_frame() in range(6, frames)
-    simulate(cache, nothing, resume=True)
+    run_bake(cache, nothing, resume=True)
     assert baked(cache) == baked(through)
 
 
@@ -86,7 +86,7 @@ def test_killed_between_the_last_frame_and_its_resume_point(through: Path, tmp_p
     cache = tmp_path / "c"
     shutil.copytree(through, cache)
     (cache / "resume" / f"{FRAMES:06d}.npz").rename(cache / "resume" / f"{FRAMES:06d}.npz.part")
-    simulate(cache, nothing, resume=True)
+    run_bake(cache, nothing, resume=True)
     assert baked(cache) == baked(through)
 
 
@@ -117,10 +117,10 @@ def test_stopped_in_the_middle_of_a_frame(through: Path, tmp_path: Path) -> None
     shutil.copytree(through / "scene", cache / "scene")
     asked = iter([False] * 9 + [True])
     with pytest.raises(Cancelled):
-        simulate(cache, nothing, lambda: next(asked))
+        run_bake(cache, nothing, lambda: next(asked))
     last = CacheReader(cache).last_frame()
     assert last is not None and CacheReader(cache).resume_frame() == last < 9
-    simulate(cache, nothing, resume=True)
+    run_bake(cache, nothing, resume=True)
     assert baked(cache) == baked(through)
 
 
@@ -132,16 +132,16 @@ def test_a_failed_step_can_be_resumed_from(through: Path, tmp_path: Path) -> Non
     last = CacheReader(cache).last_frame()
     assert last is not None and CacheReader(cache).resume_frame() == last
     change(cache, max_iterations=400, tolerance=1e-4)
-    simulate(cache, nothing, resume=True, accept_changes=True)
+    run_bake(cache, nothing, resume=True, accept_changes=True)
     assert CacheReader(cache).is_done()
 
 
 def test_a_step_that_takes_forever_is_left(tmp_path: Path) -> None:
     code = """
 import sys, time
-from sinew.solver.event_stream import EventStream
-from sinew.solver.stop_request import StopRequest
-events, stop = EventStream(), StopRequest()
+from sinew.solver.runtime.event_stream import EventStream
+from sinew.solver.runtime.cancellation import CancellationToken
+events, stop = EventStream(), CancellationToken()
 stop.listen_to_input(lambda: events.emit({"event": "error", "kind": "cancelled"}))
 print("printed by some library")
 events.emit({"event": "started"})
@@ -160,15 +160,15 @@ time.sleep(60)
 def test_what_follows_a_stop_in_time_may_take_longer(tmp_path: Path) -> None:
     code = """
 import sys, time
-from sinew.solver.event_stream import EventStream
-from sinew.solver.stop_request import HARD_SECONDS, StopRequest
-events, stop = EventStream(), StopRequest()
+from sinew.solver.runtime.event_stream import EventStream
+from sinew.solver.runtime.cancellation import HARD_STOP_SECONDS, CancellationToken
+events, stop = EventStream(), CancellationToken()
 stop.listen_to_input(lambda: events.emit({"event": "hard"}))
 events.emit({"event": "started"})
 while not stop(): time.sleep(0.01)
-stop.take()
+stop.acknowledge()
 events.emit({"event": "finishing", "stop": stop()})
-time.sleep(HARD_SECONDS + 0.5)
+time.sleep(HARD_STOP_SECONDS + 0.5)
 events.emit({"event": "still here", "stop": stop()})
 while not stop(): time.sleep(0.01)
 events.emit({"event": "asked again"})
@@ -193,14 +193,14 @@ time.sleep(60)
 
 
 def test_wishes_to_stop_are_counted() -> None:
-    stop = StopRequest()
-    stop.take()
+    stop = CancellationToken()
+    stop.acknowledge()
     assert not stop()
     stop.set()
     stop.set()
-    stop.take()
+    stop.acknowledge()
     assert stop(), "whoever asked twice wants no finishing"
-    stop.take()
+    stop.acknowledge()
     assert not stop()
 
 
@@ -217,9 +217,9 @@ def test_a_disk_that_fills_up_while_baking(through: Path, tmp_path: Path) -> Non
         filler.write_bytes(bytes(os.statvfs(drive).f_bavail * 4096 - 130_000))
         assert failure(StorageFailed, cache) == "disk-full"
         last = CacheReader(cache).last_frame()
-        assert last is not None and 3 < last < FRAMES and CacheReader(cache).integrity() == []
+        assert last is not None and 3 < last < FRAMES and CacheReader(cache).integrity_problems() == []
         filler.unlink()
-        simulate(cache, nothing, resume=True)
+        run_bake(cache, nothing, resume=True)
         assert baked(cache) == baked(through)
     finally:
         subprocess.run(["umount", "-l", str(drive)], check=True)

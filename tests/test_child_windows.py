@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from sinew.addon.baking.child_process import ChildProcess
-from sinew.solver import warm_process
+from sinew.solver.bake.warmup import helper_process
 
 ROOT = Path(__file__).resolve().parent.parent
 LISTENING = """
 import os, sys, threading
-from sinew.solver.event_stream import EventStream
-from sinew.solver.stop_request import StopRequest
+from sinew.solver.runtime.event_stream import EventStream
+from sinew.solver.runtime.cancellation import CancellationToken
 threading.Thread(target=lambda: __import__("time").sleep(60) or os._exit(9), daemon=True).start()
-events, stop = EventStream(), StopRequest()
+events, stop = EventStream(), CancellationToken()
 stop.listen_to_input(lambda: None)
 """
 
@@ -89,9 +89,9 @@ def test_children_have_no_console_window(monkeypatch: pytest.MonkeyPatch, tmp_pa
     child.close()
     assert [event["event"] for event in told] == ["0"]
     monkeypatch.setenv("SINEW_KERNEL_CACHE", str(tmp_path))
-    warm_process.is_cached.cache_clear()
-    helper = warm_process.compile_elsewhere("steps")
-    warm_process.is_cached.cache_clear()
+    helper_process.is_cache_available.cache_clear()
+    helper = helper_process.start_compiler_process("steps")
+    helper_process.is_cache_available.cache_clear()
     if helper is not None:  # there is none on a single processor
         helper.close()
     assert flags and set(flags) == {subprocess.CREATE_NO_WINDOW}  # type: ignore[attr-defined]

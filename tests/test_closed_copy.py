@@ -10,12 +10,14 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, fresh
-from sinew.addon import export, messages, roles, watertight
-from sinew.addon.reading.input_mesh import triangles
-from sinew.addon.results.closed_copy import make_closed_copy
-from sinew.solver.cutting.closed import why_not_closed
-from sinew.solver.errors import BadInput
+from fixtures.blender_scenes import add_box, fresh
+from sinew.addon.baking import error_messages
+from sinew.addon.evaluation.evaluated_mesh import triangles
+from sinew.addon.export import export_scene
+from sinew.addon.objects import roles, watertight
+from sinew.addon.objects.closed_copy import make_closed_copy
+from sinew.solver.mesh.cutting.watertight import find_manifold_defects
+from sinew.solver.runtime.errors import BadInput
 
 CORNERS = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 TETRAHEDRON = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
@@ -25,29 +27,31 @@ def test_every_way_of_being_open_is_counted() -> None:
     assert watertight.defects(TETRAHEDRON) is None
     assert watertight.defects(TETRAHEDRON[1:]) == watertight.Defects(open_edges=3)
     twice = np.concatenate([TETRAHEDRON, TETRAHEDRON[:1]])
-    assert watertight.defects(twice) == watertight.Defects(crowded_edges=3)
+    assert watertight.defects(twice) == watertight.Defects(nonmanifold_edges=3)
     turned = TETRAHEDRON.copy()
     turned[0] = turned[0, ::-1]
-    assert watertight.defects(turned) == watertight.Defects(turned_edges=3)
+    assert watertight.defects(turned) == watertight.Defects(flipped_edges=3)
     flat = np.concatenate([TETRAHEDRON, [[1, 1, 2]]])
-    assert watertight.defects(flat) == watertight.Defects(flat_triangles=1)
+    assert watertight.defects(flat) == watertight.Defects(degenerate_triangles=1)
     words = watertight.Defects(42, 1, 0, 2).words
     assert words == "42 open edges, 1 edge with more than two faces and 2 faces without area"
     with pytest.raises(BadInput, match='"Bowl" cannot be kept closed when it breaks: it has 3 open edges'):
-        watertight.check("Bowl", CORNERS, TETRAHEDRON[1:])
-    watertight.check("Tent", CORNERS, TETRAHEDRON)
+        watertight.check_watertight("Bowl", CORNERS, TETRAHEDRON[1:])
+    watertight.check_watertight("Tent", CORNERS, TETRAHEDRON)
     with pytest.raises(BadInput, match='"Tent" is turned inside out'):
-        watertight.check("Tent", CORNERS + 100.0, TETRAHEDRON[:, ::-1])
+        watertight.check_watertight("Tent", CORNERS + 100.0, TETRAHEDRON[:, ::-1])
 
 
 def test_the_solver_counts_the_same() -> None:
     random = np.random.default_rng(1)
     for _ in range(50):
         faces = random.integers(0, 6, (random.integers(1, 12), 3)).astype(np.int32)
-        ours, theirs = watertight.defects(faces), why_not_closed(faces)
+        ours, theirs = watertight.defects(faces), find_manifold_defects(faces)
         assert (ours is None) == (theirs is None)
         if ours is not None:
-            assert (ours.open_edges, ours.crowded_edges, ours.turned_edges, ours.flat_triangles) == tuple(theirs)
+            assert (ours.open_edges, ours.nonmanifold_edges, ours.flipped_edges, ours.degenerate_triangles) == tuple(
+                theirs
+            )
 
 
 def monkey() -> bpy.types.Object:
@@ -70,11 +74,11 @@ def test_suzanne_is_refused_with_a_next_step_and_nothing_is_written(tmp_path: Pa
     fresh()
     obj = monkey()
     with pytest.raises(BadInput) as refused:
-        list(export.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
-    assert refused.value.kind == "breaks-open" and "42 open edges" in messages.text_of(refused.value)
-    assert "Make Closed Copy" in messages.text_of(refused.value) and not (tmp_path / "c.sinew").exists()
+        list(export_scene.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
+    assert refused.value.kind == "breaks-open" and "42 open edges" in error_messages.error_text(refused.value)
+    assert "Make Closed Copy" in error_messages.error_text(refused.value) and not (tmp_path / "c.sinew").exists()
     obj.sinew.use_fracture = False
-    list(export.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
+    list(export_scene.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
 
 
 def test_a_closed_copy_of_suzanne_is_exported(tmp_path: Path) -> None:
@@ -100,7 +104,7 @@ def test_a_closed_copy_of_suzanne_is_exported(tmp_path: Path) -> None:
     assert np.abs(weights - (points[:, 2] + 1.0) / 2.0).mean() < 0.02
     uv = np.array([d.uv for d in mesh.uv_layers[0].data]).reshape(-1, 4, 2)
     assert np.median(np.ptp(uv, axis=1)) < 0.02 and 0.0 <= np.median(uv) <= 1.0
-    list(export.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
+    list(export_scene.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
 
 
 def test_a_mirrored_body_is_not_inside_out(tmp_path: Path) -> None:
@@ -110,10 +114,10 @@ def test_a_mirrored_body_is_not_inside_out(tmp_path: Path) -> None:
     roles.make_body(obj)
     obj.sinew.use_fracture = True
     bpy.context.scene.frame_end = 2
-    list(export.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
+    list(export_scene.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
     obj.data.flip_normals()
     with pytest.raises(BadInput, match="inside out"):
-        list(export.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
+        list(export_scene.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
 
 
 def test_a_plane_cannot_be_closed_and_stays_as_it_was() -> None:

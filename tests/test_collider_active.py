@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import shapes
-from scenes import Run, block, pose, rotation
-from sinew.solver.collision import BOTH, FRONT, SIDES
-from sinew.solver.contact.places import places_of
-from sinew.solver.errors import BadInput
-from sinew.solver.scene import Collider, Material, Scene, Settings
-from sinew.solver.skins.deforming import is_active
-from sinew.solver.tracks import TrackReader, TrackWriter
+from fixtures import closed_surfaces as shapes
+from fixtures.scenes import Run, block, pose, rotation
+from sinew.solver.contact.colliders.deforming_collider import is_active
+from sinew.solver.contact.detection.collider_poses import collider_poses
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.contact import COLLIDER_SIDES, SIDES_BOTH, SIDES_FRONT
+from sinew.solver.scene.scene import Collider, Material, Scene, Settings
+from sinew.solver.scene.tracks import TrackReader, TrackWriter
 from test_contact import sheet, slab
 
 FRAME = 1.0 / 24.0
@@ -40,7 +40,7 @@ def heights(run: Run, frames: int) -> np.ndarray:
     return np.array([[positions[:, 2].min(), positions[:, 2].max()] for positions in out])
 
 
-@pytest.mark.parametrize("sides", SIDES)
+@pytest.mark.parametrize("sides", COLLIDER_SIDES)
 def test_what_comes_from_the_front_is_stopped_whatever_the_sides(tmp_path, sides):
     body = block(**SMALL, at=(-0.25, -0.25, 0.3), initial_velocity=(0.0, 0.0, -10.0))
     for name, collider in (("sheet", sheet(sides=sides)), ("slab", slab(sides=sides))):
@@ -50,11 +50,11 @@ def test_what_comes_from_the_front_is_stopped_whatever_the_sides(tmp_path, sides
 
 def test_what_rests_on_a_front_goes_on_resting(tmp_path):
     """It begins a rounding below it."""
-    run = Run(tmp_path, Scene((block(**SMALL, at=(-0.25, -0.25, -1e-8)),), (sheet(sides=FRONT),)))
+    run = Run(tmp_path, Scene((block(**SMALL, at=(-0.25, -0.25, -1e-8)),), (sheet(sides=SIDES_FRONT),)))
     assert heights(run, 24)[:, 0].min() > -0.01
 
 
-@pytest.mark.parametrize("sides", SIDES)
+@pytest.mark.parametrize("sides", COLLIDER_SIDES)
 @pytest.mark.parametrize("turn", [None, rotation([0.3, 1.0, 0.0], 0.1), rotation([1.0, 0.4, 0.0], 0.13)])
 def test_what_begins_on_a_sheet_stays_on_its_side(tmp_path, sides, turn):
     """Rounding puts some of its points behind the sheet, and some before it."""
@@ -86,7 +86,7 @@ def test_a_plane_that_jumps_throws_nothing(tmp_path, begin):
     assert fastest < 5.0 and run.render["block"][:, 2].min() > 0.9
 
 
-@pytest.mark.parametrize(("sides", "passes"), [("auto", False), (BOTH, False), (FRONT, True)])
+@pytest.mark.parametrize(("sides", "passes"), [("auto", False), (SIDES_BOTH, False), (SIDES_FRONT, True)])
 def test_what_comes_from_behind_passes_a_front_only(tmp_path, sides, passes):
     body = block(**SMALL, at=(-0.25, -0.25, -0.8), initial_velocity=(0.0, 0.0, 4.0))
     run = Run(tmp_path, Scene((body,), (sheet(sides=sides),), Settings(gravity=(0.0, 0.0, 0.0))))
@@ -111,12 +111,12 @@ def test_a_box_that_faces_inwards_holds_what_is_in_it(tmp_path):
 
 def test_bottles_keep_what_is_outside_out(tmp_path):
     body = block(**SMALL, at=(-0.25, -0.25, 0.3))
-    run = Run(tmp_path, Scene((body,), (slab(sides=BOTH),)))
+    run = Run(tmp_path, Scene((body,), (slab(sides=SIDES_BOTH),)))
     assert heights(run, 30)[:, 0].min() > -0.02
 
 
 @pytest.mark.parametrize(
-    "collider", [Collider("slab", "Slab"), slab(), sheet(sides=FRONT)], ids=["plane", "box", "sheet"]
+    "collider", [Collider("slab", "Slab"), slab(), sheet(sides=SIDES_FRONT)], ids=["plane", "box", "sheet"]
 )
 def test_what_is_switched_off_is_not_felt(tmp_path, collider):
     """A body lies on it for a second, falls as soon as it is switched off, and passes it."""
@@ -200,7 +200,7 @@ def test_ends_of_a_step_where_it_jumps(tmp_path):
     run = jumping(tmp_path, ball(), [[0.1 * k, 0.0, 9.0] for k in range(4)] + [[9.0, 0.0, 9.0]] * 2)
     ends = []
     for step in range(10, 20):
-        (place,) = places_of(run.built.colliders, run.tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
+        (place,) = collider_poses(run.built.colliders, run.tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
         ends.append((place.pose[3, 0], place.pose[7, 0]))
     assert np.allclose(ends[:2], [(0.25, 0.275), (0.275, 0.3)])
     assert np.allclose(ends[2:5], 0.3) and np.allclose(ends[5:], 9.0)
@@ -234,10 +234,10 @@ def test_what_is_a_jump(tmp_path, places, seen, jumps):
         writer.close()
         run.tracks = TrackReader(tmp_path / "seen")
     for step in range(8, 12):
-        (place,) = places_of(run.built.colliders, run.tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
+        (place,) = collider_poses(run.built.colliders, run.tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
         assert np.array_equal(place.pose[:4], place.pose[4:]) == jumps
     for step in [*range(8), *range(12, 20)]:
-        (place,) = places_of(run.built.colliders, run.tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
+        (place,) = collider_poses(run.built.colliders, run.tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
         still = places[step // 4] == places[step // 4 + 1]
         assert np.array_equal(place.pose[:4], place.pose[4:]) == still
 
@@ -259,7 +259,7 @@ def test_what_turns_at_once_jumps(tmp_path, degrees, jumps):
     writer.close()
     tracks = TrackReader(tmp_path / "turned")
     for step in range(4, 8):
-        (place,) = places_of(run.built.colliders, tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
+        (place,) = collider_poses(run.built.colliders, tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
         assert np.array_equal(place.pose[:4], place.pose[4:]) == jumps
 
 
@@ -281,7 +281,7 @@ def test_what_jumps_a_little_way_into_a_body_pushes_it_out_gently(tmp_path):
 def test_what_is_fast_all_the_time_does_not_jump(tmp_path):
     run = jumping(tmp_path, ball(), [[2.0 * k, 0.0, 9.0] for k in range(6)])
     for step in range(20):
-        (place,) = places_of(run.built.colliders, run.tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
+        (place,) = collider_poses(run.built.colliders, run.tracks, FRAME * step / 4, FRAME * (step + 1) / 4)
         assert place.pose[7, 0] - place.pose[3, 0] == pytest.approx(0.5)
 
 

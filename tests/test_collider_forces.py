@@ -8,14 +8,14 @@ import json
 import numpy as np
 import pytest
 
-from scenes import Run, block, pose, rotation
-from sinew.solver import taken
-from sinew.solver.cache import delete_cache, layout
-from sinew.solver.scene import Collider, Material, Scene
-from sinew.solver.simulate import simulate
+from fixtures.scenes import Run, block, pose, rotation
+from fixtures.tiny_bakes import tiny_scene, write_scene
+from sinew.solver.bake import frame_recorder
+from sinew.solver.bake.cache import delete_cache, layout
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.scene.scene import Collider, Material, Scene
 from test_colliders_deforming import moved, still
 from test_contact import sheet, slab
-from tiny_bakes import tiny_scene, write_scene
 
 STIFF = Material(1.0e6, 0.3, 1000.0, stiffness_damping=0.05)
 WEIGHT = 0.5**3 * 1000.0 * 9.81
@@ -79,15 +79,15 @@ def test_a_collider_that_nothing_touches_bears_nothing(tmp_path):
 def bake(folder, frames: int = 24, **settings):
     """Bakes two cubes, of which one falls on the ground, and returns the lines of the report."""
     write_scene(folder, tiny_scene(frames, **settings))
-    simulate(folder, lambda event: None)
+    run_bake(folder, lambda event: None)
     return [json.loads(line) for line in (folder / layout.REPORT_FILE).read_text().splitlines()]
 
 
 def test_frames_with_contacts_keep_them(tmp_path):
     lines = bake(tmp_path / "c.sinew")
-    kept = layout.numbers(tmp_path / "c.sinew" / layout.CONTACT_FOLDER)
+    kept = layout.numbers_in(tmp_path / "c.sinew" / layout.CONTACT_FOLDER)
     assert kept == [line["frame"] for line in lines if line["contacts"]] and len(kept) > 10
-    with np.load(layout.numbered(tmp_path / "c.sinew" / layout.CONTACT_FOLDER, kept[-1])) as file:
+    with np.load(layout.numbered_path(tmp_path / "c.sinew" / layout.CONTACT_FOLDER, kept[-1])) as file:
         positions, forces, normals, other = (file[name] for name in ("positions", "forces", "normals", "other"))
     assert positions.dtype == forces.dtype == normals.dtype == np.float32 and other.dtype == np.int32
     assert len(positions) == lines[-1]["contacts"] and (other == 0).all()
@@ -97,11 +97,11 @@ def test_frames_with_contacts_keep_them(tmp_path):
 
 def test_of_very_many_the_strongest_are_kept(tmp_path, monkeypatch):
     bake(tmp_path / "all.sinew")
-    monkeypatch.setattr(taken, "MOST_CONTACTS", 3)
+    monkeypatch.setattr(frame_recorder, "MAX_WRITTEN_CONTACTS", 3)
     bake(tmp_path / "few.sinew")
     found = []
     for name in ("all", "few"):
-        with np.load(layout.numbered(tmp_path / f"{name}.sinew" / layout.CONTACT_FOLDER, 24)) as file:
+        with np.load(layout.numbered_path(tmp_path / f"{name}.sinew" / layout.CONTACT_FOLDER, 24)) as file:
             found.append(np.sort(np.linalg.norm(file["forces"], axis=1)))
     assert len(found[0]) > 3 and np.array_equal(found[0][-3:], found[1])
 
@@ -115,9 +115,9 @@ def test_a_deleted_bake_leaves_no_contacts(tmp_path):
 def test_a_longer_bake_drops_nothing_and_a_shorter_one_what_is_later(tmp_path):
     cache = tmp_path / "c.sinew"
     bake(cache, 20)
-    before = layout.numbers(cache / layout.CONTACT_FOLDER)
-    stored = layout.numbered(cache / layout.CONTACT_FOLDER, 18).read_bytes()
-    simulate(cache, lambda event: None, resume=True, from_frame=12, frame_end=24)
-    after = layout.numbers(cache / layout.CONTACT_FOLDER)
+    before = layout.numbers_in(cache / layout.CONTACT_FOLDER)
+    stored = layout.numbered_path(cache / layout.CONTACT_FOLDER, 18).read_bytes()
+    run_bake(cache, lambda event: None, resume=True, from_frame=12, frame_end=24)
+    after = layout.numbers_in(cache / layout.CONTACT_FOLDER)
     assert after[: len(before)] == before and after[-1] == 24
-    assert layout.numbered(cache / layout.CONTACT_FOLDER, 18).read_bytes() == stored
+    assert layout.numbered_path(cache / layout.CONTACT_FOLDER, 18).read_bytes() == stored

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import shapes
-from contact_measures import away_from_rest
-from scenes import Run, block, pose, rotation
-from sinew.solver.collision import BOTH, FRONT
-from sinew.solver.errors import BadInput
-from sinew.solver.scene import Collider, Material, Scene, Settings
-from sinew.solver.skins.deforming import build_deforming, followed
-from sinew.solver.state import State
+from fixtures import closed_surfaces as shapes
+from fixtures.contact_measures import away_from_rest
+from fixtures.scenes import Run, block, pose, rotation
+from sinew.solver.contact.colliders.deforming_collider import build_deforming, interpolate_corners
+from sinew.solver.mechanics.state import State
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.contact import SIDES_BOTH, SIDES_FRONT
+from sinew.solver.scene.scene import Collider, Material, Scene, Settings
 from test_collider_active import FRAME, SMALL, written
 from test_contact import sheet
 
@@ -49,22 +49,22 @@ def test_vertices_lie_linearly_between_samples(tmp_path):
     tracks = written(tmp_path, **moved(collider, sagging, 4))
     built = build_deforming(collider, tracks, SETTINGS)
     first, last = (sagging(collider.vertices, FRAME * k) for k in (2, 3))
-    assert np.allclose(built.at(tracks, 2.25 * FRAME), 0.75 * first + 0.25 * last)
-    start, end = built.ends(tracks, 2.25 * FRAME, 2.5 * FRAME)
+    assert np.allclose(built.vertices_at(tracks, 2.25 * FRAME), 0.75 * first + 0.25 * last)
+    start, end = built.vertices_at_ends(tracks, 2.25 * FRAME, 2.5 * FRAME)
     assert np.allclose(end - start, 0.25 * (last - first))
     corners, weights = collider.triangles[[0, 4]], np.array([[0.2, 0.3, 0.5], [0.0, 0.5, 0.5]])
     expected = [w @ start[c] for w, c in zip(weights, corners, strict=True)]
-    assert np.allclose(followed(start, corners, weights), expected)
+    assert np.allclose(interpolate_corners(start, corners, weights), expected)
 
 
 @pytest.mark.parametrize(
     ("collider", "is_one_sided", "is_outward"),
     [
         (ball(), True, True),
-        (ball(sides=FRONT), True, True),
-        (ball(sides=BOTH), False, True),
+        (ball(sides=SIDES_FRONT), True, True),
+        (ball(sides=SIDES_BOTH), False, True),
         (sheet(), False, True),
-        (sheet(sides=FRONT), True, True),
+        (sheet(sides=SIDES_FRONT), True, True),
     ],
 )
 def test_sides(tmp_path, collider, is_one_sided, is_outward):
@@ -72,7 +72,7 @@ def test_sides(tmp_path, collider, is_one_sided, is_outward):
     assert build_deforming(collider, tracks, SETTINGS).is_one_sided == is_one_sided
     turned = replace(collider, triangles=np.ascontiguousarray(collider.triangles[:, ::-1]))
     built = build_deforming(turned, tracks, SETTINGS)
-    turns_back = collider.key == "ball" and collider.sides != FRONT  # a closed mesh is outward, whatever it was
+    turns_back = collider.key == "ball" and collider.sides != SIDES_FRONT  # a closed mesh is outward, whatever it was
     assert np.array_equal(built.triangles, collider.triangles) == turns_back
 
 
@@ -80,7 +80,7 @@ def test_what_jumps_stays_until_it_is_elsewhere(tmp_path):
     collider = ball()
     tracks = written(tmp_path, **moved(collider, lambda v, t: v + [9.0 if t > 3.5 * FRAME else t, 0.0, 0.0], 8))
     built = build_deforming(collider, tracks, SETTINGS)
-    ends = [built.ends(tracks, FRAME * k / 4, FRAME * (k + 1) / 4) for k in range(10, 20)]
+    ends = [built.vertices_at_ends(tracks, FRAME * k / 4, FRAME * (k + 1) / 4) for k in range(10, 20)]
     places = [(start.mean(axis=0)[0], end.mean(axis=0)[0]) for start, end in ends]
     last = 3 * FRAME
     assert np.allclose(places[:2], [(last - FRAME / 2, last - FRAME / 4), (last - FRAME / 4, last)])
@@ -129,7 +129,7 @@ def test_a_body_rests_on_what_would_deform(tmp_path):
     assert min(lowest) > -0.03 * tet and abs(lowest[-1]) < 0.01 * tet
 
 
-@pytest.mark.parametrize("sides", ["auto", FRONT])
+@pytest.mark.parametrize("sides", ["auto", SIDES_FRONT])
 def test_what_begins_a_rounding_behind_stays(tmp_path, sides):
     collider = sheet(cells=6, sides=sides)
     run = Run(tmp_path, Scene((block(**SMALL, at=(-0.25, -0.25, -1e-9)),), (collider,)), **moved(collider, still, 2))
@@ -165,7 +165,7 @@ def test_a_ball_that_grows_pushes_a_body_away(tmp_path):
     assert out[:, 0].min() > 0.95
 
 
-@pytest.mark.parametrize(("sides", "passes"), [("auto", False), (FRONT, True)])
+@pytest.mark.parametrize(("sides", "passes"), [("auto", False), (SIDES_FRONT, True)])
 def test_what_comes_from_behind(tmp_path, sides, passes):
     collider = sheet(cells=6, sides=sides)
     body = block(**SMALL, at=(-0.25, -0.25, -0.8), initial_velocity=(0.0, 0.0, 4.0))

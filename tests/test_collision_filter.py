@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import shapes
-from scenes import Run, block
-from sinew.solver.contact.colliders import build_collider
-from sinew.solver.errors import BadInput
-from sinew.solver.scene import Collider, Scene
-from sinew.solver.tracks import TrackReader
+from fixtures import closed_surfaces as shapes
+from fixtures.scenes import Run, block
+from sinew.solver.contact.colliders.build_colliders import build_collider
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Collider, Scene
+from sinew.solver.scene.tracks import TrackReader
 
 GROUND = Collider("ground", "Ground")
 FRAMES = 12
@@ -61,6 +61,6 @@ def test_bodies_that_ignore_each_other_pass_through_each_other(tmp_path):
 
 
 def test_points_feel_a_collider_outside_of_the_tets_that_pass(tmp_path):
-    collider = replace(build_collider(GROUND, TrackReader(tmp_path)), passing=((2, 4), (7, 8)))
+    collider = replace(build_collider(GROUND, TrackReader(tmp_path)), ignored_tets=((2, 4), (7, 8)))
     tets = np.arange(10, dtype=np.int32)
-    assert tets[~collider.is_felt(tets)].tolist() == [2, 3, 7]
+    assert tets[~collider.collides_with(tets)].tolist() == [2, 3, 7]

@@ -11,17 +11,19 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import fresh, write_cache
-from collision_objects import body, collection, collider
-from sinew.addon import choices, export, friction, roles
-from sinew.addon.baking import bake_status, cache_look, cache_place, collider_forces, present_bake
-from sinew.addon.baking.status import Status
-from sinew.addon.drawing import layout_collision, panels
-from sinew.addon.reading import input_notes
-from sinew.addon.reading.settings_read import NOT_PHYSICS
-from sinew.solver.cache import layout
-from sinew.solver.collision import SIDES, Collider, Collision
-from sinew.solver.friction_presets import FRICTIONS
+from fixtures.blender_scenes import fresh, write_cache
+from fixtures.collision_objects import body, collection, collider
+from sinew.addon.baking import attach_bake, bake_status, collider_forces
+from sinew.addon.baking.status_text import Status
+from sinew.addon.cache import cache_paths, cache_status
+from sinew.addon.export import export_scene, input_warnings
+from sinew.addon.export.relevant_settings import NON_PHYSICAL_SETTINGS
+from sinew.addon.objects import roles
+from sinew.addon.panels import collision_layout, panels
+from sinew.addon.properties import enum_items, friction_presets
+from sinew.solver.bake.cache import layout
+from sinew.solver.scene.contact import COLLIDER_SIDES, Collider, Collision
+from sinew.solver.scene.friction_presets import FRICTION_PRESETS
 from test_addon import context_of, drawn
 
 BODY = {"body_friction", "body_thickness", "self_collision"}
@@ -66,7 +68,7 @@ def test_what_nobody_set_is_what_the_solver_takes() -> None:
         Collider.sides,
     )
     assert own.use_collision and own.collision_collection is None
-    assert [name.lower() for name, *_ in choices.COLLIDER_SIDES] == list(SIDES)
+    assert [name.lower() for name, *_ in enum_items.COLLIDER_SIDES] == list(COLLIDER_SIDES)
 
 
 def test_self_collision_is_grey_where_flesh_has_a_switch_of_its_own() -> None:
@@ -77,11 +79,11 @@ def test_self_collision_is_grey_where_flesh_has_a_switch_of_its_own() -> None:
         found = drawn(jelly, "draw_collision")
         is_pose = motion == "POSE"
         assert found.enabled_of("self_collision") != is_pose and found.enabled_of("body_friction")
-        assert (layout_collision.POSE_TOUCHES_ITSELF in " ".join(found.lines)) == is_pose
+        assert (collision_layout.POSE_SELF_CONTACT_NOTE in " ".join(found.lines)) == is_pose
     jelly.sinew.motion = "ELASTIC"
     jelly.sinew.use_fracture = True
     found = drawn(jelly, "draw_collision")
-    assert found.enabled_of("self_collision") and layout_collision.PIECES_COLLIDE in " ".join(found.lines)
+    assert found.enabled_of("self_collision") and collision_layout.PIECES_COLLIDE_NOTE in " ".join(found.lines)
 
 
 def test_a_ground_has_no_sides() -> None:
@@ -90,7 +92,7 @@ def test_a_ground_has_no_sides() -> None:
     assert drawn(bowl, "draw_collider").enabled_of("collider_sides")
     bowl.sinew.collider_shape = "PLANE"
     found = drawn(bowl, "draw_collider")
-    assert not found.enabled_of("collider_sides") and layout_collision.GROUND_HAS_FRONT in " ".join(found.lines)
+    assert not found.enabled_of("collider_sides") and collision_layout.GROUND_SIDE_NOTE in " ".join(found.lines)
 
 
 def test_settings_are_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,9 +110,13 @@ def test_settings_are_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_frictions_keep_their_numbers_in_files_and_name_their_source() -> None:
     fresh()
     menu = body().sinew.bl_rna.properties["friction_preset"].enum_items
-    assert {item.identifier: item.value for item in menu} == friction.NUMBERS
-    assert len(set(friction.NUMBERS.values())) == len(friction.NUMBERS) == len(FRICTIONS) + 1
-    assert set(friction.NUMBERS) == {*FRICTIONS, friction.CUSTOM}
+    assert {item.identifier: item.value for item in menu} == friction_presets.ENUM_NUMBERS
+    assert (
+        len(set(friction_presets.ENUM_NUMBERS.values()))
+        == len(friction_presets.ENUM_NUMBERS)
+        == len(FRICTION_PRESETS) + 1
+    )
+    assert set(friction_presets.ENUM_NUMBERS) == {*FRICTION_PRESETS, friction_presets.CUSTOM_PRESET}
     assert menu["CUSTOM"].value == 0 and menu["RUBBER_ON_WOOD"].value == 1, "as in files of this version"
     assert [menu[key].name for key in ("RUBBER_ON_WOOD", "RUBBER_ON_GLASS", "STEEL_ON_ICE", "JELLY_ON_PLATE")] == [
         "Rubber on Wood",
@@ -118,7 +124,7 @@ def test_frictions_keep_their_numbers_in_files_and_name_their_source() -> None:
         "Steel on Ice",
         "Jelly on Plate",
     ]
-    for key, found in FRICTIONS.items():
+    for key, found in FRICTION_PRESETS.items():
         assert found.key == key and 0.0 < found.coefficient < 2.0 and len(found.source) > 30
         assert f"μ = {found.coefficient:g}" in menu[key].description and found.source in menu[key].description
 
@@ -128,7 +134,7 @@ def test_a_friction_preset_fills_in_and_turns_to_custom(make, name: str) -> None
     fresh()
     own = make().sinew
     assert own.friction_preset == "CUSTOM"
-    for key, found in FRICTIONS.items():
+    for key, found in FRICTION_PRESETS.items():
         own.friction_preset = key
         assert own.friction_preset == key and getattr(own, name) == pytest.approx(found.coefficient)
     setattr(own, name, 0.31)
@@ -153,21 +159,21 @@ def test_a_force_that_drives_what_it_came_from_is_told(how: str) -> None:
         curve = driven.driver_add("location", 2)
     variable = curve.driver.variables.new()
     variable.targets[0].id, variable.targets[0].data_path = plate, '["sinew_force"][2]'
-    told = [note for note in input_notes.notes(scene) if note.kind == "driven-by-force"]
+    told = [note for note in input_warnings.input_warnings(scene) if note.kind == "driven-by-force"]
     assert len(told) == (how != "other"), "what takes no part may be driven"
     if how == "other":
         plate.parent = free
-        told = [note for note in input_notes.notes(scene) if note.kind == "driven-by-force"]
+        told = [note for note in input_warnings.input_warnings(scene) if note.kind == "driven-by-force"]
     assert len(told) == 1 and f'"{plate.name}"' in told[0].sentence
 
 
 def test_what_is_read_makes_a_bake_out_of_date() -> None:
     scene = fresh()
     jelly, bowl = body(), collider()
-    known = {export.settings_digest(scene)}
+    known = {export_scene.settings_digest(scene)}
 
     def changed() -> bool:
-        now = export.settings_digest(scene)
+        now = export_scene.settings_digest(scene)
         return now not in known and not known.add(now)
 
     jelly.sinew.body_friction = 0.1
@@ -198,7 +204,7 @@ def test_what_is_read_makes_a_bake_out_of_date() -> None:
     assert changed()
     jelly.sinew.self_collision = False
     assert not changed(), "Follow Pose reads Self Contact instead"
-    assert {"friction_preset", "show_contacts", "collision_collection"} <= NOT_PHYSICS
+    assert {"friction_preset", "show_contacts", "collision_collection"} <= NON_PHYSICAL_SETTINGS
 
 
 def test_enabled_can_be_keyed_and_nothing_else_here() -> None:
@@ -212,15 +218,15 @@ def test_a_collider_says_what_presses_it() -> None:
     fresh()
     bowl = collider()
     assert not any("Pressed" in line for line in drawn(bowl, "draw_collider").lines)
-    folder = cache_place.cache_folder(bpy.context.scene)
+    folder = cache_paths.cache_folder(bpy.context.scene)
     write_cache(folder, {"Jelly": np.zeros((3, 4, 3))})
-    line = json.dumps({"frame": 2, "colliders": {present_bake.key_of(bowl): [0.0, -3000.0, 4000.0, 0.0, 0.0, 0.0]}})
+    line = json.dumps({"frame": 2, "colliders": {attach_bake.cache_key(bowl): [0.0, -3000.0, 4000.0, 0.0, 0.0, 0.0]}})
     (folder / layout.REPORT_FILE).write_text(line + "\n")
-    cache_look.forget()
+    cache_status.invalidate()
     bpy.context.scene.frame_set(2)
     lines = drawn(bowl, "draw_collider").lines
     assert "Pressed with 5 kN" in lines and "Create Force Curves" in lines and "Remove Force Curves" not in lines
-    collider_forces.create(bpy.context.scene, [bowl])
+    collider_forces.create_curves(bpy.context.scene, [bowl])
     lines = drawn(bowl, "draw_collider").lines
     assert "Create Force Curves" not in lines and "Remove Force Curves" in lines
     (folder / layout.REPORT_FILE).write_text("\n" + line + "\n")

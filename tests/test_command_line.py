@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sinew.solver.cache import CacheReader
-from sinew.solver.event_stream import plain
-from sinew.solver.pc2 import read_head
-from sinew.solver.presets import NEARLY_INCOMPRESSIBLE, PRESETS
-from tiny_bakes import tiny_scene, write_scene
+from fixtures.tiny_bakes import tiny_scene, write_scene
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.cache.pc2 import read_header
+from sinew.solver.runtime.event_stream import json_value
+from sinew.solver.scene.material_presets import MATERIAL_PRESETS, NEARLY_INCOMPRESSIBLE
 
 
 def sinew(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -92,12 +92,14 @@ def test_failures_have_their_code_and_event(tmp_path: Path) -> None:
 
 
 def test_plain_json() -> None:
-    told = plain({"a": np.float32(0.5), "b": [np.int64(3), float("nan")], "c": (True, None, Path("x")), 1: np.ones(2)})
+    told = json_value(
+        {"a": np.float32(0.5), "b": [np.int64(3), float("nan")], "c": (True, None, Path("x")), 1: np.ones(2)}
+    )
     assert json.loads(json.dumps(told)) == {"a": 0.5, "b": [3, None], "c": [True, None, "x"], "1": [1.0, 1.0]}
 
 
 def test_presets_are_within_their_ranges() -> None:
-    for key, preset in PRESETS.items():
+    for key, preset in MATERIAL_PRESETS.items():
         material = preset.material
         assert key == preset.key == key.upper() and preset.label and preset.description and preset.source
         assert material.youngs_modulus > 0.0 and 0.0 <= material.poisson_ratio <= NEARLY_INCOMPRESSIBLE
@@ -138,7 +140,7 @@ def test_drop(tmp_path: Path) -> None:
     )
     assert told["inverted_tets_max"] == 0 and told["residual_max"] <= 1.0e-4 and len(told["residuals"]) == 24
     assert -0.02 < told["lowest_point"] < 0.01 and 0.6 < told["volume_ratio_min"] <= told["volume_ratio_max"] < 1.3
-    assert read_head(tmp_path / "o" / "Cube.pc2").samples == 25
+    assert read_header(tmp_path / "o" / "Cube.pc2").samples == 25
     reader = CacheReader(tmp_path / "o" / "Cube.sinew")
     assert reader.is_done()
     heights = [reader.read_samples("body", i)[0, :, 2].min() for i in range(8)]
@@ -185,7 +187,7 @@ def test_drop_takes_the_tets_of_a_file_and_turns_them(tmp_path: Path) -> None:
     assert "tets-turned" in [event.get("kind") for event in told]
     report = told[-1]
     assert (report["tets"], report["nodes"], report["frames"], report["mesh"]) == (2, 5, 13, "two.veg")
-    body = CacheReader(tmp_path / "o" / "two.sinew").head.bodies[0]
+    body = CacheReader(tmp_path / "o" / "two.sinew").metadata.bodies[0]
     assert body.vertices == 5
     assert -0.05 < report["lowest_point"] < 0.01 and report["inverted_tets_max"] == 0
     assert "of no kind" in one_sentence(sinew("drop", tmp_path / "two.xyz", "--out", tmp_path / "o"), 2)

@@ -12,18 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shapes import sphere
+from fixtures.closed_surfaces import sphere
 from sinew.solver.__main__ import main
-from sinew.solver.cache import CacheHead
-from sinew.solver.drop import drop_scene, origin_of
-from sinew.solver.error_texts import TEXTS
-from sinew.solver.error_texts.command_line import FOLDERS, OPTIONS
-from sinew.solver.errors import BadInput
-from sinew.solver.event_stream import print_any_text
-from sinew.solver.geometry.surface import Surface
-from sinew.solver.presets import preset_of
-from sinew.solver.scene import Material, Meshing, Scene, Settings
-from sinew.solver.value_rules import is_key
+from sinew.solver.bake.cache import CacheMetadata
+from sinew.solver.cli.drop_scene import drop_scene, results_origin
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.runtime.error_messages import TEXTS
+from sinew.solver.runtime.error_messages.command_line import CACHE_COMMAND_NEXT_STEPS, MESH_COMMAND_NEXT_STEPS
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.runtime.event_stream import escape_unprintable_output
+from sinew.solver.scene.material_presets import find_preset
+from sinew.solver.scene.scene import Material, Meshing, Scene, Settings
+from sinew.solver.scene.serialisation.field_constraints import is_key
 from test_command_line import write_cube
 from test_error_texts import fields, raised
 from test_scene import small_scene
@@ -71,7 +71,7 @@ def test_one_sentence_with_a_next_step_of_the_command_line(
 
 def test_every_next_step_of_the_command_line_can_be_filled_in() -> None:
     known = [(kind, details) for _, kind, details in raised() if details is not None]
-    for table in (OPTIONS, FOLDERS):
+    for table in (MESH_COMMAND_NEXT_STEPS, CACHE_COMMAND_NEXT_STEPS):
         assert set(table) <= set(TEXTS)
         for kind, next_step in table.items():
             wanted = set(re.findall(r"{(\w+)", next_step))
@@ -88,15 +88,15 @@ def test_the_window_keeps_its_own_next_steps(mesh: Path, capsys: pytest.CaptureF
 
 def test_presets_are_found_however_they_are_written() -> None:
     for name in ("TEARING_RUBBER", "tearing-rubber", "Tearing Rubber", "rubber that tears"):
-        assert preset_of(name).key == "TEARING_RUBBER"
+        assert find_preset(name).key == "TEARING_RUBBER"
     with pytest.raises(BadInput, match="Choose glass"):
-        preset_of("glas")
+        find_preset("glas")
 
 
 def test_terminals_that_know_few_letters_get_escapes(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen, encoding="ascii"))
-    print_any_text()
+    escape_unprintable_output()
     print("90° of Würfel\udcff")
     sys.stdout.flush()
     assert screen.getvalue().splitlines() == [b"90\\xb0 of W\\xfcrfel\\udcff"]
@@ -109,8 +109,8 @@ def test_a_name_that_is_no_text_is_kept(tmp_path: Path) -> None:
     named = Scene((scene.bodies[1].__class__("b", name, scene.bodies[0].vertices, scene.bodies[0].triangles),))
     named.save(tmp_path)
     assert Scene.load(tmp_path).bodies[0].name == name
-    CacheHead.of(named, "").save(tmp_path)
-    assert CacheHead.load(tmp_path).bodies[0].name == name
+    CacheMetadata.for_scene(named, "").save(tmp_path)
+    assert CacheMetadata.load(tmp_path).bodies[0].name == name
 
 
 def test_keys_never_leave_their_folder() -> None:
@@ -118,7 +118,7 @@ def test_keys_never_leave_their_folder() -> None:
 
 
 def test_pins_that_announce_more_than_they_hold(tmp_path: Path) -> None:
-    from sinew.solver.quasistatic.held import read_held
+    from sinew.solver.quasistatic.fixed_nodes import read_fixed_nodes
 
     path = tmp_path / "pins.npz"
     np.savez(path, nodes=np.arange(3), positions=np.zeros((3, 3)))
@@ -126,7 +126,7 @@ def test_pins_that_announce_more_than_they_hold(tmp_path: Path) -> None:
     for wrong in (data[:100], data.replace(b"(3, 3)", b"(3, 9)"), b"", b"PK\x03\x04"):
         path.write_bytes(wrong)
         with pytest.raises(BadInput) as caught:
-            read_held(path, np.arange(3, dtype=np.int32))
+            read_fixed_nodes(path, np.arange(3, dtype=np.int32))
         assert caught.value.kind == "file-unreadable" and "\n" not in caught.value.text
 
 
@@ -137,5 +137,5 @@ def test_what_is_dropped_far_away_keeps_its_shape() -> None:
     near = Surface(vertices, triangles)
     scenes = [drop_scene("Ball", each, Material(), Meshing(), None, Settings()) for each in (far, near)]
     shown, wanted = (scene.bodies[0].vertices.astype(np.float32) for scene in scenes)
-    assert origin_of(far) == pytest.approx([1.0e8, -2.0e8, 0.0]) and not origin_of(near).any()
+    assert results_origin(far) == pytest.approx([1.0e8, -2.0e8, 0.0]) and not results_origin(near).any()
     assert shown == pytest.approx(wanted, abs=1.0e-6)

@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-import shapes
-from scenes import Run, block, pose, rotation
-from sinew.solver.contact.collide import collide_mesh, collide_plane
-from sinew.solver.contact.crossing import first_crossing
-from sinew.solver.contact.points import place_points, sample_surface
-from sinew.solver.geometry.bvh import STACK_SIZE, build_bvh
-from sinew.solver.geometry.enclosure import has_inside
-from sinew.solver.jit import set_thread_count
-from sinew.solver.scene import Collider, Material, Scene, Settings
-from sinew.solver.state import State
+from fixtures import closed_surfaces as shapes
+from fixtures.scenes import Run, block, pose, rotation
+from sinew.solver.contact.colliders.point_collider import collide_mesh, collide_plane
+from sinew.solver.contact.colliders.segment_mesh import first_crossing
+from sinew.solver.contact.detection.contact_points import sample_surface
+from sinew.solver.mechanics.state import State
+from sinew.solver.mesh.embedding import place_points
+from sinew.solver.mesh.geometry.closedness import has_inside
+from sinew.solver.mesh.geometry.triangle_bvh import STACK_SIZE, build_bvh
+from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.scene.scene import Collider, Material, Scene, Settings
 from test_pins import pinned
 
 GROUND = Collider("ground", "Ground", friction=0.5)

@@ -4,8 +4,15 @@
 import numpy as np
 import pytest
 
-from sinew.solver.contact.forces import PUSH_OUT
-from sinew.solver.contact.settle import CONTENT, CRUSHED, GOES_ON, LOST, SUNK, settle
+from sinew.solver.contact.active_set.active_set_kernels import (
+    CONTINUES,
+    CONVERGED,
+    CRUSH_DEPTH,
+    DIVERGED,
+    MAX_SINK_DEPTH,
+    update_active_set,
+)
+from sinew.solver.contact.active_set.contact_kernels import MAX_PUSH_OUT_PER_STEP
 
 K, SIZE = 1.0e4, 0.2
 
@@ -14,7 +21,7 @@ def settled(deep: float, *, gap=0.0, rigid=0, may_lift=False, may_go_on=False, m
     """Returns the fate of a body with one contact that pushes, that ends `deep` sizes of tets in, and its shift [m]."""
     N, fate, shift = np.array([K * deep * SIZE]), np.zeros(1, np.int8), np.zeros(1)
     whole, numbers = np.zeros(1, np.int32), np.zeros((1, 3))
-    highest = settle(
+    highest = update_active_set(
         False, False, rigid, may_lift, may_go_on, may_go_on_long, whole, whole, np.ones(1), N, numbers,
         np.array([gap]), numbers, np.array([SIZE]), np.array([K]), np.zeros(1), np.ones(1, bool), np.zeros(1),
         np.zeros(1), shift, np.zeros(1, bool), fate,
@@ -24,20 +31,23 @@ def settled(deep: float, *, gap=0.0, rigid=0, may_lift=False, may_go_on=False, m
 
 
 def test_what_is_crushed_is_lifted_as_long_as_a_step_is_solved():
-    assert settled(1.5 * CRUSHED) == (GOES_ON, pytest.approx(PUSH_OUT * SIZE))
-    assert settled(0.9 * CRUSHED) == (CONTENT, 0.0)
+    assert settled(1.5 * CRUSH_DEPTH) == (CONTINUES, pytest.approx(MAX_PUSH_OUT_PER_STEP * SIZE))
+    assert settled(0.9 * CRUSH_DEPTH) == (CONVERGED, 0.0)
 
 
 def test_a_step_that_ends_crushed_is_lost():
-    assert settled(1.5 * CRUSHED, may_go_on_long=False)[0] == LOST
-    assert settled(0.9 * CRUSHED, may_go_on_long=False)[0] == CONTENT
+    assert settled(1.5 * CRUSH_DEPTH, may_go_on_long=False)[0] == DIVERGED
+    assert settled(0.9 * CRUSH_DEPTH, may_go_on_long=False)[0] == CONVERGED
 
 
 def test_what_is_sunk_is_lifted_in_the_first_solves():
-    deep = 0.9 * CRUSHED
-    assert settled(deep, may_lift=True, may_go_on=True) == (GOES_ON, pytest.approx((deep - 0.5 * SUNK) * SIZE))
+    deep = 0.9 * CRUSH_DEPTH
+    assert settled(deep, may_lift=True, may_go_on=True) == (
+        CONTINUES,
+        pytest.approx((deep - 0.5 * MAX_SINK_DEPTH) * SIZE),
+    )
 
 
 def test_what_was_deep_already_and_what_is_in_a_rigid_collider_is_not_lifted():
-    assert settled(1.5 * CRUSHED, gap=-CRUSHED * SIZE) == (CONTENT, 0.0)
-    assert settled(1.5 * CRUSHED, rigid=1) == (CONTENT, 0.0)
+    assert settled(1.5 * CRUSH_DEPTH, gap=-CRUSH_DEPTH * SIZE) == (CONVERGED, 0.0)
+    assert settled(1.5 * CRUSH_DEPTH, rigid=1) == (CONVERGED, 0.0)

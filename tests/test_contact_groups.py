@@ -8,17 +8,17 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from contact_measures import DeepestEver, kinetic_energy
-from contact_scenes import NOTHING
-from meshes import bar
-from scenes import Run, block
-from sinew.solver import move
-from sinew.solver.contact.settle import join_islands
+from fixtures.contact_measures import DeepestEver, kinetic_energy
+from fixtures.contact_scenes import NOTHING
+from fixtures.scenes import Run, block
+from fixtures.tet_meshes import bar
+from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.contact.active_set.active_set_kernels import group_islands
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside, Points
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Collider, Material, Scene, Settings
-from sinew.solver.state import State
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.scene.scene import Collider, Material, Scene, Settings
+from sinew.solver.simulation import time_step
 
 HARD = Material(1.0e8, 0.3, 1000.0, stiffness_damping=0.002)
 
@@ -33,7 +33,7 @@ def test_islands_are_joined_by_contacts_that_push_or_have_to():
         ends[np.arange(4) > legs[:, None]] = -1
         force, on = random.normal(size=count), random.random(count) < 0.3
         group, of = np.empty(islands, np.int32), np.empty(count, np.int32)
-        join_islands(force, on, ends, tets, np.repeat(np.arange(islands, dtype=np.uint32), 4), group, of)
+        group_islands(force, on, ends, tets, np.repeat(np.arange(islands, dtype=np.uint32), 4), group, of)
         both = [ends[(on | (force > 0.0)) & (ends[:, leg] >= 0)][:, [0, leg]] for leg in (1, 2, 3)]
         joins = np.concatenate(both)
         graph = coo_array((np.ones(len(joins)), joins.T), shape=(islands, islands))
@@ -75,8 +75,8 @@ def test_what_hits_far_away_changes_nothing(tmp_path):
 
 def test_a_step_that_goes_astray_is_halved(tmp_path, monkeypatch):
     run = Run(tmp_path, Scene(colliding("", (0.0, 0.0, 0.0), 60.0, 0.2, 3), (), Settings(gravity=NOTHING)))
-    contacts, parts, start, ever = move.present_contacts, [], kinetic_energy(run), DeepestEver(run)
-    monkeypatch.setattr(move, "present_contacts", lambda *given: parts.append(given[-2:]) or contacts(*given))
+    contacts, parts, start, ever = time_step.make_contact_step, [], kinetic_energy(run), DeepestEver(run)
+    monkeypatch.setattr(time_step, "make_contact_step", lambda *given: parts.append(given[-2:]) or contacts(*given))
     for _ in range(3):
         run.advance()
         assert kinetic_energy(run) < 1.001 * start
@@ -96,15 +96,15 @@ def test_done_nodes_are_not_solved_again():
     is_done = np.zeros(model.node_count, bool)
     is_done[model.bodies[0].nodes] = True
     count = len(model.tets)
-    push = Points(
+    push = PointForces(
         np.array([0, count - 1], np.int32), np.full((2, 4), 0.25), np.full((2, 3), 500.0), np.zeros((2, 3, 3)),
         np.zeros((2, 3, 3)),
     )  # fmt: skip
     ends = {}
     for name, done in (("once", None), ("all", np.zeros_like(is_done)), ("rest", is_done)):
-        state, later = replace(start, fields={}), iter([Outside(points=push, is_done=done)])
+        state, later = replace(start, fields={}), iter([ExternalForces(points=push, is_frozen=done)])
         respond = None if name == "once" else lambda x, v, later=later: next(later, None)
-        step(model, state, Outside(), 0.01, Settings(), respond=respond)
+        step(model, state, ExternalForces(), 0.01, Settings(), respond=respond)
         ends[name] = state.v
     first, second = (body.nodes for body in model.bodies)
     assert np.array_equal(ends["rest"][first], ends["once"][first])
@@ -117,7 +117,7 @@ def test_what_has_not_converged_is_not_done(max_iterations):
     X, tets = bar((4, 4, 4), (1.0, 1.0, 1.0))
     model = make_model([Part("box", X, tets, np.ones(len(tets)), Material())])
     state = State(model.X + 0.05 * np.random.default_rng(1).normal(size=model.X.shape), np.zeros_like(model.X))
-    later = iter([Outside(gravity=np.array(NOTHING), is_done=np.ones(model.node_count, bool))])
+    later = iter([ExternalForces(gravity=np.array(NOTHING), is_frozen=np.ones(model.node_count, bool))])
     settings = Settings(tolerance=1e-6, max_iterations=max_iterations)
-    report = step(model, state, Outside(), 0.01, settings, respond=lambda x, v: next(later, None))
+    report = step(model, state, ExternalForces(), 0.01, settings, respond=lambda x, v: next(later, None))
     assert report.converged == (max_iterations > 1)

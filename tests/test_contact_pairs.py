@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_scenes import RUBBER, bent_block, held, stack, stay
-from scenes import Run, block, rotation
-from sinew.solver.collision import Collision
-from sinew.solver.contact.forces import measure, push
-from sinew.solver.contact.legs import pairs_of
-from sinew.solver.contact.pushing import Pushing
-from sinew.solver.integrators.outside import Points
-from sinew.solver.scene import Collider, Material, Scene, Settings
-from sinew.solver.state import State
+from fixtures.contact_scenes import RUBBER, bent_block, held, stack, stay
+from fixtures.scenes import Run, block, rotation
+from sinew.solver.constraints.external_forces import PointForces
+from sinew.solver.contact.active_set.contact_kernels import contact_springs, measure_contacts
+from sinew.solver.contact.active_set.contact_state import ContactState
+from sinew.solver.contact.detection.multi_tet_contacts import tet_pairs
+from sinew.solver.mechanics.state import State
+from sinew.solver.scene.contact import Collision
+from sinew.solver.scene.scene import Collider, Material, Scene, Settings
 
 NO_GRAVITY = Settings(gravity=(0.0, 0.0, 0.0))
 
@@ -24,7 +24,7 @@ NO_GRAVITY = Settings(gravity=(0.0, 0.0, 0.0))
 def random_contacts(count=12, nodes=20, tets=8):
     """Returns contacts between random tets, where their nodes are, and the tets."""
     rng = np.random.default_rng(1)
-    pushing = Pushing.room(count)
+    pushing = ContactState.allocate(count)
     legs, share = 1 + np.arange(count) % 3, rng.uniform(0.2, 1.0, (count, 3))  # the place hangs on one to three tets
     share[np.arange(3) >= legs[:, None]] = 0.0
     share /= share.sum(axis=1, keepdims=True)
@@ -35,7 +35,7 @@ def random_contacts(count=12, nodes=20, tets=8):
     weights[:, 1:] *= share[:, :, None]
     pushing.weights[:] = weights.reshape(count, 16)
     pushing.size[:], pushing.k[:], pushing.mu[:] = 1e3, rng.uniform(1.0, 2.0, count), 0.5
-    pushing.kappa[:], pushing.slip[:] = 0.3 * pushing.k, 0.0
+    pushing.kappa[:], pushing.sliding_friction[:] = 0.3 * pushing.k, 0.0
     pushing.shift[:], pushing.lift[:] = rng.uniform(0.0, 0.1, count), 0.0
     normal = rng.normal(size=(count, 3))
     normal /= np.linalg.norm(normal, axis=1)[:, None]
@@ -52,23 +52,23 @@ def test_the_force_of_a_pair_is_the_gradient_of_its_energy():
 
     def energy(x):
         force, shear = np.empty(count), np.empty((count, 3))
-        measure(
+        measure_contacts(
             normal, gap, carried, pushing.k, pushing.shear, pushing.shift, pushing.size, x, tets, pushing.ends,
             pushing.weights, force, shear,
         )  # fmt: skip
         return 0.5 * (force**2 / pushing.k).sum() + 0.5 * (pushing.kappa * (shear**2).sum(axis=1)).sum()
 
-    points = Points(np.empty(count, np.int32), np.empty((count, 4)), np.empty((count, 3)), np.empty((count, 3, 3)))
-    push(
-        which, normal, gap, carried, pushing.k, pushing.kappa, pushing.shear, pushing.slip, pushing.shift,
+    points = PointForces(np.empty(count, np.int32), np.empty((count, 4)), np.empty((count, 3)), np.empty((count, 3, 3)))
+    contact_springs(
+        which, normal, gap, carried, pushing.k, pushing.kappa, pushing.shear, pushing.sliding_friction, pushing.shift,
         pushing.size, start, tets, pushing.ends, pushing.weights, points.tet, points.weights, points.force,
         points.stiffness,
     )  # fmt: skip
-    pairs = pairs_of(which, pushing.ends, pushing.weights, points)
+    pairs = tet_pairs(which, pushing.ends, pushing.weights, points)
     assert len(pairs) == 4 * (1 + 3 + 6)
 
     def forces(x):
-        f = pairs.force - np.einsum("kij,kj->ki", pairs.stiffness, pairs.relative(x - start, tets))
+        f = pairs.force - np.einsum("kij,kj->ki", pairs.stiffness, pairs.relative_positions(x - start, tets))
         out = np.zeros_like(x)
         for sign, w, t in ((1.0, pairs.weights, pairs.tet), (-1.0, pairs.other_weights, pairs.other)):
             np.add.at(out, tets[t], sign * w[:, :, None] * f[:, None, :])
@@ -208,7 +208,7 @@ def test_a_folded_strip_lies_on_itself(tmp_path):
 
 
 def test_resting_bodies_get_the_same_bytes_with_any_number_of_threads(tmp_path):
-    from sinew.solver.jit import set_thread_count
+    from sinew.solver.runtime.jit import set_thread_count
 
     found = []
     try:

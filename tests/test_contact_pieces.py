@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from contact_measures import depths, kinetic_energy
-from contact_scenes import NOTHING
-from scenes import Run, block, rotation
-from sinew.solver.break_up import _take
-from sinew.solver.contact.memory import Memory
-from sinew.solver.contact.skins_broken import follow_skins, let_out
-from sinew.solver.present_topology import broken_up, with_topology
-from sinew.solver.scene import Body, Collider, Fracture, Material, Scene, Settings
-from sinew.solver.skins.places import places
+from fixtures.contact_measures import depths, kinetic_energy
+from fixtures.contact_scenes import NOTHING
+from fixtures.scenes import Run, block, rotation
+from sinew.solver.contact.detection.persistent_contacts import PersistentContacts
+from sinew.solver.contact.detection.remap_contacts import remap_contacts, resolving_contacts
+from sinew.solver.contact.surfaces.vertex_positions import vertex_positions
+from sinew.solver.scene.scene import Body, Collider, Fracture, Material, Scene, Settings
+from sinew.solver.simulation.fracture_step import _apply_topology
+from sinew.solver.simulation.fracture_topology import apply_topology, split_scene
 
 HARD = Material(1.0e7, 0.3, 1000.0, stiffness_damping=0.0005)
 NEVER = Fracture(breaking_stress=1.0e20)
@@ -48,13 +48,13 @@ def part(run: Run, size: float) -> None:
     cube = np.floor(middle / size).astype(int) @ [10_000, 100, 1]
     across = built.fracture.neighbours.tet
     parted = (across >= 0) & (cube[:, None] != cube[np.maximum(across, 0)])
-    _take(run.simulation, broken_up(built.whole or built, parted), parted)
+    _apply_topology(run.simulation, split_scene(built.unbroken or built, parted), parted)
 
 
 def deepest(run: Run) -> float:
     """Returns how deep a vertex of a piece is in another, in tet sizes."""
     skins, model = run.built.skins.skins, run.built.model
-    x = places(skins, model, run.state.x)
+    x = vertex_positions(skins, model, run.state.x)
     piece = np.searchsorted(model.pattern.island_start, skins.nodes[:, 0], side="right")
     of_triangle, worst = piece[skins.triangles[:, 0]], 0.0
     for each in np.unique(of_triangle):
@@ -68,7 +68,7 @@ def test_parted_faces_lie_on_each_other_and_stay(tmp_path: Path) -> None:
     run.advance()
     part(run, 0.25)
     skins = run.built.skins.skins
-    assert skins.meets[0, 0] and run.built.model.pattern.island_count == 16
+    assert skins.may_touch[0, 0] and run.built.model.pattern.island_count == 16
     X = run.state.x.copy()
     run.advance(4)
     assert np.abs(run.state.x - X).max() < 1e-6
@@ -97,8 +97,8 @@ def test_a_resumed_bake_has_the_same_skins(tmp_path: Path) -> None:
     whole = run.built
     part(run, 0.25)
     part(run, 0.125)
-    one, other = run.built.skins.skins, with_topology(whole, run.state).skins.skins
-    for name in ("rest", "tet", "weights", "nodes", "triangles", "vertex_key", "triangle_key", "meets", "area"):
+    one, other = run.built.skins.skins, apply_topology(whole, run.state).skins.skins
+    for name in ("rest", "tet", "weights", "nodes", "triangles", "vertex_key", "triangle_key", "may_touch", "area"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
     assert (np.diff(one.vertex_key) > 0).all() and (np.diff(one.triangle_key) > 0).all()
 
@@ -112,8 +112,8 @@ def test_contacts_find_their_points_again_when_more_breaks(tmp_path: Path) -> No
     random = np.random.default_rng(0)
     point = np.sort(random.choice(before.vertex_count, 40, replace=False))
     triangle = random.integers(len(before.triangles), size=40)
-    memory = let_out(point + 1000, triangle, np.arange(40.0))
-    found = follow_skins(memory, before, now, 1000, 2000)
+    memory = resolving_contacts(point + 1000, triangle, np.arange(40.0))
+    found = remap_contacts(memory, before, now, 1000, 2000)
     assert 20 < len(found.id) <= 40 and (np.diff(found.id) > 0).all()
     assert found.triangle is not None
     kept = (-found.shift).astype(int)
@@ -122,7 +122,7 @@ def test_contacts_find_their_points_again_when_more_breaks(tmp_path: Path) -> No
     assert has_triangle.any()
     keys = before.triangle_key[triangle[kept]]
     assert np.array_equal(now.triangle_key[found.triangle[has_triangle]], keys[has_triangle])
-    assert len(follow_skins(Memory.empty(), before, now, 0, 0).id) == 0
+    assert len(remap_contacts(PersistentContacts.empty(), before, now, 0, 0).id) == 0
 
 
 def test_a_crack_that_closes_bears_what_presses_on_it(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_crack_that_closes_bears_what_presses_on_it(tmp_path: Path) -> None:
     across, is_low = built.fracture.neighbours.tet, middle[:, 2] < 0.501
     is_cut = (is_low[:, None] != is_low[np.maximum(across, 0)]) & (middle[:, :1] < 0.5)
     parted = (across >= 0) & is_cut & (middle[np.maximum(across, 0), 0] < 0.5)
-    _take(run.simulation, broken_up(built, parted), parted)
+    _apply_topology(run.simulation, split_scene(built, parted), parted)
     model = run.built.model
     assert model.pattern.island_count == 1
     upper = np.unique(model.tets[~is_low])

@@ -10,10 +10,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, counts, evaluated, fresh, world
-from sinew.addon import force_curves, roles
-from sinew.addon.baking import cache_place
-from sinew.solver.cache import layout
+from fixtures.blender_scenes import add_box, counts, evaluated, fresh, world
+from sinew.addon.blender_data import force_curves
+from sinew.addon.cache import cache_paths
+from sinew.addon.objects import roles
+from sinew.solver.bake.cache import layout
 
 
 def rising(name: str) -> bpy.types.Object:
@@ -46,8 +47,8 @@ def test_a_body_on_a_collider_that_changes_its_shape(tmp_path: Path) -> None:
     volume = np.prod(body.dimensions)
     before, action = counts(), sheet.data.shape_keys.animation_data.action
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    folder = cache_place.cache_folder(scene)
-    assert len(layout.numbers(folder / layout.CONTACT_FOLDER)) > 10
+    folder = cache_paths.cache_folder(scene)
+    assert len(layout.numbers_in(folder / layout.CONTACT_FOLDER)) > 10
     out, ground = world(*evaluated(body, 36)), world(*evaluated(sheet, 36))
     near = [ground[np.linalg.norm((ground - p)[:, :2], axis=1).argmin(), 2] for p in out]
     assert (out[:, 2] - near).min() > -0.1  # a face of the sheet is 0.4 m wide
@@ -62,5 +63,5 @@ def test_a_body_on_a_collider_that_changes_its_shape(tmp_path: Path) -> None:
     assert np.mean(forces, axis=0) == pytest.approx([0.0, 0.0, -1000.0 * 9.81 * volume], abs=0.1 * 9810.0 * volume)
     assert sheet.data.shape_keys.animation_data.action == action
     bpy.ops.sinew.delete_bake()
-    assert not any(name in sheet for name in force_curves.WORDS) and sheet.animation_data is None
+    assert not any(name in sheet for name in force_curves.PROPERTY_DESCRIPTIONS) and sheet.animation_data is None
     assert counts()["actions"] == before["actions"] and not folder.exists()

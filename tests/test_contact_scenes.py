@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import shapes
-from contact_measures import DeepestEver, TetOverlap, away_from_rest, deepest, depths, elastic_energy, energy
-from contact_scenes import pairs, pinched, stack
-from scenes import JELLY, Run, block, rotation
-from sinew.solver.scene import Scene
+from fixtures import closed_surfaces as shapes
+from fixtures.contact_measures import DeepestEver, TetOverlap, away_from_rest, deepest, depths, elastic_energy, energy
+from fixtures.contact_scenes import pairs, pinched, stack
+from fixtures.scenes import JELLY, Run, block, rotation
+from sinew.solver.scene.scene import Scene
 from validate_contact_fast import Pair, advance
 from validate_contact_standing import middle
 

@@ -10,25 +10,27 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import fresh, write_cache
-from collision_objects import body
-from sinew.addon import messages
-from sinew.addon.baking import bake_status, cache_look, cache_place, present_bake
-from sinew.addon.baking.bake_job import Job
-from sinew.addon.baking.status import Status
-from sinew.addon.drawing import contact_display, contact_overlay
-from sinew.solver.cache import layout
-from sinew.solver.cache.tally import Tally
+from fixtures.blender_scenes import fresh, write_cache
+from fixtures.collision_objects import body
+from sinew.addon.baking import attach_bake, bake_status, error_messages
+from sinew.addon.baking.state_machine import Job
+from sinew.addon.baking.status_text import Status
+from sinew.addon.cache import cache_paths, cache_status
+from sinew.addon.overlays import contact_geometry, contact_overlay
+from sinew.solver.bake.cache import layout
+from sinew.solver.bake.cache.convergence_summary import ConvergenceSummary
 from test_addon import drawn
 
 
 def test_the_tally_knows_the_busiest_frame() -> None:
-    tally = Tally.of([{"frame": 1, "contacts": 3}, {"frame": 2, "contacts": 9, "unsettled": 2}, {"frame": 3}])
+    tally = ConvergenceSummary.from_report(
+        [{"frame": 1, "contacts": 3}, {"frame": 2, "contacts": 9, "unsettled": 2}, {"frame": 3}]
+    )
     assert (tally.contacts, tally.busiest_frame, tally.unsettled) == (9, 2, 2)
     assert tally.as_event()["contacts"] == 9
-    level, line = messages.ending(Job("done", 1, 3, frame=3, tally=tally))
+    level, line = error_messages.ending_message(Job("done", 1, 3, frame=3, convergence=tally))
     assert (level, line) == ("INFO", "Baked frames 1 to 3, up to 9 contacts at once")
-    told = messages.steps(tally)
+    told = error_messages.step_notes(tally)
     assert "Most contacts at once: 9, in frame 2" in told
     assert any("2 steps" in line and "Substeps" in line for line in told)
 
@@ -51,14 +53,14 @@ def test_many_unsettled_steps_are_noted(monkeypatch: pytest.MonkeyPatch) -> None
     scene = fresh()
     jelly = body()
     for count, frame, is_told in ((0, 25, False), (4, 25, False), (6, 25, True), (6, 250, False), (1, 1, True)):
-        state = Status("baked", frame=frame, tally=Tally(unsettled=count))
+        state = Status("baked", frame=frame, convergence=ConvergenceSummary(unsettled=count))
         monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
         assert scene.sinew.substeps == 4
         assert any("Substeps" in line for line in drawn(jelly).lines) == is_told, (count, frame)
 
 
 def write_contacts(folder: Path, frame: int, positions, forces, normals=None) -> None:
-    path = contact_display.path_of(folder, frame)
+    path = contact_geometry.path_of(folder, frame)
     path.parent.mkdir(exist_ok=True)
     with open(path, "wb") as file:
         rows = {"positions": positions, "forces": forces} | ({} if normals is None else {"normals": normals})
@@ -70,20 +72,20 @@ def baked(tmp_path: Path) -> tuple[bpy.types.Scene, bpy.types.Object, Path]:
     scene = fresh()
     jelly = body()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "contacts.blend"))
-    folder = cache_place.cache_folder(scene)
+    folder = cache_paths.cache_folder(scene)
     points = np.array([v.co for v in jelly.data.vertices], float)
     folder.parent.mkdir(exist_ok=True)
-    write_cache(folder, {present_bake.key_of(jelly): np.stack([points] * 3)})
-    cache_look.forget()
+    write_cache(folder, {attach_bake.cache_key(jelly): np.stack([points] * 3)})
+    cache_status.invalidate()
     return scene, jelly, folder
 
 
 def test_the_longest_arrow_is_half_a_body_long_and_points_along_its_force() -> None:
     positions = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
     forces = np.array([[0.0, 0.0, 8.0], [0.0, -2.0, 0.0], [1.0e-6, 0.0, 0.0]])
-    contacts = contact_display.Contacts(positions, forces, contact_display._unit(forces))
+    contacts = contact_geometry.Contacts(positions, forces, contact_geometry._unit_vectors(forces))
     assert contacts.largest == 8.0
-    lines = contact_display.arrow_lines(contacts, 3.0).reshape(-1, 5, 2, 3)
+    lines = contact_geometry.arrow_lines(contacts, 3.0).reshape(-1, 5, 2, 3)
     assert len(lines) == 2, "next to nothing is no arrow"
     shafts = lines[:, 0]
     assert np.allclose(shafts[:, 0], positions[:2])
@@ -93,14 +95,16 @@ def test_the_longest_arrow_is_half_a_body_long_and_points_along_its_force() -> N
         assert np.allclose(arrow[1:, 0], tip)
         back = arrow[1:, 1] - tip
         along = (arrow[0, 1] - arrow[0, 0]) / length
-        assert np.allclose(back @ along, -contact_display.HEAD * length)
+        assert np.allclose(back @ along, -contact_geometry.ARROW_HEAD_LENGTH * length)
         assert np.allclose(
-            np.linalg.norm(back - np.outer(back @ along, along), axis=1), contact_display.HEAD_WIDTH * length
+            np.linalg.norm(back - np.outer(back @ along, along), axis=1), contact_geometry.ARROW_HEAD_WIDTH * length
         )
-        assert np.allclose(back.sum(axis=0), -4.0 * contact_display.HEAD * length * along), "even on all sides"
-    normals = contact_display.normal_lines(contacts, 3.0).reshape(-1, 2, 3)
-    assert np.allclose(np.linalg.norm(normals[:, 1] - normals[:, 0], axis=1), contact_display.NORMAL * 3.0)
-    assert contact_display.arrow_lines(contact_display.NONE, 1.0).shape == (0, 3)
+        assert np.allclose(back.sum(axis=0), -4.0 * contact_geometry.ARROW_HEAD_LENGTH * length * along), (
+            "even on all sides"
+        )
+    normals = contact_geometry.normal_lines(contacts, 3.0).reshape(-1, 2, 3)
+    assert np.allclose(np.linalg.norm(normals[:, 1] - normals[:, 0], axis=1), contact_geometry.NORMAL_LENGTH * 3.0)
+    assert contact_geometry.arrow_lines(contact_geometry.NO_CONTACTS, 1.0).shape == (0, 3)
 
 
 def test_contacts_are_those_of_the_frame(tmp_path: Path) -> None:
@@ -133,26 +137,26 @@ def test_without_a_bake_contacts_are_silent(tmp_path: Path) -> None:
     scene.sinew.show_contacts = True
     assert len(contact_overlay.contacts(scene)) == 0
     assert "Shown once there is a bake: Simulate" in drawn(jelly, "draw_collision").lines
-    assert contact_display.load(tmp_path, 1) is contact_display.NONE
+    assert contact_geometry.load_contacts(tmp_path, 1) is contact_geometry.NO_CONTACTS
 
 
 def test_a_file_that_cannot_be_read_shows_nothing(tmp_path: Path) -> None:
-    path = contact_display.path_of(tmp_path, 1)
+    path = contact_geometry.path_of(tmp_path, 1)
     path.parent.mkdir()
     for data in (b"", b"no archive", b"PK\x03\x04 cut"):
         path.write_bytes(data)
-        contact_display.forget()
-        assert len(contact_display.load(tmp_path, 1)) == 0
+        contact_geometry.invalidate()
+        assert len(contact_geometry.load_contacts(tmp_path, 1)) == 0
     write_contacts(tmp_path, 2, [[0, 0, 0], [np.nan, 0, 0]], [[0, 0, 1], [0, 0, 2]])
-    assert len(contact_display.load(tmp_path, 2)) == 1, "what is no number is left out"
-    np.savez(contact_display.path_of(tmp_path, 3), positions=np.zeros((2, 3)))
+    assert len(contact_geometry.load_contacts(tmp_path, 2)) == 1, "what is no number is left out"
+    np.savez(contact_geometry.path_of(tmp_path, 3), positions=np.zeros((2, 3)))
     write_contacts(tmp_path, 4, np.zeros((2, 3)), np.zeros((3, 3)))
-    assert [len(contact_display.load(tmp_path, frame)) for frame in (3, 4)] == [0, 0]
+    assert [len(contact_geometry.load_contacts(tmp_path, frame)) for frame in (3, 4)] == [0, 0]
 
 
 def test_delete_bake_takes_the_contacts_along(tmp_path: Path) -> None:
     _, _, folder = baked(tmp_path)
     write_contacts(folder, 2, [[1, 2, 3]], [[0, 0, 5]])
-    assert layout.is_ours(Path("contacts/000002.npz")) and not layout.is_ours(Path("contacts/mine.npz"))
+    assert layout.is_sinew_file(Path("contacts/000002.npz")) and not layout.is_sinew_file(Path("contacts/mine.npz"))
     bpy.ops.sinew.delete_bake()
     assert not folder.exists()

@@ -10,13 +10,13 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, fresh
-from sinew.addon import roles
-from sinew.addon.baking import bakes, cache_place, present_bake
-from sinew.addon.drawing import overlay, tet_display
-from sinew.addon.results import cracks
-from sinew.solver.cache import CachedBody, CacheHead, CacheReader, CacheWriter, Frame
-from tiny_bakes import box_of_tets
+from fixtures.blender_scenes import add_box, fresh
+from fixtures.tiny_bakes import box_of_tets
+from sinew.addon.baking import attach_bake, bake_session
+from sinew.addon.cache import cache_paths, tet_positions
+from sinew.addon.objects import roles
+from sinew.addon.overlays import tet_geometry, tet_overlay
+from sinew.solver.bake.cache import CachedBody, CacheMetadata, CacheReader, CacheWriter, Frame
 
 FRAMES, CRACK = 6, 4
 
@@ -41,7 +41,7 @@ def write_cracking(folder: Path, points: np.ndarray, samples_per_frame: int = 1)
     whole = np.concatenate([tets, parted + len(nodes)]).astype(np.int32)
     origins = np.concatenate([np.arange(len(nodes)), origin + len(nodes)])
     with CacheWriter(folder) as writer:
-        writer.start_over(CacheHead("s", "t", bodies, 1, FRAMES, 24.0, samples_per_frame))
+        writer.start_over(CacheMetadata("s", "t", bodies, 1, FRAMES, 24.0, samples_per_frame))
         for key in ("Whole", "Box"):
             writer.write_model(key, {"nodes": nodes, "tets": tets, "joined_tets": np.array([0])})
         for frame in range(1, FRAMES + 1):
@@ -60,24 +60,24 @@ def write_cracking(folder: Path, points: np.ndarray, samples_per_frame: int = 1)
 @pytest.mark.parametrize("samples_per_frame", [1, 2])
 def test_the_first_crack_of_each_body_is_found(tmp_path: Path, samples_per_frame: int) -> None:
     write_cracking(tmp_path, np.zeros((4, 3)), samples_per_frame)
-    assert cracks.first_crack(tmp_path, "Box") == CRACK
-    assert cracks.first_crack(tmp_path, "Whole") is None and cracks.first_crack(tmp_path, "None") is None
-    assert cracks.first_crack(tmp_path / "nothing", "Box") is None
+    assert tet_positions.first_crack(tmp_path, "Box") == CRACK
+    assert tet_positions.first_crack(tmp_path, "Whole") is None and tet_positions.first_crack(tmp_path, "None") is None
+    assert tet_positions.first_crack(tmp_path / "nothing", "Box") is None
 
 
 def test_the_outside_of_parted_tets_has_both_sides_of_the_crack(tmp_path: Path) -> None:
     tets, parted = write_cracking(tmp_path, np.zeros((4, 3)))
     reader = CacheReader(tmp_path)
-    before, after = (tet_display.load(reader, "Box", t) for t in (0, CRACK - 1))
+    before, after = (tet_geometry.load_geometry(reader, "Box", t) for t in (0, CRACK - 1))
     assert before is not None and after is not None
     assert before.nodes == (27, 54) and after.nodes == (27, 54 + 9)
     # a plane of 2 × 2 cells has 8 triangles, seen from both sides
     assert len(after.faces) == len(before.faces) + 16
-    assert np.array_equal(after.joined, parted[[0]][:, tet_display.FACES].reshape(-1, 3))
-    assert tet_display.topology_at(tmp_path, CRACK - 1) == 0 and tet_display.topology_at(tmp_path, CRACK) == CRACK - 1
-    x = tet_display.positions(tmp_path, FRAMES, after.nodes)
+    assert np.array_equal(after.joined, parted[[0]][:, tet_geometry.TET_FACES].reshape(-1, 3))
+    assert tet_geometry.topology_at(tmp_path, CRACK - 1) == 0 and tet_geometry.topology_at(tmp_path, CRACK) == CRACK - 1
+    x = tet_geometry.node_positions(tmp_path, FRAMES, after.nodes)
     assert x is not None and len(x) == 36 and after.faces.max() == 35
-    corners, colours = tet_display.shaded_faces(x, after.faces, (1.0, 0.5, 0.25))
+    corners, colours = tet_geometry.shaded_faces(x, after.faces, (1.0, 0.5, 0.25))
     assert corners.shape == (3 * len(after.faces), 3) and colours.shape == (3 * len(after.faces), 4)
     up = np.isclose(corners.reshape(-1, 3, 3)[:, :, 2], 1.0).all(axis=1)
     down = np.isclose(corners.reshape(-1, 3, 3)[:, :, 2], 0.0).all(axis=1)
@@ -93,16 +93,16 @@ def test_the_body_is_hidden_from_its_first_crack_on_and_its_tets_stand_in(tmp_pa
     folder = tmp_path / "c.sinew"
     write_cracking(folder, np.array([v.co for v in obj.data.vertices], np.float32))
     scene.sinew.cache_path = str(folder)
-    cache_place.remember(scene, folder)
+    cache_paths.remember_bake(scene, folder)
     for _ in range(2):
-        present_bake.attach(scene)
+        attach_bake.attach(scene)
         for frame in (1, CRACK - 1, CRACK, FRAMES):
             scene.frame_set(frame)
             final = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
             assert final.hide_viewport == final.hide_render == (frame >= CRACK)
-            assert overlay.stands_in(obj, scene) == (frame >= CRACK)
-    bakes.delete(scene)
-    assert not obj.hide_viewport and obj.animation_data is None and not overlay.stands_in(obj, scene)
+            assert tet_overlay.replaces_mesh(obj, scene) == (frame >= CRACK)
+    bake_session.delete(scene)
+    assert not obj.hide_viewport and obj.animation_data is None and not tet_overlay.replaces_mesh(obj, scene)
 
 
 def test_a_body_that_the_artist_has_hidden_stays_hidden(tmp_path: Path) -> None:
@@ -113,9 +113,9 @@ def test_a_body_that_the_artist_has_hidden_stays_hidden(tmp_path: Path) -> None:
     folder = tmp_path / "c.sinew"
     write_cracking(folder, np.array([v.co for v in obj.data.vertices], np.float32))
     scene.sinew.cache_path = str(folder)
-    cache_place.remember(scene, folder)
-    present_bake.attach(scene)
+    cache_paths.remember_bake(scene, folder)
+    attach_bake.attach(scene)
     scene.frame_set(FRAMES)
-    assert not overlay.stands_in(obj, scene)
-    bakes.delete(scene)
+    assert not tet_overlay.replaces_mesh(obj, scene)
+    bake_session.delete(scene)
     assert obj.hide_viewport and not obj.hide_render

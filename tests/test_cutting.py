@@ -12,19 +12,19 @@ import pytest
 import scipy.optimize
 import scipy.spatial
 
-from cutting_checks import area_vectors, broken_rules, piece_volumes, shattered, whole_faces
-from meshes import bar, lattice_bar
-from shapes import cube, sphere, torus
-from sinew.solver.cutting.closed import why_not_closed
-from sinew.solver.cutting.cut import check_covered, cut, embed
-from sinew.solver.cutting.node_windings import node_windings
-from sinew.solver.embedding import weights_in
-from sinew.solver.errors import BadInput
-from sinew.solver.geometry.bvh import build_bvh
-from sinew.solver.geometry.winding import winding_numbers
-from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.scene import Meshing
-from sinew.solver.tetrahedralize import tetrahedralize
+from fixtures.closed_surfaces import cube, sphere, torus
+from fixtures.cut_surface_checks import area_vectors, broken_rules, piece_volumes, shattered, whole_faces
+from fixtures.tet_meshes import bar, lattice_bar
+from sinew.solver.mesh.cutting.cut import check_covered, cut_surface, embed_surface
+from sinew.solver.mesh.cutting.node_winding_numbers import node_windings
+from sinew.solver.mesh.cutting.watertight import find_manifold_defects
+from sinew.solver.mesh.embedding import barycentric_weights
+from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
+from sinew.solver.mesh.geometry.winding_number import winding_numbers
+from sinew.solver.mesh.tetrahedralize import tetrahedralize
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Meshing
 
 
 def welded(vertices, triangles):
@@ -58,7 +58,7 @@ def checked(nodes, tets, parted, surface, faces=None):
     """Cuts, and asserts all that holds of every cut."""
     vertices, triangles = surface
     faces = np.arange(len(triangles), dtype=np.int32) if faces is None else faces
-    result = cut(nodes, tets, parted, vertices, triangles, faces, "Thing")
+    result = cut_surface(nodes, tets, parted, vertices, triangles, faces, "Thing")
     assert not broken_rules(result, nodes, tets, parted, vertices, triangles, faces)
     if len(np.unique(faces)) == len(faces):
         whole = volume(vertices, triangles)
@@ -248,7 +248,7 @@ def test_walls_that_cross_each_other_are_closed_each():
 def test_windings_counted_along_edges_are_those_of_solid_angles(name):
     nodes, tets = LATTICE
     vertices, triangles = SURFACES[name]
-    points, whole, _, _, crossings = embed(nodes, tets, vertices, triangles, name)
+    points, whole, _, _, crossings = embed_surface(nodes, tets, vertices, triangles, name)
     counted = node_windings(points, whole, triangles, crossings)
     place = points.positions[points.node_count :]
     exact = winding_numbers(build_bvh(place, triangles), points.positions[: points.node_count])
@@ -262,7 +262,7 @@ def test_loose_vertices_do_not_matter_however_far_they_are():
     parted = shattered(nodes, tets, 20, 1)
     here = checked(nodes, tets, parted, (vertices, triangles))
     faces = np.arange(len(triangles), dtype=np.int32)
-    there = cut(nodes, tets, parted, np.r_[vertices, [[1e9, 0.0, 0.0]]], triangles, faces, "Thing")
+    there = cut_surface(nodes, tets, parted, np.r_[vertices, [[1e9, 0.0, 0.0]]], triangles, faces, "Thing")
     for name in ("rest", "tet", "weights", "corners", "source_vertex", "corner_weights"):
         assert (getattr(here, name) == getattr(there, name)).all()
 
@@ -289,7 +289,7 @@ def test_far_away_and_small():
     for scale, shift in ((1e-3, 0.0), (1.0, 1e4)):
         moved = [scale * each + shift for each in (nodes, vertices)]
         faces = np.arange(len(triangles), dtype=np.int32)
-        there = cut(moved[0], tets, parted, moved[1], triangles, faces, "Thing")
+        there = cut_surface(moved[0], tets, parted, moved[1], triangles, faces, "Thing")
         assert len(there.rest) == len(here.rest) and there.piece_count == here.piece_count
 
 
@@ -341,14 +341,14 @@ def test_development_surfaces_stay_closed(shared, name):
 
 def test_what_is_not_closed_is_refused_and_told():
     vertices, triangles = box((0.2, 0.2, 0.2), (0.9, 0.9, 0.9), n=2)
-    assert why_not_closed(triangles) is None
-    assert why_not_closed(triangles[1:]) == (3, 0, 0, 0)
-    assert why_not_closed(np.r_[triangles, triangles[:1]]) == (0, 3, 0, 0)
-    assert why_not_closed(np.r_[triangles[:1, ::-1], triangles[1:]]) == (0, 0, 3, 0)
-    assert why_not_closed(np.r_[triangles, [[0, 0, 1]]]) == (0, 0, 0, 1)
+    assert find_manifold_defects(triangles) is None
+    assert find_manifold_defects(triangles[1:]) == (3, 0, 0, 0)
+    assert find_manifold_defects(np.r_[triangles, triangles[:1]]) == (0, 3, 0, 0)
+    assert find_manifold_defects(np.r_[triangles[:1, ::-1], triangles[1:]]) == (0, 0, 3, 0)
+    assert find_manifold_defects(np.r_[triangles, [[0, 0, 1]]]) == (0, 0, 0, 1)
     nodes, tets = LATTICE
     with pytest.raises(BadInput) as problem:
-        cut(nodes, tets, tets, vertices, triangles[1:], np.arange(len(triangles) - 1), "Lamp")
+        cut_surface(nodes, tets, tets, vertices, triangles[1:], np.arange(len(triangles) - 1), "Lamp")
     assert problem.value.kind == "cut-open" and "3 open" in str(problem.value) and '"Lamp"' in str(problem.value)
 
 
@@ -388,7 +388,7 @@ def test_the_checks_see_what_is_wrong():
     k = int(right.corners[right.face_start[:-1][right.is_broken][0]])
     other = int(right.face_tet[right.partner[right.is_broken][0]])
     tied = (right.tet.copy(), right.weights.copy())
-    tied[0][k], tied[1][k] = other, weights_in(nodes, tets, right.rest[[k]], np.array([other]))[0]
+    tied[0][k], tied[1][k] = other, barycentric_weights(nodes, tets, right.rest[[k]], np.array([other]))[0]
     loose = broken_rules(dataclasses.replace(right, tet=tied[0], weights=tied[1]), *arguments)
     assert loose == ["a face moves with its tet"]
 

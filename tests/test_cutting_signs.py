@@ -10,20 +10,28 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from sinew.solver.cutting.ears import cut_ears
-from sinew.solver.cutting.general_position import (
-    GRID,
-    NODES_MOVE,
-    NotGeneral,
-    Points,
+from sinew.solver.mesh.cutting.duplicate_edges import split_duplicate_edges
+from sinew.solver.mesh.cutting.ear_clipping import cut_ears
+from sinew.solver.mesh.cutting.general_position import (
+    GRID_CELLS,
+    NODE_PERTURBATION,
+    DegeneratePosition,
+    PerturbedPoints,
     exact_volumes,
     fill_volumes,
-    in_general_position,
+    perturb_points,
 )
-from sinew.solver.cutting.glue import glued_corners, paired_sides
-from sinew.solver.cutting.holes import fill_with_holes
-from sinew.solver.cutting.pinches import unpinched
-from sinew.solver.cutting.polygons import INNER, INTERVAL, NotClosed, Polygons, joined, parts_of, side_names
+from sinew.solver.mesh.cutting.polygon_holes import triangulate_with_holes
+from sinew.solver.mesh.cutting.polygons import (
+    DIAGONAL_SIDE,
+    TET_EDGE_SIDE,
+    NotWatertight,
+    Polygons,
+    concatenate_polygons,
+    side_names,
+    unpack_side_names,
+)
+from sinew.solver.mesh.cutting.stitch import glue_corners, paired_sides
 
 FIRST = np.arange(4, dtype=np.int32)[None]
 
@@ -41,10 +49,10 @@ def test_volumes_have_the_sign_and_the_digits_of_their_twin(height):
     corners = rng.uniform(-0.5, 0.5, (200, 4, 3))
     inside = rng.dirichlet([1, 1, 1], 200)
     corners[:, 3] = np.einsum("kj,kji->ki", inside, corners[:, :3]) + height * rng.normal(size=(200, 3))
-    corners = np.clip(np.round(corners * GRID) / GRID, -0.5, 0.5)
+    corners = np.clip(np.round(corners * GRID_CELLS) / GRID_CELLS, -0.5, 0.5)
     quads = np.arange(800, dtype=np.int32).reshape(-1, 4)
-    points = Points(corners.reshape(-1, 3), 0)
-    found = points.volumes(*quads.T)
+    points = PerturbedPoints(corners.reshape(-1, 3), 0)
+    found = points.signed_volumes(*quads.T)
     for value, corner in zip(found, corners, strict=True):
         assert value == pytest.approx(float(twin(corner)), rel=1e-8, abs=0.0)
 
@@ -58,39 +66,41 @@ def test_volumes_that_two_numbers_cannot_tell_are_counted_in_whole_numbers():
             i, j = rng.choice(3, 2, replace=False)
             factor = int(rng.integers(-400, 400))
             edges[i] = [p + factor * q for p, q in zip(edges[i], edges[j], strict=True)]
-        corners = np.concatenate([np.zeros((1, 3)), np.array(edges, float)]) / GRID
+        corners = np.concatenate([np.zeros((1, 3)), np.array(edges, float)]) / GRID_CELLS
         if np.abs(corners).max() > 0.5:
             continue
         out, in_doubt = np.empty(1), np.empty(1, bool)
         fill_volumes(corners, FIRST, out, in_doubt)
-        assert exact_volumes(corners[None])[0] == 1.0 / GRID**3 == float(twin(corners))
+        assert exact_volumes(corners[None])[0] == 1.0 / GRID_CELLS**3 == float(twin(corners))
         assert in_doubt[0] or out[0] > 0.0
-        assert Points(corners, 0).volumes(0, 1, 2, 3) > 0.0
+        assert PerturbedPoints(corners, 0).signed_volumes(0, 1, 2, 3) > 0.0
 
 
 def test_two_numbers_know_when_they_do_not_know():
     long = np.array([[0, 0, 0], [2**49, 2**49 - 1, 3], [2**48 + 1, 2**49 + 5, 7]])
     for off in (0, 1):
         last = long[1] + long[2] + [0, 0, off]
-        corners = np.concatenate([long, last[None]]) / GRID
+        corners = np.concatenate([long, last[None]]) / GRID_CELLS
         out, in_doubt = np.empty(1), np.empty(1, bool)
         fill_volumes(corners, FIRST, out, in_doubt)
         assert in_doubt[0] == (off == 0) and (out[0] == 0.0) == (off == 0)
-    with pytest.raises(NotGeneral):
-        Points(np.concatenate([long, (long[1] + long[2])[None]]) / GRID, 0).volumes(0, 1, 2, 3)
+    with pytest.raises(DegeneratePosition):
+        PerturbedPoints(np.concatenate([long, (long[1] + long[2])[None]]) / GRID_CELLS, 0).signed_volumes(0, 1, 2, 3)
 
 
 def test_points_move_by_next_to_nothing_and_the_same_each_time():
     rng = np.random.default_rng(0)
     nodes, vertices = rng.normal(size=(20, 3)) + 100.0, rng.normal(size=(30, 3)) + 100.0
     tets = rng.integers(0, 20, (12, 4)).astype(np.int32)
-    first, second = (in_general_position(nodes, tets, vertices, 0) for _ in range(2))
+    first, second = (perturb_points(nodes, tets, vertices, 0) for _ in range(2))
     assert (first.positions == second.positions).all()
-    assert (first.positions != in_general_position(nodes, tets, vertices, 1).positions).any()
-    assert (first.positions * GRID == np.round(first.positions * GRID)).all() and np.abs(first.positions).max() <= 0.5
+    assert (first.positions != perturb_points(nodes, tets, vertices, 1).positions).any()
+    assert (first.positions * GRID_CELLS == np.round(first.positions * GRID_CELLS)).all() and np.abs(
+        first.positions
+    ).max() <= 0.5
     both = np.concatenate([nodes, vertices])
     middle, size = (both.min(axis=0) + both.max(axis=0)) / 2, 1.001 * np.ptp(both, axis=0).max()
-    assert np.abs(first.positions - (both - middle) / size).max() < 2 * NODES_MOVE
+    assert np.abs(first.positions - (both - middle) / size).max() < 2 * NODE_PERTURBATION
 
 
 def area(flat, triangles):
@@ -129,7 +139,7 @@ def test_outlines_with_holes_are_filled_without_overlap(seed, count, hole_count)
         end.extend([b, a])
         return len(begin) - 2, len(begin) - 1
 
-    polygons = fill_with_holes(loops, flat, areas, begin, add_inner)
+    polygons = triangulate_with_holes(loops, flat, areas, begin, add_inner)
     used = sorted(side for polygon in polygons for side in polygon)
     assert used == list(range(len(begin))), "every side of the loops once, every cut from both sides"
     for polygon in polygons:
@@ -178,52 +188,52 @@ def pillow(names):
     )
 
 
-RIM = (INTERVAL, 1, 0), (INTERVAL, 2, 0)
-OTHER = (INTERVAL, 3, 0), (INTERVAL, 4, 0)
+RIM = (TET_EDGE_SIDE, 1, 0), (TET_EDGE_SIDE, 2, 0)
+OTHER = (TET_EDGE_SIDE, 3, 0), (TET_EDGE_SIDE, 4, 0)
 
 
 def test_edges_that_fall_on_each_other_get_a_vertex_between():
     """Each pair of triangles is closed in itself; glued at corners they would have one edge of four faces."""
-    first, second = (INTERVAL, 0, 0), (INNER, 0, 0)
+    first, second = (TET_EDGE_SIDE, 0, 0), (DIAGONAL_SIDE, 0, 0)
     table = pillow([first, *RIM, first, RIM[1], RIM[0], second, *OTHER, second, OTHER[1], OTHER[0]])
     a, b = paired_sides(table)
     vertex = table.point  # as if their corners were one by neighbours elsewhere
-    polygons, vertex, is_new, ends = unpinched(table, vertex, a, b, point_count=4)
+    polygons, vertex, is_new, ends = split_duplicate_edges(table, vertex, a, b, point_count=4)
     assert polygons.size.tolist() == [3, 3, 4, 4] and is_new.sum() == 2 and ends.tolist() == [[0, 1]]
     assert polygons.point.tolist() == [0, 1, 2, 1, 0, 2, 0, 4, 1, 3, 1, 4, 0, 3]
     assert (vertex == polygons.point).all()
 
 
 def test_edges_stay_as_they_are_where_none_is_twice():
-    first, second = (INTERVAL, 0, 0), (INNER, 0, 0)
+    first, second = (TET_EDGE_SIDE, 0, 0), (DIAGONAL_SIDE, 0, 0)
     table = pillow([first, *RIM, first, RIM[1], RIM[0], second, *OTHER, second, OTHER[1], OTHER[0]])
     a, b = paired_sides(table)
-    vertex = glued_corners(table, a, b)
+    vertex = glue_corners(table, a, b)
     assert vertex.tolist() == [0, 1, 2, 1, 0, 2, 3, 4, 5, 4, 3, 5]
-    polygons, after, is_new, ends = unpinched(table, vertex, a, b, point_count=4)
+    polygons, after, is_new, ends = split_duplicate_edges(table, vertex, a, b, point_count=4)
     assert (after == vertex).all() and not is_new.any() and len(ends) == 0
     assert (polygons.side == table.side).all()
 
 
 def test_sides_without_a_partner_are_seen():
-    first, second = (INTERVAL, 0, 0), (INNER, 0, 0)
+    first, second = (TET_EDGE_SIDE, 0, 0), (DIAGONAL_SIDE, 0, 0)
     right = [first, *RIM, first, RIM[1], RIM[0], second, *OTHER, second, OTHER[1], OTHER[0]]
     paired_sides(pillow(right))
     for wrong in (
-        [first, *RIM, first, RIM[1], RIM[0], second, *OTHER, (INNER, 1, 0), OTHER[1], OTHER[0]],
+        [first, *RIM, first, RIM[1], RIM[0], second, *OTHER, (DIAGONAL_SIDE, 1, 0), OTHER[1], OTHER[0]],
         [first, *RIM, first, RIM[1], RIM[0], first, *OTHER, first, OTHER[1], OTHER[0]],
         [first, *RIM, first, *RIM, second, *OTHER, second, OTHER[1], OTHER[0]],
     ):
-        with pytest.raises(NotClosed):
+        with pytest.raises(NotWatertight):
             paired_sides(pillow(wrong))
     table = pillow(right)
-    assert joined([table, table]).size.sum() == 24
-    with pytest.raises(NotClosed):
-        paired_sides(joined([table, table]))
+    assert concatenate_polygons([table, table]).size.sum() == 24
+    with pytest.raises(NotWatertight):
+        paired_sides(concatenate_polygons([table, table]))
 
 
 def test_names_are_told_apart():
     kinds, a, b = np.meshgrid(np.arange(5), [0, 1, 2**29 - 1], [0, 1, 2**31 - 1], indexing="ij")
     names = side_names(kinds, a, b)
     assert len(np.unique(names)) == names.size
-    assert all((found == given).all() for found, given in zip(parts_of(names), (kinds, a, b), strict=True))
+    assert all((found == given).all() for found, given in zip(unpack_side_names(names), (kinds, a, b), strict=True))

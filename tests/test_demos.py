@@ -279,7 +279,7 @@ def run(*arguments: str) -> str:
 @pytest.mark.parametrize("scene", PINNED)
 def test_a_demo_bakes_to_its_numbers(scene: str, tmp_path: Path):
     frames, bodies = PINNED[scene]
-    printed = run("tests/demo_numbers.py", scene, str(frames), str(tmp_path))
+    printed = run("tests/demos/measure_demo.py", scene, str(frames), str(tmp_path))
     numbers = json.loads(next(line for line in printed.splitlines() if line.startswith("NUMBERS "))[8:])
     assert numbers["frames"] == frames and numbers["not_converged"] == 0
     assert set(numbers["bodies"]) == set(bodies)

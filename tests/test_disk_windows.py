@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from sinew.solver import disk
-from sinew.solver.disk import named_errors, remove, remove_folder, rename, write_whole
-from sinew.solver.errors import StorageFailed
+from sinew.solver.runtime import atomic_files
+from sinew.solver.runtime.atomic_files import named_errors, remove_file, remove_folder, replace, write_atomic
+from sinew.solver.runtime.errors import StorageFailed
 
 ON_WINDOWS = pytest.mark.skipif(os.name != "nt", reason="open files stay on Windows only")
 # Wine replaces files that are read-only, and renames folders with open files in them
@@ -41,8 +41,8 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Lets open files stay as on Windows, and time pass at once."""
     passing = Clock()
-    monkeypatch.setattr(disk, "OPEN_FILES_STAY", True)
-    monkeypatch.setattr(disk, "clock", passing)
+    monkeypatch.setattr(atomic_files, "OPEN_FILES_ARE_LOCKED", True)
+    monkeypatch.setattr(atomic_files, "clock", passing)
     return passing
 
 
@@ -66,17 +66,17 @@ def test_a_held_file_is_tried_again_and_then_named(
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
     (tmp_path / "a.bin.part").write_bytes(b"left by a crash")
-    act: Callable[[], None] = (lambda: remove(path)) if name == "unlink" else (lambda: write_whole(path, b"new"))
+    act: Callable[[], None] = (lambda: remove_file(path)) if name == "unlink" else (lambda: write_atomic(path, b"new"))
     with monkeypatch.context() as patch:
         held(patch, name, clock, seconds)
-        if seconds < disk.LONGEST_HOLD:
+        if seconds < atomic_files.MAX_LOCK_WAIT_SECONDS:
             act()
         else:
             with pytest.raises(StorageFailed) as refused, named_errors(tmp_path):
                 act()
             assert refused.value.kind == "file-held" and "a.bin" in refused.value.sentence
-    assert min(seconds, disk.LONGEST_HOLD) <= clock.now <= disk.LONGEST_HOLD + 1.0
-    if seconds > disk.LONGEST_HOLD:
+    assert min(seconds, atomic_files.MAX_LOCK_WAIT_SECONDS) <= clock.now <= atomic_files.MAX_LOCK_WAIT_SECONDS + 1.0
+    if seconds > atomic_files.MAX_LOCK_WAIT_SECONDS:
         assert path.read_bytes() == b"old"
     else:
         assert not path.exists() if name == "unlink" else path.read_bytes() == b"new"
@@ -86,7 +86,7 @@ def test_what_is_not_held_is_told_at_once(tmp_path: Path, monkeypatch: pytest.Mo
     with monkeypatch.context() as patch:
         held(patch, "open", clock, 1e9)
         with pytest.raises(StorageFailed) as refused, named_errors(tmp_path):
-            write_whole(tmp_path / "new.bin", b"new")
+            write_atomic(tmp_path / "new.bin", b"new")
     assert refused.value.kind == "folder-not-allowed" and clock.now == 0.0
 
 
@@ -97,7 +97,7 @@ def test_a_read_only_file_is_named_at_once(tmp_path: Path, monkeypatch: pytest.M
         held(patch, "replace", clock, 1e9)
         patch.setattr(os, "access", lambda asked, mode: Path(asked) != path)
         with pytest.raises(StorageFailed) as refused, named_errors(tmp_path):
-            write_whole(path, b"new")
+            write_atomic(path, b"new")
     assert refused.value.kind == "file-read-only" and "a.bin" in refused.value.sentence and clock.now == 0.0
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
@@ -113,18 +113,18 @@ def test_the_first_failure_is_told_where_the_file_beside_it_is_held_too(
         patch.setattr(os, "fsync", refuse)
         held(patch, "unlink", Clock(), 1e9)
         with pytest.raises(StorageFailed) as refused, named_errors(tmp_path):
-            write_whole(tmp_path / "a.bin", b"new")
+            write_atomic(tmp_path / "a.bin", b"new")
     assert refused.value.kind == "disk-full"
 
 
 def test_other_systems_do_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
-    monkeypatch.setattr(disk, "OPEN_FILES_STAY", False)
+    monkeypatch.setattr(atomic_files, "OPEN_FILES_ARE_LOCKED", False)
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
     with monkeypatch.context() as patch:
         held(patch, "replace", clock, 1e9)
         with pytest.raises(StorageFailed) as refused, named_errors(tmp_path):
-            write_whole(path, b"new")
+            write_atomic(path, b"new")
     assert refused.value.kind == "folder-not-allowed" and clock.now == 0.0
 
 
@@ -161,7 +161,7 @@ def test_another_program_has_it_open_for_a_moment(tmp_path: Path, act: str) -> N
         tries: list[float] = []
 
         class LetGo:
-            monotonic = staticmethod(disk.clock.monotonic)
+            monotonic = staticmethod(atomic_files.clock.monotonic)
 
             @staticmethod
             def sleep(seconds: float) -> None:
@@ -172,13 +172,13 @@ def test_another_program_has_it_open_for_a_moment(tmp_path: Path, act: str) -> N
                     other.wait()
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(disk, "clock", LetGo)
+            patch.setattr(atomic_files, "clock", LetGo)
             if act == "replace":
-                write_whole(path, b"new")
+                write_atomic(path, b"new")
             elif act == "remove":
-                remove(path)
+                remove_file(path)
             else:
-                rename(folder, tmp_path / "moved")
+                replace(folder, tmp_path / "moved")
     assert len(tries) == 3
     if act == "replace":
         assert path.read_bytes() == b"new"
@@ -192,7 +192,7 @@ def test_a_read_only_file_stays(tmp_path: Path) -> None:
     path.write_bytes(b"old")
     path.chmod(stat.S_IREAD)
     try:
-        for act in (lambda: write_whole(path, b"new"), lambda: remove(path)):
+        for act in (lambda: write_atomic(path, b"new"), lambda: remove_file(path)):
             with pytest.raises(StorageFailed) as refused, named_errors(tmp_path):
                 act()
             assert refused.value.kind == "file-read-only" and "a.bin" in refused.value.sentence

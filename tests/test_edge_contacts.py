@@ -8,26 +8,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_scenes import NOTHING, held, surface_body
-from edge_scenes import EdgesIn, box, crossed, on_collider, sharp_edges, tracks_of
-from scenes import Run, block, rotation
-from shapes import sphere
-from sinew.solver.arrays import indices
-from sinew.solver.collision import Collision
-from sinew.solver.scene import Meshing, Scene, Settings
-from sinew.solver.skins import make
-from sinew.solver.skins.edge_crossings import (
-    SKEW,
-    SLANT,
-    closest,
+from fixtures.closed_surfaces import sphere
+from fixtures.contact_scenes import NOTHING, held, surface_body
+from fixtures.edge_contact_scenes import EdgesIn, box, crossed, on_collider, sharp_edges, tracks_of
+from fixtures.scenes import Run, block, rotation
+from sinew.solver.contact.surfaces import build_surfaces
+from sinew.solver.contact.surfaces.edge_edge import (
+    MAX_SLANT_SINE,
+    MIN_SKEW_SINE,
+    closest_on_segments,
     find_edge_crossings,
     find_nearest_edges,
+    interpolate_edges,
     is_in_front,
-    load_pair,
 )
-from sinew.solver.skins.edges import FINE, chained, ridges
-from sinew.solver.skins.time_of_impact import ASIDE, LEVEL
-from sinew.solver.state import State
+from sinew.solver.contact.surfaces.sharp_edges import NEGLIGIBLE_DEPTH, label_chains, mesh_sharp_edges
+from sinew.solver.contact.surfaces.time_of_impact import BORDER_TOLERANCE, FRONT_TOLERANCE
+from sinew.solver.mechanics.state import State
+from sinew.solver.runtime.arrays import indices
+from sinew.solver.scene.contact import Collision
+from sinew.solver.scene.scene import Meshing, Scene, Settings
 
 SIZE = 0.5  # of tets
 BEAM = {"cells": (16, 2, 2), "lengths": (1.0, 0.1, 0.1)}
@@ -65,7 +65,7 @@ def slow_crossing(first: np.ndarray, last: np.ndarray, keeps: float):
 
         def height(t, sign=sign):
             _, r, e, f = parts(t)
-            return sign * r @ np.cross(e, f) + LEVEL * SIZE * (lengths[0] + t * (lengths[1] - lengths[0]))
+            return sign * r @ np.cross(e, f) + FRONT_TOLERANCE * SIZE * (lengths[0] + t * (lengths[1] - lengths[0]))
 
         at = np.linspace(0.0, 1.0, 4)
         roots = np.roots(np.polyfit(at, [height(t) for t in at], 3))
@@ -76,7 +76,7 @@ def slow_crossing(first: np.ndarray, last: np.ndarray, keeps: float):
             x, _, e, f = parts(t)
             s, u, d = slow_closest(x)
             n = sign * np.cross(e, f)
-            if d <= ASIDE * SIZE and slow_in_front(x, n, e, f):
+            if d <= BORDER_TOLERANCE * SIZE and slow_in_front(x, n, e, f):
                 best = sign, t, (s, u)
                 break
     if best is None and keeps > 0.0:
@@ -91,12 +91,12 @@ def slow_crossing(first: np.ndarray, last: np.ndarray, keeps: float):
 
 
 def slow_in_front(x, n, e, f) -> bool:
-    if np.linalg.norm(n) <= SKEW * np.linalg.norm(e) * np.linalg.norm(f):
+    if np.linalg.norm(n) <= MIN_SKEW_SINE * np.linalg.norm(e) * np.linalg.norm(f):
         return False
     n = n / np.linalg.norm(n)
     above = [(x[k] - x[0]) @ n / np.linalg.norm(x[k] - x[0]) for k in (2, 3)]
     below = [(x[k] - x[4]) @ n / np.linalg.norm(x[k] - x[4]) for k in (6, 7)]
-    return min(above) >= -SLANT and max(below) <= SLANT
+    return min(above) >= -MAX_SLANT_SINE and max(below) <= MAX_SLANT_SINE
 
 
 def slow_closest(x) -> tuple[float, float, float]:
@@ -174,12 +174,12 @@ def test_chains_are_nearest_where_all_pairs_say():
         now, out, best = np.empty((8, 3)), np.empty(2), []
         for i in range(8):
             for j in range(8, 16):
-                load_pair.py_func(0.0, at, at, ends, i, j, now)
-                squared = closest.py_func(now, out)
+                interpolate_edges.py_func(0.0, at, at, ends, i, j, now)
+                squared = closest_on_segments.py_func(now, out)
                 assert np.sqrt(squared) == pytest.approx(slow_closest(now)[2], abs=1e-12)
                 best.append((squared, i, j))
-        load_pair.py_func(0.0, at, at, ends, a[0], b[0], now)
-        assert closest.py_func(now, out) == pytest.approx(min(best)[0], abs=1e-15)
+        interpolate_edges.py_func(0.0, at, at, ends, a[0], b[0], now)
+        assert closest_on_segments.py_func(now, out) == pytest.approx(min(best)[0], abs=1e-15)
         np.testing.assert_allclose(place[0], out)
         assert is_kept[0] and sign[0] * np.cross(now[1] - now[0], now[5] - now[4])[2] < 0.0
 
@@ -188,16 +188,16 @@ def test_a_slanted_pair_is_not_in_front():
     now, normal = np.zeros((8, 3)), np.empty(3)
     now[:4] = np.array([[0, -1, 1], [0, 1, 1], [1, 0, 2], [-1, 0, 2]])
     now[4:] = np.array([[-1, 0, 0], [1, 0, 0], [0, 1, -1], [0, -1, -1]])
-    assert [is_in_front.py_func(now, sign, SKEW, SLANT, normal) for sign in (1, -1)].count(True) == 1
+    assert [is_in_front.py_func(now, sign, MIN_SKEW_SINE, MAX_SLANT_SINE, normal) for sign in (1, -1)].count(True) == 1
     now[6, 2] = 0.5  # a face of the lower one above the plane
-    assert not any(is_in_front.py_func(now, sign, SKEW, SLANT, normal) for sign in (1, -1))
+    assert not any(is_in_front.py_func(now, sign, MIN_SKEW_SINE, MAX_SLANT_SINE, normal) for sign in (1, -1))
 
 
 def test_the_edges_of_a_box_are_sharp_and_chains():
     body = block((4, 4, 4))
-    found = ridges(body.vertices, body.triangles, 0.25, True)
+    found = mesh_sharp_edges(body.vertices, body.triangles, 0.25, True)
     assert len(found.ends) == 48
-    chain, is_end = chained(found.ends, body.vertices)
+    chain, is_end = label_chains(found.ends, body.vertices)
     assert len(np.unique(chain)) == 12 and is_end.sum() == 24
     normal = np.cross(*(np.diff(body.vertices[body.triangles[found.triangle]], axis=1).transpose(1, 0, 2)))
     beside = np.einsum("ei,ei->e", normal, body.vertices[found.ends[:, 2]] - body.vertices[found.ends[:, 0]])
@@ -211,10 +211,10 @@ def test_what_goes_in_is_not_sharp():
     sides = [[i, (i + 1) % 6, 6 + (i + 1) % 6] for i in range(6)] + [[i, 6 + (i + 1) % 6, 6 + i] for i in range(6)]
     caps = [[0, 2, 1], [0, 3, 2], [0, 4, 3], [0, 5, 4]]
     triangles = np.array(sides + caps + [[6 + a, 6 + c, 6 + b] for a, b, c in caps], np.int32)
-    found = ridges(vertices, triangles, 1.0, True)
+    found = mesh_sharp_edges(vertices, triangles, 1.0, True)
     upright = found.ends[(found.ends[:, 0] % 6) == (found.ends[:, 1] % 6)]
     assert sorted(upright[:, 0] % 6) == [0, 1, 2, 4, 5]
-    assert 3 in ridges(vertices, triangles, 1.0, False).ends[:, 0] % 6
+    assert 3 in mesh_sharp_edges(vertices, triangles, 1.0, False).ends[:, 0] % 6
 
 
 def test_round_and_finely_divided_surfaces_have_no_sharp_edges():
@@ -224,14 +224,14 @@ def test_round_and_finely_divided_surfaces_have_no_sharp_edges():
     i = np.arange(16)
     sides = np.concatenate([np.column_stack([i, (i + 1) % 16, 16 + (i + 1) % 16]),
                             np.column_stack([i, 16 + (i + 1) % 16, 16 + i])]).astype(np.int32)  # fmt: skip
-    assert not len(ridges(vertices, sides, 1.0, True).ends)  # 22.5 degrees; its borders are no matter
-    borders = ridges(vertices, sides, 1.0, False)
+    assert not len(mesh_sharp_edges(vertices, sides, 1.0, True).ends)  # 22.5 degrees; its borders are no matter
+    borders = mesh_sharp_edges(vertices, sides, 1.0, False)
     assert len(borders.ends) == 32 and (borders.ends[:, 2] == borders.ends[:, 3]).all()
-    chain, is_end = chained(borders.ends, vertices)
+    chain, is_end = label_chains(borders.ends, vertices)
     assert len(np.unique(chain)) == 2 and not is_end.any()
     cube = box(np.ones(3))
-    assert len(ridges(*cube, 1.0, True).ends) == 12
-    assert not len(ridges(*cube, 1.01 * 0.5 / FINE, True).ends)
+    assert len(mesh_sharp_edges(*cube, 1.0, True).ends) == 12
+    assert not len(mesh_sharp_edges(*cube, 1.01 * 0.5 / NEGLIGIBLE_DEPTH, True).ends)
 
 
 @pytest.mark.parametrize("speed", [0.0, 30.0])
@@ -277,7 +277,7 @@ def test_edges_keep_their_thickness(tmp_path):
     for i, j in sharp_edges(low.vertices, low.triangles):
         for k, m in sharp_edges(up.vertices, up.triangles):
             now[[0, 1]], now[[4, 5]] = run.render["low"][[i, j]], run.render["up"][[k, m]]
-            least = min(least, float(np.sqrt(closest.py_func(now, place))))
+            least = min(least, float(np.sqrt(closest_on_segments.py_func(now, place))))
     assert 0.009 < least < 0.0105
 
 
@@ -285,7 +285,7 @@ def test_a_contact_keeps_its_id_and_resumes_to_the_same_bytes(tmp_path):
     scene = crossed(**BEAM, gap=0.002)
     run = Run(tmp_path / "one", scene, **tracks_of(scene))
     run.advance(3)
-    first = run.simulation.contacts.skins.first_of_edges
+    first = run.simulation.contacts.skins.first_edge_id
 
     def ids():
         return [int(i) - first for i in run.state.fields["contact.id"] if i >= first]
@@ -355,5 +355,5 @@ def test_what_slides_onto_a_table_is_not_caught_by_the_ends_of_upright_edges(tmp
         assert (run.built.skins.skins.edges is None) == (name == "without")
         run.advance(6)
         velocities.append(run.state.v.copy())
-        monkeypatch.setattr(make, "_edges", lambda *_: None)
+        monkeypatch.setattr(build_surfaces, "_surface_edges", lambda *_: None)
     np.testing.assert_allclose(*velocities, atol=1e-6)

@@ -8,9 +8,9 @@ import itertools
 import numpy as np
 import pytest
 
-from sinew.solver.embedding import bind, closest_tets, interpolate
-from sinew.solver.geometry.box_tree import build_box_tree
-from sinew.solver.geometry.point_tet import barycentric_rows
+from sinew.solver.mesh.embedding import bind, closest_tets, interpolate
+from sinew.solver.mesh.geometry.box_tree import build_box_tree
+from sinew.solver.mesh.geometry.point_tet import barycentric_rows
 
 
 def block(cells: int, seed: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -148,7 +148,7 @@ def test_tets_without_volume_are_never_chosen():
 
 
 def test_threads_do_not_change_a_bit():
-    from sinew.solver.jit import set_thread_count
+    from sinew.solver.runtime.jit import set_thread_count
 
     nodes, tets = block(4, seed=13)
     points = np.random.default_rng(14).uniform(-1.0, 5.0, (5000, 3))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sinew.solver import errors
-from sinew.solver.error_texts import TEXTS
+from sinew.solver.runtime import errors
+from sinew.solver.runtime.error_messages import TEXTS
 
 ROOT = Path(__file__).resolve().parent.parent
 ERRORS = {"SinewError", "BadInput", "SolveFailed", "StorageFailed", "Cancelled"}
@@ -20,7 +20,7 @@ ERRORS = {"SinewError", "BadInput", "SolveFailed", "StorageFailed", "Cancelled"}
 
 def sources() -> list[Path]:
     files = [path for folder in ("solver", "addon") for path in sorted((ROOT / folder).rglob("*.py"))]
-    return [path for path in [*files, ROOT / "__main__.py"] if "error_texts" not in path.parts and path.is_file()]
+    return [path for path in [*files, ROOT / "__main__.py"] if "error_messages" not in path.parts and path.is_file()]
 
 
 def raised() -> Iterator[tuple[str, str, set[str] | None]]:
@@ -88,9 +88,9 @@ def test_an_error_tells_its_sentence_and_its_exit_code():
 def test_an_error_says_at_which_frame_it_happened():
     problem = errors.SolveFailed("bone-mirrored", name="Femur", time=0.0833)
     assert problem.sentence.startswith('At 0.0833 s the bone "Femur"')
-    problem.on_timeline(3, 24.0)
+    problem.with_frame(3, 24.0)
     assert problem.sentence.startswith('At frame 5 (0.0833 s) the bone "Femur"')
     assert str(problem) == problem.text and problem.as_event()["details"] == {"name": "Femur", "time": 0.0833}
     unchanged = errors.BadInput("mesh-empty", name="Cube")
-    unchanged.on_timeline(3, 24.0)
+    unchanged.with_frame(3, 24.0)
     assert unchanged.sentence == '"Cube" has no faces.'

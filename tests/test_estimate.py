@@ -9,14 +9,14 @@ import sys
 import numpy as np
 import pytest
 
-from shapes import cube, sphere, torus
-from sinew.solver import memory
-from sinew.solver.errors import BadInput
-from sinew.solver.geometry.surface import Surface
-from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.scene import Meshing
-from sinew.solver.tetrahedralize import tetrahedralize
-from sinew.solver.tetrahedralize.estimate import TET_AREA, TET_WIDTH, check_estimate, estimate_tets
+from fixtures.closed_surfaces import cube, sphere, torus
+from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.mesh.tetrahedralize import tetrahedralize
+from sinew.solver.mesh.tetrahedralize.estimate import TET_MEAN_WIDTH, TET_SURFACE_AREA, check_estimate, estimate_tets
+from sinew.solver.runtime import free_memory
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Meshing
 
 
 def estimate(surface: Surface, meshing: Meshing, is_volume_known: bool = True) -> int:
@@ -84,9 +84,9 @@ def test_the_width_and_area_of_a_lattice_tet():
     tet = np.array([[0, 0, 0], [1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5]])
     directions = np.random.default_rng(1).normal(size=(200_000, 3))
     extents = np.ptp(tet @ (directions / np.linalg.norm(directions, axis=1, keepdims=True)).T, axis=0)
-    assert extents.mean() == pytest.approx(TET_WIDTH, rel=1e-3)
+    assert extents.mean() == pytest.approx(TET_MEAN_WIDTH, rel=1e-3)
     faces = [np.delete(tet, i, axis=0) for i in range(4)]
-    assert sum(np.linalg.norm(np.cross(f[1] - f[0], f[2] - f[0])) / 2 for f in faces) == pytest.approx(TET_AREA)
+    assert sum(np.linalg.norm(np.cross(f[1] - f[0], f[2] - f[0])) / 2 for f in faces) == pytest.approx(TET_SURFACE_AREA)
 
 
 def test_nonsense_gives_a_number_all_the_same():
@@ -110,15 +110,15 @@ def test_a_thin_diagonal_sheet_counts_the_lattice_around_it():
 
 
 def test_free_memory_is_what_this_machine_has():
-    free = memory.free_memory()
+    free = free_memory.free_memory()
     assert free is None or 10**7 < free < 10**14
 
 
 def test_free_memory_on_other_systems(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert memory.free_memory() > 10**7
+    assert free_memory.free_memory() > 10**7
     monkeypatch.setattr(sys, "platform", "win32")
-    assert memory.free_memory() is None  # no Windows here
+    assert free_memory.free_memory() is None  # no Windows here
 
     class Kernel:
         @staticmethod
@@ -129,4 +129,4 @@ def test_free_memory_on_other_systems(monkeypatch, tmp_path):
     monkeypatch.setattr(ctypes, "windll", type("Dlls", (), {"kernel32": Kernel}), raising=False)
     if ctypes.sizeof(ctypes.c_ulong) == 8:  # on Windows it has four bytes
         monkeypatch.setattr(ctypes, "c_ulong", ctypes.c_uint32)
-    assert memory.free_memory() == 5 * 10**9
+    assert free_memory.free_memory() == 5 * 10**9

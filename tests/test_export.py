@@ -12,13 +12,14 @@ bpy = pytest.importorskip("bpy")
 
 from mathutils import Matrix
 
-from blender_scenes import add_box, add_mesh, counts, evaluated, fresh, world
-from export_scenes import exported, full_rig, refused, set_input, stored_weights
-from sinew.addon import export, playback, roles
-from sinew.addon.drawing import tet_estimate
-from sinew.addon.reading import input_mesh, input_notes, input_stage
-from sinew.solver.errors import BadInput
-from sinew.solver.tracks import TrackReader
+from fixtures.blender_scenes import add_box, add_mesh, counts, evaluated, fresh, world
+from fixtures.export_scenes import exported, full_rig, refused, set_input, stored_weights
+from sinew.addon.evaluation import evaluated_mesh, scene_copy
+from sinew.addon.export import export_scene, input_warnings
+from sinew.addon.objects import roles, tet_estimate
+from sinew.addon.playback import mesh_cache
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.tracks import TrackReader
 
 
 def test_weights_of_groups_attributes_and_modifiers(tmp_path: Path) -> None:
@@ -46,15 +47,15 @@ def test_vertices_are_read_in_edit_mode_and_where_there_are_none() -> None:
     fresh()
     obj = add_box()
     wanted = np.array([v.co for v in obj.data.vertices])
-    assert np.array_equal(input_mesh.positions(obj.data), wanted)
+    assert np.array_equal(evaluated_mesh.positions(obj.data), wanted)
     bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")
     try:
-        assert np.array_equal(input_mesh.positions(obj.data), wanted)
+        assert np.array_equal(evaluated_mesh.positions(obj.data), wanted)
         assert tet_estimate.tet_count(obj, 1.0) > 0
     finally:
         bpy.ops.object.mode_set(mode="OBJECT")
-    assert input_mesh.positions(bpy.data.meshes.new("None")).shape == (0, 3)
+    assert evaluated_mesh.positions(bpy.data.meshes.new("None")).shape == (0, 3)
 
 
 def test_affect_holds_the_rest_to_the_animation(tmp_path: Path) -> None:
@@ -138,8 +139,8 @@ def test_units_frames_and_settings(tmp_path: Path) -> None:
 
 def test_an_object_deleted_between_slices_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene, obj = full_rig()
-    monkeypatch.setattr(export, "slice_end", lambda begun: 0.0)
-    steps = export.export_scene(bpy.context, scene, tmp_path / "c.sinew")
+    monkeypatch.setattr(export_scene, "slice_end", lambda begun: 0.0)
+    steps = export_scene.export_scene(bpy.context, scene, tmp_path / "c.sinew")
     next(steps)
     bpy.data.objects.remove(obj)
     with pytest.raises(BadInput) as caught:
@@ -210,23 +211,23 @@ def test_keys_stay_with_a_renamed_object_and_duplicates_get_their_own() -> None:
     scene = fresh()
     obj = add_box("Käse.001")
     roles.make_body(obj)
-    key = export.body_key(obj)
+    key = export_scene.body_key(obj)
     assert key.isascii() and key.startswith("K_se_001")
     obj.sinew.key = key
     obj.name = "Cheese"
-    assert export.body_key(obj) == key
+    assert export_scene.body_key(obj) == key
     other = obj.copy()
     other.data = obj.data.copy()
     scene.collection.objects.link(other)
-    assert {export.body_key(obj), export.body_key(other)} == {key, "Cheese_001"}
-    assert export.body_key(obj) == key
+    assert {export_scene.body_key(obj), export_scene.body_key(other)} == {key, "Cheese_001"}
+    assert export_scene.body_key(obj) == key
 
 
 def test_the_stage_is_removed_after_an_exception() -> None:
     scene, obj = full_rig()
     before = counts()
-    with pytest.raises(ZeroDivisionError), input_stage.Stage(scene, {obj: 1}) as stage:
-        stage.go_to(3)
+    with pytest.raises(ZeroDivisionError), scene_copy.SceneCopy(scene, {obj: 1}) as stage:
+        stage.set_frame(3)
         raise ZeroDivisionError
     assert counts() == before
 
@@ -236,19 +237,19 @@ def test_the_digest_follows_what_is_read_and_nothing_else() -> None:
     obj.sinew.pin_group = "upper"
     rig = bpy.data.objects["Rig"]
     subdivision = obj.modifiers.new("Subdivision", "SUBSURF")
-    first = export.settings_digest(scene)
+    first = export_scene.settings_digest(scene)
     scene.frame_set(13)
     bpy.context.view_layer.update()
     subdivision.levels = 2
     scene.sinew.take = "B"
     obj.show_name = True
-    obj.sinew.key, obj.name = export.body_key(obj), "Renamed"
-    assert export.settings_digest(scene) == first
+    obj.sinew.key, obj.name = export_scene.body_key(obj), "Renamed"
+    assert export_scene.settings_digest(scene) == first
     curve = rig.animation_data.nla_tracks[0].strips[0].action.layers[0].strips[0].channelbags[0].fcurves[0]
     found = {first}
 
     def changed() -> bool:
-        digest = export.settings_digest(scene)
+        digest = export_scene.settings_digest(scene)
         is_new = digest not in found
         found.add(digest)
         return is_new
@@ -284,8 +285,8 @@ def test_the_digest_follows_what_is_read_and_nothing_else() -> None:
     assert changed(), "an input of a node tree"
     next(n for n in nodes.node_group.nodes if n.type == "STORE_NAMED_ATTRIBUTE").inputs["Name"].default_value = "other"
     assert changed(), "a value in a node tree"
-    playback.remove_modifier(obj)
-    roles.clear(obj)
+    mesh_cache.remove_modifier(obj)
+    roles.clear_role(obj)
     assert changed(), "no body any more"
 
 
@@ -293,12 +294,12 @@ def test_what_will_hardly_look_right_is_said() -> None:
     scene = fresh()
     obj = add_box("Blob")
     roles.make_body(obj)
-    assert list(input_notes.notes(scene)) == []
+    assert list(input_warnings.input_warnings(scene)) == []
     scene.unit_settings.scale_length = 0.01
     obj.data.attributes.new("custom_normal", "FLOAT_VECTOR", "CORNER")
     obj.modifiers.new("Late", "LATTICE")
     obj.sinew.affect_group = "soft"
-    found = list(input_notes.notes(scene))
+    found = list(input_warnings.input_warnings(scene))
     assert [note.kind for note in found] == ["gravity-scaled", "normals-free", "posed-twice", "affect-not-faded"]
     assert all('"Blob"' in note.sentence for note in found[1:])
     assert "0.0981 m/s²" in found[0].sentence
@@ -306,4 +307,4 @@ def test_what_will_hardly_look_right_is_said() -> None:
     obj.data.attributes.remove(obj.data.attributes["custom_normal"])
     obj.modifiers.move(0, 1)
     obj.vertex_groups.new(name="soft")
-    assert list(input_notes.notes(scene)) == []
+    assert list(input_warnings.input_warnings(scene)) == []

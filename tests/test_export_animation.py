@@ -11,11 +11,12 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 
-from blender_scenes import add_box, counts, evaluated, fresh, world
-from export_scenes import exported, full_rig
-from sinew.addon import export, roles
-from sinew.solver.scene import Scene
-from sinew.solver.tracks import TrackReader
+from fixtures.blender_scenes import add_box, counts, evaluated, fresh, world
+from fixtures.export_scenes import exported, full_rig
+from sinew.addon.export import export_scene
+from sinew.addon.objects import roles
+from sinew.solver.scene.scene import Scene
+from sinew.solver.scene.tracks import TrackReader
 
 
 def test_pins_follow_whatever_moves_the_mesh(tmp_path: Path) -> None:
@@ -129,9 +130,9 @@ def test_slices_give_the_same_bytes_though_objects_change_between_them(
     obj.sinew.pin_group = "upper"
     exported(scene, tmp_path / "whole.sinew")
     amounts = counts()
-    monkeypatch.setattr(export, "slice_end", lambda begun: 0.0)
+    monkeypatch.setattr(export_scene, "slice_end", lambda begun: 0.0)
     slices = 0
-    for fraction in export.export_scene(bpy.context, scene, tmp_path / "sliced.sinew"):
+    for fraction in export_scene.export_scene(bpy.context, scene, tmp_path / "sliced.sinew"):
         slices += 1
         assert 0.0 < fraction <= 1.0
         assert counts() == amounts
@@ -175,7 +176,7 @@ def test_colliders_and_parents_moved_by_rigid_bodies(tmp_path: Path) -> None:
 
 
 def test_what_simulates_above_is_run_up_to_the_first_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export, "slice_end", lambda begun: 0.0)
+    monkeypatch.setattr(export_scene, "slice_end", lambda begun: 0.0)
     scene = fresh()
     scene.sinew.use_scene_range, scene.sinew.frame_start, scene.sinew.frame_end = False, 8, 12
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=6, y_subdivisions=6)

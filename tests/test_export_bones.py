@@ -11,9 +11,9 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, evaluated, world
-from export_scenes import exported, refused
-from flesh_rigs import (
+from fixtures.blender_scenes import add_box, evaluated, world
+from fixtures.export_scenes import exported, refused
+from fixtures.flesh_rigs import (
     arm,
     bend_key,
     bent,
@@ -31,8 +31,8 @@ from flesh_rigs import (
     moved,
     turn,
 )
-from sinew.addon import roles
-from sinew.addon.reading import armature_bones, input_notes
+from sinew.addon.export import armature_bones, input_warnings
+from sinew.addon.objects import roles
 
 # bone meshes
 
@@ -137,11 +137,11 @@ def test_a_bone_for_a_body_that_is_not_baked_stays_out_and_is_told(tmp_path: Pat
     bone = bone_mesh()
     bone.sinew.bone_body = jelly
     assert exported(scene, tmp_path / "c.sinew")[0].bones == ()
-    (note,) = (note for note in input_notes.notes(scene) if note.kind == "bone-holds-no-flesh")
+    (note,) = (note for note in input_warnings.input_warnings(scene) if note.kind == "bone-holds-no-flesh")
     assert '"Femur"' in note.sentence and '"Jelly"' in note.sentence
     jelly.sinew.motion = "JIGGLE"
     assert exported(scene, tmp_path / "d.sinew")[0].bones[0].bodies == ("Jelly",)
-    assert not [note for note in input_notes.notes(scene) if note.kind == "bone-holds-no-flesh"]
+    assert not [note for note in input_warnings.input_warnings(scene) if note.kind == "bone-holds-no-flesh"]
 
 
 def test_hidden_bones_hold_as_well(tmp_path: Path) -> None:

@@ -10,13 +10,14 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_driven_shape_key, add_rig, counts, evaluated, fresh, world
-from export_scenes import exported, refused
-from sinew.addon import export, roles
-from sinew.addon.reading.input_digest import settings_digest
-from sinew.solver.build import build
-from sinew.solver.contact.places import places_of
-from sinew.solver.skins.jumps import CUT, MOVE
+from fixtures.blender_scenes import add_box, add_driven_shape_key, add_rig, counts, evaluated, fresh, world
+from fixtures.export_scenes import exported, refused
+from sinew.addon.export import export_scene
+from sinew.addon.export.input_digest import settings_digest
+from sinew.addon.objects import roles
+from sinew.solver.contact.colliders.teleports import CUT, MOVE
+from sinew.solver.contact.detection.collider_poses import collider_poses
+from sinew.solver.simulation.build import build
 
 FRAMES = (1, 8, 15, 21)
 
@@ -207,7 +208,7 @@ def test_a_punch_stays_a_punch(tmp_path: Path, frames: int, interpolation: str, 
     built = build(written, tracks, lambda *stage: None)
     longest = 0.0
     for step in range(40):
-        (place,) = places_of(built.colliders, tracks, step / 96.0, (step + 1) / 96.0)
+        (place,) = collider_poses(built.colliders, tracks, step / 96.0, (step + 1) / 96.0)
         longest = max(longest, place.pose[7, 0] - place.pose[3, 0])
     assert (longest == 0.0) == jumps
 
@@ -288,7 +289,7 @@ def test_slices_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     scene, wall = with_wall()
     add_rig(wall, turn=1.0)
     whole, tracks = exported(scene, tmp_path / "whole.sinew")
-    monkeypatch.setattr(export, "slice_end", lambda begun: 0.0)
+    monkeypatch.setattr(export_scene, "slice_end", lambda begun: 0.0)
     before = counts()
     sliced, same = exported(scene, tmp_path / "sliced.sinew")
     assert counts() == before

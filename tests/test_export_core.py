@@ -10,15 +10,17 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, evaluated, fresh, world
-from export_scenes import exported, refused
-from sinew.addon import export, presets, roles
+from fixtures.blender_scenes import add_box, evaluated, fresh, world
+from fixtures.export_scenes import exported, refused
 from sinew.addon.baking import bake_status
-from sinew.addon.baking.status import Status
-from sinew.addon.drawing import own_weight, tet_display
-from sinew.addon.export import settings_digest
-from sinew.solver.cache import CacheReader
-from sinew.solver.rigid_core_settings import Core, Pull
+from sinew.addon.baking.status_text import Status
+from sinew.addon.export import export_scene
+from sinew.addon.export.export_scene import settings_digest
+from sinew.addon.objects import roles, self_weight
+from sinew.addon.overlays import tet_geometry
+from sinew.addon.properties import material_presets
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.scene.rigid_core import Core, Pull
 from test_addon import drawn
 
 
@@ -106,7 +108,7 @@ def test_slices_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     own.core_hinge, own.core_pull = empty("Axis"), empty("Hand", (0.0, 0.0, 1.0))
     swung(own.core_pull, "location", (0.0, 4.0, 1.0))
     whole, tracks = exported(scene, tmp_path / "whole.sinew")
-    monkeypatch.setattr(export, "slice_end", lambda begun: 0.0)
+    monkeypatch.setattr(export_scene, "slice_end", lambda begun: 0.0)
     sliced, others = exported(scene, tmp_path / "sliced.sinew")
     assert whole.digest() == sliced.digest() and tracks.digest() == others.digest()
 
@@ -115,8 +117,8 @@ def test_what_is_deleted_meanwhile_is_named(tmp_path: Path, monkeypatch: pytest.
     scene = fresh()
     own = body().sinew
     own.core_pull = empty("Hand")
-    monkeypatch.setattr(export, "slice_end", lambda begun: 0.0)
-    work = export.export_scene(bpy.context, scene, tmp_path / "c.sinew")
+    monkeypatch.setattr(export_scene, "slice_end", lambda begun: 0.0)
+    work = export_scene.export_scene(bpy.context, scene, tmp_path / "c.sinew")
     next(work)
     bpy.data.objects.remove(bpy.data.objects["Hand"])
     with pytest.raises(Exception, match='"Hand" was deleted'):
@@ -171,7 +173,7 @@ def test_flesh_has_no_core() -> None:
     obj = body()
     obj.sinew.motion = "POSE"
     assert not obj.sinew.use_core, "as all that flesh does not do"
-    assert "use_core" in presets.NOT_OF_FLESH
+    assert "use_core" in material_presets.NON_FLESH_SWITCHES
     assert "choose Soft Body" in " ".join(drawn(obj, "draw_core").lines)
     assert not drawn(obj, "draw_core").enabled_of("core_skin_thickness")
 
@@ -180,9 +182,9 @@ def test_a_soft_body_stands_on_its_core() -> None:
     scene = fresh()
     obj = body()
     obj.sinew.youngs_modulus = 1000.0
-    assert not own_weight.collapses(obj, scene)
+    assert not self_weight.collapses(obj, scene)
     obj.sinew.use_core = False
-    assert own_weight.collapses(obj, scene)
+    assert self_weight.collapses(obj, scene)
 
 
 def test_every_setting_stands_in_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,12 +247,12 @@ def test_a_head_on_a_hinge_is_baked_as_it_is_pulled(tmp_path: Path) -> None:
     assert end[upper, 1].mean() > 0.8 and np.abs(end[:, 0] - start[:, 0]).max() < 0.1
     assert np.abs(end[lower].mean(axis=0) - start[lower].mean(axis=0)).max() < 0.3
     cache = CacheReader(tmp_path / "head.sinew")
-    model = cache.read_model(cache.head.bodies[0].key)
+    model = cache.read_model(cache.metadata.bodies[0].key)
     core, tets = model["core_tets"], model["tets"]
     depth = 1.0 - np.abs(model["nodes"][tets[core]]).max(axis=2)
     assert 0 < len(core) < len(tets) and depth.min() > own.core_skin_thickness - 1e-6
     assert bake_status.core_tet_count(scene, obj) == len(core)
     words = f"{len(core):,} of {len(tets):,} tets are rigid"
     assert words in " ".join(drawn(obj, "draw_core").lines)
-    display = tet_display.load(cache, cache.head.bodies[0].key)
+    display = tet_geometry.load_geometry(cache, cache.metadata.bodies[0].key)
     assert display is not None and np.isin(display.core, tets[core]).all() and len(display.core)

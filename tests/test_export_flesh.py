@@ -11,18 +11,14 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import counts
-from export_scenes import exported, refused
-from flesh_rigs import (
-    arm,
-    bone_mesh,
-    everything,
-)
-from sinew.addon import export
-from sinew.addon.choices import FLESH_LAWS, JIGGLE_SCHEMES
-from sinew.solver import anatomy
-from sinew.solver.scene import Scene
-from sinew.solver.tracks import TrackReader
+from fixtures.blender_scenes import counts
+from fixtures.export_scenes import exported, refused
+from fixtures.flesh_rigs import arm, bone_mesh, everything
+from sinew.addon.export import export_scene
+from sinew.addon.properties.enum_items import FLESH_LAWS, JIGGLE_SCHEMES
+from sinew.solver.scene import flesh as anatomy
+from sinew.solver.scene.scene import Scene
+from sinew.solver.scene.tracks import TrackReader
 
 # flesh
 
@@ -57,7 +53,7 @@ def test_settings_of_flesh_arrive(tmp_path: Path) -> None:
     for scheme in (item[0] for item in JIGGLE_SCHEMES):
         own.jiggle_scheme = scheme
         flesh = exported(scene, tmp_path / scheme)[0].bodies[0].flesh
-        assert flesh.motion == "dynamic" and flesh.scheme in anatomy.SCHEMES and flesh.keeps_volume
+        assert flesh.motion == "dynamic" and flesh.scheme in anatomy.FLESH_TIME_SCHEMES and flesh.keeps_volume
 
 
 PAINTS = {
@@ -102,9 +98,9 @@ def test_slices_give_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     scene = everything()
     exported(scene, tmp_path / "whole.sinew")
     amounts = counts()
-    monkeypatch.setattr(export, "slice_end", lambda begun: 0.0)
+    monkeypatch.setattr(export_scene, "slice_end", lambda begun: 0.0)
     fractions = []
-    for fraction in export.export_scene(bpy.context, scene, tmp_path / "sliced.sinew"):
+    for fraction in export_scene.export_scene(bpy.context, scene, tmp_path / "sliced.sinew"):
         fractions.append(fraction)
         assert counts() == amounts
         scene.frame_set(len(fractions))
@@ -117,8 +113,8 @@ def test_slices_give_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", ["Femur", "Tibia", "Rig", "Belly"])
 def test_what_is_deleted_meanwhile_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = everything()
-    monkeypatch.setattr(export, "slice_end", lambda begun: 0.0)
-    steps = export.export_scene(bpy.context, scene, tmp_path / "c.sinew")
+    monkeypatch.setattr(export_scene, "slice_end", lambda begun: 0.0)
+    steps = export_scene.export_scene(bpy.context, scene, tmp_path / "c.sinew")
     next(steps)
     bpy.data.objects.remove(bpy.data.objects[name])
     with pytest.raises(Exception) as caught:
@@ -129,8 +125,8 @@ def test_what_is_deleted_meanwhile_is_named(name: str, tmp_path: Path, monkeypat
 
 def test_an_armature_bone_removed_meanwhile_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = everything()
-    monkeypatch.setattr(export, "slice_end", lambda begun: 0.0)
-    steps = export.export_scene(bpy.context, scene, tmp_path / "c.sinew")
+    monkeypatch.setattr(export_scene, "slice_end", lambda begun: 0.0)
+    steps = export_scene.export_scene(bpy.context, scene, tmp_path / "c.sinew")
     next(steps)
     bpy.data.armatures["Rig"].bones["upper"].name = "elbow"
     with pytest.raises(Exception) as caught:

@@ -10,14 +10,16 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, counts, fresh
-from export_scenes import exported, refused
-from sinew.addon import export, presets, roles
-from sinew.solver.checks import check_scene
-from sinew.solver.error_texts import TEXTS
-from sinew.solver.errors import BadInput
-from sinew.solver.presets import PRESETS
-from sinew.solver.scene import ATTRIBUTES
+from fixtures.blender_scenes import add_box, counts, fresh
+from fixtures.export_scenes import exported, refused
+from sinew.addon.export import export_scene
+from sinew.addon.objects import roles
+from sinew.addon.properties import material_presets
+from sinew.solver.runtime.error_messages import TEXTS
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.material_presets import MATERIAL_PRESETS
+from sinew.solver.scene.scene import ATTRIBUTES
+from sinew.solver.scene.validation import check_scene
 
 
 def body(name: str = "Box") -> bpy.types.Object:
@@ -66,7 +68,7 @@ def test_settings_arrive(tmp_path: Path) -> None:
     own.plastic_law = "ADDITIVE"
     own.yield_strain, own.flow, own.maximum_strain = 0.125, 3.0, 0.75
     own.temperature, own.conductivity, own.heat_capacity, own.heat_exchange, own.melting_point = 30, 2, 900, 25, 70
-    presets.write_rows(own.softening, np.array([[20.0, 1, 1, 1], [70.0, 0.5, 0.25, 8.0]]))
+    material_presets.write_rows(own.softening, np.array([[20.0, 1, 1, 1], [70.0, 0.5, 0.25, 8.0]]))
     own.breaking_stress, own.scatter, own.seed, own.most_splits, own.most_pieces = 2.0e5, 0.5, 7, 9, 11
     own.attributes = {"velocity", "stress"}
     scene.sinew.air_temperature = -5.0
@@ -149,7 +151,7 @@ def test_heat_sources_arrive(tmp_path: Path) -> None:
     assert bpy.ops.sinew.add_heat_source() == {"FINISHED"}
     flame = roles.heat_sources(scene)[0]
     made_for = flame.sinew.source_exchange / (flame.sinew.source_radius * 0.5)
-    assert made_for == pytest.approx(roles.HEATING), "large bodies would melt slower than small ones"
+    assert made_for == pytest.approx(roles.HEAT_PER_KELVIN), "large bodies would melt slower than small ones"
     flame.sinew.source_radius, flame.sinew.source_exchange = 0.5, 800.0
     assert flame.empty_display_type == "SPHERE" and flame.empty_display_size == pytest.approx(0.5)
     animate(flame.sinew, "source_temperature", {1: 100.0, 5: 500.0})
@@ -172,15 +174,15 @@ def test_heat_sources_arrive(tmp_path: Path) -> None:
     assert not tracks.has("heat.Iron.temperature")
 
 
-@pytest.mark.parametrize("key", PRESETS)
+@pytest.mark.parametrize("key", MATERIAL_PRESETS)
 def test_every_value_of_a_preset_arrives(key: str, tmp_path: Path) -> None:
     scene = fresh()
     scene.frame_end = 1
     own = body().sinew
     own.preset = key
-    preset = PRESETS[key]
+    preset = MATERIAL_PRESETS[key]
     assert own.preset == key
-    assert {p for p in ("plasticity", "heat", "fracture") if getattr(own, f"use_{p}")} == set(preset.shows)
+    assert {p for p in ("plasticity", "heat", "fracture") if getattr(own, f"use_{p}")} == set(preset.features)
     own.use_plasticity, own.use_heat, own.use_fracture = (
         part is not None for part in (preset.plasticity, preset.heat, preset.fracture)
     )
@@ -224,10 +226,10 @@ def test_every_change_makes_a_bake_outdated() -> None:
     obj = body()
     own = everything_on(obj)
     paint(obj, "Paint")
-    seen = {export.settings_digest(scene)}
+    seen = {export_scene.settings_digest(scene)}
 
     def changed(what: str) -> None:
-        digest = export.settings_digest(scene)
+        digest = export_scene.settings_digest(scene)
         assert digest not in seen, what
         seen.add(digest)
 
@@ -251,9 +253,9 @@ def test_every_change_makes_a_bake_outdated() -> None:
     changed("its animation")
     animate(own, "flow", {1: 10.0, 9: 4.0})
     changed("animated flow")
-    digest = export.settings_digest(scene)
+    digest = export_scene.settings_digest(scene)
     scene.frame_set(5)
-    assert export.settings_digest(scene) == digest, "the playhead changes nothing"
+    assert export_scene.settings_digest(scene) == digest, "the playhead changes nothing"
     scene.sinew.air_temperature = 50.0
     changed("air")
 
@@ -261,11 +263,11 @@ def test_every_change_makes_a_bake_outdated() -> None:
 def test_what_is_switched_off_or_only_for_show_changes_nothing() -> None:
     scene = fresh()
     own = body().sinew
-    digest = export.settings_digest(scene)
+    digest = export_scene.settings_digest(scene)
     own.yield_strain, own.melting_point, own.breaking_stress, own.toughness = 0.5, 300.0, 1.0, 2.0
     own.separate_pieces, own.broken_material = True, bpy.data.materials.new("Inside")
     scene.sinew.air_temperature = 50.0
-    assert export.settings_digest(scene) == digest
+    assert export_scene.settings_digest(scene) == digest
 
 
 WRONG = (
@@ -330,7 +332,7 @@ def test_the_table_of_softening_is_edited() -> None:
     before = counts()
     own.melting_point = 60.0
     assert bpy.ops.sinew.add_softening() == {"FINISHED"}
-    rows = presets.rows_of(own.softening)
+    rows = material_presets.table_rows(own.softening)
     assert rows[0].tolist() == [20.0, 1.0, 1.0, 1.0] and rows[-1, 0] == 60.0
     assert (np.diff(rows[:, 0]) > 0).all() and own.softening_index == len(rows) - 1
     bpy.ops.sinew.add_softening()
@@ -361,13 +363,13 @@ def test_paint_in_an_attribute_counts_too(tmp_path: Path) -> None:
     obj.data.attributes.new("Strong", "FLOAT", "POINT").data.foreach_set("value", values)
     own.strength_group = "Strong"
     assert np.allclose(exported(scene, tmp_path / "c.sinew")[0].bodies[0].fracture.strength_paint, values)
-    first = export.settings_digest(scene)
+    first = export_scene.settings_digest(scene)
     obj.data.attributes["Strong"].data[0].value = 0.5
-    assert export.settings_digest(scene) != first
+    assert export_scene.settings_digest(scene) != first
     own.strength_group = ""
-    other = export.settings_digest(scene)
+    other = export_scene.settings_digest(scene)
     obj.data.attributes["Strong"].data[0].value = 0.75
-    assert export.settings_digest(scene) == other
+    assert export_scene.settings_digest(scene) == other
 
 
 @pytest.mark.parametrize(
@@ -390,7 +392,7 @@ def test_what_the_exporter_lets_through_is_told_before_the_work(
     if wrong == "radius":
         source.sinew.source_radius = 0.0
     elif wrong == "rows":
-        presets.write_rows(own.softening, np.array([[60.0, 1, 1, 1], [20.0, 1, 1, 1]]))
+        material_presets.write_rows(own.softening, np.array([[60.0, 1, 1, 1], [20.0, 1, 1, 1]]))
     elif wrong == "open":
         bpy.context.view_layer.objects.active = obj
         obj.data.clear_geometry()

@@ -10,21 +10,12 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_driven_shape_key, counts, evaluated, fresh, world
-from export_scenes import exported
-from flesh_rigs import (
-    arm,
-    bent,
-    bone_mesh,
-    by_bone_of_armature,
-    first_time,
-    moved,
-    reshaped,
-    rolling,
-    turn,
-)
-from sinew.addon import roles
-from sinew.addon.reading import input_notes, moments
+from fixtures.blender_scenes import add_box, add_driven_shape_key, counts, evaluated, fresh, world
+from fixtures.export_scenes import exported
+from fixtures.flesh_rigs import arm, bent, bone_mesh, by_bone_of_armature, first_time, moved, reshaped, rolling, turn
+from sinew.addon.evaluation import sample_times
+from sinew.addon.export import input_warnings
+from sinew.addon.objects import roles
 
 # the rest pose and the pre-roll
 
@@ -84,10 +75,10 @@ def test_a_rest_frame_from_the_first_on_is_gone_from_in_the_pre_roll(rest: int, 
 def test_another_pose_than_the_first_takes_a_frame_at_least(tmp_path: Path) -> None:
     moving_arm()
     scene = rolling(9)
-    assert [m.time for m in moments.moments(scene)[:2]] == [-1 / 24, 0.0]
+    assert [m.time for m in sample_times.sample_times(scene)[:2]] == [-1 / 24, 0.0]
     assert exported(scene, tmp_path / "c.sinew")[0].settings.preroll == 1
     scene = rolling(5)
-    assert moments.preroll(scene) == 0 and len(moments.moments(scene)) == 5
+    assert sample_times.preroll(scene) == 0 and len(sample_times.sample_times(scene)) == 5
 
 
 def test_without_a_rest_frame_the_first_frame_is_the_rest_pose_and_a_pre_roll_settles_in_it(tmp_path: Path) -> None:
@@ -218,9 +209,9 @@ def test_no_rest_shape_where_none_is_asked_for(tmp_path: Path) -> None:
 def test_shape_keys_that_flesh_does_not_follow_are_told() -> None:
     obj, _ = reshaped()
     bone_mesh()
-    assert list(input_notes.notes(bpy.context.scene)) == []
+    assert list(input_warnings.input_warnings(bpy.context.scene)) == []
     obj.sinew.rest_from_keys = False
-    (note,) = input_notes.notes(bpy.context.scene)
+    (note,) = input_warnings.input_warnings(bpy.context.scene)
     assert note.kind == "keys-not-followed" and '"Belly"' in note.sentence
     obj.sinew.motion, obj.sinew.youngs_modulus = "ELASTIC", 1.0e6
-    assert list(input_notes.notes(bpy.context.scene)) == []
+    assert list(input_warnings.input_warnings(bpy.context.scene)) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The seam for terms with directions, by fibres with activation (`fibre_twin.py`) beside every isotropic law."""
+"""Terms with directions beside every isotropic law, by fibres with activation (tests/reference/muscle_fibres.py)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-import quasistatic_scenes as scenes
-from fibre_twin import Fibres, fibres, found_with, of_stretch
-from hyperelastic_twin import KINDS, MU, clamp, differences, energy_density, gradients, rotations, size
-from sinew.solver.hyperelastic.element import energy, forces, forces_and_tangent, hyperelastic, tet_work
-from sinew.solver.hyperelastic.laws import LAWS
-from sinew.solver.integrators.flesh import dynamic_flesh
-from sinew.solver.jit import set_thread_count
-from sinew.solver.model import Model, Part, make_model
-from sinew.solver.part_model import part_model
-from sinew.solver.quasistatic import starts
-from sinew.solver.quasistatic.held import Held
-from sinew.solver.quasistatic.newton import solve
-from sinew.solver.scene import Material
+from fixtures import quasistatic_scenes as scenes
+from reference.hyperelastic_laws import KINDS, MU, clamp, differences, energy_density, gradients, rotations, size
+from reference.muscle_fibres import Fibres, fibres, found_with, of_stretch
+from sinew.solver.integrators.newton.dynamic_flesh import dynamic_flesh
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+    energy,
+    forces,
+    forces_and_tangent,
+    hyperelastic,
+    tet_arrays,
+)
+from sinew.solver.mechanics.hyperelastic.laws import LAWS
+from sinew.solver.mechanics.model import Model, Part, make_model
+from sinew.solver.mechanics.submodel import make_submodel
+from sinew.solver.quasistatic import initial_guesses
+from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.scene.scene import Material
 
 COUNT = 60
 
@@ -115,9 +121,9 @@ def test_some_tets_have_fibres_and_forces_are_derivatives_of_the_energy():
     model, rng = cube(poisson_ratio=0.49), np.random.default_rng(8)
     some = fibres(model.tet_count // 2, 0.6, seed=9)
     term = replace(some, tets=np.sort(rng.permutation(model.tet_count)[: model.tet_count // 2]))
-    flesh = replace(hyperelastic(model, "neo-hookean", "linear", average=True), added=term)
+    flesh = replace(hyperelastic(model, "neo-hookean", "linear", average=True), extra_term=term)
     x, d = model.X + 0.02 * rng.normal(size=model.X.shape), rng.normal(size=model.X.shape)
-    work, force, other = tet_work(model.pattern), np.empty_like(x), np.empty_like(x)
+    work, force, other = tet_arrays(model.pattern), np.empty_like(x), np.empty_like(x)
     here = forces(model, flesh, x, force, work)
     assert here == energy(model, flesh, x, work) and flesh.left is not None
     slope = (energy(model, flesh, x + 1e-6 * d, work).energy - energy(model, flesh, x - 1e-6 * d, work).energy) / 2e-6
@@ -135,7 +141,7 @@ def test_some_tets_have_fibres_and_forces_are_derivatives_of_the_energy():
 def test_an_active_cube_becomes_as_short_as_its_energy_says():
     """Held at one node: every tet has the stretches (a, b, b) for which ψ is least."""
     model = cube()
-    flesh = replace(hyperelastic(model), added=along_x(model, 1.0))
+    flesh = replace(hyperelastic(model), extra_term=along_x(model, 1.0))
     mu, lam = model.mu[0], model.lam[0]
 
     def psi(ab: np.ndarray) -> float:
@@ -145,7 +151,7 @@ def test_an_active_cube_becomes_as_short_as_its_energy_says():
         return float(law + of_stretch(a * J ** (-1 / 3), np.ones(()), np.ones(()))[0])
 
     a, b = minimize(psi, [0.8, 1.1], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12}).x
-    found = solve(model, flesh, Held(np.zeros(1, np.int32), model.X[:1]), model.X, 1e-8)
+    found = solve(model, flesh, FixedNodes(np.zeros(1, np.int32), model.X[:1]), model.X, 1e-8)
     Ds = np.swapaxes(found.x[model.tets[:, 1:]] - found.x[model.tets[:, :1]], 1, 2)
     F = Ds @ model.Dm_inverse
     assert found.converged and found.newton_iterations < 20 and 0.6 < a < 0.85 < 1.05 < b
@@ -156,17 +162,17 @@ def test_an_active_cube_becomes_as_short_as_its_energy_says():
 def test_an_active_cube_comes_back_from_a_scatter_to_the_same_shape():
     model = cube()
     nodes = np.flatnonzero(model.X[:, 0] < 1e-9).astype(np.int32)
-    held = Held(nodes, model.X[nodes])
-    flesh = replace(hyperelastic(model), added=along_x(model, 1.0))
+    held = FixedNodes(nodes, model.X[nodes])
+    flesh = replace(hyperelastic(model), extra_term=along_x(model, 1.0))
     lengths = []
-    for start in (model.X, starts.scattered(model.X, held, 10.0, 1)):
+    for start in (model.X, initial_guesses.scattered(model.X, held, 10.0, 1)):
         found = solve(model, flesh, held, start)
         assert found.converged and found.inverted_tets == 0 and found.newton_iterations <= 80
         lengths.append(found.x)
     end = model.X[:, 0] > 1.0 - 1e-9
     assert lengths[0][end, 0].mean() < 0.8 and np.ptp(lengths[0][:, 1]) > 1.1
     assert np.abs(lengths[0] - lengths[1]).max() < 1e-4
-    passive = solve(model, replace(flesh, added=along_x(model, 0.0)), held, model.X)
+    passive = solve(model, replace(flesh, extra_term=along_x(model, 0.0)), held, model.X)
     assert passive.newton_iterations == 0 and np.array_equal(passive.x, model.X)
 
 
@@ -175,10 +181,10 @@ def test_dynamic_bodies_of_two_schemes_keep_their_fibres():
     part = Part("a", nodes, tets, np.ones(len(tets)), Material(youngs_modulus=1e4))
     whole = make_model([part, replace(part, key="b", nodes=nodes + 5.0)])
     term = replace(fibres(3, 1.0), tets=np.array([2, len(tets), len(tets) + 1]))
-    law = replace(hyperelastic(whole, extension="smooth"), added=term)
-    flesh = dynamic_flesh(whole, part_model(whole, [0, 1]), law, ["euler", "newmark"])
+    law = replace(hyperelastic(whole, extension="smooth"), extra_term=term)
+    flesh = dynamic_flesh(whole, make_submodel(whole, [0, 1]), law, ["euler", "newmark"])
     assert flesh.euler is not None and flesh.newmark is not None
-    first, second = flesh.euler.law.added, flesh.newmark.law.added
+    first, second = flesh.euler.law.extra_term, flesh.newmark.law.extra_term
     assert isinstance(first, Fibres) and isinstance(second, Fibres)
     assert first.tets.tolist() == [2] and second.tets.tolist() == [0, 1]
     assert np.array_equal(np.vstack([first.direction, second.direction]), term.direction)

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flesh_scenes import bending, bent, limb, write_limb
-from scenes import JELLY, Run, block
-from sinew.solver.advance import advance_frame, begin_frame
-from sinew.solver.anatomy import Flesh
-from sinew.solver.cache import CacheReader
-from sinew.solver.errors import Cancelled
-from sinew.solver.hyperelastic.element import hyperelastic
-from sinew.solver.pose_flesh import LOST, pose_flesh
-from sinew.solver.quasistatic.held import Held
-from sinew.solver.quasistatic.newton import solve
-from sinew.solver.scene import Collider, Fracture, Scene, Settings
-from sinew.solver.simulate import simulate
-from sinew.solver.tracks import TrackWriter
-from tiny_bakes import baked
+from fixtures.flesh_scenes import bending, bent, limb, write_limb
+from fixtures.scenes import JELLY, Run, block
+from fixtures.tiny_bakes import baked
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import hyperelastic
+from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.runtime.errors import Cancelled
+from sinew.solver.scene.flesh import Flesh
+from sinew.solver.scene.scene import Collider, Fracture, Scene, Settings
+from sinew.solver.scene.tracks import TrackWriter
+from sinew.solver.simulation.advance_frame import advance_frame, begin_frame
+from sinew.solver.simulation.pose_step import FAILED_BODIES_FIELD, equilibrate_flesh
 
 STILL = Settings(frame_end=6, substeps=2, gravity=(0.0, 0.0, 0.0))
 
@@ -40,10 +40,10 @@ def limb_run(folder: Path, settings: Settings = STILL, degrees: float = 60.0, fi
 
 def equilibrium(run: Run, x: np.ndarray, gravity: float = 0.0) -> np.ndarray:
     """Returns where the only body is at rest under neo-Hooke, held where the nodes that pins hold are in x."""
-    model, nodes = run.built.model, run.built.pins[0].held_nodes
+    model, nodes = run.built.model, run.built.pins[0].fixed_nodes
     load = model.mass[:, None] * np.array([0.0, 0.0, -gravity])
     law = hyperelastic(model, "neo-hookean")
-    return solve(model, law, Held(nodes, x[nodes]), x, 1e-9, load=load).x
+    return solve(model, law, FixedNodes(nodes, x[nodes]), x, 1e-9, load=load).x
 
 
 def test_every_sample_is_an_equilibrium(tmp_path: Path):
@@ -87,7 +87,7 @@ def test_tets_that_are_crushed_by_what_holds_them_spoil_nothing(tmp_path: Path, 
     begin_frame(run.simulation)
     run.advance(2)
     is_held = np.zeros(model.node_count, bool)
-    is_held[pins.held_nodes] = True
+    is_held[pins.fixed_nodes] = True
     turned = np.linalg.det(run.state.x[model.tets[:, 1:]] - run.state.x[model.tets[:, :1]]) <= 1e-12
     assert run.reports[-1].converged and run.reports[-1].newton_iterations < 60
     if squash < 0.0:
@@ -119,10 +119,18 @@ def test_the_frame_after_a_bad_frame_recovers(tmp_path: Path):
     few = dataclasses.replace(run.scene, settings=dataclasses.replace(run.scene.settings, pose_iterations=2))
     run.simulation.scene = few
     run.advance()
-    assert not run.reports[0].converged and run.reports[0].not_converged == 1 and run.state.fields[LOST].all()
+    assert (
+        not run.reports[0].converged
+        and run.reports[0].not_converged == 1
+        and run.state.fields[FAILED_BODIES_FIELD].all()
+    )
     run.simulation.scene = run.scene
     run.advance()
-    assert run.reports[1].converged and run.reports[1].inverted_tets == 0 and not run.state.fields[LOST].any()
+    assert (
+        run.reports[1].converged
+        and run.reports[1].inverted_tets == 0
+        and not run.state.fields[FAILED_BODIES_FIELD].any()
+    )
     np.testing.assert_allclose(run.state.x, good.state.x, atol=1e-3)
 
 
@@ -137,9 +145,9 @@ def test_a_twist_that_a_bad_frame_left_is_undone(tmp_path: Path):
     twisted[:, 1:] = np.column_stack([c * arm[:, 0] - s * arm[:, 1], s * arm[:, 0] + c * arm[:, 1]]) + 0.25
     run.state.x = twisted.copy()
     begin_frame(run.simulation)  # nothing says that anything is wrong: it stays
-    assert np.abs(run.state.x - model.X).max() > 0.1 and not run.state.fields[LOST].any()
-    run.state.fields[LOST][:] = True
-    pose_flesh(run.simulation, 0.0, 1.0 / 24.0)
+    assert np.abs(run.state.x - model.X).max() > 0.1 and not run.state.fields[FAILED_BODIES_FIELD].any()
+    run.state.fields[FAILED_BODIES_FIELD][:] = True
+    equilibrate_flesh(run.simulation, 0.0, 1.0 / 24.0)
     np.testing.assert_allclose(run.state.x, model.X, atol=1e-4)
 
 
@@ -174,7 +182,7 @@ def test_flesh_stays_itself_where_another_body_breaks(tmp_path: Path):
     begin_frame(run.simulation), begin_frame(alone.simulation)
     run.advance(3), alone.advance(3)
     n = alone.built.model.node_count
-    assert run.built.whole is not None and run.built.model.node_count > run.built.whole.model.node_count
+    assert run.built.unbroken is not None and run.built.model.node_count > run.built.unbroken.model.node_count
     np.testing.assert_array_equal(run.state.x[-n:], alone.state.x)
     np.testing.assert_array_equal(run.built.model.mass[-n:], alone.built.model.mass)
 
@@ -182,7 +190,7 @@ def test_flesh_stays_itself_where_another_body_breaks(tmp_path: Path):
 def bake(cache: Path, scene: Scene, degrees: float = 90.0, first: float = 0.0, **more: Any) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = []
     write_limb(cache, scene, degrees, first)
-    simulate(cache, events.append, **more)
+    run_bake(cache, events.append, **more)
     return events
 
 
@@ -205,13 +213,13 @@ def test_the_same_bytes_with_any_number_of_threads_and_after_a_stop(tmp_path: Pa
     with pytest.raises(Cancelled):
         seen: list[int] = []
         write_limb(tmp_path / "parts", scene)
-        simulate(
+        run_bake(
             tmp_path / "parts",
             lambda event: seen.append(event.get("frame", 0)),
             lambda: max(seen, default=0) >= 3,
             threads=threads,
         )
-    simulate(tmp_path / "parts", nothing, resume=True, threads=threads)
+    run_bake(tmp_path / "parts", nothing, resume=True, threads=threads)
     assert baked(tmp_path / "whole") == baked(tmp_path / "parts")
 
 
@@ -226,9 +234,9 @@ def test_only_what_is_lost_is_begun_anew(tmp_path: Path):
         each.advance()
     own = run.built.model.bodies[0].nodes
     run.state.x[own] += np.random.default_rng(2).normal(0.0, 0.5, run.state.x[own].shape)
-    run.state.fields[LOST][:] = [True, False]
+    run.state.fields[FAILED_BODIES_FIELD][:] = [True, False]
     run.advance(), good.advance()
-    assert run.reports[-1].converged and not run.state.fields[LOST].any()
+    assert run.reports[-1].converged and not run.state.fields[FAILED_BODIES_FIELD].any()
     np.testing.assert_allclose(run.state.x, good.state.x, atol=1e-5)
 
 
@@ -254,7 +262,7 @@ def test_a_pose_that_did_not_come_to_rest_is_not_tried_again_while_nothing_moves
         assert not told.converged and told.not_converged == 1 and told.newton_iterations == 0
         assert told.pose_residual == first.pose_residual and told.inverted_tets == first.inverted_tets
     np.testing.assert_array_equal(run.state.x, stopped)
-    assert not run.state.v.any() and run.state.fields[LOST].all()
+    assert not run.state.v.any() and run.state.fields[FAILED_BODIES_FIELD].all()
     run.advance()  # it is held elsewhere
     assert run.reports[-1].newton_iterations > 0 and np.abs(run.state.x - stopped).max() > 1e-3
 
@@ -325,8 +333,8 @@ def test_a_pose_that_stays_has_the_same_bytes_when_resumed(tmp_path: Path):
 
     told: list[dict[str, Any]] = []
     write(tmp_path / "whole"), write(tmp_path / "parts")
-    simulate(tmp_path / "whole", told.append)
-    simulate(tmp_path / "parts", nothing, frame_end=4)
-    simulate(tmp_path / "parts", nothing, resume=True)
+    run_bake(tmp_path / "whole", told.append)
+    run_bake(tmp_path / "parts", nothing, frame_end=4)
+    run_bake(tmp_path / "parts", nothing, resume=True)
     assert [e["newton_iterations"] > 0 for e in told if e["event"] == "frame"][2:] == [True, False, False, False]
     assert baked(tmp_path / "whole") == baked(tmp_path / "parts")

@@ -7,13 +7,13 @@ import dataclasses
 import time as clock
 from pathlib import Path
 
-from child_bakes import at_frame, child, listen
-from flesh_scenes import limb, write_limb
-from sinew.solver.anatomy import DYNAMIC, Flesh
-from sinew.solver.cache import CacheReader
-from sinew.solver.scene import Collider, Scene, Settings
-from sinew.solver.simulate import simulate
-from tiny_bakes import baked
+from fixtures.child_process_bakes import at_frame, child, listen
+from fixtures.flesh_scenes import limb, write_limb
+from fixtures.tiny_bakes import baked
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.scene.flesh import DYNAMIC, Flesh
+from sinew.solver.scene.scene import Collider, Scene, Settings
 
 SETTINGS = Settings(frame_end=12, substeps=2, preroll=3)
 
@@ -26,7 +26,7 @@ def scene() -> Scene:
 
 def test_killed_and_resumed(tmp_path: Path):
     write_limb(tmp_path / "whole", scene())
-    simulate(tmp_path / "whole", lambda event: None, threads=2)
+    run_bake(tmp_path / "whole", lambda event: None, threads=2)
     write_limb(tmp_path / "parts", scene())
     for frame, threads in ((2, "1"), (7, "2")):
         process = child(tmp_path / "parts", "--resume", "--threads", threads)
@@ -34,7 +34,7 @@ def test_killed_and_resumed(tmp_path: Path):
         process.kill()
         listen(process)
         process.close()
-        assert CacheReader(tmp_path / "parts").integrity() == []
+        assert CacheReader(tmp_path / "parts").integrity_problems() == []
     process = child(tmp_path / "parts", "--resume")
     assert listen(process)[-1]["event"] == "done"
     assert baked(tmp_path / "whole") == baked(tmp_path / "parts")

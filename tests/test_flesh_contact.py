@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flesh_contact_scenes import RADIUS, arm, box, flesh, passed_through
-from scenes import block
-from sinew.solver.jit import at_most_threads
-from sinew.solver.linear import pcg
-from sinew.solver.quasistatic.contact.planes import LIMIT, look
-from sinew.solver.quasistatic.step_length import Bracket
-from sinew.solver.quasistatic.ties import Ties, Widening
+from fixtures.flesh_contact_scenes import RADIUS, arm, box, flesh, passed_through
+from fixtures.scenes import block
+from sinew.solver.linalg import pcg
+from sinew.solver.quasistatic.contact.linearised_contacts import MAX_FORCE_DEPTH, find_linearised_contacts
+from sinew.solver.quasistatic.contact_coupling import CoupledPattern, NodeCouplings
+from sinew.solver.quasistatic.step_length import SlopeBracket
+from sinew.solver.runtime.jit import limiting_threads
 
 RNG = np.random.default_rng(5)
 
@@ -35,11 +35,11 @@ def numbers(scene, x):
     points, found = c.positions(x), set()
     for t, corners in enumerate(tets):
         edges = (x[corners[1:]] - x[corners[0]]).T
-        if np.linalg.det(edges) <= c.containers.least[t]:
+        if np.linalg.det(edges) <= c.tet_search.min_volume[t]:
             continue
         last = np.linalg.solve(edges, (points - x[corners[0]]).T).T
         weights = np.column_stack([1.0 - last.sum(axis=1), last])
-        for p in np.flatnonzero((weights >= -c.containers.reach[t] - 1e-12).all(axis=1)):
+        for p in np.flatnonzero((weights >= -c.tet_search.reach[t] - 1e-12).all(axis=1)):
             own = c.points.tet[p]
             if own == t:
                 continue
@@ -54,7 +54,7 @@ def test_the_tree_finds_the_tets_that_hold_points():
     scene = two_boxes()
     x = moved_second(scene, -0.2) + 0.02 * RNG.standard_normal(scene.X.shape)
     c = scene.contact
-    held = c.containers.holding(scene.model, x, c.positions(x), c.rest, c.points)
+    held = c.tet_search.find_enclosing(scene.model, x, c.positions(x), c.rest, c.points)
     wanted = numbers(scene, x)
     found = set(zip(held.point.tolist(), held.tet.tolist(), strict=True))
     assert len(wanted) > 50
@@ -69,54 +69,54 @@ def test_tets_that_are_inside_out_or_flat_hold_nothing():
     x[first.nodes] *= [1.0, 1.0, -1.0]  # mirrored
     x[first.nodes] += [0.0, 0.0, 1.0]
     c = scene.contact
-    held = c.containers.holding(scene.model, x, c.positions(x), c.rest, c.points)
+    held = c.tet_search.find_enclosing(scene.model, x, c.positions(x), c.rest, c.points)
     assert (held.tet >= first.tets.stop).all()
     x[first.nodes, 2] = 0.5  # flat
-    held = c.containers.holding(scene.model, x, c.positions(x), c.rest, c.points)
+    held = c.tet_search.find_enclosing(scene.model, x, c.positions(x), c.rest, c.points)
     assert (held.tet >= first.tets.stop).all()
 
 
 def test_points_go_out_the_way_they_came():
     scene = two_boxes()
     for into in (0.1, 0.4, 0.7):  # also where the far side is nearer
-        planes = look(scene.contact, moved_second(scene, -into))
-        second = scene.contact.points.tet[planes.met.point] >= scene.model.bodies[1].tets.start
+        planes = find_linearised_contacts(scene.contact, moved_second(scene, -into))
+        second = scene.contact.points.tet[planes.penetrations.point] >= scene.model.bodies[1].tets.start
         # those on the face that went in first are pushed back along x, and all the way
-        front = second & np.isclose(scene.contact.rest[planes.met.point, 0], 1.0)
-        inner = front & (np.abs(scene.contact.rest[planes.met.point][:, 1:] - 0.5) < 0.2).all(axis=1)
+        front = second & np.isclose(scene.contact.rest[planes.penetrations.point, 0], 1.0)
+        inner = front & (np.abs(scene.contact.rest[planes.penetrations.point][:, 1:] - 0.5) < 0.2).all(axis=1)
         assert inner.sum() >= 4
-        np.testing.assert_allclose(planes.met.depth[inner], into, atol=1e-9)
+        np.testing.assert_allclose(planes.penetrations.depth[inner], into, atol=1e-9)
         np.testing.assert_allclose(
-            planes.met.normal[inner], np.broadcast_to([1.0, 0.0, 0.0], (inner.sum(), 3)), atol=1e-9
+            planes.penetrations.normal[inner], np.broadcast_to([1.0, 0.0, 0.0], (inner.sum(), 3)), atol=1e-9
         )
 
 
 def test_nothing_touches_at_rest_and_a_body_that_must_not_touch_itself_does_not():
     scene = arm(tet_size=0.5 * RADIUS)
-    assert look(scene.contact, scene.X) is None
+    assert find_linearised_contacts(scene.contact, scene.X) is None
     assert not scene.contact.rest_depth.any()
     alone = arm(tet_size=0.5 * RADIUS, self_contact=False)
-    assert alone.contact.containers is None
-    assert look(alone.contact, alone.X * [-1.0, 1.0, 1.0]) is None
+    assert alone.contact.tet_search is None
+    assert find_linearised_contacts(alone.contact, alone.X * [-1.0, 1.0, 1.0]) is None
 
 
 def test_what_overlaps_at_rest_is_pushed_only_where_it_gets_deeper():
     scene = two_boxes(overlap=0.1)
     c = scene.contact
     assert (c.rest_depth > 0.0).sum() > 20
-    assert look(c, scene.X) is None
-    planes = look(c, moved_second(scene, -0.05))
-    front = np.isclose(c.rest[planes.met.point, 0], 0.9) & (np.abs(c.rest[planes.met.point][:, 1:] - 0.5) < 0.2).all(
-        axis=1
-    )
+    assert find_linearised_contacts(c, scene.X) is None
+    planes = find_linearised_contacts(c, moved_second(scene, -0.05))
+    front = np.isclose(c.rest[planes.penetrations.point, 0], 0.9) & (
+        np.abs(c.rest[planes.penetrations.point][:, 1:] - 0.5) < 0.2
+    ).all(axis=1)
     assert front.sum() >= 4
-    np.testing.assert_allclose((planes.met.depth - planes.allowed)[front], 0.05, atol=1e-9)
+    np.testing.assert_allclose((planes.penetrations.depth - planes.rest_depth)[front], 0.05, atol=1e-9)
 
 
 def test_shells_of_one_body_that_cross_at_rest_touch_nothing_inside():
     (a, s), (b, t) = box((0, 0, 0)), box((0.6, 0.2, 0.1))
     scene = flesh([(np.concatenate([a, b]), np.concatenate([s, t + np.int32(len(a))]))], 0.2, method="robust")
-    assert look(scene.contact, scene.X) is None
+    assert find_linearised_contacts(scene.contact, scene.X) is None
     inside = (np.abs(scene.contact.rest - [1.1, 0.7, 0.6]) < 0.45).all(axis=1) & (scene.contact.rest[:, 0] < 0.99)
     assert inside.any()
 
@@ -124,9 +124,11 @@ def test_shells_of_one_body_that_cross_at_rest_touch_nothing_inside():
 def test_forces_are_those_of_the_energy_and_sum_to_zero():
     scene = two_boxes()
     x = moved_second(scene, -0.055) + 0.008 * RNG.standard_normal(scene.X.shape)
-    planes = look(scene.contact, x)
+    planes = find_linearised_contacts(scene.contact, x)
     k = scene.contact.stiffness
-    assert (planes.met.depth > planes.limit).any() and (planes.met.depth < planes.limit).any()
+    assert (planes.penetrations.depth > planes.max_force_depth).any() and (
+        planes.penetrations.depth < planes.max_force_depth
+    ).any()
     force = np.zeros_like(x)
     energy, ties = planes.add(k, x, force)
     assert energy == planes.energy(k, x) > 0.0
@@ -140,7 +142,7 @@ def test_forces_are_those_of_the_energy_and_sum_to_zero():
     planes.add(k, x - h * d, before)
     product = dense(ties, len(x)) @ d.ravel()
     true = -(after - before).ravel() / (2 * h)
-    shallow = planes.met.depth < planes.limit
+    shallow = planes.penetrations.depth < planes.max_force_depth
     assert float(d.ravel() @ product) >= float(d.ravel() @ true) * (1.0 - 1e-6)
     if shallow.all():
         np.testing.assert_allclose(product, true, rtol=1e-4)
@@ -150,26 +152,26 @@ def test_the_energy_agrees_with_the_distance_that_is_found_anew():
     """Of places that are nearest in space the force is the true gradient of ½ k φ², not only at a fixed place."""
     scene = two_boxes()
     x = moved_second(scene, -0.03)
-    touching, d = scene.contact.among([]), RNG.standard_normal(scene.X.shape)
-    planes = look(scene.contact, x)
+    touching, d = scene.contact.contacts_at_poses([]), RNG.standard_normal(scene.X.shape)
+    planes = find_linearised_contacts(scene.contact, x)
     force = np.zeros_like(x)
     planes.add(scene.contact.stiffness, x, force)
     h = 1e-5
 
     def fresh(y):
-        return look(scene.contact, y).energy(touching.contact.stiffness, y)
+        return find_linearised_contacts(scene.contact, y).energy(touching.contact.stiffness, y)
 
     slope = (fresh(x + h * d) - fresh(x - h * d)) / (2 * h)
     assert slope == pytest.approx(-float(np.sum(force * d)), rel=2e-2)
 
 
-def dense(ties: Ties, count: int) -> np.ndarray:
+def dense(ties: NodeCouplings, count: int) -> np.ndarray:
     """Returns the matrix of ties, (3n, 3n)."""
     K = np.zeros((3 * count, 3 * count))
     for tie in range(len(ties)):
         g = np.zeros((count, 3))
         for e in range(ties.start[tie], ties.start[tie + 1]):
-            g[ties.nodes[e]] += ties.coefficients[e] * ties.push[tie]
+            g[ties.nodes[e]] += ties.coefficients[e] * ties.scaled_normals[tie]
         K += np.outer(g.ravel(), g.ravel())
     return K
 
@@ -181,12 +183,12 @@ def test_the_wider_matrix_is_solved_as_its_dense_twin():
     K = np.eye(3 * n) * 50.0
     values = np.zeros((model.pattern.block_count, 9))
     values[model.pattern.diagonal] = 50.0 * np.eye(3).ravel()
-    ties = Ties(
+    ties = NodeCouplings(
         np.array([0, 3, 7]), np.array([0, n - 1, 5, 2, n - 2, 0, 7], np.int32),
         np.array([1.0, -0.4, -0.6, 0.5, -0.25, -0.5, 0.25]), 10.0 * RNG.standard_normal((2, 3)),
     )  # fmt: skip
-    widening = Widening(model.pattern)
-    pattern, wide = widening.widened(values, ties)
+    widening = CoupledPattern(model.pattern)
+    pattern, wide = widening.extend(values, ties)
     K += dense(ties, n)
     found = np.zeros((3 * n, 3 * n))
     for row in range(n):
@@ -197,31 +199,31 @@ def test_the_wider_matrix_is_solved_as_its_dense_twin():
     b, d = RNG.standard_normal((n, 3)), np.zeros((n, 3))
     pcg.solve(pattern, wide, b, np.ones(n, bool), d, 1e-10, 200)
     np.testing.assert_allclose(d.ravel(), np.linalg.solve(K, b.ravel()), rtol=1e-6, atol=1e-9)
-    assert widening.widened(values, ties)[0] is pattern  # the same nodes: not joined anew
+    assert widening.extend(values, ties)[0] is pattern  # the same nodes: not joined anew
 
 
 def test_contacts_do_not_depend_on_the_number_of_threads():
     scene = two_boxes()
     x = moved_second(scene, -0.1) + 0.01 * RNG.standard_normal(scene.X.shape)
-    many = look(scene.contact, x)
-    with at_most_threads(1):
-        one = look(scene.contact, x)
+    many = find_linearised_contacts(scene.contact, x)
+    with limiting_threads(1):
+        one = find_linearised_contacts(scene.contact, x)
     for name in ("point", "triangle", "weights", "normal", "depth"):
-        assert getattr(many.met, name).tobytes() == getattr(one.met, name).tobytes()
+        assert getattr(many.penetrations, name).tobytes() == getattr(one.penetrations, name).tobytes()
 
 
 def test_a_contact_goes_on_until_its_point_is_out():
     scene = two_boxes()
     c, x = scene.contact, moved_second(scene, -0.02)
-    known = look(c, x)
-    again = look(c, x, known)
-    assert again.met.point.tobytes() == known.met.point.tobytes()
-    assert look(c, moved_second(scene, 0.01), known) is None
+    known = find_linearised_contacts(c, x)
+    again = find_linearised_contacts(c, x, known)
+    assert again.penetrations.point.tobytes() == known.penetrations.point.tobytes()
+    assert find_linearised_contacts(c, moved_second(scene, 0.01), known) is None
 
 
 def test_a_step_ends_where_forces_hardly_push():
     def end(force):
-        bracket = Bracket(force(0.0), 1.0)
+        bracket = SlopeBracket(force(0.0), 1.0)
         while bracket.narrow(force(bracket.length)):
             pass
         return bracket.length
@@ -236,4 +238,4 @@ def test_the_measure_of_passing_through_sees_it():
     scene = two_boxes()
     assert passed_through(scene, moved_second(scene, 0.05), 0.002, 0.3) == 0.0
     assert passed_through(scene, moved_second(scene, -0.1), 0.002, 0.3) > 0.08
-    assert LIMIT > 0.0
+    assert MAX_FORCE_DEPTH > 0.0

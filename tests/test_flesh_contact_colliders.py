@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flesh_contact_scenes import NoTracks, box, flesh
-from shapes import sphere
-from sinew.solver.contact.colliders import build_collider
-from sinew.solver.scene import Collider
+from fixtures.closed_surfaces import sphere
+from fixtures.flesh_contact_scenes import NoTracks, box, flesh
+from sinew.solver.contact.colliders.build_colliders import build_collider
+from sinew.solver.scene.scene import Collider
 
 RNG = np.random.default_rng(7)
 HERE = np.vstack([np.eye(3), np.zeros(3)])
@@ -38,11 +38,11 @@ def test_forces_of_colliders_are_those_of_their_energy(collider):
     scene = flesh([box((-0.31, -0.27, -0.05))], 0.25, colliders=(collider,), self_contact=False)
     x = scene.X + 0.003 * RNG.standard_normal(scene.X.shape)
     side = np.ones(len(scene.contact.points), np.int8)
-    touching = scene.contact.among([HERE], [side])
+    touching = scene.contact.contacts_at_poses([HERE], [side])
     values, force = np.zeros((scene.model.pattern.block_count, 9)), np.zeros_like(x)
     energy = touching.add(x, values, force)
     assert energy == touching.energy(x) > 0.0
-    assert touching.deepest(x, np.ones(len(x), bool))[0] > 0.0
+    assert touching.max_depth(x, np.ones(len(x), bool))[0] > 0.0
     d, h = RNG.standard_normal(x.shape), 1e-7
     slope = (touching.energy(x + h * d) - touching.energy(x - h * d)) / (2 * h)
     assert slope == pytest.approx(-float(np.sum(force * d)), rel=1e-4)
@@ -58,12 +58,12 @@ def test_forces_of_colliders_are_those_of_their_energy(collider):
 
 def test_points_stay_on_the_side_of_a_sheet_that_they_came_from():
     scene = flesh([box((-0.5, -0.5, 0.02))], 0.25, colliders=(sheet(),), self_contact=False)
-    touching = scene.contact.among([HERE])
+    touching = scene.contact.contacts_at_poses([HERE])
     x = scene.X - [0.0, 0.0, 0.1]
     force = np.zeros_like(x)
     touching.add(x, np.zeros((scene.model.pattern.block_count, 9)), force)
     assert force[:, 2].sum() > 0.0 and touching.count(x) > 10
     below = flesh([box((-0.5, -0.5, -1.02))], 0.25, colliders=(sheet(),), self_contact=False)
-    touching, force = below.contact.among([HERE]), np.zeros_like(below.X)
+    touching, force = below.contact.contacts_at_poses([HERE]), np.zeros_like(below.X)
     touching.add(below.X + [0.0, 0.0, 0.1], np.zeros((below.model.pattern.block_count, 9)), force)
     assert force[:, 2].sum() < 0.0

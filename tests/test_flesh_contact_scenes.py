@@ -8,7 +8,7 @@ import functools
 import numpy as np
 import pytest
 
-from flesh_contact_scenes import (
+from fixtures.flesh_contact_scenes import (
     RADIUS,
     arm,
     asymmetry,
@@ -20,11 +20,11 @@ from flesh_contact_scenes import (
     squeezed,
     squeezed_limb,
 )
-from sinew.solver.jit import at_most_threads
 from sinew.solver.quasistatic.contact import solve_in_contact
-from sinew.solver.quasistatic.held import Held
-from sinew.solver.quasistatic.newton import solve
-from sinew.solver.quasistatic.starts import scattered
+from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.quasistatic.initial_guesses import scattered
+from sinew.solver.runtime.jit import limiting_threads
 
 DIAMETER = 2.0 * RADIUS
 
@@ -38,7 +38,7 @@ def limb():
 def depth_of(scene, found):
     """Returns the deepest penetration as the solver tells it and as found without it, as shares of the diameter."""
     seen = passed_through(scene, found.equilibrium.x, 0.002 * DIAMETER, 0.2 * DIAMETER)
-    return found.deepest / DIAMETER, seen / DIAMETER
+    return found.max_depth / DIAMETER, seen / DIAMETER
 
 
 def test_an_elbow_folds_in_one_go_and_does_not_pass_through_itself():
@@ -54,8 +54,8 @@ def test_the_frame_after_a_bad_frame_recovers():
     scene = limb()
     good = bent(scene, 110.0, scene.X).equilibrium
     held = bones(scene.X, np.radians(300.0))
-    wild = Held(held.nodes, held.positions * [2.5, 0.3, 1.0])
-    bad = solve_in_contact(scene.model, scene.law, wild, good.x, scene.contact.among([]), 1e-3, 10)
+    wild = FixedNodes(held.nodes, held.positions * [2.5, 0.3, 1.0])
+    bad = solve_in_contact(scene.model, scene.law, wild, good.x, scene.contact.contacts_at_poses([]), 1e-3, 10)
     found = bent(scene, 110.0, bad.equilibrium.x)
     assert found.equilibrium.converged and max(depth_of(scene, found)) < 0.02
     assert found.equilibrium.energy == pytest.approx(good.energy, rel=0.02)
@@ -72,7 +72,7 @@ def test_fists_stay_each_others_image_and_apart():
     found = pressed_together(scene, 0.3, scene.X)
     assert found.equilibrium.converged and max(depth_of(scene, found)) < 0.02
     assert asymmetry(scene, found.equilibrium.x) < 0.1
-    tips = scene.contact.skin.vertices_at(scene.model, found.equilibrium.x)
+    tips = scene.contact.surface.vertices_at(scene.model, found.equilibrium.x)
     half = len(tips) // 2
     assert tips[:half, 0].max() < 0.05 * RADIUS * 4 and tips[half:, 0].min() > -0.05 * RADIUS * 4
 
@@ -81,8 +81,8 @@ def test_cylinders_squeeze_a_limb():
     scene = squeezed_limb(0.5 * RADIUS)
     found = squeezed(scene, 0.5, scene.X)
     assert found.equilibrium.converged and found.equilibrium.inverted_tets == 0
-    assert found.deepest < 0.02 * DIAMETER
-    waist = scene.contact.skin.vertices_at(scene.model, found.equilibrium.x)
+    assert found.max_depth < 0.02 * DIAMETER
+    waist = scene.contact.surface.vertices_at(scene.model, found.equilibrium.x)
     waist = waist[np.abs(waist[:, 0]) < 0.1 * RADIUS]
     assert 0.5 * RADIUS < np.abs(waist[:, 1]).max() < 0.54 * RADIUS
     x = scene.X
@@ -95,7 +95,7 @@ def test_cylinders_squeeze_a_limb():
 def test_the_same_bytes_with_one_thread_and_again():
     scene = limb()
     first = bent(scene, 100.0, scene.X).equilibrium
-    with at_most_threads(1):
+    with limiting_threads(1):
         second = bent(scene, 100.0, scene.X).equilibrium
     assert first.x.tobytes() == second.x.tobytes()
 
@@ -105,7 +105,7 @@ def test_iterations_are_kept_to_and_what_has_not_arrived_says_so():
     told = []
     held = bones(scene.X, np.radians(140.0))
     found = solve_in_contact(
-        scene.model, scene.law, held, scene.X, scene.contact.among([]), 1e-9, 12, on_iteration=told.append
+        scene.model, scene.law, held, scene.X, scene.contact.contacts_at_poses([]), 1e-9, 12, on_iteration=told.append
     )
     assert not found.equilibrium.converged and found.equilibrium.newton_iterations <= 12
     assert [progress.newton_iterations for progress in told] == sorted(progress.newton_iterations for progress in told)

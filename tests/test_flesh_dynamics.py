@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from flesh_motion import (
+from fixtures.flesh_dynamics import (
     EXACT,
     FLESH,
     GRAVITY,
@@ -21,23 +21,23 @@ from flesh_motion import (
     spin,
     spinning,
 )
-from sinew.solver.elements.inversion import count_inverted
-from sinew.solver.errors import SolveFailed
-from sinew.solver.hyperelastic.laws import LAWS
-from sinew.solver.integrators import flesh_step
+from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.integrators import nonlinear_step
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.line_search import lengths
-from sinew.solver.integrators.outside import Outside, Points
-from sinew.solver.jit import set_thread_count, thread_count
-from sinew.solver.scene import Material, Settings
-from sinew.solver.state import State
+from sinew.solver.integrators.newton.line_search import step_lengths
+from sinew.solver.mechanics.elements.inverted_tets import count_inverted
+from sinew.solver.mechanics.hyperelastic.laws import LAWS
+from sinew.solver.mechanics.state import State
+from sinew.solver.runtime.errors import SolveFailed
+from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.scene.scene import Material, Settings
 
 DAMPED = Material(1.0e5, 0.4, 1000.0, 0.5, 0.01)
 
 
 def springs(model, count=3):
     """Points that are pulled sideways, with damping of their own."""
-    return Points(
+    return PointForces(
         np.arange(count, dtype=np.int32), np.full((count, 4), 0.25), np.tile([20.0, -10.0, 5.0], (count, 1)),
         np.tile(np.diag([300.0, 200.0, 100.0]), (count, 1, 1)), np.tile(np.diag([1.0, 2.0, 3.0]), (count, 1, 1)),
     )  # fmt: skip
@@ -58,7 +58,7 @@ def test_the_end_of_a_step_solves_the_equation_of_the_step(law):
     held = model.X[:, 2] < 1e-9
     target = state.x + [0.05, 0.0, 0.0]
     x0, v0 = state.x.copy(), state.v.copy()
-    outside = Outside(GRAVITY, held, target, np.tile([0.0, 0.3, 0.0], (model.node_count, 1)), points)
+    outside = ExternalForces(GRAVITY, held, target, np.tile([0.0, 0.3, 0.0], (model.node_count, 1)), points)
     report = step(model, state, outside, dt, EXACT, flesh=flesh)
     assert report.converged and report.newton_iterations == report.solves > 1
     m = model.mass[:, None]
@@ -89,12 +89,12 @@ def test_falls_as_implicit_euler_must():
     model, dt, steps = model_of(material=DAMPED), 0.01, 20
     undamped = model_of()
     state = at_rest(undamped)
-    reports = advance(undamped, state, flesh_of(undamped), dt, steps, Outside(GRAVITY), Settings())
+    reports = advance(undamped, state, flesh_of(undamped), dt, steps, ExternalForces(GRAVITY), Settings())
     time = dt * steps
     assert np.abs(state.x - undamped.X - 0.5 * GRAVITY * time * (time + dt)).max() < 1e-12
     assert sum(report.solves for report in reports) == steps
     state = at_rest(model)
-    advance(model, state, flesh_of(model), dt, steps, Outside(GRAVITY), Settings())
+    advance(model, state, flesh_of(model), dt, steps, ExternalForces(GRAVITY), Settings())
     v = 0.0
     for _ in range(steps):
         v = (v - 9.81 * dt) / (1.0 + 0.5 * dt)
@@ -154,7 +154,7 @@ def test_comes_out_of_a_tangle(kind, law):
     flesh, held = flesh_of(model, law=law), model.X[:, 2] < 1e-9
     state = State(tangle(model, kind), np.zeros_like(model.X))
     for _ in range(80):
-        report = step(model, state, Outside(is_fixed=held, fixed_target=model.X), 0.02, Settings(), flesh=flesh)
+        report = step(model, state, ExternalForces(is_fixed=held, fixed_target=model.X), 0.02, Settings(), flesh=flesh)
         assert np.isfinite(report.residual)
     assert report.converged and count_inverted(state.x, model.tets) == 0
     assert np.abs(state.v).max() < 0.01
@@ -167,7 +167,7 @@ def test_held_nodes_may_jump():
     flesh, held, state = flesh_of(model), model.X[:, 2] < 1e-9, at_rest(model)
     target = model.X + [1.5, 0.0, 0.5]
     for _ in range(80):
-        report = step(model, state, Outside(is_fixed=held, fixed_target=target), 0.02, Settings(), flesh=flesh)
+        report = step(model, state, ExternalForces(is_fixed=held, fixed_target=target), 0.02, Settings(), flesh=flesh)
         assert report.converged
     assert report.inverted_tets == 0
     assert np.abs(state.x - target).max() < 1e-3
@@ -175,8 +175,8 @@ def test_held_nodes_may_jump():
 
 def test_a_step_that_does_not_converge_says_so(monkeypatch):
     model = model_of()
-    monkeypatch.setattr(flesh_step, "MOST", 1)
-    report = step(model, spinning(model, 1.5), Outside(), 0.02, EXACT, flesh=flesh_of(model))
+    monkeypatch.setattr(nonlinear_step, "MAX_SOLVES", 1)
+    report = step(model, spinning(model, 1.5), ExternalForces(), 0.02, EXACT, flesh=flesh_of(model))
     assert report.solves == 1 and not report.converged and 1e-4 < report.residual < np.inf
 
 
@@ -187,11 +187,11 @@ def test_lengths_are_found_for_every_body_alone():
     def quartic(s):
         return c * (s * d) ** 4
 
-    s = lengths(-a * d, -a * d, -(a + b * d) * d, quartic(0.0), quartic(1.0), quartic)
+    s = step_lengths(-a * d, -a * d, -(a + b * d) * d, quartic(0.0), quartic(1.0), quartic)
     assert s[0] == 1.0 and 0.0 < s[2] < s[1] < 1.0
     fallen = a * s + 0.5 * b * s**2 + quartic(s)
     assert (fallen < 0.0).all()
-    up = lengths(a, a, a, np.zeros(3), np.full(3, 2.0), lambda s: 2.0 * s)
+    up = step_lengths(a, a, a, np.zeros(3), np.full(3, 2.0), lambda s: 2.0 * s)
     assert (up == 0.0).all()
 
 
@@ -207,7 +207,7 @@ def test_neither_threads_nor_a_break_between_steps_change_a_byte():
                 if is_resumed and number == 3:
                     state, flesh = State.from_arrays(state.to_arrays()), flesh_of(model)
                     state.x, state.v = state.x.copy(), state.v.copy()
-                step(model, state, Outside(GRAVITY, held, model.X), 0.01, Settings(), flesh=flesh)
+                step(model, state, ExternalForces(GRAVITY, held, model.X), 0.01, Settings(), flesh=flesh)
         finally:
             set_thread_count(threads)
         ends.append(state.x.tobytes() + state.v.tobytes())
@@ -217,16 +217,18 @@ def test_neither_threads_nor_a_break_between_steps_change_a_byte():
 def test_bodies_of_all_kinds_move_beside_each_other_as_they_do_alone():
     whole, alone = model_of(material=DAMPED, bodies=3), model_of(material=DAMPED)
     flesh = flesh_of(whole, ["euler", "newmark"], bodies=[0, 2])
-    assert flesh.euler and flesh.newmark and [whole.bodies[k].key for k in flesh.others(whole)] == ["bar1"]
+    assert flesh.euler and flesh.newmark and [whole.bodies[k].key for k in flesh.corotational_bodies(whole)] == ["bar1"]
     held = whole.X[:, 2] < 1e-9
     state = State(whole.X.copy(), np.zeros_like(whole.X))
     reports = advance(
-        whole, state, flesh, 0.01, 20, Outside(GRAVITY[[2, 1, 0]], held, whole.X), Settings(tolerance=1e-7)
+        whole, state, flesh, 0.01, 20, ExternalForces(GRAVITY[[2, 1, 0]], held, whole.X), Settings(tolerance=1e-7)
     )
     assert reports[-1].substeps > 0 and reports[-1].newton_iterations > 0
     for number, own in enumerate((flesh_of(alone), None, flesh_of(alone, "newmark"))):
         single, free = at_rest(alone), alone.X[:, 2] < 1e-9
-        advance(alone, single, own, 0.01, 20, Outside(GRAVITY[[2, 1, 0]], free, alone.X), Settings(tolerance=1e-7))
+        advance(
+            alone, single, own, 0.01, 20, ExternalForces(GRAVITY[[2, 1, 0]], free, alone.X), Settings(tolerance=1e-7)
+        )
         moved = (state.x - whole.X)[whole.bodies[number].nodes]
         assert np.abs(moved - (single.x - alone.X)).max() < 1e-5 * np.abs(moved).max()
 
@@ -235,11 +237,11 @@ def test_bodies_that_stand_still_cost_nothing_and_stay():
     model = model_of(bodies=2)
     flesh = flesh_of(model, bodies=[1])
     flesh = type(flesh)(flesh.euler, None, (0,))
-    assert flesh.others(model) == []
+    assert flesh.corotational_bodies(model) == []
     held = np.zeros(model.node_count, bool)
     held[model.bodies[0].nodes] = True
     state = at_rest(model)
-    advance(model, state, flesh, 0.01, 5, Outside(GRAVITY, held, model.X))
+    advance(model, state, flesh, 0.01, 5, ExternalForces(GRAVITY, held, model.X))
     assert np.abs(state.x - model.X)[held].max() == 0.0 < 0.01 < np.abs(state.x - model.X)[~held, 2].min()
 
 
@@ -248,5 +250,5 @@ def test_velocities_that_are_no_numbers_leave_the_state_alone():
     state = at_rest(model)
     state.v[0, 0] = np.inf
     with pytest.raises(SolveFailed):
-        step(model, state, Outside(), 0.01, Settings(), flesh=flesh_of(model))
+        step(model, state, ExternalForces(), 0.01, Settings(), flesh=flesh_of(model))
     assert np.array_equal(state.x, model.X) and state.time == 0.0

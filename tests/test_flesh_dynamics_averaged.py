@@ -6,26 +6,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flesh_motion import (
-    EXACT,
-    GRAVITY,
-    advance,
-    at_rest,
-    energy_of,
-    flesh_of,
-    model_of,
-    momentum,
-    spinning,
-)
-from sinew.solver.hyperelastic.damping import damping_matrix
-from sinew.solver.hyperelastic.element import forces, forces_and_tangent, hyperelastic, tet_work
-from sinew.solver.hyperelastic.node_averages import averaged
+from fixtures.flesh_dynamics import EXACT, GRAVITY, advance, at_rest, energy_of, flesh_of, model_of, momentum, spinning
+from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.model import Model
-from sinew.solver.quasistatic.held import Held
-from sinew.solver.quasistatic.newton import solve
-from sinew.solver.scene import Material, Settings
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+    forces,
+    forces_and_tangent,
+    hyperelastic,
+    tet_arrays,
+)
+from sinew.solver.mechanics.hyperelastic.nodal_gradients import nodal_share
+from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
+from sinew.solver.mechanics.model import Model
+from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.scene.scene import Material, Settings
 
 RUBBER = Material(1.0e5, 0.49, 1000.0, 4.0, 0.02)
 LAW = "stable-neo-hookean"
@@ -36,11 +31,11 @@ def sag(model: Model, average: bool):
     held, g = model.X[:, 2] < 1e-9, 0.2 * GRAVITY[[2, 1, 0]]
     state, flesh = at_rest(model), flesh_of(model, bodies=[0], average=average)
     for _ in range(200):
-        report = step(model, state, Outside(g, held, model.X), 0.02, Settings(), flesh=flesh)
+        report = step(model, state, ExternalForces(g, held, model.X), 0.02, Settings(), flesh=flesh)
     assert report.converged and np.abs(state.v).max() < 1e-3
     nodes = np.flatnonzero(held).astype(np.int32)
     law = hyperelastic(model, LAW, None, average=average)
-    equilibrium = solve(model, law, Held(nodes, model.X[nodes]), model.X, 1e-8, load=model.mass[:, None] * g)
+    equilibrium = solve(model, law, FixedNodes(nodes, model.X[nodes]), model.X, 1e-8, load=model.mass[:, None] * g)
     own = model.bodies[0].nodes
     return (state.x - model.X)[own], (equilibrium.x - model.X)[own], (state.x - model.X)[model.bodies[1].nodes]
 
@@ -70,9 +65,9 @@ def test_a_step_solves_its_equation_with_averages():
     model, dt = model_of(material=replace(RUBBER, mass_damping=0.0, stiffness_damping=0.0)), 0.01
     state, flesh = spinning(model, 1.03), flesh_of(model, average=True)
     v0 = state.v.copy()
-    report = step(model, state, Outside(), dt, EXACT, flesh=flesh)
+    report = step(model, state, ExternalForces(), dt, EXACT, flesh=flesh)
     force = np.empty_like(state.x)
-    forces(model, hyperelastic(model, LAW, "smooth", average=True), state.x, force, tet_work(model.pattern))
+    forces(model, hyperelastic(model, LAW, "smooth", average=True), state.x, force, tet_arrays(model.pattern))
     r = model.mass[:, None] * (v0 - state.v) + dt * force
     assert report.converged and np.linalg.norm(r) < 3e-9 * np.linalg.norm(model.mass[:, None] * v0)
     assert report.solves <= 8  # the tangent is that of averages, too
@@ -80,9 +75,9 @@ def test_a_step_solves_its_equation_with_averages():
 
 def test_damping_of_averaged_tets_does_without_their_incompressibility():
     model = model_of(material=RUBBER)
-    work, shape = tet_work(model.pattern), (model.pattern.block_count, 9)
+    work, shape = tet_arrays(model.pattern), (model.pattern.block_count, 9)
     D, K, force = np.empty(shape), np.empty(shape), np.empty_like(model.X)
-    damping_matrix(model, model.X, D, work, averaged(model.mu, model.lam))
+    damping_matrix(model, model.X, D, work, nodal_share(model.mu, model.lam))
     soft = replace(model, lam=np.zeros_like(model.lam))
     forces_and_tangent(soft, hyperelastic(soft, "corotated", None), model.X, K, force, work, False)
     assert np.abs(D - RUBBER.stiffness_damping * K).max() < 1e-9 * np.abs(D).max()

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scenes import Run
-from sinew.solver.anatomy import Flesh
-from sinew.solver.errors import Cancelled
-from sinew.solver.scene import Scene
-from sinew.solver.simulate import simulate
-from tiny_bakes import baked, tiny_scene, write_scene
+from fixtures.scenes import Run
+from fixtures.tiny_bakes import baked, tiny_scene, write_scene
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.runtime.errors import Cancelled
+from sinew.solver.scene.flesh import Flesh
+from sinew.solver.scene.scene import Scene
 
 
 def jiggling(schemes: tuple[str, str], frame_end: int = 12, **settings: Any) -> Scene:
@@ -32,10 +32,10 @@ def stopped(cache: Path, scene: Scene, threads: int) -> dict[str, bytes]:
     write_scene(cache, scene)
     seen: list[int] = []
     with pytest.raises(Cancelled):
-        simulate(
+        run_bake(
             cache, lambda event: seen.append(event.get("frame", 0)), lambda: max(seen, default=0) >= 5, threads=threads
         )
-    simulate(cache, lambda event: None, resume=True, threads=threads)
+    run_bake(cache, lambda event: None, resume=True, threads=threads)
     return baked(cache)
 
 
@@ -44,7 +44,7 @@ def test_the_same_bytes_with_any_number_of_threads_and_after_a_stop(tmp_path: Pa
     scene = jiggling(schemes)
     write_scene(tmp_path / "whole", scene)
     events: list[Any] = []
-    simulate(tmp_path / "whole", events.append, threads=2)
+    run_bake(tmp_path / "whole", events.append, threads=2)
     assert baked(tmp_path / "whole") == stopped(tmp_path / "parts", scene, 1)
     frames = [event for event in events if event["event"] == "frame"]
     assert all(event["not_converged"] == 0 for event in frames)

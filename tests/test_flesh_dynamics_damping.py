@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from bcc_damping import damping_of_five, five_scalars
-from meshes import bar, lattice_bar
-from sinew.solver.elements.assembly import assemble
-from sinew.solver.elements.corotational import warp_tets
-from sinew.solver.elements.record import WARPED
-from sinew.solver.hyperelastic.damping import damping_matrix
-from sinew.solver.hyperelastic.element import forces_and_tangent, hyperelastic, tet_work
-from sinew.solver.hyperelastic.laws import LAWS
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material
+from fixtures.tet_meshes import bar, lattice_bar
+from reference.bcc_damping import damping_of_five, five_scalars
+from sinew.solver.mechanics.elements.assembly import assemble
+from sinew.solver.mechanics.elements.corotational_element import compute_corotational_records
+from sinew.solver.mechanics.elements.element_buffer import MAX_RECORD_LENGTH
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces_and_tangent, hyperelastic, tet_arrays
+from sinew.solver.mechanics.hyperelastic.laws import LAWS
+from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.scene.scene import Material
 
 RUBBER = Material(youngs_modulus=1.0e5, poisson_ratio=0.35, density=1000.0, stiffness_damping=0.02)
 
@@ -26,7 +26,7 @@ def model_of(cells=(2, 2, 3), mesh=bar, lengths=(0.4, 0.4, 0.6)):
 
 def damping(model, x):
     values = np.empty((model.pattern.block_count, 9))
-    damping_matrix(model, x, values, tet_work(model.pattern))
+    damping_matrix(model, x, values, tet_arrays(model.pattern))
     return values
 
 
@@ -66,9 +66,9 @@ def damping_d1(model, x, v, in_frame=True):
 def test_matrix_is_that_of_the_corotated_element():
     model = model_of()
     x, p = tangled(model), model.pattern
-    record = np.empty((model.tet_count, WARPED))
+    record = np.empty((model.tet_count, MAX_RECORD_LENGTH))
     values, force = np.empty((p.block_count, 9)), np.empty((model.node_count, 3))
-    warp_tets(
+    compute_corotational_records(
         x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
         model.initial_strain, record,
     )  # fmt: skip
@@ -107,7 +107,7 @@ def test_near_rest_it_is_rayleigh_damping_of_every_law(law):
     R = rotation(3)
     x, p = model.X @ R.T + [0.3, 0.1, -0.2], model.pattern
     K, force = np.empty((p.block_count, 9)), np.empty((model.node_count, 3))
-    forces_and_tangent(model, hyperelastic(model, law, None), x, K, force, tet_work(p), False)
+    forces_and_tangent(model, hyperelastic(model, law, None), x, K, force, tet_arrays(p), False)
     assert np.abs(damping(model, x) - RUBBER.stiffness_damping * K).max() < 1e-9 * np.abs(K).max()
 
 

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse
 import scipy.sparse.linalg
 
-from flesh_motion import (
+from fixtures.flesh_dynamics import (
     FLESH,
     GRAVITY,
     advance,
@@ -24,15 +24,15 @@ from flesh_motion import (
     spinning,
     stiffness_of,
 )
-from meshes import lattice_bar
-from scenes import Run, block
-from sinew.solver.anatomy import Flesh
-from sinew.solver.errors import SolveFailed
-from sinew.solver.integrators import newmark
+from fixtures.scenes import Run, block
+from fixtures.tet_meshes import lattice_bar
+from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside, Points
-from sinew.solver.scene import Collider, Material, Scene, Settings
-from sinew.solver.state import State
+from sinew.solver.integrators.newmark import newmark
+from sinew.solver.mechanics.state import State
+from sinew.solver.runtime.errors import SolveFailed
+from sinew.solver.scene.flesh import Flesh
+from sinew.solver.scene.scene import Collider, Material, Scene, Settings
 
 DAMPED = Material(1.0e5, 0.4, 1000.0, 0.5, 0.01)
 LIVELY = Flesh("dynamic", scheme="newmark")
@@ -48,7 +48,9 @@ def highest_frequency(model, x, is_free):
 
 
 def reported_substeps(model, state, dt, **outside):
-    return step(model, state.copy(), Outside(**outside), dt, Settings(), flesh=flesh_of(model, "newmark")).substeps
+    return step(
+        model, state.copy(), ExternalForces(**outside), dt, Settings(), flesh=flesh_of(model, "newmark")
+    ).substeps
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.01])
@@ -67,7 +69,7 @@ def test_a_step_is_the_scheme_of_the_text():
     state, n = spinning(model, 1.05), model.node_count
     held = model.X[:, 2] < 1e-9
     target = state.x + [0.002, 0.0, 0.0]
-    points = Points(
+    points = PointForces(
         np.zeros(1, np.int32), np.full((1, 4), 0.25), np.array([[2.0, -1.0, 3.0]]), 400.0 * np.eye(3)[None],
         3.0 * np.eye(3)[None],
     )  # fmt: skip
@@ -93,7 +95,7 @@ def test_a_step_is_the_scheme_of_the_text():
     half = solve(x, x, True)
     middle = solve(x + 0.5 * dt * half, x + 0.5 * dt * half, False)
     report = step(
-        model, state, Outside(GRAVITY, held, target, points=points), dt, TIGHT, flesh=flesh_of(model, "newmark")
+        model, state, ExternalForces(GRAVITY, held, target, points=points), dt, TIGHT, flesh=flesh_of(model, "newmark")
     )
     assert report.substeps == 1 and report.converged
     assert np.abs(state.x.ravel()[free] - (x + dt * half)[free]).max() < 1e-13
@@ -123,7 +125,7 @@ def test_steps_beyond_the_limit_grow_and_steps_within_it_do_not(monkeypatch):
         state = State(model.X + 1e-8 * random.normal(size=model.X.shape), np.zeros_like(model.X))
         first = energy_of(model, state)
         for _ in range(25):
-            step(model, state, Outside(), share * longest, Settings(), flesh=flesh_of(model, "newmark"))
+            step(model, state, ExternalForces(), share * longest, Settings(), flesh=flesh_of(model, "newmark"))
         grown.append(energy_of(model, state) / first)
     assert grown[0] < 30.0 and grown[1] > 1e6
 
@@ -160,7 +162,7 @@ def test_falls_exactly():
     """½ g t²: the scheme is of second order, and g is constant."""
     model = model_of(material=Material(1.0e5, 0.4, 1000.0, 0.0, 0.01))
     state = at_rest(model)
-    advance(model, state, flesh_of(model, "newmark"), 0.01, 20, Outside(GRAVITY), Settings())
+    advance(model, state, flesh_of(model, "newmark"), 0.01, 20, ExternalForces(GRAVITY), Settings())
     assert np.abs(state.x - model.X - 0.5 * GRAVITY * 0.2**2).max() < 1e-12
     assert np.abs(state.v - GRAVITY * 0.2).max() < 1e-11
 
@@ -169,9 +171,9 @@ def test_a_body_that_needs_too_many_substeps_is_named():
     model = model_of(material=Material(1.0e9, 0.4, 1000.0))
     state = at_rest(model)
     with pytest.raises(SolveFailed) as found:
-        step(model, state, Outside(), 0.02, Settings(), flesh=flesh_of(model, "newmark"))
+        step(model, state, ExternalForces(), 0.02, Settings(), flesh=flesh_of(model, "newmark"))
     assert found.value.kind == "newmark-substeps" and found.value.details["name"] == "bar0"
-    assert int(found.value.details["needed"]) > found.value.details["most"] == newmark.MOST_SUBSTEPS
+    assert int(found.value.details["needed"]) > found.value.details["most"] == newmark.MAX_SUBSTEPS
     assert np.array_equal(state.x, model.X) and state.time == 0.0
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The soft torus of S07, figure 2.7, with large tets; `validate_flesh_dynamics.py` has it with smaller ones."""
 
-from sinew.solver.anatomy import Flesh
-from soft_torus import TUBE, soft_torus
+from fixtures.soft_torus import TUBE, soft_torus
+from sinew.solver.scene.flesh import Flesh
 
 
 def test_a_crushed_torus_jumps_when_it_is_stiffened_and_is_itself_again(tmp_path):

@@ -11,14 +11,14 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, counts, fresh, link_object
-from export_scenes import exported
-from flesh_rigs import arm, bend_key, bent, bone_mesh, by_armature, turn
-from sinew.addon import export, roles
-from sinew.addon.reading import input_notes
-from sinew.addon.reading.input_digest import data_read
-from sinew.solver.scene import Scene
-from sinew.solver.tracks import TrackReader
+from fixtures.blender_scenes import add_box, counts, fresh, link_object
+from fixtures.export_scenes import exported
+from fixtures.flesh_rigs import arm, bend_key, bent, bone_mesh, by_armature, turn
+from sinew.addon.export import export_scene, input_warnings
+from sinew.addon.export.input_digest import bake_dependencies
+from sinew.addon.objects import roles
+from sinew.solver.scene.scene import Scene
+from sinew.solver.scene.tracks import TrackReader
 
 
 def shot() -> tuple[bpy.types.Scene, bpy.types.Object, bpy.types.Object]:
@@ -47,21 +47,21 @@ class Digests:
     """Knows all digests that were seen."""
 
     def __init__(self, scene: bpy.types.Scene) -> None:
-        self.scene, self.now = scene, export.settings_digest(scene)
+        self.scene, self.now = scene, export_scene.settings_digest(scene)
         self.seen = {self.now}
 
     def changed(self, what: str) -> None:
-        self.now = export.settings_digest(self.scene)
+        self.now = export_scene.settings_digest(self.scene)
         assert self.now not in self.seen, what
         self.seen.add(self.now)
 
     def look(self) -> None:
         """Takes what there is now as known."""
-        self.now = export.settings_digest(self.scene)
+        self.now = export_scene.settings_digest(self.scene)
         self.seen.add(self.now)
 
     def same(self, what: str) -> None:
-        assert export.settings_digest(self.scene) == self.now, what
+        assert export_scene.settings_digest(self.scene) == self.now, what
 
 
 def set_each(own: bpy.types.PropertyGroup, values: dict[str, object], check: Callable[[str], None]) -> None:
@@ -145,7 +145,7 @@ def test_what_moves_and_shapes_bones_makes_a_bake_outdated() -> None:
     digests.changed("its values")
     bone_mesh("Tibia")
     digests.changed("one more bone")
-    assert {rig, bone, obj} <= data_read(scene)
+    assert {rig, bone, obj} <= bake_dependencies(scene)
 
 
 def test_what_is_not_read_changes_nothing() -> None:
@@ -174,7 +174,7 @@ def test_renamed_and_duplicated_bodies_and_bones(tmp_path: Path) -> None:
     scene, obj, bone = shot()
     scene.frame_end = 2
     bone.sinew.bone_body = obj
-    obj.sinew.key = export.body_key(obj)
+    obj.sinew.key = export_scene.body_key(obj)
     digests = Digests(scene)
     obj.name = "Upper Arm"
     digests.same("a body keeps its key")
@@ -254,10 +254,10 @@ def test_an_override_of_a_character_is_flesh_on_its_own_bones(tmp_path: Path) ->
     body.sinew.motion = "JIGGLE"
     body.sinew.rest_from_keys = True
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    digest = export.settings_digest(scene)
+    digest = export_scene.settings_digest(scene)
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
     scene = bpy.context.scene
-    assert export.settings_digest(scene) == digest
+    assert export_scene.settings_digest(scene) == digest
     written, tracks = exported(scene, tmp_path / "b.sinew")
     mesh = next(bone for bone in written.bones if len(bone.triangles))
     assert (mesh.distance, mesh.stiffness) == (0.25, pytest.approx(30000.0))
@@ -294,9 +294,9 @@ def test_flesh_on_bones_does_not_stand_on_its_foot() -> None:
     obj = arm()
     obj.scale = (3.0, 3.0, 3.0)
     bpy.context.view_layer.update()
-    assert [note.kind for note in input_notes.notes(bpy.context.scene)] == ["collapses"]
+    assert [note.kind for note in input_warnings.input_warnings(bpy.context.scene)] == ["collapses"]
     bone_mesh()
-    assert [note.kind for note in input_notes.notes(bpy.context.scene)] == ["hangs-far"], "metres thick"
+    assert [note.kind for note in input_warnings.input_warnings(bpy.context.scene)] == ["hangs-far"], "metres thick"
     obj.scale = (0.3, 0.3, 3.0)
     bpy.context.view_layer.update()
-    assert list(input_notes.notes(bpy.context.scene)) == [], "as high, and no thicker than an arm"
+    assert list(input_warnings.input_warnings(bpy.context.scene)) == [], "as high, and no thicker than an arm"

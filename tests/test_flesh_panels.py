@@ -11,17 +11,18 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_mesh, add_rig, fresh, link_object
-from fake_layout import FakeLayout
-from flesh_objects import bone, flesh, select
-from sinew.addon import presets, roles
+from fixtures.blender_scenes import add_box, add_mesh, add_rig, fresh, link_object
+from fixtures.fake_layout import FakeLayout
+from fixtures.flesh_objects import bone, flesh, select
 from sinew.addon.baking import bake_status
-from sinew.addon.baking.status import Status
-from sinew.addon.drawing import layout_materials, layouts, panels
-from sinew.addon.drawing.settings import UNITS
-from sinew.solver.anatomy import FLESH_LAWS, SCHEMES
-from sinew.solver.errors import BadInput
-from sinew.solver.presets import INCOMPRESSIBLE_FLESH, NEARLY_INCOMPRESSIBLE, PRESETS
+from sinew.addon.baking.status_text import Status
+from sinew.addon.objects import roles
+from sinew.addon.panels import material_layout, object_layout, panels
+from sinew.addon.panels.property_rows import SETTING_UNITS
+from sinew.addon.properties import material_presets
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.flesh import FLESH_LAWS, FLESH_TIME_SCHEMES
+from sinew.solver.scene.material_presets import MATERIAL_PRESETS, NEARLY_INCOMPRESSIBLE, NEARLY_INCOMPRESSIBLE_FLESH
 from test_addon import context_of, drawn
 
 PARTS = ("draw_held_by", "draw_flesh", "draw_bone")
@@ -35,7 +36,7 @@ def test_make_flesh_and_make_bone() -> None:
     assert roles.bodies(scene) == boxes[:2] and all(roles.is_flesh(obj) for obj in boxes[:2])
     own = boxes[0].sinew
     assert (own.role, own.motion, own.preset) == ("BODY", "POSE", "FLESH")
-    assert own.youngs_modulus == PRESETS["FLESH"].material.youngs_modulus
+    assert own.youngs_modulus == MATERIAL_PRESETS["FLESH"].material.youngs_modulus
     own.preset, own.motion = "FAT", "JIGGLE"
     select(boxes[0])
     bpy.ops.sinew.make_flesh()
@@ -88,7 +89,7 @@ def test_every_setting_stands_in_a_panel() -> None:
             assert set(group.__annotations__) <= names, group
     assert {"use_rest_frame", "rest_frame", "preroll", "pose_tolerance", "pose_iterations"} <= names
     for name in ("bone_stiffness", "armature_bone_stiffness"):
-        assert f"[{UNITS[name]}]" in obj.sinew.bl_rna.properties[name].description
+        assert f"[{SETTING_UNITS[name]}]" in obj.sinew.bl_rna.properties[name].description
     for owner in (obj.sinew, scene.sinew):
         for rna in owner.bl_rna.properties:
             assert rna.is_hidden or rna.description or rna.identifier in {"rna_type", "name"}, rna.identifier
@@ -99,7 +100,7 @@ def test_menus_are_what_the_solver_knows() -> None:
     own = flesh().sinew
     items = {name: own.bl_rna.properties[name].enum_items for name in ("motion", "flesh_law", "jiggle_scheme", "role")}
     assert {item.identifier.lower().replace("_", "-") for item in items["flesh_law"]} == set(FLESH_LAWS)
-    assert [item.identifier.lower() for item in items["jiggle_scheme"]] == list(SCHEMES)
+    assert [item.identifier.lower() for item in items["jiggle_scheme"]] == list(FLESH_TIME_SCHEMES)
     assert [(item.name, item.value) for item in items["motion"]] == [
         ("Soft Body", 0),
         ("Follow Pose", 1),
@@ -115,14 +116,18 @@ def test_materials_keep_their_numbers_in_files() -> None:
     fresh()
     own = flesh().sinew
     menu = own.bl_rna.properties["preset"].enum_items
-    assert {item.identifier: item.value for item in menu} == presets.NUMBERS
-    assert len(set(presets.NUMBERS.values())) == len(presets.NUMBERS) == len(PRESETS) + 1
+    assert {item.identifier: item.value for item in menu} == material_presets.ENUM_NUMBERS
+    assert (
+        len(set(material_presets.ENUM_NUMBERS.values()))
+        == len(material_presets.ENUM_NUMBERS)
+        == len(MATERIAL_PRESETS) + 1
+    )
     assert menu["FLESH"].value == 2 and menu["CUSTOM"].value == 13, "as in files of 0.2"
     for key in ("FAT", "FLESH", "SKIN", "MUSCLE"):
         own.preset = key
         assert (own.motion, own.preset) == ("POSE", key)
         assert own.poisson_ratio == pytest.approx(NEARLY_INCOMPRESSIBLE)
-        assert PRESETS[key].source in menu[key].description
+        assert MATERIAL_PRESETS[key].source in menu[key].description
 
 
 def test_only_flesh_goes_near_incompressible() -> None:
@@ -131,7 +136,7 @@ def test_only_flesh_goes_near_incompressible() -> None:
     assert own.motion == "POSE"
     for motion in ("POSE", "JIGGLE"):
         own.motion = motion
-        for given, kept in ((0.48, 0.48), (0.6, INCOMPRESSIBLE_FLESH)):
+        for given, kept in ((0.48, 0.48), (0.6, NEARLY_INCOMPRESSIBLE_FLESH)):
             own.poisson_ratio = given
             assert own.poisson_ratio == pytest.approx(kept) and own.preset == "CUSTOM"
     for _ in range(2):
@@ -149,9 +154,9 @@ def test_flesh_does_nothing_that_flesh_does_not() -> None:
     own.preset = "CLAY"
     own.use_fracture = own.use_heat = own.gravity_in_shape = True
     own.motion = "JIGGLE"
-    assert not any(getattr(own, name) for name in presets.NOT_OF_FLESH)
+    assert not any(getattr(own, name) for name in material_presets.NON_FLESH_SWITCHES)
     own.preset = "WAX"
-    assert own.motion == "JIGGLE" and not any(getattr(own, name) for name in presets.NOT_OF_FLESH)
+    assert own.motion == "JIGGLE" and not any(getattr(own, name) for name in material_presets.NON_FLESH_SWITCHES)
     own.motion = "ELASTIC"
     own.preset = "CHOCOLATE"
     assert own.use_plasticity and own.use_fracture
@@ -170,7 +175,7 @@ def test_what_flesh_does_not_do_is_grey_with_the_reason() -> None:
             obj.sinew.motion = motion
             layout = drawn(obj, part)
             assert layout.enabled_of(setting) == (motion == "ELASTIC"), part
-            reason = layout_materials.NOT_FLESH if switch else layouts.NO_GRAVITY_IN_SHAPE
+            reason = material_layout.FLESH_NOTE if switch else object_layout.GRAVITY_IN_SHAPE_NOTE
             assert (reason in " ".join(layout.lines)) == (motion != "ELASTIC")
             if not switch:
                 continue
@@ -241,7 +246,7 @@ def test_flesh_and_bones_of_another_file_can_be_changed_on_their_overrides(tmp_p
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
     arm, humerus = (next(o for o in bpy.data.objects if o.name == n and not o.library).sinew for n in made)
     assert (arm.motion, arm.preset, arm.flesh_law, arm.stiffness_group) == ("JIGGLE", "SKIN", "COROTATED", "Soft")
-    assert arm.youngs_modulus == pytest.approx(PRESETS["SKIN"].material.youngs_modulus)
+    assert arm.youngs_modulus == pytest.approx(MATERIAL_PRESETS["SKIN"].material.youngs_modulus)
     assert (humerus.bone_distance, humerus.use_bone_spring, humerus.bone_body) == (0.25, True, None)
 
 

@@ -13,12 +13,14 @@ bpy = pytest.importorskip("bpy")
 
 from mathutils import Matrix
 
-from blender_scenes import add_box, evaluated, world
-from flesh_rigs import arm, bent, bone_mesh
-from sinew.addon import export, playback, roles
-from sinew.solver.cache import CacheReader
-from sinew.solver.scene import Scene
-from sinew.solver.tracks import TrackReader
+from fixtures.blender_scenes import add_box, evaluated, world
+from fixtures.flesh_rigs import arm, bent, bone_mesh
+from sinew.addon.export import export_scene
+from sinew.addon.objects import roles
+from sinew.addon.playback import mesh_cache
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.scene.scene import Scene
+from sinew.solver.scene.tracks import TrackReader
 from test_headless import run
 from test_round_trip import baked, solved
 
@@ -61,7 +63,7 @@ def test_flesh_follows_bone_meshes_of_a_rig(motion: str, tmp_path: Path) -> None
     before = [shown(bone, 3) for bone in bones]
     assert [points[:, 2].mean() for points in before] == pytest.approx([-0.6, 0.6], abs=1e-5)
     cache = baked(scene, tmp_path / "shot.sinew")
-    assert cache.is_done() and not cache.integrity()
+    assert cache.is_done() and not cache.integrity_problems()
     for frame in (3, 6, 9):
         assert np.abs(shown(obj, frame) - solved(cache, "Arm", frame)).max() < 2e-5
     # what the bones hold moves as they do, by the model's own list of it
@@ -129,9 +131,9 @@ def test_influence_and_affect_blend_flesh_and_rig(tmp_path: Path) -> None:
     flesh = solved(CacheReader(cache), "Arm", 7)
     assert np.linalg.norm(flesh - rig, axis=1)[wanted == 0.0].max() < 0.1
     whole = shown(obj, 7)
-    modifier = playback.find_modifier(obj)
+    modifier = mesh_cache.find_modifier(obj)
     modifier.factor = 0.5
-    playback.attach(obj, cache, export.body_key(obj))
+    mesh_cache.attach(obj, cache, export_scene.body_key(obj))
     assert modifier.factor == 0.5, "an Influence that is set stays"
     assert np.abs(shown(obj, 7) - 0.5 * (whole + rig)).max() < 1e-5
     for frame, value in ((1, 0.0), (7, 1.0)):
@@ -167,7 +169,7 @@ def test_a_pre_roll_brings_flesh_from_its_rest_pose_to_the_first_frame(motion: s
                 rig.pose.bones["upper"].keyframe_insert("rotation_euler", frame=frame)
             scene.sinew.rest_frame, scene.sinew.preroll = 9, 4
         cache = baked(scene, tmp_path / f"{name}.sinew")
-        assert cache.head.frame_start == start and cache.last_frame() == 7
+        assert cache.metadata.frame_start == start and cache.last_frame() == 7
         shapes[name] = [shown(obj, frame) for frame in (5, 7)]
     bend = np.abs(shapes["rolled"][0] - rig_at_rest(bpy.data.objects["Arm"])).max()
     assert bend > 0.5, "at the first frame it is in its pose"
@@ -189,7 +191,7 @@ def test_flesh_settles_in_a_pre_roll(tmp_path: Path) -> None:
         scene.frame_end, scene.sinew.preroll = 4, frames
         rest = shown(obj, 1)
         cache = baked(scene, tmp_path / f"{frames}.sinew")
-        assert cache.last_frame() == 4 and cache.head.frame_start == 1
+        assert cache.last_frame() == 4 and cache.metadata.frame_start == 1
         moved[frames] = [np.abs(shown(obj, frame) - start).max() for frame, start in ((1, rest), (4, shown(obj, 1)))]
     assert moved[0][0] < 1e-5 and moved[30][0] > 0.01
     assert moved[30][1] < 0.1 * moved[0][1]

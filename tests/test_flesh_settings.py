@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flesh_scenes import CELLS, LONG, bent, limb, write_limb
-from scenes import Run, block
-from sinew.solver import warm_bake
-from sinew.solver.advance import begin_frame
-from sinew.solver.anatomy import FLESH_LAWS, Bone, Flesh
-from sinew.solver.cache import CacheReader
-from sinew.solver.checks import check_scene
-from sinew.solver.errors import BadInput, Cancelled, SolveFailed
-from sinew.solver.event_stream import residual_words
-from sinew.solver.materials.elastic import lame
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Collider, Fracture, Heat, Material, Meshing, Plasticity, Scene, Settings
-from sinew.solver.simulate import simulate
-from sinew.solver.warm_scene import everything, features, small
-from tiny_bakes import baked
+from fixtures.flesh_scenes import CELLS, LONG, bent, limb, write_limb
+from fixtures.scenes import Run, block
+from fixtures.tiny_bakes import baked
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.warmup import compile_scene
+from sinew.solver.bake.warmup.small_scenes import full_feature_scene, reduced_scene, scene_features
+from sinew.solver.mechanics.linear_elasticity import lame_moduli
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.runtime.errors import BadInput, Cancelled, SolveFailed
+from sinew.solver.runtime.event_stream import residual_text
+from sinew.solver.scene.flesh import FLESH_LAWS, Bone, Flesh
+from sinew.solver.scene.scene import Collider, Fracture, Heat, Material, Meshing, Plasticity, Scene, Settings
+from sinew.solver.scene.validation import check_scene
+from sinew.solver.simulation.advance_frame import begin_frame
 
 STILL = Settings(frame_end=4, substeps=1, gravity=(0.0, 0.0, 0.0))
 
@@ -101,7 +101,7 @@ def test_paint_changes_moduli_and_masses_inward(tmp_path: Path):
         (centre < 0.5 * LONG - half, (0.25, 0.5, 2.0)),
         (centre > 0.5 * LONG + 2 * half, (1.0, 1.0, 1.0)),
     ):
-        mu, lam = lame(material.youngs_modulus / 4.0 * factors[0], material.poisson_ratio * factors[1])
+        mu, lam = lame_moduli(material.youngs_modulus / 4.0 * factors[0], material.poisson_ratio * factors[1])
         np.testing.assert_allclose(model.mu[side], mu)
         np.testing.assert_allclose(model.lam[side], lam)
     unpainted = make_model([Part("limb", model.X, model.tets, np.ones(model.tet_count), material)])
@@ -125,13 +125,13 @@ def test_paint_of_zero_leaves_enough_to_be_solved_for(tmp_path: Path):
 def test_flesh_that_nothing_holds_is_refused_and_costs_no_bake(tmp_path: Path):
     scene = Scene((limb(),), (), STILL)
     write_limb(tmp_path, scene)
-    simulate(tmp_path, nothing)
+    run_bake(tmp_path, nothing)
     before = baked(tmp_path)
     loose = dataclasses.replace(limb(), pinned=np.zeros(0, np.int32), pin_weights=np.zeros(0))
     track = shutil.move(tmp_path / "scene" / "tracks" / "body.limb.targets", tmp_path / "targets")
     dataclasses.replace(scene, bodies=(loose,)).save(tmp_path / "scene")
     with pytest.raises(BadInput) as told:
-        simulate(tmp_path, nothing)
+        run_bake(tmp_path, nothing)
     assert told.value.kind == "flesh-loose" and '"Limb"' in told.value.sentence
     scene.save(tmp_path / "scene")
     shutil.move(track, tmp_path / "scene" / "tracks" / "body.limb.targets")
@@ -171,7 +171,7 @@ def test_strict_stops_where_flesh_is_not_at_rest(tmp_path: Path):
     settings = dataclasses.replace(STILL, strict=True, pose_iterations=1, pose_tolerance=1e-8)
     write_limb(tmp_path, Scene((limb(),), (), settings), degrees=90.0)
     with pytest.raises(SolveFailed) as told:
-        simulate(tmp_path, nothing)
+        run_bake(tmp_path, nothing)
     assert told.value.kind == "pose-not-converged" and told.value.details["frame"] == 2
 
 
@@ -179,7 +179,7 @@ def test_what_is_not_at_rest_is_counted(tmp_path: Path):
     settings = dataclasses.replace(STILL, pose_iterations=1, pose_tolerance=1e-8)
     events: list[dict[str, Any]] = []
     write_limb(tmp_path, Scene((limb(),), (), settings), degrees=90.0)
-    simulate(tmp_path, events.append)
+    run_bake(tmp_path, events.append)
     frames = [event for event in events if event["event"] == "frame"]
     assert [frame["not_converged"] for frame in frames] == [0, 1, 1, 1]
     assert all(frame["pose_residual"] > 1e-8 for frame in frames[1:])
@@ -200,7 +200,7 @@ def test_solving_is_told_now_and_then_and_can_be_cancelled(tmp_path: Path):
         return bool(asked)
 
     with pytest.raises(Cancelled):
-        simulate(tmp_path, lambda event: told.append((clock.monotonic(), dict(event))), should_stop)
+        run_bake(tmp_path, lambda event: told.append((clock.monotonic(), dict(event))), should_stop)
     assert clock.monotonic() - asked[0] < 2.0  # 0.7 s, but the machine may be busy
     solving = [(when, event) for when, event in told if event["event"] == "solving"]
     assert np.diff([when for when, _ in solving]).min() >= 0.19
@@ -219,14 +219,14 @@ def test_a_pre_roll_is_the_same_frames_begun_earlier(tmp_path: Path):
     scene = preroll_scene()
     events: list[dict[str, Any]] = []
     write_limb(tmp_path / "rolled", scene)
-    simulate(tmp_path / "rolled", events.append)
+    run_bake(tmp_path / "rolled", events.append)
     rolls = [event["fraction"] for event in events if event["event"] == "preroll"]
     assert rolls[-1] == 1.0 and sorted(rolls) == rolls
     earlier = dataclasses.replace(scene.settings, frame_end=11, preroll=0)
     write_limb(tmp_path / "earlier", dataclasses.replace(scene, settings=earlier))
-    simulate(tmp_path / "earlier", nothing)
+    run_bake(tmp_path / "earlier", nothing)
     rolled, whole = CacheReader(tmp_path / "rolled"), CacheReader(tmp_path / "earlier")
-    assert rolled.baked() == (1, 6)
+    assert rolled.baked_range() == (1, 6)
     for frame in range(1, 7):
         shown, wanted = rolled.read_frame(frame).x, whole.read_frame(frame + 5).x
         np.testing.assert_allclose(shown, wanted, atol=1e-5)
@@ -235,15 +235,15 @@ def test_a_pre_roll_is_the_same_frames_begun_earlier(tmp_path: Path):
 def test_a_pre_roll_is_never_done_again(tmp_path: Path):
     scene = preroll_scene()
     write_limb(tmp_path / "whole", scene)
-    simulate(tmp_path / "whole", nothing)
+    run_bake(tmp_path / "whole", nothing)
     write_limb(tmp_path / "parts", scene)
     frames: list[int] = []
     with pytest.raises(Cancelled):
-        simulate(
+        run_bake(
             tmp_path / "parts", lambda event: frames.append(event.get("frame", 0)), lambda: max(frames, default=0) >= 2
         )
     events: list[dict[str, Any]] = []
-    simulate(tmp_path / "parts", events.append, resume=True)
+    run_bake(tmp_path / "parts", events.append, resume=True)
     assert not [event for event in events if event["event"] == "preroll"]
     assert baked(tmp_path / "whole") == baked(tmp_path / "parts")
 
@@ -257,9 +257,9 @@ def test_a_pre_roll_can_be_cancelled(tmp_path: Path):
         return len(asked) > 12
 
     with pytest.raises(Cancelled):
-        simulate(tmp_path, nothing, should_stop)
+        run_bake(tmp_path, nothing, should_stop)
     assert CacheReader(tmp_path).last_frame() is None
-    simulate(tmp_path, nothing, resume=True)
+    run_bake(tmp_path, nothing, resume=True)
     assert CacheReader(tmp_path).is_done()
 
 
@@ -270,17 +270,17 @@ def test_nothing_breaks_in_a_pre_roll(tmp_path: Path):
         (falls, limb(at=(0.0, 0.0, 3.0))), (Collider("g", "G"),), Settings(frame_end=3, substeps=2, preroll=4)
     )
     write_limb(tmp_path / "whole", scene)
-    simulate(tmp_path / "whole", nothing)
+    run_bake(tmp_path / "whole", nothing)
     reader = CacheReader(tmp_path / "whole")
     assert [line["bodies"]["breaks"]["pieces"] > 1 for line in reader.report()] == [False, True, True]
-    assert not reader.integrity()
+    assert not reader.integrity_problems()
     write_limb(tmp_path / "parts", scene)
     frames: list[int] = []
     with pytest.raises(Cancelled):
-        simulate(
+        run_bake(
             tmp_path / "parts", lambda event: frames.append(event.get("frame", 0)), lambda: max(frames, default=0) >= 2
         )
-    simulate(tmp_path / "parts", nothing, resume=True)
+    run_bake(tmp_path / "parts", nothing, resume=True)
     assert baked(tmp_path / "whole") == baked(tmp_path / "parts")
 
 
@@ -288,7 +288,7 @@ def test_elastic_bodies_alone_can_be_rolled_too(tmp_path: Path):
     """Without flesh a pre-roll is steps that are not written."""
     body = block(at=(0.0, 0.0, 10.0), material=Material(density=1000.0))
     Scene((body,), (), Settings(frame_end=2, preroll=24, substeps=2)).save(tmp_path / "scene")
-    simulate(tmp_path, nothing)
+    run_bake(tmp_path, nothing)
     fallen = 10.0 - CacheReader(tmp_path).read_frame(1).x[:, 2].min()
     assert fallen == pytest.approx(0.5 * 9.81 * 1.0**2, rel=0.05)
 
@@ -297,9 +297,9 @@ def test_residuals_are_said_of_what_there_was():
     """Steps, poses, both, or none where nothing had to be solved."""
     of_steps = {"residual": 2e-5, "solves": 4, "newton_iterations": 0, "pose_residual": 0.0}
     of_poses = {"residual": 0.0, "solves": 0, "newton_iterations": 3, "pose_residual": 5e-4}
-    assert residual_words(of_steps) == "residual 2.0e-05"
-    assert residual_words(of_poses) == "3 Newton iterations, pose residual 5.0e-04"
-    both = residual_words({**of_steps, "newton_iterations": 3, "pose_residual": None})
+    assert residual_text(of_steps) == "residual 2.0e-05"
+    assert residual_text(of_poses) == "3 Newton iterations, pose residual 5.0e-04"
+    both = residual_text({**of_steps, "newton_iterations": 3, "pose_residual": None})
     assert both == "residual 2.0e-05, 3 Newton iterations, pose residual infinite"
 
 
@@ -320,18 +320,20 @@ FLESH_KINDS = [
 
 def test_kernels_of_flesh_are_compiled_ahead_only_where_they_are_used():
     plain = Scene((limb(flesh=None),))
-    assert "flesh" not in features(plain) and all(body.flesh is None for body in small(plain).bodies)
+    assert "flesh" not in scene_features(plain) and all(body.flesh is None for body in reduced_scene(plain).bodies)
     told = set()
     for flesh in FLESH_KINDS:
         for nu in (0.3, 0.49):
             bones = (bone(0, True, None), bone(1, False, 10.0))
             material = dataclasses.replace(limb().material, poisson_ratio=nu)
             scene = Scene((limb(flesh=flesh, material=material),), bones=bones)
-            told.add(features(scene))
-            assert features(small(scene)) == features(scene)
-            check_scene(small(scene))
+            told.add(scene_features(scene))
+            assert scene_features(reduced_scene(scene)) == scene_features(scene)
+            check_scene(reduced_scene(scene))
     assert len(told) == 2 * len(FLESH_KINDS)
-    assert "flesh quasistatic" in features(everything()) and "flesh dynamic" in features(everything())
+    assert "flesh quasistatic" in scene_features(full_feature_scene()) and "flesh dynamic" in scene_features(
+        full_feature_scene()
+    )
 
 
 @pytest.mark.parametrize("stiffness", [None, 10.0])
@@ -340,5 +342,5 @@ def test_the_small_scene_of_flesh_runs(is_mesh: bool, stiffness: float | None):
     """What it raises is printed and not told, so that a bake goes on; so here it has to be seen."""
     scene = Scene((limb(),), bones=(bone(0, is_mesh, stiffness),))
     waited: list[int] = []
-    warm_bake.run(small(scene), lambda: waited.append(0))
+    compile_scene.compile_scene(reduced_scene(scene), lambda: waited.append(0))
     assert waited

@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flesh_scenes import FLESH, bent, limb
-from hyperelastic_twin import found
-from scenes import Run, block
-from sinew.solver.anatomy import FLESH_LAWS, Flesh
-from sinew.solver.attributes.fields import fields, of_body
-from sinew.solver.elements.stress import von_mises
-from sinew.solver.flesh.stress import cauchy_stress
-from sinew.solver.materials.elastic import lame
-from sinew.solver.scene import Material, Scene, Settings
+from fixtures.flesh_scenes import FLESH, bent, limb
+from fixtures.scenes import Run, block
+from reference.hyperelastic_laws import found
+from sinew.solver.bake.attributes.attribute_fields import attribute_values, body_values
+from sinew.solver.mechanics.elements.elastic_stress import von_mises
+from sinew.solver.mechanics.linear_elasticity import lame_moduli
+from sinew.solver.scene.flesh import FLESH_LAWS, Flesh
+from sinew.solver.scene.scene import Material, Scene, Settings
+from sinew.solver.simulation.flesh.flesh_stress import cauchy_stress
 
 STILL = Settings(frame_end=2, substeps=1, gravity=(0.0, 0.0, 0.0))
 
@@ -36,7 +36,7 @@ def test_it_is_that_of_the_law(tmp_path: Path, law: str, poisson_ratio: float):
     """σ = P Fᵀ / J, also where part of the energy is that of averages at nodes: F is the same in all tets."""
     F = np.array([[1.2, 0.3, 0.0], [-0.1, 0.9, 0.2], [0.1, 0.0, 1.1]])
     material = dataclasses.replace(FLESH, poisson_ratio=poisson_ratio)
-    mu, lam = lame(material.youngs_modulus, material.poisson_ratio)
+    mu, lam = lame_moduli(material.youngs_modulus, material.poisson_ratio)
     P = found(law, None, F[None], mu=mu, lam=lam).P[0]
     wanted = P @ F.T / np.linalg.det(F)
     stress, largest = stress_of(tmp_path, law, F, material)
@@ -46,7 +46,7 @@ def test_it_is_that_of_the_law(tmp_path: Path, law: str, poisson_ratio: float):
 
 def test_for_small_strains_it_is_hookes(tmp_path: Path):
     strain = 1e-6 * np.array([[1.0, 0.5, 0.0], [0.5, -2.0, 0.3], [0.0, 0.3, 0.7]])
-    mu, lam = lame(FLESH.youngs_modulus, FLESH.poisson_ratio)
+    mu, lam = lame_moduli(FLESH.youngs_modulus, FLESH.poisson_ratio)
     wanted = 2 * mu * strain + lam * np.trace(strain) * np.eye(3)
     for law in FLESH_LAWS:
         stress, _ = stress_of(tmp_path / law, law, np.eye(3) + strain)
@@ -60,11 +60,11 @@ def test_shaders_get_it(tmp_path: Path):
     targets = (np.array([0.0, 1.0 / 24.0]), np.array([bent(body, 0.0), bent(body, 50.0)]))
     run = Run(tmp_path, Scene((other, body), (), STILL), body__limb__targets=targets)
     run.advance()
-    values = fields(run.simulation, ("stress", "principal_stress"))
+    values = attribute_values(run.simulation, ("stress", "principal_stress"))
     part = run.built.flesh.quasistatic
     six, largest = cauchy_stress(part, part.model, np.ascontiguousarray(run.state.x[part.part.nodes]))
     assert largest.max() > 1e3
-    told = of_body(run.simulation, 1, values)
+    told = body_values(run.simulation, 1, values)
     np.testing.assert_allclose(told["stress"], 4.0 * von_mises(six))
     np.testing.assert_allclose(told["principal_stress"], 4.0 * largest)
-    assert np.abs(of_body(run.simulation, 0, values)["stress"]).max() < 1e-3
+    assert np.abs(body_values(run.simulation, 0, values)["stress"]).max() < 1e-3

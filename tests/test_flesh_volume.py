@@ -8,18 +8,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flesh_motion import model_of
-from own_weight_scenes import fall, fall_and_float, press_by_plate, soft_cube
-from scenes import Run
-from sinew.solver.anatomy import DYNAMIC, FLESH_LAWS, QUASISTATIC, Bone, Flesh
-from sinew.solver.hyperelastic.damping import damping_matrix
-from sinew.solver.hyperelastic.element import energy, forces, forces_and_tangent, hyperelastic, tet_work
-from sinew.solver.hyperelastic.volume_pass import FLAT
-from sinew.solver.integrators.flesh import dynamic_flesh
-from sinew.solver.part_model import part_model
-from sinew.solver.scene import Scene, Settings
-from sinew.solver.warm_scene import features, small
-from sinew.solver.weight_pressure import UPRIGHT_STRAIN, flesh_has_pressure, pressure_of_flesh
+from fixtures.flesh_dynamics import model_of
+from fixtures.scenes import Run
+from fixtures.self_weight_scenes import fall, fall_and_float, press_by_plate, soft_cube
+from sinew.solver.bake.warmup.small_scenes import reduced_scene, scene_features
+from sinew.solver.integrators.newton.dynamic_flesh import dynamic_flesh
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+    energy,
+    forces,
+    forces_and_tangent,
+    hyperelastic,
+    tet_arrays,
+)
+from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
+from sinew.solver.mechanics.hyperelastic.volume_terms import FLAT
+from sinew.solver.mechanics.self_weight_pressure import MAX_UPRIGHT_STRAIN, flesh_has_pressure, pressure_of_flesh
+from sinew.solver.mechanics.submodel import make_submodel
+from sinew.solver.scene.flesh import DYNAMIC, FLESH_LAWS, QUASISTATIC, Bone, Flesh
+from sinew.solver.scene.scene import Scene, Settings
 from test_fibre_seam import along_x
 from test_flesh_dynamics_damping import dense
 
@@ -46,7 +52,7 @@ def volume_ratios(model, x):
 def test_the_energy_is_that_of_the_volumes_and_no_other_tet_changes():
     model = model_of()
     model = replace(model, volume=0.6 * model.volume)  # as where the surface cuts through
-    law, work, x = with_pressure(model), tet_work(model.pattern), scattered(model, 1, 0.1)
+    law, work, x = with_pressure(model), tet_arrays(model.pattern), scattered(model, 1, 0.1)
     J, whole = volume_ratios(model, x), 1.0 / (6.0 * np.linalg.det(model.Dm_inverse))
     assert (J < 0.0).any() and ((J > 0.0) & (J < FLAT)).any() and (J > FLAT).any()
     energy(model, replace(law, pressure_modulus=np.zeros(0)), x, work)
@@ -61,7 +67,7 @@ def test_the_energy_is_that_of_the_volumes_and_no_other_tet_changes():
 @pytest.mark.parametrize("law", FLESH_LAWS)
 def test_forces_and_tangent_are_derivatives_of_the_energy(law):
     model, rng = model_of(), np.random.default_rng(3)
-    flesh, work, x = with_pressure(model, law), tet_work(model.pattern), scattered(model, 3, 0.03)
+    flesh, work, x = with_pressure(model, law), tet_arrays(model.pattern), scattered(model, 3, 0.03)
     assert np.abs(volume_ratios(model, x) - FLAT).min() > 1e-3, "there the tangent jumps"
     values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
     forces_and_tangent(model, flesh, x, values, force, work, clamp=False)
@@ -77,7 +83,7 @@ def test_the_clamped_tangent_is_symmetric_and_semidefinite_also_in_a_heap():
     model = model_of()
     values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(model.X)
     answer = forces_and_tangent(
-        model, with_pressure(model), scattered(model, 4, 0.4), values, force, tet_work(model.pattern)
+        model, with_pressure(model), scattered(model, 4, 0.4), values, force, tet_arrays(model.pattern)
     )
     matrix = dense(model, values)
     assert answer.inverted > 10 and np.abs(matrix - matrix.T).max() < 1e-12 * np.abs(matrix).max()
@@ -89,10 +95,10 @@ def test_it_adds_to_a_term_with_directions_too():
     x, found = scattered(model, 5, 0.03), {}
     for term in (None, along_x(model, 1.0)):
         for kappa in (True, False):
-            law = with_pressure(model, added=term)
+            law = with_pressure(model, extra_term=term)
             law = law if kappa else replace(law, pressure_modulus=np.zeros(0))
             values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
-            forces_and_tangent(model, law, x, values, force, tet_work(model.pattern), clamp=False)
+            forces_and_tangent(model, law, x, values, force, tet_arrays(model.pattern), clamp=False)
             found[term is None, kappa] = force, values
     for k in range(2):
         with_term, without = (found[none, True][k] - found[none, False][k] for none in (False, True))
@@ -101,7 +107,7 @@ def test_it_adds_to_a_term_with_directions_too():
 
 def test_changes_of_volume_are_damped_and_rigid_motions_are_not():
     model = model_of(material=replace(soft_cube(1.0).material, stiffness_damping=0.02))
-    law, work, x = with_pressure(model), tet_work(model.pattern), scattered(model, 6, 0.03)
+    law, work, x = with_pressure(model), tet_arrays(model.pattern), scattered(model, 6, 0.03)
     values, plain = np.empty((2, model.pattern.block_count, 9))
     damping_matrix(model, x, values, work, None, law.pressure_modulus)
     damping_matrix(model, x, plain, work)
@@ -119,7 +125,7 @@ def test_changes_of_volume_are_damped_and_rigid_motions_are_not():
 
 def test_bodies_of_two_schemes_keep_their_own():
     model = model_of(bodies=2)
-    part = part_model(model, [0, 1])
+    part = make_submodel(model, [0, 1])
     kappa = np.where(np.arange(model.tet_count) < part.model.bodies[0].tets.stop, KAPPA, 0.0)
     law = replace(hyperelastic(model, "corotated", None), pressure_modulus=kappa)
     flesh = dynamic_flesh(model, part, law, ["euler", "newmark"])
@@ -163,7 +169,7 @@ def test_only_loose_dynamic_flesh_that_is_too_soft_and_is_asked_has_it():
         replace(soft, flesh=None),
         replace(soft, pinned=one, pin_weights=np.ones(1)),
         replace(soft, attached=one, attached_weights=np.ones(1)),
-        soft_cube(0.999 * UPRIGHT_STRAIN, cells=2, flesh=LOOSE),
+        soft_cube(0.999 * MAX_UPRIGHT_STRAIN, cells=2, flesh=LOOSE),
     ):
         assert not flesh_has_pressure(Scene((other,)), other, GRAVITY)
     assert not flesh_has_pressure(Scene((soft,)), soft, np.zeros(3))
@@ -173,7 +179,7 @@ def test_only_loose_dynamic_flesh_that_is_too_soft_and_is_asked_has_it():
 
 
 def test_the_modulus_is_the_same_as_that_of_other_bodies_and_begins_at_zero(tmp_path):
-    for strain in (5.0, 1.001 * UPRIGHT_STRAIN):
+    for strain in (5.0, 1.001 * MAX_UPRIGHT_STRAIN):
         bodies = [soft_cube(strain, cells=2, flesh=flesh, key="b") for flesh in (LOOSE, None)]
         flesh, polar = (
             Run(tmp_path / f"{strain}{k}", Scene((body,), (), Settings())).built for k, body in enumerate(bodies)
@@ -181,8 +187,8 @@ def test_the_modulus_is_the_same_as_that_of_other_bodies_and_begins_at_zero(tmp_
         law = flesh.flesh.dynamic.law
         own = law.lam + 2.0 / 3.0 * law.mu
         assert law.pressure_modulus + own == pytest.approx(polar.model.pressure_modulus, rel=1e-9)
-        assert law.pressure_modulus == pytest.approx(own * (strain / UPRIGHT_STRAIN - 1.0), rel=1e-6)
-        assert flesh.flesh.stepping.euler.law.pressure_modulus is not None and not len(flesh.model.pressure_modulus)
+        assert law.pressure_modulus == pytest.approx(own * (strain / MAX_UPRIGHT_STRAIN - 1.0), rel=1e-6)
+        assert flesh.flesh.dynamics.euler.law.pressure_modulus is not None and not len(flesh.model.pressure_modulus)
 
 
 def test_flesh_that_is_not_asked_has_no_array_of_it():
@@ -210,7 +216,7 @@ def test_digests_of_scenes_that_it_does_not_change_stay(tmp_path):
 
 def test_its_kernels_are_compiled_ahead():
     asked, not_asked = (Scene((soft_cube(1.0, flesh=flesh),), ()) for flesh in (LOOSE, Flesh(DYNAMIC)))
-    assert "weight pressure" in features(asked) and "weight pressure" not in features(not_asked)
-    assert features(small(asked)) == features(asked)
-    (body,) = small(asked).bodies
-    assert flesh_has_pressure(small(asked), body, GRAVITY)
+    assert "weight pressure" in scene_features(asked) and "weight pressure" not in scene_features(not_asked)
+    assert scene_features(reduced_scene(asked)) == scene_features(asked)
+    (body,) = reduced_scene(asked).bodies
+    assert flesh_has_pressure(reduced_scene(asked), body, GRAVITY)

@@ -10,11 +10,12 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, counts, fresh
-from sinew.addon import force_curves, roles
+from fixtures.blender_scenes import add_box, counts, fresh
 from sinew.addon.baking import collider_forces
-from sinew.addon.reading.input_digest import settings_digest
-from sinew.solver.cache import layout
+from sinew.addon.blender_data import force_curves
+from sinew.addon.export.input_digest import settings_digest
+from sinew.addon.objects import roles
+from sinew.solver.bake.cache import layout
 
 
 def ground() -> bpy.types.Object:
@@ -35,7 +36,7 @@ def report(folder: Path, factor: float = 1.0, frames: int = 10, key: str = "Grou
 def create(folder: Path) -> None:
     """Gives all colliders curves, as the button does."""
     scene = bpy.context.scene
-    collider_forces.create(scene, roles.colliders(scene), folder)
+    collider_forces.create_curves(scene, roles.colliders(scene), folder)
 
 
 def at(obj: bpy.types.Object, frame: int) -> tuple[list[float], list[float]]:
@@ -65,7 +66,7 @@ def test_nothing_is_written_before_it_is_asked_for(tmp_path: Path) -> None:
     scene = fresh()
     obj, many = ground(), counts()
     report(tmp_path / "c")
-    collider_forces.refresh(scene, tmp_path / "c")
+    collider_forces.refresh_curves(scene, tmp_path / "c")
     assert counts() == many and "sinew_force" not in obj and obj.animation_data is None
     create(tmp_path / "c")
     assert at(obj, 4)[0][2] == pytest.approx(-4.0)
@@ -92,9 +93,9 @@ def test_the_artists_animation_stays_as_it_is(tmp_path: Path) -> None:
     assert len(action.layers[0].strips[0].channelbag(slot).fcurves) == curves
     assert {frame: (scene.frame_set(frame), obj.location.x)[1] for frame in range(1, 14)} == before
     assert settings_digest(scene) == digest  # what came out of a bake makes none out of date
-    collider_forces.refresh(scene, tmp_path / "none")
+    collider_forces.refresh_curves(scene, tmp_path / "none")
     assert counts() == many and data.action == action and not len(data.nla_tracks)
-    assert obj["mine"] == 3.0 and not any(name in obj for name in force_curves.WORDS)
+    assert obj["mine"] == 3.0 and not any(name in obj for name in force_curves.PROPERTY_DESCRIPTIONS)
 
 
 def test_nothing_is_left_where_nothing_was(tmp_path: Path) -> None:
@@ -103,9 +104,9 @@ def test_nothing_is_left_where_nothing_was(tmp_path: Path) -> None:
     report(tmp_path / "c")
     create(tmp_path / "c")
     assert obj.animation_data is not None
-    collider_forces.refresh(scene, tmp_path / "none", lost_ones=False)
+    collider_forces.refresh_curves(scene, tmp_path / "none", lost_ones=False)
     assert obj.animation_data is not None  # the drive may come back
-    collider_forces.refresh(scene, tmp_path / "none")
+    collider_forces.refresh_curves(scene, tmp_path / "none")
     assert obj.animation_data is None and "sinew_force" not in obj and counts() == many
 
 
@@ -116,13 +117,13 @@ def test_another_bake_takes_the_place(tmp_path: Path) -> None:
     create(tmp_path / "c")
     for factor in (1.0, 30.0):
         report(tmp_path / "c", factor)
-        collider_forces.refresh(scene, tmp_path / "c")
+        collider_forces.refresh_curves(scene, tmp_path / "c")
         many = counts()
-        collider_forces.refresh(scene, tmp_path / "c")  # the same once more
+        collider_forces.refresh_curves(scene, tmp_path / "c")  # the same once more
         assert counts() == many
         assert at(obj, 4)[0][2] == pytest.approx(-4.0 * factor)
     assert len(obj.animation_data.nla_tracks) == 1
-    assert sum(force_curves.STAMP in action for action in bpy.data.actions) == 1
+    assert sum(force_curves.STAMP_KEY in action for action in bpy.data.actions) == 1
 
 
 def test_who_is_no_collider_any_more_loses_them(tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ def test_who_is_no_collider_any_more_loses_them(tmp_path: Path) -> None:
     report(tmp_path / "c")
     create(tmp_path / "c")
     obj.sinew.role = "NONE"
-    collider_forces.refresh(scene, tmp_path / "c")
+    collider_forces.refresh_curves(scene, tmp_path / "c")
     assert "sinew_force" not in obj and obj.animation_data is None
 
 
@@ -142,7 +143,7 @@ def test_properties_of_the_artist_are_left_alone(tmp_path: Path) -> None:
     report(tmp_path / "c")
     create(tmp_path / "c")
     for folder in ("c", "none"):
-        collider_forces.refresh(scene, tmp_path / folder)
+        collider_forces.refresh_curves(scene, tmp_path / folder)
         assert obj["sinew_force"] == "mine" and obj.animation_data is None
 
 
@@ -167,5 +168,5 @@ def test_a_body_of_the_same_key_keeps_it(tmp_path: Path) -> None:
 
 
 def test_rows_are_in_order() -> None:
-    times, numbers = force_curves.rows({3: [3.0] * 6, 1: [1.0] * 6}, 2.0)
+    times, numbers = force_curves.curve_samples({3: [3.0] * 6, 1: [1.0] * 6}, 2.0)
     assert np.array_equal(times, [0.5, 1.5]) and np.array_equal(numbers[:, 0], [1.0, 3.0])

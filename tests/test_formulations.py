@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from formulation_cases import (
+from fixtures.formulation_cases import (
     CASES,
     LEVELS,
     LINEAR,
@@ -19,14 +19,14 @@ from formulation_cases import (
     slow_forces,
     stiffness,
 )
-from scenes import rotation
-from sinew.solver.method import METHODS
+from fixtures.scenes import rotation
+from sinew.solver.scene.formulation import FORMULATIONS
 
 each = pytest.mark.parametrize("method", CASES.values(), ids=CASES)
 
 
 def test_all_methods_are_here():
-    assert {method.name for method in CASES.values()} == set(METHODS)
+    assert {method.name for method in CASES.values()} == set(FORMULATIONS)
 
 
 @each

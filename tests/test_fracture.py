@@ -8,16 +8,16 @@ import dataclasses
 import numpy as np
 import pytest
 
-from fracture_scenes import ball, falling, pieces
-from scenes import Run, block
-from sinew.solver.break_up import front
-from sinew.solver.contact.memory import Memory
-from sinew.solver.fracture.bodies import DAMAGE, LARGEST, TIP
-from sinew.solver.present_topology import with_topology
-from sinew.solver.scene import Collider, Fracture, Heat, Plasticity, Scene, Settings
-from sinew.solver.simulation import Simulation
-from sinew.solver.state import State
-from sinew.solver.topology import Topology
+from fixtures.fracture_scenes import ball, falling, pieces
+from fixtures.scenes import Run, block
+from sinew.solver.contact.detection.persistent_contacts import PersistentContacts
+from sinew.solver.mechanics.state import State
+from sinew.solver.mechanics.topology import Topology
+from sinew.solver.scene.scene import Collider, Fracture, Heat, Plasticity, Scene, Settings
+from sinew.solver.simulation.fracture.breakable_bodies import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
+from sinew.solver.simulation.fracture_step import crack_front
+from sinew.solver.simulation.fracture_topology import apply_topology
+from sinew.solver.simulation.simulation import Simulation
 
 
 def test_a_stone_breaks_on_the_ground_and_keeps_what_it_is_made_of(tmp_path):
@@ -40,7 +40,7 @@ def test_a_stone_breaks_on_the_ground_and_keeps_what_it_is_made_of(tmp_path):
             assert np.array_equal(getattr(model, name), getattr(whole.model, name)), name
         assert len(state.fields["node.temperature"]) == len(state.x) == len(state.v) == model.node_count
         # tets are where they were, by way of the nodes that theirs are copies of
-        topology = Topology.of(state)
+        topology = Topology.from_state(state)
         if topology is not None:
             assert np.array_equal(topology.origin[topology.tets], whole.model.tets)
             assert np.array_equal(model.X, whole.model.X[topology.origin])
@@ -53,17 +53,17 @@ def test_a_stone_breaks_on_the_ground_and_keeps_what_it_is_made_of(tmp_path):
             assert (model.tets[part.tets] >= part.nodes.start).all()
             assert (model.tets[part.tets] < part.nodes.stop).all()
     assert seen[0][1] == 1 and seen[-1][1] >= 5, seen
-    assert "node.velocity_change" in run.state.fields and DAMAGE in run.state.fields
-    assert 0.99 < run.state.fields[DAMAGE].max() <= 1.0
+    assert "node.velocity_change" in run.state.fields and DAMAGE_FIELD in run.state.fields
+    assert 0.99 < run.state.fields[DAMAGE_FIELD].max() <= 1.0
     assert run.reports[-1].bodies["ball"]["splits"] == run.built.model.node_count - whole.model.node_count
     assert run.reports[-1].bodies["ball"]["largest_stress"] > 2.0e4 == run.scene.bodies[0].fracture.breaking_stress
 
 
 def test_momentum_and_energy_of_motion_are_kept_by_splitting_alone(tmp_path, monkeypatch):
-    from sinew.solver import break_up as module
+    from sinew.solver.simulation import fracture_step as module
 
     sums = []
-    take = module._take
+    take = module._apply_topology
 
     def watched(simulation, broken, parted):
         def momentum():
@@ -76,7 +76,7 @@ def test_momentum_and_energy_of_motion_are_kept_by_splitting_alone(tmp_path, mon
         take(simulation, broken, parted)
         sums.append((before, momentum()))
 
-    monkeypatch.setattr(module, "_take", watched)
+    monkeypatch.setattr(module, "_apply_topology", watched)
     run = falling(tmp_path, ball())
     run.advance(20)
     assert len(sums) > 5
@@ -87,21 +87,21 @@ def test_momentum_and_energy_of_motion_are_kept_by_splitting_alone(tmp_path, mon
 
 def test_tips_are_where_tets_have_parted_and_still_share_a_node(tmp_path):
     run = falling(tmp_path, ball(fracture=Fracture(breaking_stress=6.0e3, scatter=0.3, most_splits=3)))
-    assert not run.state.fields[TIP].any()
+    assert not run.state.fields[CRACK_TIP_FIELD].any()
     tips = 0
     for _ in range(20):
         run.advance()
-        if run.built.whole is None:
+        if run.built.unbroken is None:
             continue
         neighbours, tets = run.built.fracture.neighbours, run.built.model.tets
-        parted = neighbours.parted(tets)
+        parted = neighbours.is_separated(tets)
         is_tip = np.zeros(run.built.model.node_count, bool)
         for tet, face in zip(*np.nonzero(parted), strict=True):
             for corner in range(4):
                 if corner != face and tets.ravel()[neighbours.twin[tet, face, corner]] == tets[tet, corner]:
                     is_tip[tets[tet, corner]] = True
-        assert np.array_equal(run.state.fields[TIP] > 0, is_tip)
-        assert set(front(tets, neighbours.twin, parted).tolist()) == set(np.flatnonzero(is_tip).tolist())
+        assert np.array_equal(run.state.fields[CRACK_TIP_FIELD] > 0, is_tip)
+        assert set(crack_front(tets, neighbours.twin, parted).tolist()) == set(np.flatnonzero(is_tip).tolist())
         tips += is_tip.sum()
     assert tips > 20
 
@@ -112,10 +112,10 @@ def test_a_resumed_simulation_has_the_same_topology_and_the_same_bytes(tmp_path)
     assert pieces(run) > 1
     stored = State.from_arrays({name: array.copy() for name, array in run.state.to_arrays().items()})
     again = falling(tmp_path / "b", ball())
-    again.simulation = Simulation(again.scene, again.tracks, with_topology(again.built, stored), stored)
+    again.simulation = Simulation(again.scene, again.tracks, apply_topology(again.built, stored), stored)
     again.frame = run.frame
     assert np.array_equal(again.built.contact_points.tet, run.built.contact_points.tet)
-    assert np.array_equal(again.built.broken_keys, run.built.broken_keys)
+    assert np.array_equal(again.built.crack_point_rows, run.built.crack_point_rows)
     for name in ("mass", "X", "tets", "mass_damping", "gravity_scale"):
         assert np.array_equal(getattr(again.built.model, name), getattr(run.built.model, name)), name
     for _ in range(8):
@@ -135,13 +135,13 @@ def test_the_same_seed_gives_the_same_cracks_and_another_one_others(tmp_path):
     one, again, other = (cracked(tmp_path / name, seed) for name, seed in (("a", 5), ("b", 5), ("c", 6)))
     for name, array in one.to_arrays().items():
         assert np.array_equal(array, again.to_arrays()[name]), name
-    assert Topology.of(one).tets.shape != Topology.of(other).tets.shape or not np.array_equal(
-        Topology.of(one).tets, Topology.of(other).tets
+    assert Topology.from_state(one).tets.shape != Topology.from_state(other).tets.shape or not np.array_equal(
+        Topology.from_state(one).tets, Topology.from_state(other).tets
     )
 
 
 def test_threads_change_no_crack(tmp_path):
-    from sinew.solver.jit import set_thread_count
+    from sinew.solver.runtime.jit import set_thread_count
 
     found = []
     try:
@@ -166,8 +166,8 @@ def test_pieces_from_the_inside_lie_on_the_ground(tmp_path):
     assert pieces(run) > 30
     assert at[:, 2].min() > -0.35 * size
     # nothing parts from what it has to keep to
-    parted = built.fracture.neighbours.parted(built.model.tets)
-    assert built.fracture.together.sum() > 50 and not (parted & built.fracture.together).any()
+    parted = built.fracture.neighbours.is_separated(built.model.tets)
+    assert built.fracture.is_bonded.sum() > 50 and not (parted & built.fracture.is_bonded).any()
     # every piece has points, and lies within a tet's reach of the ground or above
     piece = np.searchsorted(built.model.pattern.island_start, built.model.tets[:, 0], side="right") - 1
     assert len(np.unique(piece[points.tet])) == built.model.pattern.island_count
@@ -188,29 +188,29 @@ def test_contacts_are_remembered_when_points_are_added(tmp_path):
 
     def remembered():
         """Returns what is known of contacts by collider, tet and weights."""
-        memory, points = Memory.of(run.state), run.built.contact_points
-        memory = memory.only(memory.id < 2 * len(points))  # not those of pieces with each other
+        memory, points = PersistentContacts.from_state(run.state), run.built.contact_points
+        memory = memory.select(memory.id < 2 * len(points))  # not those of pieces with each other
         place, point = np.divmod(memory.id, len(points))
         names = [(int(p), int(points.tet[k]), tuple(points.weights[k])) for p, k in zip(place, point, strict=True)]
         return dict(zip(names, memory.force, strict=True))
 
-    from sinew.solver import break_up as module
+    from sinew.solver.simulation import fracture_step as module
 
-    take, kept = module._take, []
+    take, kept = module._apply_topology, []
 
     def watched(simulation, broken, parted):
         before = remembered()
         take(simulation, broken, parted)
         after = remembered()
-        assert (np.diff(Memory.of(run.state).id) > 0).all()
+        assert (np.diff(PersistentContacts.from_state(run.state).id) > 0).all()
         assert before == after
         kept.append(len(before))
 
-    module._take = watched
+    module._apply_topology = watched
     try:
         run.advance(30)
     finally:
-        module._take = take
+        module._apply_topology = take
     assert len(kept) > 10 and max(kept) > 5
 
 
@@ -232,4 +232,4 @@ def test_a_whole_breakable_body_moves_like_one_that_cannot_break(tmp_path):
     one, other = Run(tmp_path / "a", scene), Run(tmp_path / "b", dataclasses.replace(scene, bodies=(firm,)))
     for _ in range(20):
         assert np.array_equal(one.advance(), other.advance())
-    assert other.built.whole is None and other.state.fields[LARGEST][0] > 0.0
+    assert other.built.unbroken is None and other.state.fields[LARGEST_STRESS_FIELD][0] > 0.0

@@ -11,27 +11,27 @@ import pytest
 import scipy.sparse
 import scipy.sparse.csgraph
 
-from meshes import bar, lattice_bar
-from scenes import boundary
-from sinew.solver.arrays import floats
-from sinew.solver.chance import draw
-from sinew.solver.elements.own_strain import NO_STRAIN as BY_NEAREST
-from sinew.solver.elements.stress import elastic_stress
-from sinew.solver.fracture.copies import count_pieces, find_copies, without_hinges
-from sinew.solver.fracture.neighbours import FACES, bearing_of, find_neighbours
-from sinew.solver.fracture.notches import notch_edges, notch_nodes
-from sinew.solver.fracture.overload import find_overload
-from sinew.solver.geometry.surface import Surface
-from sinew.solver.linear.pattern import block_pattern
-from sinew.solver.linear.quick_pattern import quick_pattern
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material
-from sinew.solver.tetrahedralize.given import given_tets
+from fixtures.scenes import boundary
+from fixtures.tet_meshes import bar, lattice_bar
+from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.linalg.block_pattern_update import quick_pattern
+from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
+from sinew.solver.mechanics.elements.formulation_strain import NO_STRAIN as BY_NEAREST
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.mesh.tetrahedralize.user_tets import user_tets
+from sinew.solver.runtime.arrays import floats
+from sinew.solver.runtime.counter_rng import uniform
+from sinew.solver.scene.scene import Material
+from sinew.solver.simulation.fracture.face_adjacency import FACE_CORNERS, face_adjacency, load_shares
+from sinew.solver.simulation.fracture.failure_criterion import evaluate_overload
+from sinew.solver.simulation.fracture.node_duplication import count_pieces, separate_hinges, split_nodes
+from sinew.solver.simulation.fracture.notches import notch_edges, notch_nodes
 
 
 def random_parted(tets, share, seed=0):
     """Returns neighbours of tets, and a random share of the inner faces parted, on both sides."""
-    neighbours = find_neighbours(tets, np.ones(len(tets), bool))
+    neighbours = face_adjacency(tets, np.ones(len(tets), bool))
     lot = np.random.default_rng(seed).random(neighbours.tet.shape) < share
     parted = np.zeros_like(lot)
     for tet, face in zip(*np.nonzero(lot & (neighbours.tet >= 0)), strict=True):
@@ -42,23 +42,23 @@ def random_parted(tets, share, seed=0):
 
 
 def test_lots_are_even_and_depend_on_every_counter():
-    lots = draw(3, 1, np.arange(20000))
+    lots = uniform(3, 1, np.arange(20000))
     assert (lots >= 0.0).all() and (lots < 1.0).all()
     assert np.abs(np.histogram(lots, 20, (0.0, 1.0))[0] / 1000.0 - 1.0).max() < 0.12
     assert abs(np.corrcoef(lots[1:], lots[:-1])[0, 1]) < 0.02
-    assert np.array_equal(lots, draw(3, 1, np.arange(20000)))
-    for other in (draw(4, 1, np.arange(20000)), draw(3, 2, np.arange(20000)), draw(-3, 1, np.arange(20000))):
+    assert np.array_equal(lots, uniform(3, 1, np.arange(20000)))
+    for other in (uniform(4, 1, np.arange(20000)), uniform(3, 2, np.arange(20000)), uniform(-3, 1, np.arange(20000))):
         assert abs(np.corrcoef(lots, other)[0, 1]) < 0.03
-    assert draw(7, np.arange(3)[:, None], np.arange(4)).shape == (3, 4)
+    assert uniform(7, np.arange(3)[:, None], np.arange(4)).shape == (3, 4)
 
 
 def test_neighbours_are_those_that_share_three_nodes():
     _, tets = bar((3, 2, 2), (1.0, 1.0, 1.0))
     breaks = np.arange(len(tets)) % 7 != 0
-    found = find_neighbours(tets, breaks)
+    found = face_adjacency(tets, breaks)
     for one in range(len(tets)):
         for face in range(4):
-            nodes = set(tets[one, FACES[face]].tolist())
+            nodes = set(tets[one, FACE_CORNERS[face]].tolist())
             across = [o for o in range(len(tets)) if o != one and breaks[o] and nodes <= set(tets[o].tolist())]
             wanted = across[0] if across and breaks[one] else -1
             assert found.tet[one, face] == wanted
@@ -96,7 +96,7 @@ def slow_copies(tets, neighbours, parted):
 def test_copies_are_what_can_be_reached_through_faces(share):
     nodes, tets = bar((3, 3, 2), (1.0, 1.0, 1.0))
     neighbours, parted = random_parted(tets, share)
-    copies = find_copies(tets, neighbours.tet, neighbours.twin, parted, 0)
+    copies = split_nodes(tets, neighbours.tet, neighbours.twin, parted, 0)
     found = defaultdict(set)
     for corner, node in enumerate(copies.tets.ravel()):
         found[node].add(corner)
@@ -113,14 +113,14 @@ def test_copies_are_what_can_be_reached_through_faces(share):
     assert (of_node == of_node[:, :1]).all()  # no tet belongs to two pieces
     assert len({*zip(piece.tolist(), of_node[:, 0].tolist(), strict=True)}) == count
     # what has parted can be read off the nodes again
-    assert np.array_equal(neighbours.parted(copies.tets), parted_through(neighbours, parted, copies.tets))
+    assert np.array_equal(neighbours.is_separated(copies.tets), parted_through(neighbours, parted, copies.tets))
 
 
 def parted_through(neighbours, parted, tets):
     """Returns the parted faces but those whose three nodes hang together round other ways."""
     out = parted.copy()
     for tet, face in zip(*np.nonzero(parted), strict=True):
-        corners = FACES[face]
+        corners = FACE_CORNERS[face]
         out[tet, face] = (tets[tet, corners] != tets.ravel()[neighbours.twin[tet, face, corners]]).any()
     return out
 
@@ -129,19 +129,19 @@ def test_tets_that_share_an_edge_alone_get_nodes_of_their_own():
     nodes = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]], float)
     tets = np.array([[0, 2, 3, 1], [0, 4, 5, 1]])
     box = Surface(nodes, boundary(tets))
-    mesh = without_hinges(given_tets(nodes, tets, box, "x"))
+    mesh = separate_hinges(user_tets(nodes, tets, box, "x"))
     assert len(mesh.nodes) == 8 and len(np.unique(mesh.tets)) == 8
     assert np.array_equal(mesh.nodes[mesh.tets], nodes[tets])
-    whole = given_tets(*bar((2, 2, 2), (1.0, 1.0, 1.0)), None, "x")
-    assert np.array_equal(without_hinges(whole).tets, whole.tets)
-    assert np.array_equal(without_hinges(whole).nodes, whole.nodes)
+    whole = user_tets(*bar((2, 2, 2), (1.0, 1.0, 1.0)), None, "x")
+    assert np.array_equal(separate_hinges(whole).tets, whole.tets)
+    assert np.array_equal(separate_hinges(whole).nodes, whole.nodes)
 
 
 @pytest.mark.parametrize("cells", [(1, 1, 1), (4, 3, 2)])
 def test_the_quick_pattern_is_the_pattern(cells):
     _, tets = bar(cells, (1.0, 1.0, 1.0))
     neighbours, parted = random_parted(tets, 0.4)
-    copies = find_copies(tets, neighbours.tet, neighbours.twin, parted, 0)
+    copies = split_nodes(tets, neighbours.tet, neighbours.twin, parted, 0)
     count, islands = len(copies.corner), copies.piece_start.tolist()
     slow, quick = block_pattern(copies.tets, count, islands), quick_pattern(copies.tets, count, islands)
     for name in slow.__dataclass_fields__:
@@ -171,7 +171,7 @@ def test_overload_is_the_largest_principal_stress_over_the_strength(strain):
     wanted = np.where(acts & counts & (stress > strength), stress / strength, 0.0)
     before = rng.random(len(tets)) * 0.5
     damage, overload = before.copy(), np.ones(len(tets))
-    largest, count = find_overload(
+    largest, count = evaluate_overload(
         0, len(tets), x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, BY_NEAREST, is_held,
         breaks, counts, bearing, share, size, is_tip, 6000.0, 2500.0, 0.0, damage, overload,
     )  # fmt: skip
@@ -181,7 +181,7 @@ def test_overload_is_the_largest_principal_stress_over_the_strength(strain):
     np.testing.assert_allclose(damage, np.where(acts, np.clip(stress / strength, before, 1.0), before), rtol=1e-12)
     # what is known already changes nothing
     again = np.ones(len(tets))
-    assert find_overload(
+    assert evaluate_overload(
         0, len(tets), x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, BY_NEAREST, is_held,
         breaks, counts, bearing, share, size, is_tip, 6000.0, 2500.0, largest, damage.copy(), again,
     ) == (largest, count)  # fmt: skip
@@ -189,7 +189,7 @@ def test_overload_is_the_largest_principal_stress_over_the_strength(strain):
 
 
 def test_notches_are_sharp_edges_that_turn_inward():
-    from sinew.solver.geometry.surface import make_surface
+    from sinew.solver.mesh.geometry.triangle_surface import make_surface
 
     def prism(outline):
         """Returns a prism over a polygon that is star-shaped about its first corner."""
@@ -220,9 +220,9 @@ def test_notches_are_sharp_edges_that_turn_inward():
 def test_an_irregular_lattice_covers_the_surface_with_good_tets():
     import trimesh
 
-    from sinew.solver.embedding import closest_tets
-    from sinew.solver.scene import Meshing
-    from sinew.solver.tetrahedralize import tetrahedralize
+    from sinew.solver.mesh.embedding import closest_tets
+    from sinew.solver.mesh.tetrahedralize import tetrahedralize
+    from sinew.solver.scene.scene import Meshing
 
     found = trimesh.creation.torus(1.0, 0.35, major_sections=40, minor_sections=20)
     surface = Surface(floats(found.vertices), np.asarray(found.faces, np.int32))
@@ -238,30 +238,30 @@ def test_an_irregular_lattice_covers_the_surface_with_good_tets():
         assert mesh.report.volume_ratio == pytest.approx(1.0, abs=0.02)
         assert 0.9 < len(mesh.tets) / len(regular.tets) < 1.15
         # faces lie in many planes
-        corners = mesh.nodes[mesh.tets[:, FACES]].reshape(-1, 3, 3)
+        corners = mesh.nodes[mesh.tets[:, FACE_CORNERS]].reshape(-1, 3, 3)
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         normals /= np.linalg.norm(normals, axis=1, keepdims=True)
         assert len(np.unique(np.round(normals, 2), axis=0)) > 1000
 
 
 def test_without_moving_the_irregular_cover_is_the_regular_one(monkeypatch):
-    from sinew.solver.tetrahedralize import irregular
-    from sinew.solver.tetrahedralize.cover import touched_tets
-    from sinew.solver.tetrahedralize.lattice import lattice_around
+    from sinew.solver.mesh.tetrahedralize import lattice_jitter
+    from sinew.solver.mesh.tetrahedralize.bcc_lattice import lattice_around
+    from sinew.solver.mesh.tetrahedralize.surface_lattice_overlap import touched_tets
 
     rng = np.random.default_rng(1)
     corners = floats(rng.random((40, 1, 3)) + 0.2 * rng.normal(size=(40, 3, 3))).reshape(-1, 9)
     lattice = lattice_around(corners.reshape(-1, 3).min(axis=0), corners.reshape(-1, 3).max(axis=0), 0.2)
     marks = rng.random(40) < 0.3
     regular = touched_tets(lattice, corners, marks)
-    found = irregular.touched_irregular_tets(lattice, lattice.coordinates().astype(float), corners, marks)
+    found = lattice_jitter.touched_jittered_tets(lattice, lattice.coordinates().astype(float), corners, marks)
     assert np.array_equal(found, regular) and (regular == 2).any() and (regular == 1).any()
     # moved: no tet is missed, by brute force over all tets and triangles
-    from sinew.solver.geometry.triangle_tet import triangle_meets_tet
-    from sinew.solver.tetrahedralize.lattice import tet_families
+    from sinew.solver.mesh.geometry.triangle_tet import triangle_meets_tet
+    from sinew.solver.mesh.tetrahedralize.bcc_lattice import tet_families
 
-    points = irregular.moved_points(lattice.coordinates(), 7)
-    found = irregular.touched_irregular_tets(lattice, points, corners, marks)
+    points = lattice_jitter.jitter_points(lattice.coordinates(), 7)
+    found = lattice_jitter.touched_jittered_tets(lattice, points, corners, marks)
     cells = (corners.reshape(-1, 3, 3) - lattice.origin) / lattice.cell
     for axis, i, family in itertools.islice(tet_families(lattice), 0, 12, 5):
         for place in np.ndindex(*family[0].shape):
@@ -274,7 +274,7 @@ def test_without_moving_the_irregular_cover_is_the_regular_one(monkeypatch):
 def test_lattice_bars_can_be_parted_too():
     nodes, tets = lattice_bar((2, 1, 1), (2.0, 1.0, 1.0))
     neighbours, parted = random_parted(tets, 0.3, seed=4)
-    copies = find_copies(tets, neighbours.tet, neighbours.twin, parted, 0)
+    copies = split_nodes(tets, neighbours.tet, neighbours.twin, parted, 0)
     assert np.array_equal(nodes[tets], nodes[tets.ravel()[copies.corner]][copies.tets])
 
 
@@ -282,8 +282,8 @@ def test_tets_with_little_in_them_keep_to_the_fullest_neighbour():
     _, tets = bar((3, 2, 2), (1.0, 1.0, 1.0))
     rng = np.random.default_rng(2)
     fill, volume = rng.random(len(tets)), rng.uniform(0.5, 1.5, len(tets))
-    neighbours = find_neighbours(tets, np.ones(len(tets), bool))
-    together = neighbours.held_together(fill, volume)
+    neighbours = face_adjacency(tets, np.ones(len(tets), bool))
+    together = neighbours.bonded_faces(fill, volume)
     wanted = set()
     for tet in np.flatnonzero(fill < 0.25):
         beside = [other for other in neighbours.tet[tet] if other >= 0]
@@ -296,8 +296,8 @@ def test_tets_with_little_in_them_keep_to_the_fullest_neighbour():
 def test_stress_counts_as_much_as_a_tet_is_full_beside_the_fullest_around_it():
     _, tets = bar((3, 2, 2), (1.0, 1.0, 1.0))
     fill = np.random.default_rng(3).random(len(tets)) * 0.8
-    found = bearing_of(tets, fill)
+    found = load_shares(tets, fill)
     for tet in range(len(tets)):
         around = [fill[other] for other in range(len(tets)) if set(tets[other]) & set(tets[tet])]
         assert found[tet] == pytest.approx(fill[tet] / max(around), rel=1e-15)
-    assert (bearing_of(tets, np.full(len(tets), 0.1)) == 1.0).all()
+    assert (load_shares(tets, np.full(len(tets), 0.1)) == 1.0).all()

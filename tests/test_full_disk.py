@@ -12,14 +12,14 @@ import meshio
 import numpy as np
 import pytest
 
-import quasistatic_scenes
-from cache_writing import content
-from shapes import sphere
-from sinew.solver import disk
+from fixtures import quasistatic_scenes
+from fixtures.closed_surfaces import sphere
+from fixtures.small_cache import content
+from fixtures.small_drives import FILLER, clear, fill, small_drive
+from fixtures.tiny_bakes import tiny_scene, write_scene
 from sinew.solver.__main__ import main
-from sinew.solver.cache import CacheReader
-from small_drives import FILLER, clear, fill, small_drive
-from tiny_bakes import tiny_scene, write_scene
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.runtime import atomic_files
 
 
 @pytest.fixture
@@ -85,12 +85,12 @@ def test_drop(drive: Path, ball: Path, monkeypatch: pytest.MonkeyPatch, capfd: p
     assert json.loads(capfd.readouterr().out.splitlines()[-1])["kind"] == "disk-full"
     clear(drive)
     # full when all is baked
-    replaced = disk.replaced_file
-    monkeypatch.setattr(disk, "replaced_file", lambda path: (fill(drive), replaced(path))[1])
+    replaced = atomic_files.atomic_replacement
+    monkeypatch.setattr(atomic_files, "atomic_replacement", lambda path: (fill(drive), replaced(path))[1])
     assert drop(ball, out, "--height", "0.1") == 3
     for name in ("out/ball.pc2", "out/report.json"):
         assert files_on(drive)[name] == before[name]
-    assert not [name for name in files_on(drive) if name.endswith(disk.PART)]
+    assert not [name for name in files_on(drive) if name.endswith(atomic_files.PART_SUFFIX)]
 
 
 def test_simulate(drive: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -126,7 +126,7 @@ def test_pages_of_benchmarks(drive: Path, monkeypatch: pytest.MonkeyPatch) -> No
     page.PAGE.write_text("what was measured before")
     monkeypatch.setattr(page, "NAMES", [])
     monkeypatch.setattr(page, "text", lambda found: "x" * 100_000)
-    monkeypatch.setattr(page.store, "copy_pictures", lambda *_: None)
+    monkeypatch.setattr(page.result_store, "copy_pictures", lambda *_: None)
     fill(drive)
     with pytest.raises(OSError, match="No space left"):
         page.write()
@@ -139,7 +139,9 @@ def test_pages_of_benchmarks(drive: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_read_only_file_and_a_folder_are_refused_before_the_work(
     tmp_path: Path, ball: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sinew.solver.commands.tetrahedralize.load", lambda *_: pytest.fail("it began to work"))
+    monkeypatch.setattr(
+        "sinew.solver.cli.commands.tetrahedralize.read_or_fill", lambda *_: pytest.fail("it began to work")
+    )
     (tmp_path / "folder.vtu").mkdir()
     assert main(["tetrahedralize", str(ball), str(tmp_path / "folder.vtu")]) == 2
     assert "it is a folder" in capfd.readouterr().err
@@ -152,7 +154,7 @@ def test_a_link_stays_a_link_and_a_file_keeps_its_permissions(tmp_path: Path) ->
     target, link = tmp_path / "target", tmp_path / "link"
     target.touch(0o640)
     link.symlink_to(target)
-    disk.write_file(link, b"new")
+    atomic_files.write_file(link, b"new")
     assert link.is_symlink() and target.read_bytes() == b"new" and target.stat().st_mode & 0o777 == 0o640
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "target"]
 
@@ -164,7 +166,7 @@ def test_files_are_synced_before_they_are_renamed(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(os, "replace", lambda a, b: (asked.append(f"replace {Path(b).name}"), replace(a, b))[1])
     monkeypatch.setattr(os, "fsync", lambda file: (asked.append("fsync"), sync(file))[1])
     write_scene(tmp_path / "c", tiny_scene(4))
-    disk.write_file(tmp_path / "out", b"abc")
+    atomic_files.write_file(tmp_path / "out", b"abc")
     renamed = [place for place, call in enumerate(asked) if call.startswith("replace")]
     names = {asked[place].split()[1] for place in renamed}
     assert {"arrays.npz", "scene.json", "track.json", "000000.npz", "complete", "out"} == names

@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from shapes import cube, sphere, torus
-from sinew.solver.geometry.bvh import LEAF_SIZE, build_bvh
-from sinew.solver.geometry.closest import closest_points
-from sinew.solver.geometry.winding import winding_numbers, winding_numbers_of_all
+from fixtures.closed_surfaces import cube, sphere, torus
+from sinew.solver.mesh.geometry.closest_point import closest_points
+from sinew.solver.mesh.geometry.triangle_bvh import LEAF_SIZE, build_bvh
+from sinew.solver.mesh.geometry.winding_number import direct_winding_numbers, winding_numbers
 
 
 def slow_winding_numbers(corners, points):
@@ -135,7 +135,7 @@ def test_winding_number_counts_shells_and_sides():
 
 
 def test_results_do_not_depend_on_threads():
-    from sinew.solver.jit import set_thread_count
+    from sinew.solver.runtime.jit import set_thread_count
 
     vertices, triangles = torus(30, 12)
     bvh = build_bvh(vertices, triangles)
@@ -152,6 +152,6 @@ def test_winding_numbers_without_a_tree_are_those_of_numpy():
     vertices, triangles = torus()
     points = np.random.default_rng(2).uniform(-1.5, 1.5, (50, 3))
     corners = vertices[triangles]
-    found = winding_numbers_of_all(corners, points)
+    found = direct_winding_numbers(corners, points)
     np.testing.assert_allclose(found, slow_winding_numbers(corners, points), atol=1e-12)
     assert 0 < (found > 0.5).sum() < len(points)

@@ -17,9 +17,10 @@ import pytest
 bpy = pytest.importorskip("bpy")
 bmesh = pytest.importorskip("bmesh")
 
-from blender_scenes import add_box, fresh
-from sinew.addon import commands, roles
-from sinew.solver.cache import CacheReader
+from fixtures.blender_scenes import add_box, fresh
+from sinew.addon.command_line import commands
+from sinew.addon.objects import roles
+from sinew.solver.bake.cache import CacheReader
 
 SINEW = [sys.executable, "-m", "sinew"]
 
@@ -115,7 +116,7 @@ def test_attach_refuses_a_mesh_of_another_size_and_finds_renamed_bodies(
     assert '"Left" has' in capfd.readouterr().err and not bpy.data.objects["Right"].modifiers["Sinew"].filepath
     left.modifiers.remove(left.modifiers["More"])
     # a plain mesh under the body's name, as in a lighting file
-    roles.clear(left)
+    roles.clear_role(left)
     assert commands.run_in_blender(["attach", str(cache), "--out", str(tmp_path / "out.blend")]) == 0
     assert left.modifiers["Sinew"].filepath.endswith("shot.sinew/play/Left.pc2")
     assert left.sinew.role == "NONE"
@@ -156,7 +157,7 @@ def test_options(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     words = ["bake", "--object", "Right", "--frame-start", "3", "--frame-end", "5", "--threads", "1", "--strict"]
     before = bpy.context.scene.sinew.use_scene_range
     assert commands.run_in_blender([*words, "--cache", str(tmp_path / "own"), "--scene", "Scene"]) == 0
-    head = CacheReader(tmp_path / "own").head
+    head = CacheReader(tmp_path / "own").metadata
     assert [body.name for body in head.bodies] == ["Right"] and (head.frame_start, head.frame_end) == (3, 5)
     assert [o.name for o in roles.bodies(bpy.context.scene)] == ["Left", "Right"]
     assert bpy.context.scene.sinew.use_scene_range == before

@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from meshes import bar
-from scenes import Run, block
-from shapes import sphere
-from sinew.solver.heat import TEMPERATURE, advance_heat, make_heat
-from sinew.solver.heat.conduction import conduction
-from sinew.solver.heat.implicit_flow import flow_heat
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Body, Heat, HeatSource, Material, Meshing, Scene, Settings
-from sinew.solver.state import State
-from sinew.solver.tracks import TrackReader
+from fixtures.closed_surfaces import sphere
+from fixtures.scenes import Run, block
+from fixtures.tet_meshes import bar
+from sinew.solver.mechanics.heat import TEMPERATURE, advance_heat, make_heat
+from sinew.solver.mechanics.heat.conduction import conduction
+from sinew.solver.mechanics.heat.implicit_conduction import flow_heat
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.scene.scene import Body, Heat, HeatSource, Material, Meshing, Scene, Settings
+from sinew.solver.scene.tracks import TrackReader
 
 STILL = Settings(gravity=(0.0, 0.0, 0.0))
 INSULATED = Heat(conductivity=2.0e4, exchange=0.0)
@@ -65,7 +65,7 @@ def dense_flows(model, flows):
     pattern = model.pattern
     W = np.zeros((model.node_count, model.node_count))
     rows = np.repeat(np.arange(model.node_count), np.diff(pattern.row_start.astype(np.int64)))
-    W[rows, pattern.column.astype(np.int64)] = flows.between
+    W[rows, pattern.column.astype(np.int64)] = flows.conductance
     np.fill_diagonal(W, 0.0)
     return W
 
@@ -92,7 +92,7 @@ def test_the_kernel_solves_what_its_slow_twin_solves(conductivity):
     change = np.empty(n)
     pattern = model.pattern
     flow_heat(
-        0, pattern.row_start, pattern.column, flows.between, dt, capacity, gain, given, T, 1e-12, 2000,
+        0, pattern.row_start, pattern.column, flows.conductance, dt, capacity, gain, given, T, 1e-12, 2000,
         np.empty((4, n)), change,
     )  # fmt: skip
     K = slow_conduction(model.X, model.tets, np.full(model.tet_count, conductivity))

@@ -8,17 +8,17 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from meshes import bar
-from scenes import Run, block, rotation
-from sinew.solver.elements.assembly import assemble
-from sinew.solver.elements.corotational import WARPED
-from sinew.solver.elements.volume_pressure import FLAT, add_pressure
-from sinew.solver.heat import TEMPERATURE, Factors, factors, plasticity_of, softened
-from sinew.solver.materials.elastic import youngs_modulus
-from sinew.solver.model import Part, make_model
-from sinew.solver.plastic import plastic_norm
-from sinew.solver.present_model import present_model
-from sinew.solver.scene import Collider, Heat, HeatSource, Material, Plasticity, Scene, Settings
+from fixtures.scenes import Run, block, rotation
+from fixtures.tet_meshes import bar
+from sinew.solver.mechanics.elements.assembly import assemble
+from sinew.solver.mechanics.elements.corotational_element import MAX_RECORD_LENGTH
+from sinew.solver.mechanics.elements.volume_pressure import MIN_FREE_VOLUME_RATIO, add_pressure
+from sinew.solver.mechanics.heat import TEMPERATURE, ThermalFactors, plasticity_of, softened_moduli, thermal_factors
+from sinew.solver.mechanics.linear_elasticity import youngs_modulus
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.plasticity import plastic_norm
+from sinew.solver.scene.scene import Collider, Heat, HeatSource, Material, Plasticity, Scene, Settings
+from sinew.solver.simulation.current_model import current_model
 from test_heat_flow import STILL
 
 CURVE = np.array([[20.0, 1.0, 1.0, 1.0], [50.0, 0.4, 0.5, 2.0], [60.0, 0.05, 0.1, 5.0]])
@@ -43,7 +43,7 @@ def test_factors_follow_the_curve_and_the_melting_point(tmp_path):
     run = Run(tmp_path, Scene((other, body), (), STILL))
     model, T = run.built.model, run.state.fields[TEMPERATURE]
     T[:] = np.random.default_rng(0).uniform(0.0, 100.0, len(T))
-    found = factors(run.built.heat, model, run.state)
+    found = thermal_factors(run.built.heat, model, run.state)
     own = model.bodies[1].tets
     for tet in range(model.tet_count):
         t = T[model.tets[tet]].mean()
@@ -58,7 +58,7 @@ def test_factors_follow_the_curve_and_the_melting_point(tmp_path):
 
 def test_exactly_at_the_melting_point_it_has_melted(tmp_path):
     run = Run(tmp_path, Scene((block(heat=replace(WAX, temperature=60.0)),), (), STILL))
-    found = factors(run.built.heat, run.built.model, run.state)
+    found = thermal_factors(run.built.heat, run.built.model, run.state)
     assert found.melted.all() and (found.yield_strain == 0.0).all()
 
 
@@ -75,7 +75,7 @@ def twin_of_softened(mu, lam, by_heat, flowed):
     by_volume = 0.0
     if by_heat.is_heated and (by_heat.melted or f < 1.0 or flowed > 0.0):
         softness = 1.0 if by_heat.melted else max(1.0 - min(f, 1.0), min(flowed / 0.5, 1.0))
-        by_volume = max(bulk, (1.0 - softness) * bulk + softness * by_heat.least_bulk)
+        by_volume = max(bulk, (1.0 - softness) * bulk + softness * by_heat.min_bulk)
     return soft_mu * grown, bulk - 2.0 / 3.0 * soft_mu * grown, by_volume
 
 
@@ -84,18 +84,18 @@ def test_softened_moduli_have_the_youngs_modulus_asked_for_and_the_bulk_modulus_
     nodes, tets = bar((4, 2, 2), (0.8, 0.4, 0.4))
     model = make_model([Part("b", nodes, tets, np.ones(len(tets)), replace(STUFF, poisson_ratio=nu))])
     rng, m = np.random.default_rng(0), len(tets)
-    by_heat = Factors(
+    by_heat = ThermalFactors(
         stiffness=rng.choice([1.0, 0.7, 0.05, 1e-6, 0.0, 1.8], m),
         yield_strain=np.ones(m),
         flow=np.ones(m),
         melted=rng.uniform(size=m) > 0.7,
         is_heated=rng.uniform(size=m) > 0.3,
-        least_bulk=rng.choice([0.0, 9.0e5], m),
+        min_bulk=rng.choice([0.0, 9.0e5], m),
     )
     flowed = rng.choice([0.0, 1e-9, 0.2, 3.0], m)
-    found = np.array(softened(model, by_heat, flowed)).T
+    found = np.array(softened_moduli(model, by_heat, flowed)).T
     for tet in range(m):
-        one = Factors(*(getattr(by_heat, field.name)[tet] for field in fields(Factors)))
+        one = ThermalFactors(*(getattr(by_heat, field.name)[tet] for field in fields(ThermalFactors)))
         expected = twin_of_softened(model.mu[tet], model.lam[tet], one, flowed[tet])
         assert found[tet] == pytest.approx(expected, rel=1e-9, abs=1e-6)
     assert (found[:, 2] > 0.0).any() and (found[:, 2] == 0.0).any()
@@ -105,7 +105,7 @@ def test_what_is_as_it_was_made_keeps_its_moduli_to_the_bit():
     nodes, tets = bar((2, 2, 2), (0.4, 0.4, 0.4))
     model = make_model([Part("b", nodes, tets, np.ones(len(tets)), STUFF)])
     one, none = np.ones(len(tets)), np.zeros(len(tets), bool)
-    mu, lam, by_volume = softened(model, Factors(one, one, one, none, ~none, one), np.zeros(0))
+    mu, lam, by_volume = softened_moduli(model, ThermalFactors(one, one, one, none, ~none, one), np.zeros(0))
     assert (mu == model.mu).all() and (lam == model.lam).all() and not len(by_volume)
 
 
@@ -127,7 +127,10 @@ def energy(model, x):
         whole = np.linalg.det(model.X[n[1:]] - model.X[n[0]]) / 6.0
         J = np.linalg.det(x[n[1:]] - x[n[0]]) / 6.0 / whole
         kappa, J0 = model.pressure_modulus[tet], 1.0 + model.initial_strain[tet, :3].sum()
-        total += 0.5 * kappa * model.volume[tet] * (J - J0) ** 2 + 0.5 * kappa * whole * min(J - FLAT, 0.0) ** 2
+        total += (
+            0.5 * kappa * model.volume[tet] * (J - J0) ** 2
+            + 0.5 * kappa * whole * min(J - MIN_FREE_VOLUME_RATIO, 0.0) ** 2
+        )
     return total
 
 
@@ -135,7 +138,7 @@ def with_pressure(model, x, dt):
     """Returns forces (n, 3) and the dense matrix that `add_pressure` adds."""
     pattern, n = model.pattern, model.node_count
     values, force = np.zeros((pattern.block_count, 9)), np.zeros((n, 3))
-    warped = np.zeros((model.tet_count, WARPED))
+    warped = np.zeros((model.tet_count, MAX_RECORD_LENGTH))
     add_pressure(
         x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,
         model.initial_strain, warped,
@@ -151,7 +154,7 @@ def with_pressure(model, x, dt):
 def test_the_pressure_is_the_derivative_of_its_energy():
     model, x = pressed()
     J = np.linalg.det(x[model.tets][:, 1:] - x[model.tets][:, :1]) * np.linalg.det(model.Dm_inverse)
-    assert (J < 0.0).any() and ((J > 0.0) & (J < FLAT)).any() and (J > FLAT).any()
+    assert (J < 0.0).any() and ((J > 0.0) & (J < MIN_FREE_VOLUME_RATIO)).any() and (J > MIN_FREE_VOLUME_RATIO).any()
     force, _ = with_pressure(model, x, 0.01)
     step = 1e-6
     for node in range(model.node_count):
@@ -177,7 +180,7 @@ def test_the_stiffness_of_the_pressure_is_that_of_its_slow_twin():
                 difference = np.linalg.det(moved[1:] - moved[0]) - np.linalg.det(x[n][1:] - x[n][0])
                 slope[n[corner], axis] = difference / 6.0 / whole
         J = np.linalg.det(x[n[1:]] - x[n[0]]) / 6.0 / whole
-        stiffness = model.pressure_modulus[tet] * (model.volume[tet] + (whole if J < FLAT else 0.0))
+        stiffness = model.pressure_modulus[tet] * (model.volume[tet] + (whole if J < MIN_FREE_VOLUME_RATIO else 0.0))
         expected += dt * (dt + 0.01) * stiffness * np.outer(slope.ravel(), slope.ravel())
     assert np.abs(dense - expected).max() < 1e-12 * np.abs(expected).max()
     assert np.linalg.eigvalsh(dense).min() > -1e-12 * np.abs(dense).max()
@@ -246,11 +249,11 @@ def test_what_melted_and_cooled_keeps_its_shape_and_is_stiff_again(tmp_path):
     run = Run(tmp_path, scene, heat__plate__temperature=off, gravity=none)
     run.advance(25)
     melted = run.render["block"][:, 2].max()
-    assert factors(run.built.heat, run.built.model, run.state).melted.any()
+    assert thermal_factors(run.built.heat, run.built.model, run.state).melted.any()
     run.advance(100)
-    found = factors(run.built.heat, run.built.model, run.state)
+    found = thermal_factors(run.built.heat, run.built.model, run.state)
     assert not found.melted.any() and found.stiffness.min() > 0.95
-    model = present_model(run.built, run.state)
+    model = current_model(run.built, run.state)
     assert (model.mu > 0.9 * run.built.model.mu).all()
     cold = run.render["block"].copy()
     run.advance(50)

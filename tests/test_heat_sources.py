@@ -8,21 +8,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scenes import Run, block, pose, rotation
-from shapes import cube, sphere
-from sinew.solver.checks import check_scene
-from sinew.solver.errors import BadInput, SolveFailed
-from sinew.solver.geometry.bvh import build_bvh
-from sinew.solver.geometry.closest import closest_points
-from sinew.solver.heat import TEMPERATURE, extremes
-from sinew.solver.heat.near_surface import distances
-from sinew.solver.heat.sources import build_source
-from sinew.solver.scene import Heat, HeatSource, Scene, Settings
-from sinew.solver.simulate import simulate
-from sinew.solver.state import State
-from sinew.solver.tracks import TrackReader, TrackWriter
+from fixtures.closed_surfaces import cube, sphere
+from fixtures.scenes import Run, block, pose, rotation
+from fixtures.tiny_bakes import baked
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.mechanics.heat import TEMPERATURE, temperature_extremes
+from sinew.solver.mechanics.heat.approximate_distance import approximate_distances
+from sinew.solver.mechanics.heat.heat_sources import build_source
+from sinew.solver.mechanics.state import State
+from sinew.solver.mesh.geometry.closest_point import closest_points
+from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
+from sinew.solver.runtime.errors import BadInput, SolveFailed
+from sinew.solver.scene.scene import Heat, HeatSource, Scene, Settings
+from sinew.solver.scene.tracks import TrackReader, TrackWriter
+from sinew.solver.scene.validation import check_scene
 from test_heat_flow import STILL
-from tiny_bakes import baked
 
 WAX = Heat(20.0, 0.25, 2000.0, 0.0)
 TORCH = HeatSource("torch", "Torch", 200.0, 0.5, 1.0e6)
@@ -84,7 +84,7 @@ def test_distances_are_at_most_a_fiftieth_too_large():
     vertices, triangles = sphere(12, 0.3)
     bvh = build_bvh(vertices, triangles)
     points = np.random.default_rng(5).normal(size=(2000, 3)) * 0.4
-    exact, found = closest_points(bvh, points).distance, distances(bvh, points, 0.2)
+    exact, found = closest_points(bvh, points).distance, approximate_distances(bvh, points, 0.2)
     near = exact <= 0.2
     assert (found[near] >= exact[near] - 1e-15).all() and (found[near] <= 1.02 * exact[near]).all()
     assert (found[~near] > 0.2).all() and near.any() and not near.all()
@@ -131,7 +131,7 @@ def test_nothing_gets_hotter_than_the_source_or_colder_than_the_air(tmp_path):
     assert T.max() > 199.0 and T.min() < 26.0
     told = run.reports[-1].bodies["block"]
     assert told["hottest"] == T.max() and told["coldest"] == T.min()
-    found = extremes(run.built.heat, run.built.model, run.state)["block"]
+    found = temperature_extremes(run.built.heat, run.built.model, run.state)["block"]
     assert found == {name: told[name] for name in ("coldest", "hottest")}
 
 
@@ -229,9 +229,9 @@ def test_a_resumed_bake_has_the_same_bytes(tmp_path):
     for name in ("through", "stopped"):
         scene.save(tmp_path / name / "scene")
         written(tmp_path / name / "scene", heat__torch__matrix=(np.arange(25) / 24.0, matrices, "rigid"))
-    simulate(tmp_path / "through", lambda event: None)
-    simulate(tmp_path / "stopped", lambda event: None, frame_end=13)
-    simulate(tmp_path / "stopped", lambda event: None, resume=True)
+    run_bake(tmp_path / "through", lambda event: None)
+    run_bake(tmp_path / "stopped", lambda event: None, frame_end=13)
+    run_bake(tmp_path / "stopped", lambda event: None, resume=True)
     first, second = baked(tmp_path / "through"), baked(tmp_path / "stopped")
     assert {name for name in first if "resume" not in name} == {name for name in second if "resume" not in name}
     assert [name for name in first if first[name] != second.get(name, first[name])] == []

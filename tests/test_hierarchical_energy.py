@@ -6,27 +6,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import formulation_twins_levels as twins
-from meshes import bar
-from scenes import rotation
-from sinew.solver.elements.stress import elastic_stress
-from sinew.solver.formulations import formulation
-from sinew.solver.hierarchical.stress import level_stress
-from sinew.solver.levels import levels_of, nodes_of, refined
-from sinew.solver.materials.elastic import lame
-from sinew.solver.method import Method
-from sinew.solver.model import Part, make_model, rest_shapes
-from sinew.solver.scene import Material
+from fixtures.scenes import rotation
+from fixtures.tet_meshes import bar
+from reference import hierarchical as twins
+from sinew.solver.integrators.formulations import formulation
+from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
+from sinew.solver.mechanics.hierarchical.fine_stress import level_stress
+from sinew.solver.mechanics.linear_elasticity import lame_moduli
+from sinew.solver.mechanics.model import Part, make_model, rest_shape_inverses
+from sinew.solver.mesh.red_refinement import interpolate_from_coarse, recover_levels, red_refinement
+from sinew.solver.scene.formulation import FormulationSettings
+from sinew.solver.scene.scene import Material
 
 MATERIAL = Material(1.0e5, 0.3, stiffness_damping=0.0)
-MU, LAM = lame(1.0e5, 0.3)
+MU, LAM = lame_moduli(1.0e5, 0.3)
 
 
 def level_model(count=1, cells=(2, 1, 1), material=MATERIAL):
     coarse_nodes, coarse = bar(cells, tuple(float(c) for c in cells))
-    tets, levels = refined(coarse, len(coarse_nodes), count)
-    nodes = nodes_of(levels, coarse_nodes)
-    method = Method("hierarchical", levels=count)
+    tets, levels = red_refinement(coarse, len(coarse_nodes), count)
+    nodes = interpolate_from_coarse(levels, coarse_nodes)
+    method = FormulationSettings("hierarchical", levels=count)
     return make_model([Part("bar", nodes, tets, np.ones(len(tets)), material, method=method, levels=levels)])
 
 
@@ -45,14 +45,14 @@ def dense(pattern, values):
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_refinement_is_nested_and_positive(count):
     nodes, coarse = bar((2, 2, 2), (1.0, 1.0, 1.0))
-    tets, levels = refined(coarse, len(nodes), count)
-    fine = nodes_of(levels, nodes)
-    volume = rest_shapes(fine, tets)[1]
-    expected = np.repeat(rest_shapes(nodes, coarse)[1] / 8**count, 8**count)
+    tets, levels = red_refinement(coarse, len(nodes), count)
+    fine = interpolate_from_coarse(levels, nodes)
+    volume = rest_shape_inverses(fine, tets)[1]
+    expected = np.repeat(rest_shape_inverses(nodes, coarse)[1] / 8**count, 8**count)
     np.testing.assert_allclose(volume, expected, rtol=1e-12)
     assert len(np.unique(fine, axis=0)) == len(fine) == levels.starts[-1]  # conforming: no node twice
     assert (levels.parents < np.repeat(levels.starts[1:-1], np.diff(levels.starts[1:]))[:, None]).all()
-    again = levels_of(tets, count)
+    again = recover_levels(tets, count)
     np.testing.assert_array_equal(again.coarse_tets, coarse)
     np.testing.assert_array_equal(again.parents, levels.parents)
 
@@ -60,21 +60,21 @@ def test_refinement_is_nested_and_positive(count):
 def test_shapes_do_not_degenerate():
     nodes = np.random.default_rng(0).normal(size=(4, 3))
     tet = np.array([[0, 1, 2, 3]])
-    if rest_shapes(nodes, tet)[1] < 0:
+    if rest_shape_inverses(nodes, tet)[1] < 0:
         tet = tet[:, [0, 1, 3, 2]]
     quality = []
     for count in (1, 2, 4):
-        tets, levels = refined(tet, 4, count)
-        fine = nodes_of(levels, nodes)
+        tets, levels = red_refinement(tet, 4, count)
+        fine = interpolate_from_coarse(levels, nodes)
         edges = fine[tets[:, [1, 2, 3, 2, 3, 3]]] - fine[tets[:, [0, 0, 0, 1, 1, 2]]]
-        quality.append((rest_shapes(fine, tets)[1] / (edges**2).sum(axis=(1, 2)) ** 1.5).min())
+        quality.append((rest_shape_inverses(fine, tets)[1] / (edges**2).sum(axis=(1, 2)) ** 1.5).min())
     assert quality[2] == pytest.approx(quality[1], rel=1e-9)  # no new shapes from the second refinement on
 
 
 def test_tets_that_were_not_refined_are_told():
     _, tets = bar((2, 2, 2), (1.0, 1.0, 1.0))
     with pytest.raises(ValueError, match="not refined"):
-        levels_of(tets, 1)
+        recover_levels(tets, 1)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
@@ -110,7 +110,7 @@ def test_without_details_it_is_green():
     coarse_x = coarse_X + 0.1 * rng.normal(size=coarse_X.shape)
     F, V = twins.gradients(coarse_X, levels.coarse_tets, coarse_x)
     expected = sum(volume * twins.green(gradient, MU, LAM)[0] for gradient, volume in zip(F, V, strict=True))
-    asked, x = formulation(model, model.methods[0]), nodes_of(levels, coarse_x)
+    asked, x = formulation(model, model.methods[0]), interpolate_from_coarse(levels, coarse_x)
     assert np.abs(asked.details(x)[levels.starts[1] :]).max() < 1e-15
     assert asked.energy(x) == pytest.approx(expected, rel=1e-12)
 
@@ -119,7 +119,7 @@ def test_at_small_strain_it_is_linear_on_the_fine_tets():
     model = level_model(2)
     d = 1e-6 * np.random.default_rng(5).normal(size=model.X.shape)
     ours = formulation(model, model.methods[0]).forces(model.X + d)
-    linear = formulation(model, Method("linear")).forces(model.X + d)
+    linear = formulation(model, FormulationSettings("linear")).forces(model.X + d)
     np.testing.assert_allclose(ours, linear, atol=1e-4 * np.abs(linear).max())
 
 
@@ -141,7 +141,7 @@ def test_momentum_is_kept_and_torque_is_of_second_order_in_details():
     asked = formulation(model, model.methods[0])
     torque = []
     for size in (0.0, 0.01, 0.02):
-        x = nodes_of(levels, coarse_x)
+        x = interpolate_from_coarse(levels, coarse_x)
         x[n0:] += size * np.random.default_rng(7).normal(size=x[n0:].shape)
         f = asked.forces(x)
         assert np.abs(f.sum(axis=0)).max() < 1e-10 * np.abs(f).sum()
@@ -166,13 +166,13 @@ def smallest_over_rest(model, share, plain):
     K = dense(asked.pattern, asked.stiffness(x))
     if plain:
         # coarse nodes alone feel what is beyond: in the hierarchical basis their values are those of the nodes
-        beyond = body.beyond(x, body.rotations(x), False).reshape(-1, 3, 3, 3, 3)
+        beyond = body.excess_tangent(x, body.rotations(x), False).reshape(-1, 3, 3, 3, 3)
         n0 = levels.starts[1]
         extra = np.zeros((n0, 3, n0, 3))
-        blocks = np.einsum("maj,mijkl,mbl->maibk", body.means.coarse, beyond, body.means.coarse)
+        blocks = np.einsum("maj,mijkl,mbl->maibk", body.gradient_operator.coarse, beyond, body.gradient_operator.coarse)
         for tet, block in zip(levels.coarse_tets, blocks, strict=True):
             extra[np.ix_(tet, range(3), tet, range(3))] += block
-        K = dense(model.pattern, formulation(model, Method("polar")).stiffness(x))
+        K = dense(model.pattern, formulation(model, FormulationSettings("polar")).stiffness(x))
         K[: 3 * n0, : 3 * n0] += extra.reshape(3 * n0, 3 * n0)
     return np.linalg.eigvalsh(K[np.ix_(free, free)]).min()
 
@@ -200,5 +200,5 @@ def test_stress_of_small_details_is_hookes():
     model = level_model(1)
     x = model.X + 1e-7 * np.random.default_rng(8).normal(size=model.X.shape)
     stress, _ = level_stress(model, 0, x)
-    linear, _ = elastic_stress(replace(model, methods=(Method("linear"),)), x)
+    linear, _ = elastic_stress(replace(model, methods=(FormulationSettings("linear"),)), x)
     np.testing.assert_allclose(stress, linear, atol=1e-5 * np.abs(linear).max())

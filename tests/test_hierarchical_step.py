@@ -6,20 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from meshes import bar
-from sinew.solver.formulations import formulation
-from sinew.solver.hierarchical.galerkin import level_maps, of_coarse_tets
-from sinew.solver.hierarchical.preconditioner import LevelBlocks, LevelPreconditioner
-from sinew.solver.hierarchical.transforms import gather_forces, to_hierarchical, to_nodal
-from sinew.solver.integrators.by_newton import moved_by_newton
-from sinew.solver.integrators.flesh_system import FleshSystem
+from fixtures.tet_meshes import bar
+from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside, Points
-from sinew.solver.levels import nodes_of, refined
-from sinew.solver.method import LU, Method
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material, Settings
-from sinew.solver.state import State
+from sinew.solver.integrators.newton.newton_system import FleshSystem
+from sinew.solver.integrators.newton.nonlinear_bodies import nonlinear_bodies
+from sinew.solver.mechanics.hierarchical.basis_transform import gather_forces, to_hierarchical, to_nodal
+from sinew.solver.mechanics.hierarchical.level_matrices import assemble_coarse_tets, level_maps
+from sinew.solver.mechanics.hierarchical.level_preconditioner import LevelBlocks, LevelPreconditioner
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.mesh.red_refinement import interpolate_from_coarse, red_refinement
+from sinew.solver.scene.formulation import LU, FormulationSettings
+from sinew.solver.scene.scene import Material, Settings
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
@@ -28,14 +28,14 @@ def part(count=1, *, cells=(3, 1, 1), key="bar", at=0.0, **settings):
     settings.setdefault("damping", 0.0)
     material = Material(settings.pop("stiffness", 5.0e4), 0.3, stiffness_damping=settings.pop("damping"))
     coarse_nodes, coarse = bar(cells, tuple(float(c) for c in cells))
-    tets, levels = refined(coarse, len(coarse_nodes), count)
-    nodes = nodes_of(levels, coarse_nodes) + [0.0, at, 0.0]
-    method = Method("hierarchical", levels=count, **settings)
+    tets, levels = red_refinement(coarse, len(coarse_nodes), count)
+    nodes = interpolate_from_coarse(levels, coarse_nodes) + [0.0, at, 0.0]
+    method = FormulationSettings("hierarchical", levels=count, **settings)
     return Part(key, nodes, tets, np.ones(len(tets)), material, method=method, levels=levels)
 
 
 def clamped(model):
-    return Outside(gravity=GRAVITY, is_fixed=model.X[:, 0] < 1e-9)
+    return ExternalForces(gravity=GRAVITY, is_fixed=model.X[:, 0] < 1e-9)
 
 
 def at_rest(model):
@@ -127,7 +127,10 @@ def test_coarse_tets_give_the_coarse_stiffness_of_green():
     x = model.X + 0.05 * np.random.default_rng(2).normal(size=model.X.shape)
     asked.frames = [body.rotations(x) for body in asked.bodies]
     body, maps = asked.bodies[0], level_maps(model.levels[0], model.pattern, model.bodies[0].nodes)
-    found = dense(maps.coarse, of_coarse_tets(maps, body.means.coarse, body.green_moduli(body.mean(x), False)))
+    found = dense(
+        maps.coarse,
+        assemble_coarse_tets(maps, body.gradient_operator.coarse, body.green_moduli(body.mean_gradients(x), False)),
+    )
     n0 = 3 * model.levels[0].starts[1]
     S = np.kron(interpolation(model.levels[0]), np.eye(3))[:, :n0]
     expected = S.T @ dense(asked.pattern, asked.stiffness(x)) @ S
@@ -139,9 +142,9 @@ def test_coarse_motion_leaves_nothing_to_coarse_nodes(solver):
     model = make_model([part(1, coarse_solver=solver, damping=0.01)])
     outside, state = clamped(model), at_rest(model)
     is_free = ~outside.is_fixed
-    system = FleshSystem(model, state, 0.2, Settings(), moved_by_newton(model))
+    system = FleshSystem(model, state, 0.2, Settings(), nonlinear_bodies(model))
     v = np.zeros_like(state.x)
-    system.look(state.x, v, outside, is_free)
+    system.evaluate(state.x, v, outside, is_free)
     levels = model.levels[0]
 
     def gathered():
@@ -153,7 +156,7 @@ def test_coarse_motion_leaves_nothing_to_coarse_nodes(solver):
     before = gathered()
     v = system.coarse_motion(is_free)
     assert not v[~is_free].any()
-    system.look(state.x + 0.2 * v, v, outside, is_free)
+    system.evaluate(state.x + 0.2 * v, v, outside, is_free)
     assert gathered() < 0.04 * before
     assert system.levels.coarse_iterations >= 2
 
@@ -181,10 +184,10 @@ def test_a_step_satisfies_its_own_equation(count, solver):
 def test_one_level_alone_moves_as_greens_strain_does():
     own = part(1)
     coarse = own.levels.coarse_tets
-    alone, none = refined(coarse, own.levels.starts[1], 0)
+    alone, none = red_refinement(coarse, own.levels.starts[1], 0)
     X = own.nodes[: own.levels.starts[1]]
     ends = []
-    for method, levels in ((own.method, none), (Method("green"), None)):
+    for method, levels in ((own.method, none), (FormulationSettings("green"), None)):
         model = make_model([replace(own, nodes=X, tets=alone, fill=np.ones(len(alone)), method=method, levels=levels)])
         state = at_rest(model)
         for _ in range(10):
@@ -223,7 +226,7 @@ def test_a_free_body_keeps_its_momentum_and_a_spinning_one_most_of_its_spin():
     before = (m * state.v).sum(axis=0)
     settings = Settings(tolerance=1e-8)
     for _ in range(20):
-        assert step(model, state, Outside(), 0.01, settings).converged
+        assert step(model, state, ExternalForces(), 0.01, settings).converged
     np.testing.assert_allclose((m * state.v).sum(axis=0), before, rtol=1e-9)
 
 
@@ -232,7 +235,7 @@ def test_springs_pull_and_two_bodies_do_not_know_each_other():
     both = make_model([part(1), part(1, key="other", at=5.0, coarse_solver=LU)])
     ends = []
     for model in (alone, both):
-        pull = Points(
+        pull = PointForces(
             np.array([75], np.int32), np.full((1, 4), 0.25), np.array([[0.0, 0.0, 6.0e4]]),
             200.0 * np.eye(3)[None], np.zeros((1, 3, 3)),
         )  # fmt: skip
@@ -248,7 +251,7 @@ def test_springs_pull_and_two_bodies_do_not_know_each_other():
 def test_details_bring_a_bar_nearer_to_greens_strain_on_all_tets():
     own = part(1, cells=(6, 1, 1), stiffness=2.0e5)
     levels, count = own.levels, own.levels.starts[1]
-    green = Method("green")
+    green = FormulationSettings("green")
     fine = replace(own, method=green, levels=None)
     tets = levels.coarse_tets
     alone = replace(fine, nodes=own.nodes[:count], tets=tets, fill=np.ones(len(tets)))

@@ -6,35 +6,35 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shapes import sphere
-from sinew.solver.geometry.surface import Surface
-from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material, Meshing
-from sinew.solver.tetrahedralize import tetrahedralize
-from sinew.solver.tetrahedralize.hinges import lumps, without_hinges
-from sinew.solver.tetrahedralize.pieces_apart import pieces_too_many
-from sinew.solver.tetrahedralize.quality import dihedral_range, signed_volumes
-from sinew.solver.tetrahedralize.tet_mesh import Filling
+from fixtures.closed_surfaces import sphere
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.mesh.tet_mesh import FilledTets
+from sinew.solver.mesh.tet_quality import dihedral_range, signed_volumes
+from sinew.solver.mesh.tetrahedralize import tetrahedralize
+from sinew.solver.mesh.tetrahedralize.component_count import excess_component_count
+from sinew.solver.mesh.tetrahedralize.nonmanifold_edges import close_nonmanifold_edges, face_connected_parts
+from sinew.solver.scene.scene import Material, Meshing
 
 
-def two_at_an_edge(opening: float) -> Filling:
+def two_at_an_edge(opening: float) -> FilledTets:
     """Returns two tets on either side of an edge along z, each `opening` [degrees] wide about it."""
     half = np.radians(opening) / 2
     x, y = np.cos(half), np.sin(half)
     nodes = np.array([[0, 0, 0], [0, 0, 1], [x, y, 0.5], [x, -y, 0.5], [-x, y, 0.5], [-x, -y, 0.5]], float)
     tets = np.array([[0, 1, 3, 2], [0, 1, 4, 5]], np.int32)
     assert (signed_volumes(nodes, tets) > 0.0).all()
-    return Filling(nodes, tets, np.ones(2))
+    return FilledTets(nodes, tets, np.ones(2))
 
 
 @pytest.mark.parametrize("opening", [60.0, 90.0, 120.0])
 def test_a_hinge_is_held_by_tets_in_its_gaps(opening: float) -> None:
     """Both gaps are filled, the new tets are well shaped, and the lumps are one."""
     filling = two_at_an_edge(opening)
-    assert lumps(filling.tets).max() == 1
-    held = without_hinges(filling)
-    assert len(held.tets) == 4 and lumps(held.tets).max() == 0
+    assert face_connected_parts(filling.tets).max() == 1
+    held = close_nonmanifold_edges(filling)
+    assert len(held.tets) == 4 and face_connected_parts(held.tets).max() == 0
     assert np.array_equal(held.tets[:2], filling.tets) and np.array_equal(held.nodes, filling.nodes)
     assert (signed_volumes(held.nodes, held.tets) > 0.0).all()
     least, most = dihedral_range(held.nodes, held.tets)
@@ -43,7 +43,7 @@ def test_a_hinge_is_held_by_tets_in_its_gaps(opening: float) -> None:
 
 def test_gaps_too_wide_for_a_good_tet_stay_open() -> None:
     """A tet of 170 degrees would be nearly flat."""
-    assert len(without_hinges(two_at_an_edge(10.0)).tets) == 2
+    assert len(close_nonmanifold_edges(two_at_an_edge(10.0)).tets) == 2
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_gaps_too_wide_for_a_good_tet_stay_open() -> None:
 def test_thin_shapes_do_not_fold(shared, name: str) -> None:
     """Each of these had two to five lumps joined by edges and nodes alone."""
     mesh = tetrahedralize(read_surface(shared / "testdata" / name), Meshing(divisions=12), name)
-    assert lumps(mesh.tets).max() == 0
+    assert face_connected_parts(mesh.tets).max() == 0
     assert mesh.report.min_dihedral > 10.7 and mesh.report.max_dihedral < 164.8
 
 
@@ -73,7 +73,7 @@ def test_pieces_are_islands_of_their_own() -> None:
     model = make_model([Part("balls", mesh.nodes, mesh.tets, mesh.fill, Material())])
     assert model.pattern.island_count == 2
     assert mesh.report.volume == pytest.approx(2 * 4 / 3 * np.pi, rel=0.05)
-    assert pieces_too_many(both, mesh.tets) == 0
+    assert excess_component_count(both, mesh.tets) == 0
 
 
 def test_a_dumbbell_with_a_thin_neck_falls_apart_and_that_is_told() -> None:
@@ -84,4 +84,4 @@ def test_a_dumbbell_with_a_thin_neck_falls_apart_and_that_is_told() -> None:
     bridge = [[corners[0], corners[1], c] for c in (corners[0] - 1, corners[0] + 1)]
     dumbbell = Surface(places, np.concatenate([faces, faces + len(vertices), np.array(bridge, np.int32)]))
     mesh = tetrahedralize(dumbbell, Meshing(divisions=16), "dumbbell")
-    assert pieces_too_many(dumbbell, mesh.tets) == 2
+    assert excess_component_count(dumbbell, mesh.tets) == 2

@@ -8,17 +8,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hyperelastic_twin import LAM, MU, found
-from meshes import bar
-from sinew.solver.arrays import Floats
-from sinew.solver.errors import BadInput
-from sinew.solver.geometry.chunks import run_parts
-from sinew.solver.hyperelastic.element import energy, forces, forces_and_tangent, hyperelastic, tet_work
-from sinew.solver.hyperelastic.laws import LAWS
-from sinew.solver.jit import set_thread_count
-from sinew.solver.linear.pattern import BlockPattern
-from sinew.solver.model import Model, Part, make_model
-from sinew.solver.scene import Material
+from fixtures.tet_meshes import bar
+from reference.hyperelastic_laws import LAM, MU, found
+from sinew.solver.linalg.block_pattern import BlockPattern
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+    energy,
+    forces,
+    forces_and_tangent,
+    hyperelastic,
+    tet_arrays,
+)
+from sinew.solver.mechanics.hyperelastic.laws import LAWS
+from sinew.solver.mechanics.model import Model, Part, make_model
+from sinew.solver.runtime.arrays import Floats
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_pool import run_parts
+from sinew.solver.scene.scene import Material
 
 
 def model_of(cells: tuple[int, int, int] = (2, 2, 3)) -> Model:
@@ -39,10 +45,10 @@ def dense(model: Model, values: Floats) -> Floats:
 def test_forces_and_tangent_are_derivatives_of_the_energy(law, extension):
     model, rng = model_of(), np.random.default_rng(3)
     x = model.X + 0.04 * rng.normal(size=model.X.shape)
-    flesh, work = hyperelastic(model, law, extension), tet_work(model.pattern)
+    flesh, work = hyperelastic(model, law, extension), tet_arrays(model.pattern)
     values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
     answer = forces_and_tangent(model, flesh, x, values, force, work, clamp=False)
-    assert answer.energy > 0.0 and answer.below == 0
+    assert answer.energy > 0.0 and answer.extended_count == 0
 
     step, d = 1e-6, rng.normal(size=x.shape)
     before, after = np.empty_like(x), np.empty_like(x)
@@ -58,11 +64,11 @@ def test_forces_and_tangent_are_derivatives_of_the_energy(law, extension):
 @pytest.mark.parametrize("law", LAWS)
 def test_clamped_tangent_is_symmetric_and_semidefinite_also_in_a_heap(law):
     model, rng = model_of(), np.random.default_rng(4)
-    flesh, work = hyperelastic(model, law), tet_work(model.pattern)
+    flesh, work = hyperelastic(model, law), tet_arrays(model.pattern)
     values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(model.X)
     answer = forces_and_tangent(model, flesh, rng.uniform(0, 10, model.X.shape), values, force, work)
     matrix = dense(model, values)
-    assert answer.inverted > 10 and answer.below > answer.inverted
+    assert answer.inverted > 10 and answer.extended_count > answer.inverted
     assert np.abs(matrix - matrix.T).max() < 1e-12 * np.abs(matrix).max()
     assert np.linalg.eigvalsh(matrix)[0] > -1e-9 * np.linalg.norm(matrix, 2)
     assert np.abs(force.sum(axis=0)).max() < 1e-12 * np.abs(force).sum()
@@ -74,7 +80,7 @@ def test_matrix_and_forces_are_the_sums_over_tets(law):
     model = model_of()
     model = replace(model, mu=np.full(model.tet_count, MU), lam=np.full(model.tet_count, LAM))
     x = 1.3 * model.X + 0.3 * np.random.default_rng(6).normal(size=model.X.shape)
-    flesh, work = hyperelastic(model, law), tet_work(model.pattern)
+    flesh, work = hyperelastic(model, law), tet_arrays(model.pattern)
     values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
     answer = forces_and_tangent(model, flesh, x, values, force, work)
     Ds = np.swapaxes(x[model.tets[:, 1:]] - x[model.tets[:, :1]], 1, 2)
@@ -98,7 +104,7 @@ def test_no_number_depends_on_the_threads():
     outcomes = []
     for threads in (1, 2):
         set_thread_count(threads)
-        work = tet_work(model.pattern)
+        work = tet_arrays(model.pattern)
         values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
         answer = forces_and_tangent(model, hyperelastic(model), x, values, force, work)
         outcomes.append((answer, values.tobytes(), force.tobytes()))
@@ -111,7 +117,7 @@ def test_every_body_has_its_law():
     part = Part("a", nodes, tets, np.ones(len(tets)), Material(youngs_modulus=1e4))
     both = make_model([part, replace(part, key="b", nodes=nodes + 5.0)])
     x = both.X + 0.05 * np.random.default_rng(8).normal(size=both.X.shape)
-    mixed, work = np.empty_like(x), tet_work(both.pattern)
+    mixed, work = np.empty_like(x), tet_arrays(both.pattern)
     forces(both, hyperelastic(both, ["stvk", "neo-hookean"]), x, mixed, work)
     for law, body in zip(["stvk", "neo-hookean"], both.bodies, strict=True):
         alone = np.empty_like(x)
@@ -122,7 +128,7 @@ def test_every_body_has_its_law():
 def test_energy_alone_is_the_same():
     model = model_of()
     x = model.X + 0.02 * np.random.default_rng(5).normal(size=model.X.shape)
-    flesh, work = hyperelastic(model), tet_work(model.pattern)
+    flesh, work = hyperelastic(model), tet_arrays(model.pattern)
     alone = energy(model, flesh, x, work)
     values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
     assert forces_and_tangent(model, flesh, x, values, force, work) == alone
@@ -140,7 +146,7 @@ def test_numbers_that_are_none_are_told():
     x = model.X.copy()
     x[0] = np.nan
     values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
-    answer = forces_and_tangent(model, hyperelastic(model), x, values, force, tet_work(model.pattern))
+    answer = forces_and_tangent(model, hyperelastic(model), x, values, force, tet_arrays(model.pattern))
     touched = np.unique(model.tets[(model.tets == 0).any(axis=1)])
     assert answer.inverted >= 1 and np.isnan(answer.energy)
     assert np.isnan(force[touched]).all() and np.isfinite(np.delete(force, touched, axis=0)).all()
@@ -166,9 +172,9 @@ def test_blocks_that_no_tet_has_become_zero():
     wide = wide_pattern(model)
     narrow_values, values = np.empty((model.pattern.block_count, 9)), np.full((wide.block_count, 9), np.nan)
     x, force = model.X + 0.05 * np.random.default_rng(9).normal(size=model.X.shape), np.empty((n, 3))
-    forces_and_tangent(model, hyperelastic(model), x, narrow_values, force, tet_work(model.pattern))
+    forces_and_tangent(model, hyperelastic(model), x, narrow_values, force, tet_arrays(model.pattern))
     other = replace(model, pattern=wide)
-    forces_and_tangent(other, hyperelastic(other), x, values, force, tet_work(wide))
+    forces_and_tangent(other, hyperelastic(other), x, values, force, tet_arrays(wide))
     assert wide.block_count == n * n > model.pattern.block_count
     assert np.allclose(dense(other, values), dense(model, narrow_values), rtol=0, atol=1e-12 * np.abs(values).max())
 

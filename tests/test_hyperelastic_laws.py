@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hyperelastic_twin import (
+from reference.hyperelastic_laws import (
     KINDS,
     LAM,
     MU,
@@ -18,9 +18,9 @@ from hyperelastic_twin import (
     rotations,
     size,
 )
-from sinew.solver.hyperelastic.laws import EXTENSIONS, LAWS, SECOND_SHARE, THRESHOLD
-from sinew.solver.hyperelastic.principal import principal
-from sinew.solver.hyperelastic.signed_svd import signed_svd
+from sinew.solver.mechanics.hyperelastic.laws import EXTENSION_STRETCH, EXTENSIONS, LAWS, MOONEY_RIVLIN_SHARE
+from sinew.solver.mechanics.hyperelastic.principal_stress import principal_stress
+from sinew.solver.mechanics.hyperelastic.signed_svd import signed_svd
 
 SMOOTH = ("linear", "smooth")
 BOUNDLESS = ("stable-neo-hookean", "corotated", "stvk", "hybrid")  # laws with an energy for every F
@@ -61,7 +61,7 @@ def test_constant_extension_is_stress_and_differential_at_raised_stretches(law, 
     here = found(law, "constant", F)
     parts = np.array([signed_svd(*f.ravel()) for f in F])
     U, sigma, V = parts[:, :9].reshape(-1, 3, 3), parts[:, 9:12], parts[:, 12:].reshape(-1, 3, 3)
-    raised = np.maximum(sigma, THRESHOLD)[:, :, None] * np.eye(3)
+    raised = np.maximum(sigma, EXTENSION_STRETCH)[:, :, None] * np.eye(3)
 
     P = U @ differences(lambda G: np.array([energy_density(law, g) for g in G]), raised) @ np.swapaxes(V, 1, 2)
     T = np.einsum(
@@ -133,7 +133,9 @@ def test_lanes_say_what_one_tet_says(law, extension):
     for psi, P, T, f in zip(here.psi, here.P, here.T, F, strict=True):
         parts = np.array(signed_svd(*f.ravel()))
         U, V = parts[:9].reshape(3, 3), parts[12:].reshape(3, 3)
-        alone = principal(LAWS[law], MU, LAM, SECOND_SHARE, EXTENSIONS[extension], THRESHOLD, *parts[9:12])
+        alone = principal_stress(
+            LAWS[law], MU, LAM, MOONEY_RIVLIN_SHARE, EXTENSIONS[extension], EXTENSION_STRETCH, *parts[9:12]
+        )
         A11, A22, A33, A12, A23, A31, s12, s23, s31, t12, t23, t31 = alone[4:]
         turned = np.einsum("ji,jkpq,kl,pr,qs->ilrs", U, T, V, U, V, optimize=True)
         scale = 1e-11 * np.abs(turned).max()

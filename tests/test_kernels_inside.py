@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sinew.solver.jit import kernel
-from sinew.solver.sources import PACKAGE
+from sinew.solver.runtime.jit import kernel
+from sinew.solver.runtime.kernel_cache.source_digests import PACKAGE_FOLDER
 
-MARK = "inside=True"
+MARK = "device_only=True"
 
 
 def _kernels(tree: ast.Module) -> list[ast.FunctionDef]:
@@ -26,7 +26,7 @@ def _named(node: ast.AST) -> set[str]:
 
 
 def test_what_is_compiled_for_kernels_alone_is_called_by_kernels_alone() -> None:
-    trees = {file: ast.parse(file.read_bytes()) for file in PACKAGE.rglob("*.py")}
+    trees = {file: ast.parse(file.read_bytes()) for file in PACKAGE_FOLDER.rglob("*.py")}
     kernels = {file: _kernels(tree) for file, tree in trees.items()}
     inside = {
         (file, f.name) for file, found in kernels.items() for f in found if MARK in ast.unparse(f.decorator_list[0])
@@ -38,11 +38,11 @@ def test_what_is_compiled_for_kernels_alone_is_called_by_kernels_alone() -> None
         called = set[str]().union(*map(_named, others))
         own = {name for where, name in inside if where == file}
         wrong += [f"{file.name}: {name}" for name in sorted(called & (own | _imported(file, tree, inside)))]
-    assert not wrong, f"called by Python, but compiled with inside=True: {wrong}"
+    assert not wrong, f"called by Python, but compiled with device_only=True: {wrong}"
 
 
 def _imported(file: Path, tree: ast.Module, inside: set[tuple[Path, str]]) -> set[str]:
-    """Returns the names of `inside` that a file imports."""
+    """Returns the names of `device_only` that a file imports."""
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
@@ -51,7 +51,7 @@ def _imported(file: Path, tree: ast.Module, inside: set[tuple[Path, str]]) -> se
     return names
 
 
-@kernel(inside=True)
+@kernel(device_only=True)
 def half(a):
     """Returns a / 2."""
     return 0.5 * a

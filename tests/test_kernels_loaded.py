@@ -9,14 +9,14 @@ import sys
 import threading
 from pathlib import Path
 
-from compile_listener import LISTENER
-from sinew.solver.jit import kernel
+from fixtures.compile_listener import LISTENER
+from sinew.solver.runtime.jit import kernel
 
 KERNELS = """
 import numpy as np
-from sinew.solver.jit import kernel
+from sinew.solver.runtime.jit import kernel
 
-@kernel(inside=True)
+@kernel(device_only=True)
 def squared(a):
     return a * a
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import sinew.solver
-from sinew.solver.late_dataclass import dataclass
+from sinew.solver.runtime.lazy_dataclass import dataclass
 
 
 def _point() -> Any:

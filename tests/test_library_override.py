@@ -10,11 +10,13 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_rig, counts, evaluated, fresh, overridden_box, world, write_cache
-from sinew.addon import export, playback, roles
-from sinew.solver.errors import BadInput
-from sinew.solver.scene import Scene
-from sinew.solver.tracks import TrackReader
+from fixtures.blender_scenes import add_box, add_rig, counts, evaluated, fresh, overridden_box, world, write_cache
+from sinew.addon.export import export_scene
+from sinew.addon.objects import roles
+from sinew.addon.playback import mesh_cache
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Scene
+from sinew.solver.scene.tracks import TrackReader
 
 
 def linked(folder: Path, override: bool = True) -> bpy.types.Object:
@@ -54,7 +56,7 @@ def test_an_override_is_exported_plays_and_survives_a_reload(tmp_path: Path) -> 
     scene.frame_end = 21
     before = counts()
     cache = tmp_path / "shot.sinew"
-    for _ in export.export_scene(bpy.context, scene, cache):
+    for _ in export_scene.export_scene(bpy.context, scene, cache):
         pass
     assert counts() == before
     body = Scene.load(cache / "scene").bodies[0]
@@ -62,19 +64,19 @@ def test_an_override_is_exported_plays_and_survives_a_reload(tmp_path: Path) -> 
     shapes = np.tile(body.vertices * 2.0, (21, 1, 1))
     write_cache(cache, {body.key: shapes})
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    playback.attach(obj, cache, body.key)
-    digest = export.settings_digest(scene)
+    mesh_cache.attach(obj, cache, body.key)
+    digest = export_scene.settings_digest(scene)
     bpy.ops.wm.save_mainfile()
 
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
     obj = hero()
     assert [m.type for m in obj.modifiers] == ["ARMATURE", "MESH_CACHE", "SUBSURF"]
     assert (obj.sinew.role, obj.sinew.pin_group, obj.sinew.density) == ("BODY", "lower", 321.0)
-    modifier = playback.find_modifier(obj)
+    modifier = mesh_cache.find_modifier(obj)
     assert modifier.filepath == f"//shot.sinew/play/{body.key}.pc2"
     assert modifier.frame_start == 1.0
-    assert export.settings_digest(bpy.context.scene) == digest
-    playback.attach(obj, cache, body.key)
+    assert export_scene.settings_digest(bpy.context.scene) == digest
+    mesh_cache.attach(obj, cache, body.key)
     assert len(obj.modifiers) == 3
     obj.modifiers["Subdivision"].show_viewport = False
     assert np.allclose(evaluated(obj, 9)[0], shapes[8], atol=1e-5)
@@ -83,10 +85,10 @@ def test_an_override_is_exported_plays_and_survives_a_reload(tmp_path: Path) -> 
     obj = hero()
     assert (obj.sinew.role, obj.sinew.pin_group, obj.sinew.density) == ("BODY", "lower", 321.0)
     # and it can be baked again, following its rig
-    for _ in export.export_scene(bpy.context, bpy.context.scene, cache):
+    for _ in export_scene.export_scene(bpy.context, bpy.context.scene, cache):
         pass
     targets = TrackReader(cache / "scene").sample(f"body.{body.key}.targets", 20 / 24)
-    playback.detach(obj)
+    mesh_cache.detach(obj)
     points, matrix = evaluated(obj, 21)
     assert np.allclose(targets, world(points, matrix)[body.pinned], atol=1e-5)
 
@@ -96,10 +98,10 @@ def test_an_override_as_shape_keys(tmp_path: Path) -> None:
     roles.make_body(obj)
     points = np.array([v.co for v in obj.data.vertices])
     shapes = np.stack([points * (1.0 + 0.1 * i) for i in range(5)])
-    key = export.body_key(obj)
+    key = export_scene.body_key(obj)
     write_cache(tmp_path / "shot.sinew", {key: shapes})
-    playback.attach(obj, tmp_path / "shot.sinew", key)
-    copy = playback.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, tmp_path / "shot.sinew")
+    mesh_cache.attach(obj, tmp_path / "shot.sinew", key)
+    copy = mesh_cache.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, tmp_path / "shot.sinew")
     assert copy.override_library is None and copy.data.library is None
     assert [m.type for m in copy.modifiers] == ["SUBSURF"]
     copy.modifiers.clear()
@@ -114,7 +116,7 @@ def test_two_overrides_of_one_character_are_two_bodies(tmp_path: Path) -> None:
     assert len(heroes) == 2 and heroes[0].data == heroes[1].data
     for obj in heroes:
         roles.make_body(obj)
-    for _ in export.export_scene(bpy.context, bpy.context.scene, tmp_path / "shot.sinew"):
+    for _ in export_scene.export_scene(bpy.context, bpy.context.scene, tmp_path / "shot.sinew"):
         pass
     assert len({body.key for body in Scene.load(tmp_path / "shot.sinew" / "scene").bodies}) == 2
 

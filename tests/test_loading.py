@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from sinew.solver import loading
-from speed.clicks import write_cube
+from sinew.solver.runtime import preload
+from speed.bake_startup import write_cube
 
 # of what a cube that falls does not need
 IDLE = (
-    "scipy.sparse", "scipy.spatial", "numba.cpython.setobj", "sinew.solver.flesh.bodies", "sinew.solver.bones.make",
-    "sinew.solver.cutting.cut", "sinew.solver.linear.multigrid.take_over", "sinew.solver.warm_bake",
+    "scipy.sparse", "scipy.spatial", "numba.cpython.setobj", "sinew.solver.simulation.flesh.flesh_bodies",
+    "sinew.solver.constraints.bones.build_bones",
+    "sinew.solver.mesh.cutting.cut", "sinew.solver.linalg.multigrid.solve", "sinew.solver.bake.warmup.compile_scene",
 )  # fmt: skip
 
 
@@ -41,10 +42,11 @@ print(*[name for name in {IDLE!r} if name in sys.modules])
 def test_all_is_loaded_ahead() -> None:
     code = """
 import sys
-from sinew.solver.loading import load_all
-load_all()
+from sinew.solver.runtime.preload import preload_modules
+preload_modules()
 from sinew.solver import __path__ as folders
-print(*[name for name in ("sinew.solver.finish.finish", "sinew.solver.warm_flesh", "scipy.sparse.linalg",
+print(*[name for name in ("sinew.solver.bake.postprocess.finish_cache", "sinew.solver.bake.warmup.compile_flesh",
+    "scipy.sparse.linalg",
     "scipy.sparse.csgraph", "scipy.spatial") if name not in sys.modules])
 """
     assert _told(code) == ""
@@ -53,7 +55,7 @@ print(*[name for name in ("sinew.solver.finish.finish", "sinew.solver.warm_flesh
 def test_what_is_loaded_to_stay_is_not_looked_through() -> None:
     before = gc.get_freeze_count()
     try:
-        with pytest.raises(ImportError), loading.to_stay():
+        with pytest.raises(ImportError), preload.loading_permanently():
             assert not gc.isenabled()
             raise ImportError
         assert gc.isenabled() and gc.get_freeze_count() > before

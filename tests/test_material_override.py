@@ -10,9 +10,10 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, fresh, link_object
-from sinew.addon import presets, roles
-from sinew.solver.presets import PRESETS
+from fixtures.blender_scenes import add_box, fresh, link_object
+from sinew.addon.objects import roles
+from sinew.addon.properties import material_presets
+from sinew.solver.scene.material_presets import MATERIAL_PRESETS
 
 
 def override(folder: Path) -> bpy.types.Object:
@@ -39,10 +40,10 @@ def test_another_preset_with_fewer_rows(tmp_path: Path) -> None:
     own.preset = "GLASS"
     assert own.preset == "GLASS" and own.use_fracture and not own.use_heat
     own = reloaded(tmp_path).sinew
-    assert own.preset == "GLASS" and presets.holds(own)
-    rows = presets.rows_of(own.softening)
+    assert own.preset == "GLASS" and material_presets.matches_preset(own)
+    rows = material_presets.table_rows(own.softening)
     assert len(rows) == 4 and (np.diff(rows[:, 0]) > 0).all()
-    glass = PRESETS["GLASS"].heat
+    glass = MATERIAL_PRESETS["GLASS"].heat
     assert glass is not None
     for temperature in (0.0, 300.0, 640.0, 730.0, 2000.0):
         for factor in (1, 2, 3):
@@ -56,10 +57,10 @@ def test_rows_are_added_and_only_those_are_removed(tmp_path: Path) -> None:
     for _ in range(3):
         assert bpy.ops.sinew.add_softening() == {"FINISHED"}
     assert bpy.ops.sinew.remove_softening() == {"FINISHED"}
-    wanted = presets.rows_of(own.softening)
+    wanted = material_presets.table_rows(own.softening)
     assert len(wanted) == 6 and own.preset == "CUSTOM"
     obj = reloaded(tmp_path)
-    assert np.array_equal(presets.rows_of(obj.sinew.softening), wanted)
+    assert np.array_equal(material_presets.table_rows(obj.sinew.softening), wanted)
     obj.sinew.softening_index = 1
     bpy.context.view_layer.objects.active = obj
     with pytest.raises(RuntimeError, match='This row of "Candle" comes from the file'):

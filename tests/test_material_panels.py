@@ -12,15 +12,17 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_mesh, fresh, write_cache
-from fake_layout import FakeLayout
-from sinew.addon import presets, roles
-from sinew.addon.baking import bake_status, body_reports, cache_look
+from fixtures.blender_scenes import add_box, add_mesh, fresh, write_cache
+from fixtures.fake_layout import FakeLayout
+from sinew.addon.baking import bake_status, body_reports
 from sinew.addon.baking.body_reports import BodyReport
-from sinew.addon.baking.status import Status
-from sinew.addon.drawing import heat_overlay, panels
-from sinew.addon.drawing.settings import UNITS, label, pascals
-from sinew.addon.reading import mesh_defects
+from sinew.addon.baking.status_text import Status
+from sinew.addon.cache import cache_status
+from sinew.addon.objects import mesh_defects, roles
+from sinew.addon.overlays import heat_overlay
+from sinew.addon.panels import panels
+from sinew.addon.panels.property_rows import SETTING_UNITS, label_with_unit, stress_text
+from sinew.addon.properties import material_presets
 from test_addon import drawn
 
 PARTS = ("draw_plasticity", "draw_heat", "draw_fracture", "draw_attributes", "draw_heat_source")
@@ -57,12 +59,12 @@ def test_units_stand_beside_the_names() -> None:
     obj = body()
     lines = drawn(obj, *PARTS).lines
     for name in ("flow", "temperature", "conductivity", "heat_capacity", "heat_exchange", "melting_point"):
-        assert f"{obj.sinew.bl_rna.properties[name].name} ({UNITS[name]})" in lines
+        assert f"{obj.sinew.bl_rna.properties[name].name} ({SETTING_UNITS[name]})" in lines
     assert {"Breaking Stress (Pa)", "Toughness (Pa √m)", "Air Temperature (°C)"} <= set(lines)
-    for name, unit in UNITS.items():
+    for name, unit in SETTING_UNITS.items():
         group = scene.sinew if name == "air_temperature" else obj.sinew
         assert f"[{unit}]" in group.bl_rna.properties[name].description, name
-    assert label(obj.sinew, "yield_strain") == "Yield"
+    assert label_with_unit(obj.sinew, "yield_strain") == "Yield"
 
 
 def test_settings_are_locked_while_baked_but_not_what_is_made_of_a_bake(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +100,7 @@ def test_the_largest_stress_stands_beside_the_breaking_stress(tmp_path: Path) ->
     rest = {"coldest": 20.0, "hottest": 61.25, "largest_plastic_strain": 0.125}
     lines = [json.dumps({"frame": i + 1, "bodies": {"Box": told[i] | rest}}) + "\n" for i in range(3)]
     report.write_text("".join(lines[:2]) + lines[2][:20])
-    cache_look.forget()
+    cache_status.invalidate()
     obj.sinew.breaking_stress = 1.0e5
     words = " ".join(drawn(obj, "draw_fracture").lines)
     assert "25 kPa, 25 % of Breaking Stress" in words
@@ -158,7 +160,7 @@ def test_rows_out_of_order_get_a_button() -> None:
         return "sinew.sort_softening" in [name for _, name in drawn(obj, "draw_heat").drawn]
 
     assert not has_button()
-    presets.write_rows(obj.sinew.softening, np.array([[20.0, 1, 1, 1], [60.0, 1, 1, 1]]))
+    material_presets.write_rows(obj.sinew.softening, np.array([[20.0, 1, 1, 1], [60.0, 1, 1, 1]]))
     assert not has_button()
     obj.sinew.softening[1].temperature = 20.0
     assert has_button()
@@ -170,7 +172,7 @@ def test_panels_of_heat_sources() -> None:
     lines = drawn(source, "draw_heat_source").lines
     assert {"Temperature (°C)", "Radius", "Heat Transfer (W/(m² K))"} <= set(lines)
     assert "Heat Source: Heat Source" in drawn(source).lines
-    roles.clear(source)
+    roles.clear_role(source)
     assert "Make Heat Source" in drawn(source).lines
     assert "Make Body" not in drawn(source).lines
 
@@ -180,7 +182,7 @@ def test_panels_of_heat_sources() -> None:
     [(0.0, "0 Pa"), (12.34, "12.3 Pa"), (999.9, "1 kPa"), (4.5e7, "45 MPa"), (7.0e10, "70 GPa"), (123456.0, "123 kPa")],
 )
 def test_stresses_are_readable(value: float, words: str) -> None:
-    assert pascals(value) == words
+    assert stress_text(value) == words
 
 
 def test_the_reach_of_heat_sources_is_drawn_at_its_true_size() -> None:
@@ -193,13 +195,13 @@ def test_the_reach_of_heat_sources_is_drawn_at_its_true_size() -> None:
     cube.sinew.source_radius, cube.scale = 0.25, (3.0, 1.0, 1.0)
     bpy.context.view_layer.update()
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    rings = heat_overlay.reach(source, source.evaluated_get(depsgraph))
+    rings = heat_overlay.reach_lines(source, source.evaluated_get(depsgraph))
     assert np.allclose(np.linalg.norm(rings - [1.0, 2.0, 3.0], axis=2), 0.5, atol=1e-6)
-    grown = heat_overlay.reach(cube, cube.evaluated_get(depsgraph))
+    grown = heat_overlay.reach_lines(cube, cube.evaluated_get(depsgraph))
     corners = np.array([1.5, 0.5, 0.5])
     assert grown.shape == (12, 2, 3)
     assert np.allclose(np.linalg.norm(np.abs(grown) - corners, axis=2), 0.25, atol=1e-5)
-    edges = heat_overlay.box(np.array([[0.0, 0, 0], [1, 1, 1]]), 0.5)
+    edges = heat_overlay.box_lines(np.array([[0.0, 0, 0], [1, 1, 1]]), 0.5)
     assert len({frozenset(map(tuple, edge)) for edge in edges.round(6).tolist()}) == 12
     assert np.allclose(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1), 2.0)
 
@@ -228,7 +230,7 @@ def test_the_physics_tab_offers_what_suits_the_object() -> None:
     obj = body()
     box = add_box("Plain")
     source = roles.add_heat_source(bpy.context)
-    roles.clear(source)
+    roles.clear_role(source)
     broken = add_box("Broken")
     broken.sinew.result_of = obj
 

@@ -6,30 +6,33 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from record_parts import LINEAR, POLAR, crumpled, dense, part
-from sinew.solver.integrators.constant_rows import recall
+from fixtures.corotational_bars import LINEAR, POLAR, crumpled, dense, part
+from sinew.solver.constraints.external_forces import ExternalForces, PairForces, PointForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.linearised import join, warp
-from sinew.solver.integrators.matrix_free import left_out
-from sinew.solver.integrators.outside import Outside, Pairs, Points
-from sinew.solver.integrators.workspace import workspace
-from sinew.solver.method import Method
-from sinew.solver.model import make_model
-from sinew.solver.scene import Settings
-from sinew.solver.state import State
+from sinew.solver.integrators.system.cached_rows import restore_rows
+from sinew.solver.integrators.system.linearised_step import assemble_system, compute_element_records
+from sinew.solver.integrators.system.matrix_free import matrix_free_terms
+from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.mechanics.model import make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.scene.formulation import FormulationSettings
+from sinew.solver.scene.scene import Settings
 
 
 def forced(method, pins=True):
     """A model, and what holds one end of it and pulls at a tet."""
     model = make_model([part(method)])
-    spring = Points(
+    spring = PointForces(
         np.array([5], np.int32), np.full((1, 4), 0.25), np.ones((1, 3)), np.eye(3)[None] * 40.0, np.zeros((1, 3, 3))
     )
     held = model.X[:, 2] == 0.0 if pins else None
-    return model, Outside(np.array([9.81, 0.0, 0.0]), held, model.X if pins else None, points=spring)
+    return model, ExternalForces(np.array([9.81, 0.0, 0.0]), held, model.X if pins else None, points=spring)
 
 
-MATRIX_FREE = {"fresh": Method("qr", is_matrix_free=True), "stale": Method("qr", is_stale=True, is_matrix_free=True)}
+MATRIX_FREE = {
+    "fresh": FormulationSettings("qr", is_matrix_free=True),
+    "stale": FormulationSettings("qr", is_stale=True, is_matrix_free=True),
+}
 free_of_matrices = pytest.mark.parametrize("method", MATRIX_FREE.values(), ids=MATRIX_FREE)
 
 
@@ -40,21 +43,21 @@ def test_products_made_tet_by_tet_are_those_of_the_matrix(method):
     x = crumpled(model)
     whole = make_model([part(replace(method, is_matrix_free=False))])
     for of in (model, whole):
-        warp(of, x)
-        join(of, dt)
-    A, besides = dense(model, workspace(whole.pattern).values), left_out(model)
-    assert left_out(whole) is None and besides is not None
+        compute_element_records(of, x)
+        assemble_system(of, dt)
+    A, besides = dense(model, workspace(whole.pattern).values), matrix_free_terms(model)
+    assert matrix_free_terms(whole) is None and besides is not None
     assert np.array_equal(workspace(model.pattern).force, workspace(whole.pattern).force)
     v = np.random.default_rng(5).normal(size=x.shape)
     mass = dense(model, workspace(model.pattern).values)
     assert np.count_nonzero(mass) == 3 * model.node_count
     product = (mass @ v.ravel()).reshape(-1, 3)
-    besides.add_to(v, product)
+    besides.add_product_to(v, product)
     assert np.abs(product.ravel() - A @ v.ravel()).max() < 1e-13 * np.abs(A @ v.ravel()).max()
     blocks = besides.diagonal(model.node_count) + workspace(model.pattern).values[model.pattern.diagonal]
     wanted = workspace(whole.pattern).values[whole.pattern.diagonal]
     assert np.abs(blocks - wanted).max() < 1e-13 * np.abs(wanted).max()
-    assert besides.bend(model.pattern, v)[0] == pytest.approx(v.ravel() @ (A - mass) @ v.ravel(), rel=1e-12)
+    assert besides.quadratic_form(model.pattern, v)[0] == pytest.approx(v.ravel() @ (A - mass) @ v.ravel(), rel=1e-12)
 
 
 @free_of_matrices
@@ -75,12 +78,14 @@ def test_steps_without_a_matrix_end_where_those_with_one_do(method, pins):
 def test_bodies_that_push_each_other_have_a_matrix_all_the_same():
     """Beside a body with a matrix, before and after the two touch: the same ends as with matrices alone."""
     weights = np.full((1, 4), 0.25)
-    push = Pairs(np.array([2], np.int32), weights, np.array([70], np.int32), weights, np.ones((1, 3)), np.eye(3)[None])
+    push = PairForces(
+        np.array([2], np.int32), weights, np.array([70], np.int32), weights, np.ones((1, 3)), np.eye(3)[None]
+    )
     ends = []
     for is_free in (True, False):
-        model = make_model([part(Method("qr", is_matrix_free=is_free)), part(POLAR, "other", at=1.0)])
+        model = make_model([part(FormulationSettings("qr", is_matrix_free=is_free)), part(POLAR, "other", at=1.0)])
         state = State(model.X.copy(), np.cross([3.0, 1.0, 2.0], model.X))
-        for acting in (Outside(), Outside(pairs=push), Outside()):
+        for acting in (ExternalForces(), ExternalForces(pairs=push), ExternalForces()):
             for _ in range(3):
                 assert step(model, state, acting, 0.01, Settings(tolerance=1e-9, max_iterations=2000)).converged
         ends.append(state.x)
@@ -91,7 +96,7 @@ def test_a_body_that_melts_has_a_matrix_and_nothing_besides():
     """The same ends as with a matrix from the start: what was left out of that of the step before is forgotten."""
     ends = []
     for is_free in (True, False):
-        model, outside = forced(Method("qr", is_matrix_free=is_free))
+        model, outside = forced(FormulationSettings("qr", is_matrix_free=is_free))
         molten = replace(model, mu=0.1 * model.mu, pressure_modulus=model.lam.copy())
         state = State(model.X.copy(), np.zeros_like(model.X))
         for now in (model, molten, molten):
@@ -105,13 +110,13 @@ def test_the_matrix_of_linear_bodies_never_changes():
     model = make_model([part(LINEAR)])
     seen = []
     for amount in (0.0, 0.1, 0.5):
-        warp(model, crumpled(model, amount) if amount else model.X)
-        join(model, 0.01)
+        compute_element_records(model, crumpled(model, amount) if amount else model.X)
+        assemble_system(model, 0.01)
         seen.append(workspace(model.pattern).values.copy())
     assert np.array_equal(seen[0], seen[1]) and np.array_equal(seen[0], seen[2])
     polar = make_model([part(POLAR)])
-    warp(polar, crumpled(polar, 0.1))
-    join(polar, 0.01)
+    compute_element_records(polar, crumpled(polar, 0.1))
+    assemble_system(polar, 0.01)
     assert np.abs(workspace(polar.pattern).values - seen[0]).max() > 0.01 * np.abs(seen[0]).max()
 
 
@@ -125,10 +130,10 @@ def test_rows_of_linear_bodies_are_kept_until_anything_in_them_changes():
         fresh = fresh if scale == 1.0 else replace(fresh, mu=scale * fresh.mu)
         x = x + 0.01
         for of in (model, fresh):
-            warp(of, x)
-            join(of, dt)
+            compute_element_records(of, x)
+            assemble_system(of, dt)
         one, other = workspace(model.pattern), workspace(fresh.pattern)
         assert np.array_equal(one.values, other.values) and np.array_equal(one.force, other.force)
     scaled = replace(kept, mass=1.0 * kept.mass)
-    assert recall(scaled, 0, 0.02) and not recall(replace(kept, mass=2.0 * kept.mass), 0, 0.02)
-    assert recall(kept, 0, 0.02) and not recall(kept, 0, 0.03) and not recall(kept, 1, 0.02)
+    assert restore_rows(scaled, 0, 0.02) and not restore_rows(replace(kept, mass=2.0 * kept.mass), 0, 0.02)
+    assert restore_rows(kept, 0, 0.02) and not restore_rows(kept, 0, 0.03) and not restore_rows(kept, 1, 0.02)

@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sinew.solver.arrays import indices
-from sinew.solver.errors import BadInput
-from sinew.solver.mesh_files.obj import fan_triangles, read_obj
-from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.mesh_files.tets import read_tets, repair_tets, write_tets
-from sinew.solver.tetrahedralize.given import given_tets
-from sinew.solver.tetrahedralize.quality import signed_volumes
+from sinew.solver.mesh.formats.obj import fan_triangles, read_obj
+from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.formats.tet_files import read_tets, repair_tets, write_tets
+from sinew.solver.mesh.tet_quality import signed_volumes
+from sinew.solver.mesh.tetrahedralize.user_tets import user_tets
+from sinew.solver.runtime.arrays import indices
+from sinew.solver.runtime.errors import BadInput
 
 TETS = {  # name: nodes, tets, as LICENSES.md counts them
     "polyfem_bar-651.msh": (292, 651),
@@ -35,16 +35,16 @@ ONE_TET = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
 @pytest.mark.parametrize("name", TETS)
 def test_tets_of_every_file_are_read_and_turned(shared, name):
     found = read_tets(shared / "testdata" / "tet" / name)
-    assert (len(found.nodes), len(found.tets) + found.dropped) == TETS[name]
-    assert found.dropped == 0
-    assert found.turned == (8 if "P1" in name else 0)
+    assert (len(found.nodes), len(found.tets) + found.degenerate) == TETS[name]
+    assert found.degenerate == 0
+    assert found.flipped == (8 if "P1" in name else 0)
     assert signed_volumes(found.nodes, found.tets).min() > 0.0
 
 
 @pytest.mark.parametrize("ending", [".vtu", ".msh", ".vtk", ".mesh"])
 def test_what_is_written_is_read_again(tmp_path, ending):
     nodes = np.concatenate([ONE_TET, [[1, 1, 1.0]]])
-    mesh = given_tets(nodes, np.array([[0, 1, 2, 3], [1, 2, 3, 4]]), None, "two")
+    mesh = user_tets(nodes, np.array([[0, 1, 2, 3], [1, 2, 3, 4]]), None, "two")
     path = tmp_path / f"two{ending}"
     if ending in (".vtu", ".msh"):
         write_tets(path, mesh)
@@ -60,7 +60,7 @@ def test_tets_are_turned_dropped_or_refused():
     nodes = np.concatenate([ONE_TET, [[0.5, 0.5, 0.0], [1, 1, 1.0], [9, 9, 9.0]]])
     tets = np.array([[0, 1, 2, 3], [2, 1, 3, 5], [0, 1, 2, 4]])
     found = repair_tets(nodes, tets, "bits")
-    assert (found.turned, found.dropped, len(found.tets), len(found.nodes)) == (1, 1, 2, 5)
+    assert (found.flipped, found.degenerate, len(found.tets), len(found.nodes)) == (1, 1, 2, 5)
     assert signed_volumes(found.nodes, found.tets) == pytest.approx([1 / 6, 1 / 3])
     for wrong, kind in (
         (tets[2:], "tets-without-volume"),
@@ -174,7 +174,7 @@ def test_bad_tet_files_are_refused_in_one_sentence(tmp_path, name, content, kind
 
 
 def test_a_place_that_cannot_be_written_is_refused(tmp_path):
-    mesh = given_tets(ONE_TET, np.array([[0, 1, 2, 3]]), None, "one")
+    mesh = user_tets(ONE_TET, np.array([[0, 1, 2, 3]]), None, "one")
     for path, kind in ((tmp_path / "a.obj", "file-format"), (tmp_path / "none" / "a.vtu", "file-unwritable")):
         with pytest.raises(BadInput) as refused:
             write_tets(path, mesh)
@@ -306,7 +306,7 @@ def test_damaged_tets_say_what_is_wrong(tmp_path, name, content, words):
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.98])
 def test_a_vtu_that_is_cut_off_says_so(tmp_path, share):
-    write_tets(tmp_path / "a.vtu", given_tets(ONE_TET, np.array([[0, 1, 2, 3]]), None, "one"))
+    write_tets(tmp_path / "a.vtu", user_tets(ONE_TET, np.array([[0, 1, 2, 3]]), None, "one"))
     data = (tmp_path / "a.vtu").read_bytes()
     (tmp_path / "a.vtu").write_bytes(data[: int(share * len(data))])
     with pytest.raises(BadInput, match="cut off"):
@@ -324,10 +324,10 @@ def test_tets_that_are_there_twice_count_once(tmp_path):
     twice = VEG.replace("1 4 0\n0 0 1 2 3", "3 4 0\n0 0 1 2 3\n1 1 2 0 3\n2 0 2 1 3")
     (tmp_path / "a.veg").write_text(twice)
     found = read_tets(tmp_path / "a.veg")
-    assert (len(found.tets), found.doubled, found.turned) == (1, 2, 0)
+    assert (len(found.tets), found.duplicates, found.flipped) == (1, 2, 0)
     assert "tets-doubled" in [note.kind for note in found.notes("a")]
     with pytest.raises(BadInput) as refused:
-        given_tets(ONE_TET, np.array([[0, 1, 2, 3], [1, 2, 0, 3]]), None, "two")
+        user_tets(ONE_TET, np.array([[0, 1, 2, 3], [1, 2, 0, 3]]), None, "two")
     assert refused.value.kind == "tets-twice" and refused.value.details["count"] == 1
 
 

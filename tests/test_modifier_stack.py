@@ -10,7 +10,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import (
+from fixtures.blender_scenes import (
     add_box,
     add_driven_shape_key,
     add_mesh,
@@ -21,9 +21,12 @@ from blender_scenes import (
     world,
     write_cache,
 )
-from sinew.addon import export, modifier_place, playback, roles
-from sinew.solver.errors import BadInput
-from sinew.solver.scene import Scene
+from sinew.addon.blender_data import modifier_stack
+from sinew.addon.export import export_scene
+from sinew.addon.objects import roles
+from sinew.addon.playback import mesh_cache
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Scene
 
 
 def stack(obj: bpy.types.Object) -> list[str]:
@@ -31,7 +34,7 @@ def stack(obj: bpy.types.Object) -> list[str]:
 
 
 def exported(scene: bpy.types.Scene, cache: Path) -> Scene:
-    for _ in export.export_scene(bpy.context, scene, cache):
+    for _ in export_scene.export_scene(bpy.context, scene, cache):
         pass
     return Scene.load(cache / "scene")
 
@@ -61,7 +64,7 @@ def test_place_for(types: list[str], wanted: int) -> None:
         obj.modifiers.new(kind.title(), kind)
     roles.make_body(obj)
     assert stack(obj) == [*types[:wanted], "MESH_CACHE", *types[wanted:]]
-    assert modifier_place.input_count(obj) == wanted
+    assert modifier_stack.input_modifier_count(obj) == wanted
 
 
 def test_modifiers_pinned_to_the_end_stay_there() -> None:
@@ -78,15 +81,15 @@ def test_the_modifier_is_known_by_more_than_its_name() -> None:
     other = obj.modifiers.new("Sinew", "MESH_CACHE")
     obj.modifiers.remove(other)
     roles.make_body(obj)
-    own = playback.find_modifier(obj)
+    own = mesh_cache.find_modifier(obj)
     own.name = "Belly"
     obj.modifiers.new("Sinew", "MESH_CACHE")
     obj.modifiers.new("Sub", "SUBSURF")
     obj.modifiers.move(0, 2)
-    assert playback.find_modifier(obj).name == "Belly"
-    assert playback.ensure_modifier(obj).name == "Belly"
+    assert mesh_cache.find_modifier(obj).name == "Belly"
+    assert mesh_cache.ensure_modifier(obj).name == "Belly"
     assert stack(obj).count("MESH_CACHE") == 2
-    playback.remove_modifier(obj)
+    mesh_cache.remove_modifier(obj)
     assert [m.name for m in obj.modifiers] == ["Sinew", "Sub"]
 
 
@@ -203,7 +206,7 @@ def test_a_rigged_subdivided_body_is_rendered_deformed(tmp_path: Path) -> None:
     # the made-up result: twice as wide, half as high, whatever the rig does
     flat = np.array([v.co for v in obj.data.vertices]) * [2.0, 2.0, 0.5]
     write_cache(tmp_path / "c.sinew", {"Box": np.tile(flat, (21, 1, 1))})
-    playback.attach(obj, tmp_path / "c.sinew", "Box")
+    mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     after = render(scene, 11, tmp_path / "flat.png")
     # the same shape without rig and cache, rendered as the truth
     plain = add_mesh("Plain", flat, [list(p.vertices) for p in obj.data.polygons])
@@ -249,7 +252,7 @@ def test_pin_targets_are_the_mesh_above_not_the_result(tmp_path: Path) -> None:
     scene.frame_end = 21
     fresh_points, matrix = evaluated(obj, 1)
     write_cache(tmp_path / "c.sinew", {"Box": np.tile(fresh_points * 3.0, (21, 1, 1))})
-    playback.attach(obj, tmp_path / "c.sinew", "Box")
+    mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     assert np.allclose(evaluated(obj, 1)[0], fresh_points * 3.0)
     body = exported(scene, tmp_path / "new.sinew").bodies[0]
     assert np.allclose(body.vertices, world(fresh_points, matrix), atol=1e-6)

@@ -10,9 +10,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, fresh, write_cache
-from sinew.addon import messages, playback, roles
-from sinew.addon.baking import cache_place
+from fixtures.blender_scenes import add_box, fresh, write_cache
+from sinew.addon.baking import error_messages
+from sinew.addon.cache import cache_paths
+from sinew.addon.objects import roles
+from sinew.addon.playback import mesh_cache
 from test_modifier_stack import render
 
 FRAMES = 5
@@ -28,8 +30,8 @@ def nodding(cache: Path, samples_per_frame: int) -> tuple[bpy.types.Scene, bpy.t
     count = (FRAMES - 1) * samples_per_frame + 1
     up = np.array([1.4 if i % samples_per_frame else 0.0 for i in range(count)])
     write_cache(cache, {"Box": rest + up[:, None, None] * [0.0, 0.0, 1.0]}, samples_per_frame=samples_per_frame)
-    playback.attach(box, cache, "Box")
-    cache_place.remember(scene, cache)
+    mesh_cache.attach(box, cache, "Box")
+    cache_paths.remember_bake(scene, cache)
     return scene, box
 
 
@@ -54,4 +56,4 @@ def test_a_render_of_frames_that_are_not_baked_warns(tmp_path: Path, capfd: pyte
     assert "baked up to" not in capfd.readouterr().err
     render(scene, FRAMES + 3, tmp_path / "missing.png")
     assert f"is baked up to frame {FRAMES} only" in capfd.readouterr().err
-    assert f"frame {FRAMES} only" in messages.last(scene)
+    assert f"frame {FRAMES} only" in error_messages.last_failure(scene)

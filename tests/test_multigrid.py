@@ -10,16 +10,21 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from meshes import bar, lattice_bar
-from multigrid_problems import bar_problem, dense, jittered, made, stiffness, unpacked
-from sinew.solver.linear.multigrid.cycle import run_together
-from sinew.solver.linear.multigrid.dense import factor, solve_dense
-from sinew.solver.linear.multigrid.hierarchy import build_hierarchy
-from sinew.solver.linear.multigrid.lattice import _hang, embeddings, parts_of_mesh
-from sinew.solver.linear.multigrid.passes import ONCE, REACH, chebyshev, one_step
-from sinew.solver.linear.multigrid.product import Sparse, product
-from sinew.solver.linear.multigrid.refresh import cycle_of, refresh
-from sinew.solver.linear.pattern import block_pattern
+from fixtures.multigrid_problems import bar_problem, dense, jittered, made, stiffness, unpacked
+from fixtures.tet_meshes import bar, lattice_bar
+from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.linalg.multigrid.coarse_solve import factor_coarsest, solve_coarsest
+from sinew.solver.linalg.multigrid.cycle_schedule import (
+    CHEBYSHEV_EIGENVALUE_RATIO,
+    SINGLE_STEP_LEVELS,
+    chebyshev_factors,
+    jacobi_factor,
+)
+from sinew.solver.linalg.multigrid.hierarchy import build_hierarchy
+from sinew.solver.linalg.multigrid.lattice_coarsening import _prolongation, connected_parts, lattice_prolongations
+from sinew.solver.linalg.multigrid.numeric_setup import numeric_setup, v_cycle
+from sinew.solver.linalg.multigrid.product_pattern import SparseStructure, product_structure
+from sinew.solver.linalg.multigrid.v_cycle import run_cycle
 
 
 def prolongation(hang):
@@ -39,16 +44,16 @@ def held_out(A, is_free):
 def test_weights_hand_down_linear_motions_exactly_and_stay_in_their_part():
     lots = np.random.default_rng(3)
     place, part = lots.uniform(0.0, 5.0, (400, 3)), np.repeat([0, 1], 200)
-    level, cell, above = _hang(place, part)
+    level, cell, above = _prolongation(place, part)
     P = prolongation(level)[::3, ::3]
     np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-14)
     assert (level.weight > 0.0).all() and np.diff(level.start.astype(int)).max() == 4
     np.testing.assert_allclose(P @ cell, place, atol=1e-4)  # weights below 1e-5 count as none
     assert (above[level.node] == np.repeat(part, np.diff(level.start.astype(int)))).all()
     # a lattice in the next: halfway along an edge of Kuhn's tets, so on two nodes
-    level, cell, _ = _hang(0.5 * cell, above)
+    level, cell, _ = _prolongation(0.5 * cell, above)
     assert np.diff(level.start.astype(int)).max() == 2
-    half = 0.5 * np.unique(np.column_stack([above, _hang(place, part)[1]]), axis=0)[:, 1:]
+    half = 0.5 * np.unique(np.column_stack([above, _prolongation(place, part)[1]]), axis=0)[:, 1:]
     np.testing.assert_array_equal(prolongation(level)[::3, ::3] @ cell, half)
 
 
@@ -59,7 +64,7 @@ def test_parts_of_a_mesh_are_those_of_its_graph():
     numbers = np.random.default_rng(2).permutation(2 * count + 1)
     both = np.concatenate([X, 2.0 * X + 9.0, [[1.0, 2.0, 3.0]]])[np.argsort(numbers)]
     pattern = block_pattern(numbers[np.concatenate([tets, tets + count])].astype(np.int32), len(both))
-    part, low, high, length = parts_of_mesh(both, pattern)
+    part, low, high, length = connected_parts(both, pattern)
     graph = csr_matrix((np.ones(pattern.block_count), pattern.column.astype(int), pattern.row_start.astype(int)))
     assert np.array_equal(part, connected_components(graph)[1]) and len(length) == 3
     rows = np.repeat(np.arange(len(both)), np.diff(pattern.row_start.astype(int)))
@@ -77,7 +82,7 @@ def test_product_finds_every_entry_once_and_where_its_terms_go():
     starts = [np.concatenate([[0], np.cumsum(M.sum(axis=1))]).astype(np.uint32) for M in (A, B)]
     columns = [np.nonzero(M)[1].astype(np.uint32) for M in (A, B)]
     is_mesh = [lots.random(len(column)) < 0.7 for column in columns]
-    C = product(*(Sparse(*each) for each in zip(starts, columns, is_mesh, strict=True)), 5)
+    C = product_structure(*(SparseStructure(*each) for each in zip(starts, columns, is_mesh, strict=True)), 5)
     found, term = np.zeros((7, 5), int), 0
     A_mesh, B_mesh = A.astype(int), B.astype(int)
     A_mesh[A], B_mesh[B] = is_mesh
@@ -107,9 +112,9 @@ def test_coarse_matrices_are_galerkins(mesh):
     model, values, is_free = bar_problem((3, 3, 14), mesh=mesh)
     p = model.pattern
     hierarchy = build_hierarchy(p, model.X)
-    hangs = embeddings(model.X, p)
+    hangs = lattice_prolongations(model.X, p)
     assert hierarchy.coarsest == len(hangs) >= 2
-    made = refresh(hierarchy, p, values, is_free)
+    made = numeric_setup(hierarchy, p, values, is_free)
     A = dense(p.row_start, p.column, values)
     first, lowest = 0, hierarchy.all_start[hierarchy.level_start[1]]
     for level, hang in enumerate(hangs):
@@ -131,7 +136,7 @@ def test_coarse_matrices_are_galerkins(mesh):
     last = hierarchy.level_start[-2]
     r, x = np.zeros_like(made.work.r), np.zeros_like(made.work.x)
     r[last:] = np.random.default_rng(5).normal(size=r[last:].shape)
-    solve_dense(hierarchy.part_start, last, hierarchy.factors_start, made.work.factors, r, np.empty(len(A)), x)
+    solve_coarsest(hierarchy.part_start, last, hierarchy.factors_start, made.work.factors, r, np.empty(len(A)), x)
     np.testing.assert_allclose(made.work.scale[0] * A @ x[last:-1].ravel(), r[last:].ravel(), atol=1e-4)
 
 
@@ -143,26 +148,26 @@ def test_factors_leave_out_what_hangs_on_the_rest():
     values = A.reshape(4, 3, 4, 3).transpose(0, 2, 1, 3).reshape(16, 9).copy()
     part, starts, factors = np.array([0, 4]), np.array([0, 144]), np.empty(144)
     given = (pattern.row_start, pattern.column, pattern.diagonal, values, np.ones(1), starts, factors)
-    factor(part, 0, 0, *given)
+    factor_coarsest(part, 0, 0, *given)
     assert (np.diag(factors.reshape(12, 12)) > 0.0).sum() == 9
     r, x = (A @ lots.normal(size=12)).reshape(4, 3).astype(np.float32), np.zeros((4, 3), np.float32)
-    solve_dense(part, 0, starts, factors, r, np.empty(12), x)
+    solve_coarsest(part, 0, starts, factors, r, np.empty(12), x)
     np.testing.assert_allclose(A @ x.ravel(), r.ravel(), atol=2e-4 * np.abs(r).max())
 
 
 def test_chebyshev_keeps_to_its_bound_between_its_ends():
-    c, a, b = chebyshev(3.0)
-    for t in np.linspace(3.0 / REACH, 3.0, 50):
+    c, a, b = chebyshev_factors(3.0)
+    for t in np.linspace(3.0 / CHEBYSHEV_EIGENVALUE_RATIO, 3.0, 50):
         first = c  # after d = c D⁻¹ r, for an eigenvalue t
         x = first + a * first + b * (1.0 - t * first)
-        middle = (REACH + 1.0) / (REACH - 1.0)
+        middle = (CHEBYSHEV_EIGENVALUE_RATIO + 1.0) / (CHEBYSHEV_EIGENVALUE_RATIO - 1.0)
         assert abs(1.0 - t * x) <= 1.0 / (2.0 * middle**2 - 1.0) + 1e-12
     np.testing.assert_allclose(1.0 - 3.0 * x, 1.0 / (2.0 * middle**2 - 1.0), rtol=1e-12)
 
 
 def test_a_single_step_is_as_good_at_one_end_as_at_the_other():
-    c = one_step(3.0)
-    np.testing.assert_allclose(1.0 - 3.0 / REACH * c, 3.0 * c - 1.0, rtol=1e-12)
+    c = jacobi_factor(3.0)
+    np.testing.assert_allclose(1.0 - 3.0 / CHEBYSHEV_EIGENVALUE_RATIO * c, 3.0 * c - 1.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("nu", [0.0, 0.3, 0.49])
@@ -172,9 +177,9 @@ def test_the_smoother_knows_the_largest_eigenvalue(mesh, nu):
     model, values, is_free = bar_problem((2, 3, 14), nu, mesh)
     p = model.pattern
     hierarchy = build_hierarchy(p, model.X)
-    made = refresh(hierarchy, p, values, is_free)
+    made = numeric_setup(hierarchy, p, values, is_free)
     A = held_out(dense(p.row_start, p.column, values), is_free)
-    P = prolongation(embeddings(model.X, p)[0]) * np.repeat(is_free, 3)[:, None]
+    P = prolongation(lattice_prolongations(model.X, p)[0]) * np.repeat(is_free, 3)[:, None]
     for matrix, largest in zip((A, P.T @ A @ P), made.work.largest, strict=False):
         true = largest_eigenvalue(matrix)
         assert 0.95 * true < largest < 2.5 * true and (true <= 4.0 or matrix is not A)
@@ -192,9 +197,9 @@ def test_the_smoother_sees_a_single_flat_tet(flat):
     X[node] -= (1.0 - flat) * ((X[node] - a) @ normal) / (normal @ normal) * normal
     model = made([(X, tets)])
     values, p = stiffness(model, mass=1e-6), model.pattern
-    found = refresh(build_hierarchy(p, X), p, values, is_free).work.largest[0]
+    found = numeric_setup(build_hierarchy(p, X), p, values, is_free).work.largest[0]
     A = held_out(dense(p.row_start, p.column, values), is_free)
-    assert REACH / (REACH + 1.0) < found / largest_eigenvalue(A) < 1.3
+    assert CHEBYSHEV_EIGENVALUE_RATIO / (CHEBYSHEV_EIGENVALUE_RATIO + 1.0) < found / largest_eigenvalue(A) < 1.3
 
 
 def largest_eigenvalue(A):
@@ -217,7 +222,7 @@ def slow_cycle(matrices, stored, prolongations, largest, r, level=0):
         block = A[i : i + 3, i : i + 3]
         D[i : i + 3, i : i + 3] = np.linalg.inv(block) if block.any() else 0.0
     A = stored[0]
-    c, a, b = (one_step(largest[0]), 0.0, 0.0) if level < ONCE else chebyshev(largest[0])
+    c, a, b = (jacobi_factor(largest[0]), 0.0, 0.0) if level < SINGLE_STEP_LEVELS else chebyshev_factors(largest[0])
 
     def smoothed(x):
         d = c * D @ (r - A @ x)
@@ -236,10 +241,10 @@ def test_a_cycle_is_its_dense_twin_symmetric_and_positive(nu):
     model, values, is_free = bar_problem((2, 3, 8), nu)
     p = model.pattern
     hierarchy = build_hierarchy(p, model.X)
-    made = refresh(hierarchy, p, values, is_free)
+    made = numeric_setup(hierarchy, p, values, is_free)
     keep = np.repeat(is_free, 3)
     matrices = [np.where(keep[:, None] & keep, made.work.scale[0] * dense(p.row_start, p.column, values), 0.0)]
-    prolongations = [prolongation(hang) for hang in embeddings(model.X, p)]
+    prolongations = [prolongation(hang) for hang in lattice_prolongations(model.X, p)]
     prolongations[0] *= keep[:, None]
     for P in prolongations:
         matrices.append(P.T @ matrices[-1] @ P)
@@ -253,7 +258,7 @@ def test_a_cycle_is_its_dense_twin_symmetric_and_positive(nu):
     for k in np.flatnonzero(keep):
         unit = np.eye(1, n, k)[0]
         made.work.r[: n // 3] = unit.reshape(-1, 3)
-        run_together(cycle_of(made))
+        run_cycle(v_cycle(made))
         fast[:, k] = made.work.x[: n // 3].ravel()
         slow[:, k] = slow_cycle(matrices, stored, prolongations, made.work.largest, unit)
     assert not fast[~keep].any()

@@ -6,29 +6,31 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import bar, lattice_bar
-from multigrid_problems import bar_problem, dense, jittered, made, stiffness
-from sinew.solver.integrators import implicit_euler, stand_by, system
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.integrators.workspace import workspace
-from sinew.solver.jit import set_thread_count
-from sinew.solver.linear.multigrid import preconditioner, refresh, search, take_over
-from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
-from sinew.solver.linear.multigrid.lattice import MOST_DENSE, embeddings
-from sinew.solver.linear.multigrid.preconditioner import (
-    LEAST_NODES,
-    PATIENCE,
-    PATIENCE_IF_HARD,
-    PATIENCE_IF_SMALL,
-    EmbeddedLattices,
+from fixtures.multigrid_problems import bar_problem, dense, jittered, made, stiffness
+from fixtures.tet_meshes import bar, lattice_bar
+from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.integrators import implicit_euler
+from sinew.solver.integrators.system import multigrid_policy, solve_system
+from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.linalg.multigrid import mg_pcg, numeric_setup, switching_policy
+from sinew.solver.linalg.multigrid import solve as take_over
+from sinew.solver.linalg.multigrid.hierarchy import build_hierarchy, hierarchy_of
+from sinew.solver.linalg.multigrid.lattice_coarsening import MAX_DENSE_NODES, lattice_prolongations
+from sinew.solver.linalg.multigrid.switching_policy import (
+    JACOBI_ITERATIONS,
+    JACOBI_ITERATIONS_IF_HARD,
+    JACOBI_ITERATIONS_IF_SMALL,
+    MIN_ISLAND_NODES,
+    LatticeMultigrid,
 )
-from sinew.solver.linear.pattern import block_pattern
-from sinew.solver.linear.pcg import BLOCKS_PER_THREAD, solve
-from sinew.solver.linear.rigid_modes import rigid_modes
-from sinew.solver.linear.upper_half import half_of
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material, Settings
-from sinew.solver.state import State
+from sinew.solver.linalg.pcg import MIN_BLOCKS_PER_THREAD, solve
+from sinew.solver.linalg.rigid_modes import rigid_modes
+from sinew.solver.linalg.symmetric_spmv import cached_upper_half
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.scene.scene import Material, Settings
 
 
 def exact(model, values, b, is_free, x):
@@ -45,13 +47,13 @@ def test_it_solves_with_held_nodes_in_few_iterations(mesh, nu):
     b, x = np.random.default_rng(7).normal(size=(2, model.node_count, 3))
     x[is_free] = 0.0
     wanted = exact(model, values, b, is_free, x)
-    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 200, preconditioner=EmbeddedLattices(model.X))
+    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 200, preconditioner=LatticeMultigrid(model.X))
     assert solved.converged and solved.iterations < 80
     np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
 
 
 def test_islands_of_very_different_weight_and_size_are_all_solved(monkeypatch):
-    monkeypatch.setattr(preconditioner, "LEAST_NODES", 0)  # however small
+    monkeypatch.setattr(switching_policy, "MIN_ISLAND_NODES", 0)  # however small
     X, t = jittered(bar, (3, 3, 6))
     model = made([(X, t), (1e-3 * X + 5.0, t), (40.0 * X - 500.0, t)])
     values = stiffness(model, mass=1.0)
@@ -62,7 +64,7 @@ def test_islands_of_very_different_weight_and_size_are_all_solved(monkeypatch):
     is_free[len(X) : len(X) + 9] = False
     modes = rigid_modes(model.pattern, values, model.X, is_free)
     solved = solve(
-        model.pattern, values, b, is_free, x, 1e-8, 200, modes=modes, preconditioner=EmbeddedLattices(model.X)
+        model.pattern, values, b, is_free, x, 1e-8, 200, modes=modes, preconditioner=LatticeMultigrid(model.X)
     )
     assert solved.converged and solved.iterations < 60
     wanted = exact(model, values, b, is_free, x)
@@ -84,7 +86,7 @@ def test_any_positive_blocks_on_the_tets_will_do():
     b = lots.normal(size=model.X.shape)
     x = np.zeros_like(b)
     wanted = exact(model, values, b, is_free, x)
-    solved = solve(p, values, b, is_free, x, 1e-9, 500, preconditioner=EmbeddedLattices(model.X))
+    solved = solve(p, values, b, is_free, x, 1e-9, 500, preconditioner=LatticeMultigrid(model.X))
     assert solved.converged
     np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
 
@@ -95,7 +97,7 @@ def test_threads_change_no_bit():
     for threads in (1, 1, None):
         set_thread_count(threads)
         x = np.zeros_like(b)
-        solve(model.pattern, values, b, is_free, x, 1e-6, 100, preconditioner=EmbeddedLattices(model.X))
+        solve(model.pattern, values, b, is_free, x, 1e-6, 100, preconditioner=LatticeMultigrid(model.X))
         results.append(x.tobytes())
     assert results[0] == results[1] == results[2]
 
@@ -106,8 +108,8 @@ def test_products_by_the_upper_half_find_what_those_by_whole_rows_do(least, monk
     X, t = jittered(bar, (4, 4, 60))
     model = made([(X, t), (X + 50.0, t)])
     pattern, values = model.pattern, stiffness(model)
-    half = half_of(pattern)
-    assert half is not None and np.bincount(half.island).min() >= 2 and pattern.block_count > BLOCKS_PER_THREAD
+    half = cached_upper_half(pattern)
+    assert half is not None and np.bincount(half.island).min() >= 2 and pattern.block_count > MIN_BLOCKS_PER_THREAD
     b = np.random.default_rng(12).normal(size=model.X.shape)
     b[len(X) :] *= 1e-10 if least else 1.0  # nothing beside it
     is_free = np.ones(model.node_count, bool)
@@ -117,15 +119,15 @@ def test_products_by_the_upper_half_find_what_those_by_whole_rows_do(least, monk
         set_thread_count(threads)
         x = np.zeros_like(b)
         x[~is_free] = [0.1, 0.2, -0.1] if least is None else 0.0
-        lattices, bounds = EmbeddedLattices(model.X), None if least is None else np.full(2, least)
+        lattices, bounds = LatticeMultigrid(model.X), None if least is None else np.full(2, least)
         report = solve(pattern, values, b, is_free, x, 1e-7, 200, least=bounds, preconditioner=lattices)
-        assert report.converged and report.taken_over
+        assert report.converged and report.used_multigrid
         return x
 
     first = solved(1)
     assert first.tobytes() == solved(None).tobytes() and first.any()
     assert least is None or not first[len(X) :].any()
-    monkeypatch.setattr(search, "half_of", lambda pattern: None)
+    monkeypatch.setattr(mg_pcg, "cached_upper_half", lambda pattern: None)
     np.testing.assert_allclose(solved(None), first, atol=1e-5 * np.abs(first).max())
 
 
@@ -135,48 +137,50 @@ def test_a_loose_tolerance_is_left_to_block_jacobi():
     b = np.random.default_rng(11).normal(size=model.X.shape)
     plain, other = np.zeros_like(b), np.zeros_like(b)
     first = solve(model.pattern, values, b, is_free, plain, 0.01, 500)
-    second = solve(model.pattern, values, b, is_free, other, 0.01, 500, preconditioner=EmbeddedLattices(model.X))
-    assert first == second and first.iterations < PATIENCE and plain.tobytes() == other.tobytes()
+    second = solve(model.pattern, values, b, is_free, other, 0.01, 500, preconditioner=LatticeMultigrid(model.X))
+    assert first == second and first.iterations < JACOBI_ITERATIONS and plain.tobytes() == other.tobytes()
 
 
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-10])
 def test_a_stiff_step_is_the_same_in_fewer_iterations(monkeypatch, tolerance):
     model = made([jittered(bar, (4, 4, 24))], 0.45, 1e6)
     fixed, settings, found = model.X[:, 2] < 1e-9, Settings(tolerance=tolerance, max_iterations=9000), []
-    for way in (lambda *_: None, system.stands_by):
-        monkeypatch.setattr(system, "stands_by", way)
+    for way in (lambda *_: None, solve_system.choose_multigrid):
+        monkeypatch.setattr(solve_system, "choose_multigrid", way)
         state = State(model.X.copy(), np.zeros_like(model.X))
-        report = implicit_euler.step(model, state, Outside(np.array([0.3, 0.0, -9.8]), is_fixed=fixed), 0.1, settings)
+        report = implicit_euler.step(
+            model, state, ExternalForces(np.array([0.3, 0.0, -9.8]), is_fixed=fixed), 0.1, settings
+        )
         assert report.converged
         found.append((state.v, report.iterations))
     error = max(1e-6, 100 * tolerance)  # bending is what a residual says least of
     np.testing.assert_allclose(found[1][0], found[0][0], atol=error * np.abs(found[0][0]).max())
-    assert found[1][1] < 1.2 * PATIENCE < found[0][1] / 3  # at Δt = 0.1 s it is stiff: at once, or soon
+    assert found[1][1] < 1.2 * JACOBI_ITERATIONS < found[0][1] / 3  # at Δt = 0.1 s it is stiff: at once, or soon
 
 
 @pytest.mark.parametrize(("dt", "is_stiff"), [(0.1, True), (1.0e-4, False)])
 def test_multigrid_comes_first_only_where_a_step_is_stiff(dt, is_stiff):
     model = made([jittered(bar, (4, 4, 24))], 0.45, 1e6)
     fixed, state = model.X[:, 2] < 1e-9, State(model.X.copy(), np.zeros_like(model.X))
-    outside = Outside(np.array([0.0, -9.8, 0.0]), is_fixed=fixed)
+    outside = ExternalForces(np.array([0.0, -9.8, 0.0]), is_fixed=fixed)
     implicit_euler.step(model, state, outside, dt, Settings(tolerance=1e-6, max_iterations=9000))
     values = workspace(model.pattern).values
-    for limit in (stand_by.STIFF, stand_by.STIFF_IF_LOOSE):
-        assert stand_by._is_stiff(model, values, ~fixed, limit) == is_stiff
+    for limit in (multigrid_policy.MIN_STIFFNESS_RATIO, multigrid_policy.MIN_STIFFNESS_RATIO_IF_LOOSE):
+        assert multigrid_policy._is_stiff(model, values, ~fixed, limit) == is_stiff
 
 
 def test_a_stiff_body_that_falls_as_a_whole_needs_no_levels(monkeypatch):
     """Block Jacobi is done before levels would be set up, although most systems as stiff are hard."""
-    monkeypatch.setattr(take_over, "take_over", None)
+    monkeypatch.setattr(take_over, "solve_with_multigrid", None)
     model = made([jittered(bar, (4, 4, 24))], 0.45, 1e6)
     state = State(model.X.copy(), np.zeros_like(model.X))
-    report = implicit_euler.step(model, state, Outside(np.array([0.0, -9.8, 0.0])), 0.1, Settings())
-    assert report.converged and report.iterations < PATIENCE_IF_HARD
+    report = implicit_euler.step(model, state, ExternalForces(np.array([0.0, -9.8, 0.0])), 0.1, Settings())
+    assert report.converged and report.iterations < JACOBI_ITERATIONS_IF_HARD
 
 
 def test_a_small_stiff_body_beside_a_large_soft_one_is_left_to_block_jacobi(monkeypatch):
     """What is left of the system is a tenth of it: ten of its iterations are as dear as one of all."""
-    monkeypatch.setattr(take_over, "take_over", None)
+    monkeypatch.setattr(take_over, "solve_with_multigrid", None)
     large, small = (jittered(bar, cells) for cells in ((8, 8, 24), (3, 3, 12)))
     model = make_model(
         [
@@ -185,9 +189,9 @@ def test_a_small_stiff_body_beside_a_large_soft_one_is_left_to_block_jacobi(monk
         ]
     )
     state = State(model.X.copy(), np.zeros_like(model.X))
-    outside = Outside(np.array([0.0, -9.8, 0.0]), is_fixed=model.X[:, 2] < 1e-9)
+    outside = ExternalForces(np.array([0.0, -9.8, 0.0]), is_fixed=model.X[:, 2] < 1e-9)
     report = implicit_euler.step(model, state, outside, 0.02, Settings())
-    assert report.converged and report.iterations > stand_by.PATIENCE_IF_LOOSE
+    assert report.converged and report.iterations > multigrid_policy.JACOBI_ITERATIONS_IF_LOOSE
 
 
 def test_it_takes_over_where_block_jacobi_takes_long():
@@ -195,12 +199,12 @@ def test_it_takes_over_where_block_jacobi_takes_long():
     b = np.random.default_rng(12).normal(size=model.X.shape) + [5.0, 0.0, 0.0]
     x = np.zeros_like(b)
     alone = solve(model.pattern, values, b, is_free, x.copy(), 0.01, 5000)
-    solved = solve(model.pattern, values, b, is_free, x, 0.01, 5000, preconditioner=EmbeddedLattices(model.X))
-    assert solved.converged and PATIENCE < solved.iterations < alone.iterations / 2
-    assert solved.taken_over and not alone.taken_over
-    again = EmbeddedLattices(model.X, is_hard=True)
+    solved = solve(model.pattern, values, b, is_free, x, 0.01, 5000, preconditioner=LatticeMultigrid(model.X))
+    assert solved.converged and JACOBI_ITERATIONS < solved.iterations < alone.iterations / 2
+    assert solved.used_multigrid and not alone.used_multigrid
+    again = LatticeMultigrid(model.X, is_hard=True)
     sooner = solve(model.pattern, values, b, is_free, np.zeros_like(b), 0.01, 5000, preconditioner=again)
-    assert sooner.converged and PATIENCE_IF_HARD < sooner.iterations < PATIENCE
+    assert sooner.converged and JACOBI_ITERATIONS_IF_HARD < sooner.iterations < JACOBI_ITERATIONS
 
 
 def test_many_small_islands_are_left_to_block_jacobi_for_long():
@@ -209,10 +213,14 @@ def test_many_small_islands_are_left_to_block_jacobi_for_long():
     model = make_model([Part(f"{k}", nodes, tets, np.ones(len(tets)), Material()) for k in range(5)])
     one = make_model([Part("long", *jittered(bar, (3, 3, 60)), np.ones(60 * 45), Material())])
     patience = [
-        EmbeddedLattices(m.X, is_hard=True).patience(m.pattern, np.ones(m.node_count, bool), 0.01) for m in (model, one)
+        LatticeMultigrid(m.X, is_hard=True).iteration_limit(m.pattern, np.ones(m.node_count, bool), 0.01)
+        for m in (model, one)
     ]
-    assert model.node_count > one.node_count > LEAST_NODES > model.pattern.largest_island
-    assert patience == [(PATIENCE_IF_SMALL, PATIENCE_IF_SMALL), (PATIENCE_IF_HARD, PATIENCE_IF_SMALL)]
+    assert model.node_count > one.node_count > MIN_ISLAND_NODES > model.pattern.largest_island
+    assert patience == [
+        (JACOBI_ITERATIONS_IF_SMALL, JACOBI_ITERATIONS_IF_SMALL),
+        (JACOBI_ITERATIONS_IF_HARD, JACOBI_ITERATIONS_IF_SMALL),
+    ]
 
 
 @pytest.mark.parametrize("is_held", [True, False])
@@ -223,9 +231,9 @@ def test_a_smoother_that_goes_too_far_is_softened(monkeypatch, is_held):
         values, is_free = stiffness(model, mass=1.0), np.ones(model.node_count, bool)
     modes = None if is_held else rigid_modes(model.pattern, values, model.X, is_free)
     b, iterations = np.random.default_rng(17).normal(size=model.X.shape), []
-    for safety in (refresh.SAFETY_OF_FEW, 0.6):
-        monkeypatch.setattr(refresh, "SAFETY_OF_FEW", safety)
-        lattices = EmbeddedLattices(model.X)
+    for safety in (numeric_setup.QUICK_POWER_SAFETY_FACTOR, 0.6):
+        monkeypatch.setattr(numeric_setup, "QUICK_POWER_SAFETY_FACTOR", safety)
+        lattices = LatticeMultigrid(model.X)
         solved = solve(
             model.pattern, values, b, is_free, np.zeros_like(b), 1e-8, 500, modes=modes, preconditioner=lattices
         )
@@ -237,10 +245,10 @@ def test_a_smoother_that_goes_too_far_is_softened(monkeypatch, is_held):
 class Lost:
     """A preconditioner that takes over and is lost."""
 
-    def patience(self, pattern, is_free, tolerance):
+    def iteration_limit(self, pattern, is_free, tolerance):
         return 3, 3
 
-    def search(self, pattern, values, b, is_free, x, *rest):
+    def solve(self, pattern, values, b, is_free, x, *rest):
         x[is_free] = 1e200
         return 2, np.inf, 2.0
 
@@ -249,7 +257,7 @@ def test_what_a_lost_search_has_made_of_x_is_taken_back():
     model, values, is_free = bar_problem()
     b, x = np.random.default_rng(13).normal(size=model.X.shape), np.zeros_like(model.X)
     found = solve(model.pattern, values, b, is_free, x, 1e-6, 5000, preconditioner=Lost())
-    assert found.converged and found.taken_over
+    assert found.converged and found.used_multigrid
     twin = np.zeros_like(x)
     solve(model.pattern, values, b, is_free, twin, 1e-6, 5000)
     np.testing.assert_allclose(x, twin, atol=1e-4 * np.abs(twin).max())
@@ -259,7 +267,7 @@ def test_an_end_of_iterations_is_told():
     model, values, is_free = bar_problem((4, 4, 12), 0.49)
     b = np.random.default_rng(13).normal(size=model.X.shape)
     x = np.zeros_like(b)
-    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 3, preconditioner=EmbeddedLattices(model.X))
+    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 3, preconditioner=LatticeMultigrid(model.X))
     assert not solved.converged and solved.iterations == 3 and solved.residual > 1e-9
     A = dense(model.pattern.row_start, model.pattern.column, values)
     r, keep = (b.ravel() - A @ x.ravel()), np.repeat(is_free, 3)
@@ -272,7 +280,7 @@ def test_a_matrix_that_is_not_positive_ends_in_numbers():
     values[model.pattern.diagonal[40:60]] -= 500.0 * np.eye(3).ravel()
     b = np.random.default_rng(14).normal(size=model.X.shape)
     x = np.zeros_like(b)
-    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 300, preconditioner=EmbeddedLattices(model.X))
+    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 300, preconditioner=LatticeMultigrid(model.X))
     assert np.isfinite(x).all() and not solved.converged
 
 
@@ -285,14 +293,14 @@ def test_nodes_without_tets_and_single_tets_are_no_trouble():
     pattern = block_pattern(t, len(X))
     hierarchy = hierarchy_of(pattern, X)
     assert hierarchy is hierarchy_of(pattern, X)
-    assert np.diff(hierarchy.part_start).max() <= MOST_DENSE and len(hierarchy.part_start) == 4
+    assert np.diff(hierarchy.part_start).max() <= MAX_DENSE_NODES and len(hierarchy.part_start) == 4
     model = make_model([Part("b", X, t, np.ones(len(t)), Material(youngs_modulus=1000.0, density=1.0))])
     values = stiffness(model, mass=1.0)
     b, is_free = np.random.default_rng(15).normal(size=X.shape), np.ones(len(X), bool)
     is_free[-5] = False
     x = np.zeros_like(b)
     wanted = exact(model, values, b, is_free, x)
-    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 200, preconditioner=EmbeddedLattices(X))
+    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 200, preconditioner=LatticeMultigrid(X))
     assert solved.converged
     np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
 
@@ -300,7 +308,7 @@ def test_nodes_without_tets_and_single_tets_are_no_trouble():
 def test_a_lost_solve_leaves_nothing_behind():
     model, values, is_free = bar_problem((4, 4, 12))
     b = np.random.default_rng(16).normal(size=model.X.shape)
-    lattices, results = EmbeddedLattices(model.X), []
+    lattices, results = LatticeMultigrid(model.X), []
     for matrix in (values, np.full_like(values, np.nan), values):
         x = np.zeros_like(b)
         solved = solve(model.pattern, matrix, b, is_free, x, 1e-8, 100, preconditioner=lattices)
@@ -317,7 +325,7 @@ def test_a_mesh_much_finer_in_one_place_gets_a_lattice_of_fewer_nodes():
     pattern = block_pattern(np.concatenate([tets, rest + len(fine), bridge]).astype(np.int32), len(X))
     hierarchy = build_hierarchy(pattern, X)
     counts = np.diff(hierarchy.level_start)
-    assert (counts[1:] <= np.maximum(0.6 * counts[:-1], MOST_DENSE)).all() and counts[-1] <= MOST_DENSE
+    assert (counts[1:] <= np.maximum(0.6 * counts[:-1], MAX_DENSE_NODES)).all() and counts[-1] <= MAX_DENSE_NODES
 
 
 def test_small_pieces_leave_the_lattices_of_a_large_body_as_they_are():
@@ -327,12 +335,12 @@ def test_small_pieces_leave_the_lattices_of_a_large_body_as_they_are():
     numbers = len(bar_alone) + len(piece) * np.arange(len(places))[:, None, None]
     X = np.concatenate([bar_alone, (piece + places).reshape(-1, 3)])
     model = made([(X, np.concatenate([tets, (its + numbers).reshape(-1, 4)]).astype(np.int32))], nu=0.45)
-    wanted = [len(level.part) for level in embeddings(bar_alone, block_pattern(tets, len(bar_alone)))]
+    wanted = [len(level.part) for level in lattice_prolongations(bar_alone, block_pattern(tets, len(bar_alone)))]
     assert len(wanted) >= 2
-    assert [np.count_nonzero(level.part == 0) for level in embeddings(X, model.pattern)] == wanted
+    assert [np.count_nonzero(level.part == 0) for level in lattice_prolongations(X, model.pattern)] == wanted
 
     values, is_free = stiffness(model, mass=1.0e-3), np.ones(len(X), bool)
     is_free[:36] = False  # the bar's end
     b, x = np.random.default_rng(18).normal(size=X.shape), np.zeros_like(X)
-    solved = solve(model.pattern, values, b, is_free, x, 1e-6, 200, preconditioner=EmbeddedLattices(X))
+    solved = solve(model.pattern, values, b, is_free, x, 1e-6, 200, preconditioner=LatticeMultigrid(X))
     assert solved.converged and solved.iterations <= 40

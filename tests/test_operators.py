@@ -16,13 +16,16 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, fresh
-from pressed_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
-from sinew.addon import handlers, messages, playback, roles
-from sinew.addon.baking import bake_order, bake_status, bakes, cache_place
-from sinew.addon.drawing import layouts
+from fixtures.blender_scenes import add_box, fresh
+from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
+from sinew.addon import handlers
+from sinew.addon.baking import bake_request, bake_session, bake_status, error_messages
+from sinew.addon.cache import cache_paths
+from sinew.addon.objects import roles
 from sinew.addon.operators.simulate import SINEW_OT_simulate
-from sinew.solver.cache import CacheReader
+from sinew.addon.panels import object_layout
+from sinew.addon.playback import mesh_cache
+from sinew.solver.bake.cache import CacheReader
 
 
 def test_several_meshes_become_bodies_at_once_and_lamps_are_left_alone() -> None:
@@ -34,7 +37,7 @@ def test_several_meshes_become_bodies_at_once_and_lamps_are_left_alone() -> None
         obj.select_set(True)
     assert bpy.ops.sinew.make_body() == {"FINISHED"}
     assert [o.sinew.role for o in (*boxes, lamp)] == ["BODY", "BODY", "NONE"]
-    assert all(playback.find_modifier(o) for o in boxes)
+    assert all(mesh_cache.find_modifier(o) for o in boxes)
     assert roles.bodies(scene) == boxes
     assert bpy.ops.sinew.remove() == {"FINISHED"}
     assert not any(o.modifiers for o in boxes) and roles.bodies(scene) == []
@@ -64,7 +67,7 @@ def test_the_ground_lies_at_zero_or_under_the_lowest_body(height: float, wanted:
 
 @pytest.mark.parametrize(("vertices", "faces", "level"), [(8, 6, 3), (500, 498, 1), (4, 1, 5), (60, 58, 2)])
 def test_simple_subdivision_makes_vertices_enough(vertices: int, faces: int, level: int) -> None:
-    assert roles.level_for(vertices, faces) == level
+    assert roles.subdivision_level(vertices, faces) == level
 
 
 def test_subdivide_goes_above_sinew_alike_in_the_viewport_and_the_render() -> None:
@@ -110,9 +113,9 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     assert status().label == "Simulate"
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
     folder = tmp_path / "shot.sinew"
-    assert cache_place.cache_folder(scene) == folder
+    assert cache_paths.cache_folder(scene) == folder
     assert status().label == "Baked to Frame 8" and status().is_locked
-    assert playback.find_modifier(box).filepath == "//shot.sinew/play/Box.pc2"
+    assert mesh_cache.find_modifier(box).filepath == "//shot.sinew/play/Box.pc2"
     shown = evaluated(box, 8)
     samples = CacheReader(folder).read_samples("Box", 7)[0]
     assert np.abs(shown - samples).max() < 1e-6
@@ -132,29 +135,29 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="protected"):
         bpy.ops.sinew.delete_bake()
     assert CacheReader(folder).last_frame() == 12
-    assert "protected" in messages.last(scene)
+    assert "protected" in error_messages.last_failure(scene)
     scene.sinew.protect = False
 
     (folder / "notes.txt").write_text("mine")
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
-    assert playback.find_modifier(box).filepath == ""
-    assert status().label == "Simulate" and messages.last(scene) == ""
+    assert mesh_cache.find_modifier(box).filepath == ""
+    assert status().label == "Simulate" and error_messages.last_failure(scene) == ""
 
 
 def test_cancel_keeps_frames_and_the_playhead_is_free(tmp_path: Path) -> None:
     scene, box = falling_box(frames=2000)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "long.blend"))
-    bake = bakes.start(scene)
+    bake = bake_session.start(scene)
     until(lambda: (bake.driver.job.frame or 0) >= 3)
-    assert playback.find_modifier(box).filepath.endswith("Box.pc2"), "frames play while later ones bake"
+    assert mesh_cache.find_modifier(box).filepath.endswith("Box.pc2"), "frames play while later ones bake"
     assert evaluated(box, 3)[:, 2].mean() < -0.01
     assert status().label.startswith("Baking") and status().is_running
     with pytest.raises(RuntimeError, match="being baked"):
         bpy.ops.sinew.simulate()
     begun = time.monotonic()
     bpy.ops.sinew.cancel()
-    until(lambda: bakes.running() is None)
+    until(lambda: bake_session.running() is None)
     assert time.monotonic() - begun < 2.0
     kept = CacheReader(tmp_path / "long.sinew").last_frame()
     assert kept >= 3 and status().label == f"Resume from Frame {kept + 1}"
@@ -171,39 +174,39 @@ def test_undo_and_deletion_during_a_bake_change_nothing_of_it(tmp_path: Path) ->
     bpy.ops.ed.undo_push(message="before")
     box.location.y = 1.0
     bpy.ops.ed.undo_push(message="moved")
-    bake = bakes.start(scene)
+    bake = bake_session.start(scene)
     pid = child_pid(bake)
     until(lambda: (bake.driver.job.frame or 0) >= 2)
     bpy.ops.ed.undo()
     scene, box = bpy.context.scene, bpy.data.objects["Box"]
-    assert box.location.y == 0.0 and bakes.is_running(scene)
-    assert playback.find_modifier(box).filepath.endswith("Box.pc2"), "an undo does not detach what is baked"
+    assert box.location.y == 0.0 and bake_session.is_running(scene)
+    assert mesh_cache.find_modifier(box).filepath.endswith("Box.pc2"), "an undo does not detach what is baked"
     bpy.data.objects.remove(bpy.data.objects["Box.001"])
     frame = bake.driver.job.frame
     until(lambda: bake.driver.job.frame > frame + 2)
     bpy.ops.ed.redo()
-    assert bakes.is_running(bpy.context.scene)
-    bakes.cancel()
-    until(lambda: bakes.running() is None)
+    assert bake_session.is_running(bpy.context.scene)
+    bake_session.cancel()
+    until(lambda: bake_session.running() is None)
     assert not is_alive(pid)
 
 
 def test_rendering_what_is_not_baked_warns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     scene, box = falling_box(frames=3)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "r.blend"))
-    assert "not baked" in handlers.missing_words(scene, 1)
+    assert "not baked" in handlers.missing_bake_text(scene, 1)
     bpy.ops.sinew.simulate()
-    assert handlers.missing_words(scene, 3) == ""
-    assert "up to frame 3 only" in handlers.missing_words(scene, 4)
+    assert handlers.missing_bake_text(scene, 3) == ""
+    assert "up to frame 3 only" in handlers.missing_bake_text(scene, 4)
     handlers.render_pre(scene)
-    assert messages.last(scene) == ""
+    assert error_messages.last_failure(scene) == ""
     scene.frame_set(9)
     handlers.render_pre(scene)
-    assert "up to frame 3 only" in messages.last(scene)
+    assert "up to frame 3 only" in error_messages.last_failure(scene)
     handlers.render_init(scene)
     assert "out of date" not in capfd.readouterr().err
     box.sinew.density = 7.0
-    bake_status.forget()
+    bake_status.invalidate()
     handlers.render_init(scene)
     assert "out of date" in capfd.readouterr().err
 
@@ -230,11 +233,11 @@ def test_resume_from_an_earlier_frame_with_changed_settings(tmp_path: Path) -> N
 def test_a_solver_killed_from_outside_is_told_and_can_be_resumed(tmp_path: Path) -> None:
     scene, box = falling_box(frames=400, divisions=8)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "killed.blend"))
-    bake = bakes.start(scene)
+    bake = bake_session.start(scene)
     pid = child_pid(bake)
     until(lambda: (bake.driver.job.frame or 0) >= 5)
     os.kill(pid, signal.SIGKILL)
-    until(lambda: bakes.running() is None)
+    until(lambda: bake_session.running() is None)
     last = CacheReader(tmp_path / "killed.sinew").last_frame()
     assert last is not None and 5 <= last < 400
     lines = " ".join(panel_lines(box))
@@ -254,11 +257,11 @@ def test_steps_that_did_not_converge_stay_in_the_panel(tmp_path: Path) -> None:
     box.sinew.pin_group = "Top"
     scene.sinew.max_iterations, scene.sinew.tolerance = 1, 1e-9
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "hard.blend"))
-    bake = bakes.start(scene)
+    bake = bake_session.start(scene)
     until(lambda: (bake.driver.job.frame or 0) >= 2)
     assert "ended above the Tolerance" in " ".join(panel_lines(box))
-    until(lambda: bakes.running() is None)
-    count = CacheReader(tmp_path / "hard.sinew").tally().not_converged
+    until(lambda: bake_session.running() is None)
+    count = CacheReader(tmp_path / "hard.sinew").convergence().not_converged
     assert count > 4 and f"{count} steps ended above the Tolerance" in " ".join(panel_lines(box))
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "hard.blend"))
@@ -267,7 +270,7 @@ def test_steps_that_did_not_converge_stay_in_the_panel(tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.sinew.max_iterations, scene.sinew.tolerance = 400, 1e-4
     bpy.ops.sinew.simulate()
-    lines = " ".join(panel_lines(box, layouts.draw_main, layouts.draw_solver))
+    lines = " ".join(panel_lines(box, object_layout.draw_main, object_layout.draw_solver))
     assert "stopped at" not in lines and "Largest residual" in lines
 
 
@@ -277,7 +280,7 @@ def test_a_cache_that_another_blender_writes_is_left_alone(tmp_path: Path) -> No
     bpy.ops.sinew.simulate()
     before = CacheReader(tmp_path / "busy.sinew").read_samples("Box", 0, 3)
     code = (
-        "import sys, time; from pathlib import Path; from sinew.solver.cache import CacheWriter\n"
+        "import sys, time; from pathlib import Path; from sinew.solver.bake.cache import CacheWriter\n"
         "w = CacheWriter(Path(sys.argv[1])); print('held', flush=True); time.sleep(60)"
     )
     other = subprocess.Popen(
@@ -300,7 +303,7 @@ def test_a_cache_that_another_blender_writes_is_left_alone(tmp_path: Path) -> No
 def test_escape_stops_a_bake_and_everything_else_passes_through(tmp_path: Path) -> None:
     falling_box(frames=4000)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "esc.blend"))
-    bake = bakes.start(bpy.context.scene)
+    bake = bake_session.start(bpy.context.scene)
     operator = SimpleNamespace(_bake=bake, _timer=None)
 
     def press(key: str, value: str = "PRESS") -> set[str]:
@@ -313,7 +316,7 @@ def test_escape_stops_a_bake_and_everything_else_passes_through(tmp_path: Path) 
     assert bake.driver.job.phase == "baking"
     begun = time.monotonic()
     assert press("ESC") == {"RUNNING_MODAL"}
-    until(lambda: bakes.running() is None)
+    until(lambda: bake_session.running() is None)
     assert time.monotonic() - begun < 1.5 and bake.driver.job.phase == "cancelled"
     assert CacheReader(tmp_path / "esc.sinew").last_frame() >= 3
     assert status().label.startswith("Resume from Frame")
@@ -326,14 +329,16 @@ def test_a_cache_folder_that_never_was_is_told_as_that(tmp_path: Path) -> None:
     places |= {"/proc/x": ("folder-not-made", "cannot be made")} if sys.platform == "linux" else {}
     for place, (kind, words) in places.items():
         scene.sinew.cache_path = place
-        bake = bakes.start(scene)
-        bakes.wait()
+        bake = bake_session.start(scene)
+        bake_session.wait()
         assert bake.driver.job.error["kind"] == kind
-        assert words in messages.last(scene) and "Choose another folder" in messages.last(scene)
+        assert words in error_messages.last_failure(scene) and "Choose another folder" in error_messages.last_failure(
+            scene
+        )
 
 
 def test_how_a_bake_is_asked_for_reaches_the_child() -> None:
-    words = bake_order.arguments(Path("c"), bakes.Order(True, 7, True, threads=3, strict=True))
+    words = bake_request.child_arguments(Path("c"), bake_session.BakeRequest(True, 7, True, threads=3, strict=True))
     assert words == [
         "simulate", "c", "--child", "--json", "--resume", "--accept-changes", "--from-frame", "7", "--strict",
         "--threads", "3",
@@ -362,19 +367,19 @@ def test_a_bake_that_cannot_be_read_is_told_and_can_be_protected(tmp_path: Path)
 def test_an_error_of_our_own_is_told_and_leaves_nothing_stuck(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     scene, _ = falling_box(frames=2)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "e.blend"))
-    monkeypatch.setattr(bakes.export, "export_scene", lambda *_: iter([1.0 / 0.0]))
+    monkeypatch.setattr(bake_session.export_scene, "export_scene", lambda *_: iter([1.0 / 0.0]))
     with pytest.raises(RuntimeError, match="error of its own: ZeroDivisionError"):
         bpy.ops.sinew.simulate()
-    assert bakes.running() is None and "ZeroDivisionError" in messages.last(scene)
+    assert bake_session.running() is None and "ZeroDivisionError" in error_messages.last_failure(scene)
     monkeypatch.undo()
-    assert bpy.ops.sinew.simulate() == {"FINISHED"} and messages.last(scene) == ""
+    assert bpy.ops.sinew.simulate() == {"FINISHED"} and error_messages.last_failure(scene) == ""
 
 
 def test_convert_to_shape_keys_from_the_panel(tmp_path: Path) -> None:
     scene, box = falling_box(frames=4)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "k.blend"))
     bpy.ops.sinew.simulate()
-    assert bake_status.shape_key_bytes(scene, box) == playback.shape_key_bytes(len(box.data.vertices), 4)
+    assert bake_status.shape_key_bytes(scene, box) == mesh_cache.shape_key_bytes(len(box.data.vertices), 4)
     wanted = evaluated(box, 4)
     assert bpy.ops.sinew.convert_to_shape_keys() == {"FINISHED"}
     copy = bpy.context.object

@@ -9,22 +9,24 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import fresh, link_object, overridden_box
-from pressed_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
-from sinew.addon import handlers, playback
-from sinew.addon.baking import bake_status, bakes, cache_place, saving
-from sinew.solver.cache import CacheReader
+from fixtures.blender_scenes import fresh, link_object, overridden_box
+from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
+from sinew.addon import handlers
+from sinew.addon.baking import bake_session, bake_status, save_handlers
+from sinew.addon.cache import cache_paths
+from sinew.addon.playback import mesh_cache
+from sinew.solver.bake.cache import CacheReader
 
 
 def test_loading_a_file_ends_the_bake_and_leaves_no_process(tmp_path: Path) -> None:
     scene, _ = falling_box(frames=2000)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "one.blend"))
-    bake = bakes.start(scene)
+    bake = bake_session.start(scene)
     pid = child_pid(bake)
     until(lambda: (bake.driver.job.frame or 0) >= 2)
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    assert bakes.running() is None and not is_alive(pid)
+    assert bake_session.running() is None and not is_alive(pid)
     assert not bake_status.status(bpy.context.scene).is_running
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "one.blend"))
     found = status()
@@ -34,12 +36,12 @@ def test_loading_a_file_ends_the_bake_and_leaves_no_process(tmp_path: Path) -> N
 def test_a_bake_of_an_unsaved_file_moves_along_at_the_first_save(tmp_path: Path) -> None:
     scene, box = falling_box(frames=4)
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    before = cache_place.cache_folder(scene)
+    before = cache_paths.cache_folder(scene)
     assert CacheReader(before).last_frame() == 4
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
     assert not before.exists() and CacheReader(tmp_path / "saved.sinew").last_frame() == 4
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
-    assert playback.find_modifier(bpy.data.objects["Box"]).filepath == "//saved.sinew/play/Box.pc2"
+    assert mesh_cache.find_modifier(bpy.data.objects["Box"]).filepath == "//saved.sinew/play/Box.pc2"
     assert status().label == "Baked to Frame 4"
 
     # Save As elsewhere: plays the old bake, which stays; the next one goes beside the new file
@@ -47,9 +49,9 @@ def test_a_bake_of_an_unsaved_file_moves_along_at_the_first_save(tmp_path: Path)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "new" / "v2.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "new" / "v2.blend"))
     scene, box = bpy.context.scene, bpy.data.objects["Box"]
-    assert cache_place.cache_folder(scene) == tmp_path / "saved.sinew" and status().label == "Baked to Frame 4"
+    assert cache_paths.cache_folder(scene) == tmp_path / "saved.sinew" and status().label == "Baked to Frame 4"
     assert evaluated(box, 4)[:, 2].mean() < -0.01
-    assert cache_place.own_folder(scene) == tmp_path / "new" / "v2.sinew"
+    assert cache_paths.own_folder(scene) == tmp_path / "new" / "v2.sinew"
     bpy.ops.sinew.delete_bake()
     assert CacheReader(tmp_path / "saved.sinew").last_frame() == 4, "it belongs to the other file"
     assert status().label == "Simulate"
@@ -69,7 +71,7 @@ def test_a_bake_that_cannot_be_moved_at_the_first_save_is_told_and_moved_at_the_
 ) -> None:
     scene, box = falling_box(frames=3)
     bpy.ops.sinew.simulate()
-    before = cache_place.cache_folder(scene)
+    before = cache_paths.cache_folder(scene)
     shapes = evaluated(box, 3)
 
     def refuse(*_: object) -> None:
@@ -80,8 +82,8 @@ def test_a_bake_that_cannot_be_moved_at_the_first_save_is_told_and_moved_at_the_
         (target / "cache.json").write_text("half")
         refuse()
 
-    monkeypatch.setattr(saving.os, "rename", refuse)
-    monkeypatch.setattr(saving.shutil, "copytree", copy_half)
+    monkeypatch.setattr(save_handlers.os, "rename", refuse)
+    monkeypatch.setattr(save_handlers.shutil, "copytree", copy_half)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "first.blend"))
     monkeypatch.undo()
     lines = " ".join(panel_lines(box))
@@ -91,20 +93,22 @@ def test_a_bake_that_cannot_be_moved_at_the_first_save_is_told_and_moved_at_the_
     bpy.ops.wm.save_mainfile()
     assert CacheReader(tmp_path / "first.sinew").last_frame() == 3 and not before.exists()
     assert "could not be moved" not in " ".join(panel_lines(box))
-    assert (evaluated(box, 3) == shapes).all() and playback.find_modifier(box).filepath == "//first.sinew/play/Box.pc2"
+    assert (evaluated(box, 3) == shapes).all() and mesh_cache.find_modifier(
+        box
+    ).filepath == "//first.sinew/play/Box.pc2"
 
 
 def test_a_bake_is_moved_to_another_drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene, box = falling_box(frames=3)
     bpy.ops.sinew.simulate()
-    before = cache_place.cache_folder(scene)
+    before = cache_paths.cache_folder(scene)
 
     def refuse(*_: object) -> None:
         raise OSError(18, "Invalid cross-device link")
 
-    monkeypatch.setattr(saving.os, "rename", refuse)
+    monkeypatch.setattr(save_handlers.os, "rename", refuse)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other.blend"))
-    assert CacheReader(tmp_path / "other.sinew").integrity() == [] and not before.exists()
+    assert CacheReader(tmp_path / "other.sinew").integrity_problems() == [] and not before.exists()
     assert "could not be moved" not in " ".join(panel_lines(box))
 
 
@@ -118,16 +122,16 @@ def test_resuming_after_save_as_goes_on_in_a_copy(tmp_path: Path) -> None:
     assert bpy.ops.sinew.simulate(resume=True) == {"FINISHED"}
     assert CacheReader(tmp_path / "v1.sinew").last_frame() == 3
     assert CacheReader(tmp_path / "v2.sinew").last_frame() == 5
-    assert playback.find_modifier(box).filepath == "//v2.sinew/play/Box.pc2" and not cache_place.is_borrowed(scene)
+    assert mesh_cache.find_modifier(box).filepath == "//v2.sinew/play/Box.pc2" and not cache_paths.is_borrowed(scene)
 
 
 def test_the_next_unsaved_file_does_not_see_the_bake_of_the_last() -> None:
     scene, _ = falling_box(frames=2)
     bpy.ops.sinew.simulate()
-    before = cache_place.cache_folder(scene)
+    before = cache_paths.cache_folder(scene)
     assert status().label == "Baked to Frame 2"
     scene, _ = falling_box(frames=2)
-    assert status().label == "Simulate" and cache_place.own_folder(scene) != before
+    assert status().label == "Simulate" and cache_paths.own_folder(scene) != before
     assert CacheReader(before).last_frame() == 2
 
 
@@ -137,10 +141,10 @@ def test_a_copy_saved_elsewhere_changes_nothing_here(tmp_path: Path) -> None:
     bpy.ops.sinew.simulate()
     (tmp_path / "sub").mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "sub" / "copy.blend"), copy=True)
-    assert cache_place.own_folder(scene) == tmp_path / "a.sinew" and not cache_place.is_borrowed(scene)
-    assert playback.find_modifier(box).filepath == "//a.sinew/play/Box.pc2"
+    assert cache_paths.own_folder(scene) == tmp_path / "a.sinew" and not cache_paths.is_borrowed(scene)
+    assert mesh_cache.find_modifier(box).filepath == "//a.sinew/play/Box.pc2"
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "sub" / "copy.blend"))
-    assert cache_place.cache_folder(bpy.context.scene) == tmp_path / "a.sinew"
+    assert cache_paths.cache_folder(bpy.context.scene) == tmp_path / "a.sinew"
 
 
 def test_takes_have_caches_of_their_own(tmp_path: Path) -> None:
@@ -148,12 +152,12 @@ def test_takes_have_caches_of_their_own(tmp_path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "t.blend"))
     bpy.ops.sinew.simulate()
     scene.sinew.take = "soft"
-    assert status().label == "Simulate" and playback.find_modifier(box).filepath == ""
+    assert status().label == "Simulate" and mesh_cache.find_modifier(box).filepath == ""
     box.sinew.preset = "JELLY"
     bpy.ops.sinew.simulate()
     assert (tmp_path / "t-soft.sinew" / "cache.json").exists()
     scene.sinew.take = ""
-    assert playback.find_modifier(box).filepath == "//t.sinew/play/Box.pc2"
+    assert mesh_cache.find_modifier(box).filepath == "//t.sinew/play/Box.pc2"
     assert status().label == "Out of Date: Simulate Again"
     box.sinew.preset = "RUBBER"
     assert status().label == "Baked to Frame 3"
@@ -168,28 +172,28 @@ def test_a_cache_is_found_again_beside_the_file_that_moved_with_it(tmp_path: Pat
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "there" / "shot.blend"))
     bpy.ops.sinew.simulate()
     shapes = evaluated(box, 3)
-    with cache_place.quietly():
+    with cache_paths.pausing_attachment():
         scene.sinew.cache_path = scene.sinew.baked_path = stored
-        scene.sinew.baked_for = cache_place._place_words(scene)
-    playback.find_modifier(box).filepath = stored + "/play/Box.pc2"
+        scene.sinew.baked_for = cache_paths._path_settings(scene)
+    mesh_cache.find_modifier(box).filepath = stored + "/play/Box.pc2"
     bpy.ops.wm.save_mainfile()
     (tmp_path / "there").rename(tmp_path / "here")
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "here" / "shot.blend"))
     box = bpy.data.objects["Box"]
-    assert cache_place.cache_folder(bpy.context.scene) == tmp_path / "here" / "good one.sinew"
+    assert cache_paths.cache_folder(bpy.context.scene) == tmp_path / "here" / "good one.sinew"
     assert (evaluated(box, 3) == shapes).all()
-    assert playback.find_modifier(box).filepath == "//good one.sinew/play/Box.pc2"
+    assert mesh_cache.find_modifier(box).filepath == "//good one.sinew/play/Box.pc2"
 
 
 def test_saving_during_the_first_bake_moves_the_bake_at_its_end(tmp_path: Path) -> None:
     scene, box = falling_box(frames=12)
-    bake = bakes.start(scene)
+    bake = bake_session.start(scene)
     until(lambda: (bake.driver.job.frame or 0) >= 1)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "late.blend"))
-    until(lambda: bakes.running() is None)
+    until(lambda: bake_session.running() is None)
     assert bake.driver.job.phase == "done" and not bake.folder.exists()
     assert CacheReader(tmp_path / "late.sinew").last_frame() == 12
-    assert playback.find_modifier(box).filepath == "//late.sinew/play/Box.pc2"
+    assert mesh_cache.find_modifier(box).filepath == "//late.sinew/play/Box.pc2"
     assert status().label == "Baked to Frame 12"
 
 
@@ -224,12 +228,12 @@ def test_a_linked_body_plays_what_was_baked_in_its_own_file(tmp_path: Path) -> N
     link_object(tmp_path / "prop.blend", "Box")
     with pytest.raises(RuntimeError, match='"Box" is linked'):
         bpy.ops.sinew.simulate()
-    handlers.undone()
+    handlers.undo_post()
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
     box = bpy.data.objects["Box"]
     assert box.library is not None and evaluated(box, 3)[:, 2].mean() < -0.005
-    assert handlers.missing_words(bpy.context.scene, 3) == ""
+    assert handlers.missing_bake_text(bpy.context.scene, 3) == ""
 
 
 def test_two_scenes_have_two_caches(tmp_path: Path) -> None:
@@ -238,10 +242,10 @@ def test_two_scenes_have_two_caches(tmp_path: Path) -> None:
     bpy.ops.sinew.simulate()
     bpy.ops.scene.new(type="FULL_COPY")
     second = bpy.context.scene
-    assert second != first and cache_place.cache_folder(second) == tmp_path / "both.sinew"
+    assert second != first and cache_paths.cache_folder(second) == tmp_path / "both.sinew"
     second.frame_end = 3
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
     assert CacheReader(tmp_path / "both.sinew").last_frame() == 2
-    assert CacheReader(cache_place.cache_folder(second)).last_frame() == 3
-    assert cache_place.cache_folder(first) == tmp_path / "both.sinew"
-    assert cache_place.cache_folder(second).parent == tmp_path
+    assert CacheReader(cache_paths.cache_folder(second)).last_frame() == 3
+    assert cache_paths.cache_folder(first) == tmp_path / "both.sinew"
+    assert cache_paths.cache_folder(second).parent == tmp_path

@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import shapes
-from contact_measures import DeepestEver, kinetic_energy
-from contact_scenes import NOTHING, RUBBER
-from scenes import Run, block
-from sinew.solver.contact.overlapped import first_overlaps
-from sinew.solver.contact.parting import FIELD, SLOWS, calmed, part_calmly
-from sinew.solver.errors import BadInput
-from sinew.solver.geometry.bvh import build_bvh
-from sinew.solver.geometry.winding import winding_numbers
-from sinew.solver.scene import Collider, Scene, Settings
-from sinew.solver.skins.places import places
-from sinew.solver.topology import TETS
+from fixtures import closed_surfaces as shapes
+from fixtures.contact_measures import DeepestEver, kinetic_energy
+from fixtures.contact_scenes import NOTHING, RUBBER
+from fixtures.scenes import Run, block
+from sinew.solver.contact.initial.resolve_overlap import initial_overlaps
+from sinew.solver.contact.separation_damping import FIELD, SEPARATION_DAMPING_TIME, damp_separation, damped_velocities
+from sinew.solver.contact.surfaces.vertex_positions import vertex_positions
+from sinew.solver.mechanics.topology import TETS_FIELD
+from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
+from sinew.solver.mesh.geometry.winding_number import winding_numbers
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Collider, Scene, Settings
 
 SOFT = replace(RUBBER, youngs_modulus=1.0e5, mass_damping=0.5)
 
@@ -90,12 +90,12 @@ def test_only_what_parts_is_damped_against_its_common_motion(tmp_path):
     run = Run(tmp_path, Scene((*two(0.3), third), (), Settings(gravity=NOTHING)))
     model, rng = run.built.model, np.random.default_rng(1)
     v = rng.normal(size=model.X.shape)
-    out = calmed(model, np.array([[0.0, 1.0, 0.5]]), v, 0.01)
+    out = damped_velocities(model, np.array([[0.0, 1.0, 0.5]]), v, 0.01)
     parts = np.ones(len(v), bool)
     parts[model.bodies[2].nodes] = False
     common = model.mass[parts] @ v[parts] / model.mass[parts].sum()
     assert np.array_equal(out[~parts], v[~parts])
-    assert np.allclose(out[parts] - common, np.exp(-0.5 * 0.01 / SLOWS) * (v[parts] - common))
+    assert np.allclose(out[parts] - common, np.exp(-0.5 * 0.01 / SEPARATION_DAMPING_TIME) * (v[parts] - common))
 
 
 def test_syrup_ends_and_is_in_the_state(tmp_path):
@@ -112,12 +112,12 @@ def test_pieces_fly(tmp_path):
     run.advance()
     contacts, state = run.simulation.contacts, run.state.copy()
     state.fields.pop(FIELD)
-    state.fields[TETS] = run.built.model.tets
+    state.fields[TETS_FIELD] = run.built.model.tets
     before = state.v.copy()
-    part_calmly(contacts, state)
+    damp_separation(contacts, state)
     assert np.array_equal(state.v, before) and FIELD not in state.fields
-    del state.fields[TETS]
-    part_calmly(contacts, state)
+    del state.fields[TETS_FIELD]
+    damp_separation(contacts, state)
     assert not np.array_equal(state.v, before) and FIELD in state.fields
 
 
@@ -149,9 +149,9 @@ def test_depths_are_those_along_the_way_out(tmp_path):
     built = run.built
     assert built.skins is not None
     skins, model = built.skins.skins, built.model
-    at = places(skins, model, built.initial.x)
+    at = vertex_positions(skins, model, built.initial.x)
     middles = {number: model.X[model.tets[body.tets]].mean(axis=1) for number, body in enumerate(model.bodies)}
-    found = first_overlaps(skins, ["A", "B"], at, middles, 0)
+    found = initial_overlaps(skins, ["A", "B"], at, middles, 0)
     assert len(found.id) > 0
     assert np.allclose(found.shift, -0.4)
     assert found.triangle is not None
@@ -169,7 +169,7 @@ def test_what_has_come_out_rubs(tmp_path):
     ground, slope = Collider("ground", "Ground", friction=1.0), (9.81 * np.sin(0.2), 0.0, -9.81 * np.cos(0.2))
     run = Run(tmp_path, Scene((below, above), (ground,), Settings(gravity=slope)))
     run.advance(36)
-    assert (run.simulation.contacts.pushing.lift == 0.0).all()
+    assert (run.simulation.contacts.contact_state.lift == 0.0).all()
     assert np.abs(run.state.v).max() < 0.01
 
 

@@ -75,7 +75,7 @@ def test_peers_are_added_without_making_the_environment_anew(tmp_path, monkeypat
     assert not any(option.endswith("peers.txt") for command in ran[:2] for option in command)
     environment.make(tmp_path, [ROOT / "requirements" / "develop.txt"], editable=True)
     environment.add_peers(tmp_path)
-    assert len(ran) == 3 and "peers" not in environment.ALL
+    assert len(ran) == 3 and "peers" not in environment.ALL_REQUIREMENTS
 
 
 def test_the_manifest_of_a_zip_names_system_and_wheels(build_zip):
@@ -107,7 +107,13 @@ def test_every_blender_gets_its_zip(build_zip, monkeypatch, tmp_path):
 
 def test_the_zip_holds_the_package_only(build_zip):
     names = {path.relative_to(ROOT).as_posix() for path in build_zip.sources()}
-    assert {"__init__.py", "LICENSE", "addon/drawing/panels.py", "solver/scene.py", "solver/jit.py"} <= names
+    assert {
+        "__init__.py",
+        "LICENSE",
+        "addon/panels/panels.py",
+        "solver/scene/scene.py",
+        "solver/runtime/jit.py",
+    } <= names
     assert {name.split("/")[0] for name in names} <= set(build_zip.CONTENT)
     assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".blend", ".npz"))]
 
@@ -119,7 +125,7 @@ def test_the_zip_needs_no_numpy(build_zip):
 
 
 def test_missing_libraries_are_named_as_packages(libraries, monkeypatch):
-    monkeypatch.setattr(libraries, "LIBRARIES", {"libnowhere.so.7": "libnowhere7", "libc.so.6": "libc6"})
+    monkeypatch.setattr(libraries, "PACKAGE_OF_LIBRARY", {"libnowhere.so.7": "libnowhere7", "libc.so.6": "libc6"})
     if sys.platform == "linux":
         assert "libnowhere7" in libraries.missing_packages() and "libc6" not in libraries.missing_packages()
 

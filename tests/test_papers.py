@@ -7,11 +7,12 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="make papers draws with it")
 
-from frame import figures, store
-from frame.result import Picture, Result
-from frame.table import remarks
-from papers import catalogue, page, table
-from papers.table import NONE, Experiment, Row
+from harness import plots, result_store
+from harness.result import Picture, Result
+from harness.text_table import remark_lines
+from papers import catalogue, page
+from papers import experiment as table
+from papers.experiment import NO_PAPER_VALUE, Experiment, Row
 
 
 @pytest.mark.parametrize("name", catalogue.NAMES)
@@ -35,20 +36,26 @@ def test_a_row_that_differs_says_why():
 
 
 def test_tables_mark_what_differs():
-    rows = [Row("cost", "2", "2.0", True), Row("time", "1", "5", False, "another machine"), Row("a|b", NONE, "1")]
+    rows = [
+        Row("cost", "2", "2.0", True),
+        Row("time", "1", "5", False, "another machine"),
+        Row("a|b", NO_PAPER_VALUE, "1"),
+    ]
     lines = table.markdown(rows)
     assert lines[2] == "| cost | 2 | 2.0 |" and lines[3] == "| time | 1 | 5 (differs) |"
-    assert lines[4].startswith("| a\\|b |") and remarks(rows) == ["- time: another machine"]
+    assert lines[4].startswith("| a\\|b |") and remark_lines(rows) == ["- time: another machine"]
     assert table.plain(rows)[2].endswith("DIFFERS: another machine")
 
 
 def test_what_is_stored_comes_back(tmp_path, monkeypatch):
     monkeypatch.setattr(page, "STORE", tmp_path)
-    assert page.stored("some") is None
-    figure, ax = figures.plot("x", "y")
+    assert page.load_stored("some") is None
+    figure, ax = plots.plot("x", "y")
     ax.plot([0, 1], [1, 0])
     rows = [Row("cost", "2", "2.0", True)]
-    store.store(tmp_path, "some", Result(rows, [Picture("A line.", figure)], {"cost": 2.0}, ["So it is."]), 1.0)
-    kept = page.stored("some")
+    result_store.store_result(
+        tmp_path, "some", Result(rows, [Picture("A line.", figure)], {"cost": 2.0}, ["So it is."]), 1.0
+    )
+    kept = page.load_stored("some")
     assert kept["rows"] == rows and kept["captions"] == ["A line."] and kept["values"] == {"cost": 2.0}
-    assert 0 < (tmp_path / "some.png").stat().st_size <= figures.MOST_BYTES
+    assert 0 < (tmp_path / "some.png").stat().st_size <= plots.MAX_IMAGE_BYTES

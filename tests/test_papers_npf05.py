@@ -8,7 +8,15 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="make papers draws with it")
 
-from papers import npf05_cost, npf05_crushed, npf05_grid, npf05_products, npf05_reversed, npf05_torque, organic
+from papers import (
+    ellipsoid_bodies,
+    npf05_block,
+    npf05_cost,
+    npf05_crushed,
+    npf05_products,
+    npf05_reversed,
+    npf05_torque,
+)
 from papers.npf05_torque import METHODS
 
 
@@ -19,7 +27,7 @@ def test_the_stale_matrix_turns_a_tet_and_the_fresh_one_does_not():
 
 
 def test_the_block_has_the_papers_tets_and_nodes():
-    nodes, tets = npf05_grid.grid()
+    nodes, tets = npf05_block.block_mesh()
     assert (len(nodes), len(tets), len(np.unique(tets))) == (512, 3430, 512)
     edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
     volumes = np.linalg.det(edges) / 6.0
@@ -51,7 +59,7 @@ def test_a_torn_liver_comes_back_by_qr():
     assert npf05_reversed.run(True).values["recovers, QR"] == 1.0
 
 
-@pytest.mark.parametrize("shape", (organic.rabbit, organic.liver))
+@pytest.mark.parametrize("shape", (ellipsoid_bodies.rabbit, ellipsoid_bodies.liver))
 def test_animals_and_organs_are_in_one_piece(shape):
     nodes, tets = shape(8)
     label = np.arange(len(nodes))

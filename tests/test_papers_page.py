@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="make papers draws with it")
 
-from frame import figures
-from papers import catalogue, closing, page
-from papers.table import NONE
+from harness import plots
+from papers import catalogue, conclusions, page
+from papers.experiment import NO_PAPER_VALUE
 
 
 @pytest.fixture(scope="module")
@@ -22,13 +22,13 @@ def text() -> str:
 def test_the_page_has_every_experiment(text):
     for name in catalogue.NAMES:
         assert f"### {catalogue.load(name).title}\n" in text and f"`make papers ARGS={name}`" in text, name
-    assert closing.HEADING in text and closing.CHOICE.split("**")[0] in text
+    assert conclusions.HEADING in text and conclusions.DEFAULT_TEXT.split("**")[0] in text
 
 
 def test_the_page_has_its_pictures_and_they_are_small(text):
     pictures = set(re.findall(r"\((images/papers/[^)]+)\)", text))
     assert pictures == {f"{page.PICTURES}/{path.name}" for path in (page.PAGE.parent / page.PICTURES).glob("*")}
-    assert all((page.PAGE.parent / path).stat().st_size <= figures.MOST_BYTES for path in pictures)
+    assert all((page.PAGE.parent / path).stat().st_size <= plots.MAX_IMAGE_BYTES for path in pictures)
 
 
 def test_every_row_has_the_papers_number_or_says_that_there_is_none(text):
@@ -36,7 +36,7 @@ def test_every_row_has_the_papers_number_or_says_that_there_is_none(text):
     assert len(rows) > 100
     for quantity, paper, ours in rows:
         assert quantity and ours, quantity
-        assert paper == NONE or re.search(r"\d|[a-z]{3}", paper), f"{quantity}: {paper}"
+        assert paper == NO_PAPER_VALUE or re.search(r"\d|[a-z]{3}", paper), f"{quantity}: {paper}"
         assert re.search(r"\d|[a-z]{2}", ours), f"{quantity}: {ours}"
 
 
@@ -60,7 +60,7 @@ def test_the_readme_links_to_it():
 
 def values(polar: float, warp: float) -> dict[str, dict[str, float]]:
     """Numbers as the experiments name them, of forces by polar and warp so far off those by Green's strain."""
-    state, solved = "sheared and turned", closing.SOLVED
+    state, solved = "sheared and turned", conclusions.SOLVED_TEXT
     names = {"linear": 1.0, "polar": 1.1, "green": 4.0, "hybrid": 6.0}
     return {
         "mdmjc02_cost": {f"{name}, {solved}": cost for name, cost in names.items()},
@@ -78,14 +78,16 @@ def values(polar: float, warp: float) -> dict[str, dict[str, float]]:
 
 
 def test_the_end_says_what_the_numbers_bear_out():
-    end = closing.text(values(polar=0.4, warp=0.5))
-    assert end.index("40% off") < end.index(closing.AGAINST) and "50% at best" in end and "1 came back" not in end
+    end = conclusions.conclusions_section(values(polar=0.4, warp=0.5))
+    assert (
+        end.index("40% off") < end.index(conclusions.AGAINST_TEXT) and "50% at best" in end and "1 came back" not in end
+    )
     assert "20% off instead of 40%" in end and "By QR" not in end
 
 
 def test_the_end_says_what_they_do_not():
-    end = closing.text(values(polar=0.6, warp=0.5))
-    assert " ".join(end.split()).index("are 60% off those") > " ".join(end.split()).index(closing.AGAINST)
+    end = conclusions.conclusions_section(values(polar=0.6, warp=0.5))
+    assert " ".join(end.split()).index("are 60% off those") > " ".join(end.split()).index(conclusions.AGAINST_TEXT)
 
 
 def table_rows(text: str) -> list[list[str]]:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sinew.solver.__main__ import main
-from sinew.solver.cache import CacheReader
-from sinew.solver.pc2 import read_head
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.cache.pc2 import read_header
 
 CUBE = "".join(f"v {x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)) + (
     "f 1 2 4 3\nf 5 7 8 6\nf 1 5 6 2\nf 3 4 8 7\nf 1 3 7 5\nf 2 6 8 4\n"
@@ -40,7 +40,7 @@ def test_a_bake_in_a_folder_of_any_name_is_resumed(tmp_path: Path, name: str) ->
     mesh.write_bytes(CUBE.encode())
     assert drop(mesh, str(folder / "out")) == 0
     cache = folder / "out" / f"{name}.sinew"
-    assert read_head(folder / "out" / f"{name}.pc2").samples == 3 and CacheReader(cache).is_done()
+    assert read_header(folder / "out" / f"{name}.pc2").samples == 3 and CacheReader(cache).is_done()
     assert main(["simulate", str(cache), "--resume"]) == 0
     assert main(["info", str(cache)]) == 0
 

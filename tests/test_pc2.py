@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sinew.solver.pc2 import Pc2Writer, read_head, read_samples
+from sinew.solver.bake.cache.pc2 import Pc2Writer, read_header, read_samples
 
 
 def some_samples(count: int, vertices: int = 5) -> np.ndarray:
@@ -19,7 +19,7 @@ def some_samples(count: int, vertices: int = 5) -> np.ndarray:
 def write(path: Path, samples: np.ndarray, start: float = 1.0, rate: float = 1.0) -> None:
     writer = Pc2Writer(path, samples.shape[1], start, rate)
     writer.append(samples)
-    writer.count()
+    writer.commit()
     writer.close()
 
 
@@ -27,7 +27,7 @@ def test_what_is_written_comes_back(tmp_path: Path) -> None:
     samples = some_samples(4)
     path = tmp_path / "a.pc2"
     write(path, samples, 12.0, 0.5)
-    assert read_head(path) == (head := read_head(path)) and head.samples == 4 and head.vertices == 5
+    assert read_header(path) == (head := read_header(path)) and head.samples == 4 and head.vertices == 5
     np.testing.assert_array_equal(read_samples(path, 0, 4), samples)
     np.testing.assert_array_equal(read_samples(path, 2, 1), samples[2:3])
     assert path.read_bytes()[:32] == struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 5, 12.0, 0.5, 4)
@@ -39,16 +39,16 @@ def test_what_is_not_counted_does_not_exist(tmp_path: Path) -> None:
     path = tmp_path / "a.pc2"
     writer = Pc2Writer(path, 5, 1.0, 1.0)
     writer.append(samples[:2])
-    writer.count()
+    writer.commit()
     writer.append(samples[2:])
-    assert read_head(path).samples == 2
+    assert read_header(path).samples == 2
     with pytest.raises(ValueError, match="samples 2 to 2 of 2"):
         read_samples(path, 2, 1)
     writer.close()
     again = Pc2Writer(path, 5, 1.0, 1.0)
     assert again.samples == 2 and path.stat().st_size == 32 + 2 * 60
     again.append(samples[3:])
-    again.count()
+    again.commit()
     again.close()
     np.testing.assert_array_equal(read_samples(path, 0, 3), samples[[0, 1, 3]])
 
@@ -60,7 +60,7 @@ def test_a_head_that_counts_too_much_is_lowered(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-7])
     writer = Pc2Writer(path, 5, 1.0, 1.0)
     writer.close()
-    assert read_head(path).samples == 2
+    assert read_header(path).samples == 2
     np.testing.assert_array_equal(read_samples(path, 0, 2), samples[:2])
 
 
@@ -71,7 +71,7 @@ def test_other_files_are_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a.pc2"
     path.write_bytes(data)
     with pytest.raises(ValueError):
-        read_head(path)
+        read_header(path)
 
 
 def test_files_of_another_vertex_count_are_refused(tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scenes import Run, block, rotation
-from sinew.solver.embedding import bind
-from sinew.solver.errors import SolveFailed
-from sinew.solver.pin_regions import find_regions, make_region, tells_rotation
-from sinew.solver.scene import Material, Scene, Settings
-from sinew.solver.state import State
+from fixtures.scenes import Run, block, rotation
+from sinew.solver.constraints.pin_regions import find_regions, make_region, tells_rotation
+from sinew.solver.mechanics.state import State
+from sinew.solver.mesh.embedding import bind
+from sinew.solver.runtime.errors import SolveFailed
+from sinew.solver.scene.scene import Material, Scene, Settings
 
 NO_GRAVITY = Settings(gravity=(0.0, 0.0, 0.0))
 
@@ -132,7 +132,7 @@ def test_stiffness_is_sampled_within_a_frame(tmp_path):
         body__block__pin_stiffness=([0.0, 0.06], [1.0, 0.0], "step"),
     )
     run.advance(1)
-    held = run.built.pins[0].held_nodes
+    held = run.built.pins[0].fixed_nodes
     dt = 1 / 40
     # two steps of implicit Euler: g Δt² (1 + 2)
     assert (run.state.x - run.built.model.X)[held, 2].mean() == pytest.approx(-9.81 * dt**2 * 3, rel=0.35)

@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import plastic_twin as twin
-from scenes import rotation
-from sinew.solver.elements.own_strain import NO_STRAIN as BY_NEAREST
-from sinew.solver.plastic.additive import flow_additive
-from sinew.solver.plastic.multiplicative import LARGEST, flow_multiplicative
-from sinew.solver.plastic.principal import eigenvalues, function_of, most_shear, shear_of
-from sinew.solver.plastic.shape import largest_shear, shear_norms
+from fixtures.scenes import rotation
+from reference import plastic_flow as twin
+from sinew.solver.mechanics.elements.formulation_strain import NO_STRAIN as BY_NEAREST
+from sinew.solver.mechanics.plasticity.additive_flow import flow_additive
+from sinew.solver.mechanics.plasticity.multiplicative_flow import MAX_PLASTIC_STRAIN, flow_multiplicative
+from sinew.solver.mechanics.plasticity.plastic_state import largest_shear, shear_norms
+from sinew.solver.mechanics.plasticity.symmetric_matrix import eigenvalues, log_shear, log_shear_bound, matrix_function
 
 MU, LAM = 2.0e4, 3.0e4
 FREE = 1.0e9
@@ -277,23 +277,23 @@ def test_functions_of_matrices(values):
     u, v, w = eigenvalues(C, np.linalg.det(M))
     np.testing.assert_allclose([u, v, w], sorted(values, reverse=True), rtol=1e-5)
     p = -0.4
-    found = function_of(C, u, v, w, u**p, v**p, w**p, p * v ** (p - 1.0))
+    found = matrix_function(C, u, v, w, u**p, v**p, w**p, p * v ** (p - 1.0))
     wanted = symmetric(np.array(values) ** p, turn)[1].ravel()
     np.testing.assert_allclose(found, wanted, atol=1e-8 * np.abs(wanted).max())
-    *shear, norm = shear_of(u, v, w)
+    *shear, norm = log_shear(u, v, w)
     logs = 0.5 * np.log(sorted(values, reverse=True))
     np.testing.assert_allclose(shear, logs - logs.mean(), atol=1e-5)
     assert abs(norm - np.linalg.norm(logs - logs.mean())) < 1e-8
-    assert norm <= most_shear(C) * (1.0 + 1e-9) + 1e-14
+    assert norm <= log_shear_bound(C) * (1.0 + 1e-9) + 1e-14
 
 
 def test_the_bound_of_the_shear_holds_and_is_close_where_it_is_small():
     for F in some_gradients(200, 0.3):
         C = F.T @ F
         norm = np.linalg.norm(twin.shear(F))
-        assert norm <= most_shear(tuple(twin.six(C)))
+        assert norm <= log_shear_bound(tuple(twin.six(C)))
     C = np.diag([1.02, 1.0, 0.99])
-    assert most_shear(tuple(twin.six(C))) < 1.03 * np.linalg.norm(twin.shear(np.sqrt(C)))
+    assert log_shear_bound(tuple(twin.six(C))) < 1.03 * np.linalg.norm(twin.shear(np.sqrt(C)))
 
 
 def test_norms_of_shapes():
@@ -329,4 +329,6 @@ def test_no_shape_goes_beyond_what_tets_bear():
     tets = Tets([np.diag([np.exp(k), np.exp(-0.5 * k), np.exp(-0.5 * k)]) for k in (5.0, 6.0)], rate=1e3)
     for _ in range(20):
         tets.flow(1.0)
-    np.testing.assert_allclose([twin.norm_of_shape(inverse) for inverse in tets.Fp_inverse], [np.sqrt(37.5), LARGEST])
+    np.testing.assert_allclose(
+        [twin.norm_of_shape(inverse) for inverse in tets.Fp_inverse], [np.sqrt(37.5), MAX_PLASTIC_STRAIN]
+    )

@@ -9,21 +9,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from meshes import bar
-from scenes import Run, block, rotation
-from sinew.solver.arrays import indices
-from sinew.solver.elements.assembly import assemble
-from sinew.solver.elements.corotational import warp_tets
-from sinew.solver.elements.stress import elastic_stress
+from fixtures.scenes import Run, block, rotation
+from fixtures.tet_meshes import bar
+from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside, Points
-from sinew.solver.integrators.workspace import records_of, workspace
-from sinew.solver.model import Part, make_model
-from sinew.solver.plastic import PlasticBody, flow, plastic_norm, with_plastic_strain
-from sinew.solver.rest_stress import prestressed
-from sinew.solver.scene import Collider, Fracture, Heat, Material, Plasticity, Scene, Settings
-from sinew.solver.state import State
-from sinew.solver.tracks import TrackReader
+from sinew.solver.integrators.system.workspace import element_records, workspace
+from sinew.solver.mechanics.elements.assembly import assemble
+from sinew.solver.mechanics.elements.corotational_element import compute_corotational_records
+from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.plasticity import PlasticBody, flow, plastic_norm, with_plastic_strain
+from sinew.solver.mechanics.prestress import with_prestress
+from sinew.solver.mechanics.state import State
+from sinew.solver.runtime.arrays import indices
+from sinew.solver.scene.scene import Collider, Fracture, Heat, Material, Plasticity, Scene, Settings
+from sinew.solver.scene.tracks import TrackReader
 
 CLAY = Material(5.0e4, 0.33, 1000.0, 0.0, 0.01)
 FLOWS = Plasticity(yield_strain=0.0, flow=5.0, maximum_strain=10.0)
@@ -50,8 +50,8 @@ def flowed(model, F, asked=FLOWS, steps=20, dt=0.02):
 
 def forces(model, x):
     """Returns the elastic forces on nodes [N], (n, 3), and the stiffness blocks."""
-    work, pattern, records = workspace(model.pattern), model.pattern, records_of(model)
-    warp_tets(
+    work, pattern, records = workspace(model.pattern), model.pattern, element_records(model)
+    compute_corotational_records(
         x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
         model.stiffness_damping, model.initial_strain, records,
     )  # fmt: skip
@@ -88,7 +88,7 @@ def test_a_plastic_body_let_go_comes_to_rest_in_exactly_that_shape(law):
     Fp, present = rest_shape(model, state), with_plastic_strain(model, state)
     settings = dataclasses.replace(NOTHING, tolerance=1e-10)
     for _ in range(400):
-        step(present, state, Outside(), 0.02, settings)
+        step(present, state, ExternalForces(), 0.02, settings)
     edges = (state.x[model.tets[:, 1:]] - state.x[model.tets[:, :1]]).transpose(0, 2, 1)
     F = edges @ model.Dm_inverse
     np.testing.assert_allclose(F.transpose(0, 2, 1) @ F, np.tile(Fp.T @ Fp, (len(F), 1, 1)), atol=1e-6)
@@ -108,7 +108,7 @@ def test_a_plastic_body_turned_as_a_whole_makes_no_force(law, angle):
     assert np.abs(stress).max() < 1e-6 * CLAY.youngs_modulus
     v = np.cross([1.0, 2.0, 3.0], x)
     spinning = State(x, v)
-    step(present, spinning, Outside(), 1e-4, NOTHING)  # damping neither
+    step(present, spinning, ExternalForces(), 1e-4, NOTHING)  # damping neither
     turning, gained = (np.sum(np.cross(x, model.mass[:, None] * w), axis=0) for w in (v, spinning.v - v))
     assert np.linalg.norm(gained) < 1e-7 * np.linalg.norm(turning)
 
@@ -137,7 +137,7 @@ def test_rest_shapes_of_gravity_in_shape_are_kept(law):
     model = a_model()
     strain = np.random.default_rng(2).normal(size=(model.tet_count, 6)) * [0.03, 0.03, 0.03, 0.01, 0.01, 0.01]
     strain[3] = [-2.0, 0.0, 0.0, 0.0, 0.0, 0.0]  # so much that an initial strain is left
-    stressed = prestressed(model, strain)
+    stressed = with_prestress(model, strain)
     assert len(stressed.initial_strain)
     state = flowed(stressed, PULL, dataclasses.replace(FLOWS, law=law), steps=1)
     present = with_plastic_strain(stressed, state)
@@ -159,9 +159,11 @@ def bar_between_plates(nu, stretch):
     place = np.array([np.flatnonzero(tets.ravel() == node)[0] for node in ends])
     stiffness = np.zeros((len(ends), 3, 3))
     stiffness[:, 0, 0] = 1e12  # along x only
-    plates = Points(indices(place // 4), np.eye(4)[place % 4], np.zeros((len(ends), 3)), stiffness, 0.0 * stiffness)
+    plates = PointForces(
+        indices(place // 4), np.eye(4)[place % 4], np.zeros((len(ends), 3)), stiffness, 0.0 * stiffness
+    )
     state = State(nodes * [stretch, stretch**-nu, stretch**-nu], np.zeros_like(nodes))
-    return model, state, Outside(points=plates)
+    return model, state, ExternalForces(points=plates)
 
 
 def relaxation(dt, *, nu=0.33, stretch=1.02, rate=5.0, seconds=0.6):

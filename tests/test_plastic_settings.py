@@ -9,19 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import plastic_twin as twin
-from scenes import Run, block
-from sinew.solver.cache import CacheReader
-from sinew.solver.checks import check_scene
-from sinew.solver.errors import BadInput, SolveFailed
-from sinew.solver.plastic import flow, plastic_norm
-from sinew.solver.present_model import present_model
-from sinew.solver.scene import Collider, Plasticity, Scene
-from sinew.solver.simulate import simulate
-from sinew.solver.state import State
-from sinew.solver.warm_scene import features, small
+from fixtures.scenes import Run, block
+from fixtures.tiny_bakes import baked, tiny_scene, write_scene
+from reference import plastic_flow as twin
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.warmup.small_scenes import reduced_scene, scene_features
+from sinew.solver.mechanics.plasticity import flow, plastic_norm
+from sinew.solver.mechanics.state import State
+from sinew.solver.runtime.errors import BadInput, SolveFailed
+from sinew.solver.scene.scene import Collider, Plasticity, Scene
+from sinew.solver.scene.validation import check_scene
+from sinew.solver.simulation.current_model import current_model
 from test_plastic_motion import CLAY, FLOWS, PULL, clay_block
-from tiny_bakes import baked, tiny_scene, write_scene
 
 
 def test_frames_tell_the_largest_plastic_strain_of_each_body(tmp_path):
@@ -140,17 +140,17 @@ def test_settings_that_mean_nothing_are_named(wrong, named):
 
 def test_kernels_are_compiled_ahead_only_where_they_are_used():
     plain, clay = Scene((clay_block(None),)), Scene((clay_block(FLOWS),))
-    assert "plastic" not in features(plain) and "plastic multiplicative" in features(clay)
-    assert all(body.plasticity is None for body in small(plain).bodies)
-    warm = small(clay)
-    assert features(warm) == features(clay)
+    assert "plastic" not in scene_features(plain) and "plastic multiplicative" in scene_features(clay)
+    assert all(body.plasticity is None for body in reduced_scene(plain).bodies)
+    warm = reduced_scene(clay)
+    assert scene_features(warm) == scene_features(clay)
     both = Scene((clay_block(FLOWS), clay_block(Plasticity("additive"), key="b"), clay_block(None, key="c")))
-    assert features(small(both)) == features(both)
+    assert scene_features(reduced_scene(both)) == scene_features(both)
 
 
 def test_a_model_without_plastic_strain_is_the_one_that_was_built(tmp_path):
     run = Run(tmp_path, Scene((clay_block(FLOWS),)))
-    assert present_model(run.built, run.state) is run.built.model
+    assert current_model(run.built, run.state) is run.built.model
 
 
 def plastic_bake(cache: Path, frame_end: int) -> Scene:
@@ -167,9 +167,9 @@ def test_a_bake_that_was_stopped_and_resumed_has_the_same_bytes(tmp_path):
     through, stopped = tmp_path / "through", tmp_path / "stopped"
     for cache in (through, stopped):
         plastic_bake(cache, 14)
-    simulate(through, lambda event: None)
-    simulate(stopped, lambda event: None, frame_end=7)
-    simulate(stopped, lambda event: None, resume=True)
+    run_bake(through, lambda event: None)
+    run_bake(stopped, lambda event: None, frame_end=7)
+    run_bake(stopped, lambda event: None, resume=True)
     one, other = baked(through), baked(stopped)
     assert one["frames/000014.npz"] == other["frames/000014.npz"] and one["play/falls.pc2"] == other["play/falls.pc2"]
     told = [[line["bodies"] for line in CacheReader(cache).report()] for cache in (through, stopped)]

@@ -15,9 +15,10 @@ bpy = pytest.importorskip("bpy")
 
 from mathutils import Matrix
 
-from blender_scenes import add_box, add_rig, evaluated, fresh, world, write_cache
-from sinew.addon import playback, roles
-from sinew.solver.errors import BadInput, StorageFailed
+from fixtures.blender_scenes import add_box, add_rig, evaluated, fresh, world, write_cache
+from sinew.addon.objects import roles
+from sinew.addon.playback import mesh_cache
+from sinew.solver.runtime.errors import BadInput, StorageFailed
 
 FRAMES = 11
 
@@ -42,7 +43,7 @@ def playing(folder: Path, samples_per_frame: int = 1, frame_start: int = 1) -> t
         obj.keyframe_insert("location", frame=frame)
     shapes = wobble(obj, (FRAMES - 1) * samples_per_frame + 1)
     write_cache(folder, {"Box": shapes}, frame_start, samples_per_frame)
-    playback.attach(obj, folder, "Box")
+    mesh_cache.attach(obj, folder, "Box")
     return obj, shapes
 
 
@@ -67,7 +68,7 @@ def test_positions_at_frames_and_between(tmp_path: Path, samples_per_frame: int,
 def test_remapped_time(tmp_path: Path) -> None:
     obj, shapes = playing(tmp_path / "c.sinew")
     bpy.context.scene.render.frame_map_new = 200
-    playback.attach(obj, tmp_path / "c.sinew", "Box")
+    mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     for frame in (1, 4, 11):
         assert np.allclose(evaluated(obj, frame)[0], shapes[frame - 1], atol=1e-5)
 
@@ -75,18 +76,18 @@ def test_remapped_time(tmp_path: Path) -> None:
 def test_attaching_again_changes_nothing_and_detaching_shows_the_mesh(tmp_path: Path) -> None:
     obj, shapes = playing(tmp_path / "c.sinew")
     own = np.array([v.co for v in obj.data.vertices])
-    modifier = playback.find_modifier(obj)
+    modifier = mesh_cache.find_modifier(obj)
     seen = [getattr(modifier, name) for name in ("filepath", "frame_start", "frame_scale")]
-    playback.attach(obj, tmp_path / "c.sinew", "Box")
+    mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     assert [getattr(modifier, name) for name in ("filepath", "frame_start", "frame_scale")] == seen
     assert len(obj.modifiers) == 1
-    playback.detach(obj)
+    mesh_cache.detach(obj)
     assert np.allclose(evaluated(obj, 5)[0], own)
-    assert playback.find_modifier(obj) == modifier
-    playback.attach(obj, tmp_path / "c.sinew", "Box")
+    assert mesh_cache.find_modifier(obj) == modifier
+    mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     assert np.allclose(evaluated(obj, 5)[0], shapes[4], atol=1e-6)
     with pytest.raises(StorageFailed):
-        playback.attach(obj, tmp_path / "nothing.sinew", "Box")
+        mesh_cache.attach(obj, tmp_path / "nothing.sinew", "Box")
 
 
 def test_affect_fades_into_the_animated_mesh(tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ def test_affect_fades_into_the_animated_mesh(tmp_path: Path) -> None:
     obj.sinew.affect_group = "Belly"
     shapes = wobble(obj, FRAMES)
     write_cache(tmp_path / "c.sinew", {"Box": shapes})
-    playback.attach(obj, tmp_path / "c.sinew", "Box")
+    mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     for frame, mesh in animated.items():
         wanted = mesh + weights[:, None] * (shapes[frame - 1] - mesh)
         assert np.allclose(evaluated(obj, frame)[0], wanted, atol=1e-5)
@@ -113,7 +114,7 @@ def test_added_frames_play_after_a_refresh(tmp_path: Path) -> None:
     longer = wobble(obj, 2 * FRAMES)
     assert np.allclose(evaluated(obj, 15)[0], shapes[-1], atol=1e-6)
     write_cache(tmp_path / "c.sinew", {"Box": longer})
-    playback.refresh([obj])
+    mesh_cache.refresh([obj])
     final = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     assert np.allclose([v.co for v in final.data.vertices], longer[14], atol=1e-6)
 
@@ -133,7 +134,7 @@ def test_custom_normals_turn_with_the_mesh(tmp_path: Path) -> None:
     turn = np.array(Matrix.Rotation(1.1, 3, (1.0, 2.0, 3.0)))
     points = np.array([v.co for v in mesh.vertices])
     write_cache(tmp_path / "c.sinew", {"Box": np.stack([points, points @ turn.T + [1.0, 2.0, 3.0]])})
-    playback.attach(obj, tmp_path / "c.sinew", "Box")
+    mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     for frame, wanted in ((1, before), (2, before @ turn.T)):
         bpy.context.scene.frame_set(frame)
         final = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
@@ -176,9 +177,9 @@ def test_plays_without_the_add_on_and_after_the_folder_moved(tmp_path: Path) -> 
     here.mkdir()
     obj, shapes = playing(here / "shot.sinew")
     bpy.ops.wm.save_as_mainfile(filepath=str(here / "shot.blend"))
-    playback.attach(obj, here / "shot.sinew", "Box")
-    assert playback.find_modifier(obj).filepath == "//shot.sinew/play/Box.pc2"
-    copy = playback.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, here / "shot.sinew")
+    mesh_cache.attach(obj, here / "shot.sinew", "Box")
+    assert mesh_cache.find_modifier(obj).filepath == "//shot.sinew/play/Box.pc2"
+    copy = mesh_cache.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, here / "shot.sinew")
     name = copy.name
     matrices = {place: evaluated(obj, int(place), place % 1)[1] for place in (4.0, 7.5)}
     bpy.ops.wm.save_as_mainfile(filepath=str(here / "shot.blend"))
@@ -204,9 +205,9 @@ def test_shape_keys_hold_every_sample_and_need_nothing(tmp_path: Path) -> None:
     roles.make_body(obj)
     shapes = wobble(obj, (FRAMES - 1) * 2 + 1)
     write_cache(tmp_path / "c.sinew", {"Box": shapes}, samples_per_frame=2)
-    playback.attach(obj, tmp_path / "c.sinew", "Box")
+    mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     bpy.context.scene.frame_set(4)
-    copy = playback.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, tmp_path / "c.sinew")
+    copy = mesh_cache.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, tmp_path / "c.sinew")
     assert bpy.context.scene.frame_current == 4
     assert [m.type for m in copy.modifiers] == ["SUBSURF"]
     assert copy.parent is None and copy.animation_data is None and copy.sinew.role == "NONE"
@@ -232,8 +233,8 @@ def test_the_memory_of_shape_keys_is_foretold(tmp_path: Path) -> None:
         copy.shape_key_add(name=str(i), from_mix=False)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "b.blend"), compress=False)
     grown = (tmp_path / "b.blend").stat().st_size - (tmp_path / "a.blend").stat().st_size
-    assert playback.shape_key_bytes(len(mesh.vertices), 21) == pytest.approx(grown, rel=0.1)
-    assert round(playback.shape_key_bytes(90_000, 101) / 1e6) == 119
+    assert mesh_cache.shape_key_bytes(len(mesh.vertices), 21) == pytest.approx(grown, rel=0.1)
+    assert round(mesh_cache.shape_key_bytes(90_000, 101) / 1e6) == 119
 
 
 def test_shape_keys_of_what_is_not_baked_are_refused(tmp_path: Path) -> None:
@@ -242,7 +243,7 @@ def test_shape_keys_of_what_is_not_baked_are_refused(tmp_path: Path) -> None:
     roles.make_body(other)
     objects = len(bpy.data.objects)
     with pytest.raises(BadInput) as caught:
-        playback.convert_to_shape_keys(bpy.context, bpy.context.scene, other, tmp_path / "c.sinew")
+        mesh_cache.convert_to_shape_keys(bpy.context, bpy.context.scene, other, tmp_path / "c.sinew")
     assert caught.value.kind == "not-baked"
     assert len(bpy.data.objects) == objects
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import shapes
-from flesh_scenes import limb
-from scenes import Run
-from sinew.solver.advance import begin_frame
-from sinew.solver.anatomy import Flesh
-from sinew.solver.collision import Collision
-from sinew.solver.scene import Body, Collider, Scene, Settings
+from fixtures import closed_surfaces as shapes
+from fixtures.flesh_scenes import limb
+from fixtures.scenes import Run
+from sinew.solver.scene.contact import Collision
+from sinew.solver.scene.flesh import Flesh
+from sinew.solver.scene.scene import Body, Collider, Scene, Settings
+from sinew.solver.simulation.advance_frame import begin_frame
 
 FRAME = 1.0 / 24.0
 SETTINGS = Settings(frame_end=6, substeps=1, gravity=(0.0, 0.0, 0.0))

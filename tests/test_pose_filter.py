@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flesh_scenes import limb
-from scenes import Run
-from sinew.solver.advance import begin_frame
-from sinew.solver.anatomy import Flesh
-from sinew.solver.scene import Scene
+from fixtures.flesh_scenes import limb
+from fixtures.scenes import Run
+from sinew.solver.scene.flesh import Flesh
+from sinew.solver.scene.scene import Scene
+from sinew.solver.simulation.advance_frame import begin_frame
 from test_pose_colliders import FRAME, SETTINGS, ball_beside
 
 

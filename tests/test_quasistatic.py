@@ -8,26 +8,32 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import quasistatic_scenes as scenes
-from sinew.solver.hyperelastic.element import forces, hyperelastic, tet_work
-from sinew.solver.jit import set_thread_count, thread_count
-from sinew.solver.quasistatic import outcome, starts
-from sinew.solver.quasistatic.held import Held
-from sinew.solver.quasistatic.newton import solve
+from fixtures import quasistatic_scenes as scenes
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces, hyperelastic, tet_arrays
+from sinew.solver.quasistatic import diagnosis, initial_guesses
+from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.equilibrium_residual import REFERENCE_STRAIN, force_scale, relative_residual
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.quasistatic.newton_iterate import NewtonIterate
 from sinew.solver.quasistatic.progress import Progress
-from sinew.solver.quasistatic.residual import LEAST_STRAIN, least_scale, residual_of
-from sinew.solver.quasistatic.search import Search
-from sinew.solver.quasistatic.step_length import FARTHEST, extrapolated, lowering, no_rise
+from sinew.solver.quasistatic.step_length import (
+    MAX_EXTRAPOLATION,
+    backtracking_step_length,
+    energy_round_off,
+    secant_step_length,
+)
+from sinew.solver.runtime.jit import set_thread_count, thread_count
 
 
 def test_residual_is_out_of_balance_over_held_forces():
     force = np.array([[3.0, 0.0, 4.0], [0.0, 0.0, 50.0], [0.0, 0.0, 0.0]])
     is_free = np.array([True, False, True])
-    assert residual_of(force, is_free, 1.0) == pytest.approx(0.1)
-    assert residual_of(force, is_free, 500.0) == pytest.approx(0.01)
-    assert residual_of(force * np.nan, is_free, 1.0) == np.inf
+    assert relative_residual(force, is_free, 1.0) == pytest.approx(0.1)
+    assert relative_residual(force, is_free, 500.0) == pytest.approx(0.01)
+    assert relative_residual(force * np.nan, is_free, 1.0) == np.inf
     assert (
-        residual_of(0.0 * force, is_free, 0.0) == 0.0 and residual_of(force * is_free[:, None], is_free, 0.0) == np.inf
+        relative_residual(0.0 * force, is_free, 0.0) == 0.0
+        and relative_residual(force * is_free[:, None], is_free, 0.0) == np.inf
     )
 
 
@@ -39,8 +45,8 @@ def test_residual_does_not_depend_on_units(size: float, stiffness: float):
 
     def residual(model, x):
         force = np.empty_like(x)
-        forces(model, hyperelastic(model), x, force, tet_work(model.pattern))
-        return residual_of(force, held.is_free(len(x)), least_scale(model))
+        forces(model, hyperelastic(model), x, force, tet_arrays(model.pattern))
+        return relative_residual(force, held.is_free(len(x)), force_scale(model))
 
     for amount in (1.0e-7, 0.05):
         x = model.X + amount * np.random.default_rng(0).standard_normal(model.X.shape)
@@ -50,23 +56,23 @@ def test_residual_does_not_depend_on_units(size: float, stiffness: float):
 def test_least_scale_is_what_one_thousandth_of_strain_gives_a_tet():
     model = scenes.model_of(np.vstack([np.zeros(3), np.eye(3)]), np.array([[0, 1, 2, 3]]))
     modulus = 2.0 * model.mu[0] + model.lam[0]
-    assert least_scale(model) == pytest.approx(LEAST_STRAIN * modulus / 6.0 * np.sqrt(6.0))
+    assert force_scale(model) == pytest.approx(REFERENCE_STRAIN * modulus / 6.0 * np.sqrt(6.0))
 
 
 def test_steps_are_drawn_out_but_never_shortened():
-    assert extrapolated(1.0, 0.5) == pytest.approx(2.0)
-    assert extrapolated(1.0, -1.0) == 1.0
-    assert extrapolated(1.0, 0.99) == FARTHEST
-    assert extrapolated(1.0, 3.0) == FARTHEST
-    assert extrapolated(1.0, np.nan) == 1.0
+    assert secant_step_length(1.0, 0.5) == pytest.approx(2.0)
+    assert secant_step_length(1.0, -1.0) == 1.0
+    assert secant_step_length(1.0, 0.99) == MAX_EXTRAPOLATION
+    assert secant_step_length(1.0, 3.0) == MAX_EXTRAPOLATION
+    assert secant_step_length(1.0, np.nan) == 1.0
 
 
 def test_steps_lower_the_energy_or_are_none():
-    assert lowering(0.0, 1.0, 0.0, lambda s: 5.0 * s * s - s) == pytest.approx(0.1)
-    assert lowering(0.0, 1.0, 0.0, lambda s: -s if s < 0.03 else np.inf) < 0.03
-    assert lowering(0.0, 1.0, 0.0, lambda s: 1.0) == 0.0
+    assert backtracking_step_length(0.0, 1.0, 0.0, lambda s: 5.0 * s * s - s) == pytest.approx(0.1)
+    assert backtracking_step_length(0.0, 1.0, 0.0, lambda s: -s if s < 0.03 else np.inf) < 0.03
+    assert backtracking_step_length(0.0, 1.0, 0.0, lambda s: 1.0) == 0.0
     # what seems to rise by round-off alone is a way: at rest terms of large moduli cancel
-    assert lowering(0.0, 1.0e-20, no_rise(0.0, 1.0), lambda s: 5.0e-16) == 1.0
+    assert backtracking_step_length(0.0, 1.0e-20, energy_round_off(0.0, 1.0), lambda s: 5.0e-16) == 1.0
 
 
 def test_starts_keep_what_is_held_and_move_the_rest():
@@ -74,15 +80,23 @@ def test_starts_keep_what_is_held_and_move_the_rest():
     held = scenes.ends(X, stretch=0.1)
     size = np.ptp(X, axis=0).max()
     free = held.is_free(len(X))
-    strewn = starts.scattered(X, held, 10.0, 3)
-    for x in (strewn, starts.heaped(X, held, 3), starts.flattened(X, held), starts.mirrored(X, held)):
+    strewn = initial_guesses.scattered(X, held, 10.0, 3)
+    for x in (
+        strewn,
+        initial_guesses.collapsed(X, held, 3),
+        initial_guesses.flattened(X, held),
+        initial_guesses.mirrored(X, held),
+    ):
         assert np.array_equal(x[held.nodes], held.positions)
-    assert np.array_equal(strewn, starts.scattered(X, held, 10.0, 3))
+    assert np.array_equal(strewn, initial_guesses.scattered(X, held, 10.0, 3))
     assert 9.0 * size < np.ptp(strewn[free], axis=0).min() <= 10.0 * size
-    assert np.ptp(starts.heaped(X, held, 3)[free], axis=0).max() <= 2.0 * starts.NOISE * size
-    assert np.ptp(starts.flattened(X, held)[free, 0]) == 0.0
+    assert (
+        np.ptp(initial_guesses.collapsed(X, held, 3)[free], axis=0).max()
+        <= 2.0 * initial_guesses.NOISE_AMPLITUDE * size
+    )
+    assert np.ptp(initial_guesses.flattened(X, held)[free, 0]) == 0.0
     middle = 0.5 * (X.min(axis=0) + X.max(axis=0))
-    assert np.allclose((starts.mirrored(X, held) - middle)[free], (X - middle)[free] * [-1.0, 1.0, 1.0])
+    assert np.allclose((initial_guesses.mirrored(X, held) - middle)[free], (X - middle)[free] * [-1.0, 1.0, 1.0])
 
 
 def test_a_start_follows_held_nodes_that_move_rigidly():
@@ -91,8 +105,8 @@ def test_a_start_follows_held_nodes_that_move_rigidly():
     turn *= np.sign(np.linalg.det(turn))
     moved = X @ turn.T + [1.0, 2.0, 3.0]
     nodes = np.array([0, 5, 9, 20, 33], np.int32)
-    assert np.allclose(starts.along(X, Held(nodes, moved[nodes])), moved, atol=1e-7)
-    alone = starts.along(X, Held(nodes[:1], moved[nodes[:1]]))
+    assert np.allclose(initial_guesses.rigidly_aligned(X, FixedNodes(nodes, moved[nodes])), moved, atol=1e-7)
+    alone = initial_guesses.rigidly_aligned(X, FixedNodes(nodes[:1], moved[nodes[:1]]))
     assert np.allclose(alone - alone[0], X - X[0])
 
 
@@ -101,7 +115,7 @@ def test_a_homogeneous_deformation_of_the_outside_goes_through_the_inside(law: s
     model = scenes.model_of(*scenes.meshes.bar((4, 4, 4), (1.0, 1.0, 1.0)))
     F = np.array([[1.1, 0.1, 0.0], [0.0, 0.95, 0.05], [0.02, 0.0, 1.05]])
     outside = np.flatnonzero(((model.X < 1e-9) | (model.X > 1.0 - 1e-9)).any(axis=1)).astype(np.int32)
-    held = Held(outside, model.X[outside] @ F.T)
+    held = FixedNodes(outside, model.X[outside] @ F.T)
     found = solve(model, scenes.law_of(model, law), held, model.X, 1e-10)
     assert found.converged and np.abs(found.x - model.X @ F.T).max() < 1e-9
 
@@ -112,10 +126,10 @@ def test_a_bar_comes_back_from_anything(law: str, start: str):
     model = scenes.bar_model()
     held = scenes.ends(model.X)
     x = {
-        "scatter": lambda: starts.scattered(model.X, held, 10.0, 1),
-        "point": lambda: starts.heaped(model.X, held, 1),
-        "plane": lambda: starts.flattened(model.X, held),
-        "mirror": lambda: starts.mirrored(model.X, held),
+        "scatter": lambda: initial_guesses.scattered(model.X, held, 10.0, 1),
+        "point": lambda: initial_guesses.collapsed(model.X, held, 1),
+        "plane": lambda: initial_guesses.flattened(model.X, held),
+        "mirror": lambda: initial_guesses.mirrored(model.X, held),
     }[start]()
     found = solve(model, scenes.law_of(model, law), held, x)
     assert found.converged and found.residual <= 1e-6 and found.inverted_tets == 0
@@ -132,20 +146,20 @@ def test_at_rest_there_is_nothing_to_do():
 def test_a_body_moves_along_with_its_held_nodes():
     model = scenes.bar_model()
     held = scenes.ends(model.X, stretch=-0.2)
-    search = Search(model, held, None)
+    search = NewtonIterate(model, held, None)
     law = scenes.law_of(model, "neo-hookean")
     jumped = model.X.copy()
     jumped[held.nodes] = held.positions
-    moved = search.carried(law, model.X, held, 0.01)
+    moved = search.move_with_fixed_nodes(law, model.X, held, 0.01)
     assert np.array_equal(moved[held.nodes], held.positions)
-    assert search.look(law, jumped).smallest < 0.0 < 0.7 < search.look(law, moved).smallest
-    assert np.array_equal(search.carried(law, jumped, held, 0.01), jumped) and search.systems == 1
+    assert search.evaluate_tangent(law, jumped).smallest < 0.0 < 0.7 < search.evaluate_tangent(law, moved).smallest
+    assert np.array_equal(search.move_with_fixed_nodes(law, jumped, held, 0.01), jumped) and search.system_count == 1
 
 
 def test_round_off_in_what_is_held_moves_nothing_along():
     model = scenes.bar_model()
     held = scenes.ends(model.X, stretch=0.1)
-    begin = starts.along(model.X, held)
+    begin = initial_guesses.rigidly_aligned(model.X, held)
     begin[held.nodes] = held.positions
     off = begin.copy()
     off[held.nodes] *= 1.0 + 1.0e-15
@@ -162,7 +176,10 @@ def test_a_solve_that_stops_early_says_so():
     found = solve(model, scenes.law_of(model, "neo-hookean"), held, model.X, 1e-8, 2, on_iteration=told.append)
     assert not found.converged and found.residual > 1e-8 and found.newton_iterations == 2
     assert [step.newton_iterations for step in told] == [1, 2] and told[-1].residual == found.residual
-    assert outcome.judge(model, scenes.law_of(model, "neo-hookean"), held, found, True, 1e-6).ended == "not converged"
+    assert (
+        diagnosis.classify_outcome(model, scenes.law_of(model, "neo-hookean"), held, found, True, 1e-6).kind
+        == "not converged"
+    )
 
 
 def test_a_tangle_that_is_not_undone_is_told_under_the_law_asked_for():
@@ -173,9 +190,9 @@ def test_a_tangle_that_is_not_undone_is_told_under_the_law_asked_for():
     x[held.nodes] = held.positions
     found = solve(model, law, held, x, max_iterations=1)
     force = np.empty_like(found.x)
-    answer = forces(model, law, found.x, force, tet_work(model.pattern))
+    answer = forces(model, law, found.x, force, tet_arrays(model.pattern))
     assert not found.converged and found.inverted_tets == answer.inverted > 0
-    assert found.residual == pytest.approx(residual_of(force, held.is_free(len(x)), least_scale(model)))
+    assert found.residual == pytest.approx(relative_residual(force, held.is_free(len(x)), force_scale(model)))
 
 
 def test_the_residual_told_is_that_of_the_positions_returned():
@@ -184,8 +201,10 @@ def test_the_residual_told_is_that_of_the_positions_returned():
     law = scenes.law_of(model, "neo-hookean")
     found = solve(model, law, held, model.X, 1e-8)
     force = np.empty_like(found.x)
-    answer = forces(model, law, found.x, force, tet_work(model.pattern))
-    assert residual_of(force, held.is_free(len(force)), least_scale(model)) == pytest.approx(found.residual, rel=1e-3)
+    answer = forces(model, law, found.x, force, tet_arrays(model.pattern))
+    assert relative_residual(force, held.is_free(len(force)), force_scale(model)) == pytest.approx(
+        found.residual, rel=1e-3
+    )
     assert answer.energy == pytest.approx(found.energy) and found.energy > 0.0
 
 
@@ -220,9 +239,9 @@ def test_pressed_tets_obey_their_law_in_the_end():
     found = solve(model, law, held, model.X, 1e-8)
     assert found.converged and found.extended_tets == 0 and found.inverted_tets == 0
     force = np.empty_like(found.x)
-    answer = forces(model, hyperelastic(model, "neo-hookean", None), found.x, force, tet_work(model.pattern))
+    answer = forces(model, hyperelastic(model, "neo-hookean", None), found.x, force, tet_arrays(model.pattern))
     assert answer.smallest < 0.7
-    assert residual_of(force, held.is_free(len(force)), least_scale(model)) <= 1e-8
+    assert relative_residual(force, held.is_free(len(force)), force_scale(model)) <= 1e-8
 
 
 def test_near_the_end_digits_double():
@@ -240,12 +259,12 @@ def test_a_load_is_borne_by_what_is_held():
     model = scenes.bar_model()
     X = model.X
     nodes = np.flatnonzero(X[:, 0] < 1e-9).astype(np.int32)
-    held = Held(nodes, X[nodes])
+    held = FixedNodes(nodes, X[nodes])
     load = 0.2 * model.mass[:, None] * [[0.0, 0.0, -9.81]]
     law = scenes.law_of(model, "neo-hookean")
     found = solve(model, law, held, X, 1e-9, load=load)
     force = np.empty_like(X)
-    forces(model, law, found.x, force, tet_work(model.pattern))
+    forces(model, law, found.x, force, tet_arrays(model.pattern))
     assert found.converged and found.x[:, 2].min() < -0.001
     borne = load[held.is_free(len(X))].sum(axis=0)
     assert np.allclose(force[nodes].sum(axis=0), borne, atol=1e-6 * abs(borne[2]))
@@ -259,10 +278,10 @@ def test_a_twisted_equilibrium_is_told_from_the_right_one(turns: float):
     law = scenes.law_of(model, "neo-hookean")
     found = solve(model, law, held, x)
     assert found.converged and found.residual <= 1e-6 and found.inverted_tets == 0
-    judged = outcome.judge(model, law, held, found, True, 1e-6)
-    assert judged.ended == "elsewhere" and judged.distance > 0.01
-    back = solve(model, law, held, starts.scattered(model.X, held, 2.0, 0))
-    assert outcome.judge(model, law, held, replace(back, x=model.X), True, 1e-6).ended == "at rest"
+    judged = diagnosis.classify_outcome(model, law, held, found, True, 1e-6)
+    assert judged.kind == "elsewhere" and judged.distance > 0.01
+    back = solve(model, law, held, initial_guesses.scattered(model.X, held, 2.0, 0))
+    assert diagnosis.classify_outcome(model, law, held, replace(back, x=model.X), True, 1e-6).kind == "at rest"
 
 
 @pytest.mark.parametrize("law", scenes.LAWS)
@@ -270,18 +289,21 @@ def test_tets_that_are_held_flat_are_told(law: str):
     """A law that has no energy without volume has no stress there that could tell."""
     model = scenes.bar_model((4, 1, 1))
     nodes = np.flatnonzero(model.X[:, 0] < 1e-9).astype(np.int32)
-    held = Held(nodes, np.zeros((len(nodes), 3)))
+    held = FixedNodes(nodes, np.zeros((len(nodes), 3)))
     flesh = scenes.law_of(model, law)
     flat = np.isin(model.tets, nodes).sum(axis=1) >= 2
     found = solve(model, flesh, held, model.X)
     assert flat.any() and found.inverted_tets >= np.count_nonzero(flat)
-    assert outcome.judge(model, flesh, held, found, False, 1e-6).ended in (outcome.INSIDE_OUT, outcome.NOT_CONVERGED)
+    assert diagnosis.classify_outcome(model, flesh, held, found, False, 1e-6).kind in (
+        diagnosis.INVERTED,
+        diagnosis.NOT_CONVERGED,
+    )
 
 
 def test_threads_change_no_bit():
     model = scenes.bar_model((10, 5, 5), (2.0, 1.0, 1.0))
     held = scenes.ends(model.X)
-    x = starts.scattered(model.X, held, 10.0, 5)
+    x = initial_guesses.scattered(model.X, held, 10.0, 5)
     before = thread_count()
     try:
         found = []

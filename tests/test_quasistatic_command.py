@@ -10,11 +10,11 @@ import meshio
 import numpy as np
 import pytest
 
-import quasistatic_scenes as scenes
+from fixtures import quasistatic_scenes as scenes
 from sinew.solver.__main__ import main
-from sinew.solver.commands.equilibrium import TOLD
-from sinew.solver.hyperelastic.laws import LAWS
-from sinew.solver.quasistatic import outcome, starts
+from sinew.solver.cli.commands.equilibrium import TOLD
+from sinew.solver.mechanics.hyperelastic.laws import LAWS
+from sinew.solver.quasistatic import diagnosis, initial_guesses
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_a_twisted_end_is_told(tmp_path, capfd, monkeypatch):
     held, files = scenes.ends(model.X), (tmp_path / "bar.vtu", tmp_path / "pins.npz", tmp_path / "out.vtu")
     meshio.vtu.write(files[0], meshio.Mesh(model.X, [("tetra", model.tets)]))
     np.savez(files[1], nodes=held.nodes, positions=held.positions)
-    monkeypatch.setattr(starts, "scattered", lambda X, *rest: scenes.turned_about(X, 2.0 * np.pi))
+    monkeypatch.setattr(initial_guesses, "scattered", lambda X, *rest: scenes.turned_about(X, 2.0 * np.pi))
     assert run(files, "--start", "scatter:10", "--keep-start", "--json") == 0
     report = json.loads(capfd.readouterr().out)
     assert report["ended"] == "elsewhere" and report["distance"] > 0.01 and report["converged"]
@@ -170,4 +170,4 @@ def test_a_piece_that_nothing_holds_is_named(files, capfd):
 
 
 def test_names_are_those_of_the_solver():
-    assert set(TOLD) == {outcome.AT_REST, outcome.ELSEWHERE, outcome.INSIDE_OUT, outcome.NOT_CONVERGED}
+    assert set(TOLD) == {diagnosis.AT_REST, diagnosis.OTHER_EQUILIBRIUM, diagnosis.INVERTED, diagnosis.NOT_CONVERGED}

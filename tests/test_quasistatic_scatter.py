@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import creature_mesh
-import quasistatic_scenes as scenes
-from sinew.solver.geometry.connected import pieces
-from sinew.solver.hyperelastic.element import forces, hyperelastic, tet_work
-from sinew.solver.hyperelastic.laws import NONE, WEIGHTED_COROTATED
-from sinew.solver.jit import set_thread_count, thread_count
-from sinew.solver.quasistatic import starts
-from sinew.solver.quasistatic.newton import Equilibrium, solve
+from fixtures import creature_mesh
+from fixtures import quasistatic_scenes as scenes
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces, hyperelastic, tet_arrays
+from sinew.solver.mechanics.hyperelastic.laws import NO_EXTENSION, WEIGHTED_COROTATED
+from sinew.solver.mesh.geometry.connected_components import mesh_components
+from sinew.solver.quasistatic import initial_guesses
+from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
+from sinew.solver.runtime.jit import set_thread_count, thread_count
 
 SIDES = 10.0
 TWISTED = (4, 6)  # seeds that ended twisted where every rotation counted in full
@@ -24,7 +24,7 @@ TWISTED = (4, 6)  # seeds that ended twisted where every rotation counted in ful
 
 def from_scatter(model, held, seed: int, law: str = "neo-hookean") -> Equilibrium:
     """Returns where a body comes to rest from a scatter that is kept."""
-    x = starts.scattered(model.X, held, SIDES, seed)
+    x = initial_guesses.scattered(model.X, held, SIDES, seed)
     return solve(model, scenes.law_of(model, law), held, x, keeps_start=True)
 
 
@@ -51,14 +51,14 @@ def test_under_every_law(law: str):
 def test_only_what_is_in_disorder_is_told_as_replaced():
     model = scenes.bar_model()
     held, law = scenes.ends(model.X), scenes.law_of(model, "neo-hookean")
-    assert solve(model, law, held, starts.scattered(model.X, held, SIDES, 0)).start_replaced
+    assert solve(model, law, held, initial_guesses.scattered(model.X, held, SIDES, 0)).start_replaced
     assert not solve(model, law, held, model.X).start_replaced
 
 
 def test_a_mirror_image_that_is_kept_is_never_silently_wrong():
     model = scenes.bar_model()
     held, law = scenes.ends(model.X), scenes.law_of(model, "neo-hookean")
-    found = solve(model, law, held, starts.mirrored(model.X, held), keeps_start=True)
+    found = solve(model, law, held, initial_guesses.mirrored(model.X, held), keeps_start=True)
     assert scenes.is_back(model, found) and not found.start_replaced
 
 
@@ -67,7 +67,7 @@ def test_rotations_count_by_their_weight():
     nodes = np.vstack([np.zeros(3), np.eye(3)])
     model = scenes.model_of(nodes, np.array([[0, 1, 2, 3]]))
     law = hyperelastic(model, "corotated", None)
-    law = replace(law, law=np.full_like(law.law, WEIGHTED_COROTATED), extension=NONE)
+    law = replace(law, law=np.full_like(law.law, WEIGHTED_COROTATED), extension=NO_EXTENSION)
     random = np.random.default_rng(0)
     for stretches in ((1.0, 1.0, 1.0), (30.0, 10.0, -20.0), (1.0, 1.0e-3, 1.0e-4), (0.5, 0.4, -0.9), (2.0, 1.0, 0.5)):
         U, V = (rotation(random) for _ in range(2))
@@ -78,7 +78,7 @@ def test_rotations_count_by_their_weight():
             flip = np.sign(np.diag(U.T @ F @ V)) * [1.0, 1.0, -1.0]
             U = U * flip
         force = np.empty((4, 3))
-        forces(model, law, nodes @ F.T, force, tet_work(model.pattern))
+        forces(model, law, nodes @ F.T, force, tet_arrays(model.pattern))
         w = min(max(σ.sum() / 3.0, 0.05), 1.0) * min(1.0, np.sqrt(3.0) / np.linalg.norm(σ))
         P = 2.0 * model.mu[0] * (F - w * U @ V.T)
         assert np.allclose(force[1:], -model.volume[0] * P.T, rtol=1e-6, atol=1e-6 * model.mu[0])
@@ -105,7 +105,7 @@ def test_threads_change_no_bit(thin_bar):
 def test_the_creature_is_one_piece_with_hands_and_feet_held():
     filled = creature_mesh.creature_tets(24)
     held = creature_mesh.hands_and_feet(filled.nodes)
-    assert len(np.unique(pieces(filled.tets, len(filled.nodes)))) == 1
+    assert len(np.unique(mesh_components(filled.tets, len(filled.nodes)))) == 1
     for side, end in ((-1, 0), (1, 0), (-1, 1), (1, 1)):
         place = held.positions[(np.sign(held.positions[:, 0]) == side) & ((held.positions[:, 2] > 0.5) == end)]
         assert len(place) >= 5

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from sinew.solver.cache import CacheReader
-from sinew.solver.cache.layout import REPORT_FILE
-from sinew.solver.commands.info import describe
-from sinew.solver.errors import Cancelled
-from sinew.solver.event_stream import warnings_in
-from sinew.solver.scene import Scene
-from sinew.solver.simulate import simulate
+from fixtures.tiny_bakes import baked, tiny_scene, write_scene
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.cache.layout import REPORT_FILE
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.cli.commands.info import describe
+from sinew.solver.runtime.errors import Cancelled
+from sinew.solver.runtime.event_stream import warnings_in
+from sinew.solver.scene.scene import Scene
 from test_command_line import lines, sinew
-from tiny_bakes import baked, tiny_scene, write_scene
 
 FRAMES = 14
 
@@ -36,7 +36,7 @@ def scene_of(stiffness: float) -> Scene:
 def bake(cache: Path, **options: Any) -> list[dict[str, Any]]:
     """Bakes and returns the events."""
     events: list[dict[str, Any]] = []
-    simulate(cache, lambda event: events.append(dict(event)), **options)
+    run_bake(cache, lambda event: events.append(dict(event)), **options)
     return events
 
 
@@ -95,7 +95,7 @@ def test_a_resumed_bake_has_the_same_bytes_and_warnings(through: Path, tmp_path:
         seen.extend([event["frame"]] if event["event"] == "frame" else [])
 
     with pytest.raises(Cancelled):
-        simulate(cache, count, lambda: len(seen) >= 6)
+        run_bake(cache, count, lambda: len(seen) >= 6)
     assert bake(cache, resume=True)[-1]["event"] == "done"
     assert baked(cache) == baked(through) and told_in(cache) == told_in(through)
 

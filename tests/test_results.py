@@ -11,17 +11,19 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import counts, evaluated, fresh, write_cache
-from broken_ball import OPENS, ball, broken, corner_points, values
-from cut_by_hand import write_broken
-from fake_layout import FakeLayout
-from sinew.addon import messages, playback, roles
-from sinew.addon.baking import bake_status, bakes, cache_place, present_bake
-from sinew.addon.drawing import layouts
-from sinew.addon.reading import input_notes
-from sinew.addon.reading.input_digest import settings_digest
-from sinew.addon.results import present, swap
-from sinew.solver.cache import layout
+from fixtures.blender_scenes import counts, evaluated, fresh, write_cache
+from fixtures.fake_layout import FakeLayout
+from fixtures.fractured_ball import OPENS, ball, broken, corner_points, values
+from fixtures.planar_cut import write_broken
+from sinew.addon.baking import attach_bake, bake_session, bake_status, error_messages
+from sinew.addon.cache import cache_paths
+from sinew.addon.export import input_warnings
+from sinew.addon.export.input_digest import settings_digest
+from sinew.addon.fracture_meshes import material_swap, show_results
+from sinew.addon.objects import roles
+from sinew.addon.panels import object_layout
+from sinew.addon.playback import mesh_cache
+from sinew.solver.bake.cache import layout
 
 
 def test_it_plays_with_the_original_hidden_and_gives_everything_back(tmp_path: Path) -> None:
@@ -35,13 +37,13 @@ def test_it_plays_with_the_original_hidden_and_gives_everything_back(tmp_path: P
     assert settings_digest(scene) == digest, "a result is not a change to what is baked"
     for frame in (1, OPENS - 1, OPENS, 9):
         assert np.allclose(evaluated(made, frame)[0], arrays["shapes"][frame - 1], atol=1e-6)
-    present_bake.attach(scene)
+    attach_bake.attach(scene)
     assert [o.name for o in bpy.data.objects if o.sinew.result_of == obj] == ["Ball Broken"]
     assert bpy.data.objects["Ball Broken"] == made, "nothing is made anew where nothing changed"
-    bakes.delete(scene)
+    bake_session.delete(scene)
     assert counts() == before
     assert not obj.hide_viewport and obj.hide_render and obj.animation_data is None
-    assert playback.attached_file(obj) is None and not cache.exists()
+    assert mesh_cache.attached_file(obj) is None and not cache.exists()
 
 
 def test_another_bake_replaces_it(tmp_path: Path) -> None:
@@ -54,9 +56,9 @@ def test_another_bake_replaces_it(tmp_path: Path) -> None:
     assert len(bpy.data.meshes) == meshes and np.allclose(evaluated(made, 9)[0], second["shapes"][8], atol=1e-6)
     for path in layout.result_paths(cache, "Ball"):
         path.unlink()
-    present_bake.attach(bpy.context.scene)
+    attach_bake.attach(bpy.context.scene)
     assert "Ball Broken" not in bpy.data.objects and not obj.hide_viewport and faces
-    assert playback.attached_file(obj) is not None, "without a crack, the body itself plays"
+    assert mesh_cache.attached_file(obj) is not None, "without a crack, the body itself plays"
 
 
 def test_transform_parent_animation_and_lower_modifiers_are_those_of_the_original(tmp_path: Path) -> None:
@@ -95,10 +97,10 @@ def test_the_material_inside_is_the_one_chosen(tmp_path: Path) -> None:
     made, _, _ = broken(tmp_path, obj)
     assert made.data.materials[2].name == "Sinew Broken"
     obj.sinew.broken_material = bpy.data.materials.new("Dough")
-    present_bake.attach(bpy.context.scene)
+    attach_bake.attach(bpy.context.scene)
     assert made.data.materials[2].name == "Dough" and "Sinew Broken" not in bpy.data.materials
     obj.sinew.broken_material = None
-    present_bake.attach(bpy.context.scene)
+    attach_bake.attach(bpy.context.scene)
     assert made.data.materials[2].name == "Sinew Broken"
 
 
@@ -137,7 +139,7 @@ def test_glass_is_swapped_at_the_first_crack(tmp_path: Path, animated: bool) -> 
         shown = [o.evaluated_get(bpy.context.evaluated_depsgraph_get()) for o in (obj, made)]
         assert [o.hide_render for o in shown] == [frame >= OPENS, frame < OPENS]
         assert [o.hide_viewport for o in shown] == [frame >= OPENS, frame < OPENS]
-    bakes.delete(bpy.context.scene)
+    bake_session.delete(bpy.context.scene)
     assert (obj.animation_data is not None) == animated
     for frame in (1, 9, 20):
         bpy.context.scene.frame_set(frame)
@@ -155,7 +157,7 @@ def test_a_subdivision_below_is_evaluated_before_the_cut(tmp_path: Path) -> None
     assert [m.name for m in obj.modifiers] == ["Subdivision", "Sinew", "Below"]
     assert [m.name for m in made.modifiers] == ["Sinew", "Below", "Sinew Shading"]
     assert len(made.data.polygons) == len(arrays["source_face"]) > 4 * len(obj.data.polygons)
-    bakes.delete(bpy.context.scene)
+    bake_session.delete(bpy.context.scene)
     assert [m.name for m in obj.modifiers] == ["Sinew", "Subdivision", "Below"]
 
 
@@ -168,9 +170,9 @@ def test_a_bake_from_before_the_body_could_break_plays_where_it_was_baked(tmp_pa
     points = np.array([v.co for v in obj.data.vertices], np.float32)
     write_cache(tmp_path / "c.sinew", {"Ball": np.stack([points, 2.0 * points])})
     scene.sinew.cache_path = str(tmp_path / "c.sinew")
-    cache_place.remember(scene, tmp_path / "c.sinew")
+    cache_paths.remember_bake(scene, tmp_path / "c.sinew")
     obj.sinew.use_fracture = True
-    present_bake.attach(scene)
+    attach_bake.attach(scene)
     assert [m.name for m in obj.modifiers] == ["Sinew", "Subdivision"]
     modifier.show_viewport = False
     assert np.allclose(evaluated(obj, 2)[0], 2.0 * points, atol=1e-5)
@@ -180,10 +182,10 @@ def test_a_mesh_changed_since_gets_a_sentence_and_shows_itself(tmp_path: Path) -
     fresh()
     obj = ball()
     made, _, cache = broken(tmp_path, obj)
-    present.drop(obj)
+    show_results.restore_body(obj)
     obj.data.polygons[0].flip()
-    present_bake.attach(bpy.context.scene)
-    assert '"Ball"' in messages.last(bpy.context.scene) and "Ball Broken" not in bpy.data.objects
+    attach_bake.attach(bpy.context.scene)
+    assert '"Ball"' in error_messages.last_failure(bpy.context.scene) and "Ball Broken" not in bpy.data.objects
     assert not obj.hide_viewport
 
 
@@ -191,7 +193,7 @@ def test_taking_the_body_out_of_sinew_shows_it_again(tmp_path: Path) -> None:
     fresh()
     obj = ball()
     broken(tmp_path, obj)
-    roles.clear(obj)
+    roles.clear_role(obj)
     assert not obj.hide_viewport and "Ball Broken" not in bpy.data.objects
 
 
@@ -229,7 +231,7 @@ def test_pieces_are_objects_of_their_own_with_their_origin_in_their_middle(tmp_p
     obj.sinew.separate_pieces = False
     assert "Ball Broken" in bpy.data.objects and "Ball Pieces" not in bpy.data.objects
     obj.sinew.separate_pieces = True
-    bakes.delete(bpy.context.scene)
+    bake_session.delete(bpy.context.scene)
     assert counts() == before and not cache.exists() and not obj.hide_viewport
 
 
@@ -246,7 +248,7 @@ def test_a_result_becomes_shape_keys(tmp_path: Path) -> None:
     obj = ball()
     _, arrays, _ = broken(tmp_path, obj)
     bpy.context.view_layer.objects.active = obj
-    needed = playback.shape_key_bytes(len(arrays["rest"]), len(arrays["shapes"]))
+    needed = mesh_cache.shape_key_bytes(len(arrays["rest"]), len(arrays["shapes"]))
     assert bake_status.shape_key_bytes(bpy.context.scene, obj) == needed
     assert bpy.ops.sinew.convert_to_shape_keys() == {"FINISHED"}
     copy = bpy.context.object
@@ -266,7 +268,7 @@ def test_the_panel_leads_from_the_result_to_the_body(tmp_path: Path) -> None:
     made, _, _ = broken(tmp_path, obj)
     bpy.context.view_layer.objects.active = made
     layout = FakeLayout()
-    layouts.draw_main(layout, bpy.context)
+    object_layout.draw_main(layout, bpy.context)
     assert "Ball Broken: made of Ball" in layout.lines and "sinew.activate_body" in [name for _, name in layout.drawn]
     assert "sinew.make_body" not in [name for _, name in layout.drawn]
     assert bpy.ops.sinew.activate_body() == {"FINISHED"} and bpy.context.view_layer.objects.active == obj
@@ -277,10 +279,10 @@ def test_what_would_show_cracks_early_is_said() -> None:
     obj = ball()
     obj.modifiers.new("Round", "BEVEL")
     obj.modifiers.new("Turn", "SIMPLE_DEFORM")
-    kinds = [(note.kind, note.details.get("modifier")) for note in input_notes.notes(bpy.context.scene)]
+    kinds = [(note.kind, note.details.get("modifier")) for note in input_warnings.input_warnings(bpy.context.scene)]
     assert kinds == [("cracks-shown-early", "Round")]
     obj.sinew.use_fracture = False
-    assert not list(input_notes.notes(bpy.context.scene))
+    assert not list(input_warnings.input_warnings(bpy.context.scene))
 
 
 def test_the_panel_and_the_bake_say_what_becomes_of_glass() -> None:
@@ -289,20 +291,20 @@ def test_the_panel_and_the_bake_say_what_becomes_of_glass() -> None:
     shader = bpy.data.materials["Blue"]
     if shader.node_tree is None:
         shader.use_nodes = True
-    assert not swap.clear_materials(obj)
+    assert not material_swap.transmissive_materials(obj)
     principled = shader.node_tree.nodes["Principled BSDF"]
     principled.inputs["Subsurface Weight"].default_value = 0.2
-    assert swap.clear_materials(obj) == ["Blue"]
-    assert [note.kind for note in input_notes.notes(bpy.context.scene)] == ["swapped-at-crack"]
+    assert material_swap.transmissive_materials(obj) == ["Blue"]
+    assert [note.kind for note in input_warnings.input_warnings(bpy.context.scene)] == ["swapped-at-crack"]
     layout = FakeLayout()
     bpy.context.view_layer.objects.active = obj
     preferences = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
     region = SimpleNamespace(width=10000)
     context = SimpleNamespace(object=obj, scene=bpy.context.scene, region=region, preferences=preferences)
-    layouts.draw_fracture(layout, context)
+    object_layout.draw_fracture(layout, context)
     assert any("Blue" in line for line in layout.lines)
     principled.mute = True
-    assert not swap.clear_materials(obj)
+    assert not material_swap.transmissive_materials(obj)
 
 
 def test_a_duplicate_of_a_result_is_the_artists_own(tmp_path: Path) -> None:
@@ -314,23 +316,23 @@ def test_a_duplicate_of_a_result_is_the_artists_own(tmp_path: Path) -> None:
     bpy.context.scene.collection.objects.link(copy)
     made.name = "Renamed"
     copy.name = "Ball Broken"  # the other way round: it has the name, the result has not
-    present_bake.attach(bpy.context.scene)
+    attach_bake.attach(bpy.context.scene)
     assert len(bpy.data.objects) == 3
     made.name, copy.name = "Ball Broken", "My Edit"
     made.name = "Ball Broken"
-    bakes.delete(bpy.context.scene)
+    bake_session.delete(bpy.context.scene)
     assert sorted(o.name for o in bpy.data.objects) == ["Ball", "My Edit"] and copy.data.users == 1
 
 
 def test_a_result_follows_the_first_save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = fresh()
     obj = ball()
-    monkeypatch.setattr(cache_place, "temporary_home", lambda: tmp_path / "temporary")
-    folder = cache_place.own_folder(scene)
+    monkeypatch.setattr(cache_paths, "temporary_home", lambda: tmp_path / "temporary")
+    folder = cache_paths.own_folder(scene)
     folder.parent.mkdir()
     arrays = write_broken(folder, obj, "Ball", opens=OPENS)
-    cache_place.remember(scene, folder)
-    present_bake.attach(scene)
+    cache_paths.remember_bake(scene, folder)
+    attach_bake.attach(scene)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     made = bpy.data.objects["Ball Broken"]
     assert made.modifiers["Sinew"].filepath == "//shot.sinew/result/Ball.pc2" and not folder.exists()

@@ -15,12 +15,12 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import evaluated, fresh
-from sinew.addon import messages, roles
-from sinew.addon.baking import bake_status, bakes
-from sinew.addon.drawing import overlay
-from sinew.solver.cache import CacheReader, layout
-from sinew.solver.pc2 import read_head, read_samples
+from fixtures.blender_scenes import evaluated, fresh
+from sinew.addon.baking import bake_session, bake_status, error_messages
+from sinew.addon.objects import roles
+from sinew.addon.overlays import tet_overlay
+from sinew.solver.bake.cache import CacheReader, layout
+from sinew.solver.bake.cache.pc2 import read_header, read_samples
 
 FRAMES = 10
 
@@ -52,7 +52,7 @@ def baked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scene, _ = falling()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "shot.blend"))
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    assert not messages.last(scene), messages.last(scene)
+    assert not error_messages.last_failure(scene), error_messages.last_failure(scene)
     bpy.ops.wm.save_mainfile()
     return folder
 
@@ -158,11 +158,11 @@ def test_another_file_gets_it_by_attach(shot: Path) -> None:
 def test_a_stopped_bake_is_finished_and_resume_replaces_it(tmp_path: Path) -> None:
     scene, obj = falling()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    bake = bakes.start(scene)
+    bake = bake_session.start(scene)
     is_cancelled = False
-    while bakes.tick():
+    while bake_session.poll():
         if not is_cancelled and bake.driver.job.frame is not None and bake.driver.job.frame >= 7:
-            bakes.cancel()
+            bake_session.cancel()
             is_cancelled = True
         time.sleep(0.01)
     assert bake.driver.job.phase == "cancelled"
@@ -172,8 +172,8 @@ def test_a_stopped_bake_is_finished_and_resume_replaces_it(tmp_path: Path) -> No
     bpy.ops.sinew.simulate(resume=True)
     made = check_plays(tmp_path)
     assert made.sinew.result_stamp != first
-    assert read_head(layout.result_paths(tmp_path / "shot.sinew", "Block")[1]).samples == FRAMES
-    assert not messages.last(scene) and len(results()) == 1
+    assert read_header(layout.result_paths(tmp_path / "shot.sinew", "Block")[1]).samples == FRAMES
+    assert not error_messages.last_failure(scene) and len(results()) == 1
     obj.sinew.breaking_stress = 1.0e9
     bpy.ops.sinew.simulate()
     assert not results() and not obj.hide_viewport and not obj.hide_render, "nothing cracked this time"
@@ -183,21 +183,21 @@ def test_a_bake_that_is_stopped_in_a_long_step_is_cut_too(tmp_path: Path) -> Non
     """The child is killed when it does not hear in time; what broke is cut all the same, and can be cut by a button."""
     scene, _ = falling()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    bake = bakes.start(scene)
-    while bakes.tick() and not (bake.cracked and bake.driver.job.frame >= 7):
+    bake = bake_session.start(scene)
+    while bake_session.poll() and not (bake.cracked_bodies and bake.driver.job.frame >= 7):
         time.sleep(0.01)
     assert bake.driver._child is not None
     bake.driver._child.kill()
-    bakes.cancel()
-    bakes.wait()
+    bake_session.cancel()
+    bake_session.wait()
     assert bake.driver.job.phase == "cancelled"
     last = CacheReader(tmp_path / "shot.sinew").last_frame()
     assert last is not None and 7 <= last < FRAMES and not bake_status.status(scene).is_unfinished
     check_plays(tmp_path)
     before = layout.result_paths(tmp_path / "shot.sinew", "Block")[1].read_bytes()
     shutil.rmtree(tmp_path / "shot.sinew" / "result")
-    bake_status.forget()
-    bake_status.cache_look.forget()
+    bake_status.invalidate()
+    bake_status.cache_status.invalidate()
     now = bake_status.status(scene)
     assert now.phase == "partial" and now.is_unfinished
     assert bpy.ops.sinew.simulate(only_cuts=True) == {"FINISHED"}
@@ -206,7 +206,7 @@ def test_a_bake_that_is_stopped_in_a_long_step_is_cut_too(tmp_path: Path) -> Non
     assert CacheReader(tmp_path / "shot.sinew").last_frame() == last
     scene.frame_end = last - 2  # before the playhead, and before what is baked
     scene.frame_set(last)
-    bake_status.forget()
+    bake_status.invalidate()
     now = bake_status.status(scene)
     assert now.label == f"Baked to Frame {last}" and not now.can_resume
     assert bake_status.earlier_resume_frame(scene) is None
@@ -249,7 +249,9 @@ def test_what_was_never_cut_is_cut_by_the_button(shot: Path) -> None:
     assert not results()
     scene, obj = bpy.context.scene, bpy.data.objects["Block"]
     scene.frame_set(FRAMES)
-    assert obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).hide_render and overlay.stands_in(obj, scene)
+    assert obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).hide_render and tet_overlay.replaces_mesh(
+        obj, scene
+    )
     now = bake_status.status(bpy.context.scene)
     assert now.label == "Cut the Mesh of What Broke" and now.can_resume and not now.outdated
     assert bpy.ops.sinew.simulate(resume=now.can_resume) == {"FINISHED"}

@@ -10,12 +10,12 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import fresh
-from broken_ball import OPENS, ball, broken, corner_points, values
-from sinew.addon.results import carried, present
-from sinew.addon.results.stored import read_result
-from sinew.solver.cache import layout
-from sinew.solver.pc2 import to_bytes
+from fixtures.blender_scenes import fresh
+from fixtures.fractured_ball import OPENS, ball, broken, corner_points, values
+from sinew.addon.cache.final_mesh_file import read_result
+from sinew.addon.fracture_meshes import attribute_transfer, show_results
+from sinew.solver.bake.cache import layout
+from sinew.solver.bake.cache.pc2 import pc2_bytes
 
 
 def test_layers_of_cut_polygons_are_those_of_the_render_mesh_there(tmp_path: Path) -> None:
@@ -101,7 +101,9 @@ def test_uvs_of_broken_faces_are_a_projection_along_their_normal(tmp_path: Path)
     wanted = places[:, :2] * np.where(upper, -1.0, 1.0)[:, None] ** [1, 0] / 2.0
     assert np.allclose(uv[inside], wanted[inside], atol=1e-5)
     normals = np.array([[3.0, 1.0, 1.0], [-1.0, 4.0, 0.0]])
-    assert np.allclose(carried.box_projection(np.array([[1.0, 2.0, 3.0]] * 2), normals, 2.0), [[1.0, 1.5], [1.5, 0.5]])
+    assert np.allclose(
+        attribute_transfer.box_projection(np.array([[1.0, 2.0, 3.0]] * 2), normals, 2.0), [[1.0, 1.5], [1.5, 0.5]]
+    )
 
 
 def bent(points: np.ndarray) -> np.ndarray:
@@ -138,9 +140,11 @@ def test_closed_cracks_are_shaded_as_if_they_were_not_there_however_the_body_ben
     shape[arrays["corners"][outer]] = np.einsum("ij,ijk->ik", weights, points[corners[triangle]])
     frames = len(arrays["shapes"])
     (cache / "result" / "Ball.pc2").write_bytes(
-        to_bytes(np.repeat(shape[None], frames, 0).astype(np.float32), 1.0, 1.0)
+        pc2_bytes(np.repeat(shape[None], frames, 0).astype(np.float32), 1.0, 1.0)
     )
-    (cache / "play" / "Ball.pc2").write_bytes(to_bytes(np.repeat(points[None], frames, 0).astype(np.float32), 1.0, 1.0))
+    (cache / "play" / "Ball.pc2").write_bytes(
+        pc2_bytes(np.repeat(points[None], frames, 0).astype(np.float32), 1.0, 1.0)
+    )
 
     closed, opened = (final_normals(made, frame) for frame in (OPENS - 1, OPENS))
     assert ("Sinew Shading" in made.modifiers) == smooth, "flat faces need no help"
@@ -148,7 +152,7 @@ def test_closed_cracks_are_shaded_as_if_they_were_not_there_however_the_body_ben
         made.modifiers["Sinew Shading"].show_viewport = False
     assert np.allclose(final_normals(made, OPENS), opened, atol=1e-6), "an open crack shows its rims as they are"
     plain = final_normals(made, OPENS - 1)
-    present.drop(obj)
+    show_results.restore_body(obj)
     source = final_normals(obj, OPENS - 1)
     wanted = np.einsum("ij,ijk->ik", weights, source[loops[triangle]])
     wanted /= np.linalg.norm(wanted, axis=1)[:, None]

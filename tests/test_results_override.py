@@ -10,10 +10,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import evaluated
-from cut_by_hand import write_broken
-from sinew.addon import messages, roles
-from sinew.addon.baking import bakes, cache_place, present_bake
+from fixtures.blender_scenes import evaluated
+from fixtures.planar_cut import write_broken
+from sinew.addon.baking import attach_bake, bake_session, error_messages
+from sinew.addon.cache import cache_paths
+from sinew.addon.objects import roles
 from test_library_override import hero, linked
 
 
@@ -22,15 +23,15 @@ def test_an_override_breaks_survives_a_reload_and_comes_back(tmp_path: Path) -> 
     roles.make_body(obj)
     obj.sinew.use_fracture = True
     obj.modifiers["Subdivision"].render_levels = obj.modifiers["Subdivision"].levels = 1
-    present_bake.modifier_place.settle(obj)
+    attach_bake.modifier_stack.move_below_subdivision(obj)
     assert [m.type for m in obj.modifiers] == ["ARMATURE", "SUBSURF", "MESH_CACHE"]
     scene = bpy.context.scene
     cache = tmp_path / "shot.sinew"
     arrays = write_broken(cache, obj, "Hero", opens=4)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    cache_place.remember(scene, cache)
-    present_bake.attach(scene)
-    assert not messages.last(scene), messages.last(scene)
+    cache_paths.remember_bake(scene, cache)
+    attach_bake.attach(scene)
+    assert not error_messages.last_failure(scene), error_messages.last_failure(scene)
     made = bpy.data.objects["Hero Broken"]
     assert made.library is None and made.override_library is None and made.data.library is None
     bpy.ops.wm.save_mainfile()
@@ -42,6 +43,6 @@ def test_an_override_breaks_survives_a_reload_and_comes_back(tmp_path: Path) -> 
     assert [m.type for m in made.modifiers] == ["MESH_CACHE"]  # all is flat: no seam to shade over
     for frame in (1, 9):
         assert np.allclose(evaluated(made, frame)[0], arrays["shapes"][frame - 1], atol=1e-6)
-    bakes.delete(bpy.context.scene)
+    bake_session.delete(bpy.context.scene)
     assert "Hero Broken" not in bpy.data.objects and not obj.hide_viewport and not obj.hide_render
     assert hero() == obj

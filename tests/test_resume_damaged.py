@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from child_bakes import FRAMES, change, failure, nothing
-from child_bakes import through as through
+from fixtures.child_process_bakes import FRAMES, change, failure, nothing
+from fixtures.child_process_bakes import through as through
+from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from sinew.solver import __main__ as command_line
-from sinew.solver.cache import CacheReader, CacheWriter
-from sinew.solver.errors import StorageFailed
-from sinew.solver.simulate import simulate
-from tiny_bakes import baked, tiny_scene, write_scene
+from sinew.solver.bake.cache import CacheReader, CacheWriter
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.runtime.errors import StorageFailed
 
 STOPPED = 18  # no regular resume point: the bake was stopped there
 
@@ -27,7 +27,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bake of the same scene that ended earlier."""
     cache = tmp_path_factory.mktemp("stopped") / "c"
     write_scene(cache, tiny_scene(FRAMES))
-    simulate(cache, nothing, frame_end=STOPPED)
+    run_bake(cache, nothing, frame_end=STOPPED)
     return cache
 
 
@@ -40,7 +40,7 @@ def cache(stopped: Path, tmp_path: Path) -> Path:
 def resume(cache: Path, **options: Any) -> list[dict[str, Any]]:
     """Resumes; returns the events."""
     events: list[dict[str, Any]] = []
-    simulate(cache, lambda event: events.append(dict(event)), resume=True, **options)
+    run_bake(cache, lambda event: events.append(dict(event)), resume=True, **options)
     return events
 
 
@@ -143,7 +143,7 @@ def test_what_is_whole_is_kept_to_the_last_bit(cache: Path, through: Path) -> No
 def test_samples_between_frames_cannot_be_drawn_again(tmp_path: Path) -> None:
     cache = tmp_path / "c"
     write_scene(cache, tiny_scene(36, samples_per_frame=2))
-    simulate(cache, nothing, frame_end=12)
+    run_bake(cache, nothing, frame_end=12)
     whole = baked(cache)
     path = cache / "play" / "falls.pc2"
     change_byte(path, 31)  # the highest bits of the count
@@ -221,7 +221,7 @@ def test_many_frames_are_not_baked_again_unasked(tmp_path: Path) -> None:
     cache, early = tmp_path / "c", tmp_path / "early"
     for folder, last in ((cache, 36), (early, 1)):
         write_scene(folder, tiny_scene(36))
-        simulate(folder, nothing, frame_end=last)
+        run_bake(folder, nothing, frame_end=last)
     whole = baked(cache)
     for path in (cache / "resume").glob("*.npz"):
         path.unlink()
@@ -246,7 +246,7 @@ def test_a_bake_that_was_being_replaced_is_begun_again(cache: Path, through: Pat
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(CacheWriter, "_begin", stop)
         with pytest.raises(KeyboardInterrupt):
-            simulate(cache, nothing)
+            run_bake(cache, nothing)
     resume(cache)
     assert baked(cache) == baked(through)
 

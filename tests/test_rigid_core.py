@@ -6,19 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core_scenes import FIRM, SOFT, WEIGHTLESS, core_of, cube, model_of, momenta, run_of, spin, stretch
-from scenes import block, boundary, pose, rotation
-from sinew.solver.collision import Collider
-from sinew.solver.elements.stress import elastic_stress
-from sinew.solver.errors import BadInput
+from fixtures.rigid_core_scenes import FIRM, SOFT, WEIGHTLESS, core_of, cube, model_of, momenta, run_of, spin, stretch
+from fixtures.scenes import block, boundary, pose, rotation
+from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.linearised import warp
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.integrators.workspace import workspace
-from sinew.solver.method import Method
-from sinew.solver.rigid_core_settings import Core, Hinge, Pull
-from sinew.solver.scene import Fracture, Material, Settings
-from sinew.solver.state import State
+from sinew.solver.integrators.system.linearised_step import compute_element_records
+from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
+from sinew.solver.mechanics.state import State
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.contact import Collider
+from sinew.solver.scene.formulation import FormulationSettings
+from sinew.solver.scene.rigid_core import Core, Hinge, Pull
+from sinew.solver.scene.scene import Fracture, Material, Settings
 
 
 def test_core_is_what_lies_deeper_than_the_skin(tmp_path):
@@ -78,11 +78,11 @@ def test_tumbling_core_loses_little_energy(tmp_path):
 
 
 METHODS = [
-    Method("polar"),
-    Method("linear"),
-    Method("qr"),
-    Method("vertex-warp"),
-    Method("vertex-warp", network="springs"),
+    FormulationSettings("polar"),
+    FormulationSettings("linear"),
+    FormulationSettings("qr"),
+    FormulationSettings("vertex-warp"),
+    FormulationSettings("vertex-warp", network="springs"),
 ]
 
 
@@ -96,7 +96,9 @@ def test_skin_follows_by_every_method_that_goes_with_it(tmp_path, method):
 
 def test_a_small_tolerance_finds_what_a_large_one_does(tmp_path):
     """Multigrid, which stands by then, knows meshes: among the rows of a core it was lost."""
-    large, small = (driven_round(tmp_path / name, Method("polar"), tolerance=size) for name, size in TOLERANCES.items())
+    large, small = (
+        driven_round(tmp_path / name, FormulationSettings("polar"), tolerance=size) for name, size in TOLERANCES.items()
+    )
     np.testing.assert_allclose(small.state.x, large.state.x, atol=1e-3)
 
 
@@ -121,8 +123,8 @@ def test_a_turned_core_is_under_no_stress(method):
     """Neither its tets' forces nor their strain: linear ones would take the turn for strain."""
     model, core = model_of(cube(method=method))
     turned = model.X @ rotation((1, 2, 3), 1.0).T
-    warp(model, turned)
-    assert not workspace(model.pattern).warped[core.tets].any()
+    compute_element_records(model, turned)
+    assert not workspace(model.pattern).element_records[core.tets].any()
     stress, largest = elastic_stress(model, turned)
     assert np.abs(stress[core.tets]).max() < 1e-9 * SOFT.youngs_modulus
     assert np.abs(largest[core.tets]).max() < 1e-9 * SOFT.youngs_modulus
@@ -143,8 +145,8 @@ def test_gravity_in_the_shape_of_a_body_with_a_core_stands_still(tmp_path):
         ("core-not-painted", {"core": Core(0.1, np.zeros(218))}),
         ("core-without-axis", {"core": Core(0.3, hinge=Hinge((0, 0, 0), (0, 0, 0)))}),
         ("core-combined", {"core": Core(0.3), "fracture": Fracture()}),
-        ("core-combined", {"core": Core(0.3), "method": Method("green")}),
-        ("core-combined", {"core": Core(0.3), "method": Method("polar", scheme="bdf2")}),
+        ("core-combined", {"core": Core(0.3), "method": FormulationSettings("green")}),
+        ("core-combined", {"core": Core(0.3), "method": FormulationSettings("polar", scheme="bdf2")}),
         ("core-combined", {"core": Core(0.3, hinge=Hinge()), "gravity_in_shape": True}),
         ("setting-out-of-range", {"core": Core(-0.3)}),
         ("setting-out-of-range", {"core": Core(0.3, pull=Pull(stiffness=-1.0))}),
@@ -172,6 +174,6 @@ def test_pieces_of_a_body_hang_together_by_its_core():
     assert {bool(x) for x in model.X[core.nodes][:, 0] > 1.5} == {False, True}
     state = State(model.X.copy(), np.cross([0.0, 0.0, 2.0], model.X - model.X.mean(axis=0)))
     for _ in range(20):
-        step(model, state, Outside(), 0.01, Settings())
+        step(model, state, ExternalForces(), 0.01, Settings())
     gap = np.linalg.norm(state.x[core.nodes[0]] - state.x[core.nodes[-1]])
     assert gap == pytest.approx(np.linalg.norm(model.X[core.nodes[0]] - model.X[core.nodes[-1]]), rel=1e-12)

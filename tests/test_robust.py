@@ -7,21 +7,25 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from shapes import cube, sphere, torus
-from sinew.solver.embedding import closest_tets
-from sinew.solver.errors import BadInput
-from sinew.solver.geometry.bvh import build_bvh
-from sinew.solver.geometry.surface import Surface
-from sinew.solver.geometry.triangle_tet import triangle_meets_tet
-from sinew.solver.geometry.winding import winding_numbers
-from sinew.solver.geometry.winding_along import winding_along
-from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.scene import Meshing
-from sinew.solver.tetrahedralize import tetrahedralize
-from sinew.solver.tetrahedralize.cover import touched_tets
-from sinew.solver.tetrahedralize.filled_fraction import MORE_SAMPLES, SHEET_FILL, spread_points
-from sinew.solver.tetrahedralize.lattice import lattice_around, tet_families
-from sinew.solver.tetrahedralize.quality import signed_volumes
+from fixtures.closed_surfaces import cube, sphere, torus
+from sinew.solver.mesh.embedding import closest_tets
+from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.mesh.geometry.triangle_tet import triangle_meets_tet
+from sinew.solver.mesh.geometry.winding_increment import propagate_winding_numbers
+from sinew.solver.mesh.geometry.winding_number import winding_numbers
+from sinew.solver.mesh.tet_quality import signed_volumes
+from sinew.solver.mesh.tetrahedralize import tetrahedralize
+from sinew.solver.mesh.tetrahedralize.bcc_lattice import lattice_around, tet_families
+from sinew.solver.mesh.tetrahedralize.surface_lattice_overlap import touched_tets
+from sinew.solver.mesh.tetrahedralize.volume_fraction import (
+    SHEET_FILLED_FRACTION,
+    THIN_SAMPLES_PER_TET,
+    low_discrepancy_barycentric,
+)
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Meshing
 
 
 def plate(thickness: float) -> tuple[np.ndarray, np.ndarray]:
@@ -76,7 +80,7 @@ def test_every_point_of_every_face_lies_in_a_tet(shape, divisions):
     assert largest_gap(mesh, points_on(surface, 4000)) == 0.0
     assert 59.999 < mesh.report.min_dihedral and mesh.report.max_dihedral < 90.001
     assert signed_volumes(mesh.nodes, mesh.tets).min() > 0.0
-    assert mesh.fill.min() >= 0.25 / MORE_SAMPLES and mesh.fill.max() <= 1.0
+    assert mesh.fill.min() >= 0.25 / THIN_SAMPLES_PER_TET and mesh.fill.max() <= 1.0
 
 
 @pytest.mark.parametrize("shape", ["sphere", "torus", "cube on the lattice"])
@@ -117,7 +121,7 @@ def test_a_thin_plate_weighs_about_what_it_should(thickness):
 def test_a_sheet_weighs_like_a_shell_of_an_eighth_of_a_tet():
     surface = Surface(*sheet())
     mesh = tetrahedralize(surface, Meshing("robust", divisions=20), "sheet")
-    assert (mesh.fill == SHEET_FILL).mean() > 0.98
+    assert (mesh.fill == SHEET_FILLED_FRACTION).mean() > 0.98
     assert mesh.report.volume == pytest.approx(surface.area * mesh.report.tet_size / 8, rel=0.2)  # its rim adds to it
 
 
@@ -126,7 +130,7 @@ def test_a_closed_shell_beside_a_sheet_is_whole():
     more, faces = sheet()
     surface = Surface(np.concatenate([vertices, more + 3.0]), np.concatenate([triangles, faces + len(vertices)]))
     mesh = tetrahedralize(surface, Meshing("robust", divisions=20), "both")
-    assert (mesh.fill == 1.0).any() and (mesh.fill == SHEET_FILL).any()
+    assert (mesh.fill == 1.0).any() and (mesh.fill == SHEET_FILLED_FRACTION).any()
 
 
 def meet(triangle: np.ndarray, tet: np.ndarray) -> bool:
@@ -173,7 +177,7 @@ def test_touched_tets_equal_all_against_all():
 
 
 def test_spread_points_fill_a_tet_evenly():
-    weights = spread_points(np.arange(4096))
+    weights = low_discrepancy_barycentric(np.arange(4096))
     assert weights.min() >= 0.0
     assert np.abs(weights.sum(axis=1) - 1.0).max() <= 1e-12
     assert np.abs(weights.mean(axis=0) - 0.25).max() <= 0.006
@@ -189,7 +193,7 @@ def test_winding_followed_along_a_segment_is_the_winding_number():
         np.concatenate([vertices, inner * 0.4 + [0.7, 0, 0]]), np.concatenate([triangles, faces + len(vertices)])
     )
     start, end = np.random.default_rng(7).uniform(-1.2, 1.2, (2, 600, 3))
-    followed = winding_along(bvh, start, winding_numbers(bvh, start), end)
+    followed = propagate_winding_numbers(bvh, start, winding_numbers(bvh, start), end)
     expected = winding_numbers(bvh, end)
     assert set(np.round(expected)) == {0.0, 1.0, 2.0}
     assert np.abs(followed - expected).max() <= 0.05

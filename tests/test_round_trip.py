@@ -10,19 +10,21 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_driven_shape_key, add_rig, evaluated, fresh, world
-from sinew.addon import export, playback, roles
-from sinew.solver.cache import CacheReader
-from sinew.solver.simulate import simulate
+from fixtures.blender_scenes import add_box, add_driven_shape_key, add_rig, evaluated, fresh, world
+from sinew.addon.export import export_scene
+from sinew.addon.objects import roles
+from sinew.addon.playback import mesh_cache
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.run_bake import run_bake
 
 
 def baked(scene: bpy.types.Scene, cache: Path) -> CacheReader:
     """Exports and simulates a scene, and lets its bodies play the result."""
-    for _ in export.export_scene(bpy.context, scene, cache):
+    for _ in export_scene.export_scene(bpy.context, scene, cache):
         pass
-    simulate(cache, lambda event: None)
+    run_bake(cache, lambda event: None)
     for obj in roles.bodies(scene):
-        playback.attach(obj, cache, export.body_key(obj))
+        mesh_cache.attach(obj, cache, export_scene.body_key(obj))
     return CacheReader(cache)
 
 
@@ -50,14 +52,14 @@ def test_a_falling_rigged_body_lands_where_the_solver_says(tmp_path: Path) -> No
     scene.frame_start, scene.frame_end = 3, 9
     scene.unit_settings.scale_length = 0.1
     cache = baked(scene, tmp_path / "shot.sinew")
-    assert cache.is_done() and not cache.integrity()
+    assert cache.is_done() and not cache.integrity_problems()
     size = None
     for frame in range(3, 10):
         wanted = solved(cache, "Jelly", frame)
         size = size or np.ptp(wanted, axis=0).max()
         assert np.abs(0.1 * world(*evaluated(obj, frame)) - wanted).max() < 1e-5 * size
     # at the first frame it is the animated mesh, and then it falls
-    playback.detach(obj)
+    mesh_cache.detach(obj)
     start = 0.1 * world(*evaluated(obj, 3))
     assert np.abs(solved(cache, "Jelly", 3) - start).max() < 1e-5 * size
     fall = (start - solved(cache, "Jelly", 9))[:, 2].mean()

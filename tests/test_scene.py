@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sinew.solver.errors import StorageFailed
-from sinew.solver.scene import ARRAYS_FILE, SCENE_FILE, Body, Collider, Material, Meshing, Scene, Settings
+from sinew.solver.runtime.errors import StorageFailed
+from sinew.solver.scene.scene import ARRAYS_FILE, SCENE_FILE, Body, Collider, Material, Meshing, Scene, Settings
 
 NODES = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
 FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], np.int32)

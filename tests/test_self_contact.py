@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_measures import TetOverlap, kinetic_energy
-from contact_scenes import NOTHING, RUBBER, given, held, stay
-from meshes import bar
-from scenes import Run, boundary, rotation
-from sinew.solver.collision import Collision
-from sinew.solver.geometry.surface import Surface
-from sinew.solver.lips import parted
-from sinew.solver.scene import Body, Collider, Scene, Settings
+from fixtures.contact_measures import TetOverlap, kinetic_energy
+from fixtures.contact_scenes import NOTHING, RUBBER, given, held, stay
+from fixtures.scenes import Run, boundary, rotation
+from fixtures.tet_meshes import bar
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.mesh.separate_coincident_vertices import separate_coincident_vertices
+from sinew.solver.scene.contact import Collision
+from sinew.solver.scene.scene import Body, Collider, Scene, Settings
 
 SELF = Collision(0.3, self_contact=True)
 SOFT = replace(RUBBER, youngs_modulus=1.0e5)
@@ -72,7 +72,7 @@ def test_what_is_close_at_rest_stays_as_it_is(tmp_path, body):
     run = Run(tmp_path, Scene((body,), (), Settings(gravity=NOTHING)))
     X = run.state.x.copy()
     run.advance(4)
-    assert run.built.skins is not None and run.built.skins.skins.meets[0, 0]
+    assert run.built.skins is not None and run.built.skins.skins.may_touch[0, 0]
     assert np.abs(run.state.x - X).max() < 1e-12
     assert run.reports[-1].contacts == 0
 
@@ -115,11 +115,11 @@ def test_seams_are_no_lips():
     nodes, tets = bar((3, 3, 3), (1.0, 1.0, 1.0))
     faces = boundary(tets)
     surface = Surface(nodes[faces].reshape(-1, 3), np.arange(3 * len(faces), dtype=np.int32).reshape(-1, 3))
-    assert parted(surface, nodes, tets, 1.0 / 3.0) is surface
+    assert separate_coincident_vertices(surface, nodes, tets, 1.0 / 3.0) is surface
     half = nodes[tets].mean(axis=1)[:, 0] < 1.0 / 3.0
     blocks = np.concatenate([boundary(tets[half]), boundary(tets[~half])])
     surface = Surface(nodes[blocks].reshape(-1, 3), np.arange(3 * len(blocks), dtype=np.int32).reshape(-1, 3))
-    assert parted(surface, nodes, tets, 1.0 / 3.0) is surface
+    assert separate_coincident_vertices(surface, nodes, tets, 1.0 / 3.0) is surface
 
 
 def test_a_strip_that_gravity_folds_lies_on_itself(tmp_path):

@@ -17,12 +17,12 @@ def verdicts(result, line):
 def test_multigrid_needs_as_many_iterations_on_finer_meshes():
     found = multigrid.run(quick=True)
     growth = verdicts(found, 3)
-    assert len(growth) == len(multigrid.RATIOS) and all(growth.values())
+    assert len(growth) == len(multigrid.POISSON_RATIOS) and all(growth.values())
     assert found.values["10K: faster"] > 0.0
 
 
 def test_felupe_finds_the_same_equilibrium():
-    for name in quasistatic.PEERS:
+    for name in quasistatic.PEER_PACKAGES:
         pytest.importorskip(name)
     found = quasistatic.run(quick=True)
     same = verdicts(found, 4)

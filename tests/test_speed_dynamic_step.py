@@ -11,36 +11,44 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
+from speed.baseline_scipy import ScipyConjugateGradients
 from speed.beams import CELLS, DT, GRAVITY
-from speed.dynamic_step import SAME, Peer, error, fewest, make_beam, ours, run
-from speed.peers_scipy import ConjugateGradients
+from speed.dynamic_step import (
+    SOLUTION_TOLERANCE,
+    MujocoBeam,
+    energy_norm_error,
+    fewest_iterations,
+    make_beam,
+    run,
+    solver_settings,
+)
 
 
 def test_the_fewest_iterations_are_found():
-    assert [fewest(lambda n, k=k: n >= k) for k in (1, 2, 3, 37, 1000, 1001)] == [1, 2, 3, 37, 1000, None]
+    assert [fewest_iterations(lambda n, k=k: n >= k) for k in (1, 2, 3, 37, 1000, 1001)] == [1, 2, 3, 37, 1000, None]
 
 
 def test_errors_are_relative_and_fall_with_iterations():
     beam = make_beam(CELLS["450"])
     goal = beam.goal
-    assert error(beam.model, beam.values, 1.1 * goal, goal) == pytest.approx(0.1)
-    asked = ours(beam, 0.025)
-    assert all(error(beam.model, beam.values, beam.first_step(s), goal) <= 0.025 for s in asked.values())
+    assert energy_norm_error(beam.model, beam.values, 1.1 * goal, goal) == pytest.approx(0.1)
+    asked = solver_settings(beam, 0.025)
+    assert all(energy_norm_error(beam.model, beam.values, beam.first_step(s), goal) <= 0.025 for s in asked.values())
 
 
 def test_scipy_solves_the_same_system():
     beam = make_beam(CELLS["450"])
     model = beam.model
-    peer = ConjugateGradients(model.pattern, beam.values, model.X[:, 2] != 0.0)
+    peer = ScipyConjugateGradients(model.pattern, beam.values, model.X[:, 2] != 0.0)
     b = np.outer(model.mass, np.multiply(DT, GRAVITY))
-    assert error(model, beam.values, peer.solve(b, 500), beam.goal) < SAME
+    assert energy_norm_error(model, beam.values, peer.solve(b, 500), beam.goal) < SOLUTION_TOLERANCE
 
 
 def test_mujoco_solves_the_same_system_but_for_its_masses():
     pytest.importorskip("mujoco")
-    peer = Peer(make_beam(CELLS["450"]))
-    assert peer.error(500) < SAME
-    assert peer.error(3) > peer.error(6) > SAME
+    peer = MujocoBeam(make_beam(CELLS["450"]))
+    assert peer.error(500) < SOLUTION_TOLERANCE
+    assert peer.error(3) > peer.error(6) > SOLUTION_TOLERANCE
 
 
 def test_a_quick_run_has_rows_and_values():

@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="make bench draws with it")
 
-from sinew.solver.kernel_cache import cache_root
-from speed import clicks, first_click
+from sinew.solver.runtime.kernel_cache.cache_folder import cache_root
+from speed import bake_startup, first_click
 
 SECONDS = {
     "cold": 9.0,
@@ -32,13 +32,13 @@ def test_what_is_too_late_is_not_reached() -> None:
 @pytest.mark.parametrize("is_held", [False, True])
 def test_both_ways_reach_the_first_step(tmp_path: Path, is_held: bool) -> None:
     """With this machine's kernels: an empty folder would take half a minute."""
-    clicks.write_cube(tmp_path / "cube.sinew", is_held)
-    for bake in (clicks.fresh, clicks.waiting):
+    bake_startup.write_cube(tmp_path / "cube.sinew", is_held)
+    for bake in (bake_startup.time_new_process, bake_startup.time_warm_process):
         when = bake(cache_root(), tmp_path / "cube.sinew")
         assert not when.get("memory", 100.0) < 20.0 and when.get("processor", 0.0) >= 0.0
         assert 0.0 < when["started"] <= when["built"] <= when["step"] <= when["done"]
-    assert not list(tmp_path.rglob("*.nbc")) and clicks.compiled(cache_root()) > 0
+    assert not list(tmp_path.rglob("*.nbc")) and bake_startup.compiled_kernel_count(cache_root()) > 0
 
 
 def test_the_yardsticks_take_time() -> None:
-    assert clicks.yardstick() > 0.01 and clicks.loading() > 0.01
+    assert bake_startup.yardstick_seconds() > 0.01 and bake_startup.library_load_seconds() > 0.01

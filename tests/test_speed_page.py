@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="make bench draws with it")
 
-from frame import figures
-from speed import catalogue, lines, page, table
-from speed.table import Row
+from harness import plots
+from speed import benchmark, catalogue, page, targets
+from speed.benchmark import Row
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +37,11 @@ def test_the_page_has_every_benchmark(text, told):
 
 
 def test_the_page_says_of_every_line_whether_it_was_reached(text, told, rows):
-    verdicts = lines.judged(rows)
+    verdicts = targets.verdicts(rows)
     assert told["lines"] == {str(line): verdict for line, verdict in verdicts.items()}
     for line, verdict in verdicts.items():
-        assert f"| {line} | {lines.LINES[line]} | {verdict} |" in text
-        assert verdict != lines.NOT_MEASURED, f"no benchmark has judged line {line}"
+        assert f"| {line} | {targets.TARGETS[line]} | {verdict} |" in text
+        assert verdict != targets.NOT_MEASURED, f"no benchmark has judged line {line}"
 
 
 def test_what_was_not_reached_says_why(text, rows):
@@ -53,7 +53,7 @@ def test_what_was_not_reached_says_why(text, rows):
 
 
 def test_every_row_is_in_a_table(text, rows):
-    for line in table.markdown(rows)[2:]:
+    for line in benchmark.markdown(rows)[2:]:
         assert line in text
 
 
@@ -67,7 +67,7 @@ def test_it_names_machine_date_and_versions(text, told):
 def test_its_pictures_are_there_and_small(text):
     named = {name.rpartition("/")[2] for name in re.findall(r"\((images/performance/[^)]+)\)", text)}
     kept = {path.name: path.stat().st_size for path in (page.PAGE.parent / page.PICTURES).glob("*")}
-    assert named == set(kept) and len(kept) > 0 and max(kept.values()) <= figures.MOST_BYTES
+    assert named == set(kept) and len(kept) > 0 and max(kept.values()) <= plots.MAX_IMAGE_BYTES
 
 
 def test_the_readme_links_to_it():

@@ -14,7 +14,7 @@ from speed import stiff_steps
 
 
 def test_both_swing_alike_and_one_takes_longer() -> None:
-    ours, alone = (stiff_steps.Frames((5, 5, 20), 1.0e8) for _ in range(2))
+    ours, alone = (stiff_steps.SwingingBeam((5, 5, 20), 1.0e8) for _ in range(2))
     for _ in range(3):
         ours()
         alone.alone()

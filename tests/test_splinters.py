@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from scenes import Run, block, rotation
-from sinew.solver.scene import Collider, Fracture, Material, Meshing, Plasticity, Scene, Settings
+from fixtures.scenes import Run, block, rotation
+from sinew.solver.scene.scene import Collider, Fracture, Material, Meshing, Plasticity, Scene, Settings
 
 SPEED = 5.0
 

@@ -6,16 +6,16 @@ import dataclasses
 import numpy as np
 import pytest
 
-from meshes import bar
-from record_parts import forces_in
-from sinew.solver.elements import corotational
-from sinew.solver.elements.assembly import assemble
-from sinew.solver.elements.cauchy import warp_linear
-from sinew.solver.elements.record import BULK, BULK_DAMPING, DAMPED_MU, FORCE, V_MU
-from sinew.solver.jit import set_thread_count, thread_count
-from sinew.solver.materials.elastic import corotated_strain, energy_density, lame, stress
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material
+from fixtures.corotational_bars import forces_in
+from fixtures.tet_meshes import bar
+from sinew.solver.mechanics.elements import corotational_element
+from sinew.solver.mechanics.elements.assembly import assemble
+from sinew.solver.mechanics.elements.element_buffer import BULK_DAMPING, BULK_STIFFNESS, DAMPING_MU, FORCE, V_MU
+from sinew.solver.mechanics.elements.linear_element import compute_linear_records
+from sinew.solver.mechanics.linear_elasticity import corotated_strain, energy_density, lame_moduli, stress
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.scene.scene import Material
 
 RANDOM = np.random.default_rng(5)
 MATERIAL = Material(youngs_modulus=3.0e4, poisson_ratio=0.4, density=900.0, stiffness_damping=0.02)
@@ -28,8 +28,8 @@ def model_of(cells=(1, 2, 1), initial_strain=None, material=MATERIAL, nodes=None
     return make_model([Part("bar", X, tets, fill, material, initial_strain=initial_strain)])
 
 
-def warped(model, x, write=corotational.warp_tets):
-    out = np.full((model.tet_count, corotational.WARPED), np.nan)
+def warped(model, x, write=corotational_element.compute_corotational_records):
+    out = np.full((model.tet_count, corotational_element.MAX_RECORD_LENGTH), np.nan)
     write(
         x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
         model.stiffness_damping, model.initial_strain, out,
@@ -157,7 +157,7 @@ def test_linear_tets_do_feel_a_rotation():
     model = model_of()
     turned = model.X @ np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).T
     force = slice(FORCE, FORCE + 9)
-    corotated, linear = warped(model, turned)[:, force], warped(model, turned, warp_linear)[:, force]
+    corotated, linear = warped(model, turned)[:, force], warped(model, turned, compute_linear_records)[:, force]
     assert np.abs(corotated).max() < 1e-10 * np.abs(linear).max()
 
 
@@ -269,7 +269,7 @@ def test_a_tet_at_its_initial_strain_feels_no_force():
 
 
 def test_moduli():
-    mu, lam = lame(2.0e5, 0.3)
+    mu, lam = lame_moduli(2.0e5, 0.3)
     assert mu == pytest.approx(2.0e5 / 2.6)
     # a bar pulled with free sides narrows by ν and answers with E
     strain = np.diag([0.01, -0.003, -0.003])
@@ -315,7 +315,7 @@ def test_blocks_of_no_tet_are_zero():
 def test_the_number_of_threads_changes_no_bit():
     model = model_of((9, 9, 9))
     x, found = crumpled(model, 0.1), []
-    assert model.tet_count > corotational.AT_ONCE
+    assert model.tet_count > corotational_element.TETS_PER_CHUNK
     before = thread_count()
     for count in (1, 2):
         set_thread_count(count)
@@ -330,12 +330,12 @@ def test_the_number_of_threads_changes_no_bit():
 def test_what_becomes_of_a_tet_does_not_depend_on_those_worked_on_at_the_same_time():
     model = model_of((2, 2, 3))
     x = crumpled(model, 0.4)
-    whole, alone = warped(model, x), np.empty((model.tet_count, corotational.WARPED))
+    whole, alone = warped(model, x), np.empty((model.tet_count, corotational_element.MAX_RECORD_LENGTH))
     for tet in range(model.tet_count):
         one = slice(tet, tet + 1)
-        corotational.warp_tets(
+        corotational_element.compute_corotational_records(
             x, model.tets[one], model.Dm_inverse[one], model.volume[one], model.mu[one],
             model.lam[one], model.stiffness_damping[one], model.initial_strain, alone[one],
         )  # fmt: skip
-    written = np.r_[: V_MU + 1, FORCE : DAMPED_MU + 1, BULK : BULK_DAMPING + 1]
+    written = np.r_[: V_MU + 1, FORCE : DAMPING_MU + 1, BULK_STIFFNESS : BULK_DAMPING + 1]
     assert (whole[:, written] == alone[:, written]).all()

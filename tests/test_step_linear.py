@@ -7,12 +7,12 @@ import pytest
 import scipy.sparse
 import scipy.sparse.linalg
 
-from meshes import bar
-from sinew.solver.jit import set_thread_count, thread_count
-from sinew.solver.linear.pattern import block_pattern
-from sinew.solver.linear.pcg import solve
-from sinew.solver.linear.points import add_points
-from sinew.solver.linear.rigid_modes import rigid_modes
+from fixtures.tet_meshes import bar
+from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.linalg.pcg import solve
+from sinew.solver.linalg.point_terms import add_point_terms
+from sinew.solver.linalg.rigid_modes import rigid_modes
+from sinew.solver.runtime.jit import set_thread_count, thread_count
 
 
 def random_system(cells=(3, 3, 4), seed=0):
@@ -152,7 +152,7 @@ def test_points_add_their_weighted_blocks():
     half = random.normal(size=(2, 4, 3, 3))
     (stiffness, damping), forces = half @ half.transpose(0, 1, 3, 2), random.normal(size=(4, 3))
     values, b = np.zeros((pattern.block_count, 9)), np.zeros((n, 3))
-    add_points(dt, tet, weights, stiffness, damping, forces, tets, pattern.corner_block, values, b)
+    add_point_terms(dt, tet, weights, stiffness, damping, forces, tets, pattern.corner_block, values, b)
     matrices, forces = dt * (dt * stiffness + damping), dt * forces
 
     expected, right = np.zeros((3 * n, 3 * n)), np.zeros(3 * n)
@@ -184,7 +184,7 @@ def test_rigid_modes_are_balanced_exactly_and_change_nothing_else():
     Z = np.zeros((counts[0], 3, 6))
     Z[:, :, :3] = np.eye(3)
     for m in range(3):
-        Z[:, :, 3 + m] = np.cross(np.eye(3)[m], modes.arms[: counts[0]])
+        Z[:, :, 3 + m] = np.cross(np.eye(3)[m], modes.lever_arms[: counts[0]])
     Z = np.concatenate([Z.reshape(-1, 6), np.zeros((3 * counts[1], 6))])
     assert np.abs(modes.product[: counts[0]].reshape(-1, 6) - (matrix @ Z)[: 3 * counts[0]]).max() < 1e-9
     for tolerance in (0.3, 1e-12):

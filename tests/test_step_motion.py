@@ -7,15 +7,15 @@ import numba
 import numpy as np
 import pytest
 
-from meshes import bar
-from sinew.solver.errors import SolveFailed
-from sinew.solver.integrators.implicit_euler import TETS_PER_THREAD, step
-from sinew.solver.integrators.outside import Outside, Points
-from sinew.solver.jit import set_thread_count, thread_count
-from sinew.solver.method import LINEAR, POLAR, Method
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material, Settings
-from sinew.solver.state import State
+from fixtures.tet_meshes import bar
+from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.integrators.implicit_euler import MIN_TETS_PER_THREAD, step
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.runtime.errors import SolveFailed
+from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.scene.formulation import LINEAR, POLAR, FormulationSettings
+from sinew.solver.scene.scene import Material, Settings
 from test_step_forces import assembled
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -60,7 +60,7 @@ def test_free_body_keeps_its_linear_momentum_to_the_tolerance(damping):
         state = spinning(model)
         before = momentum(model, state)
         steps = 20
-        run(model, state, Outside(), 0.01, 0.01 * steps, Settings(tolerance=tolerance, max_iterations=20000))
+        run(model, state, ExternalForces(), 0.01, 0.01 * steps, Settings(tolerance=tolerance, max_iterations=20000))
         size = np.linalg.norm(model.mass[:, None] * state.v) * np.sqrt(model.node_count)
         assert np.abs(momentum(model, state) - before).max() < max(steps * tolerance, 1e-13) * size
 
@@ -71,7 +71,7 @@ def drifts_of_spin(damping, stretch, seconds, steps):
     for dt in steps:
         state = spinning(model, stretch)
         before = spin(model, state)
-        run(model, state, Outside(), dt, seconds, Settings(tolerance=1e-10, max_iterations=20000))
+        run(model, state, ExternalForces(), dt, seconds, Settings(tolerance=1e-10, max_iterations=20000))
         drifts.append(np.linalg.norm(spin(model, state) - before) / np.linalg.norm(before))
     ratios = np.array(drifts[:-1]) / drifts[1:]
     print(f"drift of angular momentum, beta {damping}, stretch {stretch}:", drifts, "ratios", ratios)
@@ -114,7 +114,7 @@ def test_a_stiff_body_does_not_spin_up(youngs_modulus):
 
     before = spins()
     for _ in range(60):
-        step(model, state, Outside(np.zeros(3)), 1.0 / 96.0, Settings())
+        step(model, state, ExternalForces(np.zeros(3)), 1.0 / 96.0, Settings())
     for first, last in zip(before, spins(), strict=True):
         assert abs(np.linalg.norm(last) - np.linalg.norm(first)) < 0.02 * np.linalg.norm(first)
         if youngs_modulus < 1e10:  # the axis of glass wanders a little
@@ -134,7 +134,7 @@ def test_damping_takes_the_vibration_out():
         model = model_of(material=Material(1.0e5, 0.33, 1000.0, 0.0, damping))
         state = at_rest(model)
         state.x[:, 2] *= 1.1
-        run(model, state, Outside(), 0.001, 0.1)
+        run(model, state, ExternalForces(), 0.001, 0.1)
         swings.append(np.sum(model.mass * np.sum(state.v**2, axis=1)))
     assert swings[1] < 0.1 * swings[0]
 
@@ -143,7 +143,7 @@ def test_damping_takes_the_vibration_out():
 def test_falls_as_implicit_euler_must(dt):
     model = model_of()
     state = at_rest(model)
-    run(model, state, Outside(GRAVITY), dt, 0.4)
+    run(model, state, ExternalForces(GRAVITY), dt, 0.4)
     t = state.time
     assert t == pytest.approx(0.4)
     fallen = state.x - model.X - 0.5 * GRAVITY * t * (t + dt)
@@ -154,7 +154,7 @@ def test_falls_as_implicit_euler_must(dt):
 
 def test_a_free_fall_costs_no_iterations():
     model = model_of()
-    report = step(model, at_rest(model), Outside(GRAVITY), 0.01, Settings(tolerance=1e-6))
+    report = step(model, at_rest(model), ExternalForces(GRAVITY), 0.01, Settings(tolerance=1e-6))
     assert report.converged and report.iterations == 0
 
 
@@ -162,7 +162,7 @@ def test_mass_damping_slows_everything_down_alike():
     model = model_of(material=Material(1.0e5, 0.33, 1000.0, 3.0, 0.0))
     state = at_rest(model)
     state.v[:] = [1.0, 2.0, 0.0]
-    run(model, state, Outside(), 0.01, 0.2)
+    run(model, state, ExternalForces(), 0.01, 0.2)
     assert np.abs(state.v - np.array([1.0, 2.0, 0.0]) / 1.03**20).max() < 1e-10
 
 
@@ -170,7 +170,7 @@ def test_simulated_size_moves_as_the_scaled_body_would():
     scale = 0.1
     small = model_of(lengths=(0.04, 0.04, 0.08))
     shown = model_of(lengths=(0.4, 0.4, 0.8), simulated_scale=scale)
-    outside = [Outside(GRAVITY, model.X[:, 0] == 0.0, model.X) for model in (small, shown)]
+    outside = [ExternalForces(GRAVITY, model.X[:, 0] == 0.0, model.X) for model in (small, shown)]
     states = [run(m, at_rest(m), o, 0.005, 0.1) for m, o in zip((small, shown), outside, strict=True)]
     assert np.abs(states[0].x - small.X).max() > 1e-4
     assert np.abs(states[1].x * scale - states[0].x).max() < 1e-9 * 0.08
@@ -187,7 +187,7 @@ def sag_of_cantilever(cells, lengths, material, slope=1e-5, mesh=bar):
     model = model_of(cells, lengths, material, mesh)
     state = at_rest(model)
     # so long a step leaves nothing of inertia: the static solution
-    outside = Outside(np.array([0.0, 0.0, -gravity]), model.X[:, 0] == 0.0, model.X)
+    outside = ExternalForces(np.array([0.0, 0.0, -gravity]), model.X[:, 0] == 0.0, model.X)
     assert step(model, state, outside, 1e5, Settings(tolerance=1e-8, max_iterations=20000)).converged
     end = model.X[:, 0] == model.X[:, 0].max()
     return (model.X - state.x)[end, 2].mean() / (slope * length)
@@ -212,10 +212,10 @@ def test_volume_of_the_bar_grows_in_the_linear_one_only():
     material = Material(1.0e6, 0.33, 1000.0, 0.0, 0.0)
     model = model_of((3, 3, 10), (0.6, 0.6, 2.0), material)
     assert model.tet_count == 450 and model.node_count == 4 * 4 * 11
-    outside = Outside(np.array([9.81, 0.0, 0.0]), model.X[:, 2] == 0.0, model.X)
+    outside = ExternalForces(np.array([9.81, 0.0, 0.0]), model.X[:, 2] == 0.0, model.X)
     largest = {}
     for method in (LINEAR, POLAR):
-        alike = replace(model, methods=(Method(method),))
+        alike = replace(model, methods=(FormulationSettings(method),))
         state, ratios = at_rest(model), []
         for _ in range(100):
             assert step(alike, state, outside, 0.01, Settings()).converged
@@ -242,7 +242,7 @@ def test_a_light_body_moves_beside_a_heavy_one_as_alone():
         state = at_rest(model)
         state.v[-45:] = spinning(alone).v
         state.v[:-45] = 1.0
-        outside = Outside(GRAVITY, model.X[:, 2] == 0.0, model.X)
+        outside = ExternalForces(GRAVITY, model.X[:, 2] == 0.0, model.X)
         for _ in range(5):
             step(model, state, outside, 0.01, Settings(tolerance=1e-3))
         states.append(state)
@@ -252,7 +252,7 @@ def test_a_light_body_moves_beside_a_heavy_one_as_alone():
 
 def test_a_body_at_rest_costs_no_iterations():
     model = model_of(material=Material(1.0e5, 0.33, 1000.0, 0.0, 0.2))
-    state, outside = at_rest(model), Outside(GRAVITY, model.X[:, 2] == 0.0, model.X)
+    state, outside = at_rest(model), ExternalForces(GRAVITY, model.X[:, 2] == 0.0, model.X)
     reports = [step(model, state, outside, 0.02, Settings()) for _ in range(300)]
     assert reports[0].iterations > 5 and reports[-1].iterations == 0
     still = state.copy()
@@ -267,9 +267,9 @@ def tossed(threads):
     before = thread_count()
     set_thread_count(min(threads, numba.config.NUMBA_NUM_THREADS))
     model = model_of((8, 8, 16), material=Material(2.0e4, 0.4, 1000.0, 0.1, 0.01))
-    assert model.tet_count > 2 * TETS_PER_THREAD, "fewer are computed by one thread, whatever was asked for"
+    assert model.tet_count > 2 * MIN_TETS_PER_THREAD, "fewer are computed by one thread, whatever was asked for"
     state = spinning(model)
-    outside = Outside(GRAVITY, model.X[:, 2] == 0.0, state.x.copy())
+    outside = ExternalForces(GRAVITY, model.X[:, 2] == 0.0, state.x.copy())
     for _ in range(5):
         step(model, state, outside, 0.01, Settings())
     set_thread_count(before)
@@ -284,16 +284,16 @@ def test_goes_on_from_saved_arrays_with_the_same_bits(tmp_path):
     model = model_of()
     whole, parted = spinning(model), spinning(model)
     for _ in range(6):
-        step(model, whole, Outside(GRAVITY), 0.01, Settings())
+        step(model, whole, ExternalForces(GRAVITY), 0.01, Settings())
     for _ in range(3):
-        step(model, parted, Outside(GRAVITY), 0.01, Settings())
+        step(model, parted, ExternalForces(GRAVITY), 0.01, Settings())
     parted.fields["memory"] = np.arange(3)
     np.savez(tmp_path / "state.npz", **parted.to_arrays())
     with np.load(tmp_path / "state.npz") as stored:
         parted = State.from_arrays(stored)
     assert parted.fields["memory"].tolist() == [0, 1, 2]
     for _ in range(3):
-        step(model_of(), parted, Outside(GRAVITY), 0.01, Settings())
+        step(model_of(), parted, ExternalForces(GRAVITY), 0.01, Settings())
     assert whole.x.tobytes() == parted.x.tobytes() and whole.v.tobytes() == parted.v.tobytes()
 
 
@@ -305,7 +305,9 @@ def test_one_step_is_the_equation_solved_densely():
     state.x += 0.05 * random.normal(size=(n, 3))
     held = np.arange(n) < 3
     targets = state.x + 0.1 * random.normal(size=(n, 3))
-    points = Points(np.array([1, 5], np.int32), random.dirichlet(np.ones(4), 2), 100.0 * random.normal(size=(2, 3)))
+    points = PointForces(
+        np.array([1, 5], np.int32), random.dirichlet(np.ones(4), 2), 100.0 * random.normal(size=(2, 3))
+    )
     half = random.normal(size=(2, 2, 3, 3))
     points.stiffness, points.damping = 1e4 * half[0] @ half[0].swapaxes(1, 2), 1e2 * half[1] @ half[1].swapaxes(1, 2)
     push = random.normal(size=(n, 3))
@@ -330,7 +332,7 @@ def test_one_step_is_the_equation_solved_densely():
     expected = state.x + dt * v.reshape(-1, 3)
 
     before = state.x.copy()
-    assert step(model, state, Outside(GRAVITY, held, targets, push, points), dt, EXACT).converged
+    assert step(model, state, ExternalForces(GRAVITY, held, targets, push, points), dt, EXACT).converged
     assert np.abs(state.v - v.reshape(-1, 3)).max() < 1e-9 * np.abs(v).max()
     assert np.abs(state.x - expected).max() < 1e-9 * np.abs(expected - before).max()
 
@@ -339,7 +341,7 @@ def test_what_is_no_number_is_told_and_changes_nothing():
     model = model_of()
     state = at_rest(model)
     with pytest.raises(SolveFailed) as failure:
-        step(model, state, Outside(np.array([0.0, np.nan, 0.0])), 0.01, Settings())
+        step(model, state, ExternalForces(np.array([0.0, np.nan, 0.0])), 0.01, Settings())
     assert failure.value.kind == "solve-not-finite"
     assert (state.x == model.X).all() and state.time == 0.0
 
@@ -348,7 +350,7 @@ def test_what_is_no_number_is_told_and_changes_nothing():
 def test_crushed_flat_to_a_point_or_mirrored_it_comes_back(factor):
     model = model_of(material=Material(1.0e4, 0.33, 1000.0, 0.0, 0.01))
     state = State(model.X * factor, np.zeros_like(model.X))
-    reports = [step(model, state, Outside(), 0.02, Settings(tolerance=1e-8)) for _ in range(400)]
+    reports = [step(model, state, ExternalForces(), 0.02, Settings(tolerance=1e-8)) for _ in range(400)]
     assert reports[-1].inverted_tets == 0
     edges = [x[model.tets[:, 1:]] - x[model.tets[:, :1]] for x in (state.x, model.X)]
     lengths = [np.linalg.norm(edge, axis=-1) for edge in edges]
@@ -359,7 +361,7 @@ def test_crushed_flat_to_a_point_or_mirrored_it_comes_back(factor):
 def test_scattered_at_random_it_comes_back(seed):
     model = model_of(material=Material(1.0e4, 0.33, 1000.0, 0.0, 0.01))
     state = State(np.random.default_rng(seed).uniform(-1.0, 1.0, model.X.shape), np.zeros_like(model.X))
-    reports = [step(model, state, Outside(), 0.02, Settings()) for _ in range(300)]
+    reports = [step(model, state, ExternalForces(), 0.02, Settings()) for _ in range(300)]
     assert all(report.converged for report in reports)
     assert reports[0].inverted_tets > 0.3 * model.tet_count and reports[-1].inverted_tets == 0
     assert np.ptp(state.x, axis=0).max() < 1.0

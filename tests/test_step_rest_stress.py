@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.materials.elastic import stress
-from sinew.solver.rest_stress import _matrices, prestressed
-from sinew.solver.scene import Material, Settings
+from sinew.solver.mechanics.linear_elasticity import stress
+from sinew.solver.mechanics.prestress import _from_voigt, with_prestress
+from sinew.solver.scene.scene import Material, Settings
 from test_step_forces import gradients, model_of, tet_forces
 from test_step_motion import at_rest, spin
 from test_step_motion import model_of as bar_of
@@ -22,9 +22,9 @@ RANDOM = np.random.default_rng(11)
 def test_the_stress_wanted_is_there_even_if_no_stretch_gives_it(size):
     model = model_of((2, 2, 2))
     strain = size * RANDOM.uniform(-1, 1, (model.tet_count, 6))
-    stressed = prestressed(model, strain)
+    stressed = with_prestress(model, strain)
     expected = -model.volume[:, None, None] * np.einsum(
-        "mij,maj->mai", stress(_matrices(strain), model.mu, model.lam), gradients(model)
+        "mij,maj->mai", stress(_from_voigt(strain), model.mu, model.lam), gradients(model)
     )
     assert np.abs(tet_forces(stressed, model.X) - expected).max() <= 1e-10 * np.abs(expected).max() + 1e-9
     assert (len(stressed.initial_strain) == 0) == (size <= 0.1)
@@ -35,7 +35,7 @@ def test_tets_without_stress_keep_their_bits():
     model = model_of((2, 2, 2))
     strain = np.zeros((model.tet_count, 6))
     strain[3, 2] = 0.2
-    stressed = prestressed(model, strain)
+    stressed = with_prestress(model, strain)
     same = np.arange(model.tet_count) != 3
     assert (stressed.Dm_inverse[same] == model.Dm_inverse[same]).all()
     assert (stressed.volume[same] == model.volume[same]).all()
@@ -47,7 +47,7 @@ def test_no_torque_in_any_shape_unlike_an_initial_strain():
     strain = 0.1 * RANDOM.uniform(-1, 1, (model.tet_count, 6))
     x = model.X + 0.1 * RANDOM.normal(size=model.X.shape)
     torques = []
-    for variant in (prestressed(model, strain), replace(model, initial_strain=-strain)):
+    for variant in (with_prestress(model, strain), replace(model, initial_strain=-strain)):
         forces = tet_forces(variant, x)
         arms = x[model.tets] - x[model.tets].mean(axis=1, keepdims=True)
         torque = np.linalg.norm(np.cross(arms, forces).sum(axis=1), axis=1)
@@ -64,11 +64,11 @@ def test_released_stress_starts_no_spin():
     strain[:, 2] = 0.5 * (middle[:, 0] - 0.2) * (1.0 - middle[:, 2])
     strain[:, 5] = 0.1 * (1.0 - middle[:, 2])
     spins = []
-    for variant in (prestressed(model, strain), replace(model, initial_strain=-strain)):
+    for variant in (with_prestress(model, strain), replace(model, initial_strain=-strain)):
         for dt in (0.002, 0.001):
             state, most = at_rest(variant), 0.0
             for _ in range(round(0.1 / dt)):
-                step(variant, state, Outside(), dt, Settings(tolerance=1e-8, max_iterations=2000))
+                step(variant, state, ExternalForces(), dt, Settings(tolerance=1e-8, max_iterations=2000))
                 most = max(most, np.abs(spin(variant, state)).max())
             spins.append(most)
     print("largest angular momentum of stress-free shapes, and of initial strains", spins)

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from sinew.solver.elements.rotation import rotation_of, rotation_of_any
+from sinew.solver.mechanics.elements.nearest_rotation import nearest_rotation, nearest_rotation_of_any
 
 AWKWARD = {
     "zero": np.zeros((3, 3)),
@@ -22,7 +22,7 @@ AWKWARD = {
 }
 
 
-def rotation(F, kernel=rotation_of):
+def rotation(F, kernel=nearest_rotation):
     return np.array(kernel(*(float(f) for f in F.ravel()))).reshape(3, 3)
 
 
@@ -35,7 +35,7 @@ def is_proper(R):
     return np.abs(R @ R.T - np.eye(3)).max() < 1e-14 and abs(np.linalg.det(R) - 1.0) < 1e-14
 
 
-@pytest.mark.parametrize("kernel", [rotation_of, rotation_of_any])
+@pytest.mark.parametrize("kernel", [nearest_rotation, nearest_rotation_of_any])
 def test_equals_the_signed_svd_for_random_gradients(kernel):
     random = np.random.default_rng(1)
     inverted = 0
@@ -68,4 +68,4 @@ def test_does_not_jump_between_its_two_ways():
     for _ in range(200):
         F = random.normal(size=(3, 3))
         F *= np.sign(np.linalg.det(F))
-        assert np.abs(rotation(F) - rotation(F, rotation_of_any)).max() < 1e-10
+        assert np.abs(rotation(F) - rotation(F, nearest_rotation_of_any)).max() < 1e-10

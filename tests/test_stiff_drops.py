@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from meshes import bar
-from scenes import JELLY, rotation
-from sinew.solver.bake_warnings import warnings_of
-from sinew.solver.model import Part, make_model
-from sinew.solver.spin import with_turns
-from stiff_drops import Drop, outcome_of, run_of
+from fixtures.scenes import JELLY, rotation
+from fixtures.stiff_drops import Drop, outcome_of, run_of
+from fixtures.tet_meshes import bar
+from sinew.solver.bake.bake_warnings import bake_warnings
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.rigid_rotation import with_finite_rotations
 
 
 @pytest.mark.parametrize(
@@ -39,10 +39,10 @@ def test_what_turns_along_straight_ways_is_rotated_instead() -> None:
     middle = model.mass @ model.X / model.mass.sum()
     led = model.X + np.cross(axis, model.X - middle) + [1.0, 2.0, 3.0]
     start = np.asarray(model.pattern.island_start, np.int64)
-    found, angle = with_turns(start, model.mass, model.X, led, np.ones(1, bool))
+    found, angle = with_finite_rotations(start, model.mass, model.X, led, np.ones(1, bool))
     want = (model.X - middle) @ rotation([0.0, 0.0, 1.0], 0.5).T + middle + [1.0, 2.0, 3.0]
     assert angle[0] == pytest.approx(0.5) and found == pytest.approx(want)
-    kept, none = with_turns(start, model.mass, model.X, led, np.zeros(1, bool))
+    kept, none = with_finite_rotations(start, model.mass, model.X, led, np.zeros(1, bool))
     assert kept is led and not none.any()
 
 
@@ -51,7 +51,7 @@ def test_a_bake_says_when_most_steps_with_contact_are_unsettled(unsettled: int, 
     """Two frames of two steps touch something; those in the air do not count."""
     touching = [{"contacts": 3, "unsettled": unsettled // 2}, {"contacts": 1, "unsettled": unsettled - unsettled // 2}]
     lines = [{"contacts": 0, "unsettled": 0}] * 5 + touching
-    told = warnings_of(lines, 2)
+    told = bake_warnings(lines, 2)
     assert len(told) == count
     assert not told or ("3 of 4" in told[0].sentence and "Substeps" in told[0].next_step)
 

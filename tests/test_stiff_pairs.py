@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sinew.solver import move
-from sinew.solver.cache import CacheReader
-from sinew.solver.error_texts.command_line import OPTIONS
-from sinew.solver.errors import SolveFailed
-from sinew.solver.simulate import simulate
-from stiff_drops import Drop
-from stiff_drops import run_of as run_of_drop
-from stiff_pairs import Meeting, outcome_of, run_of
+from fixtures.stiff_drops import Drop
+from fixtures.stiff_drops import run_of as run_of_drop
+from fixtures.stiff_pairs import Meeting, outcome_of, run_of
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
+from sinew.solver.runtime.errors import SolveFailed
+from sinew.solver.simulation import time_step
 
 GLASS = Meeting("meet", "ball", 3.0e-3, 7.0e10, 2500.0, 2.0, 4, 0.3, 4)
 FALLS = Drop("ball", 2.0e-3, 7.0e10, 2500.0, 0.1, 4, 0.3, (0.0, 0.0, 0.0))
@@ -39,8 +39,8 @@ def test_small_stiff_bodies_that_meet_keep_their_volume_and_gain_no_energy(tmp_p
 
 def without_halvings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets steps be taken as they are, so that what is small and stiff gets energy from nothing."""
-    monkeypatch.setattr(move, "FINEST", 0)
-    monkeypatch.setattr(move, "MOST_HALVINGS", 0)
+    monkeypatch.setattr(time_step, "MAX_HALVINGS", 0)
+    monkeypatch.setattr(time_step, "MAX_CONTACT_HALVINGS", 0)
 
 
 @pytest.mark.parametrize("kind", ["ground", "pair"])
@@ -51,24 +51,24 @@ def test_a_step_that_cannot_be_right_ends_the_bake_and_keeps_the_frames_before(
     run.scene.save(tmp_path / "cache" / "scene")
     without_halvings(monkeypatch)
     with pytest.raises(SolveFailed) as told:
-        simulate(tmp_path / "cache", lambda event: None)
+        run_bake(tmp_path / "cache", lambda event: None)
     assert told.value.kind == "step-gains-energy" and told.value.exit_code == 3
     assert "frame" in told.value.sentence and "Substeps" in told.value.next_step
     reader = CacheReader(tmp_path / "cache")
     last = reader.last_frame()
     assert last is not None and last >= 1 and reader.resume_frame() == last
     monkeypatch.undo()
-    simulate(tmp_path / "cache", lambda event: None, resume=True)
+    run_bake(tmp_path / "cache", lambda event: None, resume=True)
     assert reader.last_frame() == run.scene.settings.frame_end
 
 
 def test_the_error_names_an_option_on_the_command_line() -> None:
-    assert "--substeps" in OPTIONS["step-gains-energy"]
+    assert "--substeps" in MESH_COMMAND_NEXT_STEPS["step-gains-energy"]
 
 
 def test_what_is_only_unsettled_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Soft bodies whose contacts are cut off after two solves are unsettled, and nothing else."""
-    monkeypatch.setattr(move, "MOST_WHEN_VIOLENT", 2)
+    monkeypatch.setattr(time_step, "MAX_SOLVES_AT_IMPACT", 2)
     without_halvings(monkeypatch)
     run = run_of(tmp_path, Meeting("meet", "cube", 0.1, 1.0e5, 1000.0, 1.0, 2, 0.3, 6))
     run.advance(8)
@@ -79,7 +79,7 @@ def test_numbers_that_do_not_stay_finite_are_tried_in_halves(tmp_path: Path, mon
     """Steps longer than a thousandth of a frame fail here; the shorter ones are right."""
     run = run_of(tmp_path, replace(GLASS, youngs_modulus=1.0e9))
     longest, taken = run.scene.settings.fps**-1 / 1000.0, []
-    real = move._Solves.step
+    real = time_step._StepSolver.step
 
     def step(self, simulation, dt, *others):
         if dt > longest:
@@ -87,11 +87,11 @@ def test_numbers_that_do_not_stay_finite_are_tried_in_halves(tmp_path: Path, mon
         taken.append(dt)
         return real(self, simulation, dt, *others)
 
-    monkeypatch.setattr(move._Solves, "step", step)
+    monkeypatch.setattr(time_step._StepSolver, "step", step)
     run.advance(1)
     assert taken and max(taken) <= longest and sum(taken) > 0.999 / run.scene.settings.fps
     assert np.isfinite(run.state.x).all()
-    monkeypatch.setattr(move, "FINEST", 3)
+    monkeypatch.setattr(time_step, "MAX_HALVINGS", 3)
     with pytest.raises(SolveFailed) as told:
         run.advance(1)
     assert told.value.kind == "solve-not-finite"

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sinew.solver.cache import CacheReader
-from sinew.solver.checksums import CHECKSUM
-from sinew.solver.disk import npz_bytes
-from sinew.solver.errors import StorageFailed
-from sinew.solver.simulate import simulate
-from sinew.solver.state import State
-from sinew.solver.stored_mesh import from_arrays
-from sinew.solver.topology import check_fits
-from tiny_bakes import tiny_scene, write_scene
+from fixtures.tiny_bakes import tiny_scene, write_scene
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.mechanics.state import State
+from sinew.solver.mechanics.topology import check_fits
+from sinew.solver.mesh.mesh_npz import from_arrays
+from sinew.solver.runtime.atomic_files import npz_bytes
+from sinew.solver.runtime.checksums import CHECKSUM_KEY
+from sinew.solver.runtime.errors import StorageFailed
 
 Arrays = dict[str, Any]
 
@@ -29,7 +29,7 @@ Arrays = dict[str, Any]
 def baked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cache = tmp_path_factory.mktemp("baked") / "c.sinew"
     write_scene(cache, tiny_scene(3))
-    simulate(cache, lambda event: None)
+    run_bake(cache, lambda event: None)
     return cache
 
 
@@ -66,7 +66,7 @@ def cache(baked: Path, tmp_path: Path) -> Path:
 def test_wrong_values_of_a_head_are_named(cache: Path, name: str, value: Any) -> None:
     tree = json.loads((cache / "cache.json").read_text(encoding="utf-8"))
     shutil.rmtree(cache / "model")
-    del tree[CHECKSUM]  # by hand, or by an earlier Sinew
+    del tree[CHECKSUM_KEY]  # by hand, or by an earlier Sinew
     (cache / "cache.json").write_text(json.dumps({**tree, name: value}))
     with pytest.raises(StorageFailed) as caught:
         CacheReader(cache)
@@ -101,7 +101,7 @@ def test_wrong_lines_of_a_report_are_left_out(cache: Path, line: str) -> None:
     path.write_text(f"{first}\n{line}\n", encoding="utf-8")
     reader = CacheReader(cache)
     assert [said["frame"] for said in reader.report()] == [1]
-    assert reader.tally().not_converged == 0
+    assert reader.convergence().not_converged == 0
 
 
 def _without(name: str) -> Callable[[Arrays], Arrays]:
@@ -171,5 +171,5 @@ def test_a_bake_is_not_resumed_from_tets_of_wrong_sizes(cache: Path) -> None:
         arrays = dict(file)
     path.write_bytes(npz_bytes({**arrays, "fill": arrays["fill"][:-1]}))
     with pytest.raises(StorageFailed) as caught:
-        simulate(cache, lambda event: None, resume=True, frame_end=4)
+        run_bake(cache, lambda event: None, resume=True, frame_end=4)
     assert "\n" not in caught.value.text and CacheReader(cache).last_frame() == 3

@@ -8,11 +8,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from meshes import bar
-from scenes import JELLY, rotation
-from sinew.solver.elements.stress import elastic_stress, normal_at_rest, principal_stresses, von_mises
-from sinew.solver.materials.elastic import corotated_strain, stress
-from sinew.solver.model import Part, make_model
+from fixtures.scenes import JELLY, rotation
+from fixtures.tet_meshes import bar
+from sinew.solver.mechanics.elements.elastic_stress import elastic_stress, normal_at_rest, principal_stresses, von_mises
+from sinew.solver.mechanics.linear_elasticity import corotated_strain, stress
+from sinew.solver.mechanics.model import Part, make_model
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shapes import cube, sphere, torus
-from sinew.solver.errors import BadInput
-from sinew.solver.geometry.bvh import build_bvh
-from sinew.solver.geometry.enclosed_volume import enclosed_volume
-from sinew.solver.geometry.outward import look_outward
-from sinew.solver.geometry.surface import Surface, make_surface
+from fixtures.closed_surfaces import cube, sphere, torus
+from sinew.solver.mesh.geometry.enclosed_volume import enclosed_volume
+from sinew.solver.mesh.geometry.orient_outward import orient_outward
+from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
+from sinew.solver.mesh.geometry.triangle_surface import Surface, make_surface
+from sinew.solver.runtime.errors import BadInput
 
 
 def joined(*parts):
@@ -49,7 +49,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_closed_surfaces_look_outward(case):
     parts, volume = CASES[case]
-    outward = look_outward(joined(*parts))
+    outward = orient_outward(joined(*parts))
     assert outward.is_closed
     assert signed_volume(outward.surface) == pytest.approx(volume, rel=1e-9)
 
@@ -60,7 +60,7 @@ def test_faces_turned_at_random_are_made_to_agree(make):
     flip = np.random.default_rng(1).random(len(triangles)) < 0.45
     mixed = triangles.copy()
     mixed[flip] = mixed[flip][:, ::-1]
-    outward = look_outward(Surface(vertices, mixed))
+    outward = orient_outward(Surface(vertices, mixed))
     assert outward.is_closed
     assert signed_volume(outward.surface) == pytest.approx(signed_volume(Surface(vertices, triangles)), rel=1e-9)
 
@@ -68,7 +68,7 @@ def test_faces_turned_at_random_are_made_to_agree(make):
 def test_open_shell_is_turned_by_its_volume():
     vertices, triangles = sphere(12)
     bowl = triangles[vertices[triangles].mean(axis=1)[:, 2] < 0.5][:, ::-1]
-    outward = look_outward(Surface(vertices, bowl))
+    outward = orient_outward(Surface(vertices, bowl))
     assert not outward.is_closed
     assert signed_volume(outward.surface) > 0
 
@@ -76,13 +76,13 @@ def test_open_shell_is_turned_by_its_volume():
 def test_faces_without_area_go_and_the_rest_keeps_its_place():
     vertices, triangles = sphere(6)
     flat = np.array([[0, 0, 1], [3, 3, 3], [2, 5, 2]])
-    outward = look_outward(Surface(vertices, np.concatenate([flat, triangles]).astype(np.int32)))
+    outward = orient_outward(Surface(vertices, np.concatenate([flat, triangles]).astype(np.int32)))
     assert outward.is_closed
     assert np.array_equal(outward.face, 3 + np.arange(len(triangles)))
 
 
 def test_nothing_is_left_of_faces_without_area():
-    assert len(look_outward(Surface(np.eye(3), np.array([[0, 0, 1]], np.int32))).surface.triangles) == 0
+    assert len(orient_outward(Surface(np.eye(3), np.array([[0, 0, 1]], np.int32))).surface.triangles) == 0
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shapes import sphere
+from fixtures.closed_surfaces import sphere
+from fixtures.tiny_bakes import box_of_tets
 from sinew.solver.__main__ import main
-from sinew.solver.scene import Material
-from sinew.solver.tracks import NoTracks, TrackReader
-from tiny_bakes import box_of_tets
+from sinew.solver.scene.scene import Material
+from sinew.solver.scene.tracks import NoTracks, TrackReader
 
 ROOT = Path(__file__).resolve().parent.parent
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows ends processes without telling them")
@@ -38,13 +38,15 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_experiment_leaves_no_folder_while_it_runs(temporary: Path) -> None:
     pytest.importorskip("matplotlib", reason="make papers draws with it")
-    from papers import stage
+    from papers import simulation_setup
 
     nodes, tets, _ = box_of_tets()
     stiffness = ([0.0, 1.0], np.array([5.0, 7.0]))
-    simulated = stage.simulation(stage.body(nodes, tets, Material()), 0.01, tracks={"body.body.any": stiffness})
+    simulated = simulation_setup.make_simulation(
+        simulation_setup.body(nodes, tets, Material()), 0.01, tracks={"body.body.any": stiffness}
+    )
     assert list(temporary.iterdir()) == []
-    stage.step(simulated)
+    simulation_setup.take_step(simulated)
     assert simulated.tracks.sample("body.body.any", 0.5) == pytest.approx(6.0)
     assert simulated.tracks.has("body.body.any") and not simulated.tracks.has("body.body.other")
 
@@ -92,8 +94,8 @@ def test_a_signal_takes_a_half_written_file_along(
 @pytest.mark.parametrize("ending", ["done", "error", "SIGTERM", "SIGINT"])
 def test_a_bake_leaves_nothing(temporary: Path, tmp_path: Path, ending: str) -> None:
     bpy = pytest.importorskip("bpy")
-    from blender_scenes import add_box, fresh
-    from sinew.addon import roles
+    from fixtures.blender_scenes import add_box, fresh
+    from sinew.addon.objects import roles
 
     scene = fresh()
     scene.frame_end = 2 if ending == "done" else 300
@@ -118,19 +120,19 @@ def test_a_bake_leaves_nothing(temporary: Path, tmp_path: Path, ending: str) -> 
 @posix
 def test_a_bake_that_is_ended_while_it_opens_its_file_leaves_nothing(temporary: Path, tmp_path: Path) -> None:
     pytest.importorskip("bpy")
-    from sinew.addon import commands
+    from sinew.addon.command_line import commands
 
     (tmp_path / "shot.blend").write_bytes(b"BLENDER")
 
     def interrupted(path: Path) -> None:
-        commands._kept.append(tempfile.TemporaryDirectory(prefix="sinew-blender-"))
+        commands._temporary_folders.append(tempfile.TemporaryDirectory(prefix="sinew-blender-"))
         os.kill(os.getpid(), signal.SIGTERM)
 
-    opened: Callable[[Path], None] = commands._open
-    commands._open = interrupted
+    opened: Callable[[Path], None] = commands._open_blend
+    commands._open_blend = interrupted
     try:
         assert commands.bake_main([str(tmp_path / "shot.blend")]) == 130
     finally:
-        commands._open = opened
-        commands._kept.pop().cleanup()
+        commands._open_blend = opened
+        commands._temporary_folders.pop().cleanup()
     assert list(temporary.iterdir()) == []

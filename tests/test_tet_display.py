@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from sinew.addon.drawing import attachment_display, tet_display
-from sinew.solver.cache import CachedBody, CacheHead, CacheReader, CacheWriter, Frame
-from tiny_bakes import box_of_tets
+from fixtures.tiny_bakes import box_of_tets
+from sinew.addon.overlays import attachment_geometry, tet_geometry
+from sinew.solver.bake.cache import CachedBody, CacheMetadata, CacheReader, CacheWriter, Frame
 
 
 def test_the_outside_of_a_box_of_tets_is_its_surface_seen_from_outside() -> None:
     nodes, tets, triangles = box_of_tets(3)
-    faces = tet_display.outside_faces(tets)
+    faces = tet_geometry.boundary_faces(tets)
     assert {frozenset(face) for face in faces.tolist()} == {frozenset(face) for face in triangles.tolist()}
     a, b, c = (nodes[faces[:, i]] for i in range(3))
     outwards = (a + b + c) / 3 - nodes.mean(axis=0)
@@ -23,13 +23,13 @@ def test_the_outside_of_a_box_of_tets_is_its_surface_seen_from_outside() -> None
 
 def test_every_edge_once() -> None:
     _, tets, _ = box_of_tets(3)
-    faces = tet_display.outside_faces(tets)
-    edges = tet_display.face_edges(faces)
+    faces = tet_geometry.boundary_faces(tets)
+    edges = tet_geometry.face_edges(faces)
     wanted = {frozenset(pair) for face in faces.tolist() for pair in zip(face, face[1:] + face[:1], strict=True)}
     assert len(edges) == len(wanted) and {frozenset(edge) for edge in edges.tolist()} == wanted
     # Euler: nodes − edges + faces = 2 on a closed surface
     assert len(np.unique(faces)) - len(edges) + len(faces) == 2
-    assert tet_display.face_edges(np.zeros((0, 3), np.int32)).shape == (0, 2)
+    assert tet_geometry.face_edges(np.zeros((0, 3), np.int32)).shape == (0, 2)
 
 
 def test_bodies_are_cut_out_of_a_frame(tmp_path: Path) -> None:
@@ -37,25 +37,25 @@ def test_bodies_are_cut_out_of_a_frame(tmp_path: Path) -> None:
     bodies = tuple(CachedBody(key, key.upper(), 4) for key in ("a", "b"))
     core = np.array([0, 3], np.int32)
     with CacheWriter(tmp_path) as writer:
-        writer.start_over(CacheHead("s", "t", bodies, 1, 3, 24.0, 1))
+        writer.start_over(CacheMetadata("s", "t", bodies, 1, 3, 24.0, 1))
         writer.write_model("a", {"nodes": nodes, "tets": tets, "joined_tets": np.array([5, 7]), "core_tets": core})
         writer.write_model("b", {"nodes": nodes[:10], "tets": tets[:0]})
         for frame in (1, 2):
             x = np.concatenate([nodes + frame, nodes[:10] - frame]).astype(np.float32)
             writer.write_frame(Frame(frame, x), {key: np.zeros((1, 4, 3)) for key in ("a", "b")}, {"frame": frame})
     reader = CacheReader(tmp_path)
-    first, second = (tet_display.load(reader, key) for key in ("a", "b"))
+    first, second = (tet_geometry.load_geometry(reader, key) for key in ("a", "b"))
     assert first is not None and second is not None
     assert first.nodes == (0, len(nodes)) and second.nodes == (len(nodes), len(nodes) + 10)
     assert {frozenset(f) for f in first.joined.tolist()} == {
         frozenset(np.delete(tets[t], i).tolist()) for t in (5, 7) for i in range(4)
     }
-    assert np.array_equal(first.core, tet_display.outside_faces(tets[core])) and len(first.core) in (6, 8)
+    assert np.array_equal(first.core, tet_geometry.boundary_faces(tets[core])) and len(first.core) in (6, 8)
     assert len(second.joined) == len(second.core) == 0
-    assert np.allclose(tet_display.positions(tmp_path, 2, second.nodes), nodes[:10] - 2)
-    assert np.allclose(tet_display.positions(tmp_path, 99, first.nodes), nodes + 2), "the nearest baked frame"
-    assert tet_display.load(reader, "c") is None
-    assert tet_display.positions(tmp_path / "none", 1, (0, 1)) is None
+    assert np.allclose(tet_geometry.node_positions(tmp_path, 2, second.nodes), nodes[:10] - 2)
+    assert np.allclose(tet_geometry.node_positions(tmp_path, 99, first.nodes), nodes + 2), "the nearest baked frame"
+    assert tet_geometry.load_geometry(reader, "c") is None
+    assert tet_geometry.node_positions(tmp_path / "none", 1, (0, 1)) is None
 
 
 def test_what_each_bone_holds(tmp_path: Path) -> None:
@@ -67,27 +67,30 @@ def test_what_each_bone_holds(tmp_path: Path) -> None:
     bodies = (CachedBody("ball", "Ball", 4), CachedBody("arm", "Arm", 4))
     names = np.array(["Ulna", "Idle", "Rig: upper"])
     with CacheWriter(tmp_path) as writer:
-        writer.start_over(CacheHead("s", "t", bodies, 1, 1, 24.0, 1))
+        writer.start_over(CacheMetadata("s", "t", bodies, 1, 1, 24.0, 1))
         writer.write_model("ball", {"nodes": nodes[:5], "tets": tets[:0]})
         writer.write_model("arm", {"nodes": nodes, "tets": tets, "attached": attached, "bones": names})
     reader = CacheReader(tmp_path)
-    assert attachment_display.load(reader, "ball") is None and attachment_display.load(reader, "none") is None
-    display = attachment_display.load(reader, "arm")
+    assert (
+        attachment_geometry.load_attachment(reader, "ball") is None
+        and attachment_geometry.load_attachment(reader, "none") is None
+    )
+    display = attachment_geometry.load_attachment(reader, "arm")
     assert display is not None and display.nodes == (5, 5 + len(nodes)) and display.cross > 0.0
-    ulna, upper = display.held
+    ulna, upper = display.attachments
     assert (ulna.bone, ulna.nodes.tolist(), len(ulna.faces)) == ("Ulna", [lonely], 0)
     assert (upper.number, upper.bone) == (2, "Rig: upper")
     assert set(upper.nodes.tolist()) == set(np.flatnonzero(attached == 2).tolist()) == set(upper.faces.ravel().tolist())
     whole = tets[(attached[tets] == 2).all(axis=1)]
-    edges = tet_display.face_edges(upper.faces)
+    edges = tet_geometry.face_edges(upper.faces)
     assert len(whole) and len(np.unique(upper.faces)) - len(edges) + len(upper.faces) == 2, "a closed surface"
 
 
 def test_crosses_are_centred_and_bones_differ() -> None:
     points = np.array([[0.0, 0, 0], [1, 2, 3]])
-    lines = attachment_display.crosses(points, 0.5).reshape(2, 3, 2, 3)
+    lines = attachment_geometry.cross_lines(points, 0.5).reshape(2, 3, 2, 3)
     assert np.allclose(lines.mean(axis=2), points[:, None])
     assert np.allclose(np.linalg.norm(lines[:, :, 1] - lines[:, :, 0], axis=2), 1.0)
-    colours = np.array([attachment_display.colour(number) for number in range(12)])
+    colours = np.array([attachment_geometry.bone_colour(number) for number in range(12)])
     apart = np.linalg.norm(colours[:, None] - colours, axis=2) + 9.0 * np.eye(12)
     assert apart.min() > 0.1 and np.linalg.norm(colours[1:] - colours[:-1], axis=1).min() > 0.7

@@ -11,16 +11,17 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from blender_scenes import add_box, add_mesh, fresh
-from blender_scenes import evaluated as shown_at
-from sinew.addon import export, roles
-from sinew.addon.baking import bake_status, bakes, cache_look
-from sinew.addon.drawing import layouts
-from sinew.addon.reading import tet_file
-from sinew.solver.cache import CacheReader
-from sinew.solver.errors import BadInput
-from sinew.solver.scene import Scene
-from tiny_bakes import box_of_tets
+from fixtures.blender_scenes import add_box, add_mesh, fresh
+from fixtures.blender_scenes import evaluated as shown_at
+from fixtures.tiny_bakes import box_of_tets
+from sinew.addon.baking import bake_session, bake_status
+from sinew.addon.cache import cache_status
+from sinew.addon.export import export_scene, tet_file
+from sinew.addon.objects import roles
+from sinew.addon.panels import object_layout
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Scene
 
 
 def write_veg(path: Path, nodes: np.ndarray, tets: np.ndarray) -> Path:
@@ -47,7 +48,7 @@ def imported(path: Path) -> bpy.types.Object:
 
 
 def exported(tmp_path: Path) -> Scene:
-    list(export.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
+    list(export_scene.export_scene(bpy.context, bpy.context.scene, tmp_path / "c.sinew"))
     return Scene.load(tmp_path / "c.sinew" / "scene")
 
 
@@ -70,9 +71,9 @@ def test_import_makes_a_body_of_the_outside_that_bakes(tmp_path: Path) -> None:
     assert np.ptp(points, axis=0) == pytest.approx(np.ptp(nodes, axis=0))
     obj.location.z = 5.0
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    assert any("4 of them inside out" in line for line in bakes.warnings(scene))
+    assert any("4 of them inside out" in line for line in bake_session.warnings(scene))
     reader = CacheReader(tmp_path / "shot.sinew")
-    model = reader.read_model(reader.head.bodies[0].key)
+    model = reader.read_model(reader.metadata.bodies[0].key)
     assert len(model["tets"]) == len(tets) and reader.last_frame() == 5
     assert bake_status.tet_count(scene, obj) == len(tets)
     fallen = points[:, 2].mean() - shown_at(obj, 5)[0][:, 2].mean()
@@ -99,20 +100,20 @@ def test_a_changed_file_is_out_of_date_and_a_moved_or_touched_one_is_not(tmp_pat
     scene = fresh()
     nodes, tets = a_box(tmp_path / "block.veg")
     obj = imported(tmp_path / "block.veg")
-    first = export.settings_digest(scene)
+    first = export_scene.settings_digest(scene)
     os.utime(tmp_path / "block.veg", (1.0e9, 1.0e9))
     (tmp_path / "there").mkdir()
     a_box(tmp_path / "there" / "copy.veg")
     obj.sinew.tets_path = str(tmp_path / "there" / "copy.veg")
     obj.sinew.divisions += 1
-    assert export.settings_digest(scene) == first
+    assert export_scene.settings_digest(scene) == first
     write_veg(tmp_path / "there" / "copy.veg", nodes * 1.25, tets)
-    assert export.settings_digest(scene) != first
-    assert tet_file.tets_of(obj).nodes == pytest.approx(1.25 * nodes)
+    assert export_scene.settings_digest(scene) != first
+    assert tet_file.read_object_tets(obj).nodes == pytest.approx(1.25 * nodes)
     obj.sinew.method = "SMOOTH"
-    smooth = export.settings_digest(scene)
+    smooth = export_scene.settings_digest(scene)
     obj.sinew.tets_path = ""
-    assert export.settings_digest(scene) == smooth != first
+    assert export_scene.settings_digest(scene) == smooth != first
 
 
 def test_what_a_file_of_vega_includes_counts_too(tmp_path: Path) -> None:
@@ -122,11 +123,11 @@ def test_what_a_file_of_vega_includes_counts_too(tmp_path: Path) -> None:
     (tmp_path / "nodes.txt").write_text(head)
     (tmp_path / "block.veg").write_text("*INCLUDE nodes.txt\n*ELEMENTS" + tail)
     obj = imported(tmp_path / "block.veg")
-    first = export.settings_digest(scene)
+    first = export_scene.settings_digest(scene)
     write_veg(tmp_path / "whole.veg", 2.0 * nodes, tets)
     (tmp_path / "nodes.txt").write_text((tmp_path / "whole.veg").read_text().partition("*ELEMENTS")[0])
-    assert export.settings_digest(scene) != first
-    assert tet_file.tets_of(obj).nodes == pytest.approx(2.0 * nodes)
+    assert export_scene.settings_digest(scene) != first
+    assert tet_file.read_object_tets(obj).nodes == pytest.approx(2.0 * nodes)
 
 
 def test_a_finished_bake_is_marked_when_the_file_changes(tmp_path: Path) -> None:
@@ -138,8 +139,8 @@ def test_a_finished_bake_is_marked_when_the_file_changes(tmp_path: Path) -> None
     bpy.ops.sinew.simulate()
 
     def label() -> str:
-        cache_look.forget()
-        bake_status.forget()
+        cache_status.invalidate()
+        bake_status.invalidate()
         return bake_status.status(scene).label
 
     assert label() == "Baked to Frame 2"
@@ -166,9 +167,9 @@ def test_what_cannot_be_used_is_said_by_name(tmp_path: Path, name: str, content:
     if content is not None:
         (tmp_path / name).write_text(content)
     with pytest.raises(BadInput) as refused:
-        list(export.export_scene(bpy.context, scene, tmp_path / "c.sinew"))
+        list(export_scene.export_scene(bpy.context, scene, tmp_path / "c.sinew"))
     assert words in refused.value.sentence and '"Box"' in refused.value.sentence and "\n" not in refused.value.text
-    assert words.split()[-1] in layouts._tet_words(box, scene)
+    assert words.split()[-1] in object_layout._tet_count_text(box, scene)
     if name:
         count = len(bpy.data.objects)
         with pytest.raises(RuntimeError, match=words):
@@ -182,11 +183,11 @@ def test_the_panel_counts_quickly_and_leaves_large_files_alone(tmp_path: Path, m
     box = add_box("Box")
     roles.make_body(box)
     box.sinew.method, box.sinew.tets_path = "GIVEN", str(tmp_path / "block.veg")
-    monkeypatch.setattr(tet_file, "QUICK", 10)
-    monkeypatch.setattr(tet_file, "PATIENCE", 0.0)
-    assert layouts._tet_words(box, scene) == "The tets of a large file"
-    tet_file.tets_of(box)
-    assert layouts._tet_words(box, scene) == f"{len(tets)} tets"
+    monkeypatch.setattr(tet_file, "MAX_PANEL_BYTES", 10)
+    monkeypatch.setattr(tet_file, "CHECK_INTERVAL_SECONDS", 0.0)
+    assert object_layout._tet_count_text(box, scene) == "The tets of a large file"
+    tet_file.read_object_tets(box)
+    assert object_layout._tet_count_text(box, scene) == f"{len(tets)} tets"
 
 
 def test_tets_far_from_the_mesh_are_warned_of(tmp_path: Path) -> None:
@@ -201,7 +202,7 @@ def test_tets_far_from_the_mesh_are_warned_of(tmp_path: Path) -> None:
     far.sinew.method, far.sinew.tets_path = "GIVEN", near.sinew.tets_path
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    told = [line for line in bakes.warnings(scene) if "hardly meet" in line]
+    told = [line for line in bake_session.warnings(scene) if "hardly meet" in line]
     assert len(told) == 1 and '"Far"' in told[0]
 
 

@@ -6,24 +6,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shapes import cube, sphere, torus
-from sinew.solver.errors import BadInput
-from sinew.solver.geometry.bvh import build_bvh
-from sinew.solver.geometry.closest import closest_points
-from sinew.solver.geometry.connected import connected
-from sinew.solver.geometry.crossing import leaving_points
-from sinew.solver.geometry.surface import Surface
-from sinew.solver.geometry.winding import winding_numbers
-from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.scene import Meshing
-from sinew.solver.tetrahedralize import tetrahedralize
-from sinew.solver.tetrahedralize.edges import cut_edges
-from sinew.solver.tetrahedralize.grading import graded_tets, leaf_levels
-from sinew.solver.tetrahedralize.lattice import lattice_around, lattice_tets
-from sinew.solver.tetrahedralize.quality import dihedral_angles, dihedral_range, signed_volumes
-from sinew.solver.tetrahedralize.stencils import split_tets
-from sinew.solver.tetrahedralize.stuffing import cut_lattice, stuff
-from sinew.solver.tetrahedralize.warp import warp
+from fixtures.closed_surfaces import cube, sphere, torus
+from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.geometry.closest_point import closest_points
+from sinew.solver.mesh.geometry.connected_components import connected_components
+from sinew.solver.mesh.geometry.exit_point import exit_points
+from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.mesh.geometry.winding_number import winding_numbers
+from sinew.solver.mesh.tet_quality import dihedral_angles, dihedral_range, signed_volumes
+from sinew.solver.mesh.tetrahedralize import tetrahedralize
+from sinew.solver.mesh.tetrahedralize.bcc_lattice import lattice_around, lattice_tets
+from sinew.solver.mesh.tetrahedralize.cut_edges import cut_edges
+from sinew.solver.mesh.tetrahedralize.isosurface_stuffing import cut_lattice, stuff_lattice
+from sinew.solver.mesh.tetrahedralize.lattice_snapping import snap_lattice
+from sinew.solver.mesh.tetrahedralize.octree_grading import graded_tets, leaf_levels
+from sinew.solver.mesh.tetrahedralize.stuffing_stencils import split_tets
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Meshing
 
 BOUND = 10.7, 164.8
 SHAPES = {"sphere": sphere(16), "torus": torus(64, 32), "cube": cube(3)}
@@ -94,12 +94,12 @@ def test_any_cuts_whatever_give_good_conforming_tets(seed):
     cuts = rng.random(len(is_long)) if seed < 2 else rng.choice([0.0, 0.25, 0.412, 0.5, 0.588, 0.75, 1.0], len(is_long))
     points = positions[edges.inside] + cuts[:, None] * (positions[edges.outside] - positions[edges.inside])
     before = positions.copy()
-    signs = warp(positions, is_inside, edges, is_long, cuts)
+    signs = snap_lattice(positions, is_inside, edges, is_long, cuts)
     moved = np.linalg.norm(positions - before, axis=1)
     assert moved.max() < 0.412 and np.all(signs[moved > 0] == 0)
     has_inside = (signs[tets] > 0).any(axis=1)
     is_cut = has_inside & (signs[tets] < 0).any(axis=1)
-    split = split_tets(tets[is_cut], signs, coordinates, edges.of_tet[is_cut] + np.int32(len(positions)))
+    split = split_tets(tets[is_cut], signs, coordinates, edges.edges_of_tet[is_cut] + np.int32(len(positions)))
     filled = np.concatenate([tets[has_inside & ~is_cut], split])
     nodes = np.concatenate([positions, points])
     assert signed_volumes(nodes, filled).min() > 0
@@ -117,7 +117,7 @@ def test_segments_leave_where_the_surface_is():
     winding = winding_numbers(bvh, points)
     count = min((winding > 0.5).sum(), (winding < 0.5).sum())
     inside, outside = points[winding > 0.5][:count], points[winding < 0.5][:count]
-    at = leaving_points(bvh, inside, outside, winding[winding > 0.5][:count])[0]
+    at = exit_points(bvh, inside, outside, winding[winding > 0.5][:count])[0]
     there = inside + at[:, None] * (outside - inside)
     assert closest_points(bvh, there).distance.max() < 1e-9
     before = np.round(winding_numbers(bvh, inside + 0.999 * at[:, None] * (outside - inside)))
@@ -129,7 +129,7 @@ def test_segments_leave_an_open_surface_at_one_half():
     triangles = triangles[vertices[triangles].mean(axis=1)[:, 2] < 0.8]
     bvh = build_bvh(vertices, triangles)
     inside, outside = np.array([[0.0, 0.01, 0]]), np.array([[0.0, 0.02, 3]])
-    at = leaving_points(bvh, inside, outside, winding_numbers(bvh, inside))[0][0]
+    at = exit_points(bvh, inside, outside, winding_numbers(bvh, inside))[0][0]
     around = [winding_numbers(bvh, inside + (at + d) * (outside - inside))[0] for d in (-1e-3, 1e-3)]
     assert 0.2 < at < 0.4 and around[0] > 0.5 > around[1]
 
@@ -164,7 +164,7 @@ def test_scale_and_place_do_not_matter(scale, offset):
 
 
 def test_the_same_surface_gives_the_same_bytes():
-    from sinew.solver.jit import set_thread_count
+    from sinew.solver.runtime.jit import set_thread_count
 
     results = []
     for threads in (1, 2):
@@ -183,7 +183,7 @@ def test_boundary_lies_on_the_surface_before_it_grows():
     positions = lattice.positions(coordinates)
     winding = winding_numbers(bvh, positions)
     cut = cut_lattice(positions, coordinates, lattice_tets(lattice, winding > 0.5), winding, bvh)
-    plain, grown = stuff(cut), stuff(cut, 0.01)
+    plain, grown = stuff_lattice(cut), stuff_lattice(cut, 0.01)
     assert closest_points(bvh, plain.nodes[np.unique(boundary_faces(plain.tets))]).distance.max() < 1e-9
     distance = closest_points(bvh, grown.nodes[np.unique(boundary_faces(grown.tets))]).distance
     assert np.median(distance) == pytest.approx(0.01, rel=0.1) and distance.max() < 0.012
@@ -199,11 +199,11 @@ def test_specks_that_hang_on_nothing_are_left_out():
     bulb = (needle[:, 0] > 3.5) & (radius > 0)
     needle[bulb, 1:] *= 0.2 / radius[bulb, None]
     mesh = tetrahedralize(Surface(needle, triangles), Meshing(divisions=40), "Needle")
-    pieces = connected(np.repeat(mesh.tets[:, 0], 3), mesh.tets[:, 1:].ravel(), len(mesh.nodes))
+    pieces = connected_components(np.repeat(mesh.tets[:, 0], 3), mesh.tets[:, 1:].ravel(), len(mesh.nodes))
     assert pieces.max() == 0
     two = Surface(np.r_[vertices, 0.3 * vertices + [2, 0, 0]], np.r_[triangles, triangles + len(vertices)])
     mesh = tetrahedralize(two, Meshing(divisions=20), "Two")
-    assert connected(np.repeat(mesh.tets[:, 0], 3), mesh.tets[:, 1:].ravel(), len(mesh.nodes)).max() == 1
+    assert connected_components(np.repeat(mesh.tets[:, 0], 3), mesh.tets[:, 1:].ravel(), len(mesh.nodes)).max() == 1
 
 
 PLANE = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]), np.array([[0, 1, 2], [0, 2, 3]])

@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from shapes import sphere
+from fixtures.closed_surfaces import sphere
 from sinew.solver.__main__ import main
-from sinew.solver.mesh_files.tets import read_tets
-from test_parts import box, together
+from sinew.solver.mesh.formats.tet_files import read_tets
+from test_unmeshed_parts import box, together
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_the_report_is_one_json_line_and_the_file_holds_its_tets(ball, tmp_path,
     } <= told.keys()  # fmt: skip
     found = read_tets(out)
     assert (len(found.tets), len(found.nodes)) == (told["tets"], told["nodes"])
-    assert found.turned == found.dropped == 0
+    assert found.flipped == found.degenerate == 0
     assert told["volume_ratio"] == pytest.approx(1.0, abs=0.05)
     if "0.3" in options:
         assert told["tet_size"] == pytest.approx(0.3)

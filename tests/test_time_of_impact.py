@@ -10,7 +10,15 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from sinew.solver.skins.time_of_impact import LEVEL, NEVER, cubic, extremes, falling_root, heights, impact
+from sinew.solver.contact.surfaces.time_of_impact import (
+    FRONT_TOLERANCE,
+    NO_IMPACT,
+    cubic_extrema,
+    evaluate_cubic,
+    falling_root,
+    height_coefficients,
+    time_of_impact,
+)
 
 SIZE = 1.0
 TINY = 1.0e-8  # so small that the level below a triangle and the width beside it do not matter
@@ -20,7 +28,7 @@ def when(start, end, side=1, size=SIZE):
     """Returns when row 0 goes through the triangle of rows 1 to 3, and the weights there."""
     out = np.zeros(3)
     start, end = np.ascontiguousarray(start, float), np.ascontiguousarray(end, float)
-    return impact(start, end, 0, 1, 2, 3, side, size, np.empty((1, 9)), out), out
+    return time_of_impact(start, end, 0, 1, 2, 3, side, size, np.empty((1, 9)), out), out
 
 
 def cross(a, b):
@@ -94,7 +102,7 @@ def test_whatever_goes_through_is_found(start, end):
     t, weights = when(start, end, size=TINY)
     if entries:
         assert t <= entries[0] + 1e-4
-    if t < NEVER:
+    if t < NO_IMPACT:
         assert 0.0 <= t <= 1.0
         assert weights.min() >= 0.0 and abs(weights.sum() - 1.0) < 1e-12
         start, end = np.array(start), np.array(end)
@@ -129,11 +137,11 @@ def test_the_side_decides():
     t, weights = when(*down)
     assert t == pytest.approx(0.5, abs=2e-4)
     np.testing.assert_allclose(weights, [0.6, 0.2, 0.2], atol=1e-12)
-    assert when(*down, side=-1)[0] == NEVER
+    assert when(*down, side=-1)[0] == NO_IMPACT
     t, weights = when(down[1], down[0], side=-1)
     assert t == pytest.approx(0.5, abs=2e-4)
     np.testing.assert_allclose(weights, [0.6, 0.2, 0.2], atol=1e-12)
-    assert when(down[1], down[0])[0] == NEVER
+    assert when(down[1], down[0])[0] == NO_IMPACT
 
 
 def test_a_moving_triangle_is_met_by_a_point_at_rest():
@@ -161,14 +169,20 @@ def test_ways_through_a_shared_edge_are_caught_by_one_side(way, turn):
                 start = np.array(top)
                 in_front = all(np.cross(q - p, r - p) @ (start - p) > 0.0 for p, q, r in ((a, b, right), (b, a, left)))
                 if in_front:
-                    assert min(one, other) < NEVER, (bend, x, sideways)
+                    assert min(one, other) < NO_IMPACT, (bend, x, sideways)
 
 
 def test_what_touches_is_in_front_and_what_overlaps_is_not():
     triangle = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
     end = np.vstack([[0.2, 0.2, -0.1], triangle])
-    for height, is_met in ((1e-9, True), (0.0, True), (-0.9 * LEVEL, True), (-1.1 * LEVEL, False), (-0.01, False)):
-        assert (when(np.vstack([[0.2, 0.2, height], triangle]), end)[0] < NEVER) == is_met
+    for height, is_met in (
+        (1e-9, True),
+        (0.0, True),
+        (-0.9 * FRONT_TOLERANCE, True),
+        (-1.1 * FRONT_TOLERANCE, False),
+        (-0.01, False),
+    ):
+        assert (when(np.vstack([[0.2, 0.2, height], triangle]), end)[0] < NO_IMPACT) == is_met
 
 
 def test_two_steps_agree_about_the_side_where_they_meet():
@@ -176,39 +190,39 @@ def test_two_steps_agree_about_the_side_where_they_meet():
     rng = np.random.default_rng(3)
     for _ in range(200):
         a, b, c = rng.normal(size=(3, 4, 3))
-        assert heights(a, b, 0, 1, 2, 3, 1e-4)[3] == heights(b, c, 0, 1, 2, 3, 1e-4)[0]
+        assert height_coefficients(a, b, 0, 1, 2, 3, 1e-4)[3] == height_coefficients(b, c, 0, 1, 2, 3, 1e-4)[0]
 
 
 def test_grazing_and_flat_triangles_are_sound():
     triangle = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
     # along the plane, in it, and touching it without going through
     for p, q in (([-1, 0.2, 0], [2, 0.2, 0]), ([0.2, 0.2, 0.1], [0.3, 0.3, 0.1]), ([0.2, 0.2, 0], [0.2, 0.2, 0])):
-        assert when(np.vstack([p, triangle]), np.vstack([q, triangle]))[0] == NEVER
+        assert when(np.vstack([p, triangle]), np.vstack([q, triangle]))[0] == NO_IMPACT
     flat = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0]])
     assert when(np.vstack([[0.5, 0.0, 1.0], flat]), np.vstack([[0.5, 0.0, -1.0], flat]))[0] in (
-        NEVER,
+        NO_IMPACT,
         pytest.approx(0.5, abs=1e-3),
     )
     # a triangle that turns over while a point rests in front of its middle
     turned = triangle[[0, 2, 1]]
     t, _ = when(np.vstack([[0.3, 0.3, 1e-3], triangle]), np.vstack([[0.3, 0.3, 1e-3], turned]))
-    assert t == NEVER or 0.0 <= t <= 1.0
+    assert t == NO_IMPACT or 0.0 <= t <= 1.0
 
 
 def test_the_cubic_and_its_extremes():
     rng = np.random.default_rng(1)
     for _ in range(300):
         a, b = rng.normal(size=(2, 4, 3))
-        coefficients = heights(a, b, 0, 1, 2, 3, 0.0)
+        coefficients = height_coefficients(a, b, 0, 1, 2, 3, 0.0)
         for t in (0.0, 0.3, 0.7, 1.0):
             now = a + t * (b - a)
             volume = (now[0] - now[1]) @ np.cross(now[2] - now[1], now[3] - now[1])
-            assert cubic(*coefficients, t) == pytest.approx(volume, abs=1e-12)
-        one, other = extremes(*coefficients)
+            assert evaluate_cubic(*coefficients, t) == pytest.approx(volume, abs=1e-12)
+        one, other = cubic_extrema(*coefficients)
         for t in (one, other):
             if 1e-6 < t < 1.0:
                 h = 1e-6
-                slope = (cubic(*coefficients, t + h) - cubic(*coefficients, t - h)) / (2 * h)
+                slope = (evaluate_cubic(*coefficients, t + h) - evaluate_cubic(*coefficients, t - h)) / (2 * h)
                 assert abs(slope) < 1e-5 * max(np.abs(coefficients))
 
 
@@ -218,4 +232,4 @@ def test_the_root_is_where_the_cubic_is_zero():
         b = np.sort(rng.normal(size=4))[::-1]
         b = b - 0.5 * (b[0] + b[3])
         t = falling_root(*b, 0.0, 1.0)
-        assert abs(cubic(*b, t)) <= 1e-14 * np.abs(b).max() * 10
+        assert abs(evaluate_cubic(*b, t)) <= 1e-14 * np.abs(b).max() * 10

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from sinew.solver.errors import StorageFailed
-from sinew.solver.tracks import TrackReader, TrackWriter
+from sinew.solver.runtime.errors import StorageFailed
+from sinew.solver.scene.tracks import TrackReader, TrackWriter
 
 
 def written(folder: Path, times, values, kind: str = "linear", cuts: tuple[int, ...] = ()) -> TrackReader:

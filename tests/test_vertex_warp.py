@@ -4,19 +4,19 @@
 import numpy as np
 import pytest
 
-import formulation_twins_vertices as twins
-from meshes import bar
-from scenes import rotation
-from sinew.solver.formulations import formulation
+from fixtures.scenes import rotation
+from fixtures.tet_meshes import bar
+from fixtures.vertex_warp_cases import ALL, FRAMES, GHOST, NETWORK, TIGHT, WARP, E, bar_model, bent
+from reference import vertex_warp as twins
+from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.linear.pattern import block_pattern
-from sinew.solver.method import EDGES, SPRINGS, Method
-from sinew.solver.state import State
-from sinew.solver.vertex_warp.rest import rest_of
-from sinew.solver.vertex_warp.rotations import chosen_edges
-from sinew.solver.vertex_warp.springs import add_springs
-from vertex_warp_cases import ALL, FRAMES, GHOST, NETWORK, TIGHT, WARP, E, bar_model, bent
+from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.mechanics.state import State
+from sinew.solver.mechanics.vertex_warp.edge_springs import add_springs
+from sinew.solver.mechanics.vertex_warp.rest_stiffness import rest_stiffness
+from sinew.solver.mechanics.vertex_warp.vertex_rotations import chosen_edges
+from sinew.solver.scene.formulation import EDGES, SPRINGS, FormulationSettings
 
 
 def twin_of(method, model):
@@ -27,7 +27,7 @@ def twin_of(method, model):
         K = twins.linear_stiffness(model.X, model.tets, model.mu, model.lam)
     if method.rotation_field != EDGES:
         return K, lambda x: twins.least_squares_rotations(model.X, model.tets, x)
-    chosen = rest_of(model, [(model.bodies[0], method)]).chosen
+    chosen = rest_stiffness(model, [(model.bodies[0], method)]).selected_edges
     return K, lambda x: twins.edge_rotations(model.X, x, model.pattern.column[chosen])
 
 
@@ -110,7 +110,7 @@ def test_the_ghost_force():
     f = formulation(model, WARP).forces(x)
     assert np.linalg.norm(f.sum(axis=0)) > 1e-3 * np.abs(f).max()
     assert np.linalg.norm(np.cross(x - x.mean(axis=0), f).sum(axis=0)) > 1e-3 * np.abs(f).max()
-    polar = Method("polar")
+    polar = FormulationSettings("polar")
     of_tets = formulation(model, polar).forces(x)
     assert np.linalg.norm(of_tets.sum(axis=0)) < 1e-11 * np.abs(of_tets).max()
 
@@ -124,7 +124,7 @@ def flung(method, steps=50, damping=0.0, dt=0.01):
     for number in range(steps + 1):
         found.append(np.concatenate([model.mass @ state.v, model.mass @ np.cross(state.x, state.v)]))
         if number < steps:
-            assert step(model, state, Outside(), dt, TIGHT).converged
+            assert step(model, state, ExternalForces(), dt, TIGHT).converged
     return found[0], found[-1], model.mass.sum()
 
 
@@ -146,7 +146,7 @@ def test_free_fall_is_that_of_implicit_euler():
     state = State(bent(model.X), np.zeros_like(model.X))
     before = model.mass @ state.x / model.mass.sum()
     for _ in range(steps):
-        step(model, state, Outside(g), dt, TIGHT)
+        step(model, state, ExternalForces(g), dt, TIGHT)
     t = steps * dt
     fallen = model.mass @ state.x / model.mass.sum() - before
     assert fallen == pytest.approx(0.5 * g * t * (t + dt), abs=1e-12)
@@ -157,14 +157,14 @@ def sag(method, youngs=1.0e7):
     model = bar_model(method, cells=(8, 2, 2), lengths=(4.0, 1.0, 1.0), damping=0.05, youngs=youngs)
     held, state = model.X[:, 0] < 1e-9, State(model.X.copy(), np.zeros_like(model.X))
     for _ in range(60):
-        step(model, state, Outside(np.array([0.0, 0.0, -9.81]), held, model.X), 0.2, TIGHT)
+        step(model, state, ExternalForces(np.array([0.0, 0.0, -9.81]), held, model.X), 0.2, TIGHT)
     assert np.abs(state.v).max() < 1e-4
     return (model.X - state.x)[model.X[:, 0] > 3.999, 2].mean()
 
 
 def test_a_bent_bar_goes_to_the_limit_of_small_strain():
     """Warped tets sag as polar ones, the more so the stiffer they are."""
-    apart = [sag(WARP, youngs) / sag(Method("polar"), youngs) - 1.0 for youngs in (1.0e7, 1.0e8)]
+    apart = [sag(WARP, youngs) / sag(FormulationSettings("polar"), youngs) - 1.0 for youngs in (1.0e7, 1.0e8)]
     assert abs(apart[0]) < 0.03 and abs(apart[1]) < 0.2 * abs(apart[0])
 
 

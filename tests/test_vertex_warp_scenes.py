@@ -6,19 +6,19 @@ import dataclasses
 import numpy as np
 import pytest
 
-from meshes import bar
-from scenes import JELLY, Run, block, rotation
-from sinew.solver.anatomy import DYNAMIC, Flesh
-from sinew.solver.checks import check_scene
-from sinew.solver.errors import BadInput
+from fixtures.scenes import JELLY, Run, block, rotation
+from fixtures.tet_meshes import bar
+from fixtures.vertex_warp_cases import ALL, FRAMES, GHOST, NETWORK, NU, TIGHT, WARP, E, bar_model, bent
+from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.jit import set_thread_count
-from sinew.solver.method import Method
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import LAWS, Collider, Fracture, Heat, Material, Plasticity, Scene, Settings
-from sinew.solver.state import State
-from vertex_warp_cases import ALL, FRAMES, GHOST, NETWORK, NU, TIGHT, WARP, E, bar_model, bent
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.scene.flesh import DYNAMIC, Flesh
+from sinew.solver.scene.formulation import FormulationSettings
+from sinew.solver.scene.scene import PLASTICITY_LAWS, Collider, Fracture, Heat, Material, Plasticity, Scene, Settings
+from sinew.solver.scene.validation import check_scene
 
 
 def test_plastic_strain_is_no_strain():
@@ -30,11 +30,11 @@ def test_plastic_strain_is_no_strain():
     state = State(model.X @ S.T @ rotation((1, 1, 0), 0.7).T, np.zeros_like(model.X))
     start = state.x.copy()
     state.fields["tet.plastic_strain"] = strain
-    step(model, state, Outside(), 0.01, TIGHT)
+    step(model, state, ExternalForces(), 0.01, TIGHT)
     assert np.abs(state.x - start).max() < 1e-9
     # but as stress at rest it pulls the other shape towards this one
     at_rest = State(model.X.copy(), np.zeros_like(model.X))
-    step(model, at_rest, Outside(), 0.01, TIGHT)
+    step(model, at_rest, ExternalForces(), 0.01, TIGHT)
     assert np.abs(at_rest.x - model.X).max() > 1e-4
 
 
@@ -47,14 +47,14 @@ def test_flow_that_keeps_volume_makes_a_new_rest_shape(method):
     state = State(model.X @ Fp.T @ rotation((0, 1, 3), 2.0).T, np.zeros_like(model.X))
     start = state.x.copy()
     state.fields["tet.Fp_inverse"] = np.tile(np.linalg.inv(Fp), (model.tet_count, 1, 1))
-    step(model, state, Outside(), 0.01, TIGHT)
+    step(model, state, ExternalForces(), 0.01, TIGHT)
     assert np.abs(state.x - start).max() < 1e-9
 
 
 @pytest.mark.parametrize("feature", ["plasticity", "heat", "fracture", "gravity_in_shape"])
 def test_springs_do_not_flow_or_break(feature):
     made = {"plasticity": Plasticity(), "heat": Heat(), "fracture": Fracture(), "gravity_in_shape": True}
-    check_scene(Scene((block(method=Method("polar"), **{feature: made[feature]}),)))
+    check_scene(Scene((block(method=FormulationSettings("polar"), **{feature: made[feature]}),)))
     if feature == "heat":  # no warped vertices melt
         with pytest.raises(BadInput, match="Warped Vertices"):
             check_scene(Scene((block(method=WARP, heat=made["heat"]),)))
@@ -68,8 +68,8 @@ def test_springs_do_not_flow_or_break(feature):
 def test_flow_goes_on_as_in_other_bodies(tmp_path):
     """Creep under its own weight: what has flowed is read anew in every step, though it is written where it is."""
     heights = {}
-    for law in LAWS:
-        for method in (Method("polar"), WARP):
+    for law in PLASTICITY_LAWS:
+        for method in (FormulationSettings("polar"), WARP):
             flowing = Plasticity(law, yield_strain=0.01, flow=5.0)
             run = dropped(tmp_path / f"{law} {method.name}", method, 30, plasticity=flowing)
             heights[law, method.name] = run.state.x[:, 2].max()
@@ -95,7 +95,7 @@ def test_rotations_are_held_for_some_steps():
         model = bar_model(method)
         state, seen = State(bent(model.X), np.zeros_like(model.X)), []
         for _ in range(7):
-            step(model, state, Outside(), 0.01, TIGHT)
+            step(model, state, ExternalForces(), 0.01, TIGHT)
             seen.append(state.fields.get("node.rotation"))
         ends[method.rotations_every] = seen, state.x
     assert ends[1][0] == [None] * 7
@@ -112,7 +112,7 @@ def test_threads_change_no_bit():
         model = bar_model(cells=(12, 10, 10), lengths=(1.2, 1.0, 1.0), damping=0.01)
         state = State(bent(model.X, 4), np.zeros_like(model.X))
         for _ in range(2):
-            step(model, state, Outside(np.array([0.0, 0.0, -9.81])), 0.01, Settings())
+            step(model, state, ExternalForces(np.array([0.0, 0.0, -9.81])), 0.01, Settings())
         ends.append(state.x)
     set_thread_count(None)
     assert len(model.X) > 1024  # so that there is something to share
@@ -127,7 +127,7 @@ def test_an_animated_shape_at_rest_is_not_turned(tmp_path):
     bent_vertices[:, 0] = np.sin(angle) * (2.0 - body.vertices[:, 2])
     bent_vertices[:, 2] = 2.0 - np.cos(angle) * (2.0 - body.vertices[:, 2])
     ends = {}
-    for method in (WARP, Method("polar")):
+    for method in (WARP, FormulationSettings("polar")):
         scene = Scene((dataclasses.replace(body, method=method),), (), Settings(frame_end=60, gravity=(0.0, 0.0, 0.0)))
         samples = (np.array([0.0, 0.2]), np.stack([body.vertices, bent_vertices]))
         run = Run(tmp_path / method.name, scene, body__block__rest=samples)
@@ -146,14 +146,14 @@ def test_bodies_of_other_methods_are_solved_as_alone():
     def part(key, move, method):
         return Part(key, nodes + move, tets, np.ones(len(tets)), Material(E, NU), method=method)
 
-    both = make_model([part("a", 0.0, Method("polar")), part("b", 5.0, WARP)])
-    alone = make_model([part("a", 0.0, Method("polar"))])
+    both = make_model([part("a", 0.0, FormulationSettings("polar")), part("b", 5.0, WARP)])
+    alone = make_model([part("a", 0.0, FormulationSettings("polar"))])
     ends = []
     for model in (both, alone):
         x = np.concatenate([bent(nodes), bent(nodes, 2) + 5.0])[: model.node_count]
         state = State(x, np.zeros_like(x))
         for _ in range(3):
-            step(model, state, Outside(np.array([0.0, 0.0, -9.81])), 0.01, Settings())
+            step(model, state, ExternalForces(np.array([0.0, 0.0, -9.81])), 0.01, Settings())
         ends.append(state.x[: len(nodes)])
     assert np.array_equal(*ends)
 
@@ -176,7 +176,7 @@ def test_a_block_lies_still_on_the_floor(tmp_path, method):
 
 
 def test_blocks_of_two_methods_rest_on_each_other(tmp_path):
-    low = block((2, 2, 2), (0.5, 0.5, 0.5), (0.0, 0.0, 0.0), key="low", method=Method("polar"))
+    low = block((2, 2, 2), (0.5, 0.5, 0.5), (0.0, 0.0, 0.0), key="low", method=FormulationSettings("polar"))
     high = block((2, 2, 2), (0.4, 0.4, 0.4), (0.05, 0.05, 0.52), key="high", method=WARP)
     floor = Collider("floor", "Floor", "plane")
     run = Run(tmp_path, Scene((low, high), (floor,), Settings(frame_end=60, substeps=2)))

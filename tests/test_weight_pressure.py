@@ -8,18 +8,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from own_weight_scenes import cube_of, fall, press_and_lift, press_by_plate, soft_cube
-from scenes import Run
-from sinew.solver.anatomy import DYNAMIC, Flesh
-from sinew.solver.method import Method
-from sinew.solver.model import Model, Part, make_model
-from sinew.solver.own_weight import weight_warnings
-from sinew.solver.present_model import present_model
-from sinew.solver.presets import PRESETS
-from sinew.solver.rigid_core_settings import Core
-from sinew.solver.scene import Body, Heat, Plasticity, Scene, Settings
-from sinew.solver.warm_scene import everything, features, small
-from sinew.solver.weight_pressure import UPRIGHT_STRAIN, has_weight_pressure, with_volume_kept
+from fixtures.scenes import Run
+from fixtures.self_weight_scenes import cube_of, fall, press_and_lift, press_by_plate, soft_cube
+from sinew.solver.bake.warmup.small_scenes import full_feature_scene, reduced_scene, scene_features
+from sinew.solver.mechanics.model import Model, Part, make_model
+from sinew.solver.mechanics.self_weight_pressure import (
+    MAX_UPRIGHT_STRAIN,
+    has_self_weight_pressure,
+    with_pressure_modulus,
+)
+from sinew.solver.scene.flesh import DYNAMIC, Flesh
+from sinew.solver.scene.formulation import FormulationSettings
+from sinew.solver.scene.material_presets import MATERIAL_PRESETS
+from sinew.solver.scene.rigid_core import Core
+from sinew.solver.scene.scene import Body, Heat, Plasticity, Scene, Settings
+from sinew.solver.scene.self_weight import self_weight_warnings
+from sinew.solver.simulation.current_model import current_model
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 KEPT = 0.03  # of the volume, which may be lost at a Poisson's ratio of 0.45
@@ -28,7 +32,7 @@ KEPT = 0.03  # of the volume, which may be lost at a Poisson's ratio of 0.45
 def with_pressure(body: Body) -> Model:
     """Returns the model of a body alone."""
     part = Part(body.key, body.tet_nodes, body.tets, np.ones(len(body.tets)), body.material, body.simulated_scale)
-    return with_volume_kept((body,), make_model([part]), GRAVITY)
+    return with_pressure_modulus((body,), make_model([part]), GRAVITY)
 
 
 @pytest.mark.parametrize("strain", [0.35, 10.0, 100.0])
@@ -46,8 +50,8 @@ def test_it_sags_into_a_pancake(tmp_path):
 @pytest.mark.parametrize("key", ["JELLY", "FAT", "FLESH", "WAX"])
 @pytest.mark.parametrize("length", [1.0, 2.0])
 def test_presets_keep_theirs_at_the_size_of_the_default_cube(key, length, tmp_path):
-    preset = PRESETS[key]
-    plasticity = preset.plasticity if "plasticity" in preset.shows else None
+    preset = MATERIAL_PRESETS[key]
+    plasticity = preset.plasticity if "plasticity" in preset.features else None
     found = fall(tmp_path, cube_of(preset.material, length, 3, plasticity=plasticity), 36)
     assert abs(found.last - 1.0) < KEPT and found.inverted_at_last == 0
 
@@ -72,7 +76,7 @@ def test_what_is_lost_depends_on_the_volume_preservation(tmp_path):
 
 
 def test_what_stands_has_no_pressure_and_at_the_bound_nothing_jumps():
-    below, above = (with_pressure(soft_cube(UPRIGHT_STRAIN * by)) for by in (0.999, 1.001))
+    below, above = (with_pressure(soft_cube(MAX_UPRIGHT_STRAIN * by)) for by in (0.999, 1.001))
     assert len(below.pressure_modulus) == 0
     bulk = below.lam + 2.0 / 3.0 * below.mu
     assert above.pressure_modulus == pytest.approx(bulk, rel=3e-3)
@@ -80,9 +84,9 @@ def test_what_stands_has_no_pressure_and_at_the_bound_nothing_jumps():
 
 
 def test_the_modulus_is_that_of_the_softest_that_stands():
-    model, stands = with_pressure(soft_cube(5.0, 0.4)), with_pressure(soft_cube(UPRIGHT_STRAIN, 0.4))
+    model, stands = with_pressure(soft_cube(5.0, 0.4)), with_pressure(soft_cube(MAX_UPRIGHT_STRAIN, 0.4))
     assert model.pressure_modulus == pytest.approx(stands.lam + 2.0 / 3.0 * stands.mu)
-    assert model.mu == pytest.approx(stands.mu * UPRIGHT_STRAIN / 5.0), "the shear modulus stays"
+    assert model.mu == pytest.approx(stands.mu * MAX_UPRIGHT_STRAIN / 5.0), "the shear modulus stays"
 
 
 def test_a_simulated_size_counts_as_the_size():
@@ -90,7 +94,7 @@ def test_a_simulated_size_counts_as_the_size():
     large = with_pressure(soft_cube(5.0))
     # a likeness has E / s² and g / s
     assert likeness.pressure_modulus * 10.0**2 == pytest.approx(large.pressure_modulus)
-    assert not has_weight_pressure(replace(soft_cube(5.0), simulated_scale=0.02), GRAVITY)
+    assert not has_self_weight_pressure(replace(soft_cube(5.0), simulated_scale=0.02), GRAVITY)
 
 
 @pytest.mark.parametrize(
@@ -100,38 +104,38 @@ def test_a_simulated_size_counts_as_the_size():
         {"core": Core(0.1)},
         {"gravity_in_shape": True},
         {"plasticity": Plasticity("additive")},
-        {"method": Method("qr")},
-        {"method": Method("linear")},
-        {"method": Method("polar", rotation="higham")},
+        {"method": FormulationSettings("qr")},
+        {"method": FormulationSettings("linear")},
+        {"method": FormulationSettings("polar", rotation="higham")},
     ],
     ids=lambda borne: next(iter(borne)),
 )
 def test_what_is_borne_otherwise_stays_as_it_is(borne):
     body = soft_cube(10.0)
-    assert has_weight_pressure(body, GRAVITY) and not has_weight_pressure(replace(body, **borne), GRAVITY)
+    assert has_self_weight_pressure(body, GRAVITY) and not has_self_weight_pressure(replace(body, **borne), GRAVITY)
 
 
 def test_who_collapses_is_warned_of_whatever_its_method(tmp_path):
-    free = {"flesh": Flesh(DYNAMIC)}, {"method": Method("qr")}, {}
+    free = {"flesh": Flesh(DYNAMIC)}, {"method": FormulationSettings("qr")}, {}
     for number, asked in enumerate(free):
         body = soft_cube(4.0, cells=2, **asked)
         run = Run(tmp_path / str(number), Scene((body,), (), Settings()))
         assert [warning.kind for warning in run.built.bodies[0].warnings] == ["collapses"]
-    assert weight_warnings(soft_cube(4.0), GRAVITY, True) == [], "something bears it"
-    assert weight_warnings(soft_cube(0.39), GRAVITY, False) == []
+    assert self_weight_warnings(soft_cube(4.0), GRAVITY, True) == [], "something bears it"
+    assert self_weight_warnings(soft_cube(0.39), GRAVITY, False) == []
 
 
 def test_the_warning_names_what_lets_the_body_stand():
-    (told,) = weight_warnings(soft_cube(4.0, length=2.0), GRAVITY, False)
+    (told,) = self_weight_warnings(soft_cube(4.0, length=2.0), GRAVITY, False)
     assert "Simulated Size to 0.05 (--simulated-scale 0.025)" in told.next_step and "4 times" in told.sentence
-    assert weight_warnings(replace(soft_cube(4.0), simulated_scale=0.025), GRAVITY, False) == []
+    assert self_weight_warnings(replace(soft_cube(4.0), simulated_scale=0.025), GRAVITY, False) == []
     stiff = soft_cube(0.1, length=2.0).material.youngs_modulus
     assert f"{stiff:,.0f} Pa" not in told.next_step, "rounded to two digits"
     assert f"--youngs-modulus {round(stiff, -4):.6g}" in told.next_step
 
 
 def test_without_weight_there_is_no_pressure():
-    assert not has_weight_pressure(soft_cube(10.0), np.zeros(3))
+    assert not has_self_weight_pressure(soft_cube(10.0), np.zeros(3))
 
 
 def test_of_two_bodies_the_soft_one_has_it_alone(tmp_path):
@@ -146,7 +150,7 @@ def test_heat_leaves_the_pressure_and_melting_raises_it(tmp_path):
     for temperature in (20.0, 100.0):
         body = soft_cube(0.5, cells=2, heat=Heat(temperature=temperature, melting_point=60.0))
         run = Run(tmp_path / str(temperature), Scene((body,), (), Settings(air_temperature=temperature)))
-        models.append(present_model(run.built, run.state))
+        models.append(current_model(run.built, run.state))
         assert len(run.built.model.pressure_modulus)
     assert (models[0].pressure_modulus == run.built.model.pressure_modulus).all()
     assert (models[1].pressure_modulus >= models[0].pressure_modulus).all()
@@ -154,5 +158,7 @@ def test_heat_leaves_the_pressure_and_melting_raises_it(tmp_path):
 
 def test_its_kernels_are_compiled_ahead():
     soft, firm = (Scene((soft_cube(strain),), ()) for strain in (1.0, 0.1))
-    assert "weight pressure" in features(soft) and "weight pressure" not in features(firm)
-    assert features(small(soft)) == features(soft) and "weight pressure" in features(everything())
+    assert "weight pressure" in scene_features(soft) and "weight pressure" not in scene_features(firm)
+    assert scene_features(reduced_scene(soft)) == scene_features(soft) and "weight pressure" in scene_features(
+        full_feature_scene()
+    )

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from bone_scenes import ball, held_by, limb, line, rod, targets
-from relative_time import RelativeTime
-from scenes import JELLY, Run, block, pose, rotation
-from sinew.solver.anatomy import Bone, Flesh
-from sinew.solver.bones.attachment import attach
-from sinew.solver.bones.pieces import Piece
-from sinew.solver.bones.reach import Shape
-from sinew.solver.scene import Scene, Settings
+from fixtures.bone_scenes import ball, held_by, limb, line, rod, targets
+from fixtures.relative_time import RelativeTime
+from fixtures.scenes import JELLY, Run, block, pose, rotation
+from sinew.solver.constraints.bones.bone_attachment import attach
+from sinew.solver.constraints.bones.bone_distance import BoneShape
+from sinew.solver.constraints.bones.connected_parts import BonePart
+from sinew.solver.scene.flesh import Bone, Flesh
+from sinew.solver.scene.scene import Scene, Settings
 
 SECTION = "Bones"
 FLOATING = Settings(frame_end=100, gravity=(0.0, 0.0, 0.0), tolerance=1e-8, pose_tolerance=1e-6)
@@ -98,9 +98,9 @@ def test_a_ball_of_flesh_around_a_deforming_bone_is_not_crushed(tmp_path: Path, 
     squashed = np.stack([1.4 * x, 1.4 * y, 0.3 * z + 0.5 * x * x], axis=1)
     tracks = over_time(shape[0], twisted + [2.0, 0.5, 0.5], squashed + [2.0, 0.5, 0.5])
     found, built, read = held_by(tmp_path, limb((80, 20, 20)), bone(shape), bone__bone__vertices=tracks)
-    held = len(found.holds[0].tets)
+    held = len(found.constraints[0].tets)
     for at, words in ((1.0, "twisted by 165°"), (2.0, "squashed to 0.3 and bent")):
-        count = sum(count for _, _, count in found.turned_inside_out(read, at))
+        count = sum(count for _, _, count in found.inverted_tets(read, at))
         reach(SECTION, f"{words}: of the {held} tets that it holds, inside out", count, 0, count == 0)
 
 
@@ -109,11 +109,11 @@ def test_masks_and_paint_are_kept(tmp_path: Path, reach: Callable[..., bool]) ->
     body = limb((32, 8, 8))
     masked = bone((vertices, triangles), distance=0.1, mask=(vertices[:, 0] < 2.0).astype(float))
     found, built, _ = held_by(tmp_path / "mask", body, masked)
-    beyond = built.model.X[found.holds[0].nodes][:, 0].max() - 2.0
+    beyond = built.model.X[found.constraints[0].nodes][:, 0].max() - 2.0
     reach(SECTION, "mask up to x = 2 m: how far beyond it holds, in tets", beyond / 0.125, "0.5", beyond <= 0.0625)
     flesh = Flesh(attachment_paint=(body.vertices[:, 0] >= 2.0).astype(float))
     found, built, _ = held_by(tmp_path / "paint", replace(body, flesh=flesh), bone((vertices, triangles), distance=0.1))
-    before = 2.0 - built.model.X[found.holds[0].nodes][:, 0].min()
+    before = 2.0 - built.model.X[found.constraints[0].nodes][:, 0].min()
     reach(SECTION, "flesh painted from x = 2 m on: how far before it is held", before / 0.125, "1", before <= 0.125)
 
 
@@ -126,7 +126,7 @@ def test_armature_bones_hold_by_weight(tmp_path: Path, reach: Callable[..., bool
         line([0.2, 0.5, 0.5], [2.0, 0.5, 0.5], key="upper", distance=0.3, bodies=("limb",), weights=1.0 - along),
         line([2.0, 0.5, 0.5], [3.8, 0.5, 0.5], key="lower", distance=0.3, bodies=("limb",), weights=along),
     )
-    number, X = found.attached(built.model.node_count), built.model.X
+    number, X = found.bone_of_nodes(built.model.node_count), built.model.X
     wrong = int(((number == 0) & (X[:, 0] > 2.0)).sum() + ((number == 1) & (X[:, 0] < 2.0)).sum())
     far = np.linalg.norm(X[number >= 0][:, 1:] - 0.5, axis=1).max()
     reach(SECTION, "lines of an armature: nodes with the bone of lesser weight", wrong, 0, wrong == 0)
@@ -183,7 +183,7 @@ def test_an_elbow_bends_without_being_crushed(tmp_path: Path, reach: Callable[..
         run = Run(tmp_path / f"{kind}{degrees}", scene, bone__lower__matrix=track)
         run.advance(10)
         tets, x = run.built.model.tets, run.state.x
-        number = run.built.bones.attached(len(x))[tets]
+        number = run.built.bones.bone_of_nodes(len(x))[tets]
         both = int(((number == 0).any(axis=1) & (number == 1).any(axis=1)).sum())
         reach(SECTION, f"elbow of {kind} bent by {degrees}°: tets held by both bones", both, 0, both == 0)
         turned = np.linalg.det(x[tets[:, 1:]] - x[tets[:, :1]]) <= 0.0
@@ -235,14 +235,14 @@ def test_it_takes_little_time(tmp_path: Path, reach: Callable[..., bool]) -> Non
         spent = RelativeTime()
         for k in range(1, 8):
             spent.time(lambda at=0.1 * k: targets(found, built, read, at))  # noqa: B023
-        label = f"where {len(found.holds[0].nodes)} nodes of a bone are, by its {kind} ({spent.slowdown()})"
+        label = f"where {len(found.constraints[0].nodes)} nodes of a bone are, by its {kind} ({spent.slowdown()})"
         reach(SECTION, label, f"{1e3 * spent.fastest():.2f} ms", f"{bound:g} ms", 1e3 * spent.fastest() <= bound)
     places, settings = np.linspace(0.0, 3.9, 60), {"distance": 0.3, "bodies": ("limb",)}
     bones = [
         line([x, 0.5, 0.5], [x + 0.05, 0.5, 0.5], key=f"l{x}", weights=body.vertices[:, 0] > x, **settings)
         for x in places
     ]
-    pieces, shapes = [Piece(one, k) for k, one in enumerate(bones)], [Shape(one) for one in bones]
+    pieces, shapes = [BonePart(one, k) for k, one in enumerate(bones)], [BoneShape(one) for one in bones]
     nodes, tets = built.model.X, built.model.tets
     spent = RelativeTime()
     seconds, _ = spent.time(lambda: attach(pieces, shapes, body, nodes, tets))

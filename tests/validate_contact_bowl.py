@@ -12,13 +12,13 @@ import time
 import numpy as np
 import pytest
 
-from contact_measures import DeepestEver, depths, energy
-from contact_scenes import bowl_mesh, dropped
-from reach_table import reach
-from scenes import Run
-from sinew.solver import advance
-from sinew.solver.contact.response import ContactStep
-from sinew.solver.linear import pairs as pair_blocks
+from fixtures.claim_table import reach
+from fixtures.contact_measures import DeepestEver, depths, energy
+from fixtures.contact_scenes import bowl_mesh, dropped
+from fixtures.scenes import Run
+from sinew.solver.contact.contact_step import ContactStep
+from sinew.solver.linalg import pair_terms as pair_blocks
+from sinew.solver.simulation import advance_frame
 
 SECTION = "Contact"
 
@@ -29,11 +29,11 @@ class Spent:
     def __init__(self, monkeypatch) -> None:
         """Begins to count."""
         self.contact = self.all = 0.0
-        for owner, name in ((ContactStep, "__init__"), (ContactStep, "act"), (ContactStep, "update"),
+        for owner, name in ((ContactStep, "__init__"), (ContactStep, "spring_forces"), (ContactStep, "update"),
                             (ContactStep, "remember"), (pair_blocks, "widen")):  # fmt: skip
             if hasattr(owner, name):
                 monkeypatch.setattr(owner, name, self._timed(getattr(owner, name), "contact"))
-        monkeypatch.setattr(advance, "advance_step", self._timed(advance.advance_step, "all"))
+        monkeypatch.setattr(advance_frame, "advance_step", self._timed(advance_frame.advance_step, "all"))
 
     def reset(self) -> None:
         """Begins again."""

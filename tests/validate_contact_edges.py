@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_scenes import NOTHING
-from edge_scenes import EdgesIn, corrugated, crossed, on_collider, tracks_of
-from reach_table import reach
-from scenes import Run, block
+from fixtures.claim_table import reach
+from fixtures.contact_scenes import NOTHING
+from fixtures.edge_contact_scenes import EdgesIn, corrugated, crossed, on_collider, tracks_of
+from fixtures.scenes import Run, block
 
 SECTION = "Contact"
 BEAM = {"cells": (16, 2, 2), "lengths": (1.0, 0.1, 0.1)}

@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_measures import depths, kinetic_energy, size_of, turned
-from contact_scenes import NOTHING, pairs
-from reach_table import reach
-from scenes import Run, block
-from sinew.solver.scene import Material, Scene, Settings
+from fixtures.claim_table import reach
+from fixtures.contact_measures import depths, kinetic_energy, size_of, turned
+from fixtures.contact_scenes import NOTHING, pairs
+from fixtures.scenes import Run, block
+from sinew.solver.scene.scene import Material, Scene, Settings
 from test_contact import sheet
 
 SECTION = "Contact"

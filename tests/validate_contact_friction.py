@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_scenes import slope_on_body, slope_on_plane
-from reach_table import reach
-from scenes import Run, rotation
+from fixtures.claim_table import reach
+from fixtures.contact_scenes import slope_on_body, slope_on_plane
+from fixtures.scenes import Run, rotation
 
 SECTION = "Contact"
 G = 9.81

@@ -12,11 +12,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_measures import kinetic_energy
-from reach_table import reach
-from scenes import Run, block, rotation
-from sinew.solver.fracture.crumbs import LEAST
-from sinew.solver.scene import Body, Collider, Fracture, Material, Meshing, Scene, Settings
+from fixtures.claim_table import reach
+from fixtures.contact_measures import kinetic_energy
+from fixtures.scenes import Run, block, rotation
+from sinew.solver.scene.scene import Body, Collider, Fracture, Material, Meshing, Scene, Settings
+from sinew.solver.simulation.fracture.minimum_fragment import MIN_FRAGMENT_CELLS
 
 SECTION = "Contact"
 PLASTER = Material(youngs_modulus=2.0e7, poisson_ratio=0.2, density=1200.0, stiffness_damping=2.0e-4)
@@ -70,7 +70,13 @@ def test_a_block_breaks_on_the_ground(tmp_path, strength, toughness, tets_across
     smallest = float(np.bincount(piece, built.fracture.material).min()) / cell
     name = f"block of {built.model.tet_count} tets, E 2e7 Pa, bears {strength:.1e} Pa, hits the ground at {speed} m/s"
     reach(SECTION, f"{name}: pieces", count[-1], f"at least {least}", count[-1] >= least)
-    reach(SECTION, f"{name}: smallest piece, in cells of the lattice", smallest, LEAST, smallest >= LEAST * 0.999)
+    reach(
+        SECTION,
+        f"{name}: smallest piece, in cells of the lattice",
+        smallest,
+        MIN_FRAGMENT_CELLS,
+        smallest >= MIN_FRAGMENT_CELLS * 0.999,
+    )
     reach(SECTION, f"{name}: fastest piece", f"{fastest:.1f} m/s", f"{1.5 * speed:.1f} m/s", fastest <= 1.5 * speed)
     wrong, unsettled = sum(report.not_converged for report in reports), sum(report.unsettled for report in reports)
     told = f"{wrong}, {unsettled} unsettled, of {steps}"

@@ -11,15 +11,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import shapes
-from contact_measures import DeepestEver, away_from_rest, kinetic_energy
-from contact_scenes import RUBBER, pinched, surface_body
-from reach_table import reach
-from scenes import Run, block, pose
-from sinew.solver.errors import BadInput, SinewError
-from sinew.solver.geometry.bvh import build_bvh
-from sinew.solver.geometry.closest import closest_points
-from sinew.solver.scene import Collider, Meshing, Scene, Settings
+from fixtures import closed_surfaces as shapes
+from fixtures.claim_table import reach
+from fixtures.contact_measures import DeepestEver, away_from_rest, kinetic_energy
+from fixtures.contact_scenes import RUBBER, pinched, surface_body
+from fixtures.scenes import Run, block, pose
+from sinew.solver.mesh.geometry.closest_point import closest_points
+from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
+from sinew.solver.runtime.errors import BadInput, SinewError
+from sinew.solver.scene.scene import Collider, Meshing, Scene, Settings
 
 SECTION = "Contact"
 GROUND = Collider("ground", "Ground")

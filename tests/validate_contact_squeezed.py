@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_measures import TetOverlap, away_from_rest
-from contact_scenes import pinched, twisted_bar
-from reach_table import reach
-from scenes import Run
-from sinew.solver.embedding import bind
+from fixtures.claim_table import reach
+from fixtures.contact_measures import TetOverlap, away_from_rest
+from fixtures.contact_scenes import pinched, twisted_bar
+from fixtures.scenes import Run
+from sinew.solver.mesh.embedding import bind
 
 SECTION = "Contact"
 

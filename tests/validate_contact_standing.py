@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_measures import DeepestEver
-from contact_scenes import arch, stack
-from reach_table import reach
-from scenes import Run
+from fixtures.claim_table import reach
+from fixtures.contact_measures import DeepestEver
+from fixtures.contact_scenes import arch, stack
+from fixtures.scenes import Run
 
 SECTION = "Contact"
 

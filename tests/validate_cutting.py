@@ -9,16 +9,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cutting_checks import broken_rules, piece_volumes, shattered
-from reach_table import reach
-from relative_time import RelativeTime
-from sinew.solver.cutting.closed import why_not_closed
-from sinew.solver.cutting.cut import cut
-from sinew.solver.geometry.surface import Surface
-from sinew.solver.geometry.welding import weld
-from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.scene import Meshing
-from sinew.solver.tetrahedralize import tetrahedralize
+from fixtures.claim_table import reach
+from fixtures.cut_surface_checks import broken_rules, piece_volumes, shattered
+from fixtures.relative_time import RelativeTime
+from sinew.solver.mesh.cutting.cut import cut_surface
+from sinew.solver.mesh.cutting.watertight import find_manifold_defects
+from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.mesh.geometry.welding import weld
+from sinew.solver.mesh.tetrahedralize import tetrahedralize
+from sinew.solver.scene.scene import Meshing
 
 SECTION = "The render mesh stays watertight"
 PIECES = 50
@@ -52,7 +52,7 @@ def broken(surface, meshing, name, seed=None):
     for kind, parted in breakages(mesh.nodes, mesh.tets, 1):
         # by the reference beside it: by the clock alone a busy machine missed the same bound
         seconds, result = RelativeTime().time(
-            lambda: cut(mesh.nodes, mesh.tets, parted, vertices, triangles, faces, name)  # noqa: B023
+            lambda: cut_surface(mesh.nodes, mesh.tets, parted, vertices, triangles, faces, name)  # noqa: B023
         )
         if kind == "shattered":
             longest = seconds
@@ -83,7 +83,7 @@ def test_every_closed_surface(shared):
         surface = read_surface(path)
         if path.suffix.lower() == ".stl":
             surface = merged(surface)
-        if why_not_closed(surface.triangles) is not None:
+        if find_manifold_defects(surface.triangles) is not None:
             continue
         closed += 1
         for divisions, seed in ((7, None), (7, 1), (16, 2)):  # a regular lattice, and two as breakable bodies have
@@ -103,7 +103,7 @@ def suzanne(voxel):
     obj = bpy.context.object
     corners = [tuple(face.vertices) for face in obj.data.polygons]
     fans = [(face[0], face[k], face[k + 1]) for face in corners for k in range(1, len(face) - 1)]
-    as_it_comes = why_not_closed(np.array(fans, np.int32))
+    as_it_comes = find_manifold_defects(np.array(fans, np.int32))
     modifier = obj.modifiers.new("Remesh", "REMESH")
     modifier.mode, modifier.voxel_size = "VOXEL", voxel
     mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
@@ -135,7 +135,7 @@ def found_by_blender(result):
 def test_remeshed_suzanne():
     surface, as_it_comes = suzanne(0.032)
     reach(SECTION, "Suzanne as she comes: open edges", as_it_comes.open_edges, 42, as_it_comes.open_edges == 42)
-    assert why_not_closed(surface.triangles) is None
+    assert find_manifold_defects(surface.triangles) is None
     wrong, pieces, worst, seconds = broken(surface, Meshing("robust", divisions=8), "Suzanne", 0)
     add_rows(f"Suzanne remeshed, {len(surface.triangles)} triangles", 3, wrong, pieces, worst)
     reach(SECTION, "one cut of her, seconds", f"{seconds:.2f} s", f"{SECONDS} s", seconds < SECONDS)
@@ -146,7 +146,7 @@ def test_blender_takes_what_is_cut():
     mesh = tetrahedralize(surface, Meshing("robust", divisions=8), "Suzanne", 0)
     for kind, parted in breakages(mesh.nodes, mesh.tets, 2):
         faces = np.arange(len(surface.triangles), dtype=np.int32) // 2  # mostly no faces at all: their triangles stand
-        result = cut(mesh.nodes, mesh.tets, parted, surface.vertices, surface.triangles, faces, "Suzanne")
+        result = cut_surface(mesh.nodes, mesh.tets, parted, surface.vertices, surface.triangles, faces, "Suzanne")
         wrong = found_by_blender(result)
         reach(
             SECTION, f"Suzanne {kind}, what Blender has against it", ", ".join(wrong) or "nothing", "nothing", not wrong

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import time
 
-import fuzz_files
-from fuzz_runs import grouped, repeat_command, run_cases
-from fuzz_verdicts import HANG, LOST, TRACEBACK, UNTOLD, WRONG
-from reach_table import reach
+from fixtures.claim_table import reach
+from fuzzer import sound_files as fuzz_files
+from fuzzer.verdicts import HANG, LOST, TRACEBACK, UNTOLD, WRONG
+from fuzzer.worker_pool import grouped, repeat_command, run_cases
 
 SECTION = "Damaged inputs"
 LEAST_CASES = 2000

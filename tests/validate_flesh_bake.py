@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flesh_scenes import write_limb
-from relative_time import RelativeTime
-from scenes import Run, block, pose, rotation
-from sinew.solver.advance import begin_frame
-from sinew.solver.anatomy import Bone, Flesh
-from sinew.solver.cache import CacheReader
-from sinew.solver.kernel_cache import CACHE_VARIABLE
-from sinew.solver.scene import Body, Material, Scene, Settings
+from fixtures.flesh_scenes import write_limb
+from fixtures.relative_time import RelativeTime
+from fixtures.scenes import Run, block, pose, rotation
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.runtime.kernel_cache.cache_folder import CACHE_VARIABLE
+from sinew.solver.scene.flesh import Bone, Flesh
+from sinew.solver.scene.scene import Body, Material, Scene, Settings
+from sinew.solver.simulation.advance_frame import begin_frame
 
 SECTION = "Flesh in the bake"
 LENGTH, WIDTH, CELLS = 4.0, 0.7, (40, 7, 7)

@@ -12,7 +12,8 @@ import time
 import numpy as np
 import pytest
 
-from flesh_contact_scenes import (
+from fixtures.claim_table import reach
+from fixtures.flesh_contact_scenes import (
     RADIUS,
     Scene,
     arm,
@@ -25,22 +26,21 @@ from flesh_contact_scenes import (
     squeezed,
     squeezed_limb,
 )
-from reach_table import reach
-from sinew.solver.quasistatic.contact import InContact, Touching, solve_in_contact
-from sinew.solver.quasistatic.held import Held
-from sinew.solver.quasistatic.newton import solve
-from sinew.solver.quasistatic.starts import scattered
-from sinew.solver.quasistatic.ties import Widening
+from sinew.solver.quasistatic.contact import ContactEquilibrium, ContactPenalty, solve_in_contact
+from sinew.solver.quasistatic.contact_coupling import CoupledPattern
+from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.quasistatic.initial_guesses import scattered
 
 SECTION = "Contact of flesh at rest"
 DIAMETER = 2.0 * RADIUS
 BOUND = 0.02  # of a limb's diameter
 
 
-def deepest(scene: Scene, found: InContact) -> float:
+def deepest(scene: Scene, found: ContactEquilibrium) -> float:
     """Returns how deep surfaces are in each other, as the solver says or as found without it, whichever is more."""
     seen = passed_through(scene, found.equilibrium.x, 0.002 * DIAMETER, 0.2 * DIAMETER)
-    return max(found.deepest, seen) / DIAMETER
+    return max(found.max_depth, seen) / DIAMETER
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def limb() -> Scene:
     return arm(tet_size=0.4 * RADIUS)
 
 
-def row(scene: Scene, line: str, found: InContact) -> None:
+def row(scene: Scene, line: str, found: ContactEquilibrium) -> None:
     depth, at = deepest(scene, found), found.equilibrium
     value = f"{depth:.2%} of the diameter, residual {at.residual:.1e} after {at.newton_iterations} iterations"
     reach(SECTION, line, value, f"{BOUND:.0%}, 1e-3", depth < BOUND and at.converged)
@@ -78,8 +78,8 @@ def test_elbow_in_one_go(limb):
 def test_bad_frame(limb):
     good = bent(limb, 120.0, limb.X)
     held = bones(limb.X, np.radians(300.0))
-    wild = Held(held.nodes, held.positions * [2.5, 0.3, 1.0])
-    bad = solve_in_contact(limb.model, limb.law, wild, good.equilibrium.x, limb.contact.among([]), 1e-3, 20)
+    wild = FixedNodes(held.nodes, held.positions * [2.5, 0.3, 1.0])
+    bad = solve_in_contact(limb.model, limb.law, wild, good.equilibrium.x, limb.contact.contacts_at_poses([]), 1e-3, 20)
     row(limb, "the frame after a bad frame", bent(limb, 120.0, bad.equilibrium.x))
     start = scattered(limb.X, bones(limb.X, np.radians(120.0)), 2.0, 1)
     row(limb, "the same frame from a random scatter", bent(limb, 120.0, start))
@@ -119,7 +119,7 @@ def test_cost(monkeypatch):
         monkeypatch.setattr(cls, name, run)
 
     bent(scene, 120.0, bent(scene, 100.0, scene.X).equilibrium.x)  # compiled
-    for cls, name in ((Touching, "energy"), (Touching, "add"), (Widening, "widened")):
+    for cls, name in ((ContactPenalty, "energy"), (ContactPenalty, "add"), (CoupledPattern, "widened")):
         timed(cls, name)
     x, iterations = scene.X, 0
     for degrees in range(10, 151, 10):

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from bcc_damping import EVEN, five_scalars
-from damping_products import by_d1, by_five
-from flesh_motion import (
+from fixtures.claim_table import reach
+from fixtures.flesh_dynamics import (
     GRAVITY,
     advance,
     at_rest,
@@ -27,17 +26,18 @@ from flesh_motion import (
     spin,
     spinning,
 )
-from meshes import lattice_bar
-from reach_table import reach
-from sinew.solver.anatomy import Flesh
-from sinew.solver.hyperelastic.damping import damping_matrix
-from sinew.solver.hyperelastic.element import tet_work
+from fixtures.soft_torus import TUBE, soft_torus
+from fixtures.tet_meshes import lattice_bar
+from reference.bcc_damping import EVEN, five_scalars
+from reference.damping_products import by_d1, by_five
+from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.integrators.rows import multiply_rows
-from sinew.solver.jit import set_thread_count, thread_count
-from sinew.solver.scene import Material, Settings
-from soft_torus import TUBE, soft_torus
+from sinew.solver.integrators.system.block_ops import multiply_rows
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import tet_arrays
+from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
+from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.scene.flesh import Flesh
+from sinew.solver.scene.scene import Material, Settings
 
 SECTION = "Dynamic flesh"
 SWINGING = Material(1.0e5, 0.4, 1000.0, 0.0, 0.01)
@@ -101,7 +101,7 @@ def test_free_fall():
     model = model_of(material=SWINGING)
     for scheme, fall in (("euler", 0.5 * 0.2 * 0.21), ("newmark", 0.5 * 0.2**2)):
         state = at_rest(model)
-        advance(model, state, flesh_of(model, scheme), 0.01, 20, Outside(GRAVITY), Settings())
+        advance(model, state, flesh_of(model, scheme), 0.01, 20, ExternalForces(GRAVITY), Settings())
         off = float(np.abs(state.x - model.X - GRAVITY * fall).max())
         assert reach(SECTION, f"{scheme}: error of a free fall of 0.2 s [m]", f"{off:.1e}", 1e-12, off < 1e-12)
 
@@ -114,7 +114,7 @@ def test_threads(scheme):
         set_thread_count(min(count, threads))
         state, flesh = at_rest(model), flesh_of(model, scheme)
         for _ in range(5):
-            step(model, state, Outside(GRAVITY[[2, 1, 0]], held, model.X), 0.01, Settings(), flesh=flesh)
+            step(model, state, ExternalForces(GRAVITY[[2, 1, 0]], held, model.X), 0.01, Settings(), flesh=flesh)
         ends.append(state.x.tobytes() + state.v.tobytes())
     set_thread_count(threads)
     line = f"{scheme}: bytes with 1 and 2 threads, {model.tet_count} tets"
@@ -151,7 +151,7 @@ def test_five_scalars_and_what_they_gain():
     off = float(np.abs(force - other).max() / np.abs(force).max())
     reach(SECTION, f"five scalars (D.2) against D.1, {len(tets)} body-centred tets", f"{off:.1e}", 1e-12, off < 1e-12)
 
-    p, work = model.pattern, tet_work(model.pattern)
+    p, work = model.pattern, tet_arrays(model.pattern)
     values = np.empty((p.block_count, 9))
     damping_matrix(model, x, values, work)
     slow = -(damping_of(model, x) @ v.ravel()).reshape(-1, 3)
@@ -187,7 +187,7 @@ def test_time_of_a_step(cells):
         state, times, solves = at_rest(model), [], 0
         for _ in range(count):
             began = time.perf_counter()
-            report = step(model, state, Outside(outside_gravity, held, model.X), 0.01, Settings(), flesh=flesh)
+            report = step(model, state, ExternalForces(outside_gravity, held, model.X), 0.01, Settings(), flesh=flesh)
             times.append(time.perf_counter() - began)
             solves += max(report.newton_iterations, report.substeps)
             assert report.converged

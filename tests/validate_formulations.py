@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from formulation_cases import (
+from fixtures.formulation_cases import (
     CASES,
     LEVELS,
     LINEAR,

@@ -10,13 +10,23 @@ import numpy as np
 import pytest
 import trimesh
 
-from breaking import STIFF, Pulled, bend_ends, breakable, irregular, notched_plate, pull_ends, pull_up, tension_bar
-from meshes import bar
-from scenes import Run
-from sinew.solver.elements.stress import elastic_stress
-from sinew.solver.fracture.neighbours import FACES
-from sinew.solver.scene import Body, Collider, Fracture, Heat, Material, Meshing, Plasticity, Scene, Settings
-from sinew.solver.topology import Topology
+from fixtures.fracture_specimens import (
+    STIFF,
+    Pulled,
+    bend_ends,
+    breakable,
+    irregular,
+    notched_plate,
+    pull_ends,
+    pull_up,
+    tension_bar,
+)
+from fixtures.scenes import Run
+from fixtures.tet_meshes import bar
+from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
+from sinew.solver.mechanics.topology import Topology
+from sinew.solver.scene.scene import Body, Collider, Fracture, Heat, Material, Meshing, Plasticity, Scene, Settings
+from sinew.solver.simulation.fracture.face_adjacency import FACE_CORNERS
 
 SECTION = "Fracture"
 STRENGTH = 2.0e4  # [Pa]
@@ -26,8 +36,8 @@ TOUGHNESS = 4.0e3  # [Pa √m]
 def broken_corners(simulation):
     """Returns the corners of the faces across which tets have parted, at rest [m], (k, 3, 3)."""
     model = simulation.built.model
-    tet, face = np.nonzero(simulation.built.fracture.neighbours.parted(model.tets))
-    return model.X[model.tets[tet[:, None], FACES[face]]]
+    tet, face = np.nonzero(simulation.built.fracture.neighbours.is_separated(model.tets))
+    return model.X[model.tets[tet[:, None], FACE_CORNERS[face]]]
 
 
 def broken_faces(simulation):
@@ -96,8 +106,8 @@ def test_a_notched_plate_cracks_at_the_notch_and_runs_across(tmp_path, reach):
         # crack faces move apart along the pull, hardly along the crack: mode I
         model, x = pulled.simulation.built.model, pulled.simulation.state.x
         neighbours = pulled.simulation.built.fracture.neighbours
-        tet, face = np.nonzero(neighbours.parted(model.tets))
-        at = FACES[face]
+        tet, face = np.nonzero(neighbours.is_separated(model.tets))
+        at = FACE_CORNERS[face]
         other = model.tets.ravel()[neighbours.twin[tet[:, None], face[:, None], at]]
         apart = np.abs((x[model.tets[tet[:, None], at]] - x[other]).mean(axis=1)).sum(axis=0)
         name = f"notched plate, {across} cells across, {len(body.tets)} tets"
@@ -142,9 +152,9 @@ def test_splitting_keeps_what_a_body_is_made_of(tmp_path, reach):
     run = Run(tmp_path, scene)
     worst_mass = worst_momentum = 0.0
     whole = run.built.model
-    from sinew.solver import break_up as module
+    from sinew.solver.simulation import fracture_step as module
 
-    take = module._take
+    take = module._apply_topology
 
     def watched(simulation, broken, parted):
         nonlocal worst_mass, worst_momentum
@@ -163,11 +173,11 @@ def test_splitting_keeps_what_a_body_is_made_of(tmp_path, reach):
         worst_mass = max(worst_mass, abs(after[0] / before[0] - 1.0))
         worst_momentum = max(worst_momentum, np.abs(after[1] - before[1]).max() / before[2])
 
-    module._take = watched
+    module._apply_topology = watched
     try:
         run.advance(30)
     finally:
-        module._take = take
+        module._apply_topology = take
     model = run.built.model
     pieces = run.reports[-1].bodies["ball"]["pieces"]
     name = f"ball in {pieces:.0f} pieces"
@@ -187,7 +197,7 @@ def test_the_same_seed_gives_the_same_cracks(tmp_path, reach):
         body = tension_bar(3, Fracture(breaking_stress=STRENGTH, scatter=0.2, seed=seed))
         pulled = Pulled(tmp_path / name, body, pull_ends(4.0))
         pulled.pull(1.1 * STRENGTH, 5.0)
-        found.append((Topology.of(pulled.simulation.state).tets.tobytes(), pulled.simulation.state.x.tobytes()))
+        found.append((Topology.from_state(pulled.simulation.state).tets.tobytes(), pulled.simulation.state.x.tobytes()))
     reach(
         SECTION, "same seed, same cracks and positions, to the byte", found[0] == found[1], True, found[0] == found[1]
     )

@@ -11,17 +11,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from meshes import bar, lattice_bar
-from reach_table import reach
-from scenes import Run, pose
-from shapes import torus
-from sinew.solver import present_model as present
-from sinew.solver.advance import advance_frame
-from sinew.solver.geometry.surface import Surface
-from sinew.solver.heat import TEMPERATURE, advance_heat, make_heat
-from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import (
+from fixtures.claim_table import reach
+from fixtures.closed_surfaces import torus
+from fixtures.scenes import Run, pose
+from fixtures.tet_meshes import bar, lattice_bar
+from sinew.solver.mechanics.heat import TEMPERATURE, advance_heat, make_heat
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.scene.scene import (
     Body,
     Collider,
     Fracture,
@@ -33,8 +32,9 @@ from sinew.solver.scene import (
     Scene,
     Settings,
 )
-from sinew.solver.state import State
-from sinew.solver.tracks import TrackReader
+from sinew.solver.scene.tracks import TrackReader
+from sinew.solver.simulation import current_model as present
+from sinew.solver.simulation.advance_frame import advance_frame
 from test_heat_flow import STILL, heat_of, only_heat
 from test_heat_melting import volume_and_inverted
 
@@ -98,7 +98,7 @@ def test_total_heat_is_kept(tmp_path, method):
 
 def test_total_heat_is_kept_while_a_body_breaks(tmp_path):
     """A bar of which one half is hot, pulled apart: copies of nodes share the heat by the tets that they take."""
-    from scenes import block
+    from fixtures.scenes import block
 
     heat = Heat(20.0, 200.0, 2000.0, 0.0)
     body = block((12, 4, 4), (0.9, 0.3, 0.3), heat=heat, fracture=Fracture(3.0e3, scatter=0.2))
@@ -147,8 +147,8 @@ def wax_cow(shared, method, curve, size):
 def test_a_melting_cow_keeps_its_volume(tmp_path, shared, monkeypatch, method, curve, size, by_volume):
     """Without the pressure by volume it does not: what that is for is printed."""
     if not by_volume:
-        softened = present.softened
-        monkeypatch.setattr(present, "softened", lambda *inputs: (*softened(*inputs)[:2], np.zeros(0)))
+        softened = present.softened_moduli
+        monkeypatch.setattr(present, "softened_moduli", lambda *inputs: (*softened(*inputs)[:2], np.zeros(0)))
     scene = wax_cow(shared, method, COWS[curve], size)
     path = [pose(None, (0.3 * size, (-0.2 + 1.4 * s) * size, 0.5 * size)) for s in np.linspace(0.0, 1.0, 76)]
     run = Run(tmp_path, scene, heat__ball__matrix=(np.arange(76) / 25.0, path, "rigid"))

@@ -6,16 +6,16 @@ import time
 import numpy as np
 import pytest
 
-from meshes import bar, lattice_bar
-from reach_table import reach
-from sinew.solver.integrators import system
+from fixtures.claim_table import reach
+from fixtures.tet_meshes import bar, lattice_bar
+from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.levels import nodes_of, refined
-from sinew.solver.method import LU, Method
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material, Settings
-from sinew.solver.state import State
+from sinew.solver.integrators.system import solve_system
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.mesh.red_refinement import interpolate_from_coarse, red_refinement
+from sinew.solver.scene.formulation import LU, FormulationSettings
+from sinew.solver.scene.scene import Material, Settings
 
 SECTION = "Hierarchical basis (HS04)"
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -25,13 +25,13 @@ TIGHT = Settings(tolerance=1e-6, max_iterations=2000)
 def beams(mesh, levels, youngs, nu, **settings):
     """Returns a beam by levels, by Green's strain on all of its tets, and by that on the coarse ones; coarse nodes."""
     coarse_nodes, coarse = mesh((6, 2, 2), (3.0, 1.0, 1.0))
-    tets, how = refined(coarse, len(coarse_nodes), levels)
-    nodes, material = nodes_of(how, coarse_nodes), Material(youngs, nu, stiffness_damping=0.01)
-    own = Method("hierarchical", levels=levels, **settings)
+    tets, how = red_refinement(coarse, len(coarse_nodes), levels)
+    nodes, material = interpolate_from_coarse(how, coarse_nodes), Material(youngs, nu, stiffness_damping=0.01)
+    own = FormulationSettings("hierarchical", levels=levels, **settings)
     parts = (
         Part("beam", nodes, tets, np.ones(len(tets)), material, method=own, levels=how),
-        Part("beam", nodes, tets, np.ones(len(tets)), material, method=Method("green")),
-        Part("beam", coarse_nodes, coarse, np.ones(len(coarse)), material, method=Method("green")),
+        Part("beam", nodes, tets, np.ones(len(tets)), material, method=FormulationSettings("green")),
+        Part("beam", coarse_nodes, coarse, np.ones(len(coarse)), material, method=FormulationSettings("green")),
     )
     return [make_model([part]) for part in parts], len(coarse_nodes)
 
@@ -39,7 +39,7 @@ def beams(mesh, levels, youngs, nu, **settings):
 def sagged(model, dt, steps):
     """Returns where a beam is that is held at one end and sags, its reports, and the seconds of CPU time per step."""
     state, reports, taken = State(model.X.copy(), np.zeros_like(model.X)), [], []
-    outside = Outside(GRAVITY, model.X[:, 0] < 1e-9)
+    outside = ExternalForces(GRAVITY, model.X[:, 0] < 1e-9)
     for _ in range(steps):
         began = time.process_time()
         reports.append(step(model, state, outside, dt, TIGHT))
@@ -63,7 +63,7 @@ def test_error_at_rest(mesh, levels, nu):
 
 def test_what_the_preconditioner_spares(monkeypatch):
     """Beside Green's strain by block Jacobi alone: multigrid, which else stands by for it, is another such help."""
-    monkeypatch.setattr(system, "stands_by", lambda *_: None)
+    monkeypatch.setattr(solve_system, "choose_multigrid", lambda *_: None)
     for youngs, dt in ((2.0e5, 0.01), (1.0e7, 0.04)):
         by_blocks, _ = beams(bar, 2, youngs, 0.33)
         by_factors, _ = beams(bar, 2, youngs, 0.33, coarse_solver=LU)

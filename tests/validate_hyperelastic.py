@@ -11,17 +11,22 @@ import time
 import numpy as np
 import pytest
 
-from fibre_twin import fibres, found_with
-from hyperelastic_twin import KINDS, MU, clamp, differences, found, gradients, rotations, size
-from meshes import bar
-from reach_table import reach
-from relative_time import RelativeTime
-from sinew.solver.hyperelastic.element import energy, forces_and_tangent, hyperelastic, tet_work
-from sinew.solver.hyperelastic.laws import EXTENSIONS, LAWS, THRESHOLD
-from sinew.solver.hyperelastic.signed_svd import signed_svd
-from sinew.solver.jit import at_most_threads
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material
+from fixtures.claim_table import reach
+from fixtures.relative_time import RelativeTime
+from fixtures.tet_meshes import bar
+from reference.hyperelastic_laws import KINDS, MU, clamp, differences, found, gradients, rotations, size
+from reference.muscle_fibres import fibres, found_with
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+    energy,
+    forces_and_tangent,
+    hyperelastic,
+    tet_arrays,
+)
+from sinew.solver.mechanics.hyperelastic.laws import EXTENSION_STRETCH, EXTENSIONS, LAWS
+from sinew.solver.mechanics.hyperelastic.signed_svd import signed_svd
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.runtime.jit import limiting_threads
+from sinew.solver.scene.scene import Material
 from test_hyperelastic_laws import BOUNDLESS
 
 SECTION = "Hyperelastic laws"
@@ -74,7 +79,7 @@ def test_thresholded(law):
         F = gradients(kind, COUNT, seed=101)
         parts = np.array([signed_svd(*f.ravel()) for f in F])
         U, sigma, V = parts[:, :9].reshape(-1, 3, 3), parts[:, 9:12], parts[:, 12:].reshape(-1, 3, 3)
-        raised = np.maximum(sigma, THRESHOLD)[:, :, None] * np.eye(3)
+        raised = np.maximum(sigma, EXTENSION_STRETCH)[:, :, None] * np.eye(3)
         T = differences(lambda G: found(law, None, G).P, raised)
         T = np.einsum("nij,nkl,njlpq,nrp,nsq->nikrs", U, V, T, U, V, optimize=True)
         off = max(off, worst(size(found(law, "constant", F).T - T) / size(T)))
@@ -131,12 +136,12 @@ def test_cost_of_a_tet(cells, most):
     nodes, tets = bar(cells, (1.0, 1.0, 4.0))
     model = make_model([Part("bar", nodes, tets, np.ones(len(tets)), Material(youngs_modulus=1e4))])
     x = model.X + 0.05 / cells[0] * np.random.default_rng(0).normal(size=model.X.shape)
-    flesh, work = hyperelastic(model), tet_work(model.pattern)
+    flesh, work = hyperelastic(model), tet_arrays(model.pattern)
     values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
 
     def over_roots(action) -> float:
         times = RelativeTime(time.thread_time, roots)
-        with at_most_threads(1):
+        with limiting_threads(1):
             for _ in range(30):
                 times.time(action)
         return 1e4 / len(tets) * min(times.work) / min(times.references)

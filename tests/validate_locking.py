@@ -10,12 +10,12 @@ value at ν = 0.495). Squeezed between plates that hold on to it, a thin part do
 import numpy as np
 import pytest
 
-from meshes import bar, lattice_bar
-from reach_table import reach
+from fixtures.claim_table import reach
+from fixtures.tet_meshes import bar, lattice_bar
+from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material, Settings
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.scene.scene import Material, Settings
 from test_step_forces import energy
 from test_step_motion import at_rest, sag_of_cantilever
 
@@ -60,7 +60,7 @@ def squeezed(mesh, nu, n):
     held = (nodes[:, 2] == 0.0) | (nodes[:, 2] == 1.0)
     amount, state = 1e-4, at_rest(model)
     target = nodes * [1.0, 1.0, 1.0 - amount]
-    assert step(model, state, Outside(is_fixed=held, fixed_target=target), 1e5, FINE).converged
+    assert step(model, state, ExternalForces(is_fixed=held, fixed_target=target), 1e5, FINE).converged
     return 2.0 * energy(model, state.x) / (1.0e6 * amount**2)
 
 
@@ -85,7 +85,7 @@ def test_cost():
     means = {}
     for nu in RATIOS:
         model = model_of(nodes, tets, material(nu, 0.01))
-        outside = Outside(np.array([0.0, -9.81, 0.0]), nodes[:, 2] == 0.0, nodes)
+        outside = ExternalForces(np.array([0.0, -9.81, 0.0]), nodes[:, 2] == 0.0, nodes)
         state = at_rest(model)
         means[nu] = np.mean(
             [step(model, state, outside, 1 / 96, Settings(max_iterations=5000)).iterations for _ in range(10)]

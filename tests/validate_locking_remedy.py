@@ -18,14 +18,14 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.linalg import spsolve
 
-import quasistatic_scenes as scenes
-from meshes import bar, kuhn_bar, lattice_bar
-from sinew.solver.arrays import Floats
-from sinew.solver.hyperelastic.element import hyperelastic
-from sinew.solver.materials.elastic import lame
-from sinew.solver.quasistatic.held import Held
-from sinew.solver.quasistatic.newton import Equilibrium, solve
-from sinew.solver.scene import Material
+from fixtures import quasistatic_scenes as scenes
+from fixtures.tet_meshes import bar, kuhn_bar, lattice_bar
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import hyperelastic
+from sinew.solver.mechanics.linear_elasticity import lame_moduli
+from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.runtime.arrays import Floats
+from sinew.solver.scene.scene import Material
 
 SECTION = "Locking, averages at nodes"
 MESHES = {"cubes of six tets": kuhn_bar, "cubes of five": bar, "body-centred": lattice_bar}
@@ -50,7 +50,7 @@ def sag(mesh: str, nu: float, average: bool) -> tuple[float, Equilibrium, float]
     gravity = SLOPE * LONG / timoshenko(nu)
     load = model.mass[:, None] * np.array([0.0, 0.0, -gravity])
     nodes = np.flatnonzero(model.X[:, 0] < 1e-9).astype(np.int32)
-    held = Held(nodes, model.X[nodes])
+    held = FixedNodes(nodes, model.X[nodes])
     solve(model, law, held, model.X, 1.0e-9, load=load)
     began = time.perf_counter()
     found = solve(model, law, held, model.X, 1.0e-9, load=load)
@@ -62,7 +62,7 @@ def sag(mesh: str, nu: float, average: bool) -> tuple[float, Equilibrium, float]
 
 def by_quadratic_cubes(nu: float, cells: tuple[int, int, int] = (40, 5, 5)) -> float:
     """Returns the same for small strains, by cubes of 27 nodes."""
-    mu, lam = lame(YOUNG, nu)
+    mu, lam = lame_moduli(YOUNG, nu)
     size = np.array([LONG, THICK, THICK]) / cells
     counts = tuple(2 * c + 1 for c in cells)
     number = np.arange(np.prod(counts)).reshape(counts)
@@ -122,7 +122,7 @@ def squeezed(mesh: str, cells: int, nu: float, average: bool) -> float:
     model = scenes.model_of(*MESHES[mesh]((cells,) * 3, (1.0, 1.0, 1.0)), YOUNG, nu)
     nodes = np.flatnonzero(np.abs(model.X[:, 2] - 0.5) > 0.5 - 1e-9).astype(np.int32)
     amount = 1.0e-3
-    held = Held(nodes, model.X[nodes] * [1.0, 1.0, 1.0 - amount])
+    held = FixedNodes(nodes, model.X[nodes] * [1.0, 1.0, 1.0 - amount])
     found = solve(model, hyperelastic(model, "neo-hookean", average=average), held, model.X, 1.0e-8)
     assert found.converged
     return 2.0 * found.energy / (YOUNG * amount**2)

@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from multigrid_problems import bent_bar
-from reach_table import reach
-from sinew.solver.jit import set_thread_count
-from sinew.solver.linear.multigrid.preconditioner import EmbeddedLattices
-from sinew.solver.linear.pcg import solve
+from fixtures.claim_table import reach
+from fixtures.multigrid_problems import bent_bar
+from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
+from sinew.solver.linalg.pcg import solve
+from sinew.solver.runtime.jit import set_thread_count
 
 SECTION = "Multigrid"
 TOLERANCE = 1.0e-6
@@ -37,7 +37,7 @@ def test_multigrid_against_block_jacobi(across, nu, is_compared):
     model, values, b, is_free = bent_bar(across, nu)
     p, size = model.pattern, f"{model.tet_count // 1000}K tets, ν {nu:g}"
     x = np.zeros_like(b)
-    solved = solve(p, values, b, is_free, x, TOLERANCE, 20000, preconditioner=EmbeddedLattices(model.X))
+    solved = solve(p, values, b, is_free, x, TOLERANCE, 20000, preconditioner=LatticeMultigrid(model.X))
     assert solved.converged
     reach(SECTION, f"{size}: true relative residual", residual(model, values, b, is_free, x), 1.01e-6,
           residual(model, values, b, is_free, x) <= 1.01 * TOLERANCE)  # fmt: skip
@@ -56,7 +56,7 @@ def test_one_thread_and_all_give_the_same_bits():
     for threads in (1, None):
         set_thread_count(threads)
         x = np.zeros_like(b)
-        solve(model.pattern, values, b, is_free, x, TOLERANCE, 100, preconditioner=EmbeddedLattices(model.X))
+        solve(model.pattern, values, b, is_free, x, TOLERANCE, 100, preconditioner=LatticeMultigrid(model.X))
         results.append(x.tobytes())
     same = results[0] == results[1]
     reach(SECTION, "98K tets: one thread and all give the same bits", "same" if same else "not", "same", same)

@@ -36,7 +36,7 @@ def test_the_corner_of_the_bar(reach):
         found = {name: values[f"{when} {name}"] for name in hs04_bar.NAMES}
         told = ", ".join(f"{found[name]:.4f}" for name in ("hybrid", "polar", *WARPS, "linear"))
         line = f"bar, {when} error of hybrid, polar, warp (2), linear"
-        reach("HS04", line, told, "rising", hs04_bar.is_in_order(found))
+        reach("HS04", line, told, "rising", hs04_bar.is_error_order_as_paper(found))
 
 
 def test_old_rotations(reach):
@@ -50,8 +50,8 @@ def test_old_rotations(reach):
 
 def test_levels(reach):
     values = hs04_levels.run(False).values
-    for levels in hs04_levels.LEVELS:
-        own, coarse = values[f"error {levels} hierarchical"], values[f"error {levels} {hs04_levels.COARSE}"]
+    for levels in hs04_levels.REFINEMENTS:
+        own, coarse = values[f"error {levels} hierarchical"], values[f"error {levels} {hs04_levels.COARSE_GREEN}"]
         line = f"bar refined {levels} times: error over that of coarse tets alone"
         # 0.03 as long as the details were solved by Newton's method too, which HS04's fine levels are not
         reach("HS04", line, own / coarse, "0.2", own < 0.2 * coarse)
@@ -62,6 +62,6 @@ def test_condition_numbers(reach):
     for E in mg04_condition.MODULI:
         rise = values[f"bar {E:.0e} rise"]
         reach("MG04", f"bar of {E:.0e} Pa, rise of the condition number", f"{rise:.1%}", "25 %", rise <= 0.25)
-    for name in mg04_condition.mg04_demos.TABLE_1:
+    for name in mg04_condition.mg04_demo_scenes.PAPER_TABLE_1:
         if name in values:
             reach("MG04", f"{name}, change while it moves", f"{values[name]:.1%}", "25 %", values[name] <= 0.25)

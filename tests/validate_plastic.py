@@ -11,16 +11,16 @@ import dataclasses
 import numpy as np
 import pytest
 
-import plastic_twin as twin
-from reach_table import reach
-from relative_time import RelativeTime
-from scenes import Run, block, rotation
-from sinew.solver.elements.stress import elastic_stress
-from sinew.solver.materials.elastic import energy_density
-from sinew.solver.plastic import flow, plastic_norm, with_plastic_strain
-from sinew.solver.present_model import present_model
-from sinew.solver.scene import Collider, Material, Plasticity, Scene, Settings
-from sinew.solver.state import State
+from fixtures.claim_table import reach
+from fixtures.relative_time import RelativeTime
+from fixtures.scenes import Run, block, rotation
+from reference import plastic_flow as twin
+from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
+from sinew.solver.mechanics.linear_elasticity import energy_density
+from sinew.solver.mechanics.plasticity import flow, plastic_norm, with_plastic_strain
+from sinew.solver.mechanics.state import State
+from sinew.solver.scene.scene import Collider, Material, Plasticity, Scene, Settings
+from sinew.solver.simulation.current_model import current_model
 from test_plastic_flow import Tets, some_gradients
 from test_plastic_motion import FLOWS, PULL, a_model, flowed, forces, relaxation, rest_shape
 
@@ -189,13 +189,13 @@ def test_cost(tmp_path):
     run = block_of_wax(tmp_path, COW)
     run.advance(30)
     built, state, tracks = run.built, run.state, run.tracks
-    model = present_model(built, state)
+    model = current_model(built, state)
     held = {name: values.copy() for name, values in state.fields.items()}
     # over the stress of the same tets, in turns and on as many threads: a busy machine missed 0.25 ms by the clock
     times = {name: RelativeTime() for name in ("present model", "flow", "stress")}
     for _ in range(300):
         again = State(state.x, state.v, state.time, {name: values.copy() for name, values in held.items()})
-        times["present model"].time(lambda: present_model(built, again))  # noqa: B023
+        times["present model"].time(lambda: current_model(built, again))  # noqa: B023
         times["flow"].time(lambda: flow(built.plastic, built.model, model, again, tracks, 0.01))  # noqa: B023
         times["stress"].time(lambda: elastic_stress(model, state.x))
     best = {name: 1e3 * spent.fastest() for name, spent in times.items()}

@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reach_table import reach
-from scenes import Run, block, rotation
-from sinew.solver.presets import PRESETS, Preset
-from sinew.solver.scene import Collider, Meshing, Scene, Settings
+from fixtures.claim_table import reach
+from fixtures.scenes import Run, block, rotation
+from sinew.solver.scene.material_presets import MATERIAL_PRESETS, MaterialPreset
+from sinew.solver.scene.scene import Collider, Meshing, Scene, Settings
 
 SECTION = "Presets at the size of a statue"
 FALL = 1.0  # [m]
@@ -34,9 +34,9 @@ BREAKS = {"GLASS": (2, 1000), "PLASTER": (3, 1000), "CHOCOLATE": (3, 1000), "TEA
 DENTS = {"CLAY": (0.05, 2.0), "WAX": (0.0, 0.1)}
 
 
-def dropped(folder: Path, preset: Preset, height: float, tilt: float, frames: int, substeps: int = 4) -> Run:
+def dropped(folder: Path, preset: MaterialPreset, height: float, tilt: float, frames: int, substeps: int = 4) -> Run:
     """Returns a slender block of one metre that fell from a height [m], turned by a tilt [rad], after its impact."""
-    shown = {part: getattr(preset, part) for part in preset.shows if part != "heat"}
+    shown = {part: getattr(preset, part) for part in preset.features if part != "heat"}
     turn = rotation((1.0, 0.6, 0.2), tilt) if tilt else None
     body = block((4, 4, 10), (0.4, 0.4, 1.0), turn=turn, material=preset.material, **shown)
     lifted = [0.0, 0.0, 0.002 - body.vertices[:, 2].min()]
@@ -54,7 +54,7 @@ def dropped(folder: Path, preset: Preset, height: float, tilt: float, frames: in
     return run
 
 
-def softened(preset: Preset) -> tuple[Preset, float]:
+def softened(preset: MaterialPreset) -> tuple[MaterialPreset, float]:
     """Returns what can break softer by f and weaker by √f, so that sound takes `STEPS` steps through it; and f."""
     material, fracture = preset.material, preset.fracture
     assert fracture is not None and fracture.toughness is not None
@@ -72,7 +72,7 @@ def softened(preset: Preset) -> tuple[Preset, float]:
 def test_what_breaks(key: str, tmp_path: Path) -> None:
     least, most = BREAKS[key]
     bound = f"{least} to {most}" if most > least else str(least)
-    preset = PRESETS[key]
+    preset = MATERIAL_PRESETS[key]
     label = preset.label
     stood = dropped(tmp_path / "stood", preset, SOFT_LANDING, 0.0, 12).reports[-1].bodies["block"]
     reach(
@@ -89,9 +89,9 @@ def test_what_breaks(key: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", DENTS)
 def test_what_dents(key: str, tmp_path: Path) -> None:
     least, most = DENTS[key]
-    fell = dropped(tmp_path, PRESETS[key], FALL, TILT, 18)
+    fell = dropped(tmp_path, MATERIAL_PRESETS[key], FALL, TILT, 18)
     strain = fell.reports[-1].bodies["block"]["largest_plastic_strain"]
-    line = f"{PRESETS[key].label}: largest lasting strain after a fall from {FALL} m"
+    line = f"{MATERIAL_PRESETS[key].label}: largest lasting strain after a fall from {FALL} m"
     reach(SECTION, line, strain, f"{least} to {most}", least <= strain <= most)
     inverted = max(report.inverted_tets for report in fell.reports)
-    reach(SECTION, f"{PRESETS[key].label}: tets inside out meanwhile", inverted, 0, inverted == 0)
+    reach(SECTION, f"{MATERIAL_PRESETS[key].label}: tets inside out meanwhile", inverted, 0, inverted == 0)

@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import quasistatic_scenes as scenes
-from relative_time import RelativeTime
-from sinew.solver.arrays import Floats
-from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.model import Model
-from sinew.solver.quasistatic import outcome, starts
-from sinew.solver.quasistatic.held import Held
-from sinew.solver.quasistatic.newton import Equilibrium, solve
-from sinew.solver.scene import Meshing
-from sinew.solver.tetrahedralize import tetrahedralize
+from fixtures import quasistatic_scenes as scenes
+from fixtures.relative_time import RelativeTime
+from sinew.solver.mechanics.model import Model
+from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.tetrahedralize import tetrahedralize
+from sinew.solver.quasistatic import diagnosis, initial_guesses
+from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.runtime.arrays import Floats
+from sinew.solver.scene.scene import Meshing
 
 SECTION = "Quasistatic solver"
 # all of testdata/tet but the one with negative tets
@@ -43,7 +43,7 @@ SEEDS = 10
 REGIONS = 20  # sets of regions that are held
 
 
-def solved(model: Model, held: Held, x: Floats, tolerance: float = 1.0e-6) -> tuple[Equilibrium, float]:
+def solved(model: Model, held: FixedNodes, x: Floats, tolerance: float = 1.0e-6) -> tuple[Equilibrium, float]:
     """Returns where a neo-Hookean body comes to rest, and the seconds that it took, by the reference beside it.
 
     By the clock alone a busy machine missed the same bounds, or these rows were left out.
@@ -116,10 +116,10 @@ def test_the_twisted_beam_is_found_in_no_time(
 
 @pytest.mark.parametrize("name", ["polyfem_bunny.msh", "polyfem_dinosaur.msh", "suzanne"])
 def test_a_scatter_that_is_replaced_comes_back(shared: Path, reach: Callable[..., bool], name: str):
-    """One seed: a harmonic solve takes the place of them all. Scatters that are kept: validate_scatter.py."""
+    """One seed: a harmonic solve takes the place of them all. Scatters that are kept: validate_random_start.py."""
     model = body(shared, name)
     held = scenes.three_regions(model.X)
-    found, _ = solved(model, held, starts.scattered(model.X, held, 10.0, 0))
+    found, _ = solved(model, held, initial_guesses.scattered(model.X, held, 10.0, 0))
     label = name.split(".")[0].removeprefix("polyfem_")
     line = f"{label}, {model.tet_count} tets, scatter replaced by a harmonic solve: Newton iterations"
     is_back = scenes.is_back(model, found) and found.start_replaced
@@ -130,7 +130,7 @@ def test_a_scatter_that_is_replaced_comes_back(shared: Path, reach: Callable[...
 def test_seconds_from_a_scatter_that_is_replaced(shared: Path, reach: Callable[..., bool], name: str, bound: float):
     model = body(shared, name)
     held = scenes.three_regions(model.X)
-    strewn = starts.scattered(model.X, held, 10.0, 0)
+    strewn = initial_guesses.scattered(model.X, held, 10.0, 0)
     solved(model, held, strewn)  # compiles
     seconds = float(np.median([solved(model, held, strewn)[1] for _ in range(3)]))
     line = f"{name}, scatter replaced by a harmonic solve: seconds, median of 3"
@@ -143,9 +143,9 @@ def test_what_is_heaped_flat_or_mirrored_comes_back(shared: Path, reach: Callabl
     held = scenes.three_regions(model.X)
     size = float(np.ptp(model.X, axis=0).max())
     begun = {
-        "a point": starts.heaped(model.X, held, 0),
-        "a plane": starts.flattened(model.X, held),
-        "a mirror image": starts.mirrored(model.X, held),
+        "a point": initial_guesses.collapsed(model.X, held, 0),
+        "a plane": initial_guesses.flattened(model.X, held),
+        "a mirror image": initial_guesses.mirrored(model.X, held),
     }
     off = {}
     for label, x in begun.items():
@@ -171,7 +171,7 @@ def test_a_mirror_image_comes_back_wherever_it_is_held(shared: Path, reach: Call
     size, back, iterations = float(np.ptp(model.X, axis=0).max()), 0, []
     for seed in range(REGIONS):
         held = scenes.any_regions(model.X, 1 + seed % 4, seed)
-        found, _ = solved(model, held, starts.mirrored(model.X, held))
+        found, _ = solved(model, held, initial_guesses.mirrored(model.X, held))
         back += found.converged and not found.inverted_tets and np.abs(found.x - model.X).max() <= 1e-4 * size
         iterations.append(found.newton_iterations)
     line = f"{label}, mirrored, one to four regions anywhere held: back at rest to 1e-4, residual 1e-6"
@@ -188,10 +188,10 @@ def test_a_dinosaur_that_is_strewn_in_part_comes_back(shared: Path, reach: Calla
     for seed in range(SEEDS):
         away = np.linalg.norm(model.X - model.X[np.random.default_rng(seed).integers(len(model.X))], axis=1)
         lost = (away < np.quantile(away, share)) & held.is_free(len(model.X))
-        x = np.where(lost[:, None], starts.scattered(model.X, held, 10.0, seed), model.X)
+        x = np.where(lost[:, None], initial_guesses.scattered(model.X, held, 10.0, seed), model.X)
         found, _ = solved(model, held, x)
         is_back = found.converged and not found.inverted_tets and np.abs(found.x - model.X).max() <= 1e-4 * size
-        honest &= is_back or outcome.judge(model, law, held, found, True, 1e-6).ended != "at rest"
+        honest &= is_back or diagnosis.classify_outcome(model, law, held, found, True, 1e-6).kind != "at rest"
         back += is_back
     line = f"dinosaur of which {100 * share:.0f} % is strewn: back at rest to 1e-4, residual 1e-6"
     reach(SECTION, line, f"{back} of {SEEDS}", SEEDS, back == SEEDS and honest)
@@ -210,7 +210,7 @@ def test_frames_of_a_moving_bone(reach: Callable[..., bool]):
             2.0 + np.cos(angle) * u - np.sin(angle) * v,
             np.sin(angle) * u + np.cos(angle) * v,
         )
-        found, seconds = solved(model, Held(nodes, moved[nodes]), x, 1.0e-3)
+        found, seconds = solved(model, FixedNodes(nodes, moved[nodes]), x, 1.0e-3)
         assert found.converged and found.inverted_tets == 0
         x, worst = found.x, max(worst, found.residual)
         spent.append(seconds)

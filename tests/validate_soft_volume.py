@@ -15,12 +15,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from own_weight_scenes import Volumes, cube_of, fall, fall_and_float, press_and_lift, press_by_plate, soft_cube
-from sinew.solver.anatomy import DYNAMIC, FLESH_LAWS, SCHEMES, Flesh
-from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.presets import PRESETS
-from sinew.solver.scene import Body, Material, Meshing
-from sinew.solver.weight_pressure import has_weight_pressure
+from fixtures.self_weight_scenes import (
+    Volumes,
+    cube_of,
+    fall,
+    fall_and_float,
+    press_and_lift,
+    press_by_plate,
+    soft_cube,
+)
+from sinew.solver.mechanics.self_weight_pressure import has_self_weight_pressure
+from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.scene.flesh import DYNAMIC, FLESH_LAWS, FLESH_TIME_SCHEMES, Flesh
+from sinew.solver.scene.material_presets import MATERIAL_PRESETS
+from sinew.solver.scene.scene import Body, Material, Meshing
 
 SECTION = "Bodies too soft to stand"
 LAST, LEAST = 0.03, 0.08  # of the volume, that may be missing when the body lies, and in any frame of its fall
@@ -44,7 +52,7 @@ def standing_hand(folder: Path, material: Material, divisions: int) -> Body:
 
 def tell(reach: Reach, line: str, body: Body, found: Volumes) -> None:
     """Adds the rows of one body."""
-    least = 1.0 - (LEAST if has_weight_pressure(body, GRAVITY) else LEAST_OF_FIRM)
+    least = 1.0 - (LEAST if has_self_weight_pressure(body, GRAVITY) else LEAST_OF_FIRM)
     reach(SECTION, f"{line}: volume at the end", f"{found.last:.1%}", f"±{LAST:.0%}", abs(found.last - 1.0) <= LAST)
     reach(SECTION, f"{line}: least volume", f"{found.least:.1%}", f"{least:.0%}", found.least >= least)
     inverted = f"{found.inverted_at_last} at the end, {found.inverted} at most"
@@ -54,18 +62,18 @@ def tell(reach: Reach, line: str, body: Body, found: Volumes) -> None:
 
 @pytest.mark.parametrize("key", ["JELLY", "FAT", "FLESH", "WAX"])
 def test_a_hand_of_one_metre(key: str, shared: Path, tmp_path: Path, reach: Reach) -> None:
-    preset = PRESETS[key]
-    plasticity = preset.plasticity if "plasticity" in preset.shows else None
+    preset = MATERIAL_PRESETS[key]
+    plasticity = preset.plasticity if "plasticity" in preset.features else None
     body = replace(standing_hand(shared, preset.material, DIVISIONS if key == "JELLY" else 16), plasticity=plasticity)
     found = fall(tmp_path, body, LIES)
     tell(reach, f"{preset.label}, a hand of 1 m", body, found)
 
 
 @pytest.mark.parametrize("length", [1.0, 2.0])
-@pytest.mark.parametrize("key", sorted(PRESETS))
+@pytest.mark.parametrize("key", sorted(MATERIAL_PRESETS))
 def test_presets_as_cubes(key: str, length: float, tmp_path: Path, reach: Reach) -> None:
-    preset = PRESETS[key]
-    plasticity = preset.plasticity if "plasticity" in preset.shows else None
+    preset = MATERIAL_PRESETS[key]
+    plasticity = preset.plasticity if "plasticity" in preset.features else None
     body = cube_of(preset.material, length, 6, at=(0.0, 0.0, 0.5 * length), plasticity=plasticity)
     found = fall(tmp_path, body, LIES)
     tell(reach, f"{preset.label}, a cube of {length:g} m", body, found)
@@ -94,7 +102,7 @@ def tell_loose(reach: Reach, line: str, found: Volumes, bound: float = LAST) -> 
 @pytest.mark.parametrize("strain", [0.3, 1.0, 10.0, 100.0])
 @pytest.mark.parametrize("law", FLESH_LAWS)
 def test_loose_flesh(law: str, strain: float, tmp_path: Path, reach: Reach) -> None:
-    for scheme in SCHEMES:
+    for scheme in FLESH_TIME_SCHEMES:
         flesh = Flesh(DYNAMIC, law, scheme, keeps_volume=True)
         found = fall(tmp_path / scheme, soft_cube(strain, cells=6, flesh=flesh), LIES)
         tell_loose(reach, f"loose flesh, {law}, {scheme}, ρ g L / E = {strain:g}", found)

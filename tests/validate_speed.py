@@ -27,11 +27,11 @@ pytest.importorskip("bpy", reason="needs Blender's module")
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from papers.mg04_demos import DT, TABLE_1, shown_triangles, simulation, steps
-from reach_table import reach
-from relative_time import REFERENCE_SECONDS, RelativeTime
-from sinew.solver.jit import set_thread_count
-from sinew.solver.simulation import Simulation
+from fixtures.claim_table import reach
+from fixtures.relative_time import REFERENCE_SECONDS, RelativeTime
+from papers.mg04_demo_scenes import DT, PAPER_TABLE_1, demo_simulation, rendered_triangle_count, timed_steps
+from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.simulation.simulation import Simulation
 
 TIMES_REAL = 20.0
 THREADS = 2
@@ -40,17 +40,17 @@ RUNS = 5
 
 def run(simulated: Simulation) -> list[float]:
     """Moves it through all its frames; returns how long each step took [ms]."""
-    return list(steps(simulated))
+    return list(timed_steps(simulated))
 
 
-@pytest.mark.parametrize("name", TABLE_1)
+@pytest.mark.parametrize("name", PAPER_TABLE_1)
 def test_steps_faster_than_real_time(name: str, tmp_path: Path):
     set_thread_count(THREADS)
-    first = simulation(name, tmp_path)
+    first = demo_simulation(name, tmp_path)
     start = first.copy()
-    tets, triangles = TABLE_1[name]
+    tets, triangles = PAPER_TABLE_1[name]
     assert abs(first.built.model.tet_count / tets - 1.0) < 0.05
-    assert abs(shown_triangles() / triangles - 1.0) < 0.05
+    assert abs(rendered_triangle_count() / triangles - 1.0) < 0.05
     run(first)  # so that all is compiled
     relative = RelativeTime()
     runs = [relative.time(lambda: run(start.copy()))[1] for _ in range(RUNS)]
@@ -70,7 +70,7 @@ if __name__ == "__main__":
     import tempfile
 
     set_thread_count(THREADS)
-    first = simulation(sys.argv[1], Path(tempfile.mkdtemp()))
+    first = demo_simulation(sys.argv[1], Path(tempfile.mkdtemp()))
     start = first.copy()
     run(first)
     profile = cProfile.Profile(time.thread_time)

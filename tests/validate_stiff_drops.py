@@ -13,8 +13,8 @@ import math
 import os
 from pathlib import Path
 
-from reach_table import reach
-from stiff_drops import GIVES_WAY, SAGS, Drop, Outcome, outcome_of, random_drops, run_of
+from fixtures.claim_table import reach
+from fixtures.stiff_drops import GIVES_WAY, SAGS, Drop, Outcome, outcome_of, random_drops, run_of
 
 SECTION = "Small and stiff"
 SEED = int(os.environ.get("STIFF_DROPS_SEED", "20260"))

@@ -12,8 +12,8 @@ import math
 import os
 from pathlib import Path
 
-from reach_table import reach
-from stiff_pairs import KINDS, Meeting, Outcome, outcome_of, random_meetings, run_of
+from fixtures.claim_table import reach
+from fixtures.stiff_pairs import KINDS, Meeting, Outcome, outcome_of, random_meetings, run_of
 
 SECTION = "Small and stiff"
 SEED = int(os.environ.get("STIFF_PAIRS_SEED", "1"))

@@ -15,12 +15,12 @@ import sys
 
 import numpy as np
 
-from reach_table import reach
-from sinew.solver.tetrahedralize.edges import EDGES
-from sinew.solver.tetrahedralize.lattice import lattice_around, lattice_tets
-from sinew.solver.tetrahedralize.quality import dihedral_angles
-from sinew.solver.tetrahedralize.stencils import split_tets
-from sinew.solver.tetrahedralize.warp import ALPHA_LONG, ALPHA_SHORT
+from fixtures.claim_table import reach
+from sinew.solver.mesh.tet_quality import dihedral_angles
+from sinew.solver.mesh.tetrahedralize.bcc_lattice import lattice_around, lattice_tets
+from sinew.solver.mesh.tetrahedralize.cut_edges import TET_EDGES
+from sinew.solver.mesh.tetrahedralize.lattice_snapping import SNAP_FRACTION_LONG, SNAP_FRACTION_SHORT
+from sinew.solver.mesh.tetrahedralize.stuffing_stencils import split_tets
 
 BOUND = 10.7, 164.8
 SAMPLES = 150_000
@@ -47,7 +47,7 @@ def worst_angles(rng, alpha_long, alpha_short, at_limits):
     share = rng.choice([0.0, 0.5, 0.9, 1.0], step.shape) if at_limits else rng.random(step.shape)
     warped = x + np.where(is_warped[:, :, None], STEPS[step] * (alpha * share)[:, :, None], 0.0)
     cuts = np.empty((count, 6, 3))
-    for k, (i, j) in enumerate(EDGES):
+    for k, (i, j) in enumerate(TET_EDGES):
         limit = alpha_long if k in (0, 5) else alpha_short
         at = rng.choice([limit, 0.5, 1 - limit], count) if at_limits else rng.uniform(limit, 1 - limit, count)
         cuts[:, k] = x[:, i] + at[:, None] * (x[:, j] - x[:, i])
@@ -88,7 +88,7 @@ def extreme_angles(alpha_long, alpha_short, rounds):
     return extremes
 
 
-def test_no_case_is_worse_than_the_papers_bound(alphas=(ALPHA_LONG, ALPHA_SHORT), rounds=20):
+def test_no_case_is_worse_than_the_papers_bound(alphas=(SNAP_FRACTION_LONG, SNAP_FRACTION_SHORT), rounds=20):
     extremes = extreme_angles(alphas[0], alphas[1], rounds)
     print()
     for kind, (low, high) in sorted(extremes.items()):
@@ -100,5 +100,5 @@ def test_no_case_is_worse_than_the_papers_bound(alphas=(ALPHA_LONG, ALPHA_SHORT)
 
 
 if __name__ == "__main__":
-    given = [float(number) for number in sys.argv[1:3]] or [ALPHA_LONG, ALPHA_SHORT]
+    given = [float(number) for number in sys.argv[1:3]] or [SNAP_FRACTION_LONG, SNAP_FRACTION_SHORT]
     test_no_case_is_worse_than_the_papers_bound(given)

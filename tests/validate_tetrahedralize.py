@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import pytest
 
-from reach_table import reach
-from relative_time import RelativeTime
-from sinew.solver.errors import BadInput
-from sinew.solver.geometry.surface import Surface
-from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.scene import Meshing
-from sinew.solver.tetrahedralize import tetrahedralize
-from sinew.solver.tetrahedralize.quality import signed_volumes
-from sinew.solver.tetrahedralize.tet_mesh import TetMesh
+from fixtures.claim_table import reach
+from fixtures.relative_time import RelativeTime
+from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.mesh.tet_mesh import TetMesh
+from sinew.solver.mesh.tet_quality import signed_volumes
+from sinew.solver.mesh.tetrahedralize import tetrahedralize
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Meshing
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "testdata"
 METHODS = ("smooth", "robust")

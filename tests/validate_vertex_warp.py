@@ -8,23 +8,26 @@ import pytest
 import scipy.sparse as sparse
 import scipy.sparse.linalg
 
-from meshes import bar
-from reach_table import reach
-from scenes import Run, block, rotation
+from fixtures.claim_table import reach
+from fixtures.scenes import Run, block, rotation
+from fixtures.tet_meshes import bar
+from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.linear import bicgstab
-from sinew.solver.linear.block_jacobi import invert_diagonal
-from sinew.solver.linear.pattern import block_pattern
-from sinew.solver.method import EDGES, SPRINGS, Method
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Collider, Material, Scene, Settings
-from sinew.solver.state import State
+from sinew.solver.linalg import bicgstab
+from sinew.solver.linalg.block_jacobi import invert_diagonal
+from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.scene.formulation import EDGES, SPRINGS, FormulationSettings
+from sinew.solver.scene.scene import Collider, Material, Scene, Settings
 
 SECTION = "Warped vertices (MDMJC02)"
-POLAR, WARP = Method("polar"), Method("vertex-warp")
-FRAMES, NETWORK = Method("vertex-warp", rotation_field=EDGES), Method("vertex-warp", network=SPRINGS)
-GHOST = Method("vertex-warp", keeps_momentum=False)
+POLAR, WARP = FormulationSettings("polar"), FormulationSettings("vertex-warp")
+FRAMES, NETWORK = (
+    FormulationSettings("vertex-warp", rotation_field=EDGES),
+    FormulationSettings("vertex-warp", network=SPRINGS),
+)
+GHOST = FormulationSettings("vertex-warp", keeps_momentum=False)
 
 
 def bar_model(method, youngs, damping=0.0):
@@ -43,7 +46,7 @@ def flown(method, steps=1000):
     found = []
     for number in (0, steps):
         for _ in range(number):
-            step(model, state, Outside(), 0.01, Settings())
+            step(model, state, ExternalForces(), 0.01, Settings())
         found.append(np.concatenate([model.mass @ state.v, model.mass @ np.cross(state.x, state.v)]))
     return np.abs(found[1] - found[0]).max() / np.abs(found[0]).max()
 
@@ -59,7 +62,7 @@ def hung(method, youngs):
     model = bar_model(method, youngs, 0.01)
     held, state = model.X[:, 2] < 1e-9, State(model.X.copy(), np.zeros_like(model.X))
     for _ in range(800):
-        step(model, state, Outside(np.array([-9.81, 0.0, 0.0]), held, model.X), 0.01, Settings())
+        step(model, state, ExternalForces(np.array([-9.81, 0.0, 0.0]), held, model.X), 0.01, Settings())
     return (state.x - model.X)[model.X[:, 2] > 0.999].mean(axis=0), float(np.abs(state.v).max())
 
 

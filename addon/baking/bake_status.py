@@ -9,15 +9,17 @@ from typing import Any
 
 import bpy
 
-from .. import export, playback
-from ..results.result_objects import results_of
-from . import bake_job, bake_step, bakes, body_reports, cache_look, cache_place, present_bake
-from .status import PHASES, Status, iteration_of
+from ..cache import cache_paths, cache_status
+from ..export import export_scene
+from ..fracture_meshes.result_objects import results_of
+from ..playback import mesh_cache
+from . import attach_bake, bake_session, body_reports, state_machine, undo_step
+from .status_text import SHOWN_PHASES, Status, newton_iteration
 
-STAGES = {"tetrahedralize": "Filling with Tets", "bind": "Binding", "rest": "Finding the Rest Shape"}
+STAGE_LABELS = {"tetrahedralize": "Filling with Tets", "bind": "Binding", "rest": "Finding the Rest Shape"}
 
 # looking for changes takes at most one part of the time in so many
-SLOWNESS = 20.0
+POLL_INTERVAL_RATIO = 20.0
 
 # when to look again, and the digest of the settings of each scene
 _digests: dict[int, tuple[float, str]] = {}
@@ -27,66 +29,70 @@ _statuses: dict[int, tuple[int, float, Status]] = {}
 
 def status(scene: bpy.types.Scene) -> Status:
     """Returns what the button shows."""
-    first, last = export.frame_range(scene)
-    running = bakes.running()
-    if running is not None and bakes.is_running(scene):
-        return _status_of(running.driver.job)
+    first, last = export_scene.frame_range(scene)
+    running = bake_session.running()
+    if running is not None and bake_session.is_running(scene):
+        return _running_status(running.driver.job)
     now = clock.monotonic()
     known = _statuses.get(scene.session_uid)
     # every panel asks, many times a second, and a network drive answers slowly
-    if known is None or known[0] != cache_look.times_forgotten or now > known[1]:
-        known = (cache_look.times_forgotten, now + cache_look.PATIENCE / 2, _status_on_disk(scene, first, last))
+    if known is None or known[0] != cache_status.invalidation_count or now > known[1]:
+        known = (
+            cache_status.invalidation_count,
+            now + cache_status.MAX_AGE_SECONDS / 2,
+            _status_on_disk(scene, first, last),
+        )
         _statuses[scene.session_uid] = known
     return known[2]
 
 
 def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
-    folder = cache_place.cache_folder(scene)
-    seen = cache_look.look(folder)
+    folder = cache_paths.cache_folder(scene)
+    seen = cache_status.read_status(folder)
     frame = seen.last_frame if seen.problem is None else seen.frame_files
-    if seen.head is None or frame is None:
+    if seen.metadata is None or frame is None:
         return Status(frame_start=first, frame_end=last, problem=seen.problem, busy_elsewhere=seen.is_written)
     is_partial = seen.problem is not None or frame < last
     return Status(
         phase="partial" if is_partial else "baked",
         outdated=is_outdated(scene, seen),
         is_unfinished=body_reports.lacks_final_mesh(folder),
-        is_whole=present_bake.is_whole(scene) or bake_step.is_due(),
+        is_whole=attach_bake.is_whole(scene) or undo_step.is_due(),
         frame=frame,
         problem=seen.problem,
         resume_frame=seen.resume_frame(),
-        frame_start=seen.head.frame_start,
+        frame_start=seen.metadata.frame_start,
         frame_end=last,
-        tally=cache_look.tally(folder),
+        convergence=cache_status.convergence(folder),
         busy_elsewhere=seen.is_written,
     )
 
 
-def _status_of(job: bake_job.Job) -> Status:
-    stage = STAGES.get(job.stage, "Starting")
+def _running_status(job: state_machine.Job) -> Status:
+    stage = STAGE_LABELS.get(job.stage, "Starting")
     return Status(
-        phase=PHASES[job.phase],
+        phase=SHOWN_PHASES[job.phase],
         frame=job.frame,
         frame_start=job.frame_start,
         frame_end=job.frame_end,
         fraction=job.fraction,
         seconds_left=job.seconds_left(clock.monotonic()),
         tets=job.tets,
-        tally=job.tally,
-        contacts=_contacts_of(job.last),
+        convergence=job.convergence,
+        contacts=_contact_count(job.last_frame_event),
         prerolled=job.prerolled,
-        iteration=iteration_of(job.solving),
+        iteration=newton_iteration(job.newton_event),
         stage=f'{stage}: "{job.body}"' if job.body else stage,
     )
 
 
-def _contacts_of(event: Mapping[str, Any] | None) -> int | None:
+def _contact_count(event: Mapping[str, Any] | None) -> int | None:
     """Returns how many contacts a `frame` event tells of, or None."""
     told = None if event is None else event.get("contacts")
     return told if isinstance(told, int) else None
 
 
-def is_outdated(scene: bpy.types.Scene, seen: cache_look.CacheLook) -> bool:
+def is_outdated(scene: bpy.types.Scene, seen: cache_status.CacheStatus) -> bool:
     """Whether settings or animation changed since the bake; looked up once a second, or less often where that is slow.
 
     Looking takes 0.04 s with 90,000 vertices, 0.3 s where all of them are pinned.
@@ -94,11 +100,11 @@ def is_outdated(scene: bpy.types.Scene, seen: cache_look.CacheLook) -> bool:
     begun = clock.monotonic()
     known = _digests.get(scene.session_uid)
     if known is None or begun > known[0]:
-        found = export.settings_digest(scene)
+        found = export_scene.settings_digest(scene)
         now = clock.monotonic()
-        known = (now + max(cache_look.PATIENCE, SLOWNESS * (now - begun)), found)
+        known = (now + max(cache_status.MAX_AGE_SECONDS, POLL_INTERVAL_RATIO * (now - begun)), found)
         _digests[scene.session_uid] = known
-    return seen.head is None or seen.head.settings != known[1]
+    return seen.metadata is None or seen.metadata.settings != known[1]
 
 
 def tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int | None:
@@ -113,37 +119,37 @@ def core_tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
 
 
 def _tet_counts(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[int, int] | None:
-    return cache_look.tet_counts(cache_place.cache_folder(scene), present_bake.key_of(obj))
+    return cache_status.tet_counts(cache_paths.cache_folder(scene), attach_bake.cache_key(obj))
 
 
 def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:
     """Returns the last frame up to the playhead, and before the end, from which the bake can go on, or None."""
-    seen = cache_look.look(cache_place.cache_folder(scene))
-    end = export.frame_range(scene)[1]
+    seen = cache_status.read_status(cache_paths.cache_folder(scene))
+    end = export_scene.frame_range(scene)[1]
     found = seen.resume_frame(scene.frame_current)
-    if seen.head is None or found in (None, seen.resume_frame(), seen.head.frame_start) or found >= end:
+    if seen.metadata is None or found in (None, seen.resume_frame(), seen.metadata.frame_start) or found >= end:
         return None
     return found
 
 
 def bytes_on_disk(scene: bpy.types.Scene) -> int:
     """Returns the size of the present bake."""
-    return cache_look.bytes_on_disk(cache_place.cache_folder(scene))
+    return cache_status.bytes_on_disk(cache_paths.cache_folder(scene))
 
 
 def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     """Returns what a body takes as shape keys, in a file: three floats per vertex and sample, and the mesh."""
-    seen = cache_look.look(cache_place.cache_folder(scene))
-    if seen.head is None or seen.last_frame is None:
+    seen = cache_status.read_status(cache_paths.cache_folder(scene))
+    if seen.metadata is None or seen.last_frame is None:
         return 0
-    vertices = next((body.vertices for body in seen.head.bodies if body.key == present_bake.key_of(obj)), 0)
+    vertices = next((body.vertices for body in seen.metadata.bodies if body.key == attach_bake.cache_key(obj)), 0)
     shown = [made for made in results_of(obj) if made.type == "MESH"] if obj.sinew.is_replaced else []
     vertices = sum(len(made.data.vertices) for made in shown) or vertices
-    frames = seen.last_frame - seen.head.frame_start
-    return playback.shape_key_bytes(vertices, frames * seen.head.samples_per_frame + 1)
+    frames = seen.last_frame - seen.metadata.frame_start
+    return mesh_cache.shape_key_bytes(vertices, frames * seen.metadata.samples_per_frame + 1)
 
 
-def forget() -> None:
+def invalidate() -> None:
     """Makes the next look a fresh one: another file is open, or an undo changed it."""
     _digests.clear()
     _statuses.clear()

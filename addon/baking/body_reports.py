@@ -12,10 +12,10 @@ from typing import Any, BinaryIO
 
 import bpy
 
-from ...solver.cache import layout
-from ..keys import body_key
-from ..results import present
-from . import cache_place
+from ...solver.bake.cache import layout
+from ..blender_data.object_keys import body_key
+from ..cache import cache_paths
+from ..fracture_meshes import show_results
 
 
 @dataclass(frozen=True)
@@ -41,23 +41,23 @@ class BodyReport:
     hottest: float | None = None
     pose_residual: float | None = None
 
-    def and_frame(self, numbers: Mapping[str, Any]) -> BodyReport:
+    def with_frame(self, numbers: Mapping[str, Any]) -> BodyReport:
         """Returns the report with one more frame."""
         return replace(
             self,
-            largest_stress=_most(self.largest_stress, numbers.get("largest_stress")),
-            pieces=_whole(numbers.get("pieces"), self.pieces),
-            splits=_whole(numbers.get("splits"), self.splits),
+            largest_stress=_max_or_none(self.largest_stress, numbers.get("largest_stress")),
+            pieces=_integer_or(numbers.get("pieces"), self.pieces),
+            splits=_integer_or(numbers.get("splits"), self.splits),
             frames_held=self.frames_held + bool(numbers.get("splits_left")),
-            largest_plastic_strain=_most(self.largest_plastic_strain, numbers.get("largest_plastic_strain")),
+            largest_plastic_strain=_max_or_none(self.largest_plastic_strain, numbers.get("largest_plastic_strain")),
             coldest=numbers.get("coldest", self.coldest),
             hottest=numbers.get("hottest", self.hottest),
-            pose_residual=_most(self.pose_residual, numbers.get("pose_residual")),
+            pose_residual=_max_or_none(self.pose_residual, numbers.get("pose_residual")),
         )
 
 
 @dataclass
-class _Reading:
+class _ReportPosition:
     """How far a report was read: the file as it was, bytes, the last line, and what they said.
 
     Attributes:
@@ -68,18 +68,18 @@ class _Reading:
 
     file: tuple[int, ...] = ()
     offset: int = 0
-    last: bytes = b""
+    last_line: bytes = b""
     bodies: dict[str, BodyReport] = field(default_factory=dict)
-    lost: set[int] = field(default_factory=set)
+    unconverged_frames: set[int] = field(default_factory=set)
     colliders: dict[str, dict[int, list[float]]] = field(default_factory=dict)
 
 
-_readings: dict[Path, _Reading] = {}
+_report_positions: dict[Path, _ReportPosition] = {}
 
 
 def report(scene: bpy.types.Scene, obj: bpy.types.Object) -> BodyReport:
     """Returns what the present bake of `scene` says about a body."""
-    found = reports(cache_place.cache_folder(scene))
+    found = reports(cache_paths.cache_folder(scene))
     return found.get(body_key(obj), BodyReport()) if found else BodyReport()
 
 
@@ -91,13 +91,13 @@ def reports(folder: Path) -> Mapping[str, BodyReport]:
 
 def lacks_final_mesh(folder: Path) -> bool:
     """Whether a body has cracks in a cache whose mesh was not cut there: Blender or the bake was ended at once."""
-    return any(report.splits and not present.has_result(folder, key) for key, report in reports(folder).items())
+    return any(report.splits and not show_results.has_result(folder, key) for key, report in reports(folder).items())
 
 
-def lost_frames(folder: Path) -> Collection[int]:
+def unconverged_frames(folder: Path) -> Collection[int]:
     """Returns the frames of a cache in which a step or a pose did not converge."""
     known = _read(folder)
-    return known.lost if known is not None else ()
+    return known.unconverged_frames if known is not None else ()
 
 
 def collider_forces(folder: Path) -> Mapping[str, Mapping[int, list[float]]]:
@@ -106,46 +106,48 @@ def collider_forces(folder: Path) -> Mapping[str, Mapping[int, list[float]]]:
     return known.colliders if known is not None else {}
 
 
-def _read(folder: Path) -> _Reading | None:
+def _read(folder: Path) -> _ReportPosition | None:
     """Returns what a cache's report says, or None without one; only what is new in the file is read."""
     path = folder / layout.REPORT_FILE
     try:
         stat = path.stat()
         now = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
-        known = _readings.get(path)
+        known = _report_positions.get(path)
         if known is None or known.file != now:
             with open(path, "rb") as file:
-                known = _readings[path] = _continued(known, file)
-                _take(known, file.read())
+                known = _report_positions[path] = _continued(known, file)
+                _add_lines(known, file.read())
             known.file = now
     except OSError:
         return None
     return known
 
 
-def _continued(known: _Reading | None, file: BinaryIO) -> _Reading:
+def _continued(known: _ReportPosition | None, file: BinaryIO) -> _ReportPosition:
     """Returns what is known of a file, which is left behind that; nothing where another one stands in its place.
 
     The file of the next bake may have the number of the one that was deleted: the line that was read last tells.
     """
     if known is not None:
-        file.seek(known.offset - len(known.last))
-        if file.read(len(known.last)) == known.last:
+        file.seek(known.offset - len(known.last_line))
+        if file.read(len(known.last_line)) == known.last_line:
             return known
     file.seek(0)
-    return _Reading()
+    return _ReportPosition()
 
 
-def _take(known: _Reading, data: bytes) -> None:
+def _add_lines(known: _ReportPosition, data: bytes) -> None:
     """Adds the whole lines of `data`; the start of one that is just written waits for its end."""
     whole = data[: data.rfind(b"\n") + 1]
     known.offset += len(whole)
-    known.last = whole.splitlines(keepends=True)[-1] if whole else known.last
+    known.last_line = whole.splitlines(keepends=True)[-1] if whole else known.last_line
     for told in _parsed(whole.splitlines()):
         for key, numbers in (told.get("bodies") or {}).items():
-            known.bodies[key] = known.bodies.get(key, BodyReport()).and_frame(numbers)
+            known.bodies[key] = known.bodies.get(key, BodyReport()).with_frame(numbers)
         if isinstance(told.get("frame"), int):
-            (known.lost.add if told.get("not_converged") else known.lost.discard)(told["frame"])
+            (known.unconverged_frames.add if told.get("not_converged") else known.unconverged_frames.discard)(
+                told["frame"]
+            )
             for key, numbers in (told.get("colliders") or {}).items():
                 if len(numbers) == 6:
                     known.colliders.setdefault(key, {})[told["frame"]] = numbers
@@ -161,11 +163,11 @@ def _parsed(lines: Iterable[bytes]) -> Iterable[Mapping[str, Any]]:
             yield told
 
 
-def _most(known: float | None, told: Any) -> float | None:
+def _max_or_none(known: float | None, told: Any) -> float | None:
     if told is None:
         return known
     return float(told) if known is None else max(known, float(told))
 
 
-def _whole(told: Any, known: int | None) -> int | None:
+def _integer_or(told: Any, known: int | None) -> int | None:
     return known if told is None else int(told)

@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 PACKAGE = Path(__file__).resolve().parents[2]
-LAUNCHER = PACKAGE / "solver" / "launcher.py"
-NEEDED = ("numpy", "numba", "llvmlite", "scipy")
-LONGEST_LOG = 1_000_000  # [bytes]
+LAUNCHER = PACKAGE / "solver" / "cli" / "bootstrap.py"
+REQUIRED_PACKAGES = ("numpy", "numba", "llvmlite", "scipy")
+MAX_LOG_BYTES = 1_000_000  # [bytes]
 # What would make another Python load other modules than this one does.
 _FOREIGN_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT")
 
 
 def child_command(arguments: Sequence[str], python: str | None = None) -> list[str]:
     """Returns the command that runs `sinew ARGUMENTS` in this Blender's own Python."""
-    return [python or sys.executable, "-s", str(LAUNCHER), *_places(), *arguments]
+    return [python or sys.executable, "-s", str(LAUNCHER), *_launcher_options(), *arguments]
 
 
 def fallback_command(arguments: Sequence[str], blender: str) -> list[str]:
@@ -33,13 +33,13 @@ def fallback_command(arguments: Sequence[str], blender: str) -> list[str]:
     if not blender:
         return []
     quiet = ["-b", "--factory-startup", "--python-exit-code", "1"]
-    return [blender, *quiet, "--python", str(LAUNCHER), "--", *_places(), *arguments]
+    return [blender, *quiet, "--python", str(LAUNCHER), "--", *_launcher_options(), *arguments]
 
 
-def _places() -> list[str]:
+def _launcher_options() -> list[str]:
     """Returns where the package and its wheels are, as options of the launcher."""
     found = []
-    for name in NEEDED:
+    for name in REQUIRED_PACKAGES:
         spec = importlib.util.find_spec(name)  # looks, does not load
         if spec is not None and spec.origin:
             folder = str(Path(spec.origin).parent.parent)
@@ -60,10 +60,10 @@ class ChildProcess:
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._is_drained = False
         self._gone_since: float | None = None
-        self.stray: list[str] = []
+        self.non_json_lines: list[str] = []
         errors: int | IO[bytes] = subprocess.DEVNULL
         try:
-            errors = open(log, _mode(log)) if log is not None else errors
+            errors = open(log, _log_mode(log)) if log is not None else errors
         except OSError:
             pass  # a bake does not fail for its log; the child says what is wrong with the folder
         environment = {name: value for name, value in os.environ.items() if name not in _FOREIGN_VARIABLES}
@@ -94,7 +94,7 @@ class ChildProcess:
         return self._process.pid
 
     def events(self) -> list[dict[str, Any]]:
-        """Returns what it said since the last call, at once; lines that are no JSON objects go to `stray`."""
+        """Returns what it said since the last call, at once; lines that are no JSON objects go to `non_json_lines`."""
         found: list[dict[str, Any]] = []
         while True:
             try:
@@ -104,11 +104,11 @@ class ChildProcess:
             if line is None:
                 self._is_drained = True
                 continue
-            event = _parse(line)
+            event = _parse_event(line)
             if event is not None:
                 found.append(event)
             elif line.strip():
-                self.stray = [*self.stray[-99:], line.decode("utf-8", "replace").rstrip()]
+                self.non_json_lines = [*self.non_json_lines[-99:], line.decode("utf-8", "replace").rstrip()]
 
     def exit_code(self) -> int | None:
         """Returns its exit code once it is gone and all it said was read, else None."""
@@ -163,12 +163,12 @@ class ChildProcess:
         self._lines.put(None)
 
 
-def _mode(log: Path) -> Literal["ab", "wb"]:
+def _log_mode(log: Path) -> Literal["ab", "wb"]:
     """Returns how to open a log, so that it never grows past all measure."""
-    return "wb" if log.exists() and log.stat().st_size > LONGEST_LOG else "ab"
+    return "wb" if log.exists() and log.stat().st_size > MAX_LOG_BYTES else "ab"
 
 
-def _parse(line: bytes) -> dict[str, Any] | None:
+def _parse_event(line: bytes) -> dict[str, Any] | None:
     try:
         event = json.loads(line)
     except ValueError:

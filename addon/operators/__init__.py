@@ -5,22 +5,22 @@ from __future__ import annotations
 
 import bpy
 
-from ..operators import (
+from . import (
+    baked_frames,
     bodies,
     bones,
-    cache,
     closed_copy,
     colliders,
-    convert,
     flesh,
-    forces,
+    force_curves,
     heat,
     import_tets,
-    lost_caches,
-    own_weight,
+    orphaned_caches,
     pins,
-    resolution,
+    self_weight,
+    shape_keys,
     simulate,
+    subdivide,
 )
 
 PARTS = (
@@ -29,16 +29,16 @@ PARTS = (
     bones,
     import_tets,
     colliders,
-    forces,
+    force_curves,
     heat,
     pins,
-    resolution,
-    own_weight,
+    subdivide,
+    self_weight,
     simulate,
-    cache,
-    convert,
+    baked_frames,
+    shape_keys,
     closed_copy,
-    lost_caches,
+    orphaned_caches,
 )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from .. import roles
-from ..messages import told
-from .chosen import meshes_to_simulate, selected
+from ..baking.error_messages import reporting_errors
+from ..objects import roles
+from .selection import selected_objects, selected_unshared_meshes
 
 
 class SINEW_OT_make_body(bpy.types.Operator):
@@ -17,10 +17,10 @@ class SINEW_OT_make_body(bpy.types.Operator):
     bl_label = "Make Body"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes every selected mesh a body, or none."""
-        for obj in meshes_to_simulate(context):
+        for obj in selected_unshared_meshes(context):
             roles.make_body(obj)
         return {"FINISHED"}
 
@@ -32,13 +32,13 @@ class SINEW_OT_remove(bpy.types.Operator):
     bl_label = "Remove from Sinew"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Clears the role of every selected object that has one."""
-        for obj in selected(context):
+        for obj in selected_objects(context):
             if obj.sinew.role != "NONE":
                 roles.check_changeable(obj)
-                roles.clear(obj)
+                roles.clear_role(obj)
         return {"FINISHED"}
 
 

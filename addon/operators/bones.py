@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from .. import roles
-from ..messages import told
-from .chosen import active_mesh, selected
+from ..baking.error_messages import reporting_errors
+from ..objects import roles
+from .selection import active_mesh, selected_objects
 
 
 class SINEW_OT_make_bone(bpy.types.Operator):
@@ -17,10 +17,10 @@ class SINEW_OT_make_bone(bpy.types.Operator):
     bl_label = "Make Bone"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes every selected mesh a bone, or none; not the flesh that they are selected together with."""
-        chosen = selected(context)
+        chosen = selected_objects(context)
         others = [o for o in chosen if not (o == context.object and roles.is_flesh(o))]
         # an armature that is selected with its bone meshes is not meant
         bones = [o for o in others if o.type == "MESH"] or others or chosen
@@ -38,7 +38,7 @@ class SINEW_OT_add_bone(bpy.types.Operator):
     bl_label = "Add Bone"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds the mesh; the selection stays."""
         bone = roles.add_bone(context, active_mesh(context))

@@ -6,10 +6,10 @@ from __future__ import annotations
 import bpy
 from bpy.props import FloatProperty
 
-from .. import modifier_place
-from ..messages import told
-from ..results.closed_copy import make_closed_copy
-from .chosen import active_mesh
+from ..baking.error_messages import reporting_errors
+from ..blender_data import modifier_stack
+from ..objects.closed_copy import make_closed_copy
+from .selection import active_mesh
 
 
 class SINEW_OT_remesh_closed(bpy.types.Operator):
@@ -31,12 +31,12 @@ class SINEW_OT_remesh_closed(bpy.types.Operator):
         unit="LENGTH",
     )
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes the copy and selects it."""
         obj = active_mesh(context)
-        above = list(obj.modifiers)[: modifier_place.input_count(obj)]
-        posing = next((modifier.name for modifier in above if modifier.type in modifier_place.POSING), None)
+        above = list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]
+        posing = next((modifier.name for modifier in above if modifier.type in modifier_stack.POSING_MODIFIERS), None)
         made = make_closed_copy(context, obj, self.voxel_size or None)
         if posing is not None:
             self.report({"WARNING"}, f'"{made.name}" has the shape of this frame and no longer follows "{posing}"')

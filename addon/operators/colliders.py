@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from .. import roles
-from ..messages import told
-from .chosen import selected_meshes
+from ..baking.error_messages import reporting_errors
+from ..objects import roles
+from .selection import selected_meshes
 
 
 class SINEW_OT_make_collider(bpy.types.Operator):
@@ -17,7 +17,7 @@ class SINEW_OT_make_collider(bpy.types.Operator):
     bl_label = "Make Collider"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes every selected mesh a collider, or none."""
         for obj in selected_meshes(context):
@@ -32,7 +32,7 @@ class SINEW_OT_add_ground(bpy.types.Operator):
     bl_label = "Add Ground"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds the plane; the selection stays."""
         ground = roles.add_ground(context)

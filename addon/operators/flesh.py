@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import bpy
 
-from .. import modifier_place, roles
-from ..messages import told
-from .chosen import active_mesh, meshes_to_simulate
+from ..baking.error_messages import reporting_errors
+from ..blender_data import modifier_stack
+from ..objects import roles
+from .selection import active_mesh, selected_unshared_meshes
 
 
 class SINEW_OT_make_flesh(bpy.types.Operator):
@@ -17,10 +18,10 @@ class SINEW_OT_make_flesh(bpy.types.Operator):
     bl_label = "Make Flesh"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes every selected mesh flesh, or none."""
-        for obj in meshes_to_simulate(context):
+        for obj in selected_unshared_meshes(context):
             roles.make_flesh(obj)
         return {"FINISHED"}
 
@@ -32,10 +33,10 @@ class SINEW_OT_move_below_armature(bpy.types.Operator):
     bl_label = "Move Sinew Below It"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Moves the modifier of the active object."""
-        modifier_place.place_anew(active_mesh(context))
+        modifier_stack.reset_stack_index(active_mesh(context))
         return {"FINISHED"}
 
 

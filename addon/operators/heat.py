@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.errors import BadInput
-from .. import presets, roles
-from ..messages import told
-from .chosen import active_mesh, selected
+from ...solver.runtime.errors import BadInput
+from ..baking.error_messages import reporting_errors
+from ..objects import roles
+from ..properties import material_presets
+from .selection import active_mesh, selected_objects
 
-STEP = 20.0  # from the last row to a new one [°C]
+TEMPERATURE_STEP = 20.0  # from the last row to a new one [°C]
 
 
 class SINEW_OT_add_heat_source(bpy.types.Operator):
@@ -20,7 +21,7 @@ class SINEW_OT_add_heat_source(bpy.types.Operator):
     bl_label = "Add Heat Source"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds the empty; the selection stays."""
         source = roles.add_heat_source(context)
@@ -35,10 +36,10 @@ class SINEW_OT_make_heat_source(bpy.types.Operator):
     bl_label = "Make Heat Source"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes every selected object a heat source, or none."""
-        chosen = selected(context)
+        chosen = selected_objects(context)
         for obj in chosen:
             roles.check_heat_source(obj)
         for obj in chosen:
@@ -53,22 +54,22 @@ class SINEW_OT_add_softening(bpy.types.Operator):
     bl_label = "Add Row"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds a row below the last one, or a curve to an empty table."""
         own = active_mesh(context).sinew
         table = own.softening
         if not len(table):
-            presets.write_rows(table, presets.plain_softening(own.temperature, own.melting_point))
+            material_presets.write_rows(table, material_presets.default_softening(own.temperature, own.melting_point))
         else:
             last = table[-1]
-            values = [getattr(last, name) for name in presets.ROW]
-            row = presets.add_row(table)
-            for name, value in zip(presets.ROW, values, strict=True):
+            values = [getattr(last, name) for name in material_presets.ROW_PROPERTIES]
+            row = material_presets.add_row(table)
+            for name, value in zip(material_presets.ROW_PROPERTIES, values, strict=True):
                 setattr(row, name, value)
-            row.temperature += STEP
+            row.temperature += TEMPERATURE_STEP
         own.softening_index = len(table) - 1
-        presets.mark_edited(own)
+        material_presets.mark_custom(own)
         return {"FINISHED"}
 
 
@@ -79,15 +80,15 @@ class SINEW_OT_remove_softening(bpy.types.Operator):
     bl_label = "Remove Row"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Removes the row; the one above it is chosen next."""
         own = active_mesh(context).sinew
         index = own.softening_index
-        if index < len(own.softening) and not presets.remove_row(own.softening, index):
+        if index < len(own.softening) and not material_presets.remove_row(own.softening, index):
             raise BadInput("row-linked", name=own.id_data.name)
         own.softening_index = max(index - 1, 0)
-        presets.mark_edited(own)
+        material_presets.mark_custom(own)
         return {"FINISHED"}
 
 
@@ -98,12 +99,12 @@ class SINEW_OT_sort_softening(bpy.types.Operator):
     bl_label = "Sort Rows"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Sorts the rows."""
         table = active_mesh(context).sinew.softening
-        rows = presets.rows_of(table)
-        presets.write_rows(table, rows[rows[:, 0].argsort(kind="stable")])
+        rows = material_presets.table_rows(table)
+        material_presets.write_rows(table, rows[rows[:, 0].argsort(kind="stable")])
         return {"FINISHED"}
 
 

@@ -9,11 +9,12 @@ import bpy
 from bpy.props import StringProperty
 from bpy_extras.io_utils import ImportHelper
 
-from ...solver.errors import BadInput
-from .. import messages, roles
-from ..baking.cache_place import portable
-from ..messages import told
-from ..reading import tet_file
+from ...solver.runtime.errors import BadInput
+from ..baking import error_messages
+from ..baking.error_messages import reporting_errors
+from ..cache.cache_paths import portable_path
+from ..export import tet_file
+from ..objects import roles
 
 
 class SINEW_OT_import_tets(bpy.types.Operator, ImportHelper):
@@ -30,15 +31,15 @@ class SINEW_OT_import_tets(bpy.types.Operator, ImportHelper):
         """Whether objects can be added now."""
         return context.mode == "OBJECT"
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Reads the file and adds the object."""
         path = Path(bpy.path.abspath(self.filepath))
         obj = import_body(context, path)
-        found = tet_file.read(path)
+        found = tet_file.read_tet_file(path)
         notes = found.notes(obj.name)
         for note in notes:
-            self.report({"WARNING"}, messages.text_of(note))
+            self.report({"WARNING"}, error_messages.error_text(note))
         if not notes:
             self.report({"INFO"}, f'"{obj.name}" has {len(found.tets):,} tets')
         return {"FINISHED"}
@@ -50,10 +51,10 @@ def import_body(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     Raises:
         BadInput: The file cannot be used; nothing was added.
     """
-    from ...solver.mesh_files.outside import outside_surface
+    from ...solver.mesh.boundary_faces import boundary_surface
 
-    found = tet_file.read(path)
-    points, faces = outside_surface(found.nodes, found.tets)
+    found = tet_file.read_tet_file(path)
+    points, faces = boundary_surface(found.nodes, found.tets)
     if not len(faces):
         raise BadInput("tets-without-outside", path=str(path))
     mesh = bpy.data.meshes.new(path.stem)
@@ -61,7 +62,7 @@ def import_body(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     obj = bpy.data.objects.new(path.stem, mesh)
     (context.collection or context.scene.collection).objects.link(obj)
     obj.sinew.method = "GIVEN"
-    obj.sinew.tets_path = portable(path, bpy.data.filepath)
+    obj.sinew.tets_path = portable_path(path, bpy.data.filepath)
     roles.make_body(obj)
     for other in context.selected_objects:
         other.select_set(False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.errors import BadInput
-from ..messages import told
-from .chosen import active_mesh
+from ...solver.runtime.errors import BadInput
+from ..baking.error_messages import reporting_errors
+from .selection import active_mesh
 
 GROUP_NAME = "Pin"
 
@@ -19,7 +19,7 @@ class SINEW_OT_pin_selected(bpy.types.Operator):
     bl_label = "Pin Selected Vertices"
     bl_options = {"REGISTER", "UNDO"}
 
-    @told
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Writes the selection of the active mesh into its pin group."""
         pin_selected(active_mesh(context))

@@ -8,13 +8,12 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, IntProperty
 
-from .. import messages
-from ..baking import bakes, pulse
-from ..baking.ahead import ahead
-from ..baking.bake_job import Job
+from ..baking import bake_session, bake_timer, error_messages
+from ..baking.state_machine import Job
+from ..baking.warm_solver import solver_in_waiting
 
 # no frame of Blender's has this number
-NO_FRAME = -(2**31)
+UNSET_FRAME = -(2**31)
 
 
 class SINEW_OT_simulate(bpy.types.Operator):
@@ -35,7 +34,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
     from_frame: IntProperty(
         name="From Frame",
         description="With Resume: the last frame that stays; where there is no resume point, an earlier one",
-        default=NO_FRAME,
+        default=UNSET_FRAME,
         options={"SKIP_SAVE"},
     )
 
@@ -47,7 +46,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
     )
 
     _timer: Any = None
-    _bake: bakes.Bake | None = None
+    _bake: bake_session.RunningBake | None = None
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
@@ -58,13 +57,13 @@ class SINEW_OT_simulate(bpy.types.Operator):
             return "Go on with the bake that is there, with the settings as they are now; later frames are replaced"
         return cls.__doc__ or ""
 
-    @messages.told
+    @error_messages.reporting_errors
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Starts the bake and stays to listen for Escape."""
         if bpy.app.background:
             return self.execute(context)
-        self._bake = bakes.start(context.scene, self._order())
-        pulse.start()
+        self._bake = bake_session.start(context.scene, self._order())
+        bake_timer.start()
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.1, window=context.window)
         manager.modal_handler_add(self)
@@ -78,7 +77,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
                 self._end(self._bake.driver.job)
             return {"CANCELLED"}  # the undo step is that of bake_step.py
         if event.type == "ESC" and event.value == "PRESS":
-            bakes.cancel()
+            bake_session.cancel()
             return {"RUNNING_MODAL"}
         return {"PASS_THROUGH"}
 
@@ -88,19 +87,19 @@ class SINEW_OT_simulate(bpy.types.Operator):
             context.window_manager.event_timer_remove(self._timer)
             self._timer = None
 
-    @messages.told
+    @error_messages.reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Bakes to the end and then returns: for scripts, and for Blender without a window."""
-        bake = bakes.start(context.scene, self._order())
-        bakes.wait()
+        bake = bake_session.start(context.scene, self._order())
+        bake_session.wait()
         return self._end(bake.driver.job)
 
-    def _order(self) -> bakes.Order:
-        from_frame = None if self.from_frame == NO_FRAME else self.from_frame
-        return bakes.Order(self.resume, from_frame, only_cuts=self.only_cuts)
+    def _order(self) -> bake_session.BakeRequest:
+        from_frame = None if self.from_frame == UNSET_FRAME else self.from_frame
+        return bake_session.BakeRequest(self.resume, from_frame, only_cuts=self.only_cuts)
 
     def _end(self, job: Job) -> set[str]:
-        level, line = messages.ending(job)
+        level, line = error_messages.ending_message(job)
         self.report({level}, line)
         # finished also when it was cancelled: frames stay, so there is something to undo
         return {"FINISHED"} if job.frame is not None else {"CANCELLED"}
@@ -115,7 +114,7 @@ class SINEW_OT_cancel(bpy.types.Operator):
 
     def execute(self, _context: bpy.types.Context) -> set[str]:
         """Asks the bake to stop."""
-        bakes.cancel()
+        bake_session.cancel()
         return {"FINISHED"}
 
 
@@ -128,7 +127,7 @@ class SINEW_OT_compile_ahead(bpy.types.Operator):
 
     def execute(self, _context: bpy.types.Context) -> set[str]:
         """Starts it."""
-        ahead.compile()
+        solver_in_waiting.compile()
         return {"FINISHED"}
 
 

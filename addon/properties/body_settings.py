@@ -5,15 +5,19 @@ from __future__ import annotations
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
 
-from ..choices import INTERIOR_SIZES, METHODS, SIZINGS
-from .sampling import FIXED, SAMPLED
+from .enum_items import FILL_METHODS, INTERIOR_SIZES, SIZINGS
+from .property_options import ANIMATED_OPTIONS, FIXED_OPTIONS
 
 
 class BodySettings:
     """Tets, size, start and pins."""
 
     method: EnumProperty(
-        name="Method", items=METHODS, default="SMOOTH", description="How the mesh is filled with tets", **FIXED
+        name="Method",
+        items=FILL_METHODS,
+        default="SMOOTH",
+        description="How the mesh is filled with tets",
+        **FIXED_OPTIONS,
     )
     tets_path: StringProperty(
         name="File",
@@ -23,10 +27,14 @@ class BodySettings:
         ),
         subtype="FILE_PATH",
         options={"PATH_SUPPORTS_BLEND_RELATIVE"},
-        override=FIXED["override"],
+        override=FIXED_OPTIONS["override"],
     )
     sizing: EnumProperty(
-        name="Sizing", items=SIZINGS, default="DIVISIONS", description="How the size of the tets is given", **FIXED
+        name="Sizing",
+        items=SIZINGS,
+        default="DIVISIONS",
+        description="How the size of the tets is given",
+        **FIXED_OPTIONS,
     )
     divisions: IntProperty(
         name="Resolution Divisions",
@@ -36,7 +44,7 @@ class BodySettings:
         soft_min=4,
         soft_max=64,
         max=1000,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     tet_size: FloatProperty(
         name="Tet Size",
@@ -49,21 +57,21 @@ class BodySettings:
         step=1,
         subtype="DISTANCE",
         unit="LENGTH",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     interior_size: EnumProperty(
         name="Interior",
         items=INTERIOR_SIZES,
         default="1",
         description="How much larger the tets deep inside may get, which saves time (Smooth only)",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
 
     use_simulated_size: BoolProperty(
         name="Simulated Size",
         description="Move as if the object were larger or smaller than it is: a large cube need not move like a giant",
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     simulated_size: FloatProperty(
         name="Longest Side",
@@ -76,13 +84,13 @@ class BodySettings:
         step=1,
         subtype="DISTANCE",
         unit="LENGTH",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     gravity_in_shape: BoolProperty(
         name="Gravity Already in Shape",
         description="The first frame already sags: keep it still instead of letting it sag twice",
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     initial_velocity: FloatVectorProperty(
         name="Initial Velocity",
@@ -92,7 +100,7 @@ class BodySettings:
         precision=3,
         subtype="VELOCITY",
         unit="VELOCITY",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
 
     pin_group: StringProperty(
@@ -101,7 +109,7 @@ class BodySettings:
             "Vertex group or attribute that holds vertices to the animated mesh: "
             "1 holds exactly, less is a spring, 0 is free"
         ),
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     pin_stiffness: FloatProperty(
         name="Pin Stiffness",
@@ -114,7 +122,7 @@ class BodySettings:
         soft_max=100000.0,
         precision=1,
         step=1000,
-        **SAMPLED,
+        **ANIMATED_OPTIONS,
     )
     affect_group: StringProperty(
         name="Affect",
@@ -122,18 +130,18 @@ class BodySettings:
             "Vertex group or attribute that limits the simulation to a part of the mesh; "
             "at its border it fades into the animated mesh. Empty: the whole mesh"
         ),
-        **FIXED,
+        **FIXED_OPTIONS,
     )
 
     show_tets: BoolProperty(
         name="Tets",
         description="Draw the body's tets in the viewport, as they are in the cache; those of a rigid core in yellow",
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     show_joined: BoolProperty(
         name="Joined Surfaces",
         description="Draw in colour the tets that join surfaces far apart along the mesh, such as lips or fingers",
         default=True,
-        **FIXED,
+        **FIXED_OPTIONS,
     )

@@ -6,8 +6,8 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty, FloatProperty, PointerProperty, StringProperty
 
-from .flesh_settings import BONE_STIFFNESS
-from .sampling import FIXED
+from .flesh_settings import DEFAULT_BONE_STIFFNESS
+from .property_options import FIXED_OPTIONS
 
 
 def _may_be_held(_settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
@@ -29,13 +29,13 @@ class BoneSettings:
         step=1,
         subtype="DISTANCE",
         unit="LENGTH",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     use_bone_spring: BoolProperty(
         name="Springs",
         description="Springs hold the flesh to this bone, so that it may slip a little; off: it is held exactly",
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     bone_stiffness: FloatProperty(
         name="Spring Stiffness",
@@ -44,13 +44,13 @@ class BoneSettings:
             "a centimetre with 1000, by a third of a millimetre with 30,000. "
             "A thin bone from which much flesh hangs needs more"
         ),
-        default=BONE_STIFFNESS,
+        default=DEFAULT_BONE_STIFFNESS,
         min=0.0,
         soft_min=100.0,
         soft_max=1.0e6,
         precision=0,
         step=100000,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     bone_mask_group: StringProperty(
         name="Mask",
@@ -58,7 +58,7 @@ class BoneSettings:
             "Vertex group or attribute of the bone: only where its weight is above one half, the bone holds flesh. "
             "Empty: all of it"
         ),
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     bone_body: PointerProperty(
         type=bpy.types.Object,
@@ -75,5 +75,5 @@ class BoneSettings:
             "of flesh what all bones hold of it"
         ),
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )

@@ -6,37 +6,37 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
-from .. import friction
-from ..choices import COLLIDER_SHAPES, COLLIDER_SIDES
-from .sampling import FIXED, SAMPLED
+from . import friction_presets as friction
+from .enum_items import COLLIDER_SHAPES, COLLIDER_SIDES
+from .property_options import ANIMATED_OPTIONS, FIXED_OPTIONS
 
 
 def _preset_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Fills in the friction of the preset."""
-    friction.apply(settings)
+    friction.apply_preset(settings)
 
 
 def _friction_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Turns the menu of presets to Custom where the friction no longer is the preset's."""
-    friction.mark_edited(settings)
+    friction.mark_custom(settings)
 
 
 # of whatever was never told otherwise
-FRICTION = 0.5
+DEFAULT_FRICTION = 0.5
 
 
 class ColliderSettings:
     """Shape, sides, friction and thickness, and whether it is there."""
 
     collider_shape: EnumProperty(
-        name="Shape", items=COLLIDER_SHAPES, default="MESH", description="What bodies bump into", **FIXED
+        name="Shape", items=COLLIDER_SHAPES, default="MESH", description="What bodies bump into", **FIXED_OPTIONS
     )
     collider_sides: EnumProperty(
         name="Sides",
         items=COLLIDER_SIDES,
         default="AUTO",
         description="On which side of the faces bodies are kept",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     use_collision: BoolProperty(
         name="Enabled",
@@ -45,7 +45,7 @@ class ColliderSettings:
             "a body that is inside when it is switched on is let out gently"
         ),
         default=True,
-        **SAMPLED,
+        **ANIMATED_OPTIONS,
     )
     friction: FloatProperty(
         name="Friction",
@@ -53,14 +53,14 @@ class ColliderSettings:
             "Coulomb's coefficient of friction μ of all bodies on this collider: 0 slides, 0.5 holds on a slope of "
             "27°, 1 on one of 45°"
         ),
-        default=FRICTION,
+        default=DEFAULT_FRICTION,
         min=0.0,
         soft_max=1.0,
         max=100.0,
         precision=2,
         step=1,
         update=_friction_edited,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     thickness: FloatProperty(
         name="Thickness",
@@ -75,7 +75,7 @@ class ColliderSettings:
         step=1,
         subtype="DISTANCE",
         unit="LENGTH",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
 
 
@@ -89,14 +89,14 @@ class CollisionSettings:
             "slope of 27°, 1 on one of 45°. Between two bodies √(μ₁ μ₂) holds, the same where both have the same; "
             "on a collider the collider's Friction does"
         ),
-        default=FRICTION,
+        default=DEFAULT_FRICTION,
         min=0.0,
         soft_max=1.0,
         max=100.0,
         precision=2,
         step=1,
         update=_friction_edited,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     body_thickness: FloatProperty(
         name="Thickness",
@@ -111,7 +111,7 @@ class CollisionSettings:
         step=1,
         subtype="DISTANCE",
         unit="LENGTH",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     self_collision: BoolProperty(
         name="Self Collision",
@@ -121,15 +121,15 @@ class CollisionSettings:
             "Pieces of what breaks touch each other without this"
         ),
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     friction_preset: EnumProperty(
         name="Surfaces",
-        items=friction.ITEMS,
-        default=friction.CUSTOM,
+        items=friction.PRESET_ITEMS,
+        default=friction.CUSTOM_PRESET,
         update=_preset_chosen,
         description="Fills in the Friction of two materials on each other",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     collision_collection: PointerProperty(
         type=bpy.types.Collection,

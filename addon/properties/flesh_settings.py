@@ -6,19 +6,19 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
-from ..choices import FLESH_LAWS, JIGGLE_SCHEMES, MOTIONS
-from ..presets import ELASTIC, NOT_OF_FLESH
-from .material_settings import limit_volume
-from .sampling import FIXED
+from .enum_items import FLESH_LAWS, FLESH_MOTIONS, JIGGLE_SCHEMES
+from .material_presets import ELASTIC, NON_FLESH_SWITCHES
+from .material_settings import limit_poisson_ratio
+from .property_options import FIXED_OPTIONS
 
 # of springs that hold flesh to a bone, per mass [1/s²]
-BONE_STIFFNESS = 30000.0
+DEFAULT_BONE_STIFFNESS = 30000.0
 
 
 def _motion_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Switches off what flesh does not do, and what only flesh that follows a pose does."""
-    limit_volume(settings)
-    for name in NOT_OF_FLESH:
+    limit_poisson_ratio(settings)
+    for name in NON_FLESH_SWITCHES:
         if settings.motion != ELASTIC and getattr(settings, name):
             setattr(settings, name, False)
 
@@ -28,25 +28,25 @@ class FleshSettings:
 
     motion: EnumProperty(
         name="Motion",
-        items=MOTIONS,
+        items=FLESH_MOTIONS,
         default=ELASTIC,
         update=_motion_chosen,
         description="How the body moves; Follow Pose and Jiggle make it flesh, which bones can hold",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     flesh_law: EnumProperty(
         name="Law",
         items=FLESH_LAWS,
         default="STABLE_NEO_HOOKEAN",
         description="How flesh resists being deformed far; for small deformations they are all the same",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     jiggle_scheme: EnumProperty(
         name="Stepping",
         items=JIGGLE_SCHEMES,
         default="EULER",
         description="How Jiggle goes from one step of time to the next",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     self_contact: BoolProperty(
         name="Self Contact",
@@ -54,7 +54,7 @@ class FleshSettings:
             "Flesh lies in folds instead of going through itself, as in the bend of an elbow; slower (Follow Pose only)"
         ),
         default=True,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     stiffness_group: StringProperty(
         name="Paint Stiffness",
@@ -62,19 +62,19 @@ class FleshSettings:
             "Vertex group or attribute that Stiffness is multiplied with: 0.5 is half as stiff; "
             "inside, the nearest surface counts"
         ),
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     volume_group: StringProperty(
         name="Paint Volume",
         description=(
             "Vertex group or attribute that Volume Preservation is multiplied with; inside, the nearest surface counts"
         ),
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     density_group: StringProperty(
         name="Paint Density",
         description="Vertex group or attribute that Density is multiplied with; inside, the nearest surface counts",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     attachment_group: StringProperty(
         name="Paint Attachment",
@@ -82,7 +82,7 @@ class FleshSettings:
             "Vertex group or attribute: bones hold flesh only below what has a weight above one half. "
             "Empty: wherever they reach"
         ),
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     rest_from_keys: BoolProperty(
         name="Rest Shape from Shape Keys",
@@ -90,7 +90,7 @@ class FleshSettings:
             "The shape in which the flesh is without stress follows the object's shape keys: a breath, a flexed muscle"
         ),
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     use_armature_bones: BoolProperty(
         name="Armature Bones",
@@ -99,7 +99,7 @@ class FleshSettings:
             "of several, the one whose weight is largest at the nearest skin. No bone meshes are needed"
         ),
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     armature_bone_radius: FloatProperty(
         name="Radius",
@@ -115,13 +115,13 @@ class FleshSettings:
         step=1,
         subtype="DISTANCE",
         unit="LENGTH",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     use_armature_bone_spring: BoolProperty(
         name="Springs",
         description="Springs hold the flesh to the bones of the armature; off: it is held exactly",
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     armature_bone_stiffness: FloatProperty(
         name="Spring Stiffness",
@@ -130,11 +130,11 @@ class FleshSettings:
             "a centimetre with 1000, by a third of a millimetre with 30,000. "
             "Thin bones from which much flesh hangs need more"
         ),
-        default=BONE_STIFFNESS,
+        default=DEFAULT_BONE_STIFFNESS,
         min=0.0,
         soft_min=100.0,
         soft_max=1.0e6,
         precision=0,
         step=100000,
-        **FIXED,
+        **FIXED_OPTIONS,
     )

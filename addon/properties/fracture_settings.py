@@ -6,17 +6,17 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
-from .. import presets
-from ..choices import ATTRIBUTES
+from . import material_presets
+from .enum_items import ATTRIBUTES
 from .material_settings import material_edited
-from .sampling import FIXED, SAMPLED
+from .property_options import ANIMATED_OPTIONS, FIXED_OPTIONS
 
 
 def _result_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Makes what stands in for a baked body as it is wanted now."""
-    from ..baking import present_bake
+    from ..baking import attach_bake
 
-    present_bake.attach_one(settings.id_data)
+    attach_bake.refresh_result(settings.id_data)
 
 
 class FractureSettings:
@@ -26,7 +26,7 @@ class FractureSettings:
         name="Fracture",
         description="The body cracks and falls to pieces where it is stressed by more than it bears",
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     breaking_stress: FloatProperty(
         name="Breaking Stress",
@@ -34,13 +34,13 @@ class FractureSettings:
             "Pull per area at which the material tears apart [Pa]; "
             "compare it with the Largest Stress of a bake. Can be keyframed"
         ),
-        default=presets.DEFAULT_VALUES["breaking_stress"],
+        default=material_presets.DEFAULT_VALUES["breaking_stress"],
         soft_min=100.0,
         soft_max=1.0e9,
         precision=0,
         step=100000,
         update=material_edited,
-        **SAMPLED,
+        **ANIMATED_OPTIONS,
     )
     use_toughness: BoolProperty(
         name="Toughness",
@@ -50,7 +50,7 @@ class FractureSettings:
         ),
         default=False,
         update=material_edited,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     toughness: FloatProperty(
         name="Toughness",
@@ -58,60 +58,60 @@ class FractureSettings:
             "Fracture toughness K [Pa √m]: how much a notch or a crack bears before it grows. "
             "Small values are brittle: glass has 700,000, wax 150,000"
         ),
-        default=presets.DEFAULT_VALUES["toughness"],
+        default=material_presets.DEFAULT_VALUES["toughness"],
         min=0.0,
         soft_min=100.0,
         soft_max=1.0e8,
         precision=0,
         step=100000,
         update=material_edited,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     scatter: FloatProperty(
         name="Scatter",
         description="How much the strength differs from place to place: cracks get ragged",
-        default=presets.DEFAULT_VALUES["scatter"],
+        default=material_presets.DEFAULT_VALUES["scatter"],
         min=0.0,
         max=0.9,
         precision=2,
         step=1,
         subtype="FACTOR",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     seed: IntProperty(
         name="Seed",
         description="Another number gives other cracks, the same number the same ones",
         default=0,
         min=0,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     strength_group: StringProperty(
         name="Paint Strength",
         description=(
             "Vertex group or attribute that the Breaking Stress is multiplied with; inside, the nearest surface counts"
         ),
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     unbreakable_group: StringProperty(
         name="Unbreakable",
         description="Vertex group or attribute: what has a weight above one half never breaks, nor what is below it",
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     most_splits: IntProperty(
         name="Splits per Step",
         description="How many points may split in one step; the rest waits for the next one, and the bake says so",
-        default=presets.DEFAULT_VALUES["most_splits"],
+        default=material_presets.DEFAULT_VALUES["most_splits"],
         min=1,
         soft_max=1000,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     most_pieces: IntProperty(
         name="Most Pieces",
         description="How many pieces there may be; from then on the body cracks no further, and the bake says so",
-        default=presets.DEFAULT_VALUES["most_pieces"],
+        default=material_presets.DEFAULT_VALUES["most_pieces"],
         min=2,
         soft_max=10000,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
 
 
@@ -139,5 +139,5 @@ class ResultSettings:
         description="Make an object of each piece, to be edited one by one; off: one object for all",
         default=False,
         update=_result_edited,
-        **FIXED,
+        **FIXED_OPTIONS,
     )

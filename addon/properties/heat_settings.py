@@ -6,16 +6,16 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty
 
-from .. import presets
+from . import material_presets
 from .material_settings import material_edited
-from .sampling import FIXED, SAMPLED
+from .property_options import ANIMATED_OPTIONS, FIXED_OPTIONS
 
 ABSOLUTE_ZERO = -273.15
-FACTOR = {"min": 0.0, "soft_max": 10.0, "precision": 4, "step": 1, **FIXED}
+FACTOR_OPTIONS = {"min": 0.0, "soft_max": 10.0, "precision": 4, "step": 1, **FIXED_OPTIONS}
 
 
 def _row_edited(row: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    presets.mark_edited(row.id_data.sinew)
+    material_presets.mark_custom(row.id_data.sinew)
 
 
 class SinewSoftening(bpy.types.PropertyGroup):
@@ -30,28 +30,28 @@ class SinewSoftening(bpy.types.PropertyGroup):
         precision=1,
         step=100,
         update=_row_edited,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     stiffness: FloatProperty(
         name="Stiffness ×",
         description="What Stiffness is multiplied with here",
         default=1.0,
         update=_row_edited,
-        **FACTOR,
+        **FACTOR_OPTIONS,
     )
     yield_strain: FloatProperty(
         name="Yield ×",
         description="What the Yield is multiplied with here",
         default=1.0,
         update=_row_edited,
-        **FACTOR,
+        **FACTOR_OPTIONS,
     )
     flow: FloatProperty(
         name="Flow ×",
         description="What the Flow is multiplied with here",
         default=1.0,
         update=_row_edited,
-        **FACTOR,
+        **FACTOR_OPTIONS,
     )
 
 
@@ -62,62 +62,62 @@ class HeatSettings:
         name="Heat",
         description="The body has a temperature: heat sources and the air warm it, and it softens and melts",
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     temperature: FloatProperty(
         name="Temperature",
         description="Of the whole body at the first frame [°C]",
-        default=presets.DEFAULT_VALUES["temperature"],
+        default=material_presets.DEFAULT_VALUES["temperature"],
         min=ABSOLUTE_ZERO,
         soft_min=-50.0,
         soft_max=2000.0,
         precision=1,
         step=100,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     conductivity: FloatProperty(
         name="Conductivity",
         description="How well heat moves inside, k [W/(m K)]: wax has 0.25, glass 1, steel 50",
-        default=presets.DEFAULT_VALUES["conductivity"],
+        default=material_presets.DEFAULT_VALUES["conductivity"],
         min=0.0,
         soft_max=400.0,
         precision=3,
         step=1,
         update=material_edited,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     heat_capacity: FloatProperty(
         name="Heat Capacity",
         description="Heat that it takes to warm a kilogram by one degree, c [J/(kg K)]: water takes 4180, wax 2100",
-        default=presets.DEFAULT_VALUES["heat_capacity"],
+        default=material_presets.DEFAULT_VALUES["heat_capacity"],
         min=0.0,
         soft_min=100.0,
         soft_max=5000.0,
         precision=0,
         step=1000,
         update=material_edited,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     heat_exchange: FloatProperty(
         name="Heat Exchange",
         description="How well the surface gives heat to the air [W/(m² K)]: 10 in a room, 100 in strong wind",
-        default=presets.DEFAULT_VALUES["heat_exchange"],
+        default=material_presets.DEFAULT_VALUES["heat_exchange"],
         min=0.0,
         soft_max=1000.0,
         precision=1,
         step=100,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     melting_point: FloatProperty(
         name="Melting Point",
         description="From this temperature on the material flows however little it is deformed [°C]",
-        default=presets.DEFAULT_VALUES["melting_point"],
+        default=material_presets.DEFAULT_VALUES["melting_point"],
         min=ABSOLUTE_ZERO,
         soft_max=2000.0,
         precision=1,
         step=100,
         update=material_edited,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     softening: CollectionProperty(
         type=SinewSoftening,
@@ -126,11 +126,11 @@ class HeatSettings:
         options=set(),
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
     )
-    softening_index: IntProperty(name="Row", options={"HIDDEN"}, override=FIXED["override"])
+    softening_index: IntProperty(name="Row", options={"HIDDEN"}, override=FIXED_OPTIONS["override"])
 
 
 def _radius_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    from .. import roles
+    from ..objects import roles
 
     roles.show_radius(settings.id_data)
 
@@ -147,7 +147,7 @@ class HeatSourceSettings:
         soft_max=2000.0,
         precision=1,
         step=100,
-        **SAMPLED,
+        **ANIMATED_OPTIONS,
     )
     source_radius: FloatProperty(
         name="Radius",
@@ -164,7 +164,7 @@ class HeatSourceSettings:
         subtype="DISTANCE",
         unit="LENGTH",
         update=_radius_changed,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     source_exchange: FloatProperty(
         name="Heat Transfer",
@@ -177,5 +177,5 @@ class HeatSourceSettings:
         soft_max=200000.0,
         precision=0,
         step=1000,
-        **FIXED,
+        **FIXED_OPTIONS,
     )

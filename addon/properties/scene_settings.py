@@ -6,15 +6,16 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 
-from .sampling import FIXED, SAMPLED
+from .property_options import ANIMATED_OPTIONS, FIXED_OPTIONS
 
 
 def _place_changed(settings: SinewScene, _context: bpy.types.Context) -> None:
-    from ..baking import cache_look, cache_place, present_bake
+    from ..baking import attach_bake
+    from ..cache import cache_paths, cache_status
 
-    if not cache_place.is_quiet:
-        cache_look.forget()
-        present_bake.attach(settings.id_data)
+    if not cache_paths.is_attaching_paused:
+        cache_status.invalidate()
+        attach_bake.attach(settings.id_data)
 
 
 class SinewScene(bpy.types.PropertyGroup):
@@ -24,7 +25,7 @@ class SinewScene(bpy.types.PropertyGroup):
         name="Scene Frame Range",
         description="Bake the frames of the scene; the first one is the start state",
         default=True,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     frame_start: IntProperty(
         name="Start",
@@ -32,10 +33,10 @@ class SinewScene(bpy.types.PropertyGroup):
         default=1,
         min=-1048574,
         max=1048574,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     frame_end: IntProperty(
-        name="End", description="Last frame of the bake", default=250, min=-1048574, max=1048574, **FIXED
+        name="End", description="Last frame of the bake", default=250, min=-1048574, max=1048574, **FIXED_OPTIONS
     )
     substeps: IntProperty(
         name="Substeps per Frame",
@@ -44,7 +45,7 @@ class SinewScene(bpy.types.PropertyGroup):
         min=1,
         soft_max=20,
         max=1000,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     samples_per_frame: IntProperty(
         name="Samples per Frame",
@@ -56,7 +57,7 @@ class SinewScene(bpy.types.PropertyGroup):
         min=1,
         soft_max=8,
         max=64,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     air_temperature: FloatProperty(
         name="Air Temperature",
@@ -67,7 +68,7 @@ class SinewScene(bpy.types.PropertyGroup):
         soft_max=500.0,
         precision=1,
         step=100,
-        **SAMPLED,
+        **ANIMATED_OPTIONS,
     )
     use_rest_frame: BoolProperty(
         name="Rest Frame",
@@ -75,7 +76,7 @@ class SinewScene(bpy.types.PropertyGroup):
             "Bodies have no stress in the pose of a frame that you choose; off: in that of the first frame of the bake"
         ),
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     rest_frame: IntProperty(
         name="Rest Frame",
@@ -86,7 +87,7 @@ class SinewScene(bpy.types.PropertyGroup):
         default=0,
         min=-1048574,
         max=1048574,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     preroll: IntProperty(
         name="Pre-Roll",
@@ -98,7 +99,7 @@ class SinewScene(bpy.types.PropertyGroup):
         min=0,
         soft_max=100,
         max=10000,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     pose_tolerance: FloatProperty(
         name="Pose Tolerance",
@@ -110,7 +111,7 @@ class SinewScene(bpy.types.PropertyGroup):
         max=0.1,
         precision=6,
         step=0.1,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     pose_iterations: IntProperty(
         name="Pose Iterations",
@@ -122,7 +123,7 @@ class SinewScene(bpy.types.PropertyGroup):
         min=1,
         soft_max=500,
         max=10000,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     tolerance: FloatProperty(
         name="Tolerance",
@@ -132,7 +133,7 @@ class SinewScene(bpy.types.PropertyGroup):
         max=0.1,
         precision=6,
         step=0.01,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     max_iterations: IntProperty(
         name="Max Iterations",
@@ -141,13 +142,13 @@ class SinewScene(bpy.types.PropertyGroup):
         min=1,
         soft_max=2000,
         max=100000,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     take: StringProperty(
         name="Take",
         description="Name of this attempt: each take has a cache of its own, so that a good one can be kept",
         update=_place_changed,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
     cache_path: StringProperty(
         name="Cache",
@@ -161,7 +162,7 @@ class SinewScene(bpy.types.PropertyGroup):
         name="Protect",
         description="Keep this bake: Simulate and Delete Bake are refused until this is off",
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
 
     show_contacts: BoolProperty(
@@ -171,7 +172,7 @@ class SinewScene(bpy.types.PropertyGroup):
             "contact, and an arrow for the force that the body feels there. The longest arrow is the largest force"
         ),
         default=False,
-        **FIXED,
+        **FIXED_OPTIONS,
     )
 
     # where the present bake lies: written by cache_place.py only

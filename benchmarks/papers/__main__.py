@@ -18,9 +18,10 @@ HERE = Path(__file__).resolve().parent
 # tests/ has the meshes and scenes; this folder is not a place to import from
 sys.path[:] = [str(HERE.parent), str(HERE.parent.parent / "tests"), *(p for p in sys.path if Path(p or ".") != HERE)]
 
-from frame import process  # noqa: E402
-from frame.command import Suite, succeeded  # noqa: E402
-from papers import page, table  # noqa: E402
+from harness import child_process  # noqa: E402
+from harness.suite import Suite, succeeded  # noqa: E402
+from papers import experiment as table  # noqa: E402
+from papers import page  # noqa: E402
 from papers.catalogue import NAMES, load  # noqa: E402
 
 
@@ -31,7 +32,7 @@ def run_all(names: Sequence[str], quick: bool) -> list[str]:
     failed = []
     for group, at_once, threads in ((beside, os.cpu_count() or 1, "1"), (alone, 1, None)):
         with ThreadPoolExecutor(at_once) as pool:
-            done = pool.map(partial(process.run, HERE, quick=quick, threads=threads), group)
+            done = pool.map(partial(child_process.run, HERE, quick=quick, threads=threads), group)
             failed += [name for name, ended in zip(group, done, strict=True) if not succeeded(name, ended)]
     return failed
 

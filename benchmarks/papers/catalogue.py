@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import importlib
 
-from papers.table import Experiment
+from papers.experiment import Experiment
 
 # paper → its title, and the files of this folder that are its experiments
 PAPERS = {

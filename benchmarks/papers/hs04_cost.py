@@ -7,34 +7,34 @@ from dataclasses import replace
 
 import numpy as np
 
-from frame import figures
-from frame.result import Picture, Result
-from papers.hs04_bodies import COLOUR_OF, LINE_OF, MATTER, METHODS, upright
-from papers.stage import step_times
-from papers.table import Experiment, Row, claim
-from sinew.solver.jit import set_thread_count
-from sinew.solver.method import Method
+from harness import plots
+from harness.result import Picture, Result
+from papers.experiment import Experiment, Row, claim_row
+from papers.hs04_cube_and_bar import MATERIAL_TEXT, METHOD_COLOURS, METHOD_LINE_STYLES, METHODS, upright_box
+from papers.simulation_setup import measure_step_times
+from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.scene.formulation import FormulationSettings
 
 CELLS, LENGTHS = (3, 3, 12), (1.0, 1.0, 4.0)  # [m]
 FORCE = 2.5e3  # at the end [N]
 SECONDS = 2.0
-STEPS = (0.005, 0.01, 0.02, 0.04)  # [s]
-AGES = (1, 4)
-TURN = np.pi / 2.0  # [rad/s]
-ONE_SOLVE, SEVERAL = ("polar", "warp, edge frames"), ("hybrid", "green")
-JUMPS = (
+TIME_STEPS = (0.005, 0.01, 0.02, 0.04)  # [s]
+ROTATION_AGES = (1, 4)
+ANGULAR_SPEED = np.pi / 2.0  # [rad/s]
+SINGLE_SOLVE_METHODS, NEWTON_METHODS = ("polar", "warp, edge frames"), ("hybrid", "green")
+ROTATION_JUMP_NOTE = (
     "rotations are found 32 at a time, a small share of a step; old ones make forces jump where they are found anew, "
     "so that a step tells less about the next one, whose solve takes more iterations"
 )
-ORDER = "polar and warp well below hybrid and Green"
+EXPECTED_ORDER = "polar and warp well below hybrid and Green"
 
 
 def run(quick: bool) -> Result:
     """Times all formulations at every step and age."""
     set_thread_count(1)
-    steps, ages = (STEPS[1:2], AGES[:1]) if quick else (STEPS, AGES)
+    steps, ages = (TIME_STEPS[1:2], ROTATION_AGES[:1]) if quick else (TIME_STEPS, ROTATION_AGES)
     ms = {
-        (name, dt, age): median_ms(replace(method, rotations_every=age), dt, quick)
+        (name, dt, age): median_step_ms(replace(method, rotations_every=age), dt, quick)
         for dt in steps
         for age in ages
         for name, method in METHODS.items()
@@ -43,41 +43,51 @@ def run(quick: bool) -> Result:
     for dt in steps:
         for age in ages:
             told = ", ".join(f"{name} {ms[name, dt, age]:.2f}" for name in METHODS)
-            linear, iterated = ([ms[name, dt, age] for name in names] for names in (ONE_SOLVE, SEVERAL))
+            linear, iterated = (
+                [ms[name, dt, age] for name in names] for names in (SINGLE_SOLVE_METHODS, NEWTON_METHODS)
+            )
             quantity = f"Δt = {1e3 * dt:g} ms, rotations every {age}: ms per step"
-            rows.append(claim(quantity, ORDER, told, max(linear) < min(iterated), "another order"))
+            rows.append(claim_row(quantity, EXPECTED_ORDER, told, max(linear) < min(iterated), "another order"))
     faster = [ms["green", dt, 1] / ms["polar", dt, 1] for dt in steps]
     told = ", ".join(f"{factor:.1f}" for factor in faster)
-    rows.append(claim("Green / polar, from short steps to long", "a factor", told, min(faster) > 1.5, "hardly any"))
+    rows.append(claim_row("Green / polar, from short steps to long", "a factor", told, min(faster) > 1.5, "hardly any"))
     anew = float(np.median([ms["polar", dt, ages[0]] / ms["polar", dt, ages[-1]] for dt in steps]))
     rows.append(
-        Row(f"polar: rotations in every step / every {ages[-1]}", "about 1: negligible", f"{anew:.2f}", None, JUMPS)
+        Row(
+            f"polar: rotations in every step / every {ages[-1]}",
+            "about 1: negligible",
+            f"{anew:.2f}",
+            None,
+            ROTATION_JUMP_NOTE,
+        )
     )
     values = {f"{name} {dt} {age}": value for (name, dt, age), value in ms.items()}
     values |= {"green / polar": float(np.median(faster)), "polar anew": anew}
-    figure, ax = figures.plot("Δt [ms]", "ms per step", y_log=True)
+    figure, ax = plots.plot("Δt [ms]", "ms per step", y_log=True)
     for name in METHODS:
-        colour, line = figures.COLOURS[COLOUR_OF[name]], LINE_OF.get(name, "-")
+        colour, line = plots.COLOURS[METHOD_COLOURS[name]], METHOD_LINE_STYLES.get(name, "-")
         ax.plot([1e3 * dt for dt in steps], [ms[name, dt, 1] for dt in steps], "o", color=colour, ls=line, label=name)
     ax.legend(fontsize=7)
     return Result(rows, [Picture("Time per step, rotations found anew in every one.", figure)], values)
 
 
-def median_ms(method: Method, dt: float, quick: bool) -> float:
+def median_step_ms(method: FormulationSettings, dt: float, quick: bool) -> float:
     """Returns what a step takes while the bar is bent and turned [ms]."""
     steps = 30 if quick else int(SECONDS / dt)
-    simulated = upright(
+    simulated = upright_box(
         CELLS, LENGTHS, method, dt=dt, tolerance=1e-4,
-        force=lambda t: FORCE * min(1.0, t / SECONDS), turn=lambda t: TURN * t,
+        force=lambda t: FORCE * min(1.0, t / SECONDS), turn=lambda t: ANGULAR_SPEED * t,
     )  # fmt: skip
-    return float(np.median(step_times(simulated, steps)[steps // 10 :]))
+    return float(np.median(measure_step_times(simulated, steps)[steps // 10 :]))
 
 
 EXPERIMENT = Experiment(
     "HS04",
     "Cost of a step (runtime table of example 2)",
-    f"""The bar of {5 * CELLS[0] * CELLS[1] * CELLS[2]} tets ({MATTER}, but for the step) is bent by a force that rises
-    to {FORCE / 1e3:g} kN in {SECONDS:g} s, while its lower side turns by {np.degrees(TURN):g}° a second. Linear solves
+    f"""The bar of {5 * CELLS[0] * CELLS[1] * CELLS[2]} tets ({MATERIAL_TEXT}, but for the step) is bent by a force
+    that rises
+    to {FORCE / 1e3:g} kN in {SECONDS:g} s, while its lower side turns by {np.degrees(ANGULAR_SPEED):g}° a second.
+    Linear solves
     end at a residual of 1e-4, Newton's method too; one thread; medians. The digits of the paper's table are lost; its
     text says that corotational methods are a factor faster than the non-linear one, that computing rotations costs next
     to nothing, and that the hybrid tensor costs more, since its system is not linear.""",

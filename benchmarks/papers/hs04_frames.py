@@ -7,25 +7,37 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frame import figures
-from frame.result import Picture, Result
-from papers.hs04_bodies import COLOUR_OF, DT, LINE_OF, MATTER, METHODS, corner_of, upright
-from papers.stage import step
-from papers.table import Experiment, Row, claim
-from sinew.solver.arrays import Floats
-from sinew.solver.errors import SolveFailed
+from harness import plots
+from harness.result import Picture, Result
+from papers.experiment import Experiment, Row, claim_row
+from papers.hs04_cube_and_bar import (
+    DT,
+    MATERIAL_TEXT,
+    METHOD_COLOURS,
+    METHOD_LINE_STYLES,
+    METHODS,
+    corner_node,
+    upright_box,
+)
+from papers.simulation_setup import take_step
+from sinew.solver.runtime.arrays import Floats
+from sinew.solver.runtime.errors import SolveFailed
 
 CELLS, LENGTHS = (2, 2, 8), (1.0, 1.0, 4.0)  # [m]
 FORCE = 1.0e3  # [N]
-LOADED, TURNED, AFTER = 100, 400, 100  # steps in which the load rises, the side is turned once, and until the end
-STEPS = LOADED + TURNED + AFTER
-EVERY = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-FAST = 10.0  # times the largest speed of Green's run, from which on a body has broken loose
+LOADING_STEPS, ROTATION_STEPS, FINAL_STEPS = (
+    100,
+    400,
+    100,
+)  # steps in which the load rises, the side is turned once, and until the end
+STEPS = LOADING_STEPS + ROTATION_STEPS + FINAL_STEPS
+UPDATE_INTERVALS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+UNSTABLE_SPEED_RATIO = 10.0  # times the largest speed of Green's run, from which on a body has broken loose
 NAMES = [name for name in METHODS if name not in ("green", "linear")]
 
 
 @dataclass(frozen=True)
-class Path:
+class Trajectory:
     """A run.
 
     Attributes:
@@ -43,33 +55,40 @@ class Path:
 
 def run(quick: bool) -> Result:
     """Bends a bar, and turns it, with rotations that are older and older."""
-    cells, every = ((1, 1, 4), (1, 4, 32, 64)) if quick else (CELLS, EVERY)
+    cells, every = ((1, 1, 4), (1, 4, 32, 64)) if quick else (CELLS, UPDATE_INTERVALS)
     rows, values = [], {}
-    figure, axes = figures.plot(
+    figure, axes = plots.plot(
         "steps between updates of rotations", "mean error of the corner [%]", beside=2, x_log=True
     )
     for ax, (what, angle) in zip(axes, {"turned": 2.0 * np.pi, "not turned": 0.0}.items(), strict=True):
-        true = path("green", cells, 1, angle, np.inf)
+        true = run_bar("green", cells, 1, angle, np.inf)
         values |= {f"{what} green newton": true.newton}
         first_broken: dict[str, int] = {}
         for name in NAMES:
             errors = []
             for k in every:
-                found = path(name, cells, k, angle, FAST * true.speed)
+                found = run_bar(name, cells, k, angle, UNSTABLE_SPEED_RATIO * true.speed)
                 if found.broke:
                     first_broken[name] = k
                     break
                 errors.append(float(np.linalg.norm(found.corner - true.corner, axis=1).mean() / LENGTHS[2]))
             values |= {f"{what} {name} {k}": error for k, error in zip(every, errors, strict=False)}
             values[f"{what} {name} breaks"] = first_broken.get(name, np.inf)
-            rows.append(Row(f"{what}: {name}", PAPER[what], told(every, errors, first_broken.get(name), angle), None))
-            colour = figures.COLOURS[COLOUR_OF[name]]
+            rows.append(
+                Row(
+                    f"{what}: {name}",
+                    PAPER_CLAIMS[what],
+                    interval_text(every, errors, first_broken.get(name), angle),
+                    None,
+                )
+            )
+            colour = plots.COLOURS[METHOD_COLOURS[name]]
             ax.plot(
                 every[: len(errors)],
                 np.multiply(100.0, errors),
                 "o",
                 color=colour,
-                ls=LINE_OF.get(name, "-"),
+                ls=METHOD_LINE_STYLES.get(name, "-"),
                 label=name,
             )
             if name in first_broken:
@@ -78,26 +97,28 @@ def run(quick: bool) -> Result:
         ax.set_ylim(bottom=0.0)
     axes[0].legend()
     figure.tight_layout()
-    rows += judged(values, every)
+    rows += claim_rows(values, every)
     caption = "Errors over the age of rotations; a dotted line is the first at which a method breaks loose."
     return Result(rows, [Picture(caption, figure)], values)
 
 
-PAPER = {
+PAPER_CLAIMS = {
     "turned": "errors grow with the angle between updates, until the method is unstable",
     "not turned": "stable for larger update rates",
 }
 
 
-def told(every: tuple[int, ...], errors: list[float], broken: int | None, angle: float) -> str:
+def interval_text(every: tuple[int, ...], errors: list[float], broken: int | None, angle: float) -> str:
     """Returns a cell of the table: the errors, and where it broke."""
     text = ", ".join(f"{k}: {error:.1%}" for k, error in zip(every, errors, strict=False))
     if broken is None:
         return f"{text}; never breaks"
-    return f"{text}; breaks at {broken}" + (f" ({np.degrees(angle) / TURNED * broken:.0f}° between)" if angle else "")
+    return f"{text}; breaks at {broken}" + (
+        f" ({np.degrees(angle) / ROTATION_STEPS * broken:.0f}° between)" if angle else ""
+    )
 
 
-def judged(values: dict[str, float], every: tuple[int, ...]) -> list[Row]:
+def claim_rows(values: dict[str, float], every: tuple[int, ...]) -> list[Row]:
     """Returns rows on what the paper claims."""
     turned, still = ([values[f"{what} {name} breaks"] for name in NAMES] for what in ("turned", "not turned"))
     newton = values["turned green newton"]
@@ -110,10 +131,12 @@ def judged(values: dict[str, float], every: tuple[int, ...]) -> list[Row]:
     suffers = [k for k in every if polar[k] < hybrid[k] < np.inf]
     from_k = f"its error is above that of polar from {suffers[0]} steps on" if suffers else "never above polar"
     return [
-        claim("turned: polar below warp at every age", "yes", "yes" if below else "no", below, "not at every age"),
-        claim("turned: hybrid", "suffers most from old rotations", from_k, bool(suffers), "its pressure has none"),
-        claim("some method breaks where the bar is turned", "yes", "yes" if does_break else "no", does_break, never),
-        claim("without the turn: breaks at", "later", ", ".join(map(_text, still)), lasts, "some break earlier"),
+        claim_row("turned: polar below warp at every age", "yes", "yes" if below else "no", below, "not at every age"),
+        claim_row("turned: hybrid", "suffers most from old rotations", from_k, bool(suffers), "its pressure has none"),
+        claim_row(
+            "some method breaks where the bar is turned", "yes", "yes" if does_break else "no", does_break, never
+        ),
+        claim_row("without the turn: breaks at", "later", ", ".join(map(_text, still)), lasts, "some break earlier"),
         Row("Green's strain, which has no rotations", "stable", green, True),
     ]
 
@@ -122,20 +145,20 @@ def _text(broken: float) -> str:
     return "never" if np.isinf(broken) else f"{broken:.0f}"
 
 
-def path(name: str, cells: tuple[int, int, int], every: int, angle: float, fastest: float) -> Path:
+def run_bar(name: str, cells: tuple[int, int, int], every: int, angle: float, fastest: float) -> Trajectory:
     """Runs the bar by a method whose rotations are found anew every so many steps, and turns it by an angle [rad]."""
     method = replace(METHODS[name], rotations_every=every)
-    simulated = upright(
+    simulated = upright_box(
         cells, LENGTHS, method,
-        force=lambda t: FORCE * min(1.0, t / (LOADED * DT)),
-        turn=lambda t: angle * float(np.clip((t / DT - LOADED) / TURNED, 0.0, 1.0)),
+        force=lambda t: FORCE * min(1.0, t / (LOADING_STEPS * DT)),
+        turn=lambda t: angle * float(np.clip((t / DT - LOADING_STEPS) / ROTATION_STEPS, 0.0, 1.0)),
     )  # fmt: skip
     X = simulated.built.model.X
-    node = corner_of(X)
+    node = corner_node(X)
     corner, speed, newton, broke = [], 0.0, 0, False
     for _ in range(STEPS):
         try:
-            newton += step(simulated).newton_iterations
+            newton += take_step(simulated).newton_iterations
         except SolveFailed:
             broke = True
             break
@@ -144,18 +167,20 @@ def path(name: str, cells: tuple[int, int, int], every: int, angle: float, faste
         if speed > fastest:
             broke = True
             break
-    return Path(np.array(corner), speed, newton / STEPS, broke)
+    return Trajectory(np.array(corner), speed, newton / STEPS, broke)
 
 
 EXPERIMENT = Experiment(
     "HS04",
     "Rotations found anew every 1, 2, 4, 8 … steps (example 2)",
     f"""A bar of {LENGTHS[0]:g} × {LENGTHS[1]:g} × {LENGTHS[2]:g} m and {5 * CELLS[0] * CELLS[1] * CELLS[2]} tets
-    ({MATTER}) stands on a held side. A force of {FORCE / 1e3:g} kN along x on its upper side rises in
-    {LOADED * DT:g} s; then the held side is turned once around within {TURNED * DT:g} s, {360.0 / TURNED:g}° per
-    step; it rests for {AFTER * DT:g} s. Rotations are found anew every k steps. The error is the mean distance of
+    ({MATERIAL_TEXT}) stands on a held side. A force of {FORCE / 1e3:g} kN along x on its upper side rises in
+    {LOADING_STEPS * DT:g} s; then the held side is turned once around within {ROTATION_STEPS * DT:g} s,
+    {360.0 / ROTATION_STEPS:g}° per
+    step; it rests for {FINAL_STEPS * DT:g} s. Rotations are found anew every k steps. The error is the mean distance of
     an upper corner from where Green's strain takes it, over the length of the bar. A body has broken loose where a
-    node gets faster than {FAST:g} times the fastest in Green's run, or velocities are no longer numbers. The same
+    node gets faster than {UNSTABLE_SPEED_RATIO:g} times the fastest in Green's run, or velocities are no longer
+    numbers. The same
     without the turn.""",
     run,
 )

@@ -9,14 +9,14 @@ from statistics import median
 
 import numpy as np
 
-from frame.figures import COLOURS, plot
-from frame.result import Picture, Result
-from papers.rigid_core_scenes import SCENES, STEP, Timed, measured
-from papers.table import NONE, Experiment, Row
+from harness.plots import COLOURS, plot
+from harness.result import Picture, Result
+from papers.experiment import NO_PAPER_VALUE, Experiment, Row
+from papers.rigid_core_scenes import SCENES, TIME_STEP, SceneTimes, measure_scene
 
-WORDS = {"bunny_head": "bunny", "great_dane": "Great Dane"}
+SCENE_NAMES = {"bunny_head": "bunny", "great_dane": "Great Dane"}
 RUNS = 3
-NEAR = 0.15  # counts of tets and triangles are as the paper's up to this share
+COUNT_TOLERANCE = 0.15  # counts of tets and triangles are as the paper's up to this share
 
 
 def run(quick: bool) -> Result:
@@ -24,17 +24,17 @@ def run(quick: bool) -> Result:
     rows, values, times = [], {}, {}
     for name in ["bunny_head"] if quick else SCENES:
         with tempfile.TemporaryDirectory() as folder:
-            found = measured(name, Path(folder), 1 if quick else RUNS, 20 if quick else None)
-        rows += _rows(WORDS[name], found, SCENES[name])
-        times[WORDS[name]] = found.steps
-        values[f"step, {WORDS[name]}"] = float(median(found.steps))
-        values[f"draw, {WORDS[name]}"] = float(median(found.draws))
+            found = measure_scene(name, Path(folder), 1 if quick else RUNS, 20 if quick else None)
+        rows += _rows(SCENE_NAMES[name], found, SCENES[name])
+        times[SCENE_NAMES[name]] = found.steps
+        values[f"step, {SCENE_NAMES[name]}"] = float(median(found.steps))
+        values[f"draw, {SCENE_NAMES[name]}"] = float(median(found.draws))
     return Result(rows, [_picture(times)], values, NOTES)
 
 
-def _rows(word: str, found: Timed, paper: tuple[int, int, int]) -> list[Row]:
+def _rows(word: str, found: SceneTimes, paper: tuple[int, int, int]) -> list[Row]:
     ours = (found.core_tets, found.skin_tets, found.triangles)
-    is_near = all(abs(a / b - 1.0) < NEAR for a, b in zip(ours, paper, strict=True))
+    is_near = all(abs(a / b - 1.0) < COUNT_TOLERANCE for a, b in zip(ours, paper, strict=True))
     step, draw = median(found.steps), median(found.draws)
     return [
         Row(
@@ -44,15 +44,15 @@ def _rows(word: str, found: Timed, paper: tuple[int, int, int]) -> list[Row]:
             is_near,
             "" if is_near else "the paper's meshes are not given, and ours are of another size",
         ),
-        Row(f"{word}: a step of 10 ms, median and longest [ms]", NONE, f"{step:.2f}, {max(found.steps):.2f}"),
-        Row(f"{word}: moving the triangles once [ms]", NONE, f"{draw:.2f}"),
-        Row(f"{word}: iterations of the linear solver per step", NONE, f"{found.iterations:.1f}"),
+        Row(f"{word}: a step of 10 ms, median and longest [ms]", NO_PAPER_VALUE, f"{step:.2f}, {max(found.steps):.2f}"),
+        Row(f"{word}: moving the triangles once [ms]", NO_PAPER_VALUE, f"{draw:.2f}"),
+        Row(f"{word}: iterations of the linear solver per step", NO_PAPER_VALUE, f"{found.iterations:.1f}"),
         Row(
             f"{word}: steps and drawing, times real time",
             "real time",
-            f"{1e3 * STEP / (step + draw):.1f} ×",
-            bool(step + draw < 1e3 * STEP),
-            "" if step + draw < 1e3 * STEP else "this machine was busy",
+            f"{1e3 * TIME_STEP / (step + draw):.1f} ×",
+            bool(step + draw < 1e3 * TIME_STEP),
+            "" if step + draw < 1e3 * TIME_STEP else "this machine was busy",
         ),
     ]
 

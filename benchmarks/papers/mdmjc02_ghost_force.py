@@ -5,30 +5,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from frame.figures import COLOURS, plot
-from frame.result import Picture, Result
-from meshes import bar
-from papers.mdmjc02_bars import DT, MATERIAL
-from papers.stage import body, simulation, steps
-from papers.table import NONE, Experiment, Row
-from sinew.solver.arrays import Floats
-from sinew.solver.formulations import formulation
-from sinew.solver.method import EDGES, LEAST_SQUARES, Method
+from fixtures.tet_meshes import bar
+from harness.plots import COLOURS, plot
+from harness.result import Picture, Result
+from papers.experiment import NO_PAPER_VALUE, Experiment, Row
+from papers.mdmjc02_clamped_bars import DT, MATERIAL
+from papers.simulation_setup import body, make_simulation, take_steps
+from sinew.solver.integrators.formulations import formulation
+from sinew.solver.runtime.arrays import Floats
+from sinew.solver.scene.formulation import EDGES, LEAST_SQUARES, FormulationSettings
 
 LENGTH = 10.0 / 3.0
 METHODS = {
-    "edge frames": Method("vertex-warp", rotation_field=EDGES, keeps_momentum=False),
-    "edge frames, corrected": Method("vertex-warp", rotation_field=EDGES),
-    "least squares": Method("vertex-warp", rotation_field=LEAST_SQUARES, keeps_momentum=False),
-    "least squares, corrected": Method("vertex-warp", rotation_field=LEAST_SQUARES),
-    "rotation per tet (polar)": Method("polar"),
+    "edge frames": FormulationSettings("vertex-warp", rotation_field=EDGES, keeps_momentum=False),
+    "edge frames, corrected": FormulationSettings("vertex-warp", rotation_field=EDGES),
+    "least squares": FormulationSettings("vertex-warp", rotation_field=LEAST_SQUARES, keeps_momentum=False),
+    "least squares, corrected": FormulationSettings("vertex-warp", rotation_field=LEAST_SQUARES),
+    "rotation per tet (polar)": FormulationSettings("polar"),
 }
-LINES = dict(zip(METHODS, ("-", "-", "--", "--", ":"), strict=True))
+LINE_STYLES = dict(zip(METHODS, ("-", "-", "--", "--", ":"), strict=True))
 STEPS, QUICK_STEPS = 200, 20
-IS_THERE, ROUND_OFF = 1e-3, 1e-9  # a share of all forces, or a speed [m/s]
+MIN_GHOST_FORCE, ROUND_OFF = 1e-3, 1e-9  # a share of all forces, or a speed [m/s]
 
 
-def bent(X: Floats) -> Floats:
+def bent_bar(X: Floats) -> Floats:
     """Returns a bar along y bent by 120°, twisted by 60° and stretched by 20 % [m], (n, 3)."""
     s = X[:, 1] / LENGTH
     middle = X - [0.5, 0.0, 0.5]
@@ -44,7 +44,7 @@ def run(quick: bool) -> Result:
     """Returns how fast a free bar sets itself in motion."""
     rows, values, curves = [], {}, {}
     for name, method in METHODS.items():
-        net, torque, speed, spin = let_go(method, QUICK_STEPS if quick else STEPS)
+        net, torque, speed, spin = release(method, QUICK_STEPS if quick else STEPS)
         curves[name] = speed
         values |= {f"net force, {name}": net, f"torque, {name}": torque}
         values |= {f"speed, {name}": float(speed.max()), f"spin, {name}": float(spin.max())}
@@ -52,13 +52,13 @@ def run(quick: bool) -> Result:
     return Result(rows, [_picture(curves)], values, NOTES)
 
 
-def let_go(method: Method, count: int):
+def release(method: FormulationSettings, count: int):
     """Returns net force and torque at first, as shares, and speed [m/s] and spin [1/s] after every step, (count,)."""
     nodes, tets = bar((3, 10, 3), (1.0, LENGTH, 1.0))
     asked = {"gravity": (0.0, 0.0, 0.0), "tolerance": 1e-12, "max_iterations": 3000}
-    simulated = simulation(body(nodes, tets, MATERIAL, method), DT, **asked)
+    simulated = make_simulation(body(nodes, tets, MATERIAL, method), DT, **asked)
     state, model = simulated.state, simulated.built.model
-    state.x, mass = bent(model.X), model.mass
+    state.x, mass = bent_bar(model.X), model.mass
     forces = formulation(model, method).forces(state.x)
     all_forces = np.linalg.norm(forces, axis=1).sum()
     centre = mass @ state.x / mass.sum()
@@ -72,7 +72,7 @@ def let_go(method: Method, count: int):
         momentum = (mass[:, None] * np.cross(arm, state.v)).sum(axis=0)
         spin.append(np.linalg.norm(momentum) / (mass @ (arm**2).sum(axis=1)))
 
-    steps(simulated, count, look)
+    take_steps(simulated, count, look)
     return float(net), float(torque), np.array(speed), np.array(spin)
 
 
@@ -82,15 +82,15 @@ def _rows(name: str, net: float, torque: float, speed: float, spin: float) -> li
     if is_corrected or is_per_tet:
         agrees = speed < ROUND_OFF and (is_corrected or net < ROUND_OFF)
     else:
-        agrees = speed > IS_THERE and net > IS_THERE
+        agrees = speed > MIN_GHOST_FORCE and net > MIN_GHOST_FORCE
     why = "" if agrees else "it is beyond round-off" if speed > ROUND_OFF else "there is none"
     rows = [
         Row(f"{name}: largest speed of the centre of mass [m/s]", paper, f"{speed:.2g}", bool(agrees), why),
-        Row(f"{name}: largest spin, angular momentum over moment of inertia [1/s]", NONE, f"{spin:.2g}"),
+        Row(f"{name}: largest spin, angular momentum over moment of inertia [1/s]", NO_PAPER_VALUE, f"{spin:.2g}"),
     ]
     if not is_corrected:
         rows.insert(0, Row(f"{name}: net elastic force over the sum of all", paper, f"{net:.2g}", bool(agrees), why))
-        rows.insert(1, Row(f"{name}: net torque over that sum and the length", NONE, f"{torque:.2g}"))
+        rows.insert(1, Row(f"{name}: net torque over that sum and the length", NO_PAPER_VALUE, f"{torque:.2g}"))
     return rows
 
 
@@ -98,7 +98,7 @@ def _picture(curves: dict[str, Floats]) -> Picture:
     figure, ax = plot("time [s]", "speed of the centre of mass [m/s]", y_log=True)
     for name, curve in curves.items():
         colour = COLOURS["polar" if "tet" in name else "vertex-warp" if "corrected" not in name else "green"]
-        ax.plot((np.arange(len(curve)) + 1) * DT, np.maximum(curve, 1e-18), LINES[name], color=colour, label=name)
+        ax.plot((np.arange(len(curve)) + 1) * DT, np.maximum(curve, 1e-18), LINE_STYLES[name], color=colour, label=name)
     ax.legend(fontsize=7)
     return Picture("A free bar, let go bent: rotations per vertex set it in motion, the correction stops that.", figure)
 

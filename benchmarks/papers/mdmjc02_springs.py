@@ -5,60 +5,60 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from frame.figures import COLOURS, bodies, surface
-from frame.result import Picture, Result
-from meshes import bar
-from papers.mdmjc02_bars import DT, MATERIAL, SHORT, SIDE, WHAT
-from papers.stage import body, hold, simulation, steps, volume
-from papers.table import NONE, Experiment, Row
-from sinew.solver.method import EDGES, LEAST_SQUARES, SPRINGS, Method
+from fixtures.tet_meshes import bar
+from harness.plots import COLOURS, boundary_triangles, plot_bodies
+from harness.result import Picture, Result
+from papers.experiment import NO_PAPER_VALUE, Experiment, Row
+from papers.mdmjc02_clamped_bars import DESCRIPTION, DT, MATERIAL, SHORT_BAR_CELLS, SIDE
+from papers.simulation_setup import body, hold_in_place, make_simulation, signed_volume, take_steps
+from sinew.solver.scene.formulation import EDGES, LEAST_SQUARES, SPRINGS, FormulationSettings
 
-RATIO = 0.25  # Poisson's, which a network of springs has whatever is asked
+POISSON_RATIO = 0.25  # Poisson's, which a network of springs has whatever is asked
 METHODS = {
-    "springs, edge frames": Method("vertex-warp", network=SPRINGS, rotation_field=EDGES),
-    "springs, least squares": Method("vertex-warp", network=SPRINGS, rotation_field=LEAST_SQUARES),
-    "tets, edge frames": Method("vertex-warp", rotation_field=EDGES),
-    "tets, polar": Method("polar"),
+    "springs, edge frames": FormulationSettings("vertex-warp", network=SPRINGS, rotation_field=EDGES),
+    "springs, least squares": FormulationSettings("vertex-warp", network=SPRINGS, rotation_field=LEAST_SQUARES),
+    "tets, edge frames": FormulationSettings("vertex-warp", rotation_field=EDGES),
+    "tets, polar": FormulationSettings("polar"),
 }
 STEPS, QUICK_STEPS = 300, 60
-KEEPS = 0.1
+MAX_VOLUME_CHANGE = 0.1
 
 
 def run(quick: bool) -> Result:
     """Returns volumes and sags of bars of springs and of tets."""
-    nodes, tets = bar((3, SHORT, 3), (SIDE, SIDE * SHORT / 3.0, SIDE))
+    nodes, tets = bar((3, SHORT_BAR_CELLS, 3), (SIDE, SIDE * SHORT_BAR_CELLS / 3.0, SIDE))
     tip = nodes[:, 1] == nodes[:, 1].max()
     rows, values, shapes = [], {}, {}
     for name, method in METHODS.items():
-        material = replace(MATERIAL, poisson_ratio=RATIO)
-        simulated = simulation(
+        material = replace(MATERIAL, poisson_ratio=POISSON_RATIO)
+        simulated = make_simulation(
             body(nodes, tets, material, method),
             DT,
-            held=hold(nodes, nodes[:, 1] == 0.0),
+            held=hold_in_place(nodes, nodes[:, 1] == 0.0),
             tolerance=1e-6,
             max_iterations=2000,
         )
-        state, at_rest, volumes, sags = simulated.state, volume(nodes, tets), [], []
+        state, at_rest, volumes, sags = simulated.state, signed_volume(nodes, tets), [], []
         shapes[name] = nodes
 
         def look(_, state=state, at_rest=at_rest, volumes=volumes, sags=sags, name=name):
-            volumes.append(volume(state.x, tets) / at_rest)
+            volumes.append(signed_volume(state.x, tets) / at_rest)
             sags.append(float(nodes[tip, 2].mean() - state.x[tip, 2].mean()))
             if sags[-1] == max(sags):
                 shapes[name] = state.x.copy()
 
         count = QUICK_STEPS if quick else STEPS
-        taken = steps(simulated, count, look)
+        taken = take_steps(simulated, count, look)
         low, high, sag = min(volumes), max(volumes), max(sags)
         values.update({f"sag, {name}": sag, f"volume, {name}": high})
-        is_stable = taken == count and 1.0 - KEEPS < low and high < 1.0 + KEEPS
-        paper = "works" if "springs" in name else NONE
+        is_stable = taken == count and 1.0 - MAX_VOLUME_CHANGE < low and high < 1.0 + MAX_VOLUME_CHANGE
+        paper = "works" if "springs" in name else NO_PAPER_VALUE
         agrees = is_stable if "springs" in name else None
         ours = f"volume {low:.3f} to {high:.3f}, end sags {sag:.2f} m"
         rows.append(Row(name, paper, ours, agrees, "" if agrees is not False else "its volume does not stay"))
-    figure = bodies(
+    figure = plot_bodies(
         list(shapes),
-        [surface(x, tets) for x in shapes.values()],
+        [boundary_triangles(x, tets) for x in shapes.values()],
         [COLOURS["polar" if "polar" in n else "vertex-warp"] for n in shapes],
         view=(8.0, -10.0),
     )
@@ -68,10 +68,10 @@ def run(quick: bool) -> Result:
 EXPERIMENT = Experiment(
     "MDMJC02",
     "A network of springs (section 3.2)",
-    WHAT.replace("ν = 0.33", f"ν = {RATIO:g}")
+    DESCRIPTION.replace("ν = 0.33", f"ν = {POISSON_RATIO:g}")
     + " 450 tets. Springs lie along the edges of the tets, k = Σ E V / l² over the tets of "
     "an edge; such a network has ν = ¼, so the tets beside it are given that, too. Deviations of the volume are "
     "compared, "
-    f"and a network works if its volume stays within {KEEPS:.0%} and nothing diverges.",
+    f"and a network works if its volume stays within {MAX_VOLUME_CHANGE:.0%} and nothing diverges.",
     run,
 )

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from meshes import bar
-from papers.stage import body, simulation
-from scenes import rotation
-from sinew.solver.arrays import Floats, Indices
-from sinew.solver.method import Method
-from sinew.solver.scene import Collider, Material
-from sinew.solver.simulation import Simulation
+from fixtures.scenes import rotation
+from fixtures.tet_meshes import bar
+from papers.simulation_setup import body, make_simulation
+from sinew.solver.runtime.arrays import Floats, Indices
+from sinew.solver.scene.formulation import FormulationSettings
+from sinew.solver.scene.scene import Collider, Material
+from sinew.solver.simulation.simulation import Simulation
 
 LENGTH, OUTER, INNER = 0.5, 0.065, 0.0325  # [m]
 CELLS = (10, 20, 1)  # around, along, through the wall: of five tets each
 SLOPE = np.pi / 4.0
 HEIGHT = 0.5
 DAMPING = Material().stiffness_damping  # β [s]
-WHAT = (
+DESCRIPTION = (
     "A tube of 1000 tets, 50 × 13 cm, density 1000 kg/m³, ν = 0.33, falls from 50 cm above the ground, turned by 45°. "
     f"The paper gives neither its wall ({100 * (OUTER - INNER):.2f} cm here) nor its damping (here that of a new "
     "body in "
@@ -26,7 +26,7 @@ WHAT = (
 )
 
 
-def mesh() -> tuple[Floats, Indices]:
+def tube_mesh() -> tuple[Floats, Indices]:
     """Returns nodes [m] and tets of the tube along x, its axis through the origin."""
     grid, tets = bar(CELLS, (1.0, 1.0, 1.0))
     angle, radius = 2.0 * np.pi * grid[:, 0], INNER + (OUTER - INNER) * grid[:, 2]
@@ -42,11 +42,11 @@ def mesh() -> tuple[Floats, Indices]:
     return nodes[used], tets
 
 
-def dropped(E: float, method: Method, dt: float, speed: float, **settings) -> Simulation:
+def dropped_tube(E: float, method: FormulationSettings, dt: float, speed: float, **settings) -> Simulation:
     """Returns the tube as it touches the ground at a speed [m/s], aslant."""
-    nodes, tets = mesh()
+    nodes, tets = tube_mesh()
     nodes = nodes @ rotation([0, 1, 0], SLOPE).T
     nodes[:, 2] -= nodes[:, 2].min()
     tube = body(nodes, tets, Material(E, 0.33, 1000.0, 0.0, DAMPING), method, initial_velocity=(0.0, 0.0, -speed))
     asked = {"tolerance": 1e-6, "max_iterations": 2000, **settings}
-    return simulation(tube, dt, colliders=(Collider("ground", "Ground"),), **asked)
+    return make_simulation(tube, dt, colliders=(Collider("ground", "Ground"),), **asked)

@@ -9,81 +9,89 @@ from pathlib import Path
 
 import numpy as np
 
-from frame import figures
-from frame.result import Picture, Result
-from meshes import bar
-from papers import mg04_demos
-from papers.table import Experiment, claim
-from sinew.solver.arrays import Bools, Floats
-from sinew.solver.formulations import formulation
-from sinew.solver.method import GREEN, POLAR, Method
-from sinew.solver.model import Model, Part, make_model
-from sinew.solver.scene import Material
+from fixtures.tet_meshes import bar
+from harness import plots
+from harness.result import Picture, Result
+from papers import mg04_demo_scenes
+from papers.experiment import Experiment, claim_row
+from sinew.solver.integrators.formulations import formulation
+from sinew.solver.mechanics.model import Model, Part, make_model
+from sinew.solver.runtime.arrays import Bools, Floats
+from sinew.solver.scene.formulation import GREEN, POLAR, FormulationSettings
+from sinew.solver.scene.scene import Material
 
 DT = 0.01
-WARPED, NON_LINEAR = Method(POLAR), Method(GREEN)
-PAPER = "at most 25 %"
+WARPED, NON_LINEAR = FormulationSettings(POLAR), FormulationSettings(GREEN)
+PAPER_CLAIM = "at most 25 %"
 MODULI = (1.0e5, 1.0e6, 1.0e8)
-EVERY = 10  # steps of a moving body
-FALLS = (
+SAMPLE_INTERVAL = 10  # steps of a moving body
+FALLS_NOTE = (
     "the number falls, so that the system is easier to solve; the paper does not say which shapes it measured, and its "
     "own bodies are soft and keep their tets upright"
 )
-UNBOUNDED = "can become arbitrarily ill-conditioned"
-RISES = "it rises by more than the paper saw"
+UNBOUNDED_NOTE = "can become arbitrarily ill-conditioned"
+RISES_NOTE = "it rises by more than the paper saw"
 
 
 def run(quick: bool) -> Result:
     """Asks bars in given shapes, and the moving bodies of table 1."""
     rows, values = [], {}
-    figure, ax = figures.plot("", "condition number, change [%]")
+    figure, ax = plots.plot("", "condition number, change [%]")
     for E in MODULI[:1] if quick else MODULI:
-        model = a_bar(E)
+        model = bar_model(E)
         is_free = model.X[:, 2] > 0.0
-        names, changes = changed(model, is_free, dict(shapes(model.X)))
+        names, changes = condition_changes(model, is_free, dict(deformed_shapes(model.X)))
         worst = int(np.abs(changes).argmax())
         told = f"{changes[worst]:+.1%} ({names[worst]}); largest rise {changes.max():+.1%}"
-        why = FALLS if changes.max() <= 0.25 else RISES
-        rows.append(claim(f"bar, E = {E:.0e} Pa, ten shapes", PAPER, told, np.abs(changes).max() <= 0.25, why))
+        why = FALLS_NOTE if changes.max() <= 0.25 else RISES_NOTE
+        rows.append(
+            claim_row(f"bar, E = {E:.0e} Pa, ten shapes", PAPER_CLAIM, told, np.abs(changes).max() <= 0.25, why)
+        )
         values[f"bar {E:.0e}"], values[f"bar {E:.0e} rise"] = float(np.abs(changes).max()), float(changes.max())
         ax.plot(changes * 100.0, "o-", label=f"E = {E:.0e} Pa")
     for E in MODULI[:1] if quick else MODULI[:2]:
-        model = a_bar(E)
-        names, changes = changed(model, model.X[:, 2] > 0.0, dict(shapes(model.X)), NON_LINEAR)
+        model = bar_model(E)
+        names, changes = condition_changes(model, model.X[:, 2] > 0.0, dict(deformed_shapes(model.X)), NON_LINEAR)
         worst = int(changes.argmax())
         told = f"{1.0 + changes[worst]:.0f} times that at rest ({names[worst]})"
         rows.append(
-            claim(f"bar, E = {E:.0e} Pa, green", UNBOUNDED, told, changes[worst] > 0.25, "none of them is wild")
+            claim_row(
+                f"bar, E = {E:.0e} Pa, green", UNBOUNDED_NOTE, told, changes[worst] > 0.25, "none of them is wild"
+            )
         )
         values[f"green {E:.0e}"] = float(changes.max())
     ax.set_xticks(range(len(names)), names, rotation=60, ha="right")
     ax.axhspan(-25.0, 25.0, color="0.9", zorder=0)
     ax.legend()
-    if mg04_demos.can_run() and not quick:
-        for name in mg04_demos.TABLE_1:
-            count, change = moving(name, EVERY)
+    if mg04_demo_scenes.can_run() and not quick:
+        for name in mg04_demo_scenes.PAPER_TABLE_1:
+            count, change = moving_body_change(name, SAMPLE_INTERVAL)
             told = f"{change:.1%} at most"
-            rows.append(claim(f"{name}, {count} shapes while it moves", PAPER, told, change <= 0.25, RISES))
+            rows.append(
+                claim_row(f"{name}, {count} shapes while it moves", PAPER_CLAIM, told, change <= 0.25, RISES_NOTE)
+            )
             values[name] = change
     caption = "Change of the condition number against the bar at rest; grey: the paper's 25 %."
     return Result(rows, [Picture(caption, figure)], values)
 
 
-def a_bar(E: float) -> Model:
+def bar_model(E: float) -> Model:
     """Returns the bar of 450 tets and half a metre."""
     nodes, tets = bar((3, 3, 10), (0.15, 0.15, 0.5))
     return make_model([Part("bar", nodes, tets, np.ones(len(tets)), Material(E, 0.33, 1000.0, 0.0, 0.0))])
 
 
-def changed(
-    model: Model, is_free: Bools, shaped: dict[str, Floats], method: Method = WARPED
+def condition_changes(
+    model: Model, is_free: Bools, shaped: dict[str, Floats], method: FormulationSettings = WARPED
 ) -> tuple[list[str], Floats]:
     """Returns names of shapes and by what share each changes the condition number."""
-    at_rest = condition(model, model.X, is_free, method)
-    return list(shaped), np.array([condition(model, x, is_free, method) / at_rest - 1.0 for x in shaped.values()])
+    at_rest = condition_number(model, model.X, is_free, method)
+    return list(shaped), np.array(
+        [condition_number(model, x, is_free, method) / at_rest - 1.0 for x in shaped.values()]
+    )
 
 
-def condition(model: Model, x: Floats, is_free: Bools, method: Method = WARPED) -> float:
+def condition_number(model: Model, x: Floats, is_free: Bools, method: FormulationSettings = WARPED) -> float:
     """Returns the condition number of M + Δt² K at the free nodes, of all its eigenvalues, for nodes at x [m]."""
     pattern, n = model.pattern, model.node_count
     A = np.zeros((n, 3, n, 3))
@@ -95,28 +103,28 @@ def condition(model: Model, x: Floats, is_free: Bools, method: Method = WARPED) 
     return float(size.max() / size.min())
 
 
-def moving(name: str, every: int) -> tuple[int, float]:
+def moving_body_change(name: str, every: int) -> tuple[int, float]:
     """Returns how many shapes of a demo's body were looked at, and the largest change.
 
     The matrix is that of the rest shape, its tets turned as they are, as MG04 has it: neither flow nor heat is in it.
     """
     with tempfile.TemporaryDirectory() as folder:
-        simulated = mg04_demos.simulation(name, Path(folder))
+        simulated = mg04_demo_scenes.demo_simulation(name, Path(folder))
         model = simulated.built.model
         is_free = np.ones(model.node_count, bool)
         for pins in simulated.built.pins:
             for region in pins.regions:
                 is_free[region.nodes] = False
-        at_rest, changes = condition(model, model.X, is_free), []
-        for number, _ in enumerate(mg04_demos.steps(simulated)):
+        at_rest, changes = condition_number(model, model.X, is_free), []
+        for number, _ in enumerate(mg04_demo_scenes.timed_steps(simulated)):
             if simulated.built.model.node_count > model.node_count:
                 break  # it has split
             if number % every == every - 1:
-                changes.append(abs(condition(model, simulated.state.x, is_free) / at_rest - 1.0))
+                changes.append(abs(condition_number(model, simulated.state.x, is_free) / at_rest - 1.0))
     return len(changes), max(changes)
 
 
-def shapes(X: Floats) -> Iterator[tuple[str, Floats]]:
+def deformed_shapes(X: Floats) -> Iterator[tuple[str, Floats]]:
     """Yields names and deformed shapes of a bar along z."""
     length, side = X[:, 2].max(), X[:, 0].max()
     s, across = X[:, 2] / length, X[:, :2] - 0.5 * side

@@ -8,25 +8,25 @@ from statistics import median
 
 import numpy as np
 
-from frame import figures
-from frame.alone import block_jacobi_alone
-from frame.result import Picture, Result
-from meshes import bar
-from papers.table import Experiment, Row, claim
+from fixtures.tet_meshes import bar
+from harness import plots
+from harness.result import Picture, Result
+from harness.without_multigrid import without_multigrid
+from papers.experiment import Experiment, Row, claim_row
+from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.jit import set_thread_count
-from sinew.solver.method import LINEAR, POLAR, Method
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material, Settings
-from sinew.solver.state import State
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.scene.formulation import LINEAR, POLAR, FormulationSettings
+from sinew.solver.scene.scene import Material, Settings
 
 BARS = ((2, 2, 7), (3, 3, 10), (4, 4, 13), (5, 5, 16), (6, 6, 17), (6, 6, 20))
 DT = 0.01
-TWENTY = Settings(tolerance=0.0, max_iterations=20)  # no residual is small enough to stop before
+TWENTY_ITERATIONS = Settings(tolerance=0.0, max_iterations=20)  # no residual is small enough to stop before
 METHODS = (LINEAR, POLAR)
-SHORT = "the solve is so short here that the rest shows; the matrix of linear bodies is not made anew"
-LARGE = "20 iterations are few: a product with the matrix has become that cheap beside making it"
+SHORT_SOLVE_NOTE = "the solve is so short here that the rest shows; the matrix of linear bodies is not made anew"
+LARGE_MESH_NOTE = "20 iterations are few: a product with the matrix has become that cheap beside making it"
 
 
 def run(quick: bool) -> Result:
@@ -35,42 +35,42 @@ def run(quick: bool) -> Result:
     bars, steps = (BARS[:2], 10) if quick else (BARS, 60)
     rows, values, table = [], {}, []
     for cells in bars:
-        tets, ms, rest = measured(cells, steps)
+        tets, ms, rest = measure_bar(cells, steps)
         table.append((tets, *ms))
         ratio = ms[1] / ms[0]
         told = f"linear {ms[0]:.3g} ms, warped {ms[1]:.3g} ms: {ratio:.2f} times"
-        rows.append(claim(f"{tets} tets", "little more than linear", told, ratio < 1.5, SHORT))
+        rows.append(claim_row(f"{tets} tets", "little more than linear", told, ratio < 1.5, SHORT_SOLVE_NOTE))
         values[f"ratio {tets}"], values[f"beside {tets}"] = ratio, rest
     counts, linear, warped = np.transpose(table)
     beside = [values[f"beside {tets:.0f}"] for tets in counts]
     told = ", ".join(f"{share:.0%}" for share in beside)
-    rows.append(claim("rotations and assembly over the solve", "small", told, max(beside) < 0.5, LARGE))
+    rows.append(claim_row("rotations and assembly over the solve", "small", told, max(beside) < 0.5, LARGE_MESH_NOTE))
     slope = float(np.polyfit(np.log(counts), np.log(warped), 1)[0])
     rows.append(Row("time of warped stiffness grows as tets to the", "about 1 (a line)", f"{slope:.2f}", None))
     values["slope"] = slope
-    figure, ax = figures.plot("tets", "ms per step")
-    ax.plot(counts, linear, "o-", color=figures.COLOURS[LINEAR], label="linear")
-    ax.plot(counts, warped, "o-", color=figures.COLOURS[POLAR], label="warped stiffness")
+    figure, ax = plots.plot("tets", "ms per step")
+    ax.plot(counts, linear, "o-", color=plots.COLOURS[LINEAR], label="linear")
+    ax.plot(counts, warped, "o-", color=plots.COLOURS[POLAR], label="warped stiffness")
     ax.legend()
     return Result(rows, [Picture("Figure 7 again: time per step over tets.", figure)], values)
 
 
-def measured(cells: tuple[int, int, int], steps: int) -> tuple[int, list[float], float]:
+def measure_bar(cells: tuple[int, int, int], steps: int) -> tuple[int, list[float], float]:
     """Returns the tets, the median times of a step per method [ms], taken in turns, and polar's elements / solve."""
     nodes, tets = bar(cells, (0.3, 0.3, 1.0))
     material = Material(1.0e5, 0.33, 1000.0, 0.0, 0.0)
     moving = []
     for name in METHODS:
-        model = make_model([Part("bar", nodes, tets, np.ones(len(tets)), material, method=Method(name))])
-        outside = Outside(np.array([0.0, -9.81, 0.0]), model.X[:, 2] == 0.0, model.X)
+        model = make_model([Part("bar", nodes, tets, np.ones(len(tets)), material, method=FormulationSettings(name))])
+        outside = ExternalForces(np.array([0.0, -9.81, 0.0]), model.X[:, 2] == 0.0, model.X)
         moving.append((model, State(model.X.copy(), np.zeros_like(model.X)), outside))
     taken: list[list[float]] = [[], []]
     shares = []
     for _ in range(steps):
         for k, (model, state, outside) in enumerate(moving):
             began = time.perf_counter()
-            with block_jacobi_alone():
-                report = step(model, state, outside, DT, TWENTY)
+            with without_multigrid():
+                report = step(model, state, outside, DT, TWENTY_ITERATIONS)
             taken[k].append(1e3 * (time.perf_counter() - began))
         stage = report.milliseconds
         shares.append((stage["elements"] + stage["assembly"]) / stage["solve"])

@@ -9,31 +9,33 @@ from statistics import median
 
 import numpy as np
 
-from frame import figures
-from frame.result import Picture, Result
-from papers import mg04_demos
-from papers.mg04_demos import DT, TABLE_1
-from papers.table import Experiment, Row, claim
+from harness import plots
+from harness.result import Picture, Result
+from papers import mg04_demo_scenes
+from papers.experiment import Experiment, Row, claim_row
+from papers.mg04_demo_scenes import DT, PAPER_TABLE_1
 
 RUNS = 3
 
 
 def run(quick: bool) -> Result:
     """Steps every scene through all its frames."""
-    if not mg04_demos.can_run():
+    if not mg04_demo_scenes.can_run():
         missing = "not measured: the scenes are made by Blender's module, which is not installed"
         return Result([Row("table 1's scenes", "real time", missing)])
     rows, values = [], {}
-    figure, ax = figures.plot("time of the scene [s]", "ms per step of 10 ms")
-    for name, (tets, triangles) in TABLE_1.items():
-        taken, had, shown = measured(name, 1 if quick else RUNS)
+    figure, ax = plots.plot("time of the scene [s]", "ms per step of 10 ms")
+    for name, (tets, triangles) in PAPER_TABLE_1.items():
+        taken, had, shown = measure_scene(name, 1 if quick else RUNS)
         middle, longest = median(taken), float(taken.max())
         alike = abs(had / tets - 1.0) < 0.05 and abs(shown / triangles - 1.0) < 0.05
         size = f"{name}: tets, triangles"
         speed = f"{middle:.2f} ms, longest {longest:.1f} ms: {1e3 * DT / middle:.0f} × real time"
         rows += [
-            claim(size, f"{tets}, {triangles:,}", f"{had}, {shown:,}", alike, "the demo has another size"),
-            claim(f"{name}: a step of 10 ms", "real time: 10 ms", speed, middle <= 1e3 * DT, "slower than real time"),
+            claim_row(size, f"{tets}, {triangles:,}", f"{had}, {shown:,}", alike, "the demo has another size"),
+            claim_row(
+                f"{name}: a step of 10 ms", "real time: 10 ms", speed, middle <= 1e3 * DT, "slower than real time"
+            ),
         ]
         values[f"{name} ms"], values[f"{name} tets"] = middle, had
         ax.plot(DT * np.arange(len(taken)), taken, label=f"{name}, {had} tets", lw=0.8)
@@ -43,15 +45,15 @@ def run(quick: bool) -> Result:
     return Result(rows, [Picture(caption, figure)], values)
 
 
-def measured(name: str, runs: int):
+def measure_scene(name: str, runs: int):
     """Returns how long each step of a scene took [ms], the fastest of equal runs, its tets, and triangles shown."""
     with tempfile.TemporaryDirectory() as folder:
-        first = mg04_demos.simulation(name, Path(folder))
-        tets, shown = first.built.model.tet_count, mg04_demos.shown_triangles()
+        first = mg04_demo_scenes.demo_simulation(name, Path(folder))
+        tets, shown = first.built.model.tet_count, mg04_demo_scenes.rendered_triangle_count()
         start = first.copy()
-        for _ in mg04_demos.steps(first):
+        for _ in mg04_demo_scenes.timed_steps(first):
             pass  # so that all is compiled
-        taken = [list(mg04_demos.steps(start.copy())) for _ in range(runs)]
+        taken = [list(mg04_demo_scenes.timed_steps(start.copy())) for _ in range(runs)]
     return np.min(taken, axis=0), tets, shown
 
 

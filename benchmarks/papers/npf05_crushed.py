@@ -7,47 +7,54 @@ from dataclasses import replace
 
 import numpy as np
 
-from frame.figures import COLOURS, bodies, surface
-from frame.result import Picture, Result
-from papers.organic import rabbit
-from papers.stage import GRAVITY, Hold, body, misfit, simulation, step
-from papers.table import NONE, Experiment, Row
-from sinew.solver.arrays import Floats, Indices
-from sinew.solver.errors import SolveFailed
-from sinew.solver.integrators.outside import Points
-from sinew.solver.method import HIGHAM, Method
-from sinew.solver.scene import Material
-from sinew.solver.state import State
+from harness.plots import COLOURS, boundary_triangles, plot_bodies
+from harness.result import Picture, Result
+from papers.ellipsoid_bodies import rabbit
+from papers.experiment import NO_PAPER_VALUE, Experiment, Row
+from papers.simulation_setup import GRAVITY, HeldNodes, body, make_simulation, rigid_misfit, take_step
+from sinew.solver.constraints.external_forces import PointForces
+from sinew.solver.mechanics.state import State
+from sinew.solver.runtime.arrays import Floats, Indices
+from sinew.solver.runtime.errors import SolveFailed
+from sinew.solver.scene.formulation import HIGHAM, FormulationSettings
+from sinew.solver.scene.scene import Material
 
 METHODS = {
-    "QR": Method("qr"),
-    "polar, nearest rotation": Method("polar"),
-    "polar, Higham's iteration": Method("polar", rotation=HIGHAM),
-    "vertex-warp": Method("vertex-warp"),
+    "QR": FormulationSettings("qr"),
+    "polar, nearest rotation": FormulationSettings("polar"),
+    "polar, Higham's iteration": FormulationSettings("polar", rotation=HIGHAM),
+    "vertex-warp": FormulationSettings("vertex-warp"),
 }
 E, DT = 1.0e6, 0.01
-LIES, RESTS, WEIGHS = 1.0, 4.0, 1.0  # without stiffness, after it has come back, and of that with its weight [s]
-RISES = (0.0, 2.0, 8.0)  # time in which it comes back [s]
-FINE = 12  # divisions of the rabbit
-NEAR = 0.005  # of its size
-FIRM, GRIP = 100.0, 0.01  # stiffness of the ground over m / Δt², and along it over that across
-AT_LAST = "at the end"
+CRUSHED_SECONDS, RECOVERY_SECONDS, WEIGHTED_SECONDS = (
+    1.0,
+    4.0,
+    1.0,
+)  # without stiffness, after it has come back, and of that with its weight [s]
+RISE_SECONDS = (0.0, 2.0, 8.0)  # time in which it comes back [s]
+DIVISIONS = 12  # divisions of the rabbit
+RECOVERY_TOLERANCE = 0.005  # of its size
+GROUND_STIFFNESS, TANGENTIAL_STIFFNESS_RATIO = (
+    100.0,
+    0.01,
+)  # stiffness of the ground over m / Δt², and along it over that across
+END_LABEL = "at the end"
 
 
 def run(quick: bool) -> Result:
     """Returns who gets up again."""
-    nodes, tets = rabbit(8 if quick else FINE)
+    nodes, tets = rabbit(8 if quick else DIVISIONS)
     rows, values, pictures = [], {}, []
-    for rise in RISES[:1] if quick else RISES:
+    for rise in RISE_SECONDS[:1] if quick else RISE_SECONDS:
         for name, method in METHODS.items():
             if quick and name != "QR":
                 continue
             shapes, flat, inverted, end, worst = crush(nodes, tets, method, rise)
-            recovers = end < NEAR and inverted == 0
+            recovers = end < RECOVERY_TOLERANCE and inverted == 0
             values[f"recovers, {name}, {rise:g}"] = float(recovers)
             values[f"misfit, {name}, {rise:g}"] = end
             rows.append(_row(name, rise, recovers, f"{end:.2%} off, {inverted} tets inside out (at most {worst})"))
-            if (name, rise) == ("QR", RISES[0]):
+            if (name, rise) == ("QR", RISE_SECONDS[0]):
                 pictures.append(_picture(shapes, tets))
     return Result(rows, pictures, values, NOTES)
 
@@ -61,19 +68,19 @@ def _row(name: str, rise: float, recovers: bool, numbers: str) -> Row:
     if "Higham" in name:
         why = "" if not recovers else "no tet was inverted when the rotations became reflections"
         return Row(f"{name}, stiffness back {when}", "converges to a reversed shape", ours, not recovers, why)
-    return Row(f"{name}, stiffness back {when}", NONE, ours)
+    return Row(f"{name}, stiffness back {when}", NO_PAPER_VALUE, ours)
 
 
 def _picture(shapes: dict[str, Floats], tets: Indices) -> Picture:
-    faces = [surface(x, tets) for x in shapes.values()]
-    figure = bodies(list(shapes), faces, [COLOURS["qr"]] * len(shapes), view=(10.0, -50.0))
+    faces = [boundary_triangles(x, tets) for x in shapes.values()]
+    figure = plot_bodies(list(shapes), faces, [COLOURS["qr"]] * len(shapes), view=(10.0, -50.0))
     return Picture(
         "The rabbit by QR, as figure 5: at rest, crushed, on its way back, at the end, off the ground without weight.",
         figure,
     )
 
 
-class Ground(Hold):
+class PenaltyGround(HeldNodes):
     """What no node goes through: under z = 0, or on its way there, a node feels a stiff spring to where it came in.
 
     Contacts of a bake are points of the surface; the inside of a body without stiffness would fall through them.
@@ -85,46 +92,48 @@ class Ground(Hold):
         corner = np.unique(tets.ravel(), return_index=True)[1]
         self.tet, self.weights = (corner // 4).astype(np.int32), np.eye(4)[corner % 4]
 
-    def hold(self, *_: object) -> None:
+    def prescribe(self, *_: object) -> None:
         """Nothing."""
 
-    def pull(self, state: State, *_: object) -> Points:
+    def spring_forces(self, state: State, *_: object) -> PointForces:
         """Returns the springs of the nodes that come in."""
         down = np.flatnonzero(state.x[:, 2] + DT * np.minimum(state.v[:, 2] - 9.81 * DT, 0.0) < 0.0)
-        k = (self.mass[down] * FIRM / DT**2)[:, None, None] * np.diag([GRIP, GRIP, 1.0])
+        k = (self.mass[down] * GROUND_STIFFNESS / DT**2)[:, None, None] * np.diag(
+            [TANGENTIAL_STIFFNESS_RATIO, TANGENTIAL_STIFFNESS_RATIO, 1.0]
+        )
         away = np.column_stack([np.zeros((len(down), 2)), -state.x[down, 2]])
         force = np.einsum("kij,kj->ki", k, away)
-        return Points(self.tet[down], self.weights[down], force, k, np.zeros_like(k))
+        return PointForces(self.tet[down], self.weights[down], force, k, np.zeros_like(k))
 
 
-def crush(nodes: Floats, tets: Indices, method: Method, rise: float):
+def crush(nodes: Floats, tets: Indices, method: FormulationSettings, rise: float):
     """Returns shapes by moment, least height over that at rest, and of the end inverted tets, misfit; most inverted."""
-    ends = LIES + rise + WEIGHS
+    ends = CRUSHED_SECONDS + rise + WEIGHTED_SECONDS
     weight = [0.0, ends, ends + DT], np.array([GRAVITY, GRAVITY, (0.0, 0.0, 0.0)])
-    simulated = simulation(
+    simulated = make_simulation(
         body(nodes, tets, Material(E, 0.33, 1000.0, 0.0, 0.03), method), DT, tracks={"gravity": weight},
         tolerance=1e-5, max_iterations=500,
     )  # fmt: skip
     whole = simulated.built.model
-    simulated.built = replace(simulated.built, pins=(Ground(whole.mass, whole.tets),))  # type: ignore[arg-type]
-    moments = {"at rest": 0.0, "crushed": LIES, "on its way": LIES + 0.5 * rise + 0.04}
+    simulated.built = replace(simulated.built, pins=(PenaltyGround(whole.mass, whole.tets),))  # type: ignore[arg-type]
+    moments = {"at rest": 0.0, "crushed": CRUSHED_SECONDS, "on its way": CRUSHED_SECONDS + 0.5 * rise + 0.04}
     shapes: dict[str, Floats] = {}
     worst, flat = 0, 1.0
-    for number in range(round((LIES + rise + RESTS) / DT)):
-        past = number * DT - LIES
+    for number in range(round((CRUSHED_SECONDS + rise + RECOVERY_SECONDS) / DT)):
+        past = number * DT - CRUSHED_SECONDS
         share = float(np.clip(past / rise, 0.0, 1.0)) if rise else float(past >= 0.0)
         simulated.built = replace(simulated.built, model=replace(whole, mu=share * whole.mu, lam=share * whole.lam))
         for moment, when in moments.items():
             if number == round(when / DT):
                 shapes[moment] = simulated.state.x.copy()
         try:
-            report = step(simulated)
+            report = take_step(simulated)
         except SolveFailed:
             return shapes, flat, -1, np.inf, worst
         worst = max(worst, report.inverted_tets)
         flat = min(flat, float(np.ptp(simulated.state.x[:, 2]) / np.ptp(nodes[:, 2])))
-    shapes[AT_LAST] = simulated.state.x.copy()
-    return shapes, flat, report.inverted_tets, misfit(simulated.state.x, nodes), worst
+    shapes[END_LABEL] = simulated.state.x.copy()
+    return shapes, flat, report.inverted_tets, rigid_misfit(simulated.state.x, nodes), worst
 
 
 NOTES = (
@@ -134,9 +143,12 @@ NOTES = (
 EXPERIMENT = Experiment(
     "NPF05",
     "A crushed body gets up again (figure 5)",
-    f"A rabbit of 3090 tets, a metre long, lies {LIES:g} s on the ground without any stiffness, under its weight; then "
-    f"Young's modulus comes back to {E:g} Pa, at once or slowly, and {RESTS:g} s later its shape is compared with that "
-    f"at rest; its weight is taken away {WEIGHS:g} s after the stiffness is back, so that it does not sag. ν = 0.33, "
+    f"A rabbit of 3090 tets, a metre long, lies {CRUSHED_SECONDS:g} s on the ground without any stiffness, under its "
+    f"weight; then "
+    f"Young's modulus comes back to {E:g} Pa, at once or slowly, and {RECOVERY_SECONDS:g} s later its shape is "
+    f"compared with that "
+    f"at rest; its weight is taken away {WEIGHTED_SECONDS:g} s after the stiffness is back, so that it does not sag. "
+    f"ν = 0.33, "
     "1000 kg/m³, damping 0.03 s, Δt = 10 ms. The paper gives none of these numbers.",
     run,
 )

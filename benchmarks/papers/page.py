@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from frame import store
-from frame.machine import machine
-from frame.section import section
-from frame.store import ROOT
-from frame.words import filled
-from papers import closing
+from harness import result_store
+from harness.machine import machine_description
+from harness.page_section import page_section
+from harness.result_store import ROOT
+from harness.text_wrap import wrap
+from papers import conclusions
 from papers.catalogue import NAMES, PAPERS, load
-from papers.table import Experiment, Row, markdown
-from sinew.solver.disk import write_file
+from papers.experiment import Experiment, Row, markdown
+from sinew.solver.runtime.atomic_files import write_file
 
 STORE = ROOT / "build" / "papers"  # NAME.json and NAME.png of what was run last
 PAGE = ROOT / "docs" / "papers.md"
@@ -35,38 +35,38 @@ Of HS04 the digits of the tables are lost in the text that we have: only order a
 """
 
 
-def stored(name: str) -> dict[str, Any] | None:
+def load_stored(name: str) -> dict[str, Any] | None:
     """Returns what was kept of an experiment, or None where it was never run."""
-    return store.stored(STORE, name, Row)
+    return result_store.load_result(STORE, name, Row)
 
 
 def write() -> list[str]:
     """Writes the page and its pictures out of what is stored; returns the experiments that were never run."""
-    found = {name: stored(name) for name in NAMES}
+    found = {name: load_stored(name) for name in NAMES}
     missing = [name for name, kept in found.items() if kept is None]
     if missing:
         return missing
-    store.copy_pictures(STORE, found, PAGE.parent / PICTURES)
+    result_store.copy_pictures(STORE, found, PAGE.parent / PICTURES)
     write_file(PAGE, text(found).encode())
     return []
 
 
 def text(found: dict[str, dict[str, Any]]) -> str:
     """Returns the whole page for what is stored of each experiment."""
-    parts = [INTRO.format(none="—", machine=filled(measured_on(sum(kept["seconds"] for kept in found.values()))))]
+    parts = [INTRO.format(none="—", machine=wrap(measured_on(sum(kept["seconds"] for kept in found.values()))))]
     for paper, title in PAPERS.items():
         loaded = {name: load(name) for name in found}
         own = [name for name, experiment in loaded.items() if experiment.paper == paper]
         if own:
             parts.append(f"## {paper}\n\n{title}\n")
             parts += [section_of(name, loaded[name], found[name]) for name in own]
-    parts.append(closing.text({name: kept["values"] for name, kept in found.items()}))
+    parts.append(conclusions.conclusions_section({name: kept["values"] for name, kept in found.items()}))
     return "\n".join(part for part in parts if part)
 
 
 def section_of(name: str, experiment: Experiment, kept: dict[str, Any]) -> str:
     """Returns what the page says of one experiment."""
-    return section(
+    return page_section(
         name,
         f"### {experiment.title}",
         experiment.what,
@@ -80,4 +80,4 @@ def section_of(name: str, experiment: Experiment, kept: dict[str, Any]) -> str:
 
 def measured_on(seconds: float) -> str:
     """Returns what the numbers were measured on."""
-    return f"Measured on {machine()}; the experiments took {seconds / 60.0:.0f} minutes of work in all."
+    return f"Measured on {machine_description()}; the experiments took {seconds / 60.0:.0f} minutes of work in all."

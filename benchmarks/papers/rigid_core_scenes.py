@@ -10,18 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
-from papers import mg04_demos
-from sinew.solver.advance import advance_frame, render_positions
-from sinew.solver.arrays import Floats
-from sinew.solver.simulation import Simulation
+from papers import mg04_demo_scenes
+from sinew.solver.runtime.arrays import Floats
+from sinew.solver.simulation.advance_frame import advance_frame, render_positions
+from sinew.solver.simulation.simulation import Simulation
 
 # file in demo_blends → bone tets, skin tets and triangles in the paper
 SCENES = {"bunny_head": (276, 851, 5_000), "great_dane": (753, 1244, 5_000)}
-STEP = 0.01  # [s]
+TIME_STEP = 0.01  # [s]
 
 
 @dataclass(frozen=True)
-class Timed:
+class SceneTimes:
     """What was measured of a scene.
 
     Attributes:
@@ -39,7 +39,7 @@ class Timed:
     iterations: float
 
 
-def measured(name: str, folder: Path, runs: int = 3, frames: int | None = None) -> Timed:
+def measure_scene(name: str, folder: Path, runs: int = 3, frames: int | None = None) -> SceneTimes:
     """Returns what a scene takes, exported into a folder; `frames` of it, or all."""
     first = _simulation(name, folder)
     settings = first.scene.settings
@@ -47,7 +47,7 @@ def measured(name: str, folder: Path, runs: int = 3, frames: int | None = None) 
     _run(first.copy(), min(settings.frame_start + 5, last))  # so that all is compiled
     found = [_run(first.copy(), last) for _ in range(runs)]
     core = sum(len(core.tets) for core in first.built.model.cores)
-    return Timed(
+    return SceneTimes(
         core, first.built.model.tet_count - core, sum(len(body.triangles) for body in first.scene.bodies),
         np.min([steps for steps, _, _ in found], axis=0), np.min([draws for _, draws, _ in found], axis=0), found[0][2],
     )  # fmt: skip
@@ -55,7 +55,7 @@ def measured(name: str, folder: Path, runs: int = 3, frames: int | None = None) 
 
 def _simulation(name: str, folder: Path) -> Simulation:
     """Returns the scene as artists bake it: solved to its tolerance, not for so many iterations."""
-    made = mg04_demos.simulation(name, folder)
+    made = mg04_demo_scenes.demo_simulation(name, folder)
     settings = dataclasses.replace(made.scene.settings, tolerance=1.0e-4, max_iterations=400)
     return Simulation(dataclasses.replace(made.scene, settings=settings), made.tracks, made.built, made.state)
 

@@ -11,25 +11,27 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from papers.stage import step
-from sinew.solver.jit import at_most_threads
-from sinew.solver.simulation import Simulation
+from papers.simulation_setup import take_step
+from sinew.solver.runtime.jit import limiting_threads
+from sinew.solver.simulation.simulation import Simulation
 
-FIRST = 3  # steps that are not counted: they compile
-WHOLE = "whole"
+WARM_UP_STEPS = 3  # steps that are not counted: they compile
+WHOLE_STEP = "whole"
 
 
-def in_turns(simulations: Mapping[str, Simulation], rounds: int, steps: int) -> dict[str, dict[str, float]]:
+def interleaved_step_times(
+    simulations: Mapping[str, Simulation], rounds: int, steps: int
+) -> dict[str, dict[str, float]]:
     """Returns by name what a step takes [ms], as a whole and by the stages of its report.
 
     It is the least over rounds of the median of so many steps in each: other programs can only make a round longer, so
     the least says what the machine does by itself.
     """
     taken: dict[str, list[dict[str, float]]] = {name: [] for name in simulations}
-    with at_most_threads(1):
+    with limiting_threads(1):
         for simulated in simulations.values():
-            for _ in range(FIRST):
-                step(simulated)
+            for _ in range(WARM_UP_STEPS):
+                take_step(simulated)
         for _ in range(rounds):
             for name, simulated in simulations.items():
                 taken[name].append(_medians([_timed(simulated) for _ in range(steps)]))
@@ -38,8 +40,8 @@ def in_turns(simulations: Mapping[str, Simulation], rounds: int, steps: int) -> 
 
 def _timed(simulated: Simulation) -> dict[str, float]:
     began = time.perf_counter()
-    report = step(simulated)
-    return {WHOLE: 1e3 * (time.perf_counter() - began), **report.milliseconds}
+    report = take_step(simulated)
+    return {WHOLE_STEP: 1e3 * (time.perf_counter() - began), **report.milliseconds}
 
 
 def _medians(found: list[dict[str, float]]) -> dict[str, float]:

@@ -15,16 +15,17 @@ HERE = Path(__file__).resolve().parent
 # tests/ has the meshes and scenes; this folder is not a place to import from
 sys.path[:] = [str(HERE.parent), str(HERE.parent.parent / "tests"), *(p for p in sys.path if Path(p or ".") != HERE)]
 
-from frame import process  # noqa: E402
-from frame.command import Suite, succeeded  # noqa: E402
-from frame.machine import machine  # noqa: E402
-from speed import lines, page, table  # noqa: E402
+from harness import child_process  # noqa: E402
+from harness.machine import machine_description  # noqa: E402
+from harness.suite import Suite, succeeded  # noqa: E402
+from speed import benchmark as table  # noqa: E402
+from speed import page, targets  # noqa: E402
 from speed.catalogue import load, names  # noqa: E402
 
 
 def run_all(chosen: Sequence[str], quick: bool) -> list[str]:
     """Runs benchmarks one after the other, each in a process of its own; returns those that failed."""
-    return [name for name in chosen if not succeeded(name, process.run(HERE, name, quick))]
+    return [name for name in chosen if not succeeded(name, child_process.run(HERE, name, quick))]
 
 
 SUITE = Suite(
@@ -38,8 +39,8 @@ SUITE = Suite(
     plain=table.plain,
     run_all=run_all,
     page=page,
-    kept=lambda: {"date": date.today().isoformat(), "machine": machine()},
-    conclusion=lambda: ["", *lines.plain(page.rows_of(page.all_stored()))],
+    kept=lambda: {"date": date.today().isoformat(), "machine": machine_description()},
+    conclusion=lambda: ["", *targets.plain(page.rows_of(page.load_all_stored()))],
 )
 
 if __name__ == "__main__":

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from frame.result import Result
-from speed import torus
-from speed.table import NONE, Benchmark, Row, bound, missing
+from harness.result import Result
+from speed import torus_scene
+from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row, missing_peer_row
 
-MOST = 0.1
-TIMELINE = 250  # frames that a new file of Blender has
+MAX_OVERHEAD = 0.1
+TIMELINE_FRAMES = 250  # frames that a new file of Blender has
 FRAMES = 13
 ROUNDS = 3  # of each way of writing, in turns, of twelve frames each
-SYNCED = 2_400_000  # bytes of a sample of 200,000 vertices
+SYNCED_BYTES = 2_400_000  # bytes of a sample of 200,000 vertices
 
 
-class Clock:
+class FunctionTimer:
     """How long functions take that a bake calls, in seconds by name."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Clock:
             setattr(owner, name, called)
 
 
-def bake(cache: Path, waits: bool = False, frame_end: int | None = None) -> dict[str, float]:
+def timed_bake(cache: Path, waits: bool = False, frame_end: int | None = None) -> dict[str, float]:
     """Bakes, or goes on where the last bake ended, and returns the seconds of its parts.
 
     Args:
@@ -59,51 +59,52 @@ def bake(cache: Path, waits: bool = False, frame_end: int | None = None) -> dict
         waits: Whether each frame is written before the next one is begun, as without a thread.
         frame_end: The last frame, instead of the scene's.
     """
-    from sinew.solver import advance, simulate, taken
-    from sinew.solver.cache import CacheWriter, WritesBehind
+    from sinew.solver.bake import frame_recorder, run_bake
+    from sinew.solver.bake.cache import BackgroundWriter, CacheWriter
+    from sinew.solver.simulation import advance_frame
 
-    def at_once(_: WritesBehind, write: Callable[[], None], then: Callable[[], None]) -> None:
+    def at_once(_: BackgroundWriter, write: Callable[[], None], then: Callable[[], None]) -> None:
         write()
         then()
 
-    clock, began, built = Clock(), time.perf_counter(), [0.0]
+    clock, began, built = FunctionTimer(), time.perf_counter(), [0.0]
 
     def hear(event: Mapping[str, Any]) -> None:
         if event["event"] == "built":
             built[0] = time.perf_counter()
 
-    do = WritesBehind.do
+    do = BackgroundWriter.submit
     with ExitStack() as stack:
         for owner, name in (
-            (advance, "advance_step"),
-            (advance, "render_positions"),
-            (taken, "in_object_space"),
+            (advance_frame, "advance_step"),
+            (advance_frame, "render_positions"),
+            (frame_recorder, "to_object_space"),
             (CacheWriter, "write_frame"),
             (CacheWriter, "write_resume"),
         ):
             stack.enter_context(clock.on(owner, name))
         if waits:
-            stack.callback(setattr, WritesBehind, "do", do)
-            WritesBehind.do = at_once  # type: ignore[method-assign]
-        simulate.simulate(cache, hear, resume=True, frame_end=frame_end)
+            stack.callback(setattr, BackgroundWriter, "submit", do)
+            BackgroundWriter.submit = at_once  # type: ignore[method-assign]
+        run_bake.run_bake(cache, hear, resume=True, frame_end=frame_end)
     ended = time.perf_counter()
     return {"set-up": built[0] - began, "frames": ended - built[0], **clock.taken}
 
 
-def synced_write(folder: Path) -> float:
+def synced_write_seconds(folder: Path) -> float:
     """Returns the seconds that the disk takes to write and sync one sample, the median of seven."""
     seconds = []
     for number in range(7):
         began = time.perf_counter()
         with open(folder / f"sample{number}", "wb") as file:
-            file.write(bytes(SYNCED))
+            file.write(bytes(SYNCED_BYTES))
             os.fsync(file.fileno())
         seconds.append(time.perf_counter() - began)
     return statistics.median(seconds)
 
 
 @dataclass(frozen=True)
-class Measured:
+class BakeTimes:
     """What was measured of a bake, per frame where nothing else is said [s].
 
     Attributes:
@@ -111,7 +112,7 @@ class Measured:
         vertices: Of the render mesh.
         exporting: Writing the scene.
         set_up: Filling, tying and pattern, once.
-        baked: By whether each frame waits for its write: the parts of some bakes, as `bake` returns them.
+        baked: By whether each frame waits for its write: the parts of some bakes, as `timed_bake` returns them.
         frames: That each of these baked.
         playing: Going to a frame in Blender with the bake, and without it.
         disk: A synced write.
@@ -144,47 +145,49 @@ class Measured:
         return (self.exporting + self.beside(waits) + self.back) / self.part("advance_step", waits)
 
 
-def measure(folder: Path, quick: bool) -> Measured:
+def measure(folder: Path, quick: bool) -> BakeTimes:
     """Bakes in both ways in turns, after one that compiles and fills."""
-    segments, divisions = (torus.COARSE, 6) if quick else (torus.FINE, torus.TETS_100K)
+    segments, divisions = (
+        (torus_scene.COARSE_SEGMENTS, 6) if quick else (torus_scene.FINE_SEGMENTS, torus_scene.TETS_100K)
+    )
     frames, rounds = (4, 1) if quick else (FRAMES, ROUNDS)
-    from sinew.solver.cache import CacheReader
+    from sinew.solver.bake.cache import CacheReader
 
     begun, cache = folder / "begun.sinew", folder / "bake.sinew"
-    torus.make_torus(segments, divisions, TIMELINE, is_held=True)
-    exporting = torus.export(folder / "timeline.sinew") / TIMELINE
-    body = torus.make_torus(segments, divisions, frames, is_held=True)
-    torus.export(begun)
-    first = bake(begun, frame_end=1)
+    torus_scene.make_torus(segments, divisions, TIMELINE_FRAMES, is_held=True)
+    exporting = torus_scene.export_seconds(folder / "timeline.sinew") / TIMELINE_FRAMES
+    body = torus_scene.make_torus(segments, divisions, frames, is_held=True)
+    torus_scene.export_seconds(begun)
+    first = timed_bake(begun, frame_end=1)
     baked: dict[bool, list[dict[str, float]]] = {False: [], True: []}
     for _ in range(rounds):
         for waits, times in baked.items():
             shutil.rmtree(cache, ignore_errors=True)
             shutil.copytree(begun, cache)
-            times.append(bake(cache, waits))
+            times.append(timed_bake(cache, waits))
     reader = CacheReader(cache)
-    head = reader.head.bodies[0]
-    return Measured(
+    head = reader.metadata.bodies[0]
+    return BakeTimes(
         tets=len(reader.read_model(head.key)["tets"]),
         vertices=head.vertices,
         exporting=exporting,
         set_up=first["set-up"],
         baked=baked,
         frames=frames - 1,
-        playing=torus.read_back(body, cache, frames),
-        disk=synced_write(folder),
+        playing=torus_scene.playback_seconds(body, cache, frames),
+        disk=synced_write_seconds(folder),
     )
 
 
-def rows_of(found: Measured) -> list[Row]:
+def table_rows(found: BakeTimes) -> list[Row]:
     """Returns the table."""
     share, solver, exporting = found.share(), found.part("advance_step"), found.exporting
     times = {
         "steps of a frame [ms]": [solver],
-        f"export, of {TIMELINE} frames, per frame [ms]": [exporting],
+        f"export, of {TIMELINE_FRAMES} frames, per frame [ms]": [exporting],
         "between the steps of a frame, all in all [ms]": [found.beside()],
         "of it the render mesh: by weights, in object space [ms]": map(
-            found.part, ("render_positions", "in_object_space")
+            found.part, ("render_positions", "to_object_space")
         ),
         "meanwhile, in the thread that writes: frame, resume point [ms]": map(
             found.part, ("write_frame", "write_resume")
@@ -193,25 +196,25 @@ def rows_of(found: Measured) -> list[Row]:
         "the disk: a synced write of 2.4 MB [ms]": [found.disk],
     }
     return [
-        bound(
+        bound_row(
             f"beyond the solver, {found.tets:,} tets, {found.vertices:,} vertices",
-            f"≤ {MOST:.0%}",
+            f"≤ {MAX_OVERHEAD:.0%}",
             f"{share:.1%}",
-            share <= MOST,
+            share <= MAX_OVERHEAD,
             f"Of a frame's {1e3 * solver:.0f} ms of steps, export takes {1e3 * exporting:.1f} ms, what is done between "
             f"steps {1e3 * found.beside():.1f} ms and reading back {1e3 * found.back:.1f} ms.",
             line=9,
         ),
-        Row("the same where every frame waits until it is written", NONE, f"{found.share(True):.1%}"),
-        *(Row(text, NONE, ", ".join(f"{1e3 * each:.3g}" for each in seconds)) for text, seconds in times.items()),
-        Row("set-up: filling, tying, pattern [s]", NONE, f"{found.set_up:.1f}"),
+        Row("the same where every frame waits until it is written", NO_TARGET, f"{found.share(True):.1%}"),
+        *(Row(text, NO_TARGET, ", ".join(f"{1e3 * each:.3g}" for each in seconds)) for text, seconds in times.items()),
+        Row("set-up: filling, tying, pattern [s]", NO_TARGET, f"{found.set_up:.1f}"),
     ]
 
 
 def run(quick: bool) -> Result:
     """Measures a body that hangs and swings, whose steps are cheap: no contact, and the tolerance of new scenes."""
     if importlib.util.find_spec("bpy") is None:
-        return Result([missing("overhead of a bake", f"{MOST:.0%}", "bpy", line=9)])
+        return Result([missing_peer_row("overhead of a bake", f"{MAX_OVERHEAD:.0%}", "bpy", line=9)])
     with tempfile.TemporaryDirectory(prefix="sinew-overhead-") as folder:
         found = measure(Path(folder), quick)
     values = {
@@ -229,10 +232,11 @@ def run(quick: bool) -> Result:
     }
     notes = [
         f"Medians of {len(found.baked[True])} bakes of {found.frames} frames, in turns with as many in which every "
-        f"frame waits for its write; the export is that of a timeline of {TIMELINE} frames. Set-up is done once and is "
+        f"frame waits for its write; the export is that of a timeline of {TIMELINE_FRAMES} frames. Set-up is done "
+        f"once and is "
         "no part of the share.",
     ]
-    return Result(rows_of(found), values=values, notes=notes)
+    return Result(table_rows(found), values=values, notes=notes)
 
 
 BENCHMARK = Benchmark(

@@ -5,40 +5,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from meshes import bar
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.model import Model, Part, make_model
-from sinew.solver.scene import Material, Settings
-from sinew.solver.state import State
+from fixtures.tet_meshes import bar
+from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.mechanics.model import Model, Part, make_model
+from sinew.solver.mechanics.state import State
+from sinew.solver.scene.scene import Material, Settings
 
 CELLS = {"450": (3, 3, 10), "10K": (9, 9, 25), "100K": (20, 20, 50), "400K": (32, 32, 78)}
-TETS_AT_ONCE = 200_000  # so many are computed per turn: small beams several times, with caches and threads as in a bake
+TETS_PER_TURN = (
+    200_000  # so many are computed per turn: small beams several times, with caches and threads as in a bake
+)
 ITERATIONS = 20  # of conjugate gradients, that steps are compared by
-SO_MANY = Settings(tolerance=1e-12, max_iterations=ITERATIONS)  # neither fewer nor more
+FIXED_ITERATIONS = Settings(tolerance=1e-12, max_iterations=ITERATIONS)  # neither fewer nor more
 GRAVITY = (0.0, -9.81, 0.0)  # across the beam, which lies along z [m/s²]
 DT = 0.01  # [s]
-WHAT = (
+DESCRIPTION = (
     "A beam of cubes of five tets, 1 m thick and high, E = 1e6 Pa, ν = 0.33, 1000 kg/m³, undamped, is clamped at one "
     "end and sags under gravity; Δt = 10 ms"
 )
 
 
-def beam(cells: tuple[int, int, int], nu: float = 0.33, damping: float = 0.0) -> Model:
+def make_beam(cells: tuple[int, int, int], nu: float = 0.33, damping: float = 0.0) -> Model:
     """Returns the model of a beam of so many cubes, the first of them 1 m wide in all; `damping` is β [s]."""
     nodes, tets = bar(cells, (1.0, 1.0, cells[2] / cells[0]))
     return make_model([Part("beam", nodes, tets, np.ones(len(tets)), Material(1e6, nu, 1000.0, 0.0, damping))])
 
 
-def at_once(model: Model) -> int:
+def repeats_per_turn(model: Model) -> int:
     """Returns how many times in a row a beam is computed in each turn."""
-    return max(1, TETS_AT_ONCE // model.tet_count)
+    return max(1, TETS_PER_TURN // model.tet_count)
 
 
-def at_rest(model: Model) -> State:
+def rest_state(model: Model) -> State:
     """Returns the state in which it starts."""
     return State(model.X.copy(), np.zeros_like(model.X))
 
 
-def outside(model: Model) -> Outside:
+def external_forces(model: Model) -> ExternalForces:
     """Returns gravity across the beam, and the clamp of its end."""
-    return Outside(np.array(GRAVITY), model.X[:, 2] == 0.0, model.X)
+    return ExternalForces(np.array(GRAVITY), model.X[:, 2] == 0.0, model.X)

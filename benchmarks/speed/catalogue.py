@@ -7,10 +7,10 @@ import importlib
 from functools import cache
 from pathlib import Path
 
-from speed.table import Benchmark
+from speed.benchmark import Benchmark
 
 HERE = Path(__file__).resolve().parent
-MARK = "\nBENCHMARK = "
+BENCHMARK_LINE = "\nBENCHMARK = "
 
 
 def load(name: str) -> Benchmark:
@@ -23,5 +23,5 @@ def load(name: str) -> Benchmark:
 @cache
 def names() -> tuple[str, ...]:
     """Returns the names of all benchmarks."""
-    found = [path.stem for path in HERE.glob("*.py") if MARK in path.read_text(encoding="utf-8")]
+    found = [path.stem for path in HERE.glob("*.py") if BENCHMARK_LINE in path.read_text(encoding="utf-8")]
     return tuple(sorted(found, key=lambda name: (load(name).lines, name)))

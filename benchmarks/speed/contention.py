@@ -13,21 +13,21 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from frame.alone import block_jacobi_alone
-from frame.result import Result
+from harness.result import Result
+from harness.without_multigrid import without_multigrid
 from sinew.solver.integrators.implicit_euler import step
 from speed import timing
-from speed.beams import CELLS, DT, SO_MANY, at_rest, beam, outside
-from speed.table import NONE, Benchmark, Row, bound
+from speed.beams import CELLS, DT, FIXED_ITERATIONS, external_forces, make_beam, rest_state
+from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row
 
 BEAMS = ("450", "10K", "100K")
-LOADS = (0, 1, 2)  # programs that spin
+SPINNING_PROGRAMS = (0, 1, 2)  # programs that spin
 SECONDS, ROUNDS = 5.0, 12  # for every beam under every load: at least so long, and so many steps of each
-MOST = 1.2
+MAX_SLOWDOWN = 1.2
 
 
 @contextmanager
-def spinning(count: int) -> Iterator[None]:
+def spinning_programs(count: int) -> Iterator[None]:
     """Lets so many programs spin meanwhile."""
     others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
@@ -40,25 +40,25 @@ def spinning(count: int) -> Iterator[None]:
             other.wait()
 
 
-def measured(name: str, quick: bool) -> tuple[dict[int, dict[int, list[float]]], bool]:
+def measure_steps(name: str, quick: bool) -> tuple[dict[int, dict[int, list[float]]], bool]:
     """Returns how long steps of a beam took [s], by load and threads, and whether both ended in the same bytes."""
-    model = beam(CELLS[name])
-    acts, states = outside(model), {count: at_rest(model) for count in (1, 2)}
+    model = make_beam(CELLS[name])
+    acts, states = external_forces(model), {count: rest_state(model) for count in (1, 2)}
     found: dict[int, dict[int, list[float]]] = {}
     # The system's slices of time are about as long as a step at 10K tets: in a fixed order one of the two is put aside
     # more often, though both are the same.
     drawn = random.Random(0)
 
     def one_step(count: int) -> None:
-        with timing.threads(count), block_jacobi_alone():
-            step(model, states[count], acts, DT, SO_MANY)
+        with timing.using_threads(count), without_multigrid():
+            step(model, states[count], acts, DT, FIXED_ITERATIONS)
 
     for _ in range(4):
         for count in states:
             one_step(count)
-    for load in LOADS:
+    for load in SPINNING_PROGRAMS:
         taken = found[load] = {count: [] for count in states}
-        with spinning(load):
+        with spinning_programs(load):
             ends = time.perf_counter() + (0.0 if quick else SECONDS)
             while time.perf_counter() < ends or len(taken[1]) < (2 if quick else ROUNDS):
                 for count in drawn.sample((1, 2), 2):
@@ -71,7 +71,7 @@ def run(quick: bool) -> Result:
     """Measures steps of all beams under all loads."""
     rows, values, same = [], {}, True
     for name in BEAMS[:1] if quick else BEAMS:
-        found, equal = measured(name, quick)
+        found, equal = measure_steps(name, quick)
         same = same and equal
         for load, taken in found.items():
             for what, value in (("median", statistics.median), ("mean", statistics.fmean)):
@@ -80,7 +80,7 @@ def run(quick: bool) -> Result:
                 values[f"{name} {load} spinning {what} two"] = two
                 rows.append(_row(name, load, what, one, two))
     rows.append(
-        bound("bytes on one thread and on two", "the same", "the same" if same else "others", same, "A defect.", 12)
+        bound_row("bytes on one thread and on two", "the same", "the same" if same else "others", same, "A defect.", 12)
     )
     return Result(rows, values=values)
 
@@ -89,9 +89,9 @@ def _row(name: str, load: int, what: str, one: float, two: float) -> Row:
     quantity = f"{name} tets, {load} spinning: {what} on one and two threads [ms]"
     ours = f"{one:.3g}, {two:.3g} ({two / one:.2f})"
     if not load:
-        return Row(quantity, NONE, ours)
+        return Row(quantity, NO_TARGET, ours)
     otherwise = "Threads are given up when they have lost as much as two steps take, and tried again every 0.1 to 8 s."
-    return bound(quantity, f"≤ {MOST:g} ×", ours, two <= MOST * one, otherwise, 12)
+    return bound_row(quantity, f"≤ {MAX_SLOWDOWN:g} ×", ours, two <= MAX_SLOWDOWN * one, otherwise, 12)
 
 
 BENCHMARK = Benchmark(

@@ -11,39 +11,39 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frame.alone import block_jacobi_alone
-from frame.result import Result
-from meshes import bar
-from sinew.solver.arrays import Floats
+from fixtures.tet_meshes import bar
+from harness.result import Result
+from harness.without_multigrid import without_multigrid
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.report import StepReport
-from sinew.solver.integrators.workspace import workspace
-from sinew.solver.linear.multigrid.hierarchy import hierarchy_of
-from sinew.solver.linear.multigrid.kept import KeptLevels
-from sinew.solver.linear.multigrid.preconditioner import EmbeddedLattices
-from sinew.solver.linear.multigrid.refresh import refresh
-from sinew.solver.linear.pcg import solve
-from sinew.solver.model import Model, Part, make_model
-from sinew.solver.scene import Material, Settings
-from speed.beams import CELLS, DT, GRAVITY, TETS_AT_ONCE, at_once, at_rest, outside
-from speed.peers_mujoco import SETTINGS, Flex, make_flex
-from speed.peers_scipy import ITERATIONS, ConjugateGradients
-from speed.table import NONE, Benchmark, Row, bound, missing
-from speed.timing import in_turns, medians, repeated
+from sinew.solver.integrators.step_report import StepReport
+from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.linalg.multigrid.hierarchy import hierarchy_of
+from sinew.solver.linalg.multigrid.hierarchy_reuse import ReusedHierarchy
+from sinew.solver.linalg.multigrid.numeric_setup import numeric_setup
+from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
+from sinew.solver.linalg.pcg import solve
+from sinew.solver.mechanics.model import Model, Part, make_model
+from sinew.solver.runtime.arrays import Floats
+from sinew.solver.scene.scene import Material, Settings
+from speed.baseline_mujoco import SETTINGS_TEXT, MujocoFlex, make_flex
+from speed.baseline_scipy import ITERATIONS, ScipyConjugateGradients
+from speed.beams import CELLS, DT, GRAVITY, TETS_PER_TURN, external_forces, repeats_per_turn, rest_state
+from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row, missing_peer_row
+from speed.timing import interleaved_times, medians, repeat
 
 # 1 m × 0.25 m × 0.25 m: with 50 iterations MuJoCo comes to about 0.025 at 10K tets and 0.13 at 100K
-SIZE = (0.25, 0.25, 1.0)
-YOUNG, POISSON, DENSITY = 1.0e6, 0.33, 1000.0
+BEAM_SIZE = (0.25, 0.25, 1.0)
+YOUNGS_MODULUS, POISSON_RATIO, DENSITY = 1.0e6, 0.33, 1000.0
 # tets, error, how many times faster
-WANTED = (("10K", 0.025, 5.0), ("10K", 5.0e-4, 10.0), ("100K", 0.15, 8.0))
-SAME = 1.0e-9  # two converged solutions of one system are as near as this in the energy norm
-CONVERGED = 1.0e-12
-MOST = 1000  # iterations that are tried
-EXACT = Settings(tolerance=CONVERGED, max_iterations=MOST)
+TARGETS = (("10K", 0.025, 5.0), ("10K", 5.0e-4, 10.0), ("100K", 0.15, 8.0))
+SOLUTION_TOLERANCE = 1.0e-9  # two converged solutions of one system are as near as this in the energy norm
+CONVERGED_RESIDUAL = 1.0e-12
+MAX_TRIED_ITERATIONS = 1000  # iterations that are tried
+EXACT_SETTINGS = Settings(tolerance=CONVERGED_RESIDUAL, max_iterations=MAX_TRIED_ITERATIONS)
 SUBSTEPS = Settings().substeps
 # what takes over while systems of steps are solved
-WAYS: dict[str, Callable[[], AbstractContextManager[None]]] = {
-    "block Jacobi": block_jacobi_alone, "multigrid": nullcontext,
+SOLVERS: dict[str, Callable[[], AbstractContextManager[None]]] = {
+    "block Jacobi": without_multigrid, "multigrid": nullcontext,
 }  # fmt: skip
 
 
@@ -65,43 +65,43 @@ class Beam:
 
     def first_step(self, settings: Settings) -> Floats:
         """Returns the velocities after the first step [m/s], (n, 3)."""
-        state = at_rest(self.model)
-        step(self.model, state, outside(self.model), DT, settings)
+        state = rest_state(self.model)
+        step(self.model, state, external_forces(self.model), DT, settings)
         return np.asarray(state.v)
 
     def error(self, way: str, settings: Settings) -> float:
         """Returns the largest error of the steps of a frame, each against the solution of its own system."""
-        state, acts, kept, errors = at_rest(self.model), outside(self.model), KeptLevels(), []
+        state, acts, kept, errors = rest_state(self.model), external_forces(self.model), ReusedHierarchy(), []
         for _ in range(SUBSTEPS):
             solved = state.copy()
-            step(self.twin, solved, acts, DT, EXACT)
-            with WAYS[way]():
+            step(self.twin, solved, acts, DT, EXACT_SETTINGS)
+            with SOLVERS[way]():
                 step(self.model, state, acts, DT, settings, kept=kept)
             values = workspace(self.model.pattern).values  # of the state that both began with
-            errors.append(error(self.model, values, np.asarray(state.v), np.asarray(solved.v)))
+            errors.append(energy_norm_error(self.model, values, np.asarray(state.v), np.asarray(solved.v)))
         return max(errors)
 
-    def steps(self, way: str, settings: Settings) -> Steps:
+    def steps(self, way: str, settings: Settings) -> TimedSteps:
         """Returns what steps the beam."""
-        return Steps(self.model, way, settings)
+        return TimedSteps(self.model, way, settings)
 
 
-class Steps:
-    """Steps of a beam, as many from rest per call as make `TETS_AT_ONCE` tets."""
+class TimedSteps:
+    """Steps of a beam, as many from rest per call as make `TETS_PER_TURN` tets."""
 
     def __init__(self, model: Model, way: str, settings: Settings) -> None:
         """Makes ready."""
-        self.model, self.way, self.settings, self.acts = model, way, settings, outside(model)
-        self.count = at_once(model)
+        self.model, self.way, self.settings, self.acts = model, way, settings, external_forces(model)
+        self.count = repeats_per_turn(model)
         self.reports: list[StepReport] = []
 
     def __call__(self) -> None:
         """Takes them."""
-        state, kept = at_rest(self.model), KeptLevels()
+        state, kept = rest_state(self.model), ReusedHierarchy()
         for number in range(self.count):
             if number % SUBSTEPS == 0:
                 kept.drop()
-            with WAYS[self.way]():
+            with SOLVERS[self.way]():
                 self.reports.append(step(self.model, state, self.acts, DT, self.settings, kept=kept))
 
     @property
@@ -119,16 +119,16 @@ class Steps:
 
 def make_beam(cells: tuple[int, int, int]) -> Beam:
     """Returns the beam of so many cubes of five tets."""
-    nodes, tets = bar(cells, SIZE)
-    material = Material(YOUNG, POISSON, DENSITY, 0.0, 0.0)
+    nodes, tets = bar(cells, BEAM_SIZE)
+    material = Material(YOUNGS_MODULUS, POISSON_RATIO, DENSITY, 0.0, 0.0)
     model, twin = (make_model([Part("beam", nodes, tets, np.ones(len(tets)), material)]) for _ in range(2))
     beam = Beam(model, np.zeros(0), np.zeros(0), twin)
-    beam.goal = beam.first_step(EXACT)
+    beam.goal = beam.first_step(EXACT_SETTINGS)
     beam.values = workspace(model.pattern).values.copy()
     return beam
 
 
-def with_masses(beam: Beam, mass: Floats) -> Floats:
+def system_with_masses(beam: Beam, mass: Floats) -> Floats:
     """Returns the blocks of M + Δt² K with other masses [kg], (n,), where these are not zero."""
     values = beam.values.copy()
     for k in (0, 4, 8):
@@ -136,7 +136,7 @@ def with_masses(beam: Beam, mass: Floats) -> Floats:
     return values
 
 
-def error(model: Model, values: Floats, v: Floats, goal: Floats) -> float:
+def energy_norm_error(model: Model, values: Floats, v: Floats, goal: Floats) -> float:
     """Returns ‖v − goal‖ / ‖goal‖ in the energy norm ‖u‖² = uᵀ A u of the blocks of A."""
     import scipy.sparse
 
@@ -147,13 +147,13 @@ def error(model: Model, values: Floats, v: Floats, goal: Floats) -> float:
     return float(np.sqrt((away @ (matrix @ away)) / (whole @ (matrix @ whole))))
 
 
-def fewest(reaches: Callable[[int], bool]) -> int | None:
-    """Returns the fewest iterations that reach what is asked for, None: not even `MOST` do."""
+def fewest_iterations(reaches: Callable[[int], bool]) -> int | None:
+    """Returns the fewest iterations that reach what is asked for, None: not even `MAX_TRIED_ITERATIONS` do."""
     end = 1
     while not reaches(end):
-        if end >= MOST:
+        if end >= MAX_TRIED_ITERATIONS:
             return None
-        end = min(2 * end, MOST)
+        end = min(2 * end, MAX_TRIED_ITERATIONS)
     begin = end // 2  # this many are too few
     while end - begin > 1:
         middle = (begin + end) // 2
@@ -161,66 +161,71 @@ def fewest(reaches: Callable[[int], bool]) -> int | None:
     return end
 
 
-def ours(beam: Beam, largest: float) -> dict[str, Settings]:
+def solver_settings(beam: Beam, largest: float) -> dict[str, Settings]:
     """Returns by way the settings with which all steps of a frame come to an error in the fewest iterations."""
-    found, asked = {}, {n: Settings(tolerance=CONVERGED, max_iterations=n) for n in range(1, MOST + 1)}
-    for way in WAYS:
-        count = fewest(lambda n, way=way: beam.error(way, asked[n]) <= largest)
+    found, asked = (
+        {},
+        {n: Settings(tolerance=CONVERGED_RESIDUAL, max_iterations=n) for n in range(1, MAX_TRIED_ITERATIONS + 1)},
+    )
+    for way in SOLVERS:
+        count = fewest_iterations(lambda n, way=way: beam.error(way, asked[n]) <= largest)
         if count is not None:
             found[way] = asked[count]
     return found
 
 
-class Peer:
+class MujocoBeam:
     """MuJoCo with the beam."""
 
     def __init__(self, beam: Beam) -> None:
         model, self.beam = beam.model, beam
         is_free = model.X[:, 2] != 0.0
-        mass = DENSITY * float(np.prod(SIZE))
-        self.flex: Flex = make_flex(model.X, model.tets, is_free, YOUNG, POISSON, mass, GRAVITY, DT)
-        self.values = with_masses(beam, self.flex.mass)
+        mass = DENSITY * float(np.prod(BEAM_SIZE))
+        self.flex: MujocoFlex = make_flex(
+            model.X, model.tets, is_free, YOUNGS_MODULUS, POISSON_RATIO, mass, GRAVITY, DT
+        )
+        self.values = system_with_masses(beam, self.flex.mass)
         self.goal = np.zeros_like(model.X)
         impulse = np.outer(self.flex.mass, np.multiply(DT, GRAVITY))
         solve(
-            model.pattern, self.values, impulse, is_free, self.goal, CONVERGED, MOST,
-            preconditioner=EmbeddedLattices(model.X),
+            model.pattern, self.values, impulse, is_free, self.goal, CONVERGED_RESIDUAL, MAX_TRIED_ITERATIONS,
+            preconditioner=LatticeMultigrid(model.X),
         )  # fmt: skip
 
     def error(self, iterations: int) -> float:
         """Returns the error of the first step with so many iterations, by its own masses."""
         self.flex.start_again(iterations)
         self.flex.step()
-        return error(self.beam.model, self.values, self.flex.velocities(), self.goal)
+        return energy_norm_error(self.beam.model, self.values, self.flex.velocities(), self.goal)
 
 
-def against_mujoco(sizes: dict[str, tuple[int, int, int]], rounds: int, values: dict[str, float]) -> Iterator[Row]:
+def compare_with_mujoco(sizes: dict[str, tuple[int, int, int]], rounds: int, values: dict[str, float]) -> Iterator[Row]:
     """Compares steps at equal error."""
     beams = {name: make_beam(cells) for name, cells in sizes.items()}
     for name, beam in beams.items():
-        peer = Peer(beam)
-        away = peer.error(MOST)
+        peer = MujocoBeam(beam)
+        away = peer.error(MAX_TRIED_ITERATIONS)
         values[f"mujoco.{name}.away"] = away
         yield Row(
-            f"{name} tets: MuJoCo's converged first step from Sinew's with MuJoCo's masses, energy norm", NONE,
-            f"{away:.0e}", remark="" if away < SAME else "The two do not solve the same system.",
+            f"{name} tets: MuJoCo's converged first step from Sinew's with MuJoCo's masses, energy norm", NO_TARGET,
+            f"{away:.0e}", remark="" if away < SOLUTION_TOLERANCE else "The two do not solve the same system.",
         )  # fmt: skip
-        for size, largest, factor in WANTED:
+        for size, largest, factor in TARGETS:
             if size == name:
                 yield from _at_equal_error(beam, peer, name, largest, factor, rounds, values)
 
 
 def _at_equal_error(
-    beam: Beam, peer: Peer, name: str, largest: float, factor: float, rounds: int, values: dict[str, float]
+    beam: Beam, peer: MujocoBeam, name: str, largest: float, factor: float, rounds: int, values: dict[str, float]
 ) -> Iterator[Row]:
-    theirs = fewest(lambda n: peer.error(n) <= largest)
-    asked = ours(beam, largest)
+    theirs = fewest_iterations(lambda n: peer.error(n) <= largest)
+    asked = solver_settings(beam, largest)
     if theirs is None or not asked:
-        yield Row(f"{name} tets, error {largest:g}", NONE, f"not reached in {MOST} iterations")
+        yield Row(f"{name} tets, error {largest:g}", NO_TARGET, f"not reached in {MAX_TRIED_ITERATIONS} iterations")
         return
     peer.flex.start_again(theirs)
     steps = {way: beam.steps(way, settings) for way, settings in asked.items()}
-    taken = step_times({"MuJoCo": repeated(peer.flex.step, at_once(beam.model)), **steps}, rounds, beam.model)
+    taken = step_times({"MuJoCo": repeat(peer.flex.step, repeats_per_turn(beam.model)), **steps}, rounds, beam.model)
     best = min(asked, key=lambda way: taken[way])
     ratio = taken["MuJoCo"] / taken[best]
     key = f"mujoco.{name}.{largest:g}"
@@ -228,22 +233,22 @@ def _at_equal_error(
     values |= {f"{key}.{way}": 1e3 * taken[way] for way in asked}
     values |= {f"{key}.{way} iterations": s.max_iterations for way, s in asked.items()}
     told = ", ".join(f"{way} {1e3 * taken[way]:.3g} ms ({steps[way].iterations} iterations)" for way in asked)
-    yield bound(
+    yield bound_row(
         f"{name} tets, a step at error {largest:g}, times faster than MuJoCo", f"at least {factor:g}",
         f"{ratio:.1f}: {told}; MuJoCo {1e3 * taken['MuJoCo']:.3g} ms ({theirs} iterations)", ratio >= factor,
-        _behind(1e3 * taken["MuJoCo"] / factor, steps[best].before, set_up(beam, rounds)), 1,
+        _shortfall_note(1e3 * taken["MuJoCo"] / factor, steps[best].before, multigrid_setup_ms(beam, rounds)), 1,
     )  # fmt: skip
 
 
-def set_up(beam: Beam, rounds: int) -> float:
+def multigrid_setup_ms(beam: Beam, rounds: int) -> float:
     """Returns how long it takes to set multigrid up for the matrix of a beam, a median [ms]."""
     pattern, is_free = beam.model.pattern, beam.model.X[:, 2] != 0.0
     levels = hierarchy_of(pattern, beam.model.X)
-    call = repeated(lambda: refresh(levels, pattern, beam.values, is_free), at_once(beam.model))
+    call = repeat(lambda: numeric_setup(levels, pattern, beam.values, is_free), repeats_per_turn(beam.model))
     return 1e3 * step_times({"set-up": call}, rounds, beam.model)["set-up"]
 
 
-def _behind(asked: float, before: float, multigrid: float) -> str:
+def _shortfall_note(asked: float, before: float, multigrid: float) -> str:
     """Returns why a step does not come to what is asked for [ms]."""
     return (
         f"A step would have to take {asked:.3g} ms; records of tets and assembly take {before:.3g} before its system "
@@ -255,27 +260,32 @@ def _behind(asked: float, before: float, multigrid: float) -> str:
 
 
 def step_times(steps: dict[str, Callable[[], object]], rounds: int, model: Model) -> dict[str, float]:
-    """Returns how long a step takes by each way [s], each call of which takes as many as make `TETS_AT_ONCE` tets."""
-    return {way: seconds / at_once(model) for way, seconds in medians(in_turns(steps, rounds)).items()}
+    """Returns how long a step takes by each way [s], each call of which takes as many as make `TETS_PER_TURN` tets."""
+    return {
+        way: seconds / repeats_per_turn(model) for way, seconds in medians(interleaved_times(steps, rounds)).items()
+    }
 
 
-def against_scipy(sizes: dict[str, tuple[int, int, int]], rounds: int, values: dict[str, float]) -> Iterator[Row]:
+def compare_with_scipy(sizes: dict[str, tuple[int, int, int]], rounds: int, values: dict[str, float]) -> Iterator[Row]:
     """Compares a whole step of 20 iterations with 20 iterations of SciPy alone."""
     for name, cells in sizes.items():
         beam = make_beam(cells)
         model = beam.model
-        peer = ConjugateGradients(model.pattern, beam.values, model.X[:, 2] != 0.0)
+        peer = ScipyConjugateGradients(model.pattern, beam.values, model.X[:, 2] != 0.0)
         b = np.outer(model.mass, np.multiply(DT, GRAVITY))
-        settings, way = Settings(tolerance=CONVERGED, max_iterations=ITERATIONS), "block Jacobi"
-        both = {"SciPy": repeated(lambda p=peer, b=b: p.solve(b), at_once(model)), "Sinew": beam.steps(way, settings)}
+        settings, way = Settings(tolerance=CONVERGED_RESIDUAL, max_iterations=ITERATIONS), "block Jacobi"
+        both = {
+            "SciPy": repeat(lambda p=peer, b=b: p.solve(b), repeats_per_turn(model)),
+            "Sinew": beam.steps(way, settings),
+        }
         taken = step_times(both, rounds, model)
-        theirs = error(model, beam.values, peer.solve(b), beam.goal)
-        with WAYS[way]():
-            mine = error(model, beam.values, beam.first_step(settings), beam.goal)
+        theirs = energy_norm_error(model, beam.values, peer.solve(b), beam.goal)
+        with SOLVERS[way]():
+            mine = energy_norm_error(model, beam.values, beam.first_step(settings), beam.goal)
         values |= {f"scipy.{name}.scipy": 1e3 * taken["SciPy"], f"scipy.{name}.sinew": 1e3 * taken["Sinew"]}
         told = f"{1e3 * taken['Sinew']:.3g}; the iterations alone with SciPy {1e3 * taken['SciPy']:.3g}"
         remark = f"Errors {mine:.2g}, and SciPy {theirs:.2g}."
-        yield Row(f"{name} tets, a whole step with {ITERATIONS} iterations, ms", NONE, told, remark=remark)
+        yield Row(f"{name} tets, a whole step with {ITERATIONS} iterations, ms", NO_TARGET, told, remark=remark)
 
 
 def run(quick: bool) -> Result:
@@ -285,10 +295,12 @@ def run(quick: bool) -> Result:
     rounds = 1 if quick else 7
     values: dict[str, float] = {}
     if importlib.util.find_spec("mujoco") is None:
-        rows = [missing(f"{n} tets, a step at error {e:g}", f"at least {f:g}", "MuJoCo", 1) for n, e, f in WANTED]
+        rows = [
+            missing_peer_row(f"{n} tets, a step at error {e:g}", f"at least {f:g}", "MuJoCo", 1) for n, e, f in TARGETS
+        ]
     else:
-        rows = list(against_mujoco(sizes, rounds, values))
-    rows += against_scipy(sizes, rounds, values)
+        rows = list(compare_with_mujoco(sizes, rounds, values))
+    rows += compare_with_scipy(sizes, rounds, values)
     return Result(rows, values=values)
 
 
@@ -298,11 +310,12 @@ BENCHMARK = Benchmark(
     what="A beam of cubes of five tets, 1 m × 0.25 m × 0.25 m (9 × 9 × 25 and 20 × 20 × 50 cubes), E = 1e6 Pa, "
     "ν = 0.33, 1000 kg/m³, undamped, is clamped at one end and falls under gravity across it, Δt = 10 ms. The error "
     "of a step is that of the velocities after it, in the energy norm of M + Δt² K, against the solution of its linear "
-    f"system. MuJoCo: {SETTINGS}; it spreads mass evenly over its vertices and is judged with these masses, by its "
+    f"system. MuJoCo: {SETTINGS_TEXT}; it spreads mass evenly over its vertices and is judged with these masses, by "
+    f"its "
     f"first step. Sinew is judged by the worst of the {SUBSTEPS} steps of a frame, since these share the levels of "
     "multigrid that the first sets up, as in a bake. For each the fewest iterations that come to an error are sought, "
     "Sinew's with block Jacobi alone and with multigrid standing by as at a tight tolerance; then steps with so many "
-    f"are taken, in turns of as many as make {TETS_AT_ONCE:,} tets, medians of seven turns, and the better of Sinew's "
+    f"are taken, in turns of as many as make {TETS_PER_TURN:,} tets, medians of seven turns, and the better of Sinew's "
     "two counts. SciPy: "
     "conjugate gradients with the blocks of the diagonal inverted, on CSR or BSR, whichever is faster. "
     "At 10K tets two threads gain only where they share a cache. On the virtual machine of 2026-11-23 a line of it "

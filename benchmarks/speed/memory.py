@@ -10,19 +10,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-from frame.result import Result
-from speed import torus
-from speed.table import NONE, Benchmark, Row, bound, missing
+from harness.result import Result
+from speed import torus_scene
+from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row, missing_peer_row
 
-MOST = 1500.0  # bytes per tet
-LAPTOP = 16e9  # bytes
+MAX_BYTES_PER_TET = 1500.0  # bytes per tet
+LAPTOP_BYTES = 16e9  # bytes
 # divisions of the torus along its longest side
-SIZES = {"100K": torus.TETS_100K, "400K": 60, "1M": 82}
-FEW = 6
+SIZES = {"100K": torus_scene.TETS_100K, "400K": 60, "1M": 82}
+FEW_SEGMENTS = 6
 FRAMES = 2  # the first, and one of steps
 
 # Run in a process of its own, which has nothing in memory that a bake has not. It writes peaks in bytes by stage.
-CHILD = """
+CHILD_CODE = """
 import json, sys, time
 from pathlib import Path
 
@@ -48,21 +48,21 @@ def hear(event):
     if event["event"] == "frame":
         next_stage("steps")
 
-from sinew.solver.simulate import simulate
-simulate(Path(sys.argv[1]), hear)
+from sinew.solver.bake.run_bake import run_bake
+run_bake(Path(sys.argv[1]), hear)
 next_stage("end")
 print(json.dumps({"tets": tets[0], "seconds": time.perf_counter() - began, "stages": found}))
 """
 
 
-def measured(divisions: int, segments: tuple[int, int]) -> tuple[int, float, dict[str, float]]:
+def measure_peaks(divisions: int, segments: tuple[int, int]) -> tuple[int, float, dict[str, float]]:
     """Returns the tets of a bake, the seconds that it took, and the peak of each stage [bytes]."""
     with tempfile.TemporaryDirectory(prefix="sinew-memory-") as folder:
         cache = Path(folder) / "bake.sinew"
-        torus.make_torus(segments, divisions, FRAMES, is_held=False)
-        torus.add_ground()
-        torus.export(cache)
-        command = [sys.executable, "-c", CHILD, str(cache)]
+        torus_scene.make_torus(segments, divisions, FRAMES, is_held=False)
+        torus_scene.add_ground()
+        torus_scene.export_seconds(cache)
+        command = [sys.executable, "-c", CHILD_CODE, str(cache)]
         done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, PYTHONUTF8="1"))
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip())
@@ -72,37 +72,41 @@ def measured(divisions: int, segments: tuple[int, int]) -> tuple[int, float, dic
 
 def run(quick: bool) -> Result:
     """Measures bakes of growing size, each in a process of its own."""
-    quantity, wanted = "peak of a dynamic bake [bytes per tet]", f"≤ {MOST:.0f}"
+    quantity, wanted = "peak of a dynamic bake [bytes per tet]", f"≤ {MAX_BYTES_PER_TET:.0f}"
     if not Path("/proc/self/clear_refs").exists():
         return Result([Row(quantity, wanted, "only Linux says it", line=10)])
     try:
         import bpy  # noqa: F401
     except ImportError:
-        return Result([missing(quantity, wanted, "bpy", line=10)])
-    measured(FEW, torus.COARSE)  # compiles: until then stages are not told, and memory is that of the compiler
-    sizes = {"quick": FEW} if quick else SIZES
+        return Result([missing_peer_row(quantity, wanted, "bpy", line=10)])
+    measure_peaks(
+        FEW_SEGMENTS, torus_scene.COARSE_SEGMENTS
+    )  # compiles: until then stages are not told, and memory is that of the compiler
+    sizes = {"quick": FEW_SEGMENTS} if quick else SIZES
     rows, values, peaks = [], {}, {}
     for name, divisions in sizes.items():
-        tets, seconds, stages = measured(divisions, torus.COARSE if quick else torus.FINE)
+        tets, seconds, stages = measure_peaks(
+            divisions, torus_scene.COARSE_SEGMENTS if quick else torus_scene.FINE_SEGMENTS
+        )
         peak, stage = max((bytes_, stage) for stage, bytes_ in stages.items())
         peaks[name] = tets, peak, stage, seconds
         values |= {f"{name} tets": float(tets), f"{name} peak": float(peak), f"{name} seconds": seconds}
         values |= {f"{name} {stage}": float(bytes_) for stage, bytes_ in stages.items()}
         told = ", ".join(f"{stage} {bytes_ / 1e6:,.0f}" for stage, bytes_ in stages.items() if stage != "end")
-        rows.append(Row(f"{tets:,} tets, {seconds:.0f} s: peaks by stage [MB]", NONE, told))
-        rows.append(Row(f"{tets:,} tets: peak of all stages [bytes per tet]", NONE, f"{peak / tets:,.0f}"))
+        rows.append(Row(f"{tets:,} tets, {seconds:.0f} s: peaks by stage [MB]", NO_TARGET, told))
+        rows.append(Row(f"{tets:,} tets: peak of all stages [bytes per tet]", NO_TARGET, f"{peak / tets:,.0f}"))
     (few, low, _, _), (many, high, stage, seconds) = next(iter(peaks.values())), list(peaks.values())[-1]
     whole = high / many
     why = f"The most is needed in: {stage}. The render mesh of 200,000 vertices and Python with its kernels are in it."
-    rows.append(bound(f"{quantity}, {many:,} tets, all that the process takes", wanted, f"{whole:,.0f}",
-                      whole <= MOST, why, line=10))  # fmt: skip
+    rows.append(bound_row(f"{quantity}, {many:,} tets, all that the process takes", wanted, f"{whole:,.0f}",
+                      whole <= MAX_BYTES_PER_TET, why, line=10))  # fmt: skip
     values["bytes per tet"] = whole
     if many > few:
         slope = (high - low) / (many - few)
         values["bytes per further tet"] = slope
-        rows.append(Row(f"{quantity}, for each tet more than {few:,}", NONE, f"{slope:,.0f}"))
-        fits = high <= 0.75 * LAPTOP  # the rest is for Blender and the system
-        rows.append(bound(f"{many:,} tets on 16 GB [GB]", "≤ 12", f"{high / 1e9:.2f}", fits, why, line=10))
+        rows.append(Row(f"{quantity}, for each tet more than {few:,}", NO_TARGET, f"{slope:,.0f}"))
+        fits = high <= 0.75 * LAPTOP_BYTES  # the rest is for Blender and the system
+        rows.append(bound_row(f"{many:,} tets on 16 GB [GB]", "≤ 12", f"{high / 1e9:.2f}", fits, why, line=10))
     notes = [
         f"The bake of {many:,} tets took {seconds:.0f} s. Python with its kernels takes 0.16 GB, and the render "
         "mesh needs up to 0.3 GB while it is tied, whatever the tets: so the bound is judged where these count least. "

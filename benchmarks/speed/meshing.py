@@ -9,21 +9,21 @@ import tempfile
 
 import numpy as np
 
-from frame.result import Result
-from sinew.solver.geometry.surface import Surface
-from sinew.solver.scene import Meshing
-from sinew.solver.tetrahedralize import tetrahedralize
-from sinew.solver.tetrahedralize.quality import dihedral_angles
-from speed.peers_meshers import by_tetgen, f_tet_wild
-from speed.table import NONE, Benchmark, Row, bound, missing
-from speed.timing import in_turns, medians
+from harness.result import Result
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.mesh.tet_quality import dihedral_angles
+from sinew.solver.mesh.tetrahedralize import tetrahedralize
+from sinew.solver.scene.scene import Meshing
+from speed.baseline_meshers import find_ftetwild, run_tetgen
+from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row, missing_peer_row
+from speed.timing import interleaved_times, medians
 
-TIMES_FASTER = 15.0
+TARGET_SPEEDUP = 15.0
 LEVELS, QUICK_LEVELS = 2, 0  # of subdivision: 15,744 and 968 triangles
 DIVISIONS, QUICK_DIVISIONS = 42, 12  # 100K tets
-EDGE = 0.055  # of fTetWild, over the diagonal of the box: about 30K tets; its default of 0.05, 36K
+FTETWILD_EDGE = 0.055  # of fTetWild, over the diagonal of the box: about 30K tets; its default of 0.05, 36K
 METHODS = ("smooth", "robust")
-SLOWER = "Winding numbers of the lattice's points and the search for the nearest point take most of it."
+SLOWER_NOTE = "Winding numbers of the lattice's points and the search for the nearest point take most of it."
 
 
 def suzanne(levels: int) -> Surface:
@@ -46,7 +46,7 @@ def suzanne(levels: int) -> Surface:
 def run(quick: bool) -> Result:
     """Fills it by all."""
     if importlib.util.find_spec("bpy") is None:
-        return Result([missing("filling Suzanne", NONE, "Blender's module")])
+        return Result([missing_peer_row("filling Suzanne", NO_TARGET, "Blender's module")])
     surface = suzanne(QUICK_LEVELS if quick else LEVELS)
     divisions = QUICK_DIVISIONS if quick else DIVISIONS
     made: dict[str, tuple[np.ndarray, np.ndarray]] = {}
@@ -56,45 +56,46 @@ def run(quick: bool) -> Result:
         made[method] = mesh.nodes, mesh.tets
 
     calls = {method: lambda method=method: fill(method) for method in METHODS}
-    peer = f_tet_wild()
+    peer = find_ftetwild()
     if peer is not None:
         given = surface.vertices, surface.triangles
-        asked = {"edge_length_fac": 0.2, "num_opt_iter": 1} if quick else {"edge_length_fac": EDGE}
+        asked = {"edge_length_fac": 0.2, "num_opt_iter": 1} if quick else {"edge_length_fac": FTETWILD_EDGE}
         calls["fTetWild"] = lambda: made.update(fTetWild=peer(*given, **asked))
     # fTetWild has nothing to compile, and a call of it takes a minute
     for method in METHODS:
         fill(method)
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # fTetWild leaves files
-        taken = medians(in_turns(calls, 1 if quick else 5, first=0))
+        taken = medians(interleaved_times(calls, 1 if quick else 5, first=0))
     rows = [
-        Row(f"{name}: seconds, tets, smallest dihedral angle [°]", NONE, told(taken[name], *made[name]))
+        Row(f"{name}: seconds, tets, smallest dihedral angle [°]", NO_TARGET, mesh_text(taken[name], *made[name]))
         for name in taken
     ]
-    wanted = f"≥ {TIMES_FASTER:g} ×"
+    wanted = f"≥ {TARGET_SPEEDUP:g} ×"
     for method in METHODS:
         quantity = f"{len(made[method][1])} tets ({method}), faster than fTetWild by"
         if peer is None:
-            rows.append(missing(quantity, wanted, "pytetwild", line=7))
+            rows.append(missing_peer_row(quantity, wanted, "pytetwild", line=7))
             continue
         times = taken["fTetWild"] / taken[method]
-        rows.append(bound(quantity, wanted, f"{times:.1f} ×", times >= TIMES_FASTER, SLOWER, line=7))
-    rows.append(Row("TetGen on the same surface", NONE, by_tetgen(surface), remark=TETGEN_NEEDS))
+        rows.append(bound_row(quantity, wanted, f"{times:.1f} ×", times >= TARGET_SPEEDUP, SLOWER_NOTE, line=7))
+    rows.append(Row("TetGen on the same surface", NO_TARGET, run_tetgen(surface), remark=TETGEN_NOTE))
     return Result(rows, values={f"{name} [s]": each for name, each in taken.items()})
 
 
-def told(seconds: float, nodes: np.ndarray, tets: np.ndarray) -> str:
+def mesh_text(seconds: float, nodes: np.ndarray, tets: np.ndarray) -> str:
     """Returns how long it took, and what came of it."""
     return f"{seconds:.2f}, {len(tets)}, {dihedral_angles(nodes, tets).min():.1f}"
 
 
-TOLD = "seconds, tets, smallest dihedral angle [°]"
-TETGEN_NEEDS = "It fills what is closed and crosses itself nowhere; the monkey's eyes and ears cross its head."
+MESH_TEXT_COLUMNS = "seconds, tets, smallest dihedral angle [°]"
+TETGEN_NOTE = "It fills what is closed and crosses itself nowhere; the monkey's eyes and ears cross its head."
 
 BENCHMARK = Benchmark(
     lines=(7,),
     title="Filling a mesh with tets",
     what=f"Blender's Suzanne, subdivided {LEVELS} times: 15,744 triangles that cross each other. Sinew fills it at "
-    f"{DIVISIONS} divisions by both its methods, fTetWild (pytetwild) with its defaults but for an edge of {EDGE:g} of "
+    f"{DIVISIONS} divisions by both its methods, fTetWild (pytetwild) with its defaults but for an edge of "
+    f"{FTETWILD_EDGE:g} of "
     "the box's diagonal, which makes fewer tets. They take turns, five times each, on all cores.",
     run=run,
 )

@@ -7,32 +7,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frame.result import Result
-from multigrid_problems import bent_bar
-from sinew.solver.arrays import Bools, Floats
-from sinew.solver.jit import thread_count
-from sinew.solver.linear.multigrid.hierarchy import build_hierarchy, hierarchy_of
-from sinew.solver.linear.multigrid.preconditioner import EmbeddedLattices
-from sinew.solver.linear.multigrid.refresh import last_of
-from sinew.solver.linear.pcg import Solved, solve
-from sinew.solver.linear.upper_half import half_of
-from sinew.solver.model import Model
-from speed.table import NONE, Benchmark, Row, bound
-from speed.timing import in_turns, medians
-from speed.triad import triad
+from fixtures.multigrid_problems import bent_bar
+from harness.result import Result
+from sinew.solver.linalg.multigrid.hierarchy import build_hierarchy, hierarchy_of
+from sinew.solver.linalg.multigrid.numeric_setup import last_multigrid
+from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
+from sinew.solver.linalg.pcg import SolveResult, solve
+from sinew.solver.linalg.symmetric_spmv import cached_upper_half
+from sinew.solver.mechanics.model import Model
+from sinew.solver.runtime.arrays import Bools, Floats
+from sinew.solver.runtime.jit import thread_count
+from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row
+from speed.stream_triad import triad_bandwidth
+from speed.timing import interleaved_times, medians
 
-ACROSS = {"10K": 8, "100K": 17, "400K": 27}
-RATIOS = (0.33, 0.45, 0.49)
-MOST_GROWTH = 2.0
-FASTER = {"100K": 7.0, "400K": 15.0}
-TIMED = 0.45  # Poisson's ratio
+CELLS_ACROSS = {"10K": 8, "100K": 17, "400K": 27}
+POISSON_RATIOS = (0.33, 0.45, 0.49)
+MAX_ITERATION_GROWTH = 2.0
+TARGET_SPEEDUPS = {"100K": 7.0, "400K": 15.0}
+TIMED_POISSON_RATIO = 0.45  # Poisson's ratio
 ROUNDS = {"10K": (9, 5), "100K": (7, 3), "400K": (5, 2)}  # of multigrid and of block Jacobi
-LOOSE, TIGHT = 1.0e-5, 1.0e-6
-MOST_ITERATIONS = 20000
+LOOSE_TOLERANCE, TIGHT_TOLERANCE = 1.0e-5, 1.0e-6
+MAX_ITERATIONS = 20000
 
 
 @dataclass(frozen=True)
-class System:
+class LinearProblem:
     """A x = b of a bent bar."""
 
     model: Model
@@ -40,13 +40,11 @@ class System:
     b: Floats
     is_free: Bools
 
-    def solve(self, tolerance: float, by_multigrid: bool) -> Solved:
+    def solve(self, tolerance: float, by_multigrid: bool) -> SolveResult:
         """Solves from zero."""
-        lattices = EmbeddedLattices(self.model.X) if by_multigrid else None
+        lattices = LatticeMultigrid(self.model.X) if by_multigrid else None
         pattern, x = self.model.pattern, np.zeros_like(self.b)
-        found = solve(
-            pattern, self.values, self.b, self.is_free, x, tolerance, MOST_ITERATIONS, preconditioner=lattices
-        )
+        found = solve(pattern, self.values, self.b, self.is_free, x, tolerance, MAX_ITERATIONS, preconditioner=lattices)
         if not found.converged:
             raise RuntimeError(f"{self.model.tet_count} tets: {found.residual:.1e} is left, not {tolerance:g}")
         return found
@@ -54,10 +52,10 @@ class System:
     def by_memory(self) -> str:
         """Returns what both wait for: the numbers of their matrices, and how fast as many come."""
         pattern, X = self.model.pattern, self.model.X
-        half, levels = half_of(pattern), last_of(hierarchy_of(pattern, X)).work
+        half, levels = cached_upper_half(pattern), last_multigrid(hierarchy_of(pattern, X)).work
         jacobi = 1e-6 * (half.values if half else self.values).nbytes
         multigrid = jacobi + 1e-6 * levels.quads.nbytes
-        speeds = [triad(megabytes, thread_count()) for megabytes in (jacobi, multigrid)]
+        speeds = [triad_bandwidth(megabytes, thread_count()) for megabytes in (jacobi, multigrid)]
         return (
             f"Both wait for memory: block Jacobi reads {jacobi:.0f} MB of matrix in each iteration, and a triad over "
             f"as many has {speeds[0]:.0f} GB/s here; multigrid goes through {multigrid:.0f} MB, the finest levels more "
@@ -70,7 +68,7 @@ class System:
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """Seconds of both at one size, of what is done once per mesh, the iterations of both, and what both wait for."""
 
     multigrid: float
@@ -91,21 +89,23 @@ class Compared:
         return self.jacobi / (self.multigrid + self.once)
 
 
-def compared(system: System, rounds: tuple[int, int]) -> Compared:
+def compare(system: LinearProblem, rounds: tuple[int, int]) -> Comparison:
     """Measures both in turns, multigrid a few times more; both are compiled."""
     hierarchy_of(system.model.pattern, system.model.X)
-    found: dict[bool, Solved] = {}
+    found: dict[bool, SolveResult] = {}
 
     def call(by_multigrid: bool) -> None:
-        found[by_multigrid] = system.solve(TIGHT, by_multigrid)
+        found[by_multigrid] = system.solve(TIGHT_TOLERANCE, by_multigrid)
 
     many, few = rounds
     calls = {"once": system.build, "multigrid": lambda: call(True), "jacobi": lambda: call(False)}
-    taken = in_turns(calls, few, first=0)
-    for name, times in in_turns({name: calls[name] for name in ("once", "multigrid")}, many - few, first=0).items():
+    taken = interleaved_times(calls, few, first=0)
+    for name, times in interleaved_times(
+        {name: calls[name] for name in ("once", "multigrid")}, many - few, first=0
+    ).items():
         taken[name] += times
     middle = medians(taken)
-    return Compared(
+    return Comparison(
         middle["multigrid"], middle["once"], middle["jacobi"], found[True].iterations, found[False].iterations,
         system.by_memory(),
     )  # fmt: skip
@@ -113,19 +113,19 @@ def compared(system: System, rounds: tuple[int, int]) -> Compared:
 
 def run(quick: bool) -> Result:
     """Counts iterations, and measures times."""
-    across = {"10K": 3, "100K": 5} if quick else ACROSS
+    across = {"10K": 3, "100K": 5} if quick else CELLS_ACROSS
     for by_multigrid in (True, False):  # compiles
-        System(*bent_bar(3, TIMED)).solve(TIGHT, by_multigrid)
+        LinearProblem(*bent_bar(3, TIMED_POISSON_RATIO)).solve(TIGHT_TOLERANCE, by_multigrid)
     counts: dict[float, dict[str, int]] = {}
-    times: dict[str, Compared] = {}
-    for nu in RATIOS:
+    times: dict[str, Comparison] = {}
+    for nu in POISSON_RATIOS:
         counts[nu] = {}
         for size, number in across.items():
-            system = System(*bent_bar(number, nu))
-            counts[nu][size] = system.solve(LOOSE, True).iterations
-            if nu == TIMED:
-                times[size] = compared(system, (2, 1) if quick else ROUNDS[size])
-    rows = [_growth(nu, each) for nu, each in counts.items()]
+            system = LinearProblem(*bent_bar(number, nu))
+            counts[nu][size] = system.solve(LOOSE_TOLERANCE, True).iterations
+            if nu == TIMED_POISSON_RATIO:
+                times[size] = compare(system, (2, 1) if quick else ROUNDS[size])
+    rows = [_iteration_growth_row(nu, each) for nu, each in counts.items()]
     for size, each in times.items():
         rows += _times(size, each)
     values = {f"{size}, ν {nu:g}: iterations to 1e-5": float(n) for nu, of in counts.items() for size, n in of.items()}
@@ -135,33 +135,33 @@ def run(quick: bool) -> Result:
     return Result(rows, values=values, notes=[NOTE])
 
 
-def _growth(nu: float, counts: dict[str, int]) -> Row:
+def _iteration_growth_row(nu: float, counts: dict[str, int]) -> Row:
     sizes, numbers = list(counts), list(counts.values())
     grown = max(numbers) / numbers[0]
-    return bound(
+    return bound_row(
         f"iterations to 1e-5, ν {nu:g}, {' / '.join(sizes)} tets",
-        f"grow less than {MOST_GROWTH:g} ×",
+        f"grow less than {MAX_ITERATION_GROWTH:g} ×",
         f"{' / '.join(map(str, numbers))}: {grown:.2f} ×",
-        grown < MOST_GROWTH,
+        grown < MAX_ITERATION_GROWTH,
         "Coarser lattices do not hold what is nearly incompressible.",
         3,
     )
 
 
-def _times(size: str, found: Compared) -> list[Row]:
-    wanted = FASTER.get(size)
+def _times(size: str, found: Comparison) -> list[Row]:
+    wanted = TARGET_SPEEDUPS.get(size)
     told = (
         f"{found.ratio:.1f} × ({found.multigrid:.3f} s in {found.iterations} iterations, block Jacobi "
         f"{found.jacobi:.2f} s in {found.jacobi_iterations})"
     )
     first = Row(
-        f"the same of the first matrix of a mesh, {size} tets", NONE,
+        f"the same of the first matrix of a mesh, {size} tets", NO_TARGET,
         f"{found.ratio_of_first:.1f} × (levels of the mesh: {found.once:.3f} s)",
     )  # fmt: skip
-    quantity = f"to 1e-6 faster than block Jacobi, set-up included, {size} tets, ν {TIMED:g}"
+    quantity = f"to 1e-6 faster than block Jacobi, set-up included, {size} tets, ν {TIMED_POISSON_RATIO:g}"
     if wanted is None:
-        return [Row(quantity, NONE, told), first]
-    return [bound(quantity, f"≥ {wanted:g} ×", told, found.ratio >= wanted, found.by_memory, 3), first]
+        return [Row(quantity, NO_TARGET, told), first]
+    return [bound_row(quantity, f"≥ {wanted:g} ×", told, found.ratio >= wanted, found.by_memory, 3), first]
 
 
 NOTE = (

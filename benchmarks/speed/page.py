@@ -7,15 +7,16 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from frame import store
-from frame.section import section
-from frame.store import ROOT
-from frame.words import filled
-from sinew.solver.disk import write_file
-from speed import lines, table, versions
+from harness import result_store
+from harness.page_section import page_section
+from harness.result_store import ROOT
+from harness.text_wrap import wrap
+from sinew.solver.runtime.atomic_files import write_file
+from speed import benchmark as table
+from speed import targets, versions
+from speed.benchmark import Benchmark, Row
 from speed.catalogue import load, names
-from speed.table import Benchmark, Row
-from speed.tried import TRIED
+from speed.rejected_ideas import REJECTED_IDEAS
 
 STORE = ROOT / "build" / "speed"  # NAME.json and NAME.png of what was run last
 PAGE = ROOT / "docs" / "performance.md"
@@ -34,14 +35,14 @@ at least five. Ratios can be compared between machines, milliseconds cannot.
 """
 
 
-def stored(name: str) -> dict[str, Any] | None:
+def load_stored(name: str) -> dict[str, Any] | None:
     """Returns what was kept of a benchmark, or None where it was never run."""
-    return store.stored(STORE, name, Row)
+    return result_store.load_result(STORE, name, Row)
 
 
-def all_stored() -> dict[str, dict[str, Any]]:
+def load_all_stored() -> dict[str, dict[str, Any]]:
     """Returns what was kept of all benchmarks that were run."""
-    return {name: kept for name in names() if (kept := stored(name)) is not None}
+    return {name: kept for name in names() if (kept := load_stored(name)) is not None}
 
 
 def rows_of(found: dict[str, dict[str, Any]]) -> list[Row]:
@@ -51,22 +52,22 @@ def rows_of(found: dict[str, dict[str, Any]]) -> list[Row]:
 
 def write() -> list[str]:
     """Writes the page, its JSON and its pictures out of what is stored; returns the benchmarks that were never run."""
-    found = all_stored()
+    found = load_all_stored()
     missing = [name for name in names() if name not in found]
     if missing:
         return missing
-    store.copy_pictures(STORE, found, PAGE.parent / PICTURES)
+    result_store.copy_pictures(STORE, found, PAGE.parent / PICTURES)
     write_file(PAGE, text(found).encode())
-    write_file(TABLE, (json.dumps(told(found), indent=1, ensure_ascii=False) + "\n").encode())
+    write_file(TABLE, (json.dumps(json_values(found), indent=1, ensure_ascii=False) + "\n").encode())
     return []
 
 
-def told(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def json_values(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Returns the page's numbers for programs."""
     return {
         "machine": machine_of(found),
-        "versions": versions.found(),
-        "lines": {str(line): verdict for line, verdict in lines.judged(rows_of(found)).items()},
+        "versions": versions.installed_versions(),
+        "lines": {str(line): verdict for line, verdict in targets.verdicts(rows_of(found)).items()},
         "benchmarks": {name: {**kept, "rows": [vars(row) for row in kept["rows"]]} for name, kept in found.items()},
     }
 
@@ -75,34 +76,34 @@ def text(found: dict[str, dict[str, Any]]) -> str:
     """Returns the whole page for what is stored of each benchmark."""
     rows = rows_of(found)
     parts = [
-        INTRO.format(machine=filled(measured_on(found))),
+        INTRO.format(machine=wrap(measured_on(found))),
         "## What was to be reached\n",
-        "\n".join(lines.markdown(rows)) + "\n",
-        *behind(rows),
-        *attempts(),
+        "\n".join(targets.markdown(rows)) + "\n",
+        *shortfall_section(rows),
+        *rejected_section(),
         *(section_of(name, load(name), kept) for name, kept in found.items()),
     ]
     return "\n".join(parts)
 
 
-def behind(rows: Iterable[Row]) -> list[str]:
+def shortfall_section(rows: Iterable[Row]) -> list[str]:
     """Returns the section that says where Sinew is behind what was wanted."""
     missed = [row for row in rows if row.reached is False]
     if not missed:
         return ["## Where Sinew is behind\n", "Nowhere, by these rows.\n"]
-    said = [filled(f"- {row.quantity}: wanted {row.wanted}, is {row.ours}. {row.remark}", "  ") for row in missed]
+    said = [wrap(f"- {row.quantity}: wanted {row.wanted}, is {row.ours}. {row.remark}", "  ") for row in missed]
     return ["## Where Sinew is behind\n", "\n".join(said) + "\n"]
 
 
-def attempts() -> list[str]:
+def rejected_section() -> list[str]:
     """Returns the section of what was tried and taken out again."""
-    said = [filled(f"- {each}", "  ") for each in TRIED]
+    said = [wrap(f"- {each}", "  ") for each in REJECTED_IDEAS]
     return ["## What was tried and taken out again\n", "\n".join(said) + "\n"] if said else []
 
 
 def section_of(name: str, benchmark: Benchmark, kept: dict[str, Any]) -> str:
     """Returns what the page says of one benchmark."""
-    return section(
+    return page_section(
         name,
         f"## {benchmark.title}",
         benchmark.what,
@@ -124,5 +125,5 @@ def measured_on(found: dict[str, dict[str, Any]]) -> str:
     days = sorted({kept["date"] for kept in found.values()})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     minutes = sum(kept["seconds"] for kept in found.values()) / 60.0
-    peers = ", ".join(f"{name} {version}" for name, version in versions.found().items())
+    peers = ", ".join(f"{name} {version}" for name, version in versions.installed_versions().items())
     return f"Measured on {when} in {minutes:.0f} minutes: {machine_of(found)}; {peers}."

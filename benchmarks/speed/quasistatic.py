@@ -8,56 +8,56 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-import quasistatic_scenes as scenes
-from frame.result import Result
-from sinew.solver.arrays import Floats
-from sinew.solver.model import Model
-from sinew.solver.quasistatic.held import Held
-from sinew.solver.quasistatic.newton import Equilibrium, solve
-from speed.peers_felupe import ORDERINGS, Felupe, blas_of_cholmod
-from speed.table import NONE, Benchmark, Row, bound, missing
-from speed.timing import in_turns, medians, repeated, seconds
+from fixtures import quasistatic_scenes as scenes
+from harness.result import Result
+from sinew.solver.mechanics.model import Model
+from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.runtime.arrays import Floats
+from speed.baseline_felupe import ORDERINGS, FelupeBody, blas_of_cholmod
+from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row, missing_peer_row
+from speed.timing import interleaved_times, medians, repeat, seconds
 
 CELLS = {"10K": (40, 7, 7), "100K": (90, 15, 15)}
-WANTED = {"10K": 12.0, "100K": 10.0}
+TARGET_SPEEDUPS = {"10K": 12.0, "100K": 10.0}
 ROUNDS = {"10K": 9, "100K": 5}
-AT_ONCE = {"10K": 10, "100K": 1}  # solves of each per turn: small ones with caches and threads as in a bake
+SOLVES_PER_TURN = {"10K": 10, "100K": 1}  # solves of each per turn: small ones with caches and threads as in a bake
 STRETCH, TWIST = 0.2, 0.5 * np.pi
 LENGTHS = (4.0, 1.0, 1.0)
 TOLERANCE = 1.0e-6
-SAME = 1.0e-4  # of the largest displacement, that the two may differ by
-OTHERWISE = (
+MAX_DIFFERENCE = 1.0e-4  # of the largest displacement, that the two may differ by
+OTHERWISE_NOTE = (
     "At 10K tets a solve makes three passes over all tets with tangents and two with forces alone, 42 iterations by "
     "block Jacobi and 13 by multigrid, and sets up multigrid once; where this was written, 9.6 of 20 ms on one thread "
     "were passes, 6.6 multigrid and 2.4 block Jacobi. Newton's method with exact solves is at 2.0e-6 after three "
     "iterations, so that a fourth is needed, as in felupe. A second thread brings what it brings to instructions: see "
     "the triad in the nearest cache beside the roofline."
 )
-PEERS = ("felupe", "cvxopt", "pymetis")
+PEER_PACKAGES = ("felupe", "cvxopt", "pymetis")
 
 
 def run(quick: bool) -> Result:
     """Measures both at both sizes."""
-    lacking = [name for name in PEERS if importlib.util.find_spec(name) is None]
+    lacking = [name for name in PEER_PACKAGES if importlib.util.find_spec(name) is None]
     rows: list[Row] = []
     values: dict[str, float] = {}
     for size in ["10K"] if quick else CELLS:
         model = scenes.bar_model((8, 3, 3) if quick else CELLS[size], LENGTHS)
         held = scenes.ends(model.X, stretch=STRETCH, turn=TWIST)
-        begin = evenly(model, held)
+        begin = evenly_deformed(model, held)
         if lacking:
-            taken = taken_by({"sinew": lambda m=model, h=held, b=begin: ours(m, h, b)}, size, ROUNDS[size])
-            rows.append(missing(_quantity(model), f"≥ {WANTED[size]:g} ×", " and ".join(lacking), 4))
+            taken = solve_seconds({"sinew": lambda m=model, h=held, b=begin: solve_sinew(m, h, b)}, size, ROUNDS[size])
+            rows.append(missing_peer_row(_quantity(model), f"≥ {TARGET_SPEEDUPS[size]:g} ×", " and ".join(lacking), 4))
             values[f"{size}: Sinew [s]"] = taken["sinew"]
             continue
-        found, told = compared(size, model, held, begin, 2 if quick else ROUNDS[size])
+        found, told = compare(size, model, held, begin, 2 if quick else ROUNDS[size])
         rows += found
         values |= told
     blas = "" if lacking else f" CHOLMOD's products of dense matrices are those of {blas_of_cholmod()}."
     return Result(rows, values=values, notes=[NOTE + blas])
 
 
-def evenly(model: Model, held: Held) -> Floats:
+def evenly_deformed(model: Model, held: FixedNodes) -> Floats:
     """Returns positions stretched and twisted evenly along the bar [m], (n, 3), held nodes in place."""
     angle = TWIST * model.X[:, 0] / LENGTHS[0]
     y, z = model.X[:, 1] - 0.5, model.X[:, 2] - 0.5
@@ -67,7 +67,7 @@ def evenly(model: Model, held: Held) -> Floats:
     return x
 
 
-def ours(model: Model, held: Held, begin: Floats) -> Equilibrium:
+def solve_sinew(model: Model, held: FixedNodes, begin: Floats) -> Equilibrium:
     """Returns Sinew's equilibrium."""
     found = solve(model, scenes.law_of(model, "neo-hookean"), held, begin, TOLERANCE)
     if not found.converged:
@@ -75,25 +75,25 @@ def ours(model: Model, held: Held, begin: Floats) -> Equilibrium:
     return found
 
 
-def taken_by(calls: Mapping[str, Callable[[], object]], size: str, rounds: int) -> dict[str, float]:
+def solve_seconds(calls: Mapping[str, Callable[[], object]], size: str, rounds: int) -> dict[str, float]:
     """Returns how long a solve takes by each way [s], so many of which make a turn."""
-    count = AT_ONCE[size]
-    turns = {name: repeated(call, count) for name, call in calls.items()}
-    return {name: turn / count for name, turn in medians(in_turns(turns, rounds)).items()}
+    count = SOLVES_PER_TURN[size]
+    turns = {name: repeat(call, count) for name, call in calls.items()}
+    return {name: turn / count for name, turn in medians(interleaved_times(turns, rounds)).items()}
 
 
-def compared(
-    size: str, model: Model, held: Held, begin: Floats, rounds: int
+def compare(
+    size: str, model: Model, held: FixedNodes, begin: Floats, rounds: int
 ) -> tuple[list[Row], dict[str, float]]:  # fmt: skip
     """Measures both in turns, felupe with the ordering that is faster for this mesh."""
-    peers = {name: Felupe(model, held, name) for name in ORDERINGS}
+    peers = {name: FelupeBody(model, held, name) for name in ORDERINGS}
     first = {name: seconds(lambda each=each: each.solve(begin, TOLERANCE)) for name, each in peers.items()}
     again = {name: seconds(lambda each=each: each.solve(begin, TOLERANCE)) for name, each in peers.items()}
     best = min(ORDERINGS, key=lambda name: again[name])
     theirs = peers[best]
-    calls = {"sinew": lambda: ours(model, held, begin), "felupe": lambda: theirs.solve(begin, TOLERANCE)}
-    taken = taken_by(calls, size, rounds)
-    found, other = ours(model, held, begin), theirs.solve(begin, TOLERANCE)
+    calls = {"sinew": lambda: solve_sinew(model, held, begin), "felupe": lambda: theirs.solve(begin, TOLERANCE)}
+    taken = solve_seconds(calls, size, rounds)
+    found, other = solve_sinew(model, held, begin), theirs.solve(begin, TOLERANCE)
     off = float(np.abs(found.x - other).max() / np.abs(other - model.X).max())
     ratio = taken["felupe"] / taken["sinew"]
     told = (
@@ -101,16 +101,23 @@ def compared(
         f"iterations; felupe {taken['felupe']:.2f} s, {theirs.newton_iterations} Newton, {best})"
     )
     rows = [
-        bound(_quantity(model), f"≥ {WANTED[size]:g} ×", told, ratio >= WANTED[size], OTHERWISE, 4),
-        bound(
-            f"{model.tet_count} tets: off from felupe's equilibrium, of the largest displacement", f"≤ {SAME:g}",
-            f"{off:.1e}", off <= SAME, "One of them is not at rest.", 4,
+        bound_row(
+            _quantity(model), f"≥ {TARGET_SPEEDUPS[size]:g} ×", told, ratio >= TARGET_SPEEDUPS[size], OTHERWISE_NOTE, 4
+        ),
+        bound_row(
+            f"{model.tet_count} tets: off from felupe's equilibrium, of the largest displacement",
+            f"≤ {MAX_DIFFERENCE:g}",
+            f"{off:.1e}",
+            off <= MAX_DIFFERENCE,
+            "One of them is not at rest.",
+            4,
         ),
         Row(
-            f"{model.tet_count} tets: felupe's first solve, with its analysis, {' / '.join(ORDERINGS)} [s]", NONE,
+            f"{model.tet_count} tets: felupe's first solve, with its analysis, {' / '.join(ORDERINGS)} [s]",
+            NO_TARGET,
             " / ".join(f"{first[name]:.2f}" for name in ORDERINGS),
         ),
-    ]  # fmt: skip
+    ]
     values = {f"{size}: Sinew [s]": taken["sinew"], f"{size}: felupe [s]": taken["felupe"], f"{size}: ratio": ratio}
     return rows, values
 
@@ -131,6 +138,6 @@ BENCHMARK = Benchmark(
     what="A bar of 4 × 1 × 1 m, cubes of five tets, compressible neo-Hookean with ν = 0.3, held at both ends, one of "
     "them moved out by 20 % of the length and turned by 90°. Both begin with the bar stretched and twisted evenly, "
     "which lets both arrive in one load step, and end at ‖f‖ over free nodes ≤ 1e-6 ‖f‖ over held nodes. Two threads; "
-    f"medians; the two take turns, of {AT_ONCE['10K']} solves at 10K tets and one at 100K.",
+    f"medians; the two take turns, of {SOLVES_PER_TURN['10K']} solves at 10K tets and one at 100K.",
     run=run,
 )

@@ -9,46 +9,46 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import creature_mesh
-import quasistatic_scenes as scenes
-from frame import machine
-from frame.result import Result
-from sinew.solver.mesh_files.surfaces import read_surface
-from sinew.solver.model import Model
-from sinew.solver.quasistatic import starts
-from sinew.solver.quasistatic.held import Held
-from sinew.solver.quasistatic.newton import Equilibrium, solve
-from sinew.solver.scene import Meshing
-from sinew.solver.tetrahedralize import tetrahedralize
-from speed.table import NONE, Benchmark, Row, bound
+from fixtures import creature_mesh
+from fixtures import quasistatic_scenes as scenes
+from harness import machine
+from harness.result import Result
+from sinew.solver.mechanics.model import Model
+from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.tetrahedralize import tetrahedralize
+from sinew.solver.quasistatic import initial_guesses
+from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.scene.scene import Meshing
+from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row
+from speed.stream_triad import triad_bandwidth
 from speed.timing import seconds
-from speed.triad import triad
 
 TESTDATA = Path(__file__).resolve().parents[3] / "shared" / "testdata"
 REFERENCE_TRIAD = {10: 222.0, 240: 85.0}  # on two threads over so many MB [GB/s]
-SIDES = 10.0  # of the cube, in longest sides of the body
+CUBE_SIDES = 10.0  # of the cube, in longest sides of the body
 TOLERANCE = 1.0e-6
 LARGE_DIVISIONS = 70
 SEEDS = 10
-REPLACED = 3  # seeds of starts that are replaced: all end alike
-LEAST_BACK = 0.9  # of the seeds
-MOST_ITERATIONS = 80.0  # Newton's, in the median: as many as in S07
-LIMIT = "Newton iterations, each of a pass over all tets and of a solve by multigrid, are bound by memory here"
-TWISTED = "The others ended twisted or did not arrive, and the solve says so."
+REPLACED_SEEDS = 3  # seeds of starts that are replaced: all end alike
+MIN_RECOVERED_SHARE = 0.9  # of the seeds
+MAX_MEDIAN_ITERATIONS = 80.0  # Newton's, in the median: as many as in S07
+LIMIT_NOTE = "Newton iterations, each of a pass over all tets and of a solve by multigrid, are bound by memory here"
+TWISTED_NOTE = "The others ended twisted or did not arrive, and the solve says so."
 
 
 @dataclass(frozen=True)
-class Body:
+class ScatteredBody:
     """A body, how its nodes are held, and the seconds that it may take on the reference machine; None: any."""
 
     name: str
     make: Callable[[], Model]
-    hold: Callable[..., Held] = scenes.three_regions
+    hold: Callable[..., FixedNodes] = scenes.three_regions
     seconds: float | None = None
 
 
 @dataclass(frozen=True)
-class Runs:
+class ScatterRuns:
     """Seconds and Newton iterations of each seed, and how many came back to the rest shape, no tet inside out."""
 
     seconds: list[float]
@@ -65,15 +65,15 @@ def run(quick: bool) -> Result:
     """Strews and solves."""
     if not TESTDATA.is_dir():
         return Result([Row("random scatter", "shared/testdata", "is not there")])
-    gb = {size: triad(size, 2, 2 if quick else 7) for size in ([10] if quick else REFERENCE_TRIAD)}
+    gb = {size: triad_bandwidth(size, 2, 2 if quick else 7) for size in ([10] if quick else REFERENCE_TRIAD)}
     slower = max(1.0, min(REFERENCE_TRIAD[size] / found for size, found in gb.items()))
     is_busy = not quick and machine.is_busy()
     rows, values = [], {"slower than the reference machine": slower}
-    for body in SMALL if quick else BODIES:
+    for body in SMALL_BODIES if quick else BODIES:
         model = body.make()
         held = body.hold(model.X)
-        kept = scattered(body.name, model, held, 2 if quick else SEEDS, keeps_start=True)
-        replaced = scattered(body.name, model, held, 1 if quick else REPLACED, keeps_start=False)
+        kept = run_scatters(body.name, model, held, 2 if quick else SEEDS, keeps_start=True)
+        replaced = run_scatters(body.name, model, held, 1 if quick else REPLACED_SEEDS, keeps_start=False)
         named = f"{body.name}, {model.tet_count} tets"
         rows += [_seconds(named, body.seconds, kept, slower, is_busy), *_rows(named, kept, replaced)]
         values |= {
@@ -91,12 +91,12 @@ def run(quick: bool) -> Result:
     return Result(rows, values=values, notes=[busy] if is_busy else [note])
 
 
-def scattered(name: str, model: Model, held: Held, seeds: int, keeps_start: bool) -> Runs:
+def run_scatters(name: str, model: Model, held: FixedNodes, seeds: int, keeps_start: bool) -> ScatterRuns:
     """Solves from so many scatters, with kernels compiled and with what is kept of the mesh."""
     law = scenes.law_of(model, "neo-hookean")
 
     def one(seed: int, most: int = 300) -> Equilibrium:
-        x = starts.scattered(model.X, held, SIDES, seed)
+        x = initial_guesses.scattered(model.X, held, CUBE_SIDES, seed)
         return solve(model, law, held, x, TOLERANCE, most, keeps_start=keeps_start)
 
     one(0, 1)
@@ -110,49 +110,49 @@ def scattered(name: str, model: Model, held: Held, seeds: int, keeps_start: bool
         start = "kept" if keeps_start else "replaced"
         told = f"{name}, {start}, seed {seed}: {iterations[-1]} iterations, {spent[-1]:.1f} s, back: {is_back}"
         print(told, file=sys.stderr, flush=True)
-    return Runs(spent, iterations, back)
+    return ScatterRuns(spent, iterations, back)
 
 
-def _seconds(name: str, wanted: float | None, kept: Runs, slower: float, is_busy: bool) -> Row:
+def _seconds(name: str, wanted: float | None, kept: ScatterRuns, slower: float, is_busy: bool) -> Row:
     quantity = f"{name}, from the scatter itself, median of {len(kept.seconds)} seeds [s]"
-    spent = _spread(kept.seconds, ".2f")
+    spent = _range_text(kept.seconds, ".2f")
     if wanted is None:
-        return Row(quantity, NONE, spent)
+        return Row(quantity, NO_TARGET, spent)
     if is_busy:
         return Row(quantity, f"≤ {wanted:g} there", spent, line=5)
     here = wanted * slower
-    return bound(quantity, f"≤ {wanted:g} there, {here:.1f} here", spent, kept.median <= here, LIMIT, 5)
+    return bound_row(quantity, f"≤ {wanted:g} there, {here:.1f} here", spent, kept.median <= here, LIMIT_NOTE, 5)
 
 
-def _rows(name: str, kept: Runs, replaced: Runs) -> list[Row]:
+def _rows(name: str, kept: ScatterRuns, replaced: ScatterRuns) -> list[Row]:
     count, middle = len(kept.seconds), statistics.median(kept.iterations)
     return [
-        bound(
+        bound_row(
             f"{name}: Newton iterations, median",
-            f"≤ {MOST_ITERATIONS:g}",
-            _spread(kept.iterations, "g"),
-            middle <= MOST_ITERATIONS,
+            f"≤ {MAX_MEDIAN_ITERATIONS:g}",
+            _range_text(kept.iterations, "g"),
+            middle <= MAX_MEDIAN_ITERATIONS,
             "Disorder that is left in thin limbs takes many iterations to come to rest.",
             5,
         ),
-        bound(
-            f"{name}: back at rest to {scenes.outcome.SAME:g} of the size, none inverted",
-            f"≥ {LEAST_BACK * count:g} of {count}",
+        bound_row(
+            f"{name}: back at rest to {scenes.diagnosis.SAME_POSITION_TOLERANCE:g} of the size, none inverted",
+            f"≥ {MIN_RECOVERED_SHARE * count:g} of {count}",
             f"{kept.back} of {count}",
-            kept.back >= LEAST_BACK * count,
-            TWISTED,
+            kept.back >= MIN_RECOVERED_SHARE * count,
+            TWISTED_NOTE,
             5,
         ),
         Row(
             f"{name}, the start replaced by a harmonic (Laplace) solve [s]",
-            NONE,
-            f"{_spread(replaced.seconds, '.2f')}; {statistics.median(replaced.iterations):g} Newton iterations, "
+            NO_TARGET,
+            f"{_range_text(replaced.seconds, '.2f')}; {statistics.median(replaced.iterations):g} Newton iterations, "
             f"{replaced.back} of {len(replaced.seconds)} back",
         ),
     ]
 
 
-def _spread(numbers: list[float] | list[int], how: str) -> str:
+def _range_text(numbers: list[float] | list[int], how: str) -> str:
     """Returns the median, and the least and the greatest in brackets."""
     return f"{statistics.median(numbers):{how}} ({min(numbers):{how}}–{max(numbers):{how}})"
 
@@ -172,12 +172,12 @@ def _large() -> Model:
     return scenes.model_of(filled.nodes, filled.tets)
 
 
-SMALL = (Body("bar", lambda: _file("polyfem_bar-2523.msh"), seconds=1.5),)
+SMALL_BODIES = (ScatteredBody("bar", lambda: _file("polyfem_bar-2523.msh"), seconds=1.5),)
 BODIES = (
-    Body("bunny", lambda: _file("polyfem_bunny.msh")),
-    Body("creature", _creature, creature_mesh.hands_and_feet),
-    Body("dinosaur", lambda: _file("polyfem_dinosaur.msh"), seconds=1.5),
-    Body("half a million", _large, seconds=10.0),
+    ScatteredBody("bunny", lambda: _file("polyfem_bunny.msh")),
+    ScatteredBody("creature", _creature, creature_mesh.hands_and_feet),
+    ScatteredBody("dinosaur", lambda: _file("polyfem_dinosaur.msh"), seconds=1.5),
+    ScatteredBody("half a million", _large, seconds=10.0),
 )
 
 BENCHMARK = Benchmark(
@@ -186,7 +186,8 @@ BENCHMARK = Benchmark(
     what="All nodes that are not held are strewn in a cube of ten longest sides. Of the creature hands and feet are "
     "held, of the others what lies within a tenth of the longest side of three points far from each other. "
     "Neo-Hookean, ν = 0.3, constant stress below a stretch of 0.7, to a relative residual of 1e-6. Dinosaur and bunny: "
-    "polyfem_dinosaur.msh and polyfem_bunny.msh of shared/testdata/tet; creature: tests/creature_mesh.py, a lattice of "
+    "polyfem_dinosaur.msh and polyfem_bunny.msh of shared/testdata/tet; creature: tests/fixtures/creature_mesh.py, a "
+    "lattice of "
     f"{creature_mesh.DIVISIONS} divisions in a body of capsules with four limbs; half a million: the lattice of "
     f"{LARGE_DIVISIONS} divisions in Suzanne. From the scatter itself (`sinew equilibrium --keep-start`) every seed "
     "has a way of its own, as in S07, figure 3.1: 380,000 tets, 80 Newton iterations. Otherwise a start of which more "

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from frame.result import Result
-from scenes import Run
-from sinew.solver.arrays import Bools, Floats, Indices
-from sinew.solver.scene import Body, Material, Meshing, Scene, Settings
-from speed.table import NONE, Benchmark, Row
-from speed.timing import in_turns, medians
+from fixtures.scenes import Run
+from harness.result import Result
+from sinew.solver.runtime.arrays import Bools, Floats, Indices
+from sinew.solver.scene.scene import Body, Material, Meshing, Scene, Settings
+from speed.benchmark import NO_TARGET, Benchmark, Row
+from speed.timing import interleaved_times, medians
 
 FPS = 24
 SUBSTEPS = 4
 FRAMES = 20
-HELD = 0.75  # from this share of the height up it is held
+HELD_HEIGHT_SHARE = 0.75  # from this share of the height up it is held
 MATERIAL = Material(1.0e4, 0.45, 1000.0)
 
 
@@ -46,7 +46,7 @@ class BlenderSoftBody:
         mesh = self.object.data
         mesh.calc_loop_triangles()
         self.triangles: Indices = np.array([t.vertices[:] for t in mesh.loop_triangles], np.int32)
-        self.is_held = above(self.vertices)
+        self.is_held = is_held_point(self.vertices)
         self.object.vertex_groups.new(name="held").add(np.flatnonzero(self.is_held).tolist(), 1.0, "REPLACE")
         self.object.modifiers.new("Softbody", "SOFT_BODY")
         self.object.soft_body.vertex_group_goal = "held"
@@ -76,7 +76,7 @@ class SinewBody:
     """A body of Sinew that fills the same surface, held at the same place."""
 
     def __init__(self, vertices: Floats, triangles: Indices, divisions: int) -> None:
-        held = np.flatnonzero(above(vertices)).astype(np.int32)
+        held = np.flatnonzero(is_held_point(vertices)).astype(np.int32)
         body = Body(
             "suzanne", "Suzanne", vertices, triangles, pinned=held, pin_weights=np.ones(len(held)), material=MATERIAL,
             meshing=Meshing("robust", divisions=divisions),
@@ -94,10 +94,10 @@ class SinewBody:
         self.positions = self.run.advance()
 
 
-def above(points: Floats) -> Bools:
+def is_held_point(points: Floats) -> Bools:
     """Returns which points are held, (n,)."""
     low, high = points[:, 2].min(), points[:, 2].max()
-    return points[:, 2] > low + HELD * (high - low)
+    return points[:, 2] > low + HELD_HEIGHT_SHARE * (high - low)
 
 
 def compare(subdivisions: int, divisions: int, frames: int, values: dict[str, float]) -> Row:
@@ -105,13 +105,13 @@ def compare(subdivisions: int, divisions: int, frames: int, values: dict[str, fl
     theirs = BlenderSoftBody(subdivisions)
     ours = SinewBody(theirs.vertices, theirs.triangles, divisions)
     count, rest = len(theirs.vertices), theirs.vertices
-    taken = medians(in_turns({"Blender": theirs.next_frame, "Sinew": ours.next_frame}, frames, first=2))
+    taken = medians(interleaved_times({"Blender": theirs.next_frame, "Sinew": ours.next_frame}, frames, first=2))
     moved = [float(np.abs(x - X).max()) for x, X in ((theirs.positions(), rest), (ours.positions, rest))]
     key = f"soft body.{count}"
     values |= {f"{key}.blender": 1e3 * taken["Blender"], f"{key}.sinew": 1e3 * taken["Sinew"]}
     values |= {f"{key}.blender moved": moved[0], f"{key}.sinew moved": moved[1]}
     return Row(
-        f"Suzanne of {count} vertices, ms per frame of 1/{FPS} s", NONE,
+        f"Suzanne of {count} vertices, ms per frame of 1/{FPS} s", NO_TARGET,
         f"{1e3 * taken['Sinew']:.3g} with {ours.tet_count} tets; Blender's soft body {1e3 * taken['Blender']:.3g}",
     )  # fmt: skip
 
@@ -119,7 +119,7 @@ def compare(subdivisions: int, divisions: int, frames: int, values: dict[str, fl
 def run(quick: bool) -> Result:
     """Compares the two; quick: the coarse surface alone, for few frames."""
     if importlib.util.find_spec("bpy") is None:
-        return Result([Row("Suzanne, ms per frame", NONE, "Blender's module is not installed")])
+        return Result([Row("Suzanne, ms per frame", NO_TARGET, "Blender's module is not installed")])
     values: dict[str, float] = {}
     cases = ((0, 8),) if quick else ((0, 12), (1, 16), (2, 24))
     return Result([compare(*case, 2 if quick else FRAMES, values) for case in cases], values=values, notes=[NOTE])

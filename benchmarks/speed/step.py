@@ -10,41 +10,41 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frame import figures
-from frame.alone import block_jacobi_alone
-from frame.result import Picture, Result
+from harness import plots
+from harness.result import Picture, Result
+from harness.without_multigrid import without_multigrid
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.report import StepReport
-from sinew.solver.model import Model
+from sinew.solver.integrators.step_report import StepReport
+from sinew.solver.mechanics.model import Model
 from speed.beams import (
     CELLS,
+    DESCRIPTION,
     DT,
+    FIXED_ITERATIONS,
     ITERATIONS,
-    SO_MANY,
-    TETS_AT_ONCE,
-    WHAT,
-    at_once,
-    at_rest,
-    beam,
-    outside,
+    TETS_PER_TURN,
+    external_forces,
+    make_beam,
+    repeats_per_turn,
+    rest_state,
 )
-from speed.table import NONE, Benchmark, Row, bound
-from speed.timing import in_turns, medians, threads
-from speed.triad import Triad
+from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row
+from speed.stream_triad import StreamTriad
+from speed.timing import interleaved_times, medians, using_threads
 
 # on the reference machine, two threads: ms for a step, and its triad over so many MB [GB/s]
-WANTED = {"10K": 1.2, "100K": 12.0, "400K": 72.0}
+TARGET_MS = {"10K": 1.2, "100K": 12.0, "400K": 72.0}
 REFERENCE_TRIAD = {10: 222.0, 240: 85.0}
-LEAST_RATE = 60.0  # steps a second at 100K
+MIN_STEPS_PER_SECOND = 60.0  # steps a second at 100K
 SIZES = {
     "1K": (4, 4, 12), "3K": (6, 6, 16), "10K": CELLS["10K"], "30K": (13, 13, 35), "100K": CELLS["100K"],
     "200K": (25, 25, 64), "400K": CELLS["400K"], "800K": (40, 40, 100),
 }  # fmt: skip
-STEEPEST = 1.1
+MAX_EXPONENT = 1.1
 DAMPING = 0.01  # that bodies have by default [s]: records of tets are twice as long
-DAMPED = f"100K, damped by {DAMPING:g} s as bodies are by default"
-STAGES = {"elements": "tets", "assembly": "assembly", "solve": "solve"}
-SLOWER = (
+DAMPED_LABEL = f"100K, damped by {DAMPING:g} s as bodies are by default"
+STAGE_LABELS = {"elements": "tets", "assembly": "assembly", "solve": "solve"}
+SLOWER_NOTE = (
     "What fits the caches is bound by instructions, which the triads of these sizes do not tell: how little a second "
     "thread adds to a triad that fits the nearest cache is written beside the roofline. What does not fit waits for "
     "memory: see there for how near it is."
@@ -52,7 +52,7 @@ SLOWER = (
 
 
 @dataclass(frozen=True)
-class Cost:
+class StepCost:
     """What a step costs: medians, of the whole and of each stage [ms].
 
     Attributes:
@@ -73,36 +73,38 @@ class Cost:
         return min(REFERENCE_TRIAD[size] / gb for size, gb in self.triad.items())
 
 
-class Stepping:
+class TimedBeam:
     """A beam that is stepped, and what its steps have told."""
 
     def __init__(self, model: Model, count: int) -> None:
         """Makes ready, with so many threads."""
-        self.model, self.count, self.outside = model, count, outside(model)
-        self.at_once = at_once(model)
+        self.model, self.count, self.outside = model, count, external_forces(model)
+        self.at_once = repeats_per_turn(model)
         self.reports: list[StepReport] = []
 
     def __call__(self) -> None:
         """Takes some steps from rest: where the beam has come to rest again, fewer iterations would do."""
-        state = at_rest(self.model)
-        with threads(self.count), block_jacobi_alone():
+        state = rest_state(self.model)
+        with using_threads(self.count), without_multigrid():
             for _ in range(self.at_once):
-                self.reports.append(step(self.model, state, self.outside, DT, SO_MANY))
+                self.reports.append(step(self.model, state, self.outside, DT, FIXED_ITERATIONS))
 
-    def cost(self, taken: float, rounds: int, triad: Mapping[int, float]) -> Cost:
+    def cost(self, taken: float, rounds: int, triad: Mapping[int, float]) -> StepCost:
         """Returns what a step costs where a call took so long [s], and the median stages of the last so many calls."""
         assert {report.iterations for report in self.reports} == {ITERATIONS}, "a step ended early: not what is timed"
         last = [report.milliseconds for report in self.reports[-rounds * self.at_once :]]
-        stages = {name: statistics.median(each[key] for each in last) for key, name in STAGES.items()}
-        return Cost(self.model.tet_count, 1e3 * taken / self.at_once, stages, triad)
+        stages = {name: statistics.median(each[key] for each in last) for key, name in STAGE_LABELS.items()}
+        return StepCost(self.model.tet_count, 1e3 * taken / self.at_once, stages, triad)
 
 
-def costs(cells: tuple[int, int, int], rounds: int, sizes: Sequence[int], damping: float = 0.0) -> dict[int, Cost]:
+def measure_costs(
+    cells: tuple[int, int, int], rounds: int, sizes: Sequence[int], damping: float = 0.0
+) -> dict[int, StepCost]:
     """Returns what a step of a beam costs on one and two threads, which take turns with triads over so many MB."""
-    model = beam(cells, damping=damping)
-    running = {str(count): Stepping(model, count) for count in (1, 2)}
-    triads = {f"triad {size}": Triad(size, 2) for size in sizes}
-    taken = medians(in_turns({**running, **triads}, rounds, first=2))
+    model = make_beam(cells, damping=damping)
+    running = {str(count): TimedBeam(model, count) for count in (1, 2)}
+    triads = {f"triad {size}": StreamTriad(size, 2) for size in sizes}
+    taken = medians(interleaved_times({**running, **triads}, rounds, first=2))
     gb = {size: triads[f"triad {size}"].bytes / taken[f"triad {size}"] / 1e9 for size in sizes}
     return {each.count: each.cost(taken[name], rounds, gb) for name, each in running.items()}
 
@@ -111,65 +113,70 @@ def run(quick: bool) -> Result:
     """Measures all sizes."""
     names = ["1K"] if quick else list(SIZES)
     rounds, sizes = (2, [10]) if quick else (7, list(REFERENCE_TRIAD))
-    found = {"450": costs(CELLS["450"], rounds, sizes)}
+    found = {"450": measure_costs(CELLS["450"], rounds, sizes)}
     for name in names:
-        found[name] = costs(SIZES[name], rounds, sizes)
-    rows = [row for name in found if name in CELLS for row in rows_of(name, found[name])]
+        found[name] = measure_costs(SIZES[name], rounds, sizes)
+    rows = [row for name in found if name in CELLS for row in table_rows(name, found[name])]
     if "100K" in found:
-        rows += [rate(found["100K"][2]), told(DAMPED, costs(CELLS["100K"], rounds, sizes, DAMPING))]
+        rows += [
+            rate_row(found["100K"][2]),
+            cost_text(DAMPED_LABEL, measure_costs(CELLS["100K"], rounds, sizes, DAMPING)),
+        ]
     along = {name: found[name][2] for name in names}
-    rows += growth(along)
+    rows += growth_row(along)
     values = {f"{name}, {n} threads [ms]": cost.whole for name, each in found.items() for n, cost in each.items()}
     for name, each in found.items():
         values |= {f"{name}, {n} threads, {stage} [ms]": ms for n, c in each.items() for stage, ms in c.stages.items()}
         values |= {f"{name}, triad {size} MB, 2 threads [GB/s]": gb for size, gb in each[2].triad.items()}
-    return Result(rows, [Picture(CAPTION, plot(found))], values, [NOTE])
+    return Result(rows, [Picture(CAPTION, plot_costs(found))], values, [NOTE])
 
 
-def rows_of(name: str, cost: Mapping[int, Cost]) -> list[Row]:
+def table_rows(name: str, cost: Mapping[int, StepCost]) -> list[Row]:
     """Returns what is told of one size."""
-    two, rows = cost[2], [told(name, cost)]
+    two, rows = cost[2], [cost_text(name, cost)]
     quantity = f"{name}: a step of {two.tets} tets on two threads [ms]"
-    if name in WANTED:
-        most = WANTED[name] * two.slower
-        wanted = f"≤ {most:.3g} ({WANTED[name]:g} × {two.slower:.2f})"
-        rows.insert(0, bound(quantity, wanted, f"{two.whole:.3g}", two.whole <= most, SLOWER, line=2))
+    if name in TARGET_MS:
+        most = TARGET_MS[name] * two.slower
+        wanted = f"≤ {most:.3g} ({TARGET_MS[name]:g} × {two.slower:.2f})"
+        rows.insert(0, bound_row(quantity, wanted, f"{two.whole:.3g}", two.whole <= most, SLOWER_NOTE, line=2))
     return rows
 
 
-def rate(cost: Cost) -> Row:
+def rate_row(cost: StepCost) -> Row:
     """Returns whether 100,000 tets step often enough."""
-    per_second, least = 1e3 / cost.whole, LEAST_RATE / cost.slower
-    wanted = f"> {least:.1f} ({LEAST_RATE:g} / {cost.slower:.2f})"
-    return bound("100K: steps a second, two threads", wanted, f"{per_second:.1f}", per_second > least, SLOWER, line=2)
+    per_second, least = 1e3 / cost.whole, MIN_STEPS_PER_SECOND / cost.slower
+    wanted = f"> {least:.1f} ({MIN_STEPS_PER_SECOND:g} / {cost.slower:.2f})"
+    return bound_row(
+        "100K: steps a second, two threads", wanted, f"{per_second:.1f}", per_second > least, SLOWER_NOTE, line=2
+    )
 
 
-def told(name: str, cost: Mapping[int, Cost]) -> Row:
+def cost_text(name: str, cost: Mapping[int, StepCost]) -> Row:
     """Returns what a step costs on one and two threads, and its stages."""
     one, two = cost[1], cost[2]
     said = ", ".join(f"{stage} {one.stages[stage]:.3g} / {two.stages[stage]:.3g}" for stage in one.stages)
-    return Row(f"{name}: on one / two threads [ms]", NONE, f"{one.whole:.3g} / {two.whole:.3g}: {said}")
+    return Row(f"{name}: on one / two threads [ms]", NO_TARGET, f"{one.whole:.3g} / {two.whole:.3g}: {said}")
 
 
-def exponent(found: Sequence[Cost]) -> float:
+def growth_exponent(found: Sequence[StepCost]) -> float:
     """Returns the slope of log cost over log tets, by least squares."""
     return float(np.polyfit(np.log([c.tets for c in found]), np.log([c.whole for c in found]), 1)[0])
 
 
-def growth(found: Mapping[str, Cost]) -> list[Row]:
+def growth_row(found: Mapping[str, StepCost]) -> list[Row]:
     """Returns how the cost grows, over all sizes, and over the larger ones, where nothing is constant any more."""
     rows = []
     for which, chosen in (("all", list(found.values())), ("from 10K on", [c for c in found.values() if c.tets > 8000])):
         if len(chosen) > 1:
-            slope = exponent(chosen)
+            slope = growth_exponent(chosen)
             sizes = f"{len(chosen)} sizes, {chosen[0].tets} to {chosen[-1].tets} tets"
             quantity = f"exponent of cost over tets, {which}: {sizes}"
-            why = by_memory(chosen[0].tets, chosen[-1])
-            rows.append(bound(quantity, f"< {STEEPEST:g}", f"{slope:.3f}", slope < STEEPEST, why, line=11))
+            why = memory_exponent(chosen[0].tets, chosen[-1])
+            rows.append(bound_row(quantity, f"< {MAX_EXPONENT:g}", f"{slope:.3f}", slope < MAX_EXPONENT, why, line=11))
     return rows
 
 
-def by_memory(fewest: int, largest: Cost) -> str:
+def memory_exponent(fewest: int, largest: StepCost) -> str:
     """Returns how much of an exponent, from the fewest tets to the largest mesh, memory makes by itself."""
     near, far = (largest.triad[size] for size in REFERENCE_TRIAD)
     alone = 1.0 + math.log(near / far) / math.log(largest.tets / fewest)
@@ -180,14 +187,14 @@ def by_memory(fewest: int, largest: Cost) -> str:
     )
 
 
-def plot(found: Mapping[str, Mapping[int, Cost]]):
+def plot_costs(found: Mapping[str, Mapping[int, StepCost]]):
     """Returns the cost over the number of tets, on one and two threads and by stage."""
-    figure, ax = figures.plot("tets", "ms per step", x_log=True, y_log=True)
+    figure, ax = plots.plot("tets", "ms per step", x_log=True, y_log=True)
     each = sorted(found.values(), key=lambda cost: cost[2].tets)
     tets = [cost[2].tets for cost in each]
     ax.plot(tets, [cost[1].whole for cost in each], "s--", color="#888888", label="one thread")
     ax.plot(tets, [cost[2].whole for cost in each], "o-", color="#1f5fd0", lw=2, label="two threads")
-    for colour, stage in zip(("#ff8c00", "#2ca02c", "#9467bd"), STAGES.values(), strict=True):
+    for colour, stage in zip(("#ff8c00", "#2ca02c", "#9467bd"), STAGE_LABELS.values(), strict=True):
         ax.plot(tets, [cost[2].stages[stage] for cost in each], ".-", lw=0.8, color=colour, label=f"  of it {stage}")
     straight = each[-1][2].whole * np.array(tets) / tets[-1]
     ax.plot(tets, straight, "k:", lw=0.8, label="in proportion to tets")
@@ -209,9 +216,10 @@ CAPTION = (
 BENCHMARK = Benchmark(
     lines=(2, 11),
     title="A step",
-    what=f"{WHAT}. Each step is a whole one of implicit Euler from state to state, with {ITERATIONS} iterations of "
+    what=f"{DESCRIPTION}. Each step is a whole one of implicit Euler from state to state, with {ITERATIONS} "
+    f"iterations of "
     "conjugate gradients in float64: rotations and records of tets, assembly, solve, counting of inverted tets. One "
     "and two threads take turns with triads; medians of seven rounds, each of as many steps as make "
-    f"{TETS_AT_ONCE:,} tets, or one.",
+    f"{TETS_PER_TURN:,} tets, or one.",
     run=run,
 )

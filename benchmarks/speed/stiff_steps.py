@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from frame.alone import block_jacobi_alone
-from frame.result import Result
-from meshes import bar
+from fixtures.tet_meshes import bar
+from harness.result import Result
+from harness.without_multigrid import without_multigrid
+from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.outside import Outside
-from sinew.solver.linear.multigrid.kept import KeptLevels
-from sinew.solver.model import Part, make_model
-from sinew.solver.scene import Material, Settings
-from speed.beams import CELLS, GRAVITY, at_rest
-from speed.table import NONE, Benchmark, Row
-from speed.timing import in_turns, medians
+from sinew.solver.linalg.multigrid.hierarchy_reuse import ReusedHierarchy
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.scene.scene import Material, Settings
+from speed.beams import CELLS, GRAVITY, rest_state
+from speed.benchmark import NO_TARGET, Benchmark, Row
+from speed.timing import interleaved_times, medians
 
 SIZES = ("10K", "100K")
 STIFFNESSES = (1.0e5, 1.0e6, 1.0e8)  # foam, rubber, hard plastic [Pa]
@@ -24,7 +24,7 @@ ROUNDS = 5
 SETTINGS = Settings()
 
 
-class Frames:
+class SwingingBeam:
     """A beam that swings, frame by frame.
 
     Attributes:
@@ -36,8 +36,8 @@ class Frames:
         nodes, tets = bar(cells, (0.25, 0.25, 1.0))
         material = Material(youngs_modulus, 0.45, 1000.0, 0.0, 0.0)
         self.model = make_model([Part("beam", nodes, tets, np.ones(len(tets)), material)])
-        self.state, self.kept = at_rest(self.model), KeptLevels()
-        self.acts = Outside(np.array(GRAVITY), self.model.X[:, 2] == 0.0, self.model.X)
+        self.state, self.kept = rest_state(self.model), ReusedHierarchy()
+        self.acts = ExternalForces(np.array(GRAVITY), self.model.X[:, 2] == 0.0, self.model.X)
         self.iterations: list[int] = []
         self.converged = True
 
@@ -53,7 +53,7 @@ class Frames:
 
     def alone(self) -> None:
         """Does the same by block Jacobi alone."""
-        with block_jacobi_alone():
+        with without_multigrid():
             self()
 
     def told(self, seconds: float) -> str:
@@ -64,10 +64,10 @@ class Frames:
 
 def compare(name: str, cells: tuple[int, int, int], youngs_modulus: float, rounds: int) -> tuple[Row, dict[str, float]]:
     """Compares frames of two beams that are the same."""
-    ours, alone = Frames(cells, youngs_modulus), Frames(cells, youngs_modulus)
-    taken = medians(in_turns({"ours": ours, "alone": alone.alone}, rounds))
+    ours, alone = SwingingBeam(cells, youngs_modulus), SwingingBeam(cells, youngs_modulus)
+    taken = medians(interleaved_times({"ours": ours, "alone": alone.alone}, rounds))
     row = Row(
-        f"{name} tets, E = {youngs_modulus:g} Pa, ms per frame", NONE,
+        f"{name} tets, E = {youngs_modulus:g} Pa, ms per frame", NO_TARGET,
         f"{ours.told(taken['ours'])}; block Jacobi alone {alone.told(taken['alone'])}",
     )  # fmt: skip
     key = f"{name}, {youngs_modulus:g} Pa"

@@ -11,12 +11,14 @@ from contextlib import contextmanager
 
 import numba
 
-from sinew.solver.jit import set_thread_count, thread_count
+from sinew.solver.runtime.jit import set_thread_count, thread_count
 
 ROUNDS = 5
 
 
-def in_turns(calls: Mapping[str, Callable[[], object]], rounds: int = ROUNDS, first: int = 1) -> dict[str, list[float]]:
+def interleaved_times(
+    calls: Mapping[str, Callable[[], object]], rounds: int = ROUNDS, first: int = 1
+) -> dict[str, list[float]]:
     """Calls all of `calls`, one after the other, in so many rounds; returns by name how long each call took [s].
 
     The `first` calls of each are not counted: they compile, allocate and fill caches.
@@ -31,7 +33,7 @@ def in_turns(calls: Mapping[str, Callable[[], object]], rounds: int = ROUNDS, fi
     return taken
 
 
-def repeated(call: Callable[[], object], times: int) -> Callable[[], None]:
+def repeat(call: Callable[[], object], times: int) -> Callable[[], None]:
     """Returns what calls it so many times, one after the other: all but the first find caches and threads warm."""
 
     def calls() -> None:
@@ -60,7 +62,7 @@ def medians(taken: Mapping[str, list[float]]) -> dict[str, float]:
 
 
 @contextmanager
-def threads(count: int) -> Iterator[None]:
+def using_threads(count: int) -> Iterator[None]:
     """Lets kernels use so many threads for a while, and loops over `numba.prange`, which only benchmarks have."""
     before = thread_count()
     numba.set_num_threads(set_thread_count(count))

@@ -17,7 +17,7 @@ NAMES = {
 }
 
 
-def found() -> dict[str, str]:
+def installed_versions() -> dict[str, str]:
     """Returns the versions of those that are installed."""
     versions = {}
     for name, package in NAMES.items():

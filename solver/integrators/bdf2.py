@@ -26,23 +26,23 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..arrays import Bools, Floats, floats
-from ..method import BDF2, SWITCHES
-from ..model import BodyRange, Model
-from ..state import State
-from .outside import Outside, Points
-from .report import StepReport
+from ..constraints.external_forces import ExternalForces, PointForces
+from ..mechanics.model import BodyRange, Model
+from ..mechanics.state import State
+from ..runtime.arrays import Bools, Floats, floats
+from ..scene.formulation import BDF2, FORMULATION_SWITCHES
+from .step_report import StepReport
 
-X_BEFORE, V_BEFORE = "node.x_before", "node.v_before"  # fields of the state: x⁻ [m] and v⁻ [m/s], (n, 3) each
-LENGTH = "bdf2.length"  # field of the state: Δt since then [s], 0 for bodies without such a past, (bodies,)
-ALIKE = 1.0e-6  # relative difference of lengths of steps that are the same
+PREVIOUS_X, PREVIOUS_V = "node.x_before", "node.v_before"  # fields of the state: x⁻ [m] and v⁻ [m/s], (n, 3) each
+PREVIOUS_DT = "bdf2.length"  # field of the state: Δt since then [s], 0 for bodies without such a past, (bodies,)
+DT_TOLERANCE = 1.0e-6  # relative difference of lengths of steps that are the same
 
-Respond = Callable[..., Outside | None]
-Follow = Callable[[Floats, Floats, Floats, Floats], bool]
-Take = Callable[["Start"], StepReport]
+ContactResponse = Callable[..., ExternalForces | None]
+ContactLineSearch = Callable[[Floats, Floats, Floats, Floats], bool]
+EulerStep = Callable[["EulerStart"], StepReport]
 
 
-class Start(NamedTuple):
+class EulerStart(NamedTuple):
     """What a step by implicit Euler begins with.
 
     Attributes:
@@ -55,95 +55,102 @@ class Start(NamedTuple):
 
     model: Model
     state: State
-    outside: Outside
-    respond: Respond | None
-    follow: Follow | None
+    outside: ExternalForces
+    respond: ContactResponse | None
+    follow: ContactLineSearch | None
     about: Floats | None = None
     is_straight: Bools | None = None
 
 
-class _Touches(Exception):
+class _ContactFound(Exception):
     """Bodies by BDF2 have met something in a solve; `outside` is what acts then."""
 
-    def __init__(self, outside: Outside) -> None:
+    def __init__(self, outside: ExternalForces) -> None:
         self.outside = outside
 
 
 def bodies_by_bdf2(model: Model) -> Bools:
     """Returns which bodies ask for it, (bodies,); (0,) where none does."""
-    asks = [method.scheme == BDF2 and "scheme" in SWITCHES[method.name] for method in model.methods]
+    asks = [method.scheme == BDF2 and "scheme" in FORMULATION_SWITCHES[method.name] for method in model.methods]
     return np.array(asks if any(asks) else [], bool)
 
 
 def bdf2_step(
-    take: Take,
+    take: EulerStep,
     model: Model,
     state: State,
-    outside: Outside,
+    outside: ExternalForces,
     dt: float,
-    respond: Respond | None,
-    follow: Follow | None,
+    respond: ContactResponse | None,
+    follow: ContactLineSearch | None,
 ) -> StepReport:
     """Moves `state` on by a step of Δt = `dt` [s] of a model some of whose bodies ask for BDF2.
 
     `take` makes a step by implicit Euler; all others as for `implicit_euler.step`.
     """
-    asks, past = bodies_by_bdf2(model), state.fields.get(LENGTH)
-    goes = asks & (np.abs(past - dt) <= ALIKE * dt) if past is not None else np.zeros_like(asks)
+    asks, past = bodies_by_bdf2(model), state.fields.get(PREVIOUS_DT)
+    goes = asks & (np.abs(past - dt) <= DT_TOLERANCE * dt) if past is not None else np.zeros_like(asks)
     touched = np.zeros_like(asks)
     x, v = floats(state.x), floats(state.v)
     while True:
-        touched |= _touched(model, outside)
-        ahead = _Ahead(model, state, dt, goes & ~touched)
+        touched |= _bodies_in_contact(model, outside)
+        ahead = _Predictor(model, state, dt, goes & ~touched)
         try:
             report = take(ahead.start(outside, respond, follow))
             break
-        except _Touches as found:  # from the begin, with what they have met
-            outside = replace(found.outside, is_done=None, turns=None)
-    ahead.arrive(state)
-    state.fields[X_BEFORE], state.fields[V_BEFORE] = x, v
-    state.fields[LENGTH] = np.where(asks & ~touched, dt, 0.0)
+        except _ContactFound as found:  # from the begin, with what they have met
+            outside = replace(found.outside, is_frozen=None, turns=None)
+    ahead.finish(state)
+    state.fields[PREVIOUS_X], state.fields[PREVIOUS_V] = x, v
+    state.fields[PREVIOUS_DT] = np.where(asks & ~touched, dt, 0.0)
     return report
 
 
-class _Ahead:
-    """Some bodies, `goes`, (bodies,), at the start of a step by BDF2, and all others as they are."""
+class _Predictor:
+    """Some bodies, `is_bdf2`, (bodies,), at the start of a step by BDF2, and all others as they are."""
 
     def __init__(self, model: Model, state: State, dt: float, goes: Bools) -> None:
-        self.whole, self.before, self.dt, self.goes = model, state, dt, goes
+        self.whole, self.before, self.dt, self.is_bdf2 = model, state, dt, goes
         self.rows = np.zeros(model.node_count, bool)
-        for body in _some(model, goes):
+        for body in _select_forces(model, goes):
             self.rows[body.nodes] = True
         x, v = floats(state.x), floats(state.v)
         self.x, w, self.about = x.copy(), v.copy(), x.copy()
         if goes.any():
             own, fields = self.rows, state.fields
-            self.x[own] = (4.0 * x[own] - fields[X_BEFORE][own]) / 3.0
-            w[own] = (8.0 * v[own] - 2.0 * fields[V_BEFORE][own]) / 9.0
+            self.x[own] = (4.0 * x[own] - fields[PREVIOUS_X][own]) / 3.0
+            w[own] = (8.0 * v[own] - 2.0 * fields[PREVIOUS_V][own]) / 9.0
             self.about[own] = self.x[own] + 2.0 / 3.0 * dt * v[own]
         self.state = State(self.x, w, state.time, state.fields)
         # of nodes: what implicit Euler from x would call w, less w [m/s]
         self.lead = (self.x - x) / dt
 
-    def start(self, outside: Outside, respond: Respond | None, follow: Follow | None) -> Start:
+    def start(
+        self, outside: ExternalForces, respond: ContactResponse | None, follow: ContactLineSearch | None
+    ) -> EulerStart:
         """Returns what a step by implicit Euler begins with."""
-        if not self.goes.any():
-            return Start(self.whole, self.state, outside, respond, follow)
+        if not self.is_bdf2.any():
+            return EulerStart(self.whole, self.state, outside, respond, follow)
         islands = self.rows[self.whole.pattern.island_start[:-1].astype(np.int64)]
-        return Start(
-            heavier(self.whole, self.goes), self.state, self._acting(outside), respond and self._answer(respond),
-            follow and self._along(follow), self.about, islands,
-        )  # fmt: skip
+        return EulerStart(
+            scaled_mass_model(self.whole, self.is_bdf2),
+            self.state,
+            self._acting(outside),
+            respond and self._answer(respond),
+            follow and self._along(follow),
+            self.about,
+            islands,
+        )
 
-    def arrive(self, state: State) -> None:
+    def finish(self, state: State) -> None:
         """Takes the end of the step into the state of all bodies."""
         end = self.state
         v = end.v
-        if self.goes.any():
+        if self.is_bdf2.any():
             v = np.where(self.rows[:, None], 1.5 * v, v)
         state.x, state.v, state.time, state.fields = end.x, v, end.time, end.fields
 
-    def _acting(self, outside: Outside) -> Outside:
+    def _acting(self, outside: ExternalForces) -> ExternalForces:
         """Returns what acts as it is from x̂ on, where damping by velocity counts 3/2."""
         points, tets = outside.points, self.whole.tets
         if not len(points):
@@ -152,22 +159,22 @@ class _Ahead:
         moved = self.dt * points.positions(self.lead, tets)
         force = points.force - np.einsum("kij,kj->ki", points.stiffness, moved)
         damping = np.where(own[:, None, None], 1.5 * points.damping, points.damping)
-        return replace(outside, points=Points(points.tet, points.weights, force, points.stiffness, damping))
+        return replace(outside, points=PointForces(points.tet, points.weights, force, points.stiffness, damping))
 
-    def _answer(self, respond: Respond) -> Respond:
+    def _answer(self, respond: ContactResponse) -> ContactResponse:
         """Returns `respond` for who takes v⁺ for w."""
 
-        def answer(x: Floats, w: Floats, *more: Bools) -> Outside | None:
+        def answer(x: Floats, w: Floats, *more: Bools) -> ExternalForces | None:
             changed = respond(x, np.where(self.rows[:, None], 1.5 * w, w), *more)
             if changed is None:
                 return None
-            if (_touched(self.whole, changed) & self.goes).any():
-                raise _Touches(changed)
+            if (_bodies_in_contact(self.whole, changed) & self.is_bdf2).any():
+                raise _ContactFound(changed)
             return self._acting(changed)
 
         return answer
 
-    def _along(self, follow: Follow) -> Follow:
+    def _along(self, follow: ContactLineSearch) -> ContactLineSearch:
         """Returns `follow` for who begins at x̂: contacts think of a way from x on."""
 
         def along(before: Floats, w: Floats, x: Floats, bending: Floats) -> bool:
@@ -179,28 +186,28 @@ class _Ahead:
         return along
 
 
-_kept: WeakKeyDictionary[Model, tuple[Bools, Model]] = WeakKeyDictionary()
+_cache: WeakKeyDictionary[Model, tuple[Bools, Model]] = WeakKeyDictionary()
 
 
-def heavier(model: Model, goes: Bools) -> Model:
+def scaled_mass_model(model: Model, goes: Bools) -> Model:
     """Returns a model some of whose bodies, (bodies,), move by implicit Euler as they do by BDF2."""
-    kept = _kept.get(model)
+    kept = _cache.get(model)
     if kept is None or not np.array_equal(kept[0], goes):
         factors = {"mass": 9.0 / 4.0, "gravity_scale": 4.0 / 9.0, "mass_damping": 2.0 / 3.0, "stiffness_damping": 1.5}
         changed = {name: getattr(model, name).copy() for name in factors}
-        for body in _some(model, goes):
+        for body in _select_forces(model, goes):
             for name, factor in factors.items():
                 changed[name][body.tets if name == "stiffness_damping" else body.nodes] *= factor
         kept = goes.copy(), replace(model, **changed)
-        _kept[model] = kept
+        _cache[model] = kept
     return kept[1]
 
 
-def _some(model: Model, which: Bools) -> list[BodyRange]:
+def _select_forces(model: Model, which: Bools) -> list[BodyRange]:
     return [body for body, is_one in zip(model.bodies, which, strict=True) if is_one]
 
 
-def _touched(model: Model, outside: Outside) -> Bools:
+def _bodies_in_contact(model: Model, outside: ExternalForces) -> Bools:
     """Returns which bodies have contacts that act, (bodies,)."""
     points, count = outside.points, outside.contact_count
     tets = np.concatenate([points.tet[len(points) - count :], outside.pairs.tet, outside.pairs.other])

@@ -15,61 +15,73 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Floats, floats
-from ..elements.inversion import count_inverted
-from ..elements.linear_pull import add_linear_pull
-from ..elements.stored_energy import stored_energy
-from ..errors import SolveFailed
-from ..linear.curvature import bend
-from ..linear.multigrid.kept import KeptLevels
-from ..linear.pcg import Solved
-from ..linear.points import add_points, keep_blocks, put_back
-from ..model import Model
-from ..scene import Settings
-from ..state import State
-from .bdf2 import Follow, Respond, Start, bdf2_step, bodies_by_bdf2
-from .by_newton import moved_by_newton
-from .conventions import CHANGE, LEAST
-from .core_end import end_with_cores
-from .held_frames import ROTATION, TURNED, due, grow_older, held_rotations, warp_vertices
-from .linearised import Turning, join, warp
-from .matrix_free import left_out, take_in
-from .motion_share import share_of_motion
-from .outside import Outside
-from .pace import at_its_pace
-from .paired import with_pairs
-from .report import StepReport
-from .right_side import move, push_by_gravity, sum_up, velocities_to
-from .system import solve_system
-from .workspace import workspace
+from ..constraints.external_forces import ExternalForces
+from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
+from ..linalg.pcg import SolveResult
+from ..linalg.point_terms import add_point_terms, restore_blocks, save_blocks
+from ..linalg.quadratic_form import quadratic_form
+from ..mechanics.elements.inverted_tets import count_inverted
+from ..mechanics.elements.linear_force import add_linear_forces
+from ..mechanics.elements.strain_energy import stored_energy
+from ..mechanics.model import Model
+from ..mechanics.state import State
+from ..runtime.arrays import Floats, floats
+from ..runtime.errors import SolveFailed
+from ..scene.scene import Settings
+from .bdf2 import ContactLineSearch, ContactResponse, EulerStart, bdf2_step, bodies_by_bdf2
+from .newton.nonlinear_bodies import nonlinear_bodies
+from .step_report import StepReport
+from .system.core_rotation import end_step_with_cores
+from .system.lagged_rotations import (
+    NODE_ROTATION,
+    TET_ROTATION,
+    add_vertex_warp,
+    advance_rotation_age,
+    lagged_rotations,
+    rotations_due,
+)
+from .system.linearised_step import RelinearisedStep, assemble_system, compute_element_records
+from .system.matrix_free import matrix_free_terms, restore_stiffness
+from .system.pair_system import add_pair_blocks
+from .system.residual_scale import motion_share
+from .system.right_hand_side import (
+    advance_positions,
+    assemble_right_hand_side,
+    write_gravity_impulse,
+    write_target_velocities,
+)
+from .system.solve_system import solve_system
+from .system.step_constants import NORM_FLOOR_SHARE, VELOCITY_CHANGE
+from .system.workspace import workspace
+from .thread_tuner import tuned_threads
 
 if TYPE_CHECKING:
-    from .flesh import DynamicFlesh
-    from .flesh_step import OnIteration
+    from .newton.dynamic_flesh import DynamicFlesh
+    from .nonlinear_step import OnIteration
 
 # below this a second thread costs more in waiting than it brings
-TETS_PER_THREAD = 400
+MIN_TETS_PER_THREAD = 400
 
-NOWHERE = np.zeros((0, 3))
+NO_TARGET = np.zeros((0, 3))
 
 
 def step(
     model: Model,
     state: State,
-    outside: Outside,
+    outside: ExternalForces,
     dt: float,
     settings: Settings,
     *,
-    respond: Respond | None = None,
+    respond: ContactResponse | None = None,
     max_solves: int = 8,
     flesh: DynamicFlesh | None = None,
     on_iteration: OnIteration = lambda solves, residual: None,
-    lively: Callable[[], Outside] | None = None,
-    follow: Follow | None = None,
+    lively: Callable[[], ExternalForces] | None = None,
+    follow: ContactLineSearch | None = None,
     turns: bool = False,
     leads: bool = False,
     may_be_shorter: bool = False,
-    kept: KeptLevels | None = None,
+    kept: ReusedHierarchy | None = None,
 ) -> StepReport:
     """Moves `state` on by Δt = `dt` [s]; nothing else changes.
 
@@ -91,7 +103,8 @@ def step(
         follow: Called before `respond` after every solve but the first, with v⁺ of the solve before, v⁺ and x⁺, (n, 3)
             each, and dᵀ A d of the way d between the two per island, (islands,). It may take v⁺ and x⁺ back on that
             way, and returns whether it did. Steps with flesh do not call it.
-        turns: Whether rotations follow within the step, see `linearised.py`; only without flesh.
+        turns: Whether rotations follow within the step, see `solver/integrators/system/linearised_step.py`; only
+            without flesh.
         leads: Whether turns of solves are made as rotations then, and residuals measured by the motion.
         may_be_shorter: Whether the step may be given up, for shorter ones, where what is stiff turns far in it.
         kept: What multigrid keeps from step to step; None: it is set up anew wherever it is needed.
@@ -99,50 +112,50 @@ def step(
     Raises:
         SolveFailed: Velocities are no longer numbers; `state` is as it was.
     """
-    moved = flesh or moved_by_newton(model)
+    moved = flesh or nonlinear_bodies(model)
 
-    def take(start: Start) -> StepReport:
+    def take(start: EulerStart) -> StepReport:
         if moved is None:
             return _step(start, dt, settings, max_solves, turns, leads, may_be_shorter, kept)
-        from .flesh_step import flesh_step
+        from .nonlinear_step import flesh_step
 
         return flesh_step(
             start.model, start.state, start.outside, dt, settings, moved, respond=start.respond, max_solves=max_solves,
             on_iteration=on_iteration, lively=lively, about=start.about,
         )  # fmt: skip
 
-    with at_its_pace(model.pattern, 1 + model.tet_count // TETS_PER_THREAD) as taken:
-        respond = taken.aside(respond)
+    with tuned_threads(model.pattern, 1 + model.tet_count // MIN_TETS_PER_THREAD) as taken:
+        respond = taken.excluding_time(respond)
         if model.methods and len(bodies_by_bdf2(model)):
             taken.report = bdf2_step(take, model, state, outside, dt, respond, follow)
         else:
-            taken.report = take(Start(model, state, outside, respond, follow))
+            taken.report = take(EulerStart(model, state, outside, respond, follow))
     return taken.report
 
 
 def _step(
-    start: Start,
+    start: EulerStart,
     dt: float,
     settings: Settings,
     max_solves: int,
     turns: bool,
     leads: bool,
     may_be_shorter: bool,
-    kept: KeptLevels | None,
+    kept: ReusedHierarchy | None,
 ) -> StepReport:
     model, state, outside, respond, follow = start.model, start.state, start.outside, start.respond, start.follow
     started = clock.perf_counter()
     work = workspace(model.pattern)
     about = state if start.about is None else State(start.about, state.v, state.time, state.fields)
-    was_due, held = due(model, about), held_rotations(model, about)
-    turning = Turning(model, state, about.x, dt, held, start.is_straight, leads) if turns else None
-    warp(model, about.x, held)
-    stored = stored_energy(model, floats(about.x), work.warped) if turning else np.zeros(0)
+    was_due, held = rotations_due(model, about), lagged_rotations(model, about)
+    turning = RelinearisedStep(model, state, about.x, dt, held, start.is_straight, leads) if turns else None
+    compute_element_records(model, about.x, held)
+    stored = stored_energy(model, floats(about.x), work.element_records) if turning else np.zeros(0)
     if start.about is not None:
-        add_linear_pull(1.0, start.about - state.x, model.tets, work.warped)
+        add_linear_forces(1.0, start.about - state.x, model.tets, work.element_records)
     warped = clock.perf_counter()
-    join(model, dt)
-    node_turns = warp_vertices(model, state, dt, work.values, work.force)
+    assemble_system(model, dt)
+    node_turns = add_vertex_warp(model, state, dt, work.values, work.force)
     assembled = clock.perf_counter()
 
     iterations, effort, solves = 0, 0.0, 0
@@ -161,28 +174,28 @@ def _step(
         if turning:
             straight = x
             x, v = turning.end(outside, x, last_v)
-            last_v = turning.led(last_v)
+            last_v = turning.constrained_velocities(last_v)
             turns_far = turning.turns_far
-            changed = respond(turning.straight(straight), v, turning.is_wrong) if respond else None
+            changed = respond(turning.straight_end(straight), v, turning.is_inaccurate) if respond else None
         else:
             v = last_v
             if model.cores:
-                x, v = end_with_cores(model, state, outside, x, v, dt)
+                x, v = end_step_with_cores(model, state, outside, x, v, dt)
             changed = respond(x, v) if respond else None
         if changed is None or solves >= max_solves or (turns_far and may_be_shorter):
             break
         # what has not converged is not done, whatever its contacts say
-        outside = changed if solved.converged else replace(changed, is_done=None)
+        outside = changed if solved.converged else replace(changed, is_frozen=None)
         if turning:
-            turning.go_on(outside)
+            turning.relinearise(outside)
     ended = clock.perf_counter()
 
-    state.fields[CHANGE] = change
+    state.fields[VELOCITY_CHANGE] = change
     if held is not None:
-        state.fields[ROTATION] = held
+        state.fields[TET_ROTATION] = held
     if node_turns is not None:
-        state.fields[TURNED] = node_turns
-    grow_older(model, state, was_due)
+        state.fields[NODE_ROTATION] = node_turns
+    advance_rotation_age(model, state, was_due)
     state.x, state.v, state.time = x, v, state.time + dt
     stages = {"elements": warped - started, "assembly": assembled - warped, "solve": ended - assembled}
     return StepReport(
@@ -194,7 +207,7 @@ def _step(
         contacts=outside.contact_count + len(outside.pairs),
         inverted_tets=int(count_inverted(x, model.tets)),
         milliseconds={name: 1e3 * seconds for name, seconds in stages.items()},
-        stored=(stored, stored_energy(model, x, work.warped)) if turning else None,
+        stored=(stored, stored_energy(model, x, work.element_records)) if turning else None,
         work=effort,
         turns_far=turns_far,
         motion_residual=motion_residual,
@@ -204,14 +217,14 @@ def _step(
 def solve_step(
     model: Model,
     state: State,
-    outside: Outside,
+    outside: ExternalForces,
     dt: float,
     settings: Settings,
     before: Floats | None,
     bending: Floats | None = None,
-    kept: KeptLevels | None = None,
+    kept: ReusedHierarchy | None = None,
     by_motion: bool = False,
-) -> tuple[Floats, Floats, Floats, Solved, float]:
+) -> tuple[Floats, Floats, Floats, SolveResult, float]:
     """Solves the assembled system of a step with what acts from outside.
 
     Args:
@@ -219,7 +232,8 @@ def solve_step(
         before: v⁺ of the solve before [m/s], (n, 3), to start from; None in the first one.
         bending: Gets dᵀ A d of the way d from there to v⁺ per island, (islands,); None: it is not wanted.
         kept: As for `step`.
-        by_motion: Whether the residual is measured by the motion alone, see `motion_share.py`.
+        by_motion: Whether the residual is measured by the motion alone, see
+            `solver/integrators/system/residual_scale.py`.
 
     Returns:
         x⁺ [m], v⁺ and v⁺ − v [m/s], (n, 3) each, how the solve went, and its residual over what moves the bodies, where
@@ -231,36 +245,36 @@ def solve_step(
     pattern, points = model.pattern, outside.points
     work = workspace(pattern)
     is_free = work.all_free if outside.is_fixed is None else ~outside.is_fixed
-    sought = is_free if before is None or outside.is_done is None else is_free & ~outside.is_done
+    sought = is_free if before is None or outside.is_frozen is None else is_free & ~outside.is_frozen
     impulse = work.impulse
-    push_by_gravity(model.mass, model.gravity_scale, floats(outside.gravity), dt, impulse)
+    write_gravity_impulse(model.mass, model.gravity_scale, floats(outside.gravity), dt, impulse)
     if outside.node_force is not None:
         impulse += dt * outside.node_force
 
     if len(outside.pairs) and model.methods:
-        take_in(model, dt)
-    besides = left_out(model) if model.methods else None
+        restore_stiffness(model, dt)
+    besides = matrix_free_terms(model) if model.methods else None
     count = 0
     if len(points):
-        count = keep_blocks(points.tet, pattern.corner_block, work.values, work.is_kept, work.places, work.kept)
-        add_points(
+        count = save_blocks(points.tet, pattern.corner_block, work.values, work.is_saved, work.saved_places, work.kept)
+        add_point_terms(
             dt, points.tet, points.weights, points.stiffness, points.damping, points.force, model.tets,
             pattern.corner_block, work.values, impulse,
         )  # fmt: skip
-    matrix, values = with_pairs(model, pattern, outside.pairs, dt, work.values, impulse)
+    matrix, values = add_pair_blocks(model, pattern, outside.pairs, dt, work.values, impulse)
 
     x0, v0 = floats(state.x), floats(state.v)
-    likely = state.fields.get(CHANGE) if before is None else None
+    likely = state.fields.get(VELOCITY_CHANGE) if before is None else None
     v = (v0 if before is None else before).copy()
-    target = NOWHERE if outside.fixed_target is None or is_free is work.all_free else floats(outside.fixed_target)
+    target = NO_TARGET if outside.fixed_target is None or is_free is work.all_free else floats(outside.fixed_target)
     if len(target):
-        velocities_to(target, x0, is_free, dt, v)
+        write_target_velocities(target, x0, is_free, dt, v)
     b, x, change = np.empty((3, *v.shape))
     least = np.empty(pattern.island_count)
-    sum_up(
-        model.mass, v0, work.force, impulse, dt, sought, pattern.island_start, LEAST, b, least,
+    assemble_right_hand_side(
+        model.mass, v0, work.force, impulse, dt, sought, pattern.island_start, NORM_FLOOR_SHARE, b, least,
     )  # fmt: skip
-    share = share_of_motion(model, v0, floats(outside.gravity), dt, b) if by_motion or len(points) else 1.0
+    share = motion_share(model, v0, floats(outside.gravity), dt, b) if by_motion or len(points) else 1.0
     tolerance = (share if by_motion else 1.0) * settings.tolerance
     solved = solve_system(
         model, matrix, values, b, sought, v, x0, settings,
@@ -270,12 +284,12 @@ def solve_step(
     if by_motion:
         solved = replace(solved, residual=motion_residual)
     if before is not None and bending is not None:
-        bend(pattern.island_start, matrix.row_start, matrix.column, values, v - before, bending)
+        quadratic_form(pattern.island_start, matrix.row_start, matrix.column, values, v - before, bending)
         if besides is not None:
-            bending += besides.bend(pattern, v - before)
+            bending += besides.quadratic_form(pattern, v - before)
     if count:
-        put_back(count, work.places, work.kept, work.is_kept, work.values)
+        restore_blocks(count, work.saved_places, work.kept, work.is_saved, work.values)
 
-    if not move(x0, v, v0, dt, is_free, target, x, change):
+    if not advance_positions(x0, v, v0, dt, is_free, target, x, change):
         raise SolveFailed("solve-not-finite", time=state.time + dt)
     return x, v, change, solved, motion_residual

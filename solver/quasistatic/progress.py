@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..late_dataclass import dataclass
+from ..runtime.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

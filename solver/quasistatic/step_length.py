@@ -3,7 +3,7 @@
 
 Where forces belong to an energy, a step has to lower it. The constant extension has none below its threshold. There,
 and while a tangle is undone, the step is never shorter than 1, and longer where forces at x + d still push on: up to
-where they would vanish along d if they changed evenly, and at most `FARTHEST`.
+where they would vanish along d if they changed evenly, and at most `MAX_EXTRAPOLATION`.
 """
 
 from __future__ import annotations
@@ -12,24 +12,27 @@ from collections.abc import Callable
 
 import numpy as np
 
-FARTHEST = 4.0
-ENOUGH = 1.0e-4  # share of the slope by which energy has to fall. Source: Nocedal and Wright 2006, section 3.1
-ROUNDING = 1.0e-12  # of the energy: what is no rise
-STRAINLESS = 1.0e-15  # of V (2 μ + λ): what terms of energies that cancel at rest leave
-PUSHES_BACK, PUSHES_ON = 0.5, 0.7  # forces at the end of a step, in those at its beginning, that change its length
-LOOKS = 5
-LONGEST = 16.0
-SHORTEST = 1.0e-6
+MAX_EXTRAPOLATION = 4.0
+ARMIJO_FRACTION = 1.0e-4  # share of the slope by which energy has to fall. Source: Nocedal and Wright 2006, section 3.1
+ENERGY_ROUND_OFF = 1.0e-12  # of the energy: what is no rise
+CANCELLATION_ROUND_OFF = 1.0e-15  # of V (2 μ + λ): what terms of energies that cancel at rest leave
+MAX_BACKWARD_SLOPE_RATIO, MAX_FORWARD_SLOPE_RATIO = (
+    0.5,
+    0.7,
+)  # forces at the end of a step, in those at its beginning, that change its length
+MAX_EVALUATIONS = 5
+MAX_STEP_LENGTH = 16.0
+MIN_STEP_LENGTH = 1.0e-6
 
 
-def extrapolated(slope: float, beyond: float) -> float:
+def secant_step_length(slope: float, beyond: float) -> float:
     """Returns the length of a step for the forces along d, f·d, at x and at x + d."""
     if not beyond < slope:  # they do not fall, or are no numbers
-        return FARTHEST if beyond >= slope else 1.0
-    return min(max(slope / (slope - beyond), 1.0), FARTHEST)
+        return MAX_EXTRAPOLATION if beyond >= slope else 1.0
+    return min(max(slope / (slope - beyond), 1.0), MAX_EXTRAPOLATION)
 
 
-class Bracket:
+class SlopeBracket:
     """Finds the end of a step at which forces hardly push on, nor back.
 
     Contacts that are looked for anew at the end of a step may push back harder than those before it told, as where
@@ -48,11 +51,11 @@ class Bracket:
 
     def narrow(self, beyond: float) -> bool:
         """Takes f·d at the end of the step [J] and sets a new length; returns whether it is another."""
-        if self.looks == LOOKS or not self.slope > 0.0:
+        if self.looks == MAX_EVALUATIONS or not self.slope > 0.0:
             return False
-        if beyond < -PUSHES_BACK * self.slope:
+        if beyond < -MAX_BACKWARD_SLOPE_RATIO * self.slope:
             self.high = (self.length, beyond)
-        elif beyond > PUSHES_ON * self.slope and self.length < LONGEST:
+        elif beyond > MAX_FORWARD_SLOPE_RATIO * self.slope and self.length < MAX_STEP_LENGTH:
             self.low = (self.length, beyond)
         else:
             return False
@@ -62,24 +65,24 @@ class Bracket:
         return True
 
 
-def no_rise(energy: float, moduli: float) -> float:
+def energy_round_off(energy: float, moduli: float) -> float:
     """Returns by how much an energy may seem to rise by round-off [J], for Σ V (2 μ + λ) of the tets [J]."""
-    return ROUNDING * abs(energy) + STRAINLESS * moduli
+    return ENERGY_ROUND_OFF * abs(energy) + CANCELLATION_ROUND_OFF * moduli
 
 
-def lowering(energy: float, slope: float, rounding: float, at: Callable[[float], float]) -> float:
+def backtracking_step_length(energy: float, slope: float, rounding: float, at: Callable[[float], float]) -> float:
     """Returns the length of a step that lowers the energy enough, or 0 where none is found.
 
     Args:
         energy: Ψ at x [J].
         slope: f·d = −dΨ [J].
-        rounding: Of `no_rise` [J].
+        rounding: Of `energy_round_off` [J].
         at: Energy at x + length · d [J], for a length; infinite where there is none.
     """
     length = 1.0
-    while length >= SHORTEST:
+    while length >= MIN_STEP_LENGTH:
         found = at(length)
-        if found <= energy - ENOUGH * length * slope + rounding:
+        if found <= energy - ARMIJO_FRACTION * length * slope + rounding:
             return length
         # the lowest point of the parabola through what is known
         rise = found - energy + length * slope

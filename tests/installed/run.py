@@ -42,12 +42,12 @@ def _has_passed(command: list[str], folder: str, environment: dict[str, str]) ->
 
 
 def main() -> int:
-    """Runs check.py and undoing.py in every environment; returns 1 when one of them failed."""
+    """Runs check.py and undo.py in every environment; returns 1 when one of them failed."""
     failed = False
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SINEW", "BLENDER"))}
     for environment in sys.argv[1:]:
         python = Path(environment).absolute() / "bin" / "python"
-        for script, more in (("check.py", []), ("undoing.py", [str(SEED), str(OPERATIONS)])):
+        for script, more in (("check.py", []), ("undo.py", [str(SEED), str(OPERATIONS)])):
             with tempfile.TemporaryDirectory(prefix="sinew-installed-") as folder:
                 path = str(ROOT / "tests" / "installed" / script)
                 failed |= not _has_passed([str(python), path, str(zip_for(python)), folder, *more], folder, clean)

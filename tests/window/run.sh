@@ -2,7 +2,7 @@
 # The extension in a real Blender 5.2 with a window on a virtual screen: installed from its zip, pressed with the
 # mouse, cancelled with ESC. Pictures and result.json go to build/window. Needs root, Debian, and the scripts that
 # make a Blender out of Debian packages (../shared/tools/real_blender, or $REAL_BLENDER_TOOLS); skipped without.
-#   ONLY                   parts of drive.py to run, such as contact_bake (all)
+#   ONLY                   parts of scenarios.py to run, such as contact_bake (all)
 #   SINEW_SEED             which operations seeded_operations does (20)
 #   SINEW_OPERATIONS       and how many (300)
 #   SINEW_WINDOW_BLENDER   where that Blender lies or is made, 1.7 GB (/var/tmp/sinew-blender52)
@@ -34,7 +34,7 @@ inside() { "$tools/enter.sh" "$blender" -b "$PWD:/repo" -b "$tools:/tools" -e "S
 rm -rf "$blender/root/.config/blender" "$blender/root/.cache/sinew"
 inside blender --command extension validate "/repo/$zip"
 status=0
-inside bash /tools/window.sh "/repo/$zip" /repo/tests/window/drive.py "/repo/$out" || status=$?
+inside bash /tools/window.sh "/repo/$zip" /repo/tests/window/scenarios.py "/repo/$out" || status=$?
 rm -rf "$out/kernels"
 cat "$out/result.json" || true
 echo

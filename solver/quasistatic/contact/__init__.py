@@ -8,9 +8,16 @@
 Source: S07, section 3.10. Friction is not part of it.
 """
 
+from .contact_terms import ContactPenalty
 from .flesh_contact import FleshContact, make_flesh_contact
+from .penalty_solve import ContactEquilibrium, solve_in_contact
 from .render_surface import RenderSurface
-from .solve import InContact, solve_in_contact
-from .touching import Touching
 
-__all__ = ["FleshContact", "InContact", "RenderSurface", "Touching", "make_flesh_contact", "solve_in_contact"]
+__all__ = [
+    "FleshContact",
+    "ContactEquilibrium",
+    "RenderSurface",
+    "ContactPenalty",
+    "make_flesh_contact",
+    "solve_in_contact",
+]

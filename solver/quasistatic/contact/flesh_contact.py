@@ -13,26 +13,27 @@ from dataclasses import field
 
 import numpy as np
 
-from ...arrays import Bools, Floats, Indices
-from ...contact.colliders import BuiltCollider
-from ...contact.points import ContactPoints, place_points
-from ...geometry.closest import closest_points
-from ...late_dataclass import dataclass
-from ...materials.elastic import youngs_modulus
-from ...model import Model
-from ...part_model import PartModel
-from ...tracks import TrackReader
-from .containers import Containers, make_containers
-from .places import Meetings
+from ...contact.colliders.build_colliders import BuiltCollider
+from ...contact.detection.contact_points import ContactPoints
+from ...mechanics.linear_elasticity import youngs_modulus
+from ...mechanics.model import Model
+from ...mechanics.submodel import Submodel
+from ...mesh.embedding import place_points
+from ...mesh.geometry.closest_point import closest_points
+from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.lazy_dataclass import dataclass
+from ...scene.tracks import TrackReader
+from .collider_sdf import sheet_sides
+from .contact_candidates import SurfacePenetrations
+from .contact_terms import ContactPenalty
+from .enclosing_tets import TetSearch, make_tet_search
+from .exit_projection import SurfaceSnapshot, keep_previous, project_to_surface
+from .flesh_surface import FleshSurface, make_flesh_surface
 from .render_surface import RenderSurface
-from .rigid import sides
-from .skin import Skin, make_skin
-from .touching import Touching
-from .ways_out import Now, ways_out, with_known
 
-STIFFNESS = 30.0  # penalty per area over Young's modulus / tet size
+PENALTY_FACTOR = 30.0  # penalty per area over Young's modulus / tet size
 
-NEIGHBOUR = 0.4  # distance at rest along a sheet below which it does not touch itself, in tet sizes
+NEIGHBOUR_DISTANCE = 0.4  # distance at rest along a sheet below which it does not touch itself, in tet sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,20 +60,20 @@ class FleshContact:
     points: ContactPoints
     stiffness: Floats
     colliders: tuple[BuiltCollider, ...]
-    skin: Skin
-    containers: Containers | None
+    surface: FleshSurface
+    tet_search: TetSearch | None
     triangle: Indices
     weights: Floats
     rest: Floats
-    rest_facing: Floats
+    rest_normals: Floats
     rest_depth: Floats
-    padding: Floats
-    unfelt: Mapping[str, Bools] = field(default_factory=dict)
-    passes: Bools | None = None
+    extra_thickness: Floats
+    ignoring_points: Mapping[str, Bools] = field(default_factory=dict)
+    ignored_bodies: Bools | None = None
 
     def at(
         self, tracks: TrackReader | None, time: float, x: Floats | None = None, before: float | None = None
-    ) -> Touching:
+    ) -> ContactPenalty:
         """Returns what acts at a time [s].
 
         Args:
@@ -86,20 +87,24 @@ class FleshContact:
             BadInput: A collider changes its scale or shear.
         """
         if tracks is None or not self.colliders:
-            return Touching(self, (), ())
+            return ContactPenalty(self, (), ())
         places = self.positions(self.model.X if x is None else x)
         earlier = [collider.pose(tracks, time if before is None else before) for collider in self.colliders]
-        return self.among(
+        return self.contacts_at_poses(
             [collider.pose(tracks, time) for collider in self.colliders],
-            [sides(collider, pose, places) for collider, pose in zip(self.colliders, earlier, strict=True)],
+            [sheet_sides(collider, pose, places) for collider, pose in zip(self.colliders, earlier, strict=True)],
         )
 
-    def among(self, poses: Sequence[Floats], on_sides: Sequence[np.ndarray] | None = None) -> Touching:
+    def contacts_at_poses(
+        self, poses: Sequence[Floats], on_sides: Sequence[np.ndarray] | None = None
+    ) -> ContactPenalty:
         """Returns what acts with the colliders at these poses, rows R | t, and the points on these sides of sheets."""
         if on_sides is None:
             places = self.positions(self.model.X)
-            on_sides = [sides(collider, pose, places) for collider, pose in zip(self.colliders, poses, strict=True)]
-        return Touching(self, poses, on_sides)
+            on_sides = [
+                sheet_sides(collider, pose, places) for collider, pose in zip(self.colliders, poses, strict=True)
+            ]
+        return ContactPenalty(self, poses, on_sides)
 
     def positions(self, x: Floats) -> Floats:
         """Returns where the points are [m], (k, 3), when nodes are at x, (n, 3)."""
@@ -107,46 +112,46 @@ class FleshContact:
         place_points(x, self.model.tets, self.points.tet, self.points.weights, out)
         return out
 
-    def shares(self, met: Meetings) -> Floats:
+    def penalty_shares(self, met: SurfacePenetrations) -> Floats:
         """Returns how much of its penalty a contact has, 0 to 1: less for places that are neighbours on one sheet.
 
         At the bottom of a fold a surface is as near to itself as it is at rest, and only what is farther along it
         can be told from what is beside it.
         """
-        corners = self.skin.rest[self.skin.triangles[met.triangle]]
+        corners = self.surface.rest[self.surface.triangles[met.triangle]]
         there = np.sum(met.weights[:, :, None] * corners, axis=1)
         apart = np.sqrt(np.sum((there - self.rest[met.point]) ** 2, axis=1)) / self.points.tet_size[met.point]
         faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        is_one_sheet = np.sum(faces * self.rest_facing[met.point], axis=1) > 0.0
-        return np.where(is_one_sheet, np.clip((apart - NEIGHBOUR) / NEIGHBOUR, 0.0, 1.0), 1.0)
+        is_one_sheet = np.sum(faces * self.rest_normals[met.point], axis=1) > 0.0
+        return np.where(is_one_sheet, np.clip((apart - NEIGHBOUR_DISTANCE) / NEIGHBOUR_DISTANCE, 0.0, 1.0), 1.0)
 
-    def meetings(self, x: Floats, known: Meetings | None = None) -> Meetings:
+    def find_penetrations(self, x: Floats, known: SurfacePenetrations | None = None) -> SurfacePenetrations:
         """Returns which points have gone through the surface of flesh.
 
         Args:
             x: Node positions [m], (n, 3).
             known: Contacts of the look before, which go on (`ways_out.with_known`).
         """
-        if self.containers is None:
-            return Meetings.none()
+        if self.tet_search is None:
+            return SurfacePenetrations.empty()
         points = self.positions(x)
-        found = self.containers.holding(self.model, x, points, self.rest, self.points)
-        found = found.some(np.isfinite(self.rest_depth[found.point]))
-        if self.passes is not None:
-            group = self.containers.group
-            found = found.some(~self.passes[group[self.points.tet[found.point]], group[found.tet]])
+        found = self.tet_search.find_enclosing(self.model, x, points, self.rest, self.points)
+        found = found.select(np.isfinite(self.rest_depth[found.point]))
+        if self.ignored_bodies is not None:
+            group = self.tet_search.group
+            found = found.select(~self.ignored_bodies[group[self.points.tet[found.point]], group[found.tet]])
         if not len(found.point) and (known is None or not len(known.point)):
-            return Meetings.none()
-        vertices = self.skin.vertices_at(self.model, x)
-        faces, at_vertices = self.skin.normals(vertices)
-        facing = _facing(at_vertices, self.skin, self.triangle, self.weights)
-        now = Now(vertices, faces, at_vertices, points, facing)
-        met = ways_out(self.skin, self.model, now, found)
-        return met if known is None else with_known(self.skin, now, met, known, self.points.tet_size)
+            return SurfacePenetrations.empty()
+        vertices = self.surface.vertices_at(self.model, x)
+        faces, at_vertices = self.surface.normals(vertices)
+        facing = _facing(at_vertices, self.surface, self.triangle, self.weights)
+        now = SurfaceSnapshot(vertices, faces, at_vertices, points, facing)
+        met = project_to_surface(self.surface, self.model, now, found)
+        return met if known is None else keep_previous(self.surface, now, met, known, self.points.tet_size)
 
 
 def make_flesh_contact(
-    part: PartModel,
+    part: Submodel,
     surfaces: Sequence[RenderSurface],
     points: ContactPoints,
     colliders: Sequence[BuiltCollider],
@@ -164,7 +169,7 @@ def make_flesh_contact(
         thickness: What each keeps away from colliders by itself [m], in their order; None: nothing.
     """
     model, own = part.model, _own_points(part, points)
-    skin = make_skin(model, surfaces)
+    skin = make_flesh_surface(model, surfaces)
     lever = np.maximum(np.abs(own.weights).max(axis=1, initial=0.0), 1.0) ** 2
     E = youngs_modulus(model.mu[own.tet], model.lam[own.tet])
     rest = np.empty((len(own), 3))
@@ -174,18 +179,18 @@ def make_flesh_contact(
     contact = FleshContact(
         model=model,
         points=own,
-        stiffness=STIFFNESS * E * own.area / own.tet_size / lever,
+        stiffness=PENALTY_FACTOR * E * own.area / own.tet_size / lever,
         colliders=tuple(colliders),
-        skin=skin,
-        containers=make_containers(model, tuple(self_contact)) if any(self_contact) or len(surfaces) > 1 else None,
+        surface=skin,
+        tet_search=make_tet_search(model, tuple(self_contact)) if any(self_contact) or len(surfaces) > 1 else None,
         triangle=triangle,
         weights=weights,
         rest=rest,
-        rest_facing=_facing(at_vertices, skin, triangle, weights),
+        rest_normals=_facing(at_vertices, skin, triangle, weights),
         rest_depth=np.where(skin.is_outer[triangle], 0.0, np.inf),
-        padding=_padding(model, own, thickness),
+        extra_thickness=_padding(model, own, thickness),
     )
-    at_rest, depth = contact.meetings(model.X), contact.rest_depth
+    at_rest, depth = contact.find_penetrations(model.X), contact.rest_depth
     np.maximum.at(depth, at_rest.point, at_rest.depth)
     return contact
 
@@ -198,7 +203,7 @@ def _padding(model: Model, points: ContactPoints, thickness: Sequence[float] | N
     return padding
 
 
-def _own_points(part: PartModel, points: ContactPoints) -> ContactPoints:
+def _own_points(part: Submodel, points: ContactPoints) -> ContactPoints:
     number = np.full(int(max(part.tets.max(initial=0), points.tet.max(initial=0))) + 1, -1, np.int32)
     number[part.tets] = np.arange(len(part.tets), dtype=np.int32)
     own = np.flatnonzero(number[points.tet] >= 0)
@@ -209,14 +214,14 @@ def _own_points(part: PartModel, points: ContactPoints) -> ContactPoints:
     )
 
 
-def _facing(at_vertices: Floats, skin: Skin, triangle: Indices, weights: Floats) -> Floats:
+def _facing(at_vertices: Floats, skin: FleshSurface, triangle: Indices, weights: Floats) -> Floats:
     """Returns unit normals at places on triangles, (k, 3), for normals at vertices of any length, (v, 3)."""
     corners = at_vertices[skin.triangles[triangle]]
     normals = weights[:, :1] * corners[:, 0] + weights[:, 1:2] * corners[:, 1] + weights[:, 2:] * corners[:, 2]
     return normals / np.maximum(np.sqrt(np.sum(normals**2, axis=1, keepdims=True)), 1e-300)
 
 
-def _places_on(skin: Skin, points: ContactPoints, rest: Floats) -> tuple[Indices, Floats]:
+def _places_on(skin: FleshSurface, points: ContactPoints, rest: Floats) -> tuple[Indices, Floats]:
     """Returns the triangle nearest to each point at rest, and the weights of its corners there, (k,) and (k, 3)."""
     triangle, weights = np.zeros(len(points), np.int32), np.zeros((len(points), 3))
     island = skin.island[points.tet]

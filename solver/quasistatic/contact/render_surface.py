@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from ...arrays import Floats, Indices
-from ...late_dataclass import dataclass
+from ...runtime.arrays import Floats, Indices
+from ...runtime.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

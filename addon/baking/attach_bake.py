@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lets the bodies of a scene play what lies on disk, whatever the file says: after a bake, a load, an undo."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import bpy
+
+from ...solver.bake.cache import layout
+from ...solver.runtime.errors import SinewError
+from ..blender_data import modifier_stack
+from ..cache import cache_paths, cache_status
+from ..export import export_scene
+from ..fracture_meshes import show_results
+from ..fracture_meshes.result_objects import results_of
+from ..objects import roles
+from ..playback import attribute_playback, mesh_cache
+from . import collider_forces, error_messages
+
+
+def cache_key(obj: bpy.types.Object) -> str:
+    """Returns the name of a body's files in a cache."""
+    return export_scene.body_key(obj)
+
+
+def attach(
+    scene: bpy.types.Scene, lost_ones: bool = True, folder: Path | None = None, is_undoable: bool = True
+) -> None:
+    """Makes every body of `scene` play the present bake, and its own mesh where there is none.
+
+    Args:
+        scene: The scene.
+        lost_ones: Whether bodies whose bake cannot be found lose their path; not where the drive may come back.
+        folder: Where the present bake is while the .blend changes its place.
+        is_undoable: Whether an undo step follows. Without, as in a timer or after an undo, no data-block is made or
+            pointed to (`undo_step.py`): a body that broke is hidden from its first crack on, and `is_whole` says so.
+    """
+    if scene is None or scene.library is not None:
+        return
+    folder = folder or cache_paths.cache_folder(scene)
+    head = cache_status.read_status(folder).metadata
+    keys = {body.key for body in head.bodies} if head is not None else set()
+    for obj in roles.bodies(scene):
+        key = cache_key(obj)
+        if key in keys and layout.play_path(folder, key).exists():
+            if obj.sinew.key != key:
+                obj.sinew.key = key  # it is found under this name even when it is renamed
+            attach_body(scene, obj, folder, key, is_undoable)
+        elif lost_ones:
+            mesh_cache.detach(obj)
+            attribute_playback.detach(obj)
+            show_results.restore_body(obj)
+    if is_undoable:
+        collider_forces.refresh_curves(scene, folder, lost_ones)
+
+
+def is_whole(scene: bpy.types.Scene) -> bool:
+    """Whether the file has all that the present bake needs: broken meshes, and nodes for attributes."""
+    folder = cache_paths.cache_folder(scene)
+    if scene.library is not None or cache_status.read_status(folder).metadata is None:
+        return True
+    return all(_is_whole(obj, folder, cache_key(obj)) for obj in roles.bodies(scene))
+
+
+def _is_whole(obj: bpy.types.Object, folder: Path, key: str) -> bool:
+    if not show_results.has_result(folder, key):
+        return mesh_cache.attached_file(obj) is None or attribute_playback.is_attached(obj, folder, key)
+    shown = [made for made in results_of(obj) if made.type == "MESH"]
+    return show_results.has_result_objects(obj, folder, key) and all(
+        attribute_playback.is_attached(made, folder, key) for made in shown
+    )
+
+
+def refresh_result(obj: bpy.types.Object) -> None:
+    """Makes what stands in for a broken body as its settings say by now; nothing where nothing does."""
+    for scene in obj.users_scene:
+        folder = cache_paths.cache_folder(scene)
+        if show_results.has_result(folder, cache_key(obj)) and results_of(obj):
+            attach_body(scene, obj, folder, cache_key(obj))
+            return
+
+
+def attach_body(
+    scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str, is_undoable: bool = True
+) -> None:
+    """Makes a body play what a cache has of it: its motion, what stands in for it, its attributes."""
+    if obj.sinew.use_fracture and show_results.may_break(folder, key):
+        modifier_stack.move_below_subdivision(obj)
+    mesh_cache.attach(obj, folder, key)
+    shown = _attach_result(scene, obj, folder, key, is_undoable)
+    for each in shown or [obj]:
+        modifier = mesh_cache.find_modifier(each)
+        if modifier is not None:
+            attribute_playback.attach(each, modifier, folder, key, is_undoable)
+    if shown:
+        attribute_playback.detach(obj)  # the files are of the vertices of what stands in for it
+
+
+def _attach_result(
+    scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str, is_undoable: bool
+) -> list[bpy.types.Object]:
+    """Lets what a broken body has become stand in for it, and returns it; why that cannot be, the panel says."""
+    try:
+        if show_results.has_result(folder, key) and (is_undoable or show_results.has_result_objects(obj, folder, key)):
+            return show_results.show_result(scene, obj, folder, key, is_undoable)
+    except SinewError as problem:
+        error_messages.remember_failure(scene, error_messages.error_text(problem))
+        if bpy.app.background:
+            print(f"sinew: {error_messages.error_text(problem)}", file=sys.stderr)
+    show_results.show_original(obj, folder, key)
+    return []
+
+
+def restore(scene: bpy.types.Scene) -> None:
+    """Gives every body of `scene` back as it was before it was baked."""
+    attach(scene)
+    for obj in roles.bodies(scene):
+        modifier_stack.restore_stack_index(obj)
+    show_results.remove_orphans()
+
+
+def repair_empty_paths(scene: bpy.types.Scene) -> None:
+    """Empties paths that name no file: Blender's first save makes "//../" or the like of an empty one."""
+    for obj in roles.bodies(scene) if scene.library is None else []:
+        modifier = mesh_cache.find_modifier(obj)
+        if modifier is not None and modifier.filepath and not modifier.filepath.endswith(".pc2"):
+            modifier.filepath = ""

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a bake is asked for, whether the scene and the disk allow it, and the command that does it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...solver.bake.cache import is_cache, layout
+from ...solver.runtime.errors import BadInput, StorageFailed
+from ..cache import cache_paths, cache_status
+from ..export import export_scene, validation
+from ..objects import attachment, roles
+from ..properties import preferences
+
+
+@dataclass(frozen=True)
+class BakeRequest:
+    """How a bake is asked for.
+
+    Attributes:
+        resume: Whether to go on with the bake that is there.
+        from_frame: With `resume`: from this frame or the last one before it that allows it; None: from the end.
+        accepts_changes: With `resume`: also when the scene has changed since.
+        folder: Instead of the scene's own.
+        threads: Instead of the preferences'.
+        only_cuts: Whether only to cut the mesh of what broke, of the frames that are there.
+        strict: Whether a step that does not converge stops the bake.
+        on_event: Called with each event that the child says.
+    """
+
+    resume: bool = False
+    from_frame: int | None = None
+    accepts_changes: bool = True
+    folder: Path | None = None
+    threads: int | None = None
+    only_cuts: bool = False
+    strict: bool = False
+    on_event: Callable[[Mapping[str, Any]], None] | None = None
+
+
+DEFAULT_REQUEST = BakeRequest()
+
+
+def child_arguments(folder: Path, order: BakeRequest) -> list[str]:
+    """Returns what the child is told to do in a cache folder."""
+    if order.only_cuts:
+        return ["finish", str(folder), "--child", "--json"]
+    words = ["simulate", str(folder), "--child", "--json"]
+    words += ["--resume"] if order.resume else []
+    words += ["--accept-changes"] if order.resume and order.accepts_changes else []
+    words += ["--from-frame", str(order.from_frame)] if order.resume and order.from_frame is not None else []
+    words += ["--strict"] if order.strict else []
+    threads = order.threads or preferences.threads()
+    return words + (["--threads", str(threads)] if threads else [])
+
+
+def check_can_bake(scene: bpy.types.Scene, folder: Path) -> None:
+    """Makes sure that `scene` can be baked into `folder`.
+
+    Raises:
+        BadInput: It cannot; says why.
+    """
+    if scene.sinew.protect and is_cache(cache_paths.cache_folder(scene)):
+        raise BadInput("bake-protected", name=scene.name)
+    bodies = roles.bodies(scene)
+    if not bodies:
+        linked = next((o for o in scene.objects if o.sinew.role == "BODY" and o.library is not None), None)
+        if linked is not None:
+            raise BadInput("linked-without-override", name=linked.name)
+        raise BadInput("no-bodies", name=scene.name)
+    validation.check_objects(scene)
+    attachment.check_held(scene)
+    first, last = export_scene.frame_range(scene)
+    if last < first:
+        raise BadInput("frame-range-empty", start=first, end=last)
+    if folder.is_dir() and not is_cache(folder) and _holds_other_files(folder):
+        raise BadInput("folder-in-use", path=str(folder))
+
+
+def _holds_other_files(folder: Path) -> bool:
+    return any(p.is_file() and not layout.is_sinew_file(p.relative_to(folder)) for p in folder.rglob("*"))
+
+
+def make_resumable(scene: bpy.types.Scene, order: BakeRequest) -> int | None:
+    """Returns the frame to go on from; a bake that belongs to another file is copied first."""
+    present, own = cache_paths.cache_folder(scene), cache_paths.own_folder(scene)
+    if order.folder is None and present != own and is_cache(present) and not is_cache(own):
+        try:
+            shutil.copytree(present, own, dirs_exist_ok=True, ignore=shutil.ignore_patterns(layout.LOCK_FILE))
+        except (OSError, shutil.Error) as problem:
+            raise StorageFailed("disk-failed", path=str(own), problem=str(problem)) from problem
+        cache_status.invalidate()
+    return cache_status.read_status(order.folder or own).resume_frame(order.from_frame)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every failure as Blender says it: one sentence with the object's name, and what to press next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ...solver.bake.cache.convergence_summary import ConvergenceSummary
+from ...solver.runtime.errors import BadInput, SinewError
+from . import stale_errors
+from .state_machine import Job
+
+# Next steps that are shorter where there are buttons than on a command line; all else comes from
+# solver/error_texts.py.
+NEXT_STEPS = {
+    "cancelled": "Resume goes on from there",
+    "track-late": "Press Simulate again",
+    "track-missing": "Press Simulate again",
+    "scene-format": "Press Simulate again",
+    "scene-unreadable": "Press Simulate again",
+}
+# residual above which a step got out of hand; one that had too few iterations leaves 1.4 times all that acts in it
+UNSTABLE_RESIDUAL = 10.0
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What went wrong last in a scene.
+
+    Attributes:
+        line: What a person reads.
+        kind: Its kind in solver/error_texts, or "".
+        name: Of the object that it is about, or "".
+        stamp: Of what was refused before anything was solved: another one, and it may be right now. None: it stays.
+    """
+
+    line: str
+    kind: str = ""
+    name: str = ""
+    stamp: str | None = None
+
+
+# the last failure of each scene, as the panel shows it
+_last_failures: dict[int, Failure] = {}
+
+
+def message_text(kind: str, sentence: str, next_step: str) -> str:
+    """Returns what a person reads: the sentence and the next step, as one line."""
+    return f"{sentence.strip()} {NEXT_STEPS.get(kind, next_step).strip()}".strip().rstrip(".")
+
+
+def error_text(problem: SinewError) -> str:
+    """Returns what a person reads about `problem`."""
+    return message_text(problem.kind, problem.sentence, problem.next_step)
+
+
+def ending_message(job: Job) -> tuple[str, str]:
+    """Returns how a bake ended, as Blender's level of report and what a person reads."""
+    if job.error is not None:
+        return "ERROR", message_text(job.error["kind"], job.error["sentence"], job.error["next_step"])
+    if job.phase == "cancelled":
+        kept = "" if job.frame is None else f" at frame {job.frame}; what is baked so far stays"
+        return "INFO", f"Cancelled{kept}"
+    line = f"Baked frames {job.frame_start} to {job.frame}"
+    if job.convergence.contacts:
+        line += f", up to {job.convergence.contacts:,} contacts at once"
+    unsolved = unconverged_text(job.convergence)
+    return ("WARNING", f"{line}. {unsolved}") if unsolved else ("INFO", line)
+
+
+def unconverged_text(tally: ConvergenceSummary) -> str:
+    """Returns what a person has to know of steps that did not reach the tolerance, or ""."""
+    lines, steps = [], tally.not_converged - tally.poses_not_converged
+    if steps:
+        worst = {"residual": tally.residual, "frame": tally.worst_frame}
+        if tally.residual > UNSTABLE_RESIDUAL:
+            lines.append(error_text(SinewError("steps-astray", count=steps, **worst)))
+        else:
+            lines.append(error_text(SinewError("steps-not-converged", count=steps, **worst)))
+    if tally.poses_not_converged:
+        worst = {"residual": tally.pose_residual, "frame": tally.worst_pose_frame}
+        lines.append(error_text(SinewError("poses-not-converged", count=tally.poses_not_converged, **worst)))
+    return ". ".join(lines)
+
+
+def step_notes(tally: ConvergenceSummary) -> list[str]:
+    """Returns what else there is to say about the steps of a bake."""
+    lines = [f"Largest residual {tally.residual:.1e}"] if tally.residual or not tally.pose_residual else []
+    if tally.pose_residual:
+        lines.append(f"Largest residual of a pose {tally.pose_residual:.1e}, in frame {tally.worst_pose_frame}")
+    if tally.contacts:
+        lines.append(f"Most contacts at once: {tally.contacts:,}, in frame {tally.busiest_frame}")
+    if tally.unsettled:
+        lines.append(unsettled_text(tally))
+    if tally.inverted_tets:
+        lines.append(error_text(SinewError("inverted-after-steps", count=tally.inverted_tets)))
+    return lines
+
+
+def unsettled_text(tally: ConvergenceSummary) -> str:
+    """Returns what a person has to know of steps that ended before their contacts had settled."""
+    return error_text(SinewError("contacts-unsettled", count=tally.unsettled))
+
+
+def remember_failure(scene: bpy.types.Scene, line: str) -> None:
+    """Keeps a failure for the panel until the next success."""
+    _last_failures[scene.session_uid] = Failure(line)
+
+
+def remember_error(scene: bpy.types.Scene, error: Mapping[str, Any]) -> None:
+    """Keeps a failure, as the event stream tells it; bad input only until what is read has changed."""
+    line = message_text(error["kind"], error["sentence"], error["next_step"])
+    is_refusal = error.get("exit_code") == BadInput.exit_code
+    name = str(error.get("details", {}).get("name", ""))
+    stale_errors.invalidate()
+    _last_failures[scene.session_uid] = Failure(
+        line, error["kind"], name, stale_errors.stamp(scene) if is_refusal else None
+    )
+
+
+def forget_failure(scene: bpy.types.Scene) -> None:
+    """Takes the failure off the panel."""
+    _last_failures.pop(scene.session_uid, None)
+
+
+def last_failure(scene: bpy.types.Scene) -> str:
+    """Returns the last failure, or ""."""
+    failure = _last_failures.get(scene.session_uid)
+    return "" if failure is None else failure.line
+
+
+def failure_to_show(scene: bpy.types.Scene, offered: Mapping[str, str]) -> str:
+    """Returns the failure to show in the panel, or "": a refusal is forgotten once what it was about has changed.
+
+    Args:
+        scene: The scene.
+        offered: Kinds of failures that a box above already says, with the name of the object.
+    """
+    failure = _last_failures.get(scene.session_uid)
+    if failure is None:
+        return ""
+    if failure.stamp is not None and stale_errors.has_changed(scene, failure.stamp):
+        forget_failure(scene)
+        return ""
+    return "" if failure.kind and offered.get(failure.kind) == failure.name else failure.line
+
+
+def forget_all() -> None:
+    """Takes all failures away: another file is open."""
+    _last_failures.clear()
+
+
+def reporting_errors(act: Callable[..., set[str]]) -> Callable[..., set[str]]:
+    """Returns `execute` or `invoke` of an operator with failures reported in words instead of a traceback."""
+
+    def guarded(operator: bpy.types.Operator, context: bpy.types.Context, *event: bpy.types.Event) -> set[str]:
+        forget_failure(context.scene)
+        try:
+            return act(operator, context, *event)
+        except SinewError as problem:
+            remember_error(context.scene, problem.as_event())
+            operator.report({"ERROR"}, error_text(problem))
+            return {"CANCELLED"}
+
+    # Blender counts the arguments
+    if act.__name__ == "execute":
+        return lambda operator, context: guarded(operator, context)
+    return lambda operator, context, event: guarded(operator, context, event)

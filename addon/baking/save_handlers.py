@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeps caches findable when the .blend gets a place or changes it.
+
+At the first save the cache of an unsaved file moves beside the .blend. After Save As the new file plays the bake
+of the old one, which stays where it is; its own next bake goes to its own folder. A path that the artist has
+chosen keeps meaning the same folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import bpy
+
+from ...solver.bake.cache import is_cache
+from ...solver.runtime.errors import StorageFailed
+from ..cache import cache_paths, cache_status
+from ..playback import attribute_playback
+from . import attach_bake, bake_session, error_messages
+
+PATH_PROPERTIES = ("cache_path", "baked_path", "baked_for", "baked_scene", "borrowed")
+
+# where the file is about to be written, and what to set back if it does not stay there (Save Copy, a failure)
+_target = ""
+_paths_before: dict[int, dict[str, object]] = {}
+_tet_files_before: dict[int, str] = {}
+_attributes_before: dict[str, tuple[str, str]] = {}
+
+
+# written in the place of which file, before it is renamed to that
+_final_paths: dict[str, str] = {}
+
+
+@contextmanager
+def writing_part_file(path: Path, part: Path) -> Iterator[None]:
+    """Lets a file that is written to `part` be meant for `path`, in the same folder."""
+    _final_paths[os.path.abspath(part)] = os.path.abspath(path)
+    try:
+        yield
+    finally:
+        del _final_paths[os.path.abspath(part)]
+
+
+def before_save(path: str, *_: object) -> None:
+    """Lets every cache be found from the place that the file is about to get; called by Blender."""
+    global _target
+    path = _final_paths.get(os.path.abspath(path), path) if path else path
+    _paths_before.clear()
+    _tet_files_before.clear()
+    _attributes_before.clear()
+    _target = os.path.abspath(path) if path else ""
+    old = bpy.data.filepath
+    if not path:
+        return
+    if old and os.path.abspath(old) == _target:
+        for scene in _own_scenes():
+            if _is_temporary(cache_paths.cache_folder(scene)) and not bake_session.is_running(scene):
+                error_messages.forget_failure(scene)
+                move_to_final_folder(scene)  # what could not be moved at the first save
+        return
+    if old:
+        _rebase_tet_files(old, path)
+    for scene in _own_scenes():
+        _paths_before[scene.session_uid] = {name: getattr(scene.sinew, name) for name in PATH_PROPERTIES}
+        present = cache_paths.cache_folder(scene)
+        if old:
+            _rebase_scene_paths(scene, present, old, path)
+        elif _is_temporary(present) and not bake_session.is_running(scene):
+            _move_bake(scene, present, path)
+            moved = cache_paths.absolute_path(scene.sinew.baked_path, path)
+            _paths_before[scene.session_uid].update(baked_path=str(moved), baked_for=scene.sinew.baked_for)
+    _attributes_before.update(attribute_playback.rebase_paths(old, path))
+
+
+def after_save(*_: object) -> None:
+    """Sets back what was only right for another place; called by Blender, also when saving failed."""
+    if os.path.abspath(bpy.data.filepath or ".") != _target:
+        for scene in _own_scenes():
+            for name, value in _paths_before.get(scene.session_uid, {}).items():
+                with cache_paths.pausing_attachment():
+                    setattr(scene.sinew, name, value)
+        for obj in bpy.data.objects:
+            if obj.session_uid in _tet_files_before:
+                obj.sinew.tets_path = _tet_files_before[obj.session_uid]
+        attribute_playback.restore_paths(_attributes_before)
+    _paths_before.clear()
+    _tet_files_before.clear()
+    cache_status.invalidate()
+
+
+def move_to_final_folder(scene: bpy.types.Scene) -> None:
+    """Moves a bake that ran through the first save of its file to its place, now that nobody writes it."""
+    present = cache_paths.cache_folder(scene)
+    if bpy.data.filepath and _is_temporary(present):
+        _move_bake(scene, present, bpy.data.filepath)
+
+
+def _own_scenes() -> list[bpy.types.Scene]:
+    return [scene for scene in bpy.data.scenes if scene.library is None]
+
+
+def _is_temporary(folder: Path) -> bool:
+    return cache_paths.temporary_home() in folder.parents and is_cache(folder)
+
+
+def _rebase_scene_paths(scene: bpy.types.Scene, present: Path, old: str, new: str) -> None:
+    """Makes the places of a scene right as seen from `new`."""
+    with cache_paths.pausing_attachment():
+        if scene.sinew.cache_path.startswith("//"):
+            chosen = cache_paths.absolute_path(scene.sinew.cache_path, old)
+            scene.sinew.cache_path = cache_paths.portable_path(chosen, new)
+        if is_cache(present):
+            cache_paths.remember_bake(scene, present, borrowed=not scene.sinew.cache_path, blend=new)
+
+
+def _rebase_tet_files(old: str, new: str) -> None:
+    """Makes relative paths of files of tets right as seen from `new`, as Blender does with its own."""
+    for obj in bpy.data.objects:
+        if obj.library is None and obj.sinew.tets_path.startswith("//"):
+            path = cache_paths.absolute_path(obj.sinew.tets_path, old)
+            # what an override says is often as seen from its library
+            if obj.override_library is None or path.is_file():
+                _tet_files_before[obj.session_uid] = obj.sinew.tets_path
+                obj.sinew.tets_path = cache_paths.portable_path(path, new)
+
+
+def _move_folder(folder: Path, target: Path) -> None:
+    """Moves a folder, to another drive too; where that fails it is still whole in its old place.
+
+    Raises:
+        OSError: It could not be done.
+    """
+    try:
+        os.rename(folder, target)
+    except OSError:
+        try:
+            shutil.copytree(folder, target)
+        except OSError:
+            shutil.rmtree(target, ignore_errors=True)
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _move_bake(scene: bpy.types.Scene, present: Path, blend: str) -> None:
+    """Moves a bake beside `blend`, under a name that is free there; where that fails, the panel says so."""
+    wanted = cache_paths.default_folder(scene, blend)
+    target, number = wanted, 2
+    while target.exists():
+        target = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
+        number += 1
+    try:
+        _move_folder(present, target)
+    except OSError as problem:
+        why = problem.strerror or "files could not be copied"  # shutil.Error lists them all
+        failed = StorageFailed("bake-not-moved", path=str(present), problem=why)
+        error_messages.remember_failure(scene, error_messages.error_text(failed))
+        return
+    cache_paths.remember_bake(scene, target, blend=blend)
+    cache_paths.lock_temporary_folders()
+    cache_status.invalidate()
+    attach_bake.attach(scene, folder=target, is_undoable=False)

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The bake as a pure transition: (job, happening) → (job, effects). No Blender, no process, no clock.
+
+Whoever drives it tells what happened, with the time, and does what the effects say: `addon/bake_driver.py`
+does. Every phase ends: exporting and a running child by themselves or by Cancel, a cancelled child by
+its deadline, a killed one by another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...solver.bake.cache.convergence_summary import ConvergenceSummary
+from ...solver.runtime.errors import SolveFailed
+from .events import BakeEvent, CancelPressed, ChildEnded, ChildSaid, Exported, ExportFailed, Exporting, Started, Tick
+
+RUNNING_PHASES = ("exporting", "starting", "compiling", "building", "baking", "finishing", "cancelling")
+CANCEL_TIMEOUT_SECONDS = 0.9  # after that a child that was asked to stop is killed
+KILL_TIMEOUT_SECONDS = 3.0  # after that a killed child that is still there is given up
+SILENCE_TIMEOUT_SECONDS = 120.0  # a child that has said nothing at all for that long is killed
+EXIT_TIMEOUT_SECONDS = 10.0  # a child that has said its last word and is still there after that is killed
+FRAME_RATE_WINDOW = 20
+
+
+@dataclass(frozen=True)
+class Job:
+    """One bake, as far as it has come.
+
+    Attributes:
+        phase: "idle"; running: "exporting", "starting", "compiling", "building", "baking", "finishing",
+            "cancelling"; ended: "done", "cancelled", "failed". A child that was asked to stop is "cancelling" until it
+            begins to finish what broke, and again when it is asked to leave that too.
+        frame_start, frame_end: What is asked for.
+        resume_frame: The frame it goes on from, or None from the start.
+        frame: The last frame that counts, or None.
+        exported: How much of the export is done, 0 to 1.
+        finished: How much of the finishing of a body that broke is done, 0 to 1, or None before that.
+        prerolled: How much of the pre-roll is done, 0 to 1, or None where there is none, or it is over.
+        solving: What flesh is being solved: the last `newton_event` event since the last frame, or None.
+        stage, body: What is being built ("tetrahedralize", "bind", "rest"), of which body; or which one is finished.
+        bodies: What the child said about each body once built: key, name, tets, nodes, warnings.
+        tets: Tets of all bodies, or None before they are known.
+        warnings, error: What the child said, as its events.
+        tally: How the steps of this job went.
+        last: The last `frame` event.
+        clock: When frames came: (seconds, frame), the last few.
+        is_complete: Whether the child said `done`.
+        deadline: When patience with the child ends, or None.
+        is_killed: Whether it was killed.
+        tried_fallback: Whether the second way of starting Python was tried.
+    """
+
+    phase: str = "idle"
+    frame_start: int = 1
+    frame_end: int = 250
+    resume_frame: int | None = None
+    frame: int | None = None
+    exported: float = 0.0
+    finished: float | None = None
+    prerolled: float | None = None
+    newton_event: Mapping[str, Any] | None = None
+    stage: str = ""
+    body: str = ""
+    bodies: tuple[Mapping[str, Any], ...] = ()
+    tets: int | None = None
+    warnings: tuple[Mapping[str, Any], ...] = ()
+    error: Mapping[str, Any] | None = None
+    convergence: ConvergenceSummary = ConvergenceSummary()
+    last_frame_event: Mapping[str, Any] | None = None
+    frame_times: tuple[tuple[float, int], ...] = ()
+    is_complete: bool = False
+    deadline: float | None = None
+    is_killed: bool = False
+    tried_fallback: bool = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether something is going on that Cancel would stop."""
+        return self.phase in RUNNING_PHASES
+
+    @property
+    def fraction(self) -> float:
+        """How much of what this job bakes is done, 0 to 1; of the export while it exports."""
+        if self.phase == "exporting":
+            return self.exported
+        if self.phase == "finishing":
+            return self.finished or 0.0
+        first = self.frame_start if self.resume_frame is None else self.resume_frame
+        if self.frame is None:
+            return 0.0
+        return min(max((self.frame - first) / max(self.frame_end - first, 1), 0.0), 1.0)
+
+    def seconds_left(self, now: float) -> float | None:
+        """Returns how long the rest takes at the pace of the last frames [s], or None while that is unknown."""
+        if self.phase != "baking" or len(self.frame_times) < 2:
+            return None
+        (t0, frame0), (t1, frame1) = self.frame_times[0], self.frame_times[-1]
+        if frame1 <= frame0:
+            return None
+        return max((t1 - t0) / (frame1 - frame0) * (self.frame_end - frame1) - (now - t1), 0.0)
+
+
+# What is to be done about it, in order.
+START_EXPORT = "start export"
+STOP_EXPORT = "stop export"
+LAUNCH = "launch child"
+LAUNCH_FALLBACK = "launch child with Blender itself"
+SEND_CANCEL = "send cancel"
+KILL = "kill child"
+FRAMES_CHANGED = "frames changed"  # the viewport may show more
+WARN = "warn"  # say job.warnings[-1]
+END = "end"  # say how it ended; nothing runs any more
+
+Effects = tuple[str, ...]
+Transition = tuple[Job, Effects]
+
+
+def advance(job: Job, happening: BakeEvent) -> Transition:
+    """Returns the job after something happened, and what is to be done; what cannot happen now changes nothing."""
+    match happening:
+        case Started() if not job.is_running:
+            fresh = Job("exporting", happening.frame_start, happening.frame_end, happening.resume_frame)
+            return replace(fresh, frame=happening.resume_frame), (START_EXPORT,)
+        case Exporting() if job.phase == "exporting":
+            return replace(job, exported=min(max(happening.done, 0.0), 1.0)), ()
+        case Exported() if job.phase == "exporting":
+            return replace(job, phase="starting", deadline=happening.now + SILENCE_TIMEOUT_SECONDS), (LAUNCH,)
+        case ExportFailed() if job.phase == "exporting":
+            return _end(job, "failed", happening.error)
+        case ChildSaid() if job.is_running and job.phase != "exporting":
+            return _on_child_event(job, happening.event, happening.now)
+        case ChildEnded() if job.is_running and job.phase != "exporting":
+            return _on_child_exit(job, happening)
+        case CancelPressed() if job.phase == "exporting":
+            ended, effects = _end(job, "cancelled")
+            return ended, (STOP_EXPORT, *effects)
+        case CancelPressed() if job.is_running and job.phase != "cancelling":
+            return replace(job, phase="cancelling", deadline=happening.now + CANCEL_TIMEOUT_SECONDS), (SEND_CANCEL,)
+        case Tick() if job.is_running and job.deadline is not None and happening.now >= job.deadline:
+            return _silence_deadline(job, happening.now)
+    return job, ()
+
+
+def _on_child_event(job: Job, event: Mapping[str, Any], now: float) -> Transition:
+    if event.get("event") == "finishing" and not (job.phase == "cancelling" and job.finished is not None):
+        # stopped or at the last frame, it makes of what broke what can be rendered: that may take some seconds
+        body, job = str(event.get("body", "")), replace(job, newton_event=None, prerolled=None)
+        return replace(job, phase="finishing", body=body, finished=_event_fraction(event), deadline=None), ()
+    # While cancelling only the phase stays: frames that were finished before the child heard of it count.
+    live = "cancelling" if job.phase == "cancelling" else None
+    if live is None:
+        job = replace(job, deadline=None)
+    kind = event.get("event")
+    if kind == "started":
+        return replace(job, error=None), ()
+    if kind == "compiling":
+        return replace(job, phase=live or "compiling"), ()
+    if kind == "building":
+        stage, body = str(event.get("stage", "")), str(event.get("body", ""))
+        return replace(job, phase=live or "building", stage=stage, body=body), ()
+    if kind == "built":
+        bodies = tuple(event.get("bodies", ()))
+        found = tuple(warning for body in bodies for warning in body.get("warnings", ()))
+        job = replace(job, phase=live or "baking", bodies=bodies, tets=event.get("tets"), warnings=job.warnings + found)
+        return job, (WARN,) * bool(found)
+    if kind == "warning":
+        return replace(job, warnings=(*job.warnings, event)), (WARN,)
+    if kind == "error":
+        return replace(job, error=event, deadline=_earlier(job.deadline, now + EXIT_TIMEOUT_SECONDS)), ()
+    if kind == "done":
+        deadline = _earlier(job.deadline, now + EXIT_TIMEOUT_SECONDS)
+        return replace(
+            job, convergence=_final_convergence(event, job.convergence), is_complete=True, deadline=deadline
+        ), ()
+    if kind == "frame" and isinstance(event.get("frame"), int):
+        clock = (*job.frame_times, (now, event["frame"]))[-FRAME_RATE_WINDOW:]
+        tally = job.convergence.with_frame(event)
+        job = replace(
+            job,
+            phase=live or "baking",
+            frame=event["frame"],
+            frame_times=clock,
+            convergence=tally,
+            last_frame_event=event,
+        )
+        return replace(job, newton_event=None, prerolled=None), (FRAMES_CHANGED,)
+    if kind == "preroll":
+        return replace(job, phase=live or "baking", prerolled=_event_fraction(event)), ()
+    if kind == "solving":
+        return replace(job, phase=live or "baking", newton_event=event), ()
+    return job, ()  # events of later versions
+
+
+def _event_fraction(event: Mapping[str, Any]) -> float:
+    """Returns how much an event says is done, 0 to 1."""
+    told = event.get("fraction")
+    return min(max(float(told), 0.0), 1.0) if isinstance(told, int | float) else 0.0
+
+
+def _on_child_exit(job: Job, ended: ChildEnded) -> Transition:
+    told = job.error is not None and job.error.get("kind") != "cancelled"
+    # a Python that starts but cannot import what it needs says "internal" at once
+    is_stillborn = job.phase == "starting" and (job.error is None or job.error.get("kind") == "internal")
+    if job.is_complete:  # whatever happened to it on its way out, every frame is there
+        return _end(job, "done")
+    if is_stillborn and ended.code != 130 and not job.is_killed and not job.tried_fallback:
+        # what the first one said is kept until the second one says anything
+        return replace(job, tried_fallback=True, deadline=ended.now + SILENCE_TIMEOUT_SECONDS), (LAUNCH_FALLBACK,)
+    if told:
+        return _end(job, "failed", job.error)
+    if ended.code == 130 or job.phase == "cancelling":
+        return _end(job, "cancelled")
+    if job.phase == "starting":
+        return _end(job, "failed", SolveFailed("child-not-started", code=describe_exit(ended.code)).as_event())
+    place = "before the first frame" if job.frame is None else f"after frame {job.frame}"
+    crashed = SolveFailed("child-crashed", place=place, code=describe_exit(ended.code))
+    return _end(job, "failed", crashed.as_event())
+
+
+def _silence_deadline(job: Job, now: float) -> Transition:
+    if not job.is_killed:
+        if job.phase == "starting":
+            silent = SolveFailed("child-silent", seconds=int(SILENCE_TIMEOUT_SECONDS))
+            job = replace(job, error=silent.as_event())
+        return replace(job, is_killed=True, deadline=now + KILL_TIMEOUT_SECONDS), (KILL,)
+    return _on_child_exit(job, ChildEnded(-9, now))
+
+
+def _final_convergence(event: Mapping[str, Any], tally: ConvergenceSummary) -> ConvergenceSummary:
+    """Returns the tally that a `done` event tells, which counts what was baked before a resume too."""
+    known = {name: event.get(name) for name in tally.as_event()}
+    return replace(tally, **{name: value for name, value in known.items() if value is not None})
+
+
+def _earlier(deadline: float | None, other: float) -> float:
+    return other if deadline is None else min(deadline, other)
+
+
+def _end(job: Job, phase: str, error: Mapping[str, Any] | None = None) -> Transition:
+    return replace(job, phase=phase, error=error if phase == "failed" else None, deadline=None), (FRAMES_CHANGED, END)
+
+
+def describe_exit(code: int | None) -> str:
+    """Returns what an exit code means, for the end of a sentence: "signal 9 (killed)"."""
+    if code is None:
+        return "it could not be started"
+    known = {9: "killed", 11: "segmentation fault", 6: "aborted", 4: "illegal instruction", 8: "arithmetic error"}
+    if code < 0:
+        return f"signal {-code}" + (f" ({known[-code]})" if -code in known else "")
+    if code > 0xC0000000:
+        return f"Windows error 0x{code:X}"
+    return f"exit code {code}"

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Forces and torques on a collider as custom properties with curves, for drivers, the Graph Editor and shaders.
+
+The curves are an action of their own in a track of the Nonlinear Animation of the object: the action that the artist
+keys, and its slots, stay as they are, and a render without this add-on has the values too. World axes; the torque is
+about the object's origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.arrays import Floats
+
+TRACK_NAME = "Sinew Forces"
+# custom properties, and what is said of them
+FORCE_PROPERTY, TORQUE_PROPERTY = "sinew_force", "sinew_torque"
+PROPERTY_DESCRIPTIONS = {
+    FORCE_PROPERTY: "What bodies press and rub this collider with [N], world axes, as the bake has it",
+    TORQUE_PROPERTY: "The torque of that about the object's origin [N m], world axes",
+}
+# on the action: which numbers it has, and whether the object had no animation before
+STAMP_KEY, ONLY_ANIMATION_KEY = "sinew_stamp", "sinew_alone"
+
+
+def curves_stamp(obj: bpy.types.Object) -> str | None:
+    """Returns of which numbers the curves of an object are; None where it has none."""
+    track = find_track(obj)
+    return None if track is None else str(_actions(track)[0].get(STAMP_KEY, ""))
+
+
+def find_track(obj: bpy.types.Object) -> bpy.types.NlaTrack | None:
+    """Returns the track with the curves of an object."""
+    data = obj.animation_data
+    return next((track for track in data.nla_tracks if is_force_track(track)), None) if data is not None else None
+
+
+def is_force_track(track: bpy.types.NlaTrack) -> bool:
+    """Whether a track has such curves, whatever it is called by now."""
+    return any(STAMP_KEY in action for action in _actions(track))
+
+
+def add_curves(obj: bpy.types.Object, frames: Floats, numbers: Floats, stamp: str) -> None:
+    """Gives an object the curves, in the place of those that it has.
+
+    Args:
+        obj: The collider; where it already has such properties that are the artist's, nothing is changed.
+        frames: Times in its animation [frames], (k,).
+        numbers: Force [N] and torque [N m], (k, 6).
+        stamp: Which numbers these are.
+    """
+    remove_curves(obj)
+    if not can_add_curves(obj):
+        return
+    is_alone = obj.animation_data is None
+    action = bpy.data.actions.new(f"{TRACK_NAME} {obj.name}")
+    action[STAMP_KEY], action[ONLY_ANIMATION_KEY] = stamp, is_alone
+    slot = action.slots.new(id_type="OBJECT", name=obj.name)
+    bag = action.layers.new(TRACK_NAME).strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
+    for number, (name, words) in enumerate(PROPERTY_DESCRIPTIONS.items()):
+        obj[name] = [0.0, 0.0, 0.0]
+        obj.id_properties_ui(name).update(description=words)
+        for axis in range(3):
+            _fill_curve(bag.fcurves.new(f'["{name}"]', index=axis), frames, numbers[:, 3 * number + axis])
+    track = obj.animation_data_create().nla_tracks.new()
+    track.name, track.lock = TRACK_NAME, True
+    strip = track.strips.new(TRACK_NAME, int(np.floor(frames[0])), action)
+    strip.action_slot = slot
+    strip.action_frame_start, strip.action_frame_end = frames[0], max(frames[-1], frames[0] + 1.0)
+    strip.frame_start, strip.frame_end = strip.action_frame_start, strip.action_frame_end
+
+
+def can_add_curves(obj: bpy.types.Object) -> bool:
+    """Whether an object without curves may get some: it is not linked, and has no such properties of its own."""
+    return obj.library is None and not any(name in obj for name in PROPERTY_DESCRIPTIONS)
+
+
+def remove_curves(obj: bpy.types.Object) -> None:
+    """Takes the curves and the properties off an object; what is the artist's stays."""
+    track = find_track(obj)
+    if track is None:
+        return
+    actions = _actions(track)
+    is_alone = any(action.get(ONLY_ANIMATION_KEY, False) for action in actions)
+    data = obj.animation_data
+    track.lock = False
+    data.nla_tracks.remove(track)
+    for action in actions:
+        if action.users == 0:
+            bpy.data.actions.remove(action)
+    for name in PROPERTY_DESCRIPTIONS:
+        if name in obj:
+            del obj[name]
+    if is_alone and data.action is None and not len(data.nla_tracks) and not len(data.drivers):
+        obj.animation_data_clear()
+
+
+def curve_samples(frames: Mapping[int, list[float]], stretch: float) -> tuple[Floats, Floats]:
+    """Returns times in the animation, rising, (k,), and numbers, (k, 6), of numbers by frame.
+
+    Args:
+        frames: Six numbers by frame.
+        stretch: Frames of the timeline per frame of the remapped time, by which animation goes.
+    """
+    order = sorted(frames)
+    times = np.array(order, np.float64) / stretch
+    return times, np.array([frames[frame] for frame in order], np.float64).reshape(-1, 6)
+
+
+def _fill_curve(curve: bpy.types.FCurve, times: Floats, values: Floats) -> None:
+    curve.keyframe_points.add(len(times))
+    curve.keyframe_points.foreach_set("co", np.column_stack([times, values]).astype(np.float32).ravel())
+    for point in curve.keyframe_points:
+        point.interpolation = "LINEAR"
+    curve.update()
+
+
+def _actions(track: bpy.types.NlaTrack) -> list[bpy.types.Action]:
+    return [strip.action for strip in track.strips if strip.action is not None]

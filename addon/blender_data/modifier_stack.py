@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sinew's place in the modifier stack is its Mesh Cache modifier: found, made, and taken away.
+
+What is above it is the input of the simulation, what is below runs on its result.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+from .library_overrides import store_override_settings
+
+MODIFIER_NAME = "Sinew"
+
+# Modifiers that refine, grow hair on, or finish the shape that they get: they belong below
+FINISHING_MODIFIERS = {
+    "SUBSURF",
+    "MULTIRES",
+    "PARTICLE_SYSTEM",
+    "PARTICLE_INSTANCE",
+    "EXPLODE",
+    "WEIGHTED_NORMAL",
+    "NORMAL_EDIT",
+}
+
+# Modifiers that round the mesh off: of a body that breaks, their result is cut, or cracks would show early
+SUBDIVIDING_MODIFIERS = {"SUBSURF", "MULTIRES"}
+
+# Modifiers that pose the whole mesh: below Sinew they would pose the simulated shape a second time
+POSING_MODIFIERS = {
+    "ARMATURE",
+    "CLOTH",
+    "CURVE",
+    "HOOK",
+    "LATTICE",
+    "MESH_CACHE",
+    "MESH_DEFORM",
+    "MESH_SEQUENCE_CACHE",
+    "SOFT_BODY",
+    "SURFACE_DEFORM",
+}
+
+
+def find_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier | None:
+    """Returns Sinew's modifier of `obj`, however it is called by now, or None."""
+    caches = [m for m in obj.modifiers if m.type == "MESH_CACHE"]
+    # a library override gets new identifiers at every load
+    uid = 0 if obj.override_library else obj.sinew.modifier_uid
+    tests = (
+        lambda m: uid and m.persistent_uid == uid,
+        lambda m: ".sinew/play/" in m.filepath.replace("\\", "/"),
+        lambda m: m.name == MODIFIER_NAME,
+    )
+    return next((m for test in tests for m in caches if test(m)), None)
+
+
+def ensure_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier:
+    """Returns Sinew's modifier of `obj`, put into its place if there is none; it plays nothing yet."""
+    store_override_settings([obj])
+    modifier = find_modifier(obj)
+    if modifier is None:
+        place = default_stack_index(obj)
+        modifier = obj.modifiers.new(MODIFIER_NAME, "MESH_CACHE")
+        modifier.cache_format = "PC2"
+        modifier.show_expanded = False
+        obj.modifiers.move(list(obj.modifiers).index(modifier), place)
+    if obj.sinew.modifier_uid != modifier.persistent_uid:
+        obj.sinew.modifier_uid = modifier.persistent_uid
+    return modifier
+
+
+def move_below_subdivision(obj: bpy.types.Object) -> None:
+    """Moves the modifier of a body that may break below its last Subdivision, and notes where it was."""
+    modifier = find_modifier(obj)
+    if modifier is None or not obj.sinew.use_fracture:
+        return
+    place, wanted = list(obj.modifiers).index(modifier), _index_below_subdivision(obj)
+    if place < wanted - 1:
+        obj.modifiers.move(place, wanted - 1)
+        if list(obj.modifiers).index(modifier) != place:
+            obj.sinew.place_before = place + 1
+
+
+def restore_stack_index(obj: bpy.types.Object) -> None:
+    """Moves the modifier back to where it was before `move_below_subdivision`."""
+    modifier = find_modifier(obj)
+    if modifier is not None and obj.sinew.place_before:
+        obj.modifiers.move(list(obj.modifiers).index(modifier), min(obj.sinew.place_before, len(obj.modifiers)) - 1)
+    if obj.sinew.place_before:
+        obj.sinew.place_before = 0
+
+
+def _index_below_subdivision(obj: bpy.types.Object) -> int:
+    """Returns how many modifiers there are up to the last Subdivision."""
+    return max((i + 1 for i, modifier in enumerate(obj.modifiers) if modifier.type in SUBDIVIDING_MODIFIERS), default=0)
+
+
+def remove_modifier(obj: bpy.types.Object) -> None:
+    """Takes Sinew's modifier out of the stack of `obj`, if it is there."""
+    modifier = find_modifier(obj)
+    if modifier is not None:
+        obj.modifiers.remove(modifier)
+    obj.sinew.modifier_uid = 0
+
+
+def input_modifier_count(obj: bpy.types.Object) -> int:
+    """Returns how many modifiers are above Sinew's place, where it is or would be."""
+    modifier = find_modifier(obj)
+    return default_stack_index(obj) if modifier is None else list(obj.modifiers).index(modifier)
+
+
+def reset_stack_index(obj: bpy.types.Object) -> None:
+    """Moves Sinew's modifier to where it would be put now: below what poses the mesh."""
+    modifier = ensure_modifier(obj)
+    place, wanted = list(obj.modifiers).index(modifier), default_stack_index(obj)
+    obj.modifiers.move(place, wanted - 1 if wanted > place else wanted)
+
+
+def default_stack_index(obj: bpy.types.Object) -> int:
+    """Returns where in the stack Sinew belongs: after what poses, before what refines or finishes."""
+    stack = list(obj.modifiers)
+    posing = [i for i, modifier in enumerate(stack) if modifier.type in POSING_MODIFIERS]
+    first = max(posing[-1] + 1 if posing else 0, _index_below_subdivision(obj) if obj.sinew.use_fracture else 0)
+    for place in range(first, len(stack)):
+        if stack[place].type in FINISHING_MODIFIERS or stack[place].use_pin_to_last:
+            return place
+    return len(stack)

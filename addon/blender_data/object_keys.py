@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names of bodies and colliders in files: unique, plain letters, and the same after an object is renamed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+import bpy
+
+_PLAIN_CHARACTERS = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def body_key(obj: bpy.types.Object) -> str:
+    """Returns the key of a body: the one it was baked under, else one made of its name."""
+    if obj.sinew.key and obj.sinew.key == key_from_name(obj.name):
+        return obj.sinew.key
+    bodies = [o for o in bpy.data.objects if o.library is None and o.sinew.role == "BODY"]
+    return unique_keys({*bodies, obj})[obj]
+
+
+def unique_keys(objects: Iterable[bpy.types.Object], others: Iterable[str] = ()) -> dict[bpy.types.Object, str]:
+    """Returns a key for each object, no two the same and none of `others`.
+
+    A duplicate of a body remembers the key of the original, which keeps it.
+    """
+    keys: dict[bpy.types.Object, str] = {}
+    rest = []
+    taken = set(others)
+    for obj in sorted(objects, key=lambda o: (o.sinew.key != key_from_name(o.name), o.name)):
+        key = obj.sinew.key
+        if _PLAIN_CHARACTERS.fullmatch(key) and key not in taken:
+            keys[obj] = key
+            taken.add(key)
+        else:
+            rest.append(obj)
+    for obj in rest:
+        base = key = key_from_name(obj.name)
+        number = 2
+        while key in taken:
+            key = f"{base}_{number}"
+            number += 1
+        keys[obj] = key
+        taken.add(key)
+    return keys
+
+
+def key_from_name(name: str) -> str:
+    """Returns `name` in plain letters: "Cube.001" is "Cube_001"; names in other scripts end in a digest."""
+    plain = re.sub(r"[. ]", "_", name)
+    if _PLAIN_CHARACTERS.fullmatch(plain):
+        return plain
+    return re.sub(r"[^A-Za-z0-9_-]", "_", plain) + "-" + hashlib.sha256(name.encode()).hexdigest()[:8]

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the cache of a scene lies: beside its .blend, or in a folder of its own until the file is saved.
+
+The next bake goes to the *own* folder, named by the .blend and the take, or as the artist says. The *present*
+bake may lie elsewhere: under the name that the .blend had before Save As, where it still belongs to the other
+file; it is then played from there, and never written or deleted from here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import bpy
+
+from ...solver.bake.cache import is_cache
+from . import orphaned_caches
+
+SUFFIX = ".sinew"
+
+# one for each file that is opened or made: two unsaved ones never share a folder
+_file_id = uuid.uuid4().hex[:12]
+
+# set by `pausing_attachment`
+is_attaching_paused = False
+
+
+def own_folder(scene: bpy.types.Scene) -> Path:
+    """Returns the absolute path of the folder that the next bake of `scene` goes to."""
+    if scene.sinew.cache_path:
+        return absolute_path(scene.sinew.cache_path, bpy.data.filepath)
+    present = _remembered_folder(scene)
+    if present is not None and not is_borrowed(scene):
+        return present
+    taken = {_remembered_folder(other) for other in bpy.data.scenes if other != scene and not is_borrowed(other)}
+    plain = default_folder(scene, bpy.data.filepath)
+    return plain if plain not in taken else default_folder(scene, bpy.data.filepath, scene.name)
+
+
+def cache_folder(scene: bpy.types.Scene) -> Path:
+    """Returns the folder of the present bake, or the own folder when there is none."""
+    own = own_folder(scene)
+    return own if is_cache(own) else _remembered_folder(scene) or own
+
+
+def remember_bake(scene: bpy.types.Scene, folder: Path, borrowed: bool = False, blend: str | None = None) -> None:
+    """Notes where the present bake lies, as seen from `blend`, and which settings of place it belongs to."""
+    scene.sinew.baked_path = portable_path(folder, bpy.data.filepath if blend is None else blend)
+    scene.sinew.baked_for = _path_settings(scene)
+    scene.sinew.baked_scene = scene.name
+    scene.sinew.borrowed = borrowed
+
+
+def forget_bake(scene: bpy.types.Scene) -> None:
+    """Forgets the present bake."""
+    for name in ("baked_path", "baked_for", "baked_scene", "borrowed"):
+        scene.sinew.property_unset(name)
+
+
+@contextmanager
+def pausing_attachment() -> Iterator[None]:
+    """Lets places be set without the bodies being attached anew."""
+    global is_attaching_paused
+    is_attaching_paused = True
+    try:
+        yield
+    finally:
+        is_attaching_paused = False
+
+
+def is_borrowed(scene: bpy.types.Scene) -> bool:
+    """Whether the present bake belongs to another .blend, or to the scene that this one is a copy of."""
+    if scene.sinew.borrowed or scene.sinew.baked_scene == scene.name:
+        return scene.sinew.borrowed
+    return any(
+        other != scene
+        and other.sinew.baked_path == scene.sinew.baked_path
+        and other.sinew.baked_scene == scene.sinew.baked_scene == other.name
+        for other in bpy.data.scenes
+    )
+
+
+def _remembered_folder(scene: bpy.types.Scene) -> Path | None:
+    """Returns where the present bake was noted to be, if it is there and the take is still the same."""
+    stored = scene.sinew.baked_path
+    if not stored or scene.sinew.baked_for != _path_settings(scene):
+        return None
+    there = absolute_path(stored, bpy.data.filepath)
+    # moved to another folder or operating system: the same name beside the .blend
+    return next((folder for folder in (there, caches_home(bpy.data.filepath) / there.name) if is_cache(folder)), None)
+
+
+def _path_settings(scene: bpy.types.Scene) -> str:
+    return f"{scene.sinew.cache_path}|{scene.sinew.take.strip()}"
+
+
+def absolute_path(path: str, blend: str) -> Path:
+    """Returns a path as Blender writes it, "//" standing for the folder of `blend`, as an absolute one."""
+    path = path.replace("\\", "/")
+    if path.startswith("//"):
+        return Path(os.path.normpath(caches_home(blend) / path[2:]))
+    return Path(os.path.abspath(os.path.expanduser(path)))
+
+
+def portable_path(folder: Path, blend: str) -> str:
+    """Returns `folder` relative to `blend` with "//" where that can be, with forward slashes everywhere."""
+    if not blend:
+        return str(folder)
+    try:
+        return "//" + Path(os.path.relpath(folder, Path(blend).parent)).as_posix()
+    except ValueError:  # another drive of Windows
+        return folder.as_posix()
+
+
+def default_folder(scene: bpy.types.Scene, blend: str, suffix: str = "") -> Path:
+    """Returns "NAME.sinew" beside the .blend: its name, the take and, where two scenes would share it, the scene's."""
+    parts = [Path(blend).stem if blend else "untitled", suffix, scene.sinew.take.strip()]
+    return caches_home(blend) / ("-".join(_file_name(part) for part in parts if part) + SUFFIX)
+
+
+def caches_home(blend: str) -> Path:
+    """Returns the folder that caches lie in: that of the .blend, or a temporary one of an unsaved file."""
+    return Path(os.path.abspath(blend)).parent if blend else temporary_home()
+
+
+def temporary_home() -> Path:
+    """Returns the folder for the caches of an unsaved file; it outlives Blender's own temporary folder."""
+    return Path(bpy.context.preferences.filepaths.temporary_directory or tempfile.gettempdir()) / f"sinew-{_file_id}"
+
+
+def lock_temporary_folders() -> None:
+    """Lets other Blenders know which temporary folders the open file plays."""
+    orphaned_caches.lock_folders({cache_folder(scene).parent for scene in bpy.data.scenes})
+
+
+def start_another_file() -> None:
+    """Gives the next unsaved file a folder of its own."""
+    global _file_id
+    _file_id = uuid.uuid4().hex[:12]
+
+
+def _file_name(text: str) -> str:
+    """Returns `text` without what some operating system forbids in file names."""
+    return re.sub(r'[<>:"/\\|?*\x00-\x1f]', "_", text).strip(" .") or "_"

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Caches that nobody plays any more in the temporary folder: of files that were never saved, and of crashed Blenders.
+
+Each Blender holds the lock of the temporary folders that its open file plays. What is not held is offered for deletion,
+and goes by itself `EXPIRY_DAYS` after it was written last: until then Recover Last Session may ask for it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time as clock
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...solver.bake.cache import delete_cache, is_cache, is_locked, layout
+from ...solver.bake.cache.lock import CacheLock
+from ...solver.runtime.errors import SinewError
+
+EXPIRY_DAYS = 7
+SECONDS_PER_DAY = 86400.0
+# as cache_place.temporary_home names them
+TEMPORARY_FOLDER_NAME = re.compile(r"sinew-[0-9a-f]{12}")
+
+# the locks of the folders that the open file plays
+_locks: dict[Path, CacheLock] = {}
+
+
+@dataclass(frozen=True)
+class OrphanedCache:
+    """A temporary folder with caches that nobody holds.
+
+    Attributes:
+        folder: The folder.
+        size: Of all that is in it [bytes].
+        written: When anything in it was written last [s], as `time.time` counts.
+    """
+
+    folder: Path
+    size: int
+    written: float
+
+
+def lock_folders(folders: Iterable[Path]) -> None:
+    """Holds those of some folders that are temporary ones, and lets go what was held before and is not among them."""
+    wanted = {folder for folder in folders if TEMPORARY_FOLDER_NAME.fullmatch(folder.name) and folder.is_dir()}
+    for folder in set(_locks) - wanted:
+        _locks.pop(folder).release()
+        _remove_if_empty(folder)
+    for folder in wanted - set(_locks):
+        try:
+            _locks[folder] = CacheLock(folder, patience=0.0)
+        except SinewError:
+            pass  # another Blender plays it too, and holds it
+
+
+def find_orphaned(temporary: Path) -> list[OrphanedCache]:
+    """Returns the folders with caches that nobody holds in a folder for temporary files, the largest first.
+
+    Takes as long as asking for the size of every file in them.
+    """
+    found = []
+    for folder in _unlocked_folders(temporary):
+        files = [entry.stat() for entry in _files(folder)]
+        if any(map(is_cache, _caches(folder))):
+            found.append(OrphanedCache(folder, sum(f.st_size for f in files), max(f.st_mtime for f in files)))
+    return sorted(found, key=lambda lost: (-lost.size, lost.folder))
+
+
+def delete(folder: Path) -> None:
+    """Deletes the caches in a temporary folder, and the folder; what is not Sinew's stays.
+
+    Raises:
+        StorageFailed: One is being written, or the operating system refused.
+    """
+    if TEMPORARY_FOLDER_NAME.fullmatch(folder.name) is None or _is_locked(folder):
+        return
+    for cache in _caches(folder):
+        if is_cache(cache):
+            delete_cache(cache)
+    _remove_if_empty(folder)
+
+
+def delete_old(temporary: Path, now: float | None = None) -> list[Path]:
+    """Deletes what nobody has written for `EXPIRY_DAYS`, and returns what was deleted."""
+    oldest = (clock.time() if now is None else now) - EXPIRY_DAYS * SECONDS_PER_DAY
+    gone = []
+    for lost in find_orphaned(temporary):
+        if lost.written < oldest:
+            try:
+                delete(lost.folder)
+            except SinewError:
+                continue  # offered still
+            gone.append(lost.folder)
+    return gone
+
+
+def _unlocked_folders(temporary: Path) -> Iterator[Path]:
+    try:
+        folders = sorted(temporary.iterdir())
+    except OSError:
+        return
+    for folder in folders:
+        if (
+            TEMPORARY_FOLDER_NAME.fullmatch(folder.name)
+            and folder.is_dir()
+            and not folder.is_symlink()
+            and not _is_locked(folder)
+        ):
+            yield folder
+
+
+def _is_locked(folder: Path) -> bool:
+    """Whether some Blender plays what is in a temporary folder, or some process writes it."""
+    return folder in _locks or is_locked(folder) or any(map(is_locked, _caches(folder)))
+
+
+def _caches(folder: Path) -> list[Path]:
+    try:
+        return sorted(inner for inner in folder.iterdir() if inner.is_dir() and not inner.is_symlink())
+    except OSError:
+        return []
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for parent, _, names in os.walk(folder):
+        yield from (path for path in (Path(parent) / name for name in names) if path.is_file())
+
+
+def _remove_if_empty(folder: Path) -> None:
+    """Removes a folder that holds nothing but its lock."""
+    try:
+        if {path.name for path in folder.iterdir()} <= {layout.LOCK_FILE}:
+            (folder / layout.LOCK_FILE).unlink(missing_ok=True)
+            folder.rmdir()
+    except OSError:
+        pass

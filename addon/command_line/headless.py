@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Baking and attaching in the file that is open, without a window: the same code as behind the button."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...solver.bake.cache import CacheReader, is_cache
+from ...solver.runtime.errors import BadInput, Cancelled, StorageFailed
+from ...solver.runtime.event_stream import residual_text
+from ..baking import attach_bake, bake_session, collider_forces, error_messages
+from ..blender_data import modifier_stack
+from ..cache import cache_paths
+from ..export import input_warnings, validation
+from ..objects import roles
+from . import blend_output
+
+
+def bake(options: argparse.Namespace) -> int:
+    """Bakes as the options say and returns the exit code.
+
+    Raises:
+        SinewError: It could not be done; the file on disk is as it was.
+    """
+    scene = _find_scene(options.scene)
+    if options.out:
+        blend_output.check_writable_blend(options.out)
+    told = options.emit or functools.partial(_print_event, said=set())
+    kinds: set[str] = set()
+
+    def hear(event: Mapping[str, Any]) -> None:
+        kinds.add(str(event.get("event")))
+        told(event)
+
+    order = bake_session.BakeRequest(
+        resume=options.resume,
+        from_frame=options.from_frame,
+        accepts_changes=options.accept_changes,
+        folder=options.cache.resolve() if options.cache else None,
+        threads=options.threads,
+        strict=options.strict,
+        on_event=hear,
+    )
+    with _temporary_overrides(scene, options), _cancelling_on_signals():
+        running = bake_session.start(scene, order)
+        for note in input_warnings.input_warnings(scene):  # the window shows them in the panel
+            hear({"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step})
+        bake_session.wait()
+    job = running.driver.job
+    if options.out and job.frame is not None:
+        attach_bake.attach(scene)
+        if options.force_curves:
+            collider_forces.create_curves(scene, roles.colliders(scene))
+        blend_output.write_blend(options.out)
+    if job.error is not None:
+        if "error" not in kinds:  # the child has said what it met itself, not what stopped it or the export
+            told(job.error)
+        print(f"sinew: {error_messages.ending_message(job)[1]}", file=sys.stderr)
+        return int(job.error["exit_code"])
+    if job.phase == "cancelled":
+        raise Cancelled()
+    if not options.json:
+        print(error_messages.ending_message(job)[1])
+    return 0
+
+
+def attach(options: argparse.Namespace) -> int:
+    """Lets the objects of the open file play a cache and writes the file; returns the exit code.
+
+    Raises:
+        SinewError: It could not be done; the file on disk is as it was.
+    """
+    scene = _find_scene(options.scene)
+    folder, target = options.cache.resolve(), options.out or Path(bpy.data.filepath)
+    if not is_cache(folder):
+        raise BadInput("not-a-cache", path=str(folder))
+    blend_output.check_writable_blend(target)
+    reader = CacheReader(folder)
+    for problem in reader.play_problems():
+        raise StorageFailed("cache-problem", path=str(folder), problem=problem)
+    head = reader.metadata
+    found = [(body, _find_object(scene, body.key, body.name)) for body in head.bodies]
+    pairs = [(body, obj) for body, obj in found if obj is not None]
+    if not pairs:
+        raise BadInput("nothing-to-attach", path=str(folder), name=scene.name)
+    for body, obj in pairs:
+        modifier_stack.move_below_subdivision(obj)
+        count = validation.vertex_count(scene, obj, modifier_stack.input_modifier_count(obj), head.frame_start)
+        if count != body.vertices:
+            raise BadInput("attach-vertices", name=obj.name, count=count, wanted=body.vertices)
+    for body, obj in pairs:
+        obj.sinew.key = body.key
+        attach_bake.attach_body(scene, obj, folder, body.key)
+    attached = [obj.name for _, obj in pairs]
+    cache_paths.remember_bake(scene, folder, borrowed=True)
+    if options.force_curves:
+        collider_forces.create_curves(scene, roles.colliders(scene), folder)
+    blend_output.write_blend(target)
+    if options.emit:
+        options.emit({"event": "attached", "objects": attached, "file": str(target)})
+    else:
+        print(f"Attached {', '.join(attached)}")
+    return 0
+
+
+def _find_scene(name: str | None) -> bpy.types.Scene:
+    """Returns the scene of that name, made the one that is open; without a name the one that is."""
+    scene = bpy.context.scene if name is None else bpy.data.scenes.get(name)
+    if scene is None:
+        raise BadInput("no-such-scene", name=name, path=bpy.data.filepath)
+    for window in bpy.context.window_manager.windows:
+        window.scene = scene
+    return scene
+
+
+def _find_object(scene: bpy.types.Scene, key: str, name: str) -> bpy.types.Object | None:
+    """Returns the body with that key, or else the mesh with that name."""
+    by_key = (o for o in roles.bodies(scene) if attach_bake.cache_key(o) == key)
+    by_name = (o for o in scene.objects if o.name == name and o.type == "MESH")
+    return next(by_key, None) or next(by_name, None)
+
+
+@contextmanager
+def _temporary_overrides(scene: bpy.types.Scene, options: argparse.Namespace) -> Iterator[None]:
+    """Sets objects and frames as the options say, and back afterwards: a written .blend keeps its own."""
+    settings = scene.sinew
+    before = {name: getattr(settings, name) for name in ("use_scene_range", "frame_start", "frame_end")}
+    bodies = roles.bodies(scene)
+    try:
+        if options.object:
+            _exclude_bodies(scene, bodies, options.object)
+        if options.frame_start is not None or options.frame_end is not None:
+            _set_range(scene, options.frame_start, options.frame_end)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(settings, name, value)
+        for obj in bodies:
+            obj.sinew.role = "BODY"
+
+
+def _exclude_bodies(scene: bpy.types.Scene, bodies: list[bpy.types.Object], names: list[str]) -> None:
+    found = {obj.name for obj in bodies}
+    for name in names:
+        if name not in found:
+            known = name in scene.objects
+            raise (
+                BadInput("not-a-body", name=name) if known else BadInput("no-such-object", name=name, scene=scene.name)
+            )
+    for obj in bodies:
+        if obj.name not in names:
+            obj.sinew.role = "NONE"
+
+
+def _set_range(scene: bpy.types.Scene, first: int | None, last: int | None) -> None:
+    settings = scene.sinew
+    now = (
+        (scene.frame_start, scene.frame_end) if settings.use_scene_range else (settings.frame_start, settings.frame_end)
+    )
+    settings.use_scene_range = False
+    settings.frame_start = now[0] if first is None else first
+    settings.frame_end = now[1] if last is None else last
+
+
+@contextmanager
+def _cancelling_on_signals() -> Iterator[None]:
+    """Lets Ctrl-C and a farm's SIGTERM cancel the bake; what is baked stays."""
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before[number] = signal.signal(number, lambda *_: bake_session.cancel())
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            # None: not Python's but Blender's own, which cannot be asked for
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def _print_event(event: Mapping[str, Any], said: set[str]) -> None:
+    """Prints what happens, for people; warnings once, whose sentences are added to those `said`."""
+    match event.get("event"):
+        case "compiling":
+            print("compiling kernels, once per machine", flush=True)
+        case "built":
+            print(f"{event['tets']:,} tets", flush=True)
+            for warning in (warning for body in event["bodies"] for warning in body["warnings"]):
+                _print_warning(warning, said)
+        case "finishing" if event["fraction"] == 0.0:
+            print(f"cutting the mesh of {event['body']}", flush=True)
+        case "finished":
+            for made in event["results"]:
+                print(f'"{made["name"]}" broke into {made["pieces"]:,} pieces', flush=True)
+        case "warning":
+            _print_warning(event, said)
+        case "frame":
+            words = f"frame {event['frame']} of {event['frame_end']}, {residual_text(event)}"
+            print(
+                words + (f", {event['not_converged']} steps or poses not converged" if event["not_converged"] else ""),
+                flush=True,
+            )
+
+
+def _print_warning(warning: Mapping[str, Any], said: set[str]) -> None:
+    if warning["sentence"] not in said:
+        said.add(warning["sentence"])
+        print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)

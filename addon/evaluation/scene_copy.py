@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A scene behind the scenes: objects evaluated at any frame while the artist's playhead stays where it is.
+
+A copy of the scene, emptied of everything but copies of the objects that are asked for, has a dependency graph
+of its own. Blender adds to it what those objects depend on (armatures, drivers, parents, constraint targets)
+and evaluates it without writing any value back to the file. The copies stop at Sinew's place in their stacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+
+import bpy
+from mathutils import Matrix
+
+from ..blender_data import modifier_stack, visibility
+from .render_levels import RenderLevels, apply_render_levels
+
+COPY_NAME = ".Sinew Stage"
+
+
+class SceneCopy:
+    """The copy of a scene, there while its `with` block runs."""
+
+    def __init__(self, scene: bpy.types.Scene, cuts: Mapping[bpy.types.Object, int | None]) -> None:
+        """Takes a scene and the objects to evaluate, each with how many of its modifiers (None: all)."""
+        self._source = scene
+        self._cuts = dict(cuts)
+        self._copies: dict[bpy.types.Object, bpy.types.Object] = {}
+        self._scene: bpy.types.Scene | None = None
+
+    def __enter__(self) -> SceneCopy:
+        try:
+            self._scene = self._source.copy()
+            self._scene.name = COPY_NAME
+            _remove_contents(self._scene)
+            for obj, cut in self._cuts.items():
+                self._copies[obj] = self._copy(obj, cut)
+        except BaseException:
+            self._remove()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._remove()
+
+    @property
+    def scene(self) -> bpy.types.Scene:
+        """The scene that is evaluated."""
+        assert self._scene is not None, "a stage is there inside its with block only"
+        return self._scene
+
+    def set_frame(self, frame: int, subframe: float = 0.0) -> None:
+        """Evaluates everything at a frame."""
+        self.scene.frame_set(frame, subframe=subframe)
+
+    def evaluate_frames(self, first: int, last: int) -> None:
+        """Evaluates the frames from `first` to before `last`, one after the other, for what remembers them."""
+        for frame in range(first, last):
+            self.set_frame(frame)
+
+    @property
+    def depsgraph(self) -> bpy.types.Depsgraph:
+        """What was evaluated last."""
+        return self.scene.view_layers[0].depsgraph
+
+    def evaluated(self, obj: bpy.types.Object) -> bpy.types.Object:
+        """Returns the evaluated copy of `obj`; valid until the next `set_frame`."""
+        return self._copies[obj].evaluated_get(self.depsgraph)
+
+    def copy_of(self, obj: bpy.types.Object) -> bpy.types.Object:
+        """Returns what stands in for `obj`."""
+        return self._copies[obj]
+
+    def matrix(self, obj: bpy.types.Object) -> Matrix:
+        """Returns where `obj` is in the world."""
+        return self.evaluated(obj).matrix_world
+
+    def evaluated_scene(self) -> bpy.types.Scene:
+        """Returns the evaluated scene: its gravity, for one."""
+        return self.depsgraph.scene_eval
+
+    def use_render_levels(self, obj: bpy.types.Object, levels: RenderLevels) -> None:
+        """Gives the copy of `obj` the levels of detail that a render would use."""
+        apply_render_levels(self.scene, self._copies[obj], levels)
+
+    def _copy(self, obj: bpy.types.Object, cut: int | None) -> bpy.types.Object:
+        copy = obj.copy()
+        self._copies[obj] = copy
+        visibility.remove_drivers(copy)  # of what a result stands in for
+        copy.hide_viewport = False
+        truncate_stack(copy, cut)
+        self.scene.collection.objects.link(copy)
+        return copy
+
+    def _remove(self) -> None:
+        for copy in self._copies.values():
+            bpy.data.objects.remove(copy)
+        self._copies.clear()
+        if self._scene is not None:
+            bpy.data.scenes.remove(self._scene)
+            self._scene = None
+
+
+def truncate_stack(copy: bpy.types.Object, cut: int | None) -> None:
+    """Leaves the first `cut` modifiers of an object, or all."""
+    for modifier in list(copy.modifiers)[cut:] if cut is not None else []:
+        copy.modifiers.remove(modifier)
+
+
+def input_modifier_counts(
+    bodies: list[bpy.types.Object], others: list[bpy.types.Object]
+) -> dict[bpy.types.Object, int | None]:
+    """Returns how bodies are cut, at Sinew's place, and other objects, not at all."""
+    cuts: dict[bpy.types.Object, int | None] = {obj: modifier_stack.input_modifier_count(obj) for obj in bodies}
+    return cuts | dict.fromkeys(others)
+
+
+def _remove_contents(scene: bpy.types.Scene) -> None:
+    for child in list(scene.collection.children):
+        scene.collection.children.unlink(child)
+    for obj in list(scene.collection.objects):
+        scene.collection.objects.unlink(obj)
+    scene.sequence_editor_clear()
+    for layer in list(scene.view_layers)[1:]:
+        scene.view_layers.remove(layer)
+    scene.view_layers[0].use = True

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bones of armatures that hold flesh directly, by the vertex groups that the mesh has for them anyway.
+
+Each is the straight line from its head to its tail in the rest pose, and moves as the bone does: location, rotation
+and scale. The bends of a bone with segments (B-bone) are not followed, and neither are envelopes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.arrays import Floats
+from ...solver.runtime.errors import BadInput
+from ...solver.scene.flesh import Bone
+from ...solver.scene.scene import Body
+from ..blender_data import modifier_stack
+from ..blender_data.object_keys import key_from_name
+from ..evaluation.evaluated_mesh import evaluated_mesh, group_weights, metres_matrix, to_world, weights
+from ..evaluation.sample_times import SampleTime
+from ..evaluation.scene_copy import SceneCopy
+from . import validation
+from .bone_meshes import RestTransform
+from .track_recorder import TrackRecorder
+
+# how far from a bone's line flesh follows it where nothing is set, as a share of the way to the skin around it
+RADIUS_SHARE = 1.0 / 3.0
+
+
+@dataclass(frozen=True)
+class ArmatureBone:
+    """A bone of an armature that holds a body.
+
+    Attributes:
+        key: Its name in files.
+        body: The body.
+        rig: The object of the armature.
+        name: Of the bone, and of the body's vertex group.
+        modifier: Name of the body's Armature modifier.
+    """
+
+    key: str
+    body: bpy.types.Object
+    rig: bpy.types.Object
+    name: str
+    modifier: str
+
+
+def armatures(obj: bpy.types.Object) -> list[bpy.types.ArmatureModifier]:
+    """Returns the Armature modifiers above Sinew's place that move a body by vertex groups."""
+    above = list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]
+    return [
+        m for m in above if m.type == "ARMATURE" and m.object is not None and m.show_viewport and m.use_vertex_groups
+    ]
+
+
+def armature_bones(obj: bpy.types.Object, body_key: str, taken: set[str]) -> Iterator[ArmatureBone]:
+    """Yields the bones that hold a body, each with a key that is not `taken` yet.
+
+    Raises:
+        BadInput: The body asks for them, and there are none.
+    """
+    found = armatures(obj)
+    if not found:
+        raise BadInput("armature-none", name=obj.name)
+    none = True
+    for modifier in found:
+        for bone in modifier.object.data.bones:
+            if not bone.use_deform or bone.name not in obj.vertex_groups:
+                continue
+            none = False
+            base = key = f"{body_key}-{key_from_name(bone.name)}"
+            number = 2
+            while key in taken:
+                key = f"{base}_{number}"
+                number += 1
+            taken.add(key)
+            yield ArmatureBone(key, obj, modifier.object, bone.name, modifier.name)
+    if none:
+        raise BadInput("armature-no-groups", name=obj.name, armature=found[0].object.name)
+
+
+def read_armature_bones(
+    stage: SceneCopy, found: list[ArmatureBone], bodies: Mapping[bpy.types.Object, Body], unit: float
+) -> list[Bone]:
+    """Returns the bones that have a weight anywhere, in the rest pose.
+
+    Args:
+        stage: Evaluated there.
+        found: Which bones.
+        bodies: Bodies by their objects.
+        unit: Metres in a Blender unit.
+
+    Raises:
+        BadInput: No bone of a body has a weight anywhere, or one is scaled to nothing.
+    """
+    made: list[Bone] = []
+    for obj in dict.fromkeys(bone.body for bone in found):
+        own = [bone for bone in found if bone.body == obj]
+        painted = _weights(stage, obj, own)
+        used = [i for i in range(len(own)) if painted[i].any()]
+        if not used:
+            raise BadInput("armature-no-groups", name=obj.name, armature=own[0].rig.name)
+        strongest = painted.argmax(axis=0)
+        for i in used:
+            ends = _bone_ends(stage, own[i], unit)
+            around = bodies[obj].vertices[(strongest == i) & (painted[i] > 0.0)]
+            made.append(_make_bone(own[i], bodies[obj], ends, painted[i], around, unit))
+    return made
+
+
+def sample_armature_bone(
+    stage: SceneCopy, bone: ArmatureBone, rest: RestTransform, moment: SampleTime, to: TrackRecorder, unit: float
+) -> None:
+    """Adds to the tracks where a bone is at a moment; `rest` is where it was in the rest pose."""
+    to.add(f"bone.{bone.key}.matrix", moment.time, rest.motion_to(bone_matrix(stage, bone, unit)), "rigid")
+
+
+def bone_matrix(stage: SceneCopy, bone: ArmatureBone, unit: float) -> Floats:
+    """Returns world [m] ← the space of a bone [Blender units], (4, 4).
+
+    Raises:
+        BadInput: The bone was renamed or removed meanwhile, or a number in it is none.
+    """
+    rig = bone.rig.evaluated_get(stage.depsgraph)
+    posed = rig.pose.bones.get(bone.name)
+    if posed is None:
+        raise BadInput("object-gone", name=bone.name)
+    matrix = metres_matrix(rig.matrix_world @ posed.matrix, unit)
+    if not np.isfinite(matrix).all():
+        raise BadInput("object-flat", name=bone.name)
+    return matrix
+
+
+def _bone_ends(stage: SceneCopy, bone: ArmatureBone, unit: float) -> Floats:
+    """Returns head and tail [m], world, (2, 3)."""
+    validation.check_matrix(bone.name, bone_matrix(stage, bone, unit))
+    rig = bone.rig.evaluated_get(stage.depsgraph)
+    posed = rig.pose.bones[bone.name]
+    return to_world(metres_matrix(rig.matrix_world, unit), np.array([posed.head, posed.tail], np.float64))
+
+
+def _make_bone(found: ArmatureBone, body: Body, ends: Floats, painted: Floats, around: Floats, unit: float) -> Bone:
+    own = found.body.sinew
+    radius = own.armature_bone_radius * unit
+    return Bone(
+        key=found.key,
+        name=f"{found.rig.name}: {found.name}",
+        vertices=ends,
+        triangles=np.zeros((0, 3), np.int32),
+        distance=radius or automatic_radius(ends, around, body.meshing.tet_size),
+        stiffness=own.armature_bone_stiffness if own.use_armature_bone_spring else None,
+        bodies=(body.key,),
+        weights=painted,
+    )
+
+
+def automatic_radius(ends: Floats, around: Floats, tet_size: float | None) -> float:
+    """Returns a third of the way from a line to the skin that follows it, and a tet's edge at least [m].
+
+    Args:
+        ends: Of the line [m], (2, 3).
+        around: Vertices of the skin that follow it more than any other bone [m], (n, 3); the way is their median.
+        tet_size: Edge length of the tets [m]: nearer to the line, there may be no node. None: not known.
+    """
+    smallest = tet_size or 0.0
+    if not len(around):
+        return max(smallest, RADIUS_SHARE * float(np.linalg.norm(ends[1] - ends[0])))
+    axis = ends[1] - ends[0]
+    along = np.clip((around - ends[0]) @ axis / max(float(axis @ axis), 1e-30), 0.0, 1.0)
+    ways = np.linalg.norm(around - ends[0] - along[:, None] * axis, axis=1)
+    return max(smallest, RADIUS_SHARE * float(np.median(ways)))
+
+
+def _weights(stage: SceneCopy, obj: bpy.types.Object, found: list[ArmatureBone]) -> Floats:
+    """Returns the weights of the bones' groups at the render vertices, (bones, vertices).
+
+    The vertex group of an Armature modifier counts, too: where the modifier does nothing, its bones hold nothing.
+    """
+    evaluated = stage.evaluated(obj)
+    with evaluated_mesh(evaluated) as mesh:
+        groups = [evaluated.vertex_groups[bone.name].index for bone in found]
+        distinct = list(dict.fromkeys(groups))  # two armatures may have bones of one name
+        painted = np.clip(group_weights(mesh, distinct), 0.0, 1.0)[[distinct.index(group) for group in groups]]
+        for modifier in dict.fromkeys(bone.modifier for bone in found):
+            used = obj.modifiers[modifier]
+            if used.vertex_group in evaluated.vertex_groups:
+                share = weights(evaluated, mesh, used.vertex_group, obj.name, "Armature")
+                rows = [i for i, bone in enumerate(found) if bone.modifier == modifier]
+                painted[rows] *= 1.0 - share if used.invert_vertex_group else share
+    return painted

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bone meshes of a scene: what they are in the rest pose, and where they are over time.
+
+A mesh that only its object moves gives a matrix; one that a modifier or shape keys may deform gives its vertices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.arrays import Floats
+from ...solver.runtime.errors import BadInput
+from ...solver.scene.flesh import Bone
+from ..evaluation.evaluated_mesh import evaluated_mesh, metres_matrix, positions, to_world, triangles, weights
+from ..evaluation.sample_times import SampleTime
+from ..evaluation.scene_copy import SceneCopy
+from ..objects import roles
+from . import validation
+from .track_recorder import TrackRecorder
+
+
+@dataclass(frozen=True)
+class RestTransform:
+    """World [m] ← the space of a bone [Blender units] in the rest pose, and the other way round, (4, 4) each."""
+
+    matrix: Floats
+    inverse: Floats
+
+    @staticmethod
+    def from_matrix(matrix: Floats) -> RestTransform:
+        """Returns the place that a matrix says."""
+        return RestTransform(matrix, np.linalg.inv(matrix))
+
+    def motion_to(self, now: Floats) -> Floats:
+        """Returns world now ← world in the rest pose, (4, 4): the unit matrix where nothing has moved."""
+        return np.eye(4) if np.array_equal(now, self.matrix) else now @ self.inverse
+
+
+def bones_of(scene: bpy.types.Scene, bodies: Mapping[bpy.types.Object, str]) -> list[bpy.types.Object]:
+    """Returns the bone meshes that hold some of these bodies."""
+    held = {obj for obj in bodies if roles.is_flesh(obj)}
+    return [o for o in roles.bones(scene) if held and (o.sinew.bone_body is None or o.sinew.bone_body in held)]
+
+
+def read_bone(
+    stage: SceneCopy, obj: bpy.types.Object, key: str, unit: float, bodies: Mapping[bpy.types.Object, str]
+) -> Bone:
+    """Returns a bone mesh as it is in the rest pose.
+
+    Args:
+        stage: Evaluated there.
+        obj: The bone.
+        key: Its name in files.
+        unit: Metres in a Blender unit.
+        bodies: The bodies with their keys.
+
+    Raises:
+        BadInput: The mesh has no faces, or coordinates that are not numbers, or its mask is not there.
+    """
+    evaluated = stage.evaluated(obj)
+    own = obj.sinew
+    matrix = metres_matrix(stage.matrix(obj), unit)
+    validation.check_matrix(obj.name, matrix)
+    mask = np.zeros(0)
+    with evaluated_mesh(evaluated) as mesh:
+        points, faces = positions(mesh), triangles(mesh)
+        if own.bone_mask_group:
+            label = own.bl_rna.properties["bone_mask_group"].name
+            mask = weights(evaluated, mesh, own.bone_mask_group, obj.name, label)
+            if not mask.any():
+                raise BadInput("group-empty", name=obj.name, group=own.bone_mask_group, field=label)
+    if not len(faces):
+        raise BadInput("mesh-empty", name=obj.name)
+    validation.check_points(obj.name, points)
+    if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round
+        faces = faces[:, ::-1]
+    return Bone(
+        key=key,
+        name=obj.name,
+        vertices=to_world(matrix, points),
+        triangles=np.ascontiguousarray(faces),
+        distance=own.bone_distance * unit,
+        stiffness=own.bone_stiffness if own.use_bone_spring else None,
+        bodies=() if own.bone_body is None else (bodies[own.bone_body],),
+        mask=mask,
+    )
+
+
+def sample_bone(
+    stage: SceneCopy,
+    obj: bpy.types.Object,
+    bone: Bone,
+    rest: RestTransform | None,
+    moment: SampleTime,
+    to: TrackRecorder,
+    unit: float,
+) -> None:
+    """Adds to the tracks where a bone is at a moment.
+
+    Args:
+        stage: Evaluated then.
+        obj: The bone.
+        bone: What was read of it.
+        rest: Where it was in the rest pose; None: it deforms.
+        moment: Which one.
+        to: Where tracks are written.
+        unit: Metres in a Blender unit.
+
+    Raises:
+        BadInput: Its number of vertices changed, or a coordinate is not a number.
+    """
+    matrix = metres_matrix(stage.matrix(obj), unit)
+    validation.check_matrix(obj.name, matrix)
+    if rest is not None:
+        to.add(f"bone.{bone.key}.matrix", moment.time, rest.motion_to(matrix), "rigid")
+        return
+    with evaluated_mesh(stage.evaluated(obj)) as mesh:
+        points = positions(mesh)
+    if len(points) != len(bone.vertices):
+        raise BadInput(
+            "bone-vertices-change", name=obj.name, frame=moment.frame, first=len(bone.vertices), now=len(points)
+        )
+    validation.check_points(obj.name, points)
+    to.add(f"bone.{bone.key}.vertices", moment.time, to_world(matrix, points))

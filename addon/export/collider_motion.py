@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Colliders of a scene: what they are in the rest pose, and where they are over time.
+
+One that only moves and turns gives a matrix. From the first moment on at which its mesh or its size is another one, it
+gives its vertices, those of the moments before included; the matrix then only says where its origin is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.arrays import Floats, Indices
+from ...solver.runtime.errors import BadInput
+from ...solver.scene.scene import Collider, Scene
+from ...solver.scene.tracks import polar_decomposition
+from ..blender_data.rna_snapshot import animated_paths
+from ..evaluation.evaluated_mesh import evaluated_mesh, positions, rigid_matrix, to_world, triangles
+from ..evaluation.sample_times import SampleTime
+from ..evaluation.scene_copy import SceneCopy
+from .collider_teleports import TeleportDetector, box_corners
+from .mesh_deformation import DEFORMING_PARENTS
+from .participants import Participants
+from .track_recorder import TrackRecorder
+from .validation import check_matrix, check_points, points_differ
+
+STRETCH_TOLERANCE = 2.0e-4  # relative change of scale or shear from which a collider counts as changing its shape
+
+
+def read_collider(stage: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -> Collider:
+    """Returns a collider as it is in the rest pose, in its own space [m].
+
+    Args:
+        stage: Evaluated there.
+        obj: The collider.
+        key: Its name in files.
+        unit: Metres in a Blender unit.
+
+    Raises:
+        BadInput: The mesh has no faces, coordinates that are not numbers, or no size along an axis.
+    """
+    evaluated = stage.evaluated(obj)
+    own = evaluated.sinew
+    check_matrix(obj.name, rigid_matrix(stage.matrix(obj), unit))
+    points, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
+    if own.collider_shape == "MESH":
+        points, faces = _faces(evaluated, obj.name)
+    return Collider(
+        key=key,
+        name=obj.name,
+        shape=own.collider_shape.lower(),
+        vertices=points * unit,
+        triangles=faces,
+        friction=own.friction,
+        thickness=own.thickness * unit,
+        sides=own.collider_sides.lower(),
+    )
+
+
+@dataclass
+class _ColliderSamples:
+    """What was seen of a collider: where it was [s], world [m] ← its space, whether it deforms, and until then the
+    corners of its box in its own space [m], (8, 3)."""
+
+    times: list[float] = field(default_factory=list)
+    matrices: list[Floats] = field(default_factory=list)
+    deforms: bool = False
+    box: Floats | None = None
+
+    def is_stretched(self, matrix: Floats) -> bool:
+        """Whether it has another scale or shear than at the first moment."""
+        usual, now = (polar_decomposition(m[:3, :3])[1] for m in (self.matrices[0], matrix))
+        return bool(np.abs(now - usual).max() > STRETCH_TOLERANCE * np.abs(usual).max())
+
+
+class ColliderSampler:
+    """Takes where colliders are, moment by moment; nothing of Blender's data is kept."""
+
+    def __init__(self, scene: Scene, recorder: TrackRecorder) -> None:
+        self._scene, self._recorder = scene, recorder
+        self._motions = {collider.key: _ColliderSamples() for collider in scene.colliders}
+        self._cuts = TeleportDetector(recorder)
+
+    def sample(self, stage: SceneCopy, inputs: Participants, moment: SampleTime) -> None:
+        """Adds to the tracks where all colliders are at a moment, of which the stage is evaluated.
+
+        Raises:
+            BadInput: A collider is at no place that is a number, or its number of vertices has changed.
+        """
+        for obj, collider in zip(inputs.colliders, self._scene.colliders, strict=True):
+            if "sinew.use_collision" in animated_paths(obj):
+                is_on = float(stage.evaluated(obj).sinew.use_collision)
+                self._recorder.add(f"collider.{collider.key}.active", moment.time, is_on, "step")
+            matrix, points = _read_at(stage, obj, collider, moment, inputs.unit)
+            if collider.shape == "plane":
+                self._recorder.add(_initial_matrix(collider), moment.time, _plane_matrix(matrix), "rigid")
+            else:
+                self._recorder.add(_initial_matrix(collider), moment.time, matrix, "rigid")
+                self._add(self._motions[collider.key], collider, moment.time, matrix, points)
+            self._cuts.add(collider.key, moment, self._tracked_points(collider, matrix, points))
+
+    def halfway_time(self) -> SampleTime | None:
+        """Returns a moment before the last one at which `sample_halfway` has something to see, if any."""
+        return self._cuts.halfway_time()
+
+    def sample_halfway(self, stage: SceneCopy, inputs: Participants, moment: SampleTime) -> None:
+        """Looks how colliders came to where they were last, with the stage evaluated half-way; raises as `sample`."""
+        for obj, collider in zip(inputs.colliders, self._scene.colliders, strict=True):
+            if collider.key in self._cuts.wanted:
+                matrix, points = _read_at(stage, obj, collider, moment, inputs.unit)
+                self._cuts.add_halfway(collider.key, self._tracked_points(collider, matrix, points))
+
+    def _tracked_points(self, collider: Collider, matrix: Floats, points: Floats) -> Floats:
+        """Returns what tells how a collider moves [m], (k, 3), world: its vertices, or the corners of its box."""
+        motion = self._motions[collider.key]
+        if motion.deforms:
+            return to_world(matrix, points)
+        if motion.box is None:
+            motion.box = box_corners(collider.vertices)
+        return to_world(matrix, motion.box)
+
+    def _add(self, motion: _ColliderSamples, collider: Collider, time: float, matrix: Floats, points: Floats) -> None:
+        name = f"collider.{collider.key}.vertices"
+        motion.times.append(time)
+        motion.matrices.append(matrix)
+        if not motion.deforms:
+            motion.deforms = motion.is_stretched(matrix) or points_differ(points, collider.vertices)
+            if motion.deforms:
+                for before, place in zip(motion.times[:-1], motion.matrices[:-1], strict=True):
+                    self._recorder.add(name, before, to_world(place, collider.vertices))
+        if motion.deforms:
+            self._recorder.add(name, time, to_world(matrix, points))
+
+    def with_world_vertices(self) -> Scene:
+        """Returns the scene, with the colliders that deform as they were in the world at the first moment."""
+        return replace(self._scene, colliders=tuple(self._in_world(collider) for collider in self._scene.colliders))
+
+    @property
+    def has_deforming(self) -> bool:
+        """Whether a collider has deformed so far."""
+        return any(motion.deforms for motion in self._motions.values())
+
+    def _in_world(self, collider: Collider) -> Collider:
+        motion = self._motions[collider.key]
+        if not motion.deforms:
+            return collider
+        matrix, faces = motion.matrices[0], collider.triangles
+        if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round
+            faces = np.ascontiguousarray(faces[:, ::-1])
+        return replace(collider, vertices=to_world(matrix, collider.vertices), triangles=faces)
+
+
+def _initial_matrix(collider: Collider) -> str:
+    return f"collider.{collider.key}.matrix"
+
+
+def _faces(evaluated: bpy.types.Object, name: str) -> tuple[Floats, Indices]:
+    with evaluated_mesh(evaluated) as mesh:
+        points, faces = positions(mesh), triangles(mesh)
+    if not len(faces):
+        raise BadInput("mesh-empty", name=name)
+    check_points(name, points)
+    return points, faces
+
+
+def _read_at(
+    stage: SceneCopy, obj: bpy.types.Object, collider: Collider, moment: SampleTime, unit: float
+) -> tuple[Floats, Floats]:
+    """Returns where a collider is at a moment [m], world ← its space, and its vertices there; raises as `sample`."""
+    matrix = rigid_matrix(stage.matrix(obj), unit)
+    if not np.isfinite(matrix).all():
+        raise BadInput("collider-not-finite", name=obj.name, frame=moment.frame)
+    if collider.shape == "plane":
+        return matrix, collider.vertices
+    return matrix, _vertices_at(stage, obj, collider, moment, unit)
+
+
+def _vertices_at(
+    stage: SceneCopy, obj: bpy.types.Object, collider: Collider, moment: SampleTime, unit: float
+) -> Floats:
+    """Returns the vertices of a collider at a moment in its own space [m], (n, 3)."""
+    if not (obj.modifiers or obj.data.shape_keys or obj.parent_type in DEFORMING_PARENTS):
+        return collider.vertices
+    with evaluated_mesh(stage.evaluated(obj)) as mesh:
+        points = positions(mesh) * unit
+    first, now, frame = len(collider.vertices), len(points), moment.frame
+    if first != now:
+        raise BadInput("collider-vertices-change", name=obj.name, first=first, now=now, frame=frame)
+    if not np.isfinite(points).all():
+        raise BadInput("collider-not-finite", name=obj.name, frame=frame)
+    return points
+
+
+def _plane_matrix(matrix: Floats) -> Floats:
+    """Returns a rigid matrix (4, 4) with the origin and the normal of a plane that may be scaled and sheared."""
+    if abs(np.linalg.det(matrix[:3, :3])) < 1e-300:
+        return matrix
+    normal = np.linalg.inv(matrix[:3, :3])[2]
+    z = normal / np.linalg.norm(normal)
+    x = matrix[:3, 0] - z * (z @ matrix[:3, 0])
+    x /= np.linalg.norm(x)
+    rigid = np.eye(4)
+    rigid[:3, :3], rigid[:3, 3] = np.column_stack([x, np.cross(z, x), z]), matrix[:3, 3]
+    return rigid

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a file of tets changed, with the files that it includes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...solver.runtime.arrays import digest
+
+# time of change [ns] and size [bytes] of a file and of all that it includes
+Stamp = tuple[tuple[int, int], ...]
+
+# what files of Vega include, by their own stamp
+_included: dict[Path, tuple[tuple[int, int], list[Path]]] = {}
+
+
+def stamp(path: Path) -> Stamp | None:
+    """Returns what changes when the file is written, or None where it, or one that it includes, is not there."""
+    try:
+        return tuple(_stamp_of_one(file) for file in _files(path))
+    except OSError:
+        return None
+
+
+def content_digest(path: Path) -> str:
+    """Returns a digest of what is in the file.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    return digest([file.read_bytes() for file in _files(path)])
+
+
+def total_bytes(found: Stamp) -> int:
+    """Returns the bytes of all files of a stamp."""
+    return sum(bytes_of_one for _, bytes_of_one in found)
+
+
+def _files(path: Path) -> list[Path]:
+    if path.suffix.lower() != ".veg":
+        return [path]
+    own = _stamp_of_one(path)
+    known = _included.get(path)
+    if known is None or known[0] != own:
+        # loaded here, since most artists never need it
+        from ...solver.mesh.formats.veg import included_files
+
+        known = (own, included_files(path))
+        _included[path] = known
+    return [path, *known[1]]
+
+
+def _stamp_of_one(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size

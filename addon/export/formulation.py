@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""By which method a body resists, and what of the body that method is not made for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ...solver.scene.formulation import (
+    DEFAULT_FORMULATION,
+    FORMULATION_SWITCHES,
+    FRACTURE,
+    GRAVITY_IN_SHAPE,
+    HEAT,
+    PLASTICITY,
+    SWITCH_VALUES,
+    FormulationSettings,
+    display_name,
+    unsupported_features,
+)
+
+PROPERTY_PREFIX = "formulation_"
+# all settings of methods
+FORMULATION_PROPERTIES = {
+    "formulation",
+    *(PROPERTY_PREFIX + switch for reads in FORMULATION_SWITCHES.values() for switch in reads),
+}
+# the settings that give a body the features that some methods are not made for
+FEATURE_PROPERTIES = {
+    PLASTICITY: "use_plasticity",
+    HEAT: "use_heat",
+    FRACTURE: "use_fracture",
+    GRAVITY_IN_SHAPE: "gravity_in_shape",
+}
+
+
+def read_formulation(own: bpy.types.PropertyGroup) -> FormulationSettings:
+    """Returns the method of a body with the switches that it reads; flesh has its law instead."""
+    if own.motion != "ELASTIC":
+        return DEFAULT_FORMULATION
+    name = _solver_value(own.formulation)
+    values: dict[str, Any] = {}
+    for switch in FORMULATION_SWITCHES[name]:
+        value = getattr(own, PROPERTY_PREFIX + switch)
+        values[switch] = _solver_value(value) if switch in SWITCH_VALUES else value
+    return FormulationSettings(name, **values)
+
+
+def relevant_properties(own: bpy.types.PropertyGroup) -> list[str]:
+    """Returns the settings that the chosen method reads, in the order in which they are drawn."""
+    return [PROPERTY_PREFIX + switch for switch in FORMULATION_SWITCHES[_solver_value(own.formulation)]]
+
+
+def unread_properties(own: bpy.types.PropertyGroup) -> set[str]:
+    """Returns the settings of methods that are not read; none is where all are as bodies had it before methods."""
+    asked = read_formulation(own)
+    return (
+        FORMULATION_PROPERTIES
+        if asked == DEFAULT_FORMULATION
+        else FORMULATION_PROPERTIES - {"formulation", *relevant_properties(own)}
+    )
+
+
+def incompatible_features(own: bpy.types.PropertyGroup) -> list[str]:
+    """Returns the features that are on and that the chosen method is not made for."""
+    return [
+        feature for feature in unsupported_features(read_formulation(own)) if getattr(own, FEATURE_PROPERTIES[feature])
+    ]
+
+
+def formulation_label(own: bpy.types.PropertyGroup) -> str:
+    """Returns what the chosen method is called."""
+    return display_name(read_formulation(own))
+
+
+def _solver_value(identifier: str) -> str:
+    return identifier.lower().replace("_", "-")

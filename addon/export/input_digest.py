@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One digest of all that a bake reads, quick enough for a panel: when it changes, the bake is Out of Date.
+
+Nothing is evaluated at other frames. Values that are animated or driven change with the playhead, so their
+F-curves and drivers are taken instead; evaluated matrices are not taken at all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.arrays import digest
+from ..blender_data import modifier_stack
+from ..blender_data.object_keys import body_key
+from ..blender_data.rna_snapshot import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
+from ..evaluation.sample_times import frame_range, preroll
+from ..evaluation.weight_digest import weight_digest
+from ..objects import collision_filter
+from . import rigid_core, tet_file
+from .bone_meshes import bones_of
+from .relevant_settings import (
+    NON_PHYSICAL_SETTINGS,
+    internal_properties,
+    painted_parts,
+    unread_scene_settings,
+    unread_settings,
+)
+
+TRANSFORM_PROPERTIES = (
+    "location",
+    "rotation_mode",
+    "rotation_euler",
+    "rotation_quaternion",
+    "rotation_axis_angle",
+    "scale",
+    "delta_location",
+    "delta_rotation_euler",
+    "delta_rotation_quaternion",
+    "delta_scale",
+    "parent_type",
+    "parent_bone",
+    "track_axis",
+)
+# what else the rest pose of an armature says of a bone than its place and its turn
+REST_BONE_PROPERTIES = ("name", "length", "use_deform", "use_inherit_rotation", "inherit_scale")
+
+
+def settings_digest(scene: bpy.types.Scene) -> str:
+    """Returns 64 hex digits that change with what a bake of `scene` reads: settings, meshes, animation."""
+    return digest(_walk_dependencies(scene)[0])
+
+
+def bake_dependencies(scene: bpy.types.Scene) -> set[bpy.types.ID]:
+    """Returns the objects and node trees that a bake of `scene` depends on, taking part or not."""
+    return _walk_dependencies(scene)[1]
+
+
+def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
+    chosen = [o for o in scene.objects if o.sinew.role != "NONE"]
+    has_heat = any(o.sinew.role == "BODY" and o.sinew.use_heat for o in chosen)
+    keys = {o: body_key(o) for o in chosen if o.sinew.role == "BODY"}
+    pairs = sorted(repr(sorted(keys.get(o, o.name) for o in pair)) for pair in collision_filter.ignored_objects(scene))
+    holding = set(bones_of(scene, keys))
+    chosen = [o for o in chosen if {"HEAT": has_heat, "BONE": o in holding}.get(o.sinew.role, True)]
+    seen: set[bpy.types.ID] = {scene}
+    waiting: list[bpy.types.ID] = []
+    found = []
+    for obj in chosen:
+        # a body keeps its key when it is renamed
+        parts = [
+            keys.get(obj, ""),
+            *rna_parts(
+                obj.sinew,
+                NON_PHYSICAL_SETTINGS | internal_properties(obj.sinew) | unread_settings(obj),
+                animated_paths(obj),
+                "sinew.",
+            ),
+        ]
+        if obj.sinew.role == "BONE":
+            parts.append(keys.get(obj.sinew.bone_body, ""))
+        if obj.sinew.role == "BODY" and obj.sinew.method == "GIVEN":
+            parts.append(tet_file.content_digest(obj))
+        if obj.sinew.role == "BODY":
+            waiting += rigid_core.find_core_objects([obj])
+        cut = modifier_stack.input_modifier_count(obj) if obj.sinew.role == "BODY" else None
+        seen.add(obj)
+        found.append(digest(parts + _object_parts(obj, cut, waiting)))
+    while waiting:
+        item = waiting.pop(0)
+        if item not in seen:
+            seen.add(item)
+            found.append(digest([item.name, *_id_parts(item, waiting)]))
+    # in no order, since that of the objects changes with their names
+    return [*_scene_parts(scene), *sorted(found), *pairs], seen
+
+
+def _scene_parts(scene: bpy.types.Scene) -> Parts:
+    render = scene.render
+    animated = animated_paths(scene)
+    parts = rna_parts(
+        scene.sinew,
+        NON_PHYSICAL_SETTINGS | internal_properties(scene.sinew) | unread_scene_settings(scene),
+        animated,
+        "sinew.",
+    )
+    numbers: list[float] = [
+        frame_range(scene)[0],
+        preroll(scene),
+        render.fps,
+        render.fps_base,
+        render.frame_map_old,
+        render.frame_map_new,
+        scene.unit_settings.scale_length,
+        scene.use_gravity,
+    ]
+    if "gravity" not in animated:
+        numbers += list(scene.gravity)
+    return [*parts, repr(numbers), *animation_parts(scene, [])]
+
+
+def _id_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
+    if isinstance(item, bpy.types.Object):
+        return _object_parts(item, None, waiting)
+    if isinstance(item, bpy.types.NodeTree):
+        return _tree_parts(item, waiting)
+    parts = animation_parts(item, waiting)
+    if isinstance(item, bpy.types.Collection):
+        waiting += list(item.all_objects)
+    else:
+        parts += rna_parts(item, set(), animated_paths(item), "")
+    return parts
+
+
+def _object_parts(obj: bpy.types.Object, cut: int | None, waiting: list[bpy.types.ID]) -> Parts:
+    animated = animated_paths(obj)
+    parts = animation_parts(obj, waiting)
+    parts += [f"{name}={_plain_value(getattr(obj, name))}" for name in TRANSFORM_PROPERTIES if name not in animated]
+    parts.append(repr([list(row) for row in obj.matrix_parent_inverse]))
+    for constraint in obj.constraints:
+        parts += rna_parts(constraint, set(), animated, f'constraints["{constraint.name}"].', waiting)
+    for modifier in list(obj.modifiers)[:cut]:
+        parts += rna_parts(modifier, set(), animated, f'modifiers["{modifier.name}"].', waiting)
+        parts += _inputs_of_nodes(modifier, animated, waiting)
+    if obj.parent is not None:
+        waiting.append(obj.parent)
+    return parts + _data_parts(obj, waiting)
+
+
+def _data_parts(obj: bpy.types.Object, waiting: list[bpy.types.ID]) -> Parts:
+    data = obj.data
+    if isinstance(data, bpy.types.Mesh):
+        return _mesh_parts(obj, data, waiting)
+    if isinstance(data, bpy.types.Armature):
+        return _armature_parts(obj, data, waiting)
+    if isinstance(data, bpy.types.Lattice):
+        points = np.empty(len(data.points) * 3, np.float32)
+        data.points.foreach_get("co_deform", points)
+        return [points, *_key_parts(data.shape_keys, waiting)]
+    return [] if data is None else rna_parts(data, set(), animated_paths(data), "")
+
+
+def _mesh_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh, waiting: list[bpy.types.ID]) -> Parts:
+    parts: Parts = []
+    for items, name, width, kind in (
+        (mesh.vertices, "co", 3, np.float32),
+        (mesh.loops, "vertex_index", 1, np.int32),
+        (mesh.polygons, "loop_total", 1, np.int32),
+    ):
+        array = np.empty(len(items) * width, kind)
+        items.foreach_get(name, array)
+        parts.append(array)
+    parts.append(weight_digest(obj))
+    return [*parts, *painted_parts(obj, mesh), *_key_parts(mesh.shape_keys, waiting)]
+
+
+def _key_parts(keys: bpy.types.Key | None, waiting: list[bpy.types.ID]) -> Parts:
+    if keys is None:
+        return []
+    animated = animated_paths(keys)
+    parts = animation_parts(keys, waiting)
+    for block in keys.key_blocks:
+        parts += rna_parts(block, set(), animated, f'key_blocks["{block.name}"].')
+        array = np.empty(len(block.data) * 3, np.float32)
+        block.data.foreach_get("co", array)
+        parts.append(array)
+    return parts
+
+
+def _armature_parts(obj: bpy.types.Object, armature: bpy.types.Armature, waiting: list[bpy.types.ID]) -> Parts:
+    animated = animated_paths(obj)
+    parts: Parts = [repr([_plain_value(bone.matrix_local) for bone in armature.bones]), armature.pose_position]
+    parts.append(repr([[getattr(bone, name) for name in REST_BONE_PROPERTIES] for bone in armature.bones]))
+    for bone in obj.pose.bones:
+        path = f'pose.bones["{bone.name}"].'
+        names = ("location", "rotation_mode", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+        parts += [f"{path}{name}={_plain_value(getattr(bone, name))}" for name in names if path + name not in animated]
+        for constraint in bone.constraints:
+            parts += rna_parts(constraint, set(), animated, f'{path}constraints["{constraint.name}"].', waiting)
+    return parts + animation_parts(armature, waiting)
+
+
+def _inputs_of_nodes(modifier: bpy.types.Modifier, animated: set[str], waiting: list[bpy.types.ID]) -> Parts:
+    if modifier.type != "NODES":
+        return []
+    path = f'modifiers["{modifier.name}"]'
+    if not hasattr(modifier, "properties"):
+        return _inputs_before_5_2(modifier, path, animated, waiting)
+    parts: Parts = []
+    for rna in modifier.properties.inputs.bl_rna.properties:
+        if rna.type == "POINTER" and rna.identifier not in INTERFACE_PROPERTIES:
+            socket = getattr(modifier.properties.inputs, rna.identifier)
+            parts += rna_parts(socket, (), animated, f"{path}.properties.inputs.{rna.identifier}.", waiting)
+    return parts
+
+
+def _inputs_before_5_2(
+    modifier: bpy.types.Modifier, path: str, animated: set[str], waiting: list[bpy.types.ID]
+) -> Parts:
+    parts: Parts = []
+    for name in sorted(modifier.keys()):
+        value = modifier[name]
+        if isinstance(value, bpy.types.ID):
+            waiting.append(value)
+        if f'{path}["{name}"]' not in animated:
+            parts.append(f"{name}={_plain_value(value)}")
+    return parts
+
+
+def _tree_parts(tree: bpy.types.NodeTree, waiting: list[bpy.types.ID]) -> Parts:
+    animated = animated_paths(tree)
+    parts = animation_parts(tree, waiting)
+    for node in tree.nodes:
+        path = f'nodes["{node.name}"].'
+        parts += [node.bl_idname, *rna_parts(node, {"location", "width", "height", "color"}, animated, path, waiting)]
+        for i, socket in enumerate(node.inputs):
+            if hasattr(socket, "default_value") and f"{path}inputs[{i}].default_value" not in animated:
+                parts.append(_plain_value(socket.default_value))
+    return parts + [f"{link.from_socket.path_from_id()}>{link.to_socket.path_from_id()}" for link in tree.links]
+
+
+def _plain_value(value: Any) -> str:
+    if isinstance(value, bpy.types.ID):
+        return value.name_full
+    try:
+        return repr([_plain_value(item) for item in value]) if not isinstance(value, str) else value
+    except TypeError:
+        return repr(value)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be baked but will hardly look as wanted, said when a bake begins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import bpy
+
+from ...solver.runtime.errors import BadInput, SinewError
+from ..blender_data import modifier_stack
+from ..blender_data.rna_snapshot import animated_paths
+from ..fracture_meshes import material_swap
+from ..objects import roles, self_weight
+from . import contact_warnings, tet_file
+
+STANDARD_GRAVITY = 9.81
+# modifiers whose result is another one where a mesh is cut, closed or not
+CRACK_SHOWING_MODIFIERS = {
+    "BEVEL", "BOOLEAN", "CORRECTIVE_SMOOTH", "DECIMATE", "DISPLACE", "EDGE_SPLIT", "LAPLACIANSMOOTH", "REMESH", "SKIN",
+    "SMOOTH", "SOLIDIFY", "WELD", "WIREFRAME",
+}  # fmt: skip
+
+
+def input_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """Yields what the artist should know about the scene and its bodies."""
+    yield from _gravity_warnings(scene)
+    yield from _idle_bone_warnings(scene)
+    yield from contact_warnings.contact_warnings(scene)
+    for obj in roles.bodies(scene):
+        yield from _custom_normal_warnings(obj)
+        yield from _posed_twice_warnings(obj)
+        yield from _affect_warnings(obj)
+        yield from _shape_key_warnings(obj)
+        yield from _self_weight_warnings(obj, scene)
+        yield from _tet_file_warnings(obj)
+        yield from _clear_material_warnings(obj)
+        yield from _crack_modifier_warnings(obj)
+
+
+def _gravity_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """Blender's gravity is in its units: left alone in a scene of centimetres, it is a hundredth of what it was."""
+    scale = scene.unit_settings.scale_length
+    size = scene.gravity.length
+    if scene.use_gravity and math.isclose(size, STANDARD_GRAVITY, rel_tol=0.01) and not 0.5 < scale < 2.0:
+        yield SinewError("gravity-scaled", name=scene.name, gravity=f"{size * scale:.4g}", scale=f"{scale:.4g}")
+
+
+def _idle_bone_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """A bone that is meant for one body, which is none of the bake, or no flesh."""
+    flesh = {obj for obj in roles.bodies(scene) if roles.is_flesh(obj)}
+    for bone in roles.bones(scene):
+        body = bone.sinew.bone_body
+        if body is not None and body not in flesh:
+            yield SinewError("bone-holds-no-flesh", name=bone.name, body=body.name)
+
+
+def _custom_normal_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """Custom normals kept as vectors turn with no modifier, an Armature neither; those kept in angles do."""
+    normals = obj.data.attributes.get("custom_normal")
+    if normals is not None and normals.data_type == "FLOAT_VECTOR":
+        yield SinewError("normals-free", name=obj.name)
+
+
+def _posed_twice_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
+    below = list(obj.modifiers)[modifier_stack.input_modifier_count(obj) + 1 :]
+    for modifier in below:
+        if modifier.type in modifier_stack.POSING_MODIFIERS and modifier.show_render:
+            yield SinewError("posed-twice", name=obj.name, modifier=modifier.name)
+
+
+def _shape_key_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """The shape of flesh comes from its bones: shape keys reach it through its rest shape only."""
+    keys = obj.data.shape_keys
+    if roles.is_flesh(obj) and keys is not None and animated_paths(keys) and not obj.sinew.rest_from_keys:
+        yield SinewError("keys-not-followed", name=obj.name)
+
+
+def _affect_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """The Mesh Cache modifier fades by a vertex group only."""
+    name = obj.sinew.affect_group
+    if name and name not in obj.vertex_groups:
+        yield SinewError("affect-not-faded", name=obj.name, group=name)
+
+
+def _self_weight_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """A big soft body sags into a pancake, as it would in the world; artists rarely mean that."""
+    if self_weight.collapses(obj, scene):
+        yield self_weight.collapse_note(obj, scene)
+    elif self_weight.is_too_soft_to_hang(obj, scene):
+        times = self_weight.self_weight_strain(obj, scene)
+        stiffness = f"{self_weight.standing_stiffness(obj, scene):,.0f}"
+        yield SinewError("hangs-far", name=obj.name, times=f"{times:.2g}", stiffness=stiffness)
+
+
+def _tet_file_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """What was repaired in the file that the tets come from."""
+    if obj.sinew.method == "GIVEN":
+        try:
+            yield from tet_file.read_object_tets(obj).notes(obj.name)
+        except BadInput:
+            return  # the bake itself says it
+
+
+def _crack_modifier_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """What rounds, thickens or smooths the broken mesh shows its cracks before they open."""
+    below = list(obj.modifiers)[modifier_stack.input_modifier_count(obj) + 1 :] if obj.sinew.use_fracture else []
+    for modifier in below:
+        if modifier.type in CRACK_SHOWING_MODIFIERS and modifier.show_render:
+            yield SinewError("cracks-shown-early", name=obj.name, modifier=modifier.name)
+
+
+def _clear_material_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """Through glass and skin, broken faces show while they are still closed."""
+    if obj.sinew.use_fracture:
+        for material in material_swap.transmissive_materials(obj):
+            yield SinewError("swapped-at-crack", name=obj.name, material=material)

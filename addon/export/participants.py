@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The objects that take part in a scene, with their keys: chosen once, and found again after others had their turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import bpy
+
+from ...solver.runtime.errors import BadInput
+from ..blender_data.object_keys import body_key, unique_keys
+from ..blender_data.rna_snapshot import animated_paths
+from ..evaluation.scene_copy import input_modifier_counts
+from ..objects import roles
+from .armature_bones import ArmatureBone, armature_bones
+from .bone_meshes import bones_of
+from .rigid_core import find_core_objects
+
+# objects in the order of their names, and what they are called in files
+ObjectKeys = dict[bpy.types.Object, str]
+
+
+@dataclass(frozen=True)
+class Participants:
+    """The objects that take part; the bones of armatures are in the order of bodies and armatures.
+
+    Those that hold and pull rigid cores are named as they are.
+    """
+
+    scene: bpy.types.Scene
+    bodies: ObjectKeys
+    colliders: ObjectKeys
+    heat_sources: ObjectKeys
+    bones: ObjectKeys
+    armature_bones: list[ArmatureBone]
+    core_objects: ObjectKeys
+
+    @property
+    def unit(self) -> float:
+        """Metres in a Blender unit."""
+        return self.scene.unit_settings.scale_length
+
+    @property
+    def modifier_counts(self) -> dict[bpy.types.Object, int | None]:
+        """All objects to evaluate, each with how many of its modifiers (None: all)."""
+        cuts = input_modifier_counts(list(self.bodies), [*self.colliders, *self.heat_sources, *self.bones])
+        return dict.fromkeys(self.core_objects) | cuts
+
+    @property
+    def reshaped(self) -> list[bpy.types.Object]:
+        """The bodies whose rest shape follows their shape keys."""
+        return [o for o in self.bodies if roles.is_flesh(o) and o.sinew.rest_from_keys and o.data.shape_keys]
+
+
+def find_participants(scene: bpy.types.Scene) -> Participants:
+    """Returns what takes part in `scene`.
+
+    Raises:
+        BadInput: A body asks for the bones of its armature, and has none.
+    """
+    bodies = {obj: body_key(obj) for obj in roles.bodies(scene)}
+    bones = _with_keys(bones_of(scene, bodies))
+    taken = set(bones.values())
+    return Participants(
+        scene,
+        bodies,
+        # contacts and filters name bodies and colliders alike
+        _with_keys([obj for obj in roles.colliders(scene) if is_ever_collider(obj)], bodies.values()),
+        _with_keys(roles.heat_sources(scene)),
+        bones,
+        [b for o, key in bodies.items() if uses_armature(o) for b in armature_bones(o, key, taken)],
+        {obj: obj.name for obj in find_core_objects(bodies)},
+    )
+
+
+def is_ever_collider(obj: bpy.types.Object) -> bool:
+    """Whether bodies feel a collider at some frame."""
+    return obj.sinew.use_collision or "sinew.use_collision" in animated_paths(obj)
+
+
+def uses_armature(obj: bpy.types.Object) -> bool:
+    """Whether the bones of armatures hold a body."""
+    return roles.is_flesh(obj) and obj.sinew.use_armature_bones
+
+
+def _with_keys(objects: list[bpy.types.Object], others: Iterable[str] = ()) -> ObjectKeys:
+    keys = unique_keys(objects, others)
+    return {obj: keys[obj] for obj in objects}
+
+
+class ParticipantHandles:
+    """Finds the objects of an export again after other things have happened in Blender."""
+
+    def __init__(self, inputs: Participants) -> None:
+        self._scene = (inputs.scene.session_uid, inputs.scene.name)
+        self._keyed = {
+            name: [(o.session_uid, o.name, key) for o, key in getattr(inputs, name).items()]
+            for name in ("bodies", "colliders", "heat_sources", "bones", "core_objects")
+        }
+        self._rigs = [
+            (bone.body.session_uid, bone.rig.session_uid, bone.rig.name, replace(bone, body=None, rig=None))
+            for bone in inputs.armature_bones
+        ]
+
+    def find(self) -> Participants:
+        """Returns the objects as they are now.
+
+        Raises:
+            BadInput: One of them was deleted.
+        """
+        scenes = {s.session_uid: s for s in bpy.data.scenes}
+        uid, name = self._scene
+        if uid not in scenes:
+            raise BadInput("object-gone", name=name)
+        present = {o.session_uid: o for o in scenes[uid].objects}
+        anywhere = {o.session_uid: o for o in bpy.data.objects} if self._rigs else {}
+        wanted = [(uid, name, present) for keyed in self._keyed.values() for uid, name, _ in keyed]
+        for uid, name, where in [*wanted, *((rig, name, anywhere) for _, rig, name, _ in self._rigs)]:
+            if uid not in where:
+                raise BadInput("object-gone", name=name)
+        found = {name: {present[uid]: key for uid, _, key in keyed} for name, keyed in self._keyed.items()}
+        rigs = [replace(bone, body=present[body], rig=anywhere[rig]) for body, rig, _, bone in self._rigs]
+        return Participants(scenes[self._scene[0]], armature_bones=rigs, **found)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies in the rest pose with the shape keys of another frame: the shape in which they are without stress then.
+
+A second stage stands still in the rest pose. Its bodies have meshes of their own, whose shape keys are set by hand,
+so that all modifiers above Sinew's work on the reshaped mesh as they do in the rest pose. What else than shape keys
+reshapes the mesh over time, an animated modifier for one, is not followed.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+import bpy
+
+from ...solver.runtime.arrays import Floats
+from ...solver.runtime.errors import BadInput
+from ..evaluation.evaluated_mesh import evaluated_mesh, positions
+from ..evaluation.scene_copy import SceneCopy
+from . import validation
+from .participants import Participants
+
+# of every shape key: its value, and whether it is off; and the time of keys that follow one another
+ShapeKeyMix = tuple[float, tuple[tuple[float, bool], ...]]
+
+
+class RestShapeReader:
+    """The reshaped bodies of a scene in their rest pose, there while the `with` block runs."""
+
+    def __init__(self, inputs: Participants, frame: int, first: int | None) -> None:
+        """Takes the rest frame, and the frame from which all have to be evaluated to get there, if any."""
+        self._bodies = inputs.reshaped
+        self._frame, self._first = frame, first
+        self._stage = SceneCopy(inputs.scene, {obj: inputs.modifier_counts[obj] for obj in self._bodies})
+        self._meshes: list[bpy.types.Mesh] = []
+        self._known: dict[bpy.types.Object, tuple[ShapeKeyMix, Floats]] = {}
+
+    def __enter__(self) -> RestShapeReader:
+        if not self._bodies:
+            return self
+        self._stage.__enter__()
+        try:
+            for obj in self._bodies:
+                self._meshes.append(make_mesh_single_user(self._stage.copy_of(obj)))
+            if self._first is not None:
+                self._stage.evaluate_frames(self._first, self._frame)
+            self._stage.set_frame(self._frame)
+        except BaseException:
+            self._remove()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bodies:
+            self._remove()
+
+    def has(self, obj: bpy.types.Object) -> bool:
+        """Whether the rest shape of a body follows its shape keys."""
+        return obj in self._bodies
+
+    def vertices(self, stage: SceneCopy, obj: bpy.types.Object, count: int, frame: int) -> Floats:
+        """Returns the vertices of `obj` at rest [Blender units], object space, with the shape keys of a stage, (n, 3).
+
+        Raises:
+            BadInput: There are not `count` of them, or a coordinate is not a number.
+        """
+        mix = shape_key_mix(obj.data.shape_keys.evaluated_get(stage.depsgraph))
+        known = self._known.get(obj)
+        if known is None or known[0] != mix:
+            _apply_mix(self._stage.copy_of(obj).data.shape_keys, mix)
+            self._stage.scene.view_layers[0].update()
+            with evaluated_mesh(self._stage.evaluated(obj)) as mesh:
+                known = (mix, positions(mesh))
+            if len(known[1]) != count:
+                raise BadInput("rest-shape-vertices", name=obj.name, frame=frame, first=count, now=len(known[1]))
+            validation.check_points(obj.name, known[1])
+            self._known[obj] = known
+        return known[1]
+
+    def _remove(self) -> None:
+        self._stage.__exit__(None, None, None)
+        for mesh in self._meshes:
+            bpy.data.meshes.remove(mesh)
+        self._meshes.clear()
+
+
+def make_mesh_single_user(copy: bpy.types.Object) -> bpy.types.Mesh:
+    """Gives an object a copy of its mesh, whose shape keys nothing animates, and returns that."""
+    mesh = copy.data.copy()
+    copy.data = mesh
+    mesh.shape_keys.animation_data_clear()
+    return mesh
+
+
+def shape_key_mix(keys: bpy.types.Key) -> ShapeKeyMix:
+    """Returns how much of each shape key is in the shape now."""
+    return keys.eval_time, tuple((block.value, block.mute) for block in keys.key_blocks)
+
+
+def _apply_mix(keys: bpy.types.Key, mix: ShapeKeyMix) -> None:
+    keys.eval_time = mix[0]
+    for block, (value, mute) in zip(keys.key_blocks, mix[1], strict=True):
+        block.value, block.mute = value, mute

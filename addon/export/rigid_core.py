@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rigid core of a body: what it is in the rest pose, and where its hinge and what pulls it are over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import bpy
+
+from ...solver.runtime.arrays import Floats
+from ...solver.runtime.errors import BadInput
+from ...solver.scene.formulation import BDF2, HIERARCHICAL, NEWTON_FORMULATIONS
+from ...solver.scene.rigid_core import Core, Hinge, Pull
+from ...solver.scene.scene import Body
+from ..evaluation.evaluated_mesh import rigid_matrix
+from ..evaluation.scene_copy import SceneCopy
+from . import formulation
+from .material_parameters import PaintReader
+from .track_recorder import TrackRecorder
+
+OBJECT_PROPERTIES = ("core_hinge", "core_pull")
+PULL_PROPERTIES = {"core_pull_stiffness", "core_pull_damping"}
+# all settings of cores
+CORE_PROPERTIES = {"use_core", "core_skin_thickness", "core_group", *OBJECT_PROPERTIES, *PULL_PROPERTIES}
+
+
+def unread_properties(own: bpy.types.PropertyGroup) -> set[str]:
+    """Returns the settings of cores that are not read; all of them where a body has none, as before there were any."""
+    if not own.use_core:
+        return CORE_PROPERTIES
+    return PULL_PROPERTIES if own.core_pull is None else set()
+
+
+def find_core_objects(bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Returns the objects that hold and pull cores of bodies, each once."""
+    named = (getattr(o.sinew, name) for o in bodies if o.sinew.use_core for name in OBJECT_PROPERTIES)
+    return list(dict.fromkeys(obj for obj in named if obj is not None))
+
+
+def check_core(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Makes sure that a body can have the core that it asks for.
+
+    Raises:
+        BadInput: It is to do what does not go with one, or what holds or pulls it is not in the scene.
+    """
+    for feature in incompatible_features(obj):
+        raise BadInput("core-combined", name=obj.name, feature=feature)
+    for other in find_core_objects([obj]):
+        if other.name not in scene.objects or scene.objects[other.name] != other:
+            raise BadInput("core-object-elsewhere", name=obj.name, other=other.name, scene=scene.name)
+
+
+def incompatible_features(obj: bpy.types.Object) -> Iterator[str]:
+    """Yields what of a body does not go with its core."""
+    own = obj.sinew
+    if not own.use_core:
+        return
+    if own.use_fracture:
+        yield "Fracture"
+    if own.gravity_in_shape and own.core_hinge is not None:
+        yield "Gravity Already in Shape with a hinge"
+    asked = formulation.read_formulation(own)
+    if asked.name in {*NEWTON_FORMULATIONS, HIERARCHICAL}:
+        yield f"the Method {formulation.formulation_label(own)}"
+    if asked.scheme == BDF2:
+        yield "BDF2 as Stepping"
+
+
+def read_core(stage: SceneCopy, own: bpy.types.PropertyGroup, paints: PaintReader, unit: float) -> Core | None:
+    """Returns the core of a body in the rest pose, or None.
+
+    Args:
+        stage: Evaluated there.
+        own: The settings of the body.
+        paints: The groups that they name.
+        unit: Metres in a Blender unit.
+
+    Raises:
+        BadInput: A painted group is not there, or 0 everywhere.
+    """
+    if not own.use_core:
+        return None
+    hinge = pull = None
+    settings = paints.owner.sinew  # which points at the objects, not at what was evaluated of them
+    if settings.core_hinge is not None:
+        frame = rigid_matrix(stage.matrix(settings.core_hinge), unit)
+        hinge = Hinge(_vector(frame[:3, 3]), _vector(frame[:3, 2]))
+    if settings.core_pull is not None:
+        place = rigid_matrix(stage.matrix(settings.core_pull), unit)[:3, 3]
+        pull = Pull(_vector(place), own.core_pull_stiffness, own.core_pull_damping)
+    return Core(own.core_skin_thickness * unit, paints.weights_of("core_group"), hinge, pull)
+
+
+def sample_core(
+    stage: SceneCopy, obj: bpy.types.Object, body: Body, unit: float, time: float, to: TrackRecorder
+) -> None:
+    """Adds to the tracks where the hinge and what pulls a core are at a time [s].
+
+    Raises:
+        BadInput: They were taken away meanwhile.
+    """
+    asked = body.core
+    for name, is_asked in (("hinge", asked and asked.hinge), ("pull", asked and asked.pull)):
+        if not is_asked:
+            continue
+        other = getattr(obj.sinew, f"core_{name}")
+        if other is None:
+            raise BadInput("object-gone", name=f"{obj.name}: {name}")
+        frame = rigid_matrix(stage.matrix(other), unit)
+        if name == "hinge":
+            to.add(f"body.{body.key}.hinge", time, frame, "rigid")
+        else:
+            to.add(f"body.{body.key}.pull", time, frame[:3, 3])
+
+
+def _vector(values: Floats) -> tuple[float, float, float]:
+    x, y, z = values.tolist()
+    return (x, y, z)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files of tets that artists bring: found, read once, and read again when they changed.
+
+Their coordinates are in the object's own space, in its units, as those of its vertices are.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.arrays import Floats
+from ...solver.runtime.errors import BadInput
+from ..cache.cache_paths import absolute_path
+from ..evaluation.evaluated_mesh import to_world
+from . import file_stamp
+from .file_stamp import Stamp
+
+if TYPE_CHECKING:
+    from ...solver.mesh.formats.tet_files import RepairedTets
+
+CHECK_INTERVAL_SECONDS = 1.0  # [s] between two looks at the disk for a panel
+MAX_PANEL_BYTES = 2_000_000  # [bytes] of files that a panel may read: 0.2 s
+MAX_CACHED_FILES = 8
+
+_cached_tets: dict[Path, tuple[Stamp, RepairedTets]] = {}
+_cached_digests: dict[Path, tuple[Stamp, str]] = {}
+# what a panel shows of a file: when it was looked at, the stamp it had, and the number of tets or why there is none
+_cached_counts: dict[Path, tuple[float, Stamp | None, int | str | None]] = {}
+
+
+def path_of(obj: bpy.types.Object) -> Path | None:
+    """Returns where the file of `obj` is, or None when none is chosen; "//" is the folder of the .blend."""
+    text = obj.sinew.tets_path
+    if not text:
+        return None
+    path = absolute_path(text, bpy.data.filepath)
+    origin = obj.library or (obj.override_library and obj.override_library.reference.library)
+    if origin and not path.is_file():  # said in the file that the object is linked from
+        return absolute_path(text, bpy.path.abspath(origin.filepath))
+    return path
+
+
+def read_object_tets(obj: bpy.types.Object) -> RepairedTets:
+    """Returns the tets of the file of `obj`, all positively oriented.
+
+    Raises:
+        BadInput: There is no file, or it cannot be used; says the object and the file.
+    """
+    path = path_of(obj)
+    if path is None:
+        raise BadInput("tets-no-file", name=obj.name)
+    try:
+        return read_tet_file(path)
+    except BadInput as problem:
+        sentence, advice = problem.sentence.rstrip("."), problem.next_step.rstrip(".")
+        raise BadInput("tets-file", name=obj.name, problem=sentence, advice=advice) from problem
+
+
+def read_tet_file(path: Path) -> RepairedTets:
+    """Returns the tets of a file; it is read again only when it has changed.
+
+    Raises:
+        BadInput: It cannot be used.
+    """
+    # loaded here, since most artists never need it
+    from ...solver.mesh.formats.tet_files import read_tets
+
+    stamp = file_stamp.stamp(path)
+    known = _cached_tets.get(path)
+    if known is None or known[0] != stamp or stamp is None:
+        found = read_tets(path)
+        if stamp is None:
+            return found
+        known = (stamp, found)
+        _cache(_cached_tets, path, known)
+    return known[1]
+
+
+def body_tets(obj: bpy.types.Object, matrix: Floats) -> dict[str, Any]:
+    """Returns what a `Body` is given of the tets of `obj`: nodes [m], world, and tets.
+
+    Args:
+        obj: The object.
+        matrix: World [m] ← object space [Blender units], (4, 4); it may mirror.
+    """
+    found = read_object_tets(obj)
+    tets = found.tets if np.linalg.det(matrix[:3, :3]) > 0 else found.tets[:, [0, 1, 3, 2]]
+    return {"tet_nodes": to_world(matrix, found.nodes), "tets": np.ascontiguousarray(tets)}
+
+
+def content_digest(obj: bpy.types.Object) -> str:
+    """Returns a digest of the content of the file of `obj`; "" where there is none."""
+    path = path_of(obj)
+    stamp = file_stamp.stamp(path) if path is not None else None
+    if path is None or stamp is None:
+        return ""
+    known = _cached_digests.get(path)
+    if known is None or known[0] != stamp:
+        try:
+            known = (stamp, file_stamp.content_digest(path))
+        except OSError:
+            return ""
+        _cache(_cached_digests, path, known)
+    return known[1]
+
+
+def tet_count(obj: bpy.types.Object) -> int | str | None:
+    """Returns how many tets are in the file of `obj`, quick enough for a panel.
+
+    A sentence where there are none; None where the file is large and was not read yet.
+    """
+    path = path_of(obj)
+    if path is None:
+        return BadInput("tets-no-file", name=obj.name).sentence
+    now = clock.monotonic()
+    known = _cached_counts.get(path)
+    if known is not None and now - known[0] < CHECK_INTERVAL_SECONDS:
+        return known[2]
+    stamp = file_stamp.stamp(path)
+    # what is unread may be read meanwhile; what cannot be read stays so until it changes
+    count = known[2] if known is not None and known[1] == stamp and known[2] is not None else _tet_count(path, stamp)
+    _cache(_cached_counts, path, (clock.monotonic(), stamp, count))
+    return count
+
+
+def _tet_count(path: Path, stamp: Stamp | None) -> int | str | None:
+    is_known = path in _cached_tets and _cached_tets[path][0] == stamp
+    if stamp is not None and file_stamp.total_bytes(stamp) > MAX_PANEL_BYTES and not is_known:
+        return None
+    try:
+        return len(read_tet_file(path).tets)
+    except BadInput as problem:
+        return problem.sentence
+
+
+def _cache(table: dict[Path, Any], path: Path, value: Any) -> None:
+    """Adds to a table, and forgets what was added first where it grows too large."""
+    table.pop(path, None)
+    table[path] = value
+    while len(table) > MAX_CACHED_FILES:
+        del table[next(iter(table))]

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What cannot be simulated as it is, said by name before anything is written."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.arrays import Floats
+from ...solver.runtime.errors import BadInput
+from ..blender_data import modifier_stack
+from ..evaluation.evaluated_mesh import evaluated_mesh, positions
+from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, uses_is_viewport
+from ..evaluation.scene_copy import SceneCopy
+from ..objects import roles
+from ..properties import material_presets
+from . import formulation, rigid_core, tet_file
+from .animated_settings import check_animated
+from .mesh_deformation import shape_dependencies
+
+# relative to the size of what is compared; float32 evaluation noise is below a tenth of it
+MOTION_TOLERANCE = 1.0e-5
+
+
+def check_objects(scene: bpy.types.Scene) -> None:
+    """Makes sure, without evaluating anything, that the objects can be read and the settings make sense.
+
+    Raises:
+        BadInput: Not so; says which object.
+    """
+    bodies = roles.bodies(scene)
+    for obj in bodies:
+        roles.check_object(obj)
+    roles.check_unshared(bodies)
+    for obj in [*bodies, *roles.colliders(scene), *(o for o in scene.objects if o.sinew.role == "BONE")]:
+        if obj.type != "MESH":
+            raise BadInput("not-a-mesh", name=obj.name, type=roles.object_kind(obj))
+        if obj.mode == "EDIT":
+            raise BadInput("in-edit-mode", name=obj.name)
+    for obj in roles.heat_sources(scene):
+        if obj.type not in {"EMPTY", "MESH"}:
+            raise BadInput("not-a-heat-source", name=obj.name, type=roles.object_kind(obj))
+        if obj.mode == "EDIT":
+            raise BadInput("in-edit-mode", name=obj.name)
+    for obj in roles.bones(scene):
+        around = shape_dependencies(obj) & set(bodies)
+        if around:
+            raise BadInput("bone-shaped-by-body", name=obj.name, body=min(body.name for body in around))
+    for obj in roles.colliders(scene):
+        around = shape_dependencies(obj) & set(bodies)
+        if around:
+            raise BadInput("collider-shaped-by-body", name=obj.name, body=min(body.name for body in around))
+    for obj in bodies:
+        check_settings(obj)
+        rigid_core.check_core(obj, scene)
+        _check_rigs(obj)
+        if obj.sinew.method == "GIVEN":
+            tet_file.read_object_tets(obj)
+
+
+def _check_rigs(obj: bpy.types.Object) -> None:
+    """Makes sure that the armatures whose bones hold a body show their pose."""
+    if roles.is_flesh(obj) and obj.sinew.use_armature_bones:
+        for modifier in obj.modifiers:
+            if modifier.type == "ARMATURE" and modifier.object is not None and modifier.object.mode == "EDIT":
+                raise BadInput("in-edit-mode", name=modifier.object.name)
+
+
+def check_settings(obj: bpy.types.Object) -> None:
+    """Makes sure that the material of a body is one.
+
+    Raises:
+        BadInput: A value is out of its range, or the body is to do what flesh or its method is not made for.
+    """
+    own = obj.sinew
+    for setting, value, fits, wanted in (
+        ("Stiffness", own.youngs_modulus, own.youngs_modulus > 0, "above 0 Pa"),
+        ("Volume Preservation", own.poisson_ratio, 0 <= own.poisson_ratio < 0.5, "from 0 to below 0.5"),
+        ("Density", own.density, own.density > 0, "above 0 kg/m³"),
+        ("Damping", own.stiffness_damping, own.stiffness_damping >= 0, "0 s or more"),
+        ("Drag", own.mass_damping, own.mass_damping >= 0, "0 1/s or more"),
+        ("Tet Size", own.tet_size, own.tet_size > 0 or own.sizing != "SIZE" or own.method == "GIVEN", "above 0 m"),
+        ("Simulated Size", own.simulated_size, own.simulated_size > 0 or not own.use_simulated_size, "above 0 m"),
+    ):
+        if not fits:
+            raise BadInput("setting-out-of-range", setting=setting, name=obj.name, value=value, range=wanted)
+    check_animated(obj.name, own)
+    for setting in material_presets.NON_FLESH_SWITCHES if roles.is_flesh(obj) else ():
+        if getattr(own, setting):
+            raise BadInput("flesh-combined", name=obj.name, feature=own.bl_rna.properties[setting].name)
+    for feature in formulation.incompatible_features(own):
+        raise BadInput("method-combined", name=obj.name, method=formulation.formulation_label(own), feature=feature)
+
+
+def check_points(name: str, points: Floats) -> None:
+    """Makes sure that coordinates (n, 3) are numbers.
+
+    Raises:
+        BadInput: Some are not.
+    """
+    are_numbers = np.isfinite(points)
+    if not are_numbers.all():
+        wrong = int(np.count_nonzero(~are_numbers.all(axis=1)))
+        raise BadInput("mesh-not-finite", name=name, count=wrong)
+
+
+def check_matrix(name: str, matrix: Floats) -> None:
+    """Makes sure that world ← object space (4, 4) can be inverted.
+
+    Raises:
+        BadInput: The object is scaled to nothing along an axis.
+    """
+    sizes = np.linalg.svd(matrix[:3, :3], compute_uv=False)
+    if not np.isfinite(matrix).all() or sizes[-1] <= 1.0e-9 * sizes[0]:
+        raise BadInput("object-flat", name=name)
+
+
+def check_same_in_render(stage: SceneCopy, obj: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> None:
+    """Makes sure that what is above Sinew gives as many vertices in a render as in the viewport.
+
+    Otherwise the Mesh Cache modifier, which needs the number that was baked, would do nothing in the render.
+
+    Raises:
+        BadInput: Not so; names the modifier.
+    """
+    evaluated = stage.evaluated(obj)
+    asking = next((m for m in evaluated.modifiers if uses_is_viewport(m)), None)
+    if asking is not None:
+        raise BadInput("modifier-asks-for-viewport", name=obj.name, modifier=asking.name)
+    if not may_differ(scene, evaluated):
+        return
+    levels = render_levels(evaluated)
+    names = [m.name for m in evaluated.modifiers]
+    if vertex_count(scene, obj, len(names), frame) == vertex_count(scene, obj, len(names), frame, levels):
+        return
+    for cut, name in enumerate(names, 1):
+        shown, rendered = vertex_count(scene, obj, cut, frame), vertex_count(scene, obj, cut, frame, levels)
+        if shown != rendered:
+            raise BadInput("render-differs", name=obj.name, modifier=name, viewport=shown, render=rendered)
+
+
+def changing_modifier(scene: bpy.types.Scene, obj: bpy.types.Object, first: int, second: int) -> str:
+    """Returns the name of the first modifier above Sinew whose vertex count differs between two frames, or ""."""
+    stack = list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]
+    for cut, modifier in enumerate(stack, 1):
+        if vertex_count(scene, obj, cut, first) != vertex_count(scene, obj, cut, second):
+            return modifier.name
+    return ""
+
+
+def points_differ(a: Floats, b: Floats) -> bool:
+    """Whether two arrays of points (n, 3) differ by more than rounding."""
+    size = max(float(np.ptp(a, axis=0).max(initial=0.0)), float(np.abs(a).max(initial=0.0)) * 1e-2)
+    return a.shape != b.shape or float(np.abs(a - b).max(initial=0.0)) > MOTION_TOLERANCE * size
+
+
+def vertex_count(
+    scene: bpy.types.Scene, obj: bpy.types.Object, cut: int, frame: int, levels: RenderLevels | None = None
+) -> int:
+    """Returns how many vertices the first `cut` modifiers of `obj` make at a frame."""
+    with SceneCopy(scene, {obj: cut}) as stage:
+        if levels is not None:
+            stage.use_render_levels(obj, levels)
+        stage.set_frame(frame)
+        with evaluated_mesh(stage.evaluated(obj)) as mesh:
+            return len(positions(mesh))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How closed cracks are shaded as if they were not there: normals from both sides of them. No Blender in here.
+
+At a vertex of the render mesh the shading normal is the sum of the normals of the faces around it, weighted by their
+angles; inside a triangle it is interpolated. A cut parts these faces, and takes vertices to where none was. As long as
+a crack is closed, the sum has to go over both of its sides, and at a new vertex to be interpolated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...solver.runtime.arrays import Floats, Indices
+from ..cache.final_mesh_file import StoredResult
+from .attribute_transfer import MeshTopology
+
+VERTEX_WEIGHT = 1.0 - 2.0e-7
+# relative to the size of the body: vertices that are nearer are at one place
+COINCIDENCE_TOLERANCE = 1.0e-9
+
+
+@dataclass(frozen=True)
+class Seams:
+    """What the shading of each corner, of c, is made of.
+
+    Attributes:
+        is_seam: Corners at closed cracks: their normal is a mean over both sides, (c,) bool.
+        until: Frame at which the first crack at the corner's place opens, (c,); a large number: none ever does.
+        together: Group of the corners whose faces are summed up while cracks are closed, (c,).
+        apart: The same once the crack is open, (c,).
+        sums: The three corners whose sums the normal of a seam corner is a mean of, (c, 3).
+        weights: Their weights, (c, 3).
+    """
+
+    is_seam: npt.NDArray[np.bool_]
+    until: Floats
+    together: Indices
+    apart: Indices
+    sums: Indices
+    weights: Floats
+
+
+NEVER_OPENS = 1.0e9
+
+
+def find_seams(result: StoredResult, topology: MeshTopology, normals: Floats) -> Seams:
+    """Returns what the shading of the corners of a result is made of.
+
+    Args:
+        result: The result.
+        topology: Of the render mesh.
+        normals: Shading normals of the corners of the render mesh, (l, 3): those of one smooth fan are the same.
+    """
+    count = len(result.corners)
+    on_surface = result.corner_triangle >= 0
+    loops = topology.triangle_loops[np.maximum(result.corner_triangle, 0)]
+    strongest = np.argmax(result.corner_weights, axis=1)
+    at_vertex = on_surface & (result.corner_weights[np.arange(count, dtype=np.int64), strongest] >= VERTEX_WEIGHT)
+    own_loop = loops[np.arange(count, dtype=np.int64), strongest]
+
+    fan_of_loop = _smooth_fans(topology, normals)
+    fans = int(fan_of_loop.max(initial=-1)) + 1
+    apart = fans + result.corners
+    together = np.where(at_vertex, fan_of_loop[own_loop], apart)
+
+    place = _coincident_vertices(result.rest)
+    until = _opening_frames(result, place)[place[result.corners]]
+    vertices_in_fan = np.unique(np.stack([together[at_vertex], result.corners[at_vertex]]), axis=1)[0]
+    is_parted = np.bincount(vertices_in_fan, minlength=fans + len(result.rest)) > 1
+    is_seam = on_surface & (until < NEVER_OPENS) & (~at_vertex | is_parted[together])
+
+    some_corner = np.full(fans, -1, np.int64)
+    some_corner[together[at_vertex]] = np.flatnonzero(at_vertex)
+    sums = some_corner[fan_of_loop[loops]]
+    is_seam &= (sums >= 0).all(axis=1)
+    sums[~is_seam] = 0
+    # a corner at a vertex of the render mesh has its own sum
+    sums[at_vertex & is_seam] = np.flatnonzero(at_vertex & is_seam)[:, None]
+    return Seams(is_seam, until, together, apart, sums, np.where(is_seam[:, None], result.corner_weights, 0.0))
+
+
+def _smooth_fans(topology: MeshTopology, normals: Floats) -> Indices:
+    """Returns the smooth fan of each corner of the render mesh: corners at one vertex with the same normal, (l,)."""
+    bits = np.ascontiguousarray(normals, np.float32).view(np.int32).reshape(-1, 3)
+    rows = np.column_stack([topology.loop_vertex, bits])
+    return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+
+
+def _coincident_vertices(rest: Floats) -> Indices:
+    """Returns one number for all vertices at one place, (k,)."""
+    step = max(float(np.ptp(rest, axis=0).max(initial=0.0)) * COINCIDENCE_TOLERANCE, np.finfo(float).tiny)
+    return np.unique(np.round((rest - rest.min(axis=0)) / step), axis=0, return_inverse=True)[1].ravel()
+
+
+def _opening_frames(result: StoredResult, place: Indices) -> Floats:
+    """Returns the first frame at which a broken face opens at each place."""
+    until = np.full(int(place.max(initial=-1)) + 1, NEVER_OPENS, np.float64)
+    faces = result.face_of_corner
+    broken = result.is_broken[faces]
+    np.minimum.at(until, place[result.corners[broken]], result.opens[faces[broken]])
+    return until

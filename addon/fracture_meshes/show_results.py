@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lets results stand in for the bodies that broke, as the cache has it: after a bake, a load, an undo, a deletion."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from ...solver.bake.cache import CacheMetadata, layout
+from ...solver.bake.cache.pc2 import read_header, read_samples
+from ...solver.runtime.arrays import Floats
+from ...solver.runtime.errors import BadInput, StorageFailed
+from ...solver.scene.scene import SCENE_FILE, Scene
+from ..blender_data import modifier_stack, visibility
+from ..cache import tet_positions
+from ..cache.final_mesh_file import read_result, result_stamp
+from ..playback import mesh_cache
+from . import material_swap, piece_objects, result_objects
+from .source_mesh import SourceMesh, read_source
+
+# behind the stamp of what is shown in pieces
+PIECES_STAMP_SUFFIX = " in pieces"
+
+
+def has_result(folder: Path, key: str) -> bool:
+    """Whether the cache has the final mesh of a body, and its motion."""
+    mesh, motion = layout.result_paths(folder, key)
+    try:
+        return mesh.is_file() and read_header(motion).samples > 0
+    except (OSError, ValueError):
+        return False
+
+
+def may_break(folder: Path, key: str) -> bool:
+    """Whether a body was baked as one that may break: then its modifier was below its last Subdivision."""
+    try:
+        tree = json.loads((folder / layout.SCENE_FOLDER / SCENE_FILE).read_text(encoding="utf-8"))
+        return any(body["key"] == key and body["fracture"] is not None for body in tree["scene"]["bodies"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def has_result_objects(obj: bpy.types.Object, folder: Path, key: str) -> bool:
+    """Whether the objects that stand in for a body are there, and of the result that the cache has."""
+    found = result_objects.results_of(obj)
+    stamp = _stamp(obj, folder, key)
+    return bool(found) and all(made.sinew.result_stamp == stamp and made.users_collection for made in found)
+
+
+def _stamp(obj: bpy.types.Object, folder: Path, key: str) -> str:
+    """Returns what tells the result in a cache, as the body wants it, from another."""
+    return result_stamp(layout.result_paths(folder, key)[0]) + (
+        PIECES_STAMP_SUFFIX if obj.sinew.separate_pieces else ""
+    )
+
+
+def show_result(
+    scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str, is_undoable: bool = True
+) -> list[bpy.types.Object]:
+    """Lets the result in a cache stand in for a body, whole or in pieces, and returns its objects with a mesh.
+
+    They are made only where they are not there yet; with `is_undoable` false they are there, and keep their materials.
+
+    Raises:
+        BadInput: The mesh of `obj` is another one than was baked.
+        StorageFailed: The cache is damaged, or files for pieces cannot be written.
+    """
+    _, motion = layout.result_paths(folder, key)
+    is_new = not has_result_objects(obj, folder, key)
+    if is_new:
+        restore_body(obj)
+        stamp = _stamp(obj, folder, key)
+        for made in _make(scene, obj, folder, key):
+            made.sinew.result_stamp = stamp
+    found = result_objects.results_of(obj)
+    shown = [made for made in found if made.type == "MESH"]
+    head = CacheMetadata.load(folder)
+    for made in shown:
+        path = piece_objects.motion_path(folder, key, made) if obj.sinew.separate_pieces else motion
+        mesh_cache.play_file(made, _modifier(made), head, path)
+        if is_undoable:
+            result_objects.use_material(made, obj.sinew.broken_material)
+    # hidden from a frame on: so it is where light gets inside, and where no result was there before an undo or a redo
+    if is_new or not obj.sinew.is_replaced or visibility.hidden_from(obj) is not None:
+        material_swap.swap_visibility(shown, obj)
+    return shown
+
+
+def show_original(obj: bpy.types.Object, folder: Path, key: str) -> None:
+    """Shows a body itself, up to its first crack: from there on it would be drawn out like rubber."""
+    remove_results(obj)
+    from_frame = tet_positions.first_crack(folder, key)
+    if from_frame is None:
+        visibility.restore_visibility(obj)
+    elif visibility.hidden_from(obj) != from_frame or not obj.sinew.is_replaced:
+        visibility.hide(obj, from_frame)
+
+
+def restore_body(obj: bpy.types.Object) -> None:
+    """Removes what stood in for a body, and shows it as it was before."""
+    remove_results(obj)
+    visibility.restore_visibility(obj)
+
+
+def remove_results(obj: bpy.types.Object) -> None:
+    """Removes what stood in for a body."""
+    result_objects.remove(result_objects.results_of(obj))
+
+
+def remove_orphans() -> None:
+    """Removes results of bodies that were deleted meanwhile."""
+    result_objects.remove(result_objects.orphans())
+
+
+def _make(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> list[bpy.types.Object]:
+    mesh_path, motion = layout.result_paths(folder, key)
+    result = read_result(mesh_path)
+    head = CacheMetadata.load(folder)
+    modifier_stack.move_below_subdivision(obj)
+    source = read_source(scene, obj, head.frame_start)
+    if _is_mirrored(obj, source, folder, key):
+        result = result.flipped()
+    if obj.sinew.separate_pieces:
+        return piece_objects.make_piece_objects(scene, obj, result, source, folder, key)
+    points = _first_sample(folder, key, len(result.rest))
+    return [result_objects.make_object(scene, obj, result, source, points)]
+
+
+def _first_sample(folder: Path, key: str, count: int) -> Floats:
+    """Returns the vertices at the first frame [Blender units], object space, (k, 3)."""
+    _, motion = layout.result_paths(folder, key)
+    try:
+        points = read_samples(motion, 0, 1)[0].astype(np.float64)
+    except (OSError, ValueError) as problem:
+        file = motion.relative_to(folder).as_posix()
+        raise StorageFailed("cache-damaged", path=str(folder), file=file, problem=str(problem)) from problem
+    if len(points) != count:
+        raise StorageFailed(
+            "cache-damaged", path=str(folder), file=motion.name, problem=f"{len(points)} vertices, not {count}"
+        )
+    return points
+
+
+def _is_mirrored(obj: bpy.types.Object, source: SourceMesh, folder: Path, key: str) -> bool:
+    """Whether the triangles that were baked are those of `obj` turned round, as the exporter does for mirrored ones.
+
+    Raises:
+        BadInput: They are of another mesh.
+    """
+    bodies = Scene.load(folder / layout.SCENE_FOLDER).bodies
+    baked = next((body for body in bodies if body.key == key), None)
+    if baked is not None and len(baked.vertices) == len(source.points):
+        for mirrored, triangles in ((False, source.triangle_vertices), (True, source.triangle_vertices[:, ::-1])):
+            if np.array_equal(baked.triangles, triangles):
+                return mirrored
+    raise BadInput("result-other-mesh", name=obj.name)
+
+
+def _modifier(made: bpy.types.Object) -> bpy.types.MeshCacheModifier:
+    """Returns the Mesh Cache modifier of a result, the first of its stack."""
+    modifier = next(
+        (m for m in made.modifiers if m.type == "MESH_CACHE" and m.name == modifier_stack.MODIFIER_NAME), None
+    )
+    if modifier is None:
+        modifier = made.modifiers.new(modifier_stack.MODIFIER_NAME, "MESH_CACHE")
+        modifier.show_expanded = False
+        made.modifiers.move(len(made.modifiers) - 1, 0)
+    return modifier

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The render mesh that went to the solver, as arrays: how it hangs together, and all layers that lie on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+from mathutils import Matrix, Vector
+from mathutils.kdtree import KDTree
+
+from ...solver.runtime.arrays import Floats, Indices
+from ..blender_data import modifier_stack
+from ..evaluation.evaluated_mesh import evaluated_mesh
+from ..evaluation.scene_copy import SceneCopy
+from .attribute_transfer import MeshTopology
+
+# how values of an attribute's type are read: name of the value, numbers of each, whether a mean has a meaning
+ATTRIBUTE_TYPES = {
+    "FLOAT": ("value", 1, np.float32, True),
+    "FLOAT2": ("vector", 2, np.float32, True),
+    "FLOAT_VECTOR": ("vector", 3, np.float32, True),
+    "FLOAT_COLOR": ("color", 4, np.float32, True),
+    "BYTE_COLOR": ("color", 4, np.float32, True),
+    "INT": ("value", 1, np.int32, False),
+    "INT8": ("value", 1, np.int32, False),
+    "BOOLEAN": ("value", 1, np.bool_, False),
+    "INT32_2D": ("value", 2, np.int32, False),
+    "INT16_2D": ("value", 2, np.int32, False),
+    "QUATERNION": ("value", 4, np.float32, False),
+    "FLOAT4X4": ("value", 16, np.float32, False),
+}
+# what Blender makes itself, and what the result has of its own
+NOT_TRANSFERRED = {"position", "custom_normal", "material_index", "broken", "piece", "opens"}
+# names that begin with a dot are the editor's own, but for seams
+TRANSFERRED_HIDDEN = {".uv_seam"}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One attribute: its name, type and domain as Blender calls them, and its values, (n,) or (n, k)."""
+
+    name: str
+    type: str
+    domain: str
+    values: npt.NDArray
+
+
+@dataclass(frozen=True)
+class SourceMesh:
+    """A render mesh.
+
+    Attributes:
+        points: Vertices [Blender units], object space, (n, 3).
+        topology: How it hangs together.
+        triangle_vertices: Vertices of its triangles, (t, 3).
+        normals: Shading normals of its corners, (l, 3).
+        layers: Its attributes.
+        materials: Of its slots.
+        material_index: Slot of each polygon, (p,).
+        groups: Name of each vertex group that is used, and the weights of all vertices, (n,).
+        uv_maps: Names of the UV maps, of the active one and of the one that is rendered.
+        colours: Names of the active and of the rendered colour attribute, or "".
+        matrix: Where the object is, world ← object space.
+        has_custom_normals: Whether its shading normals are others than Blender computes of its faces.
+        is_flat: Whether all its faces are shaded flat: renderers then take the normals of triangles.
+    """
+
+    points: Floats
+    topology: MeshTopology
+    triangle_vertices: npt.NDArray
+    normals: Floats
+    layers: list[Layer]
+    materials: list[bpy.types.Material | None]
+    material_index: npt.NDArray
+    groups: dict[str, Floats]
+    uv_maps: tuple[list[str], str, str]
+    colours: tuple[str, str]
+    matrix: Matrix
+    has_custom_normals: bool
+    is_flat: bool
+
+    def nearest(self, points: Floats) -> Indices:
+        """Returns the vertex that is nearest to each of the points (n, 3), (n,)."""
+        return np.array([self._tree.find(point)[1] for point in points.tolist()], np.int64)
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        used = np.unique(self.topology.loop_vertex)
+        tree = KDTree(len(used))
+        for vertex in used.tolist():
+            tree.insert(Vector(self.points[vertex]), vertex)
+        tree.balance()
+        return tree
+
+
+def read_source(scene: bpy.types.Scene, obj: bpy.types.Object, frame: int) -> SourceMesh:
+    """Returns the mesh of `obj` at Sinew's place in its stack, at a frame."""
+    with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj)}) as stage:
+        stage.set_frame(frame)
+        evaluated = stage.evaluated(obj)
+        with evaluated_mesh(evaluated) as mesh:
+            return _read(mesh, evaluated)
+
+
+def _read(mesh: bpy.types.Mesh, evaluated: bpy.types.Object) -> SourceMesh:
+    mesh.calc_loop_triangles()
+    topology = MeshTopology(
+        read_property(mesh.loops, "vertex_index", np.int32),
+        read_property(mesh.loops, "edge_index", np.int32),
+        np.append(read_property(mesh.polygons, "loop_start", np.int32), len(mesh.loops)),
+        read_property(mesh.loop_triangles, "loops", np.int32, 3),
+        read_property(mesh.loop_triangles, "polygon_index", np.int32),
+    )
+    uv, colours = mesh.uv_layers, mesh.color_attributes
+    rendered = next((layer.name for layer in uv if layer.active_render), "")
+    shown = colours[colours.render_color_index].name if colours.render_color_index >= 0 else ""
+    return SourceMesh(
+        points=read_property(mesh.vertices, "co", np.float32, 3).astype(np.float64),
+        topology=topology,
+        triangle_vertices=topology.loop_vertex[topology.triangle_loops],
+        normals=read_property(mesh.corner_normals, "vector", np.float32, 3).astype(np.float64),
+        layers=list(_layers(mesh)),
+        materials=[slot.material.original if slot.material else None for slot in evaluated.material_slots],
+        material_index=read_property(mesh.polygons, "material_index", np.int32),
+        groups=_groups(evaluated, mesh),
+        uv_maps=([layer.name for layer in uv], uv.active.name if uv.active else "", rendered),
+        colours=(colours.active_color_name or "", shown),
+        matrix=evaluated.matrix_world.copy(),
+        has_custom_normals=mesh.has_custom_normals,
+        is_flat=mesh.normals_domain == "FACE",
+    )
+
+
+def read_property(items: bpy.types.bpy_prop_collection, name: str, kind: type, width: int = 1) -> npt.NDArray:
+    """Returns one property of all items, (n,) or (n, width)."""
+    values: npt.NDArray = np.empty(len(items) * width, kind)
+    items.foreach_get(name, values)
+    return values if width == 1 else values.reshape(-1, width)
+
+
+def _layers(mesh: bpy.types.Mesh) -> Iterator[Layer]:
+    for attribute in mesh.attributes:
+        name = attribute.name
+        hidden = name.startswith(".") and name not in TRANSFERRED_HIDDEN
+        if hidden or name in NOT_TRANSFERRED or attribute.data_type not in ATTRIBUTE_TYPES:
+            continue
+        value, width, kind, _ = ATTRIBUTE_TYPES[attribute.data_type]
+        yield Layer(name, attribute.data_type, attribute.domain, read_property(attribute.data, value, kind, width))
+
+
+def _groups(evaluated: bpy.types.Object, mesh: bpy.types.Mesh) -> dict[str, Floats]:
+    names = [group.name for group in evaluated.vertex_groups]
+    weights = np.zeros((len(names), len(mesh.vertices)))
+    for i, vertex in enumerate(mesh.vertices if names else ()):
+        for element in vertex.groups:
+            if element.group < len(names):
+                weights[element.group, i] = element.weight
+    return dict(zip(names, weights, strict=True))
+
+
+@contextmanager
+def removing_on_failure(mesh: bpy.types.Mesh) -> Iterator[None]:
+    """Takes a half-made mesh out of the file when the block fails."""
+    try:
+        yield
+    except BaseException:
+        bpy.data.meshes.remove(mesh)
+        raise

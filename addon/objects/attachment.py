@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What holds a body of flesh, as the settings say: bones, armatures, pins, the part that is not simulated."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.runtime.errors import BadInput
+from ..blender_data import modifier_stack
+from ..properties import material_presets
+from . import roles
+
+
+def bones_of(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Returns the bone meshes that may hold `obj`: its own ones, and those of all flesh."""
+    return [bone for bone in roles.bones(scene) if bone.sinew.bone_body in (None, obj)]
+
+
+def armatures_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Returns the armatures of the Armature modifiers above Sinew's place."""
+    return _armatures(list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)])
+
+
+def armatures_below(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Returns those below it, which pose the flesh after Sinew: the mesh was made flesh before it was rigged."""
+    return _armatures(list(obj.modifiers)[modifier_stack.input_modifier_count(obj) :])
+
+
+def _armatures(stack: list[bpy.types.Modifier]) -> list[bpy.types.Object]:
+    return [m.object for m in stack if m.type == "ARMATURE" and m.object is not None]
+
+
+def is_held(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
+    """Whether anything may hold `obj`; the bake finds out what of it is in reach."""
+    own = obj.sinew
+    by_armature = own.use_armature_bones and bool(armatures_of(obj))
+    return bool(bones_of(scene, obj) or by_armature or own.pin_group or own.affect_group)
+
+
+def check_held(scene: bpy.types.Scene) -> None:
+    """Makes sure that all flesh of a scene that is to follow a pose has one.
+
+    Raises:
+        BadInput: Nothing holds one of them.
+    """
+    for obj in roles.bodies(scene):
+        if obj.sinew.motion == material_presets.POSE and not is_held(scene, obj):
+            raise BadInput("flesh-not-held", name=obj.name)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A closed copy of a mesh that has holes or crossings: voxels, with the materials, UVs and weights of the original."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from mathutils import Vector
+from mathutils.bvhtree import BVHTree
+
+from ...solver.runtime.arrays import Floats
+from ...solver.runtime.errors import BadInput
+from ..blender_data import modifier_stack
+from ..evaluation.evaluated_mesh import longest_side, triangles
+from ..fracture_meshes import result_mesh
+from ..fracture_meshes.attribute_transfer import SourcePositions
+from ..fracture_meshes.source_mesh import (
+    ATTRIBUTE_TYPES,
+    Layer,
+    SourceMesh,
+    read_property,
+    read_source,
+    removing_on_failure,
+)
+from . import roles, watertight
+
+SUFFIX = " Closed"
+# voxels along a tet, and along the longest side at least and at most
+VOXELS_PER_TET, MIN_VOXELS, MAX_VOXELS = 3, 64, 256
+
+
+def voxel_size_for(obj: bpy.types.Object, source: SourceMesh) -> float:
+    """Returns the edge of the voxels [Blender units], object space, that suits the tets of a body."""
+    extent = float(np.ptp(source.points, axis=0).max(initial=0.0))
+    longest = longest_side(source.points, np.array(obj.matrix_world))
+    divisions = longest / obj.sinew.tet_size if obj.sinew.sizing == "SIZE" else obj.sinew.divisions
+    return extent / min(max(VOXELS_PER_TET * divisions, MIN_VOXELS), MAX_VOXELS)
+
+
+def make_closed_copy(context: bpy.types.Context, obj: bpy.types.Object, voxel: float | None = None) -> bpy.types.Object:
+    """Returns a body with a closed mesh that stands in for `obj`, which is hidden and no body any more.
+
+    The mesh is the one at Sinew's place in the stack, at the present frame.
+
+    Args:
+        context: Where it is added.
+        obj: The body, or the mesh that is to be one.
+        voxel: Edge of the voxels [Blender units]; None: by the size of the tets.
+
+    Raises:
+        BadInput: The mesh has no extent, or voxels of that size do not close it either; nothing was changed.
+    """
+    scene = context.scene
+    source = read_source(scene, obj, scene.frame_current)
+    size = voxel or voxel_size_for(obj, source)
+    if not len(source.triangle_vertices) or size <= 0.0:
+        raise BadInput("mesh-empty", name=obj.name)
+    mesh = _remesh(scene, source, size, obj.name + SUFFIX)
+    with removing_on_failure(mesh):
+        if not len(mesh.polygons) or watertight.defects(triangles(mesh)) is not None:
+            raise BadInput("copy-not-closed", name=obj.name, size=f"{size:.3g}")
+        weights = _transfer_layers(mesh, source)
+    made = _make_object(obj, mesh, source, weights)
+    _replace_body(context, obj, made)
+    return made
+
+
+def _remesh(scene: bpy.types.Scene, source: SourceMesh, size: float, name: str) -> bpy.types.Mesh:
+    """Returns a new mesh of Blender's voxel remesh."""
+    plain = bpy.data.meshes.new(name)
+    plain.from_pydata(source.points.tolist(), [], source.triangle_vertices.tolist())
+    copy = bpy.data.objects.new(name, plain)
+    scene.collection.objects.link(copy)
+    try:
+        modifier = copy.modifiers.new("Remesh", "REMESH")
+        modifier.mode, modifier.voxel_size, modifier.use_smooth_shade = "VOXEL", size, True
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        return bpy.data.meshes.new_from_object(copy.evaluated_get(depsgraph), depsgraph=depsgraph)
+    finally:
+        bpy.data.objects.remove(copy)
+        bpy.data.meshes.remove(plain)
+
+
+def _transfer_layers(mesh: bpy.types.Mesh, source: SourceMesh) -> SourcePositions:
+    """Gives a mesh the slots, UVs and attributes of the nearest triangles, and returns where its vertices are."""
+    tree = BVHTree.FromPolygons(source.points.tolist(), source.triangle_vertices.tolist())
+    points = read_property(mesh.vertices, "co", np.float32, 3).astype(np.float64)
+    centres = read_property(mesh.polygons, "center", np.float32, 3).astype(np.float64)
+    of_vertex, of_face = _nearest(tree, points), _nearest(tree, centres)
+    loops = read_property(mesh.loops, "vertex_index", np.int32)
+    of_corner = np.repeat(of_face, read_property(mesh.polygons, "loop_total", np.int32))
+    # one triangle for all corners of a face: seams are not smeared over it
+    corners = SourcePositions(
+        source.topology.triangle_loops[of_corner], _weights(source, of_corner, points[loops], inside=False)
+    )
+    places = SourcePositions(source.triangle_vertices[of_vertex], _weights(source, of_vertex, points, inside=True))
+    for layer in source.layers:
+        _transfer_layer(mesh, layer, places, corners, source.topology.polygon_of_triangle[of_face])
+    mesh.materials.clear()
+    for material in source.materials:
+        mesh.materials.append(material)
+    slots = source.material_index[source.topology.polygon_of_triangle[of_face]]
+    mesh.polygons.foreach_set("material_index", slots.astype(np.int32))
+    result_mesh.set_active_layers(mesh, source)
+    return places
+
+
+def _nearest(tree: BVHTree, points: Floats) -> np.ndarray:
+    return np.array([tree.find_nearest(Vector(point))[2] for point in points.tolist()], np.int64)
+
+
+def _weights(source: SourceMesh, triangle: np.ndarray, points: Floats, inside: bool) -> Floats:
+    """Returns barycentric weights of points in the planes of triangles, (n, 3), kept in the triangle if `inside`."""
+    a, b, c = (source.points[source.triangle_vertices[triangle, i]] for i in range(3))
+    normal = np.cross(b - a, c - a)
+    square = np.maximum(np.einsum("ij,ij->i", normal, normal), np.finfo(float).tiny)
+    v = np.einsum("ij,ij->i", np.cross(points - a, c - a), normal) / square
+    w = np.einsum("ij,ij->i", np.cross(b - a, points - a), normal) / square
+    weights = np.stack([1.0 - v - w, v, w], axis=1)
+    if inside:
+        weights = np.clip(weights, 0.0, 1.0)
+        weights /= weights.sum(axis=1, keepdims=True)
+    # beyond a sliver of a triangle there is no telling
+    return np.clip(weights, -2.0, 3.0)
+
+
+def _transfer_layer(
+    mesh: bpy.types.Mesh, layer: Layer, vertices: SourcePositions, corners: SourcePositions, faces: np.ndarray
+) -> None:
+    has_mean = ATTRIBUTE_TYPES[layer.type][3]
+    if layer.domain == "EDGE" or layer.name in ("sharp_face", "sharp_edge"):
+        return
+    if layer.domain == "FACE":
+        values = layer.values[faces]
+    else:
+        places = vertices if layer.domain == "POINT" else corners
+        values = places.blend(layer.values) if has_mean else places.pick(layer.values)
+    result_mesh.add_layer(mesh, layer, values)
+
+
+def _make_object(
+    obj: bpy.types.Object, mesh: bpy.types.Mesh, source: SourceMesh, vertices: SourcePositions
+) -> bpy.types.Object:
+    made = obj.copy()
+    if made.override_library is not None:
+        made = made.make_local(clear_liboverride=True)
+    for modifier in list(made.modifiers)[: modifier_stack.input_modifier_count(obj)]:
+        made.modifiers.remove(modifier)
+    made.name = obj.name + SUFFIX
+    made.data = mesh
+    made.sinew.key, made.sinew.modifier_uid, made.sinew.place_before = "", 0, 0
+    result_mesh.add_groups(made, vertices, source)
+    return made
+
+
+def _replace_body(context: bpy.types.Context, obj: bpy.types.Object, made: bpy.types.Object) -> None:
+    homes = [c for c in obj.users_collection if c.library is None and c.override_library is None]
+    for collection in homes or [context.scene.collection]:
+        collection.objects.link(made)
+    roles.clear_role(obj)
+    obj.hide_viewport = obj.hide_render = True
+    roles.make_body(made)
+    for other in context.selected_objects:
+        other.select_set(False)
+    if made.name in context.view_layer.objects:
+        context.view_layer.objects.active = made
+        made.select_set(True)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who touches whom: two do when each is in the collection that the other collides with, empty being everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import bpy
+
+from . import roles
+
+CollectionMembers = dict[bpy.types.Object, set[bpy.types.Object]]
+
+
+def ignored_objects(scene: bpy.types.Scene) -> Iterator[tuple[bpy.types.Object, bpy.types.Object]]:
+    """Yields the bodies with the other bodies and the colliders that they pass through, each pair once."""
+    bodies, colliders = roles.bodies(scene), roles.colliders(scene)
+    members = _members([*bodies, *colliders])
+    if not members:
+        return
+    for number, body in enumerate(bodies):
+        for other in [*bodies[number + 1 :], *colliders]:
+            if not _can_collide(members, body, other):
+                yield body, other
+
+
+def ignored_pairs(scene: bpy.types.Scene, keys: Mapping[bpy.types.Object, str]) -> tuple[tuple[str, str], ...]:
+    """Returns `Scene.ignored_pairs` of the solver; `keys` are those of the bodies and colliders that are read."""
+    return tuple((keys[body], keys[other]) for body, other in ignored_objects(scene) if body in keys and other in keys)
+
+
+def has_filters(scene: bpy.types.Scene) -> bool:
+    """Whether any body or collider of a scene does not collide with everything."""
+    return bool(_members([*roles.bodies(scene), *roles.colliders(scene)]))
+
+
+def collision_partners(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Returns the bodies and colliders that a body or a collider touches, itself left out."""
+    others = _others(scene, obj)
+    members = _members([obj, *others])
+    return [other for other in others if _can_collide(members, obj, other)]
+
+
+def excluded_by(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object | None:
+    """Returns the first of those that a body or collider would touch, but that do not collide with it."""
+    others = _others(scene, obj)
+    members = _members([obj, *others])
+    wanted = (other for other in others if other in members.get(obj, (other,)))
+    return next((other for other in wanted if obj not in members.get(other, (obj,))), None)
+
+
+def _others(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Returns all that a body or a collider may touch."""
+    others = roles.bodies(scene)
+    if obj.sinew.role == "BODY":
+        others = [*others, *roles.colliders(scene)]
+    return [other for other in others if other != obj]
+
+
+def _can_collide(members: CollectionMembers, a: bpy.types.Object, b: bpy.types.Object) -> bool:
+    return b in members.get(a, (b,)) and a in members.get(b, (a,))
+
+
+def _members(objects: Iterable[bpy.types.Object]) -> CollectionMembers:
+    """Returns the objects of the collection that each one collides with, of those that have one."""
+    chosen = {obj: obj.sinew.collision_collection for obj in objects}
+    return {obj: set(found.all_objects) for obj, found in chosen.items() if found is not None}

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What keeps a body's mesh from being closed, quick enough for a panel: the pieces of an open mesh cannot be closed."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..blender_data import modifier_stack
+from ..evaluation import weight_digest
+from . import watertight
+
+# modifiers that may close a mesh or open it: what is above Sinew's place is looked at when a bake begins
+TOPOLOGY_MODIFIERS = {
+    "BOOLEAN",
+    "BUILD",
+    "DECIMATE",
+    "MASK",
+    "MIRROR",
+    "NODES",
+    "REMESH",
+    "SCREW",
+    "SKIN",
+    "SOLIDIFY",
+    "WELD",
+}
+
+# of each mesh, by what they depend on
+_found: dict[int, tuple[tuple, watertight.Defects | None]] = {}
+
+
+def defects(obj: bpy.types.Object) -> watertight.Defects | None:
+    """Returns what keeps the mesh of `obj` from being closed; None where nothing does, or modifiers remake it."""
+    above = list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]
+    if any(modifier.type in TOPOLOGY_MODIFIERS for modifier in above):
+        return None
+    mesh = obj.data
+    depends = (weight_digest.change_count(mesh), len(mesh.vertices), len(mesh.loops))
+    known = _found.get(mesh.session_uid)
+    if known is None or known[0] != depends:
+        known = (depends, _find_defects(mesh))
+        if len(_found) > 100:
+            _found.clear()
+        _found[mesh.session_uid] = known
+    return known[1]
+
+
+def _find_defects(mesh: bpy.types.Mesh) -> watertight.Defects | None:
+    triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    return watertight.defects(triangles.reshape(-1, 3))

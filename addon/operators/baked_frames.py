@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Delete Bake, and show all that it has."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.runtime.errors import BadInput
+from ..baking import attach_bake, bake_session, bake_status
+from ..baking.error_messages import reporting_errors
+from ..cache import cache_paths
+from ..overlays import draw_handler
+
+
+class SINEW_OT_delete_bake(bpy.types.Operator):
+    """Delete the bake of this scene from the disk, which unlocks its settings; this cannot be undone"""
+
+    bl_idname = "sinew.delete_bake"
+    bl_label = "Delete Bake"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Not while it is being baked."""
+        return not bake_session.is_running(context.scene)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Asks first."""
+        folder = cache_paths.cache_folder(context.scene).name
+        message = f"All frames in {folder} are deleted. This cannot be undone."
+        ask = context.window_manager.invoke_confirm
+        return ask(self, event, title="Delete Bake?", message=message, confirm_text="Delete", icon="WARNING")
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Deletes it."""
+        foreign = bake_session.delete(context.scene)
+        draw_handler.invalidate_all()
+        if foreign:
+            self.report({"INFO"}, f"{len(foreign)} files that are not Sinew's stay in {foreign[0].parent}")
+        return {"FINISHED"}
+
+
+class SINEW_OT_activate_body(bpy.types.Operator):
+    """Make the body that this object was made of the active object: its settings are there, though it is hidden"""
+
+    bl_idname = "sinew.activate_body"
+    bl_label = "Go to the Body"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes it active."""
+        made = context.object
+        body = made.sinew.result_of if made is not None else None
+        if body is None or body.name not in context.view_layer.objects:
+            raise BadInput("nothing-selected")
+        context.view_layer.objects.active = body
+        return {"FINISHED"}
+
+
+class SINEW_OT_show_bake(bpy.types.Operator):
+    """Make what an undo took out of the file although it is baked: broken meshes, and nodes for attributes"""
+
+    bl_idname = "sinew.show_bake"
+    bl_label = "Show the Whole Bake"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes it."""
+        attach_bake.attach(context.scene, lost_ones=False)
+        bake_status.invalidate()
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_delete_bake, SINEW_OT_activate_body, SINEW_OT_show_bake)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Give colliders curves of the forces that they bear in the bake, and take them away."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.runtime.errors import BadInput
+from ..baking import collider_forces
+from ..baking.error_messages import reporting_errors
+from ..blender_data import force_curves
+from .selection import selected_and_active
+
+
+class SINEW_OT_create_force_curves(bpy.types.Operator):
+    """Give the active and selected colliders sinew_force and sinew_torque as animated properties, for drivers"""
+
+    bl_idname = "sinew.create_force_curves"
+    bl_label = "Create Force Curves"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes them, in the place of those of another bake."""
+        made = collider_forces.create_curves(context.scene, selected_and_active(context))
+        if not made:
+            raise BadInput("forces-not-baked", name=context.scene.name)
+        self.report({"INFO"}, f"Force curves on {', '.join(made)}")
+        return {"FINISHED"}
+
+
+class SINEW_OT_remove_force_curves(bpy.types.Operator):
+    """Take the force curves and their properties off the active and all selected colliders"""
+
+    bl_idname = "sinew.remove_force_curves"
+    bl_label = "Remove Force Curves"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Takes them off."""
+        for obj in selected_and_active(context):
+            force_curves.remove_curves(obj)
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_create_force_curves, SINEW_OT_remove_force_curves)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Delete caches that nobody plays any more, or put that off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+from bpy.props import StringProperty
+
+from ..baking import orphaned_caches_timer
+from ..baking.error_messages import reporting_errors
+from ..baking.status_text import size_text
+from ..cache.orphaned_caches import EXPIRY_DAYS
+
+
+class SINEW_OT_delete_lost_caches(bpy.types.Operator):
+    """Delete caches of files that were never saved, which no open Blender plays"""
+
+    bl_idname = "sinew.delete_lost_caches"
+    bl_label = "Delete Caches of Unsaved Files"
+    bl_options = {"INTERNAL"}
+
+    folder: StringProperty(name="Folder", description="Only this one; empty: all", options={"SKIP_SAVE"})
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Asks first."""
+        many = len(self._folders())
+        message = f"{'One folder' if many == 1 else f'{many} folders'} of files that were never saved. No undo."
+        ask = context.window_manager.invoke_confirm
+        return ask(self, event, title="Delete Caches?", message=message, confirm_text="Delete", icon="WARNING")
+
+    @reporting_errors
+    def execute(self, _context: bpy.types.Context) -> set[str]:
+        """Deletes them."""
+        self.report({"INFO"}, f"Deleted {size_text(orphaned_caches_timer.delete(self._folders()))}")
+        return {"FINISHED"}
+
+    def _folders(self) -> list[Path]:
+        known = [lost.folder for lost in orphaned_caches_timer.orphaned()]
+        return [folder for folder in known if not self.folder or str(folder) == self.folder]
+
+
+class SINEW_OT_put_off_lost_caches(bpy.types.Operator):
+    bl_idname = "sinew.put_off_lost_caches"
+    bl_label = "Not Now"
+    bl_description = f"Say no more of them before the next start. They go by themselves after {EXPIRY_DAYS} days"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, _context: bpy.types.Context) -> set[str]:
+        """Puts it off."""
+        orphaned_caches_timer.is_dismissed = True
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_delete_lost_caches, SINEW_OT_put_off_lost_caches)

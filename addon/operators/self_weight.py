@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Let a body that is too soft for its size stand, or hang on its bones."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import BoolProperty
+
+from ..baking.error_messages import reporting_errors
+from ..objects import roles, self_weight
+from .selection import active_mesh
+
+EVERY_DESCRIPTION = "All bodies of the scene that are too soft to stand, instead of the active one"
+
+
+def _target_bodies(context: bpy.types.Context, every: bool) -> list[bpy.types.Object]:
+    """Returns the active object, or every body of the scene that collapses, checked before any is changed."""
+    if not every:
+        return [active_mesh(context)]
+    found = self_weight.collapsing_bodies(roles.bodies(context.scene), context.scene)
+    for obj in found:
+        roles.check_object(obj)
+    return found
+
+
+class SINEW_OT_stand_up(bpy.types.Operator):
+    """Set Simulated Size so small that the body stands: it moves as fast as a small thing, so add Substeps"""
+
+    bl_idname = "sinew.stand_up"
+    bl_label = "Use a Simulated Size That Stands"
+    bl_options = {"REGISTER", "UNDO"}
+
+    every: BoolProperty(name="Every Body", description=EVERY_DESCRIPTION)
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Sets the Simulated Size of the active body, or of every one that collapses."""
+        for obj in self_weight.collapsing_bodies(_target_bodies(context, self.every), context.scene):
+            obj.sinew.simulated_size = self_weight.standing_size(obj, context.scene)
+            obj.sinew.use_simulated_size = True
+        return {"FINISHED"}
+
+
+class SINEW_OT_stiffen(bpy.types.Operator):
+    """Raise Stiffness until the body stands, or stays on its bones: it sags a little and wobbles slowly"""
+
+    bl_idname = "sinew.stiffen"
+    bl_label = "Stiffen Until It Stands"
+    bl_options = {"REGISTER", "UNDO"}
+
+    every: BoolProperty(name="Every Body", description=EVERY_DESCRIPTION)
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Sets the Stiffness of the active body, or of every one that collapses."""
+        for obj in _target_bodies(context, self.every):
+            if self_weight.collapses(obj, context.scene) or self_weight.is_too_soft_to_hang(obj, context.scene):
+                obj.sinew.youngs_modulus = self_weight.standing_stiffness(obj, context.scene)
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_stiffen, SINEW_OT_stand_up)

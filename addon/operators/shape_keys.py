@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convert to Shape Keys."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.runtime.errors import BadInput
+from ..baking import bake_session, bake_status
+from ..baking.error_messages import reporting_errors
+from ..baking.status_text import size_text
+from ..blender_data import visibility
+from ..cache import cache_paths, cache_status
+from ..fracture_meshes.result_objects import results_of
+from ..playback import mesh_cache
+
+
+class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
+    """Copy the active body without its rig, with one shape key per baked frame, and hide it: needs no cache"""
+
+    bl_idname = "sinew.convert_to_shape_keys"
+    bl_label = "Convert to Shape Keys"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes the copy, selects it, and hides what it was made of."""
+        obj, scene = context.object, context.scene
+        if bake_session.is_running(scene):
+            raise BadInput("bake-running", name=scene.name)
+        if obj is None:
+            raise BadInput("nothing-selected")
+        if obj.type != "MESH" or obj.sinew.role != "BODY":
+            raise BadInput("not-a-body", name=obj.name)
+        needed = bake_status.shape_key_bytes(scene, obj)
+        shown = [made for made in results_of(obj) if made.type == "MESH"]
+        if len(shown) > 1:
+            raise BadInput("shape-keys-of-pieces", name=obj.name)
+        folder = cache_paths.cache_folder(scene)
+        copy = mesh_cache.convert_to_shape_keys(context, scene, obj, folder, shown[0] if shown else None)
+        for each in [*shown, obj]:
+            visibility.hide_permanently(each)
+        frames = cache_status.read_status(folder)
+        kept = f"frames {frames.metadata.frame_start if frames.metadata else 1} to {frames.last_frame}"
+        self.report({"INFO"}, f'"{copy.name}" has {kept} as shape keys, {size_text(needed)}; "{obj.name}" is hidden')
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_convert_to_shape_keys,)

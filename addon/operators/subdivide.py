@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Give a mesh with too few vertices enough of them to bend."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..baking.error_messages import reporting_errors
+from ..objects import roles
+from .selection import active_mesh
+
+
+class SINEW_OT_subdivide(bpy.types.Operator):
+    """Add a Simple Subdivision above Sinew's modifier, so that the selected meshes have vertices enough to bend"""
+
+    bl_idname = "sinew.subdivide"
+    bl_label = "Subdivide to Bend"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Subdivides the active object, and what is selected and needs it too."""
+        active = active_mesh(context)
+        others = [o for o in context.selected_objects if o != active and o in roles.bodies(context.scene)]
+        chosen = [active, *(o for o in others if roles.has_few_vertices(o))]
+        for obj in chosen:
+            roles.check_object(obj)
+        for obj in chosen:
+            roles.subdivide(obj)
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_subdivide,)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What bones hold of a body, as it is drawn: tets that they hold as a whole, and single nodes. No Blender in here."""
+
+from __future__ import annotations
+
+import colorsys
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...solver.bake.cache import CacheReader
+from ...solver.mesh.boundary_faces import boundary_faces
+from ...solver.runtime.arrays import Floats, Indices
+from ...solver.runtime.errors import StorageFailed
+from ..cache.tet_positions import body_tets
+
+# from one bone's hue to the next: neighbours differ most, and no two are the same
+FIRST_HUE, HUE_STEP = 0.08, 0.381966
+CROSS_HALF_SIZE = 0.18  # half the size of a node's cross, of the length of edges
+
+
+@dataclass(frozen=True)
+class BoneAttachment:
+    """What one bone holds of a body.
+
+    Attributes:
+        number, bone: Of the bone in the cache, and its name there.
+        nodes: Nodes of the body, (k,).
+        faces: The outside of the tets all of whose nodes it holds, (f, 3).
+    """
+
+    number: int
+    bone: str
+    nodes: Indices
+    faces: Indices
+
+
+@dataclass(frozen=True)
+class AttachmentDisplay:
+    """What holds one body.
+
+    Attributes:
+        nodes: Where the body's nodes are in a frame's positions: first and one past the last.
+        held: Per bone that holds anything.
+        cross: Half the size of a node's cross [m].
+    """
+
+    nodes: tuple[int, int]
+    attachments: tuple[BoneAttachment, ...]
+    cross: float
+
+
+def load_attachment(reader: CacheReader, key: str, topology: int = 0) -> AttachmentDisplay | None:
+    """Returns what holds the body `key` as a topology has it, or None where the cache does not say."""
+    body = body_tets(reader, key)
+    try:
+        model = reader.read_model(key) if body is not None else {}
+        tets, nodes = (
+            body.tets_and_nodes(reader, topology) if body is not None else (np.zeros((0, 4), np.int32), (0, 0))
+        )
+    except StorageFailed:
+        return None
+    if "attached" not in model or "bones" not in model:
+        return None
+    attached = np.asarray(model["attached"])
+    if nodes[1] - nodes[0] != len(attached):
+        return None
+    return AttachmentDisplay(
+        nodes, attachments_by_bone(attached, model["bones"], tets), CROSS_HALF_SIZE * _median_edge(model["nodes"], tets)
+    )
+
+
+def attachments_by_bone(attached: Indices, names: np.ndarray, tets: Indices) -> tuple[BoneAttachment, ...]:
+    """Returns what each bone holds: of nodes with the numbers of their bones (n,), −1 for none, and of tets (m, 4)."""
+    found, of_tets = [], attached[tets]
+    for number in np.unique(attached[attached >= 0]).tolist():
+        faces = boundary_faces(tets[(of_tets == number).all(axis=1)])
+        found.append(BoneAttachment(number, str(names[number]), np.flatnonzero(attached == number), faces))
+    return tuple(found)
+
+
+def bone_colour(number: int) -> tuple[float, float, float]:
+    """Returns the colour of a bone, the same in every viewport and bake."""
+    return colorsys.hsv_to_rgb((FIRST_HUE + HUE_STEP * number) % 1.0, 0.75, 1.0)
+
+
+def cross_lines(points: np.ndarray, size: float) -> Floats:
+    """Returns lines through points (k, 3), three along the axes through each, (6 k, 3)."""
+    reach = size * np.array([axis * sign for axis in np.eye(3) for sign in (-1.0, 1.0)])
+    return (points[:, None, :] + reach).reshape(-1, 3)
+
+
+def _median_edge(nodes: Floats, tets: Indices) -> float:
+    """Returns the median length of one edge of every tet [m]."""
+    if not len(tets):
+        return 0.0
+    return float(np.median(np.linalg.norm(nodes[tets[:, 0]] - nodes[tets[:, 1]], axis=1)))

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What bones hold of flesh in the viewport, a colour for each bone, through everything that is in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from ...solver.bake.cache import CacheReader
+from ...solver.runtime.errors import StorageFailed
+from ..baking import attach_bake
+from ..cache import cache_paths, cache_status
+from ..evaluation.sample_times import rest_frame
+from ..objects import attachment, roles
+from . import attachment_geometry, attachment_preview, tet_geometry
+from .draw_handler import DrawHandler, blending, draw_batch, make_batch
+
+FACE_ALPHA, CROSS_ALPHA = 0.30, 0.95
+
+# name and number of a bone, corners of faces, and ends of lines
+BonePart = tuple[str, int, np.ndarray, np.ndarray]
+
+
+def shown_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> set[str] | None:
+    """Returns the names of the bones whose hold on `obj` is shown; None: of all of them."""
+    if obj.sinew.show_attachment:
+        return None
+    return {bone.name for bone in attachment.bones_of(scene, obj) if bone.sinew.show_attachment and bone.visible_get()}
+
+
+def draw() -> None:
+    """Draws what holds all visible flesh; called by Blender for every viewport."""
+    context = bpy.context
+    scene, space = context.scene, context.space_data
+    if space is None or not space.overlay.show_overlays:
+        return
+    shown = [(obj, shown_bones(scene, obj)) for obj in roles.bodies(scene) if roles.is_flesh(obj) and obj.visible_get()]
+    shown = [(obj, bones) for obj, bones in shown if bones is None or bones]
+    if not shown:
+        return
+    folder = cache_paths.cache_folder(scene)
+    for obj, bones in shown:
+        _draw_batches(_batches(folder, scene, obj, bones))
+
+
+def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, bones: set[str] | None) -> list:
+    """Returns (shader, batch, colour), made again only when the frame, the bake or what is shown has changed."""
+    key, unit = attach_bake.cache_key(obj), scene.unit_settings.scale_length
+    seen, chosen = cache_status.read_status(folder), None if bones is None else frozenset(bones)
+    make: Callable[[], Iterator[BonePart]]
+    frame = seen.frame_shown_at(scene.frame_current)
+    if frame is not None:
+        depends: tuple = (_stamp(folder), frame, unit, chosen)
+        make = partial(_baked_parts, folder, key, frame, unit)
+    elif scene.frame_current == rest_frame(scene) and obj.mode != "EDIT":
+        # evaluating here would take from Blender what it is about to draw
+        depsgraph = bpy.context.view_layer.depsgraph
+        if depsgraph is None:
+            return []
+        depends = ("preview", attachment_preview.preview_stamp(scene, obj, depsgraph), chosen)
+        make = partial(_preview_parts, scene, obj, depsgraph)
+    else:
+        return []
+    return _draw_handler.cached(
+        (folder, key),
+        depends,
+        lambda: [batch for part in make() if bones is None or part[0] in bones for batch in _make_batches(*part)],
+    )
+
+
+def _stamp(folder: Path) -> int:
+    try:
+        return (folder / "cache.json").stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _baked_parts(folder: Path, key: str, frame: int, unit: float) -> Iterator[BonePart]:
+    """Yields per bone its name and number, corners of faces, and lines [Blender units], as they are in a cache."""
+    try:
+        display = attachment_geometry.load_attachment(CacheReader(folder), key, tet_geometry.topology_at(folder, frame))
+    except StorageFailed:
+        return
+    points = None if display is None else tet_geometry.node_positions(folder, frame, display.nodes)
+    if display is None or points is None:
+        return
+    for held in display.attachments:
+        lines = attachment_geometry.cross_lines(points[held.nodes], display.cross)
+        yield held.bone, held.number, points[held.faces].reshape(-1, 3) / unit, lines / unit
+
+
+def _preview_parts(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[BonePart]:
+    """Yields the same of what bones will hold, as far as that can be told before the bake."""
+    found = attachment_preview.preview(scene, obj, depsgraph)
+    for number, (name, points) in enumerate(zip(found.names, found.points, strict=True)):
+        lines = attachment_geometry.cross_lines(points, attachment_geometry.CROSS_HALF_SIZE * found.spacing)
+        yield name, number, np.zeros((0, 3)), lines
+
+
+def _make_batches(_name: str, number: int, faces: np.ndarray, lines: np.ndarray) -> Iterator[tuple]:
+    colour = attachment_geometry.bone_colour(number)
+    for kind, corners, alpha in (("TRIS", faces, FACE_ALPHA), ("LINES", lines, CROSS_ALPHA)):
+        if len(corners):
+            yield *make_batch(kind, corners), (*colour, alpha)
+
+
+def _draw_batches(batches: list) -> None:
+    import gpu
+
+    with blending():
+        gpu.state.face_culling_set("BACK")
+        for batch in batches:
+            draw_batch(*batch)
+        gpu.state.face_culling_set("NONE")
+
+
+_draw_handler = DrawHandler(draw)
+register, unregister = _draw_handler.register, _draw_handler.unregister

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""About what bones will hold of flesh, before it is baked: points as close as tets, sampled where bones reach.
+
+The bake asks nodes of tets, which lie elsewhere. Where hardly a point is shown, it will hardly find a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+from mathutils.bvhtree import BVHTree
+from mathutils.geometry import intersect_point_line
+
+from ...solver.runtime.arrays import Floats
+from ..evaluation.evaluated_mesh import group_weights
+from ..export.armature_bones import automatic_radius
+from ..objects import attachment, tet_estimate
+
+MAX_POINTS_PER_BONE = 4000  # of a bone; where there would be more, they are farther apart
+MASK_THRESHOLD = 0.5  # what is painted above this says yes
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Points [Blender units], world, that bones will hold, and how far they are apart.
+
+    Attributes:
+        names: Of the bones.
+        points: Of each bone, (k, 3).
+        spacing: From one point to the next.
+    """
+
+    names: tuple[str, ...]
+    points: tuple[Floats, ...]
+    spacing: float
+
+
+@dataclass(frozen=True)
+class _BoneQuery:
+    """A bone that is asked: how deep points are in it, and the box that it reaches to."""
+
+    name: str
+    depth: Callable[[Vector], float | None]
+    low: Floats
+    high: Floats
+    group: str = ""
+
+
+def preview_stamp(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple:
+    """Returns what the preview of `obj` depends on, as far as can be seen at once."""
+    own, found = obj.sinew, []
+    settings = (own.divisions, own.tet_size, own.sizing, own.attachment_group, own.use_armature_bones)
+    for each in (obj, *attachment.bones_of(scene, obj)):
+        evaluated = each.evaluated_get(depsgraph)
+        box = [round(value, 6) for corner in evaluated.bound_box for value in corner]
+        found += [each.name, tuple(map(tuple, evaluated.matrix_world)), tuple(box), len(evaluated.data.vertices)]
+        # paint is looked at again when an artist leaves the mode in which it was done
+        found += [each.sinew.bone_distance, each.sinew.bone_mask_group, each.mode]
+    for rig in attachment.armatures_of(obj) if own.use_armature_bones else ():
+        found += [own.armature_bone_radius, tuple(map(tuple, rig.matrix_world))]
+        found += [tuple(bone.head) + tuple(bone.tail) for bone in rig.pose.bones]
+    return (*settings, *found)
+
+
+def preview(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Preview:
+    """Returns about what bones will hold of `obj`, whose rest pose is that of the present frame."""
+    unit, body = scene.unit_settings.scale_length, _MeshQuery(obj, depsgraph)
+    longest = tet_estimate.measure_object(obj, unit).longest
+    spacing = (tet_estimate.meshing(obj, longest, unit).tet_size or 0.0) / unit
+    bones = [*_mesh_bones(scene, obj, depsgraph), *_armature_bones(obj, body, spacing)]
+    if not spacing > 0.0 or not bones:
+        return Preview((), (), spacing)
+    held: list[list[Vector]] = [[] for _ in bones]
+    low, high = body.box()
+    for number, bone in enumerate(bones):
+        for point in _lattice_points(np.maximum(low, bone.low), np.minimum(high, bone.high), spacing):
+            depth = bone.depth(point)
+            if depth is None or not body.holds(point) or not body.painted(point, obj.sinew.attachment_group):
+                continue
+            others = (other.depth(point) for other in bones if other is not bone)
+            is_leading = not bone.group or all(
+                body.weight(point, bone.group) >= body.weight(point, other.group) for other in bones if other.group
+            )
+            if is_leading and all(other is None or other >= depth for other in others):
+                held[number].append(point)
+    points = tuple(np.array(each, np.float64).reshape(-1, 3) for each in held)
+    return Preview(tuple(bone.name for bone in bones), points, spacing)
+
+
+class _MeshQuery:
+    """An evaluated mesh that is asked about points of the world."""
+
+    def __init__(self, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> None:
+        self.evaluated = obj.evaluated_get(depsgraph)
+        self.matrix: Matrix = self.evaluated.matrix_world.copy()
+        self.inverse: Matrix = self.matrix.inverted_safe()
+        self.mesh = self.evaluated.data
+        self.groups = {group.name: group.index for group in obj.vertex_groups}
+        self.tree = BVHTree.FromObject(self.evaluated, depsgraph)
+
+    def box(self) -> tuple[Floats, Floats]:
+        corners = np.array([self.matrix @ Vector(corner) for corner in self.evaluated.bound_box])
+        return corners.min(axis=0), corners.max(axis=0)
+
+    def depth(self, point: Vector) -> float:
+        """Returns how far a point is from the surface, less than zero inside."""
+        local = self.inverse @ point
+        place, normal, _, _ = self.tree.find_nearest(local)
+        if place is None:
+            return np.inf
+        distance = (self.matrix @ place - point).length
+        return -distance if (local - place).dot(normal) < 0.0 else distance
+
+    def holds(self, point: Vector) -> bool:
+        return self.depth(point) < 0.0
+
+    def weight(self, point: Vector, group: str) -> float:
+        """Returns the mean weight of a vertex group in the face that is nearest."""
+        number = self.groups.get(group)
+        face = self.tree.find_nearest(self.inverse @ point)[2]
+        if number is None or face is None:
+            return 0.0
+        corners = self.mesh.polygons[face].vertices
+        found = (g.weight for i in corners for g in self.mesh.vertices[i].groups if g.group == number)
+        return sum(found) / len(corners)
+
+    def painted(self, point: Vector, group: str) -> bool:
+        """Whether a vertex group says yes there; of attributes that is not known here, and no group always does."""
+        return group not in self.groups or self.weight(point, group) > MASK_THRESHOLD
+
+
+def _mesh_bones(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[_BoneQuery]:
+    for bone in attachment.bones_of(scene, obj):
+        if len(bone.evaluated_get(depsgraph).data.polygons):
+            yield _mesh_bone(_MeshQuery(bone, depsgraph), bone)
+
+
+def _mesh_bone(solid: _MeshQuery, bone: bpy.types.Object) -> _BoneQuery:
+    distance, mask = bone.sinew.bone_distance, bone.sinew.bone_mask_group
+
+    def depth(point: Vector) -> float | None:
+        found = solid.depth(point)
+        return found if found <= distance and solid.painted(point, mask) else None
+
+    low, high = solid.box()
+    return _BoneQuery(bone.name, depth, low - distance, high + distance)
+
+
+def _armature_bones(obj: bpy.types.Object, body: _MeshQuery, spacing: float) -> Iterator[_BoneQuery]:
+    rigs = attachment.armatures_of(obj) if obj.sinew.use_armature_bones else []
+    found = [
+        (rig, bone) for rig in rigs for bone in rig.pose.bones if bone.bone.use_deform and bone.name in body.groups
+    ]
+    if not found:
+        return
+    weights = group_weights(body.mesh, [body.groups[bone.name] for _, bone in found])
+    skin = np.array([body.matrix @ vertex.co for vertex in body.mesh.vertices])
+    strongest = weights.argmax(axis=0)
+    for number, (rig, bone) in enumerate(found):
+        ends = np.array([rig.matrix_world @ bone.head, rig.matrix_world @ bone.tail])
+        around = skin[(strongest == number) & (weights[number] > 0.0)]
+        radius = obj.sinew.armature_bone_radius or automatic_radius(ends, around, spacing)
+        yield _line_bone(f"{rig.name}: {bone.name}", bone.name, ends, radius)
+
+
+def _line_bone(name: str, group: str, ends: Floats, radius: float) -> _BoneQuery:
+    head, tail = Vector(ends[0]), Vector(ends[1])
+
+    def depth(point: Vector) -> float | None:
+        along = min(max(intersect_point_line(point, head, tail)[1], 0.0), 1.0)
+        found = (head.lerp(tail, along) - point).length
+        return found if found <= radius else None
+
+    return _BoneQuery(name, depth, ends.min(axis=0) - radius, ends.max(axis=0) + radius, group)
+
+
+def _lattice_points(low: Floats, high: Floats, spacing: float) -> Iterator[Vector]:
+    """Yields points within a box: those of a cubic lattice and the middles of its cubes, as tets begin with."""
+    sides = np.maximum(high - low, 0.0)
+    wider = max(spacing, float((2.0 * sides.prod() / MAX_POINTS_PER_BONE) ** (1.0 / 3.0)))
+    for shift in (0.0, 0.5):
+        first, last = np.ceil(low / wider - shift), np.floor(high / wider - shift)
+        along = [(np.arange(a, b + 1, dtype=np.int64) + shift) * wider for a, b in zip(first, last, strict=True)]
+        for point in np.stack(np.meshgrid(*along, indexing="ij"), axis=-1).reshape(-1, 3):
+            yield Vector(point)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where bodies touch at the present frame, in the viewport: dots, normals, and arrows of the forces."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..cache import cache_paths, cache_status
+from ..objects import roles
+from . import contact_geometry
+from .contact_geometry import Contacts
+from .draw_handler import DrawHandler, blending, draw_batch, make_batch
+
+POINT_COLOUR = (1.0, 1.0, 1.0, 0.95)
+NORMAL_COLOUR = (0.25, 0.75, 1.0, 0.9)
+FORCE_COLOUR = (1.0, 0.55, 0.0, 0.95)
+# [pixels at 100 %]
+POINT_SIZE, NORMAL_WIDTH, ARROW_WIDTH = 4.0, 1.5, 2.0
+
+
+def contacts(scene: bpy.types.Scene) -> Contacts:
+    """Returns the contacts of the present bake at the playhead, or at its nearest frame."""
+    folder = cache_paths.cache_folder(scene)
+    frame = cache_status.read_status(folder).frame_shown_at(scene.frame_current)
+    return contact_geometry.NO_CONTACTS if frame is None else contact_geometry.load_contacts(folder, frame)
+
+
+def median_body_size(scene: bpy.types.Scene) -> float:
+    """Returns how large the bodies of a scene are that are seen: the median of their longest sides [Blender units]."""
+    longest = [max(obj.dimensions) for obj in roles.bodies(scene) if obj.visible_get()]
+    return float(np.median(longest)) if longest else 0.0
+
+
+def draw() -> None:
+    """Draws the contacts of the present frame; called by Blender for every viewport."""
+    context = bpy.context
+    scene, space = context.scene, context.space_data
+    if not scene.sinew.show_contacts or space is None or not space.overlay.show_overlays:
+        return
+    folder = cache_paths.cache_folder(scene)
+    frame, size = cache_status.read_status(folder).frame_shown_at(scene.frame_current), median_body_size(scene)
+    if frame is None or not size > 0.0:
+        return
+    unit = scene.unit_settings.scale_length
+    depends = (frame, contact_geometry.stamp(folder, frame), unit, size)
+    batches = _draw_handler.cached(
+        folder, depends, lambda: _batches(contact_geometry.load_contacts(folder, frame), unit, size)
+    )
+    _draw_batches(batches, context)
+
+
+def _batches(found: Contacts, unit: float, size: float) -> list:
+    """Returns (shader, batch, colour, width) of what is seen of contacts; `size` is in Blender units."""
+    parts = (
+        ("LINES", contact_geometry.arrow_lines(found, size * unit), FORCE_COLOUR, ARROW_WIDTH),
+        ("POINTS", found.positions, POINT_COLOUR, POINT_SIZE),
+        ("LINES", contact_geometry.normal_lines(found, size * unit), NORMAL_COLOUR, NORMAL_WIDTH),
+    )
+    made = []
+    for kind, points, colour, width in parts:
+        if len(points):
+            shader = "POLYLINE_UNIFORM_COLOR" if kind == "LINES" else "UNIFORM_COLOR"
+            made.append((*make_batch(kind, points / unit, shader), colour, width))
+    return made
+
+
+def _draw_batches(batches: list, context: bpy.types.Context) -> None:
+    import gpu
+
+    scale = context.preferences.system.ui_scale
+    region = (context.region.width, context.region.height)
+    with blending():  # forces point into the bodies that feel them
+        for shader, batch, colour, width in batches:
+            if width == POINT_SIZE:
+                gpu.state.point_size_set(width * scale)
+                draw_batch(shader, batch, colour)
+            else:
+                draw_batch(shader, batch, colour, lineWidth=width * scale, viewportSize=region)
+
+
+_draw_handler = DrawHandler(draw, contact_geometry.invalidate)
+register, unregister = _draw_handler.register, _draw_handler.unregister

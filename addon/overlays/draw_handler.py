@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Sinew draws itself in Blender's editors: when, what is kept of it, and how it comes to the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+import numpy as np
+
+
+class DrawHandler:
+    """What a function draws in all editors of a kind, from `register` to `unregister`.
+
+    What was made for it is kept as long as what it depends on stays, so that a still frame is uploaded once.
+
+    Args:
+        draw: Called by Blender for every region "WINDOW" of every such editor.
+        forget_more: Drops what others keep for it.
+        space: Name of the editor in `bpy.types`.
+        when: "POST_VIEW" draws in the coordinates of the scene, "POST_PIXEL" in those of the region.
+    """
+
+    def __init__(
+        self,
+        draw: Callable[[], None],
+        forget_more: Callable[[], None] | None = None,
+        space: str = "SpaceView3D",
+        when: str = "POST_VIEW",
+    ) -> None:
+        self._draw, self._forget_more, self._space, self._when = draw, forget_more, space, when
+        self._handle: Any = None
+        self._cache: dict[Hashable, tuple[tuple, list]] = {}
+
+    def cached(self, key: Hashable, depends: tuple, make: Callable[[], list]) -> list:
+        """Returns what was made for `key`, made again only when what it depends on is another."""
+        known = self._cache.get(key)
+        if known is None or known[0] != depends:
+            known = (depends, make())
+            self._cache[key] = known
+        return known[1]
+
+    def invalidate(self) -> None:
+        """Drops what is kept."""
+        self._cache.clear()
+        if self._forget_more is not None:
+            self._forget_more()
+
+    def register(self) -> None:
+        """Starts drawing."""
+        self._handle = getattr(bpy.types, self._space).draw_handler_add(self._draw, (), "WINDOW", self._when)
+        _registered.append(self)
+
+    def unregister(self) -> None:
+        """Stops drawing."""
+        _registered.remove(self)
+        getattr(bpy.types, self._space).draw_handler_remove(self._handle, "WINDOW")
+        self._handle = None
+        self.invalidate()
+
+
+_registered: list[DrawHandler] = []
+
+
+def invalidate_all() -> None:
+    """Drops all that is kept for drawing: another file is open, or a bake was deleted."""
+    for drawn in _registered:
+        drawn.invalidate()
+
+
+def make_batch(kind: str, points: np.ndarray, shader: str = "UNIFORM_COLOR", **more: Any) -> tuple[Any, Any]:
+    """Returns a shader of Blender's and a batch of "POINTS", "LINES" or "TRIS" for it, of places (n, 2) or (n, 3).
+
+    Args:
+        more: Other values of the places by name, or `indices`.
+    """
+    import gpu
+    from gpu_extras.batch import batch_for_shader
+
+    made, indices = gpu.shader.from_builtin(shader), more.pop("indices", None)
+    if indices is not None:
+        indices = np.ascontiguousarray(indices, np.int32)
+    values = {"pos": points, **more}
+    values = {name: np.ascontiguousarray(value, np.float32) for name, value in values.items()}
+    return made, batch_for_shader(made, kind, values, indices=indices)
+
+
+@contextmanager
+def blending(depth_test: str = "NONE") -> Iterator[None]:
+    """Lets what is drawn be seen through, in front of everything, or where `depth_test` lets it."""
+    import gpu
+
+    gpu.state.blend_set("ALPHA")
+    gpu.state.depth_test_set(depth_test)
+    try:
+        yield
+    finally:
+        gpu.state.depth_test_set("NONE")
+        gpu.state.blend_set("NONE")
+
+
+def draw_batch(shader: Any, batch: Any, colour: tuple[float, ...] | None = None, **uniforms: Any) -> None:
+    """Draws a batch in a colour, None for one of its own."""
+    shader.bind()
+    if colour is not None:
+        uniforms["color"] = colour
+    for name, value in uniforms.items():
+        shader.uniform_float(name, value)
+    batch.draw(shader)

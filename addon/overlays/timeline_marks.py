@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frames that did not converge, as red marks at the foot of timelines; nothing is added to the file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import bpy
+import numpy as np
+
+from ..baking import body_reports
+from ..cache import cache_paths, cache_status
+from .draw_handler import DrawHandler, blending, draw_batch, make_batch
+
+COLOUR = (0.95, 0.20, 0.15, 0.95)
+MARK_HEIGHT, MIN_MARK_WIDTH = 5.0, 3.0  # [pixels at 100 %]
+BOTTOM_MARGIN = 3.0  # the foot of the region, where its scroll bar is thin
+
+
+def consecutive_runs(frames: Iterable[int]) -> list[tuple[int, int]]:
+    """Returns frames in runs of neighbours, first and last of each, rising."""
+    found: list[tuple[int, int]] = []
+    for frame in sorted(frames):
+        if found and frame == found[-1][1] + 1:
+            found[-1] = (found[-1][0], frame)
+        else:
+            found.append((frame, frame))
+    return found
+
+
+def unconverged_runs(scene: bpy.types.Scene) -> list[tuple[int, int]]:
+    """Returns the runs of frames of the present bake that did not converge."""
+    folder = cache_paths.cache_folder(scene)
+    seen = cache_status.read_status(folder)
+    if seen.metadata is None or seen.last_frame is None:
+        return []
+    first, last = seen.metadata.frame_start, seen.last_frame
+    return consecutive_runs(frame for frame in body_reports.unconverged_frames(folder) if first <= frame <= last)
+
+
+def mark_triangles(places: Collection[tuple[float, float]], scale: float, width: float) -> np.ndarray:
+    """Returns the corners of triangles [pixels] that mark places in a region of some width, (6 k, 2).
+
+    Args:
+        places: Where each mark begins and ends [pixels].
+        scale: Of the interface.
+        width: Of the region [pixels]; what is outside is left out.
+    """
+    corners = []
+    for begin, end in places:
+        missing = max(MIN_MARK_WIDTH * scale - (end - begin), 0.0) / 2.0
+        left, right = max(begin - missing, 0.0), min(end + missing, width)
+        if left < right:
+            low, high = BOTTOM_MARGIN * scale, (BOTTOM_MARGIN + MARK_HEIGHT) * scale
+            corners += [(left, low), (right, low), (right, high), (left, low), (right, high), (left, high)]
+    return np.array(corners, np.float32).reshape(-1, 2)
+
+
+def draw() -> None:
+    """Draws the marks; called by Blender for every timeline, dope sheet and action editor."""
+    context = bpy.context
+    found = unconverged_runs(context.scene)
+    if not found:
+        return
+    view = context.region.view2d
+    # a frame is marked from half before it to half after it
+    places = [(view.view_to_region(a - 0.5, 0.0, clip=False)[0], view.view_to_region(b + 0.5, 0.0, clip=False)[0])
+              for a, b in found]  # fmt: skip
+    corners = mark_triangles(places, context.preferences.system.ui_scale, context.region.width)
+    if not len(corners):
+        return
+    with blending():
+        draw_batch(*make_batch("TRIS", corners), COLOUR)
+
+
+_draw_handler = DrawHandler(draw, space="SpaceDopeSheetEditor", when="POST_PIXEL")
+register, unregister = _draw_handler.register, _draw_handler.unregister

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the panels about the bake: the one big button, the solver and the cache."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping
+
+import bpy
+
+from ..baking import bake_session, bake_status, error_messages
+from ..baking.status_text import CUT_LABEL, Status, duration_text, size_text
+from ..baking.warm_solver import solver_in_waiting
+from ..cache import cache_paths
+from ..evaluation.sample_times import rest_frame
+from ..export import export_scene
+from ..objects import roles
+from ..properties import preferences
+from . import orphaned_caches_layout
+
+# widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
+LETTER_PIXELS, MARGIN_PIXELS = 6.4, 60
+# of all steps: from here on those whose contacts had not settled are worth a note
+UNSETTLED_SHARE_NOTED = 0.05
+
+
+def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offered: Mapping[str, str]) -> None:
+    """Draws the one big button, whose label is the state, and what goes with the state.
+
+    Args:
+        layout: Where.
+        context: Blender's.
+        offered: Kinds of failures that a box above already says, with the name of the object.
+    """
+    scene = context.scene
+    status = bake_status.status(scene)
+    column = layout.column(align=True)
+    _draw_button(column, scene, status)
+    if status.is_running:
+        _draw_progress(column, scene, status)
+    elif status.frame is not None or status.problem is not None:
+        _draw_baked(column, scene, status)
+    if solver_in_waiting.is_compiling:
+        layout.label(text=preferences.COMPILING_LABEL, icon="TIME")
+    unreadable = error_messages.error_text(status.problem) if status.problem else ""
+    for problem in (
+        error_messages.failure_to_show(scene, offered),
+        unreadable,
+        error_messages.unconverged_text(status.convergence),
+    ):
+        if problem:
+            draw_wrapped(layout, problem, "ERROR", context)
+    if not status.is_running:
+        orphaned_caches_layout.draw_notice(layout)
+    _draw_notes(layout, [*bake_session.warnings(scene), *_unsettled_note(scene, status)], context)
+
+
+def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
+    row = layout.row()
+    row.scale_y = 1.8
+    if status.is_running:
+        row.enabled = status.phase != "stopping"
+        row.operator("sinew.cancel", text=status.label, icon="CANCEL")
+        return
+    is_kept = scene.sinew.protect and status.frame is not None
+    is_done = status.phase == "baked" and not status.outdated and not status.can_resume
+    row.enabled = not status.busy_elsewhere and not is_kept and not is_done
+    row.alert = status.outdated
+    icon = "CHECKMARK" if is_done else "PLAY"
+    act = row.operator("sinew.simulate", text=status.label, icon="ERROR" if status.outdated else icon)
+    act.resume = status.can_resume and not status.outdated
+
+
+def _draw_progress(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
+    row = layout.row()
+    factor = status.fraction if status.prerolled is None else status.prerolled
+    row.progress(factor=factor, type="BAR", text=_progress_text(status))
+    if status.tets is not None:
+        touching = f", {count_text(status.contacts, 'contact')}" if status.contacts else ""
+        layout.label(text=f"{status.tets:,} tets{touching}")
+    if any(map(roles.is_flesh, roles.bodies(scene))):
+        # the line stays between two frames, so that nothing jumps
+        goal = scene.sinew.pose_tolerance
+        layout.label(text=_iteration_text(*status.iteration, goal) if status.iteration else " ")
+
+
+def _iteration_text(number: int, residual: float, goal: float) -> str:
+    """Returns where the search for rest is: the residual goes down to the goal, the Pose Tolerance, or not."""
+    line = f"Iteration {number}"
+    return f"{line}, residual {residual:.2g} → {goal:.2g}" if math.isfinite(residual) else line
+
+
+def _progress_text(status: Status) -> str:
+    if status.phase == "compiling":
+        return "Compiling kernels, once per machine"
+    if status.phase == "export":
+        return "Reading the scene"
+    if status.phase == "finishing":
+        return "Cutting the mesh of what broke"
+    if status.phase != "baking":
+        return status.stage
+    if status.prerolled is not None:
+        return f"Pre-roll {int(100.0 * status.prerolled)} %"
+    left = "" if status.seconds_left is None else f", {duration_text(status.seconds_left)} left"
+    frame = status.frame_start if status.frame is None else status.frame
+    return f"Frame {frame} of {status.frame_end}{left}"
+
+
+def count_text(number: int, noun: str) -> str:
+    """Returns a number of things in words: "1 contact", "1,234 contacts"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
+    if status.is_unfinished and (status.outdated or status.phase == "partial"):
+        layout.operator("sinew.simulate", text=CUT_LABEL, icon="MOD_BOOLEAN").only_cuts = True
+    if status.outdated and status.can_resume and status.phase == "partial":
+        act = layout.operator("sinew.simulate", text=f"Resume from Frame {status.next_frame}", icon="FORWARD")
+        act.resume = True
+    if not status.is_whole:
+        layout.operator("sinew.show_bake", icon="HIDE_OFF")
+    row = layout.row(align=True)
+    part = row.row(align=True)
+    part.enabled = not scene.sinew.protect
+    part.operator("sinew.delete_bake", icon="TRASH")
+    row.prop(scene.sinew, "protect", text="", icon="LOCKED" if scene.sinew.protect else "UNLOCKED")
+
+
+def _unsettled_note(scene: bpy.types.Scene, status: Status) -> list[str]:
+    """Returns what is to be said where contacts were unsettled in so many steps that it may be seen."""
+    if status.frame is None or status.is_running:
+        return []
+    steps = (status.frame - status.frame_start) * scene.sinew.substeps
+    return (
+        [error_messages.unsettled_text(status.convergence)]
+        if status.convergence.unsettled > UNSETTLED_SHARE_NOTED * max(steps, 1)
+        else []
+    )
+
+
+def _draw_notes(layout: bpy.types.UILayout, lines: list[str], context: bpy.types.Context) -> None:
+    """Draws what there is to know about the bake, which can be folded away."""
+    if not lines:
+        return
+    header, body = layout.panel("sinew_notes")
+    header.label(text=f"Notes ({len(lines)})")
+    if body is not None:
+        for line in lines:
+            draw_wrapped(body, line, "INFO", context)
+
+
+def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws range, steps and accuracy."""
+    scene = context.scene
+    settings = scene.sinew
+    status = bake_status.status(scene)
+    column = layout.column(align=True)
+    column.enabled = not status.is_running  # a finished bake may be made longer
+    column.prop(settings, "use_scene_range")
+    row = column.column(align=True)
+    row.enabled = not settings.use_scene_range
+    row.prop(scene if settings.use_scene_range else settings, "frame_start", text="Start")
+    row.prop(scene if settings.use_scene_range else settings, "frame_end", text="End")
+    column = layout.column()
+    column.enabled = not status.is_locked
+    _draw_rest_pose(column, scene)
+    column.prop(settings, "substeps")
+    column.prop(settings, "samples_per_frame")
+    poses = [obj.sinew.motion == "POSE" for obj in roles.bodies(scene)]
+    for names, is_active in (
+        (("tolerance", "max_iterations"), not poses or not all(poses)),
+        (("pose_tolerance", "pose_iterations"), any(poses)),
+    ):
+        part = column.column(align=True)
+        part.active = is_active
+        for name in names:
+            part.prop(settings, name)
+    if status.frame is not None:
+        for line in error_messages.step_notes(status.convergence):
+            draw_wrapped(layout, line, "INFO", context)
+
+
+def _draw_rest_pose(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
+    """Draws in which pose there is no stress, and how bodies get from there to the first frame."""
+    settings = scene.sinew
+    row = layout.row(heading="Rest Frame")
+    row.prop(settings, "use_rest_frame", text="")
+    part = row.row()
+    part.active = settings.use_rest_frame
+    part.prop(settings, "rest_frame", text="")
+    before = export_scene.frame_range(scene)[0] - rest_frame(scene)
+    if before > 0:
+        layout.label(text=f"{before:,} frames of pre-roll" if before > 1 else "1 frame of pre-roll", icon="BLANK1")
+    else:
+        layout.prop(settings, "preroll")
+
+
+def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws where the cache lies, how large it is, and what can be made of it."""
+    scene = context.scene
+    status = bake_status.status(scene)
+    column = layout.column()
+    column.enabled = not status.is_running
+    column.prop(scene.sinew, "take")
+    column.prop(scene.sinew, "cache_path", placeholder=cache_paths.own_folder(scene).name)
+    used = bake_status.bytes_on_disk(scene)
+    if used:
+        column.label(text=f"{size_text(used)} on disk")
+    if not bpy.data.filepath:
+        column.label(text="Moves to the .blend at its first save", icon="INFO")
+    earlier = bake_status.earlier_resume_frame(scene)
+    if earlier is not None and not status.is_running:
+        act = column.operator("sinew.simulate", text=f"Resume from Frame {earlier + 1}", icon="FORWARD")
+        act.resume, act.from_frame = True, earlier
+    obj = context.object
+    if obj is not None and obj.type == "MESH" and obj.sinew.role == "BODY" and status.frame is not None:
+        needed = bake_status.shape_key_bytes(scene, obj)
+        column.operator(
+            "sinew.convert_to_shape_keys", text=f"Convert to Shape Keys ({size_text(needed)})", icon="SHAPEKEY_DATA"
+        )
+
+
+def draw_wrapped(layout: bpy.types.UILayout, line: str, icon: str, context: bpy.types.Context) -> None:
+    """Draws a sentence over as many lines as the panel's width needs."""
+    scale = context.preferences.system.ui_scale
+    letters = max(int((context.region.width / scale - MARGIN_PIXELS) / LETTER_PIXELS), 20)
+    column = layout.box().column(align=True)
+    for i, part in enumerate(textwrap.wrap(line, letters)):
+        column.label(text=part, icon=icon if i == 0 else "BLANK1")

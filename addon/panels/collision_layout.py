@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the panels about who touches whom, and how."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+
+from ..baking import bake_status, collider_forces
+from ..blender_data import force_curves
+from ..objects import collision_filter
+from ..overlays import contact_overlay
+from .bake_layout import count_text, draw_wrapped
+from .property_rows import draw_pointer, draw_setting, quantity_text
+
+# so many of what is touched are named
+MAX_NAMED_PARTNERS = 3
+POSE_SELF_CONTACT_NOTE = "Follow Pose has a switch of its own for this: Self Contact, in the panel Flesh"
+POSE_FRICTION_NOTE = (
+    "It slides on colliders and on other flesh that follows a pose, whatever the Friction. It keeps the Thickness from "
+    "colliders, and from bodies that move by themselves"
+)
+PIECES_COLLIDE_NOTE = "Pieces of what breaks touch each other without this; the more there are, the longer it takes"
+GROUND_SIDE_NOTE = "A ground is solid below, without end"
+EMPTY_COLLECTION_NOTE = "Touches nothing: no {others} is in this collection"
+EXCLUDED_NOTE = 'Touches nothing: "{other}" does not collide with it, since this object is not in "{collection}"'
+
+
+def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how a body meets others and itself."""
+    obj, own = context.object, context.object.sinew
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked
+    column.prop(own, "friction_preset")
+    column.prop(own, "body_friction")
+    column.prop(own, "body_thickness")
+    follows = own.motion == "POSE"
+    row = column.row()
+    row.enabled = not follows
+    row.prop(own, "self_collision")
+    if follows:
+        draw_wrapped(column, f"{POSE_SELF_CONTACT_NOTE}. {POSE_FRICTION_NOTE}", "INFO", context)
+    elif own.use_fracture:
+        draw_wrapped(column, PIECES_COLLIDE_NOTE, "INFO", context)
+    _draw_filter(column, context, obj)
+    draw_contacts(layout, context)
+
+
+def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how bodies meet a collider."""
+    obj, own = context.object, context.object.sinew
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked
+    draw_setting(column, own, "use_collision")
+    column.prop(own, "collider_shape")
+    is_ground = own.collider_shape == "PLANE"
+    row = column.row()
+    row.enabled = not is_ground
+    row.prop(own, "collider_sides")
+    if is_ground:
+        draw_wrapped(column, GROUND_SIDE_NOTE, "INFO", context)
+    column.prop(own, "friction_preset")
+    column.prop(own, "friction")
+    column.prop(own, "thickness")
+    _draw_filter(column, context, obj)
+    draw_contacts(layout, context)
+    _draw_forces(layout, context.scene, obj)
+
+
+def _draw_forces(layout: bpy.types.UILayout, scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
+    """Draws what presses on a collider at this frame, and what makes curves of it."""
+    found = collider_forces.force_at(scene, obj)
+    if found is not None:
+        layout.label(text=f"Pressed with {quantity_text(math.hypot(*found[:3]), 'N')}", icon="FORCE_FORCE")
+    has_curves = force_curves.find_track(obj) is not None
+    row = layout.row(align=True)
+    if collider_forces.are_curves_missing(scene, obj):
+        words = "Update Force Curves" if has_curves else "Create Force Curves"
+        row.operator("sinew.create_force_curves", text=words, icon="FCURVE")
+    if has_curves:
+        row.operator("sinew.remove_force_curves", icon="X")
+
+
+def _draw_filter(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    """Draws what an object collides with, in names where that is not everything."""
+    draw_pointer(layout, obj.sinew, "collision_collection")
+    if not collision_filter.has_filters(context.scene):
+        return
+    touched = [other.name for other in collision_filter.collision_partners(context.scene, obj)]
+    if not touched:
+        draw_wrapped(layout, no_partners_note(context.scene, obj), "ERROR", context)
+        return
+    more = len(touched) - MAX_NAMED_PARTNERS
+    few = ", ".join(touched[:MAX_NAMED_PARTNERS])
+    draw_wrapped(layout, f"Touches {few} and {more} more" if more > 0 else f"Touches {few}", "LINKED", context)
+
+
+def no_partners_note(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """Returns why filters leave an object nothing to touch."""
+    other = collision_filter.excluded_by(scene, obj)
+    if other is None:
+        return EMPTY_COLLECTION_NOTE.format(others="other body or collider" if obj.sinew.role == "BODY" else "body")
+    return EXCLUDED_NOTE.format(other=other.name, collection=other.sinew.collision_collection.name)
+
+
+def draw_contacts(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws the switch of the contacts in the viewport, and what they come to at this frame."""
+    scene = context.scene
+    column = layout.column(heading="Viewport Display")
+    column.prop(scene.sinew, "show_contacts")
+    if scene.sinew.show_contacts:
+        column.label(text=_contact_text(scene), icon="INFO")
+
+
+def _contact_text(scene: bpy.types.Scene) -> str:
+    if bake_status.status(scene).frame is None:
+        return "Shown once there is a bake: Simulate"
+    found = contact_overlay.contacts(scene)
+    if not len(found):
+        return "Nothing touches at this frame"
+    return f"{count_text(len(found), 'contact')}, up to {quantity_text(found.largest, 'N')} each"

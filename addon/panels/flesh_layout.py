@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the panels about flesh and the bones that hold it."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..baking import bake_status
+from ..evaluation.sample_times import rest_frame
+from ..objects import attachment, roles
+from .bake_layout import draw_wrapped
+from .property_rows import draw_setting, draw_weight_group
+
+# so many bones are named
+MAX_NAMED_BONES = 3
+NOT_HELD_NOTE = "Nothing holds this flesh yet. It needs a bone inside it, the bones of its armature, or pins"
+AUTOMATIC_RADIUS_NOTE = "Automatic: a third of the way to the skin"
+NO_ARMATURE_NOTE = "No Armature modifier poses this mesh"
+POSED_TWICE_NOTE = "The Armature modifier is below Sinew's, so it poses the result a second time"
+ESTIMATE_NOTE = "An estimate, until it is baked"
+FALLS_NOTE = "Nothing holds this flesh: it falls"
+
+
+def draw_offers_to_hold(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
+    """Draws what is missing where nothing holds flesh, and the shortest ways to it; returns whether nothing does."""
+    if not roles.is_flesh(obj):
+        return False
+    if attachment.armatures_below(obj):
+        box = layout.box().column(align=True)
+        box.enabled = not bake_status.status(context.scene).is_locked
+        draw_wrapped(box, POSED_TWICE_NOTE, "INFO", context)
+        box.operator("sinew.move_below_armature", icon="TRIA_DOWN_BAR")
+    if attachment.is_held(context.scene, obj):
+        return False
+    box = layout.box().column(align=True)
+    box.enabled = not bake_status.status(context.scene).is_locked
+    draw_wrapped(box, NOT_HELD_NOTE if obj.sinew.motion == "POSE" else FALLS_NOTE, "INFO", context)
+    if attachment.armatures_of(obj):
+        box.prop(obj.sinew, "use_armature_bones", text="Use Armature Bones", icon="ARMATURE_DATA", toggle=1)
+    box.operator("sinew.add_bone", icon="BONE_DATA")
+    return True
+
+
+def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws what holds the flesh."""
+    obj, own, scene = context.object, context.object.sinew, context.scene
+    bones = attachment.bones_of(scene, obj)
+    armatures = attachment.armatures_of(obj)
+    layout.label(text=_attachment_text(bones, armatures if own.use_armature_bones else []), icon="BONE_DATA")
+    column = layout.column()
+    column.enabled = not bake_status.status(scene).is_locked
+    has_armature = bool(armatures)
+    row = column.row()
+    row.active = has_armature
+    row.prop(own, "use_armature_bones")
+    if own.use_armature_bones:
+        if not has_armature:
+            draw_wrapped(column, NO_ARMATURE_NOTE, "INFO", context)
+        part = column.column(align=True)
+        part.active = has_armature
+        part.prop(own, "armature_bone_radius")
+        if own.armature_bone_radius == 0.0:
+            draw_wrapped(part, AUTOMATIC_RADIUS_NOTE, "INFO", context)
+        _draw_springs(part, own, "use_armature_bone_spring", "armature_bone_stiffness")
+    draw_weight_group(column, obj, "attachment_group")
+    draw_attachment_display(layout, context, obj)
+
+
+def _attachment_text(bones: list[bpy.types.Object], armatures: list[bpy.types.Object]) -> str:
+    """Returns which bones may hold flesh; which of them are in reach, the bake finds out."""
+    of_armatures = [f"those of {armature.name}" for armature in dict.fromkeys(armatures)]
+    names = [*of_armatures, *(bone.name for bone in bones)]
+    if not names:
+        return "No bones yet"
+    more = len(names) - MAX_NAMED_BONES
+    few = ", ".join(names[:MAX_NAMED_BONES])
+    return f"Bones: {few} and {more} more" if more > 0 else f"Bones: {few}"
+
+
+def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how flesh resists and moves, and where it differs."""
+    obj, own = context.object, context.object.sinew
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked
+    column.prop(own, "flesh_law")
+    if own.motion == "POSE":
+        column.prop(own, "self_contact")
+    else:
+        column.prop(own, "jiggle_scheme")
+    row = column.row()
+    row.active = obj.data.shape_keys is not None
+    row.prop(own, "rest_from_keys")
+    for name in ("stiffness_group", "volume_group", "density_group"):
+        draw_weight_group(column, obj, name)
+
+
+def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws which flesh follows a bone, and how strictly."""
+    obj, own = context.object, context.object.sinew
+    column = layout.column()
+    column.enabled = not bake_status.status(context.scene).is_locked
+    column.prop(own, "bone_distance")
+    _draw_springs(column.column(align=True), own, "use_bone_spring", "bone_stiffness")
+    draw_weight_group(column, obj, "bone_mask_group")
+    column.prop(own, "bone_body")
+    if not any(roles.is_flesh(body) for body in roles.bodies(context.scene)):
+        draw_wrapped(layout, "There is no flesh yet: select a mesh and press Make Flesh", "INFO", context)
+    draw_attachment_display(layout, context, obj)
+
+
+def draw_attachment_display(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    """Draws what of it is seen in the viewport."""
+    column = layout.column(heading="Viewport Display")
+    column.prop(obj.sinew, "show_attachment")
+    if obj.sinew.show_attachment and bake_status.status(context.scene).frame is None:
+        rest = rest_frame(context.scene)
+        is_there = context.scene.frame_current == rest
+        column.label(text=ESTIMATE_NOTE if is_there else f"Shown at frame {rest} until it is baked", icon="INFO")
+
+
+def _draw_springs(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, switch: str, stiffness: str) -> None:
+    layout.prop(own, switch)
+    row = layout.row()
+    row.active = getattr(own, switch)
+    draw_setting(row, own, stiffness)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the panels about the method by which a body resists."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..baking import bake_status
+from ..export import formulation
+from ..objects import roles
+from .bake_layout import draw_wrapped
+
+FLESH_NOTE = "Flesh resists by its Law, in the panel Flesh: choose Soft Body as Motion for a Method"
+INCOMPATIBLE_NOTE = "{method} is not made for {feature}: choose another Method, such as Polar, or turn {feature} off"
+# what is good to know about a switch that is set so
+SWITCH_NOTES = {
+    "formulation_one_step": (
+        True,
+        "Where it gets out of hand, raise Substeps per Frame: stiff and fine bodies want many",
+    ),
+    "formulation_is_stale": (True, "It spins by itself, to show why others do not use this"),
+    "formulation_rotation_field": ("EDGES", "What is soft and hits something may fly apart: Least Squares holds"),
+}
+
+
+def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws by which method the body resists, when to use it, and the switches that it reads."""
+    obj, own = context.object, context.object.sinew
+    if roles.is_flesh(obj):
+        draw_wrapped(layout, FLESH_NOTE, "INFO", context)
+        return
+    is_locked = bake_status.status(context.scene).is_locked
+    column = layout.column()
+    column.enabled = not is_locked
+    column.prop(own, "formulation")
+    chosen = own.bl_rna.properties["formulation"].enum_items[own.formulation]
+    draw_wrapped(layout, chosen.description, "INFO", context)
+    for name in formulation.relevant_properties(own):
+        column = layout.column()
+        column.enabled = not is_locked
+        column.prop(own, name)
+        setting, told = SWITCH_NOTES.get(name, (None, ""))
+        if getattr(own, name) == setting:
+            draw_wrapped(layout, told, "INFO", context)
+
+
+def draw_incompatible(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
+    """Draws what the method is not made for, with the menu to choose another one; returns whether there is any."""
+    own = obj.sinew
+    clashing = formulation.incompatible_features(own)
+    if not clashing:
+        return False
+    for feature in clashing:
+        draw_wrapped(
+            layout,
+            INCOMPATIBLE_NOTE.format(method=formulation.formulation_label(own), feature=feature),
+            "ERROR",
+            context,
+        )
+    row = layout.row()
+    row.enabled = not bake_status.status(context.scene).is_locked
+    row.prop(own, "formulation")
+    return True

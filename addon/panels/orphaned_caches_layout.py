@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Caches that nobody plays any more: a line in the panel until a person decides, and a list in the preferences."""
+
+from __future__ import annotations
+
+import time as clock
+
+import bpy
+
+from ..baking import orphaned_caches_timer
+from ..baking.status_text import size_text
+from ..cache.orphaned_caches import EXPIRY_DAYS, SECONDS_PER_DAY, OrphanedCache
+
+
+def draw_notice(layout: bpy.types.UILayout) -> None:
+    """Draws how much they take, with a button that deletes them and one that puts it off."""
+    found = orphaned_caches_timer.orphaned()
+    if not found or orphaned_caches_timer.is_dismissed:
+        return
+    row = layout.row(align=True)
+    words = f"Delete {size_text(_total_text(found))} of Unsaved Files"
+    row.operator("sinew.delete_lost_caches", text=words, icon="TRASH")
+    row.operator("sinew.put_off_lost_caches", text="", icon="X")
+
+
+def draw_list(layout: bpy.types.UILayout) -> None:
+    """Draws each of them with its size, and a button that deletes it."""
+    found = orphaned_caches_timer.orphaned()
+    if not found:
+        return
+    box = layout.box().column()
+    box.label(
+        text=f"Caches of files that were never saved: {size_text(_total_text(found))}, kept for {EXPIRY_DAYS} days"
+    )
+    for lost in found:
+        row = box.row()
+        row.label(text=f"{lost.folder}: {size_text(lost.size)}, {_age_text(lost)}")
+        row.operator("sinew.delete_lost_caches", text="", icon="TRASH").folder = str(lost.folder)
+    box.operator("sinew.delete_lost_caches", text="Delete All", icon="TRASH")
+
+
+def _total_text(found: list[OrphanedCache]) -> int:
+    return sum(lost.size for lost in found)
+
+
+def _age_text(lost: OrphanedCache) -> str:
+    days = int(max(clock.time() - lost.written, 0.0) / SECONDS_PER_DAY)
+    return {0: "today", 1: "a day ago"}.get(days, f"{days} days ago")

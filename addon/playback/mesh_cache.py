@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lets objects play a cache: settings of the Mesh Cache modifier, which is Blender's own and needs no add-on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import bpy
+
+from ...solver.bake.cache import CacheMetadata, layout
+from ..blender_data.modifier_stack import ensure_modifier, find_modifier, remove_modifier
+from ..blender_data.time_remapping import time_stretch
+from .shape_keys import convert_to_shape_keys, shape_key_bytes
+
+__all__ = [
+    "attach",
+    "attached_file",
+    "convert_to_shape_keys",
+    "detach",
+    "ensure_modifier",
+    "find_modifier",
+    "play_file",
+    "portable_path",
+    "refresh",
+    "remove_modifier",
+    "shape_key_bytes",
+]
+
+
+def attach(obj: bpy.types.Object, cache: Path, key: str) -> None:
+    """Makes `obj` play the body `key` of a cache folder; changes nothing where it already does.
+
+    Raises:
+        StorageFailed: There is no cache in that folder.
+    """
+    head = CacheMetadata.load(cache)
+    play_file(obj, ensure_modifier(obj), head, layout.play_path(cache, key))
+
+
+def play_file(obj: bpy.types.Object, modifier: bpy.types.MeshCacheModifier, head: CacheMetadata, file: Path) -> None:
+    """Makes a modifier of `obj` play a PC2 file with the timing of a cache; changes nothing where it already does."""
+    path = portable_path(file, bpy.data.filepath)
+    for name, value in _modifier_settings(obj, head, path).items():
+        # setting a value tags the object for a new evaluation, even when it is the same
+        present = getattr(modifier, name)
+        if (tuple(present) if isinstance(value, tuple) else present) != value:
+            setattr(modifier, name, value)
+
+
+def detach(obj: bpy.types.Object) -> None:
+    """Makes `obj` show its own shape again; Sinew's place in the stack stays."""
+    modifier = find_modifier(obj)
+    if modifier is not None and modifier.filepath:
+        modifier.filepath = ""
+
+
+def refresh(objects: Iterable[bpy.types.Object]) -> None:
+    """Lets objects read their caches again: frames were added."""
+    for obj in objects:
+        obj.update_tag(refresh={"DATA"})
+
+
+def attached_file(obj: bpy.types.Object) -> Path | None:
+    """Returns the file that `obj` plays, whether it is there or not, or None."""
+    modifier = find_modifier(obj)
+    if modifier is None or not modifier.filepath:
+        return None
+    return Path(bpy.path.abspath(modifier.filepath.replace("\\", "/")))
+
+
+def portable_path(file: Path, blend: str) -> str:
+    """Returns a path that is relative to the .blend where there is one on the same drive, with "/" everywhere."""
+    if blend:
+        try:
+            return "//" + os.path.relpath(file, Path(blend).parent).replace("\\", "/")
+        except ValueError:  # another drive of Windows
+            pass
+    return str(file).replace("\\", "/")
+
+
+def _modifier_settings(obj: bpy.types.Object, head: CacheMetadata, path: str) -> dict[str, object]:
+    """Returns the modifier's settings: it reads sample `frame_scale · frame - frame_start` of the file.
+
+    Its Influence is the artist's: it blends the bake with what is above, the pose of the rig for one.
+    """
+    affect = obj.sinew.affect_group
+    return {
+        "cache_format": "PC2",
+        "filepath": path,
+        "interpolation": "LINEAR",
+        "time_mode": "FRAME",
+        "play_mode": "SCENE",
+        "deform_mode": "OVERWRITE",
+        "frame_scale": head.samples_per_frame * time_stretch(obj),
+        "frame_start": float(head.samples_per_frame * head.frame_start),
+        "forward_axis": "POS_Y",
+        "up_axis": "POS_Z",
+        "flip_axis": (False, False, False),
+        "vertex_group": affect if affect in obj.vertex_groups else "",
+        "invert_vertex_group": False,
+    }

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bake as shape keys on a copy that needs no rig, no cache and no add-on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+from mathutils import Matrix
+
+from ...solver.bake.cache import CacheMetadata, CacheReader
+from ...solver.runtime.errors import BadInput
+from ..blender_data import modifier_stack
+from ..blender_data.object_keys import body_key
+from ..evaluation.evaluated_mesh import evaluated_mesh, positions, to_world
+from ..evaluation.scene_copy import SceneCopy
+
+# per vertex: a shape key, and a mesh of quads with a UV map (a saved grid of 90,000 vertices: 119.4 MB with 101 keys)
+BYTES_PER_KEY_VERTEX = 12
+BYTES_PER_MESH_VERTEX = 110
+
+SUFFIX = " Shape Keys"
+# Blender's number of linear interpolation, as keyframe_points.foreach_set takes it
+LINEAR_INTERPOLATION = 1
+
+
+def shape_key_bytes(vertices: int, samples: int) -> int:
+    """Returns what a mesh with a basis and a key per further sample takes in a file: 119 MB for 90,000 and 101.
+
+    Blender needs the keys twice in memory while the object is in a scene, once for the evaluated copy.
+    """
+    return (BYTES_PER_KEY_VERTEX * samples + BYTES_PER_MESH_VERTEX) * vertices
+
+
+def convert_to_shape_keys(
+    context: bpy.types.Context,
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    cache: Path,
+    shown: bpy.types.Object | None = None,
+) -> bpy.types.Object:
+    """Returns a new object that moves as `obj` does where Sinew's modifier is, with a linear key per sample.
+
+    Modifiers below Sinew's go on working on it; what is above them is in the keys.
+
+    Args:
+        context: Where it is selected.
+        scene: The scene.
+        obj: The body.
+        cache: Where it is baked.
+        shown: What stands in for the body, if it broke.
+
+    Raises:
+        BadInput: `obj` has no baked frames.
+        StorageFailed: There is no cache in that folder.
+    """
+    head = CacheMetadata.load(cache)
+    last = CacheReader(cache).last_frame()
+    modifier = modifier_stack.find_modifier(obj)
+    if last is None or modifier is None or body_key(obj) not in {body.key for body in head.bodies}:
+        raise BadInput("not-baked", name=obj.name)
+    moments = _whole_frame_samples(head, last)
+    obj = shown or obj
+    mesh, shapes, place = _read(scene, obj, moments)
+    copy = _make_copy(obj, mesh, place)
+    _collection_of(scene, obj).objects.link(copy)
+    _add_keys(copy, shapes, [frame + part for frame, part in moments])
+    for other in context.selected_objects:
+        other.select_set(False)
+    if copy.name in context.view_layer.objects:
+        context.view_layer.objects.active = copy
+        copy.select_set(True)
+    return copy
+
+
+def _collection_of(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Collection:
+    """Returns the collection of `obj` if something can be put there, else that of the scene."""
+    own = (c for c in obj.users_collection if c.library is None and c.override_library is None)
+    return next(own, scene.collection)
+
+
+def _whole_frame_samples(head: CacheMetadata, last: int) -> list[tuple[int, float]]:
+    """Returns the samples that whole frames up to `last` have: frame and part of a frame."""
+    per_frame = head.samples_per_frame
+    count = (last - head.frame_start) * per_frame + 1
+    return [(head.frame_start + i // per_frame, (i % per_frame) / per_frame) for i in range(count)]
+
+
+def _read(
+    scene: bpy.types.Scene, obj: bpy.types.Object, moments: list[tuple[int, float]]
+) -> tuple[bpy.types.Mesh, list[npt.NDArray[np.float32]], Matrix]:
+    """Returns the mesh at the first moment, the shapes at all of them in its space, and its place in the world."""
+    shapes = []
+    with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj) + 1}) as stage:
+        stage.set_frame(*moments[0])
+        evaluated = stage.evaluated(obj)
+        place = evaluated.matrix_world.copy()
+        mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=stage.depsgraph)
+        try:
+            for moment in moments:
+                stage.set_frame(*moment)
+                evaluated = stage.evaluated(obj)
+                moved = np.array(place.inverted() @ evaluated.matrix_world)
+                with evaluated_mesh(evaluated) as now:
+                    shapes.append(to_world(moved, positions(now)).astype(np.float32))
+        except BaseException:
+            bpy.data.meshes.remove(mesh)
+            raise
+    return mesh, shapes, place
+
+
+def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, place: Matrix) -> bpy.types.Object:
+    """Returns a copy of `obj` with another mesh, only the modifiers below Sinew's, and nothing that moves it."""
+    copy = obj.copy()
+    if copy.override_library is not None:
+        copy = copy.make_local(clear_liboverride=True)
+    for modifier in list(copy.modifiers)[: modifier_stack.input_modifier_count(obj) + 1]:
+        copy.modifiers.remove(modifier)
+    copy.name = mesh.name = obj.name + SUFFIX
+    copy.animation_data_clear()
+    copy.constraints.clear()
+    copy.parent = None
+    copy.sinew.role = "NONE"
+    copy.sinew.key = ""
+    copy.sinew.modifier_uid = 0
+    copy.sinew.result_of, copy.sinew.result_stamp = None, ""
+    copy.hide_viewport = copy.hide_render = False
+    copy.data = mesh
+    copy.delta_location, copy.delta_scale = (0, 0, 0), (1, 1, 1)
+    copy.delta_rotation_euler, copy.delta_rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
+    copy.matrix_world = place
+    return copy
+
+
+def _add_keys(copy: bpy.types.Object, shapes: list[npt.NDArray[np.float32]], frames: list[float]) -> None:
+    """Adds the basis and one key per further shape; each rises from the frame before and falls to the next."""
+    copy.shape_key_clear()
+    copy.shape_key_add(name="Basis", from_mix=False)
+    copy.active_shape_key_index = 0
+    keys = copy.data.shape_keys
+    curves = _new_curves(keys, copy.name)
+    for i in range(1, len(shapes)):
+        block = copy.shape_key_add(name=f"Frame {frames[i]:g}", from_mix=False)
+        block.data.foreach_set("co", shapes[i].ravel())
+        times = frames[i - 1 : i + 2]
+        points = [value for pair in zip(times, (0.0, 1.0, 0.0), strict=False) for value in pair]
+        curve = curves.new(f'key_blocks["{block.name}"].value')
+        curve.keyframe_points.add(len(times))
+        curve.keyframe_points.foreach_set("co", points)
+        curve.keyframe_points.foreach_set("interpolation", [LINEAR_INTERPOLATION] * len(times))
+        curve.update()
+
+
+def _new_curves(keys: bpy.types.Key, name: str) -> bpy.types.ActionChannelbagFCurves:
+    action = bpy.data.actions.new(name)
+    slot = action.slots.new("KEY", keys.name)
+    strip = action.layers.new("Layer").strips.new(type="KEYFRAME")
+    data = keys.animation_data_create()
+    data.action = action
+    data.action_slot = slot
+    return strip.channelbag(slot, ensure=True).fcurves

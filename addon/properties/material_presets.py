@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The materials of `solver/scene/material_presets.py` as a menu of Blender's, and what each of them fills in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...solver.runtime.arrays import Floats
+from ...solver.scene.material_presets import DEFAULT_PRESET_KEY, MATERIAL_PRESETS, MaterialPreset
+from ...solver.scene.scene import Fracture, Heat, Plasticity
+
+CUSTOM_PRESET = "CUSTOM"
+# how bodies move that are no flesh, and flesh that is at rest in every frame
+ELASTIC, POSE = "ELASTIC", "POSE"
+# what flesh does not do
+NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape", "use_core")
+# what files have instead of the name: never to be changed, and new materials get new numbers
+ENUM_NUMBERS = {
+    "JELLY": 0,
+    "FAT": 1,
+    "FLESH": 2,
+    "FOAM": 3,
+    "RUBBER": 4,
+    "TEARING_RUBBER": 5,
+    "CLAY": 6,
+    "WAX": 7,
+    "CHOCOLATE": 8,
+    "WOOD": 9,
+    "STONE": 10,
+    "PLASTER": 11,
+    "GLASS": 12,
+    CUSTOM_PRESET: 13,
+    "SKIN": 14,
+    "MUSCLE": 15,
+}
+PRESET_ITEMS = (
+    *(
+        (key, preset.label, f"{preset.description}. {preset.source}", "NONE", ENUM_NUMBERS[key])
+        for key, preset in MATERIAL_PRESETS.items()
+    ),
+    (CUSTOM_PRESET, "Custom", "Values of your own", "NONE", ENUM_NUMBERS[CUSTOM_PRESET]),
+)
+# settings by the name that they have in the preset's part; all others of these parts belong to the scene
+MATERIAL_PROPERTIES = ("youngs_modulus", "poisson_ratio", "density", "mass_damping", "stiffness_damping")
+PLASTICITY_PROPERTIES = ("yield_strain", "flow", "maximum_strain", "hardening")
+HEAT_PROPERTIES = ("conductivity", "heat_capacity", "melting_point")
+ROW_PROPERTIES = ("temperature", "stiffness", "yield_strain", "flow")
+# where a body breaks at crack tips, until somebody says it [Pa √m]
+DEFAULT_TOUGHNESS = 5.0e4
+
+# values of a body that was never told otherwise
+DEFAULT_VALUES: dict[str, float] = {
+    **{name: getattr(MATERIAL_PRESETS[DEFAULT_PRESET_KEY].material, name) for name in MATERIAL_PROPERTIES},
+    **{name: getattr(Plasticity(), name) for name in PLASTICITY_PROPERTIES},
+    **{name: getattr(Heat(), name) for name in ("temperature", *HEAT_PROPERTIES)},
+    **{name: getattr(Fracture(), name) for name in ("breaking_stress", "scatter", "most_splits", "most_pieces")},
+    "heat_exchange": Heat().exchange,
+    "toughness": DEFAULT_TOUGHNESS,
+}
+
+_is_applying = False
+
+
+def preset_values(preset: MaterialPreset) -> dict[str, Any]:
+    """Returns the settings that a preset fills in, but for the softening table."""
+    values: dict[str, Any] = {name: getattr(preset.material, name) for name in MATERIAL_PROPERTIES}
+    if preset.plasticity is not None:
+        values |= {name: getattr(preset.plasticity, name) for name in PLASTICITY_PROPERTIES}
+        values["plastic_law"] = preset.plasticity.law.upper()
+    if preset.heat is not None:
+        values |= {name: getattr(preset.heat, name) for name in HEAT_PROPERTIES}
+    if preset.fracture is not None:
+        values["breaking_stress"] = preset.fracture.breaking_stress
+        values["use_toughness"] = preset.fracture.toughness is not None
+        if preset.fracture.toughness is not None:
+            values["toughness"] = preset.fracture.toughness
+    return values
+
+
+def apply_preset(settings: Any) -> None:
+    """Writes the values of `settings.preset` into the settings, and switches on what the material is chosen for.
+
+    Flesh neither flows, takes heat nor breaks: it stays flesh, and gets the rest.
+    """
+    global _is_applying
+    if settings.preset == CUSTOM_PRESET:
+        return
+    preset = MATERIAL_PRESETS[settings.preset]
+    _is_applying = True
+    try:
+        for name, value in preset_values(preset).items():
+            setattr(settings, name, value)
+        for part in ("plasticity", "heat", "fracture"):
+            setattr(settings, f"use_{part}", part in preset.features and settings.motion == ELASTIC)
+        if preset.heat is not None:
+            write_rows(settings.softening, preset.heat.softening)
+    finally:
+        _is_applying = False
+
+
+def mark_custom(settings: Any) -> None:
+    """Turns the menu to Custom when a value no longer is the preset's; not while a preset fills the values in."""
+    if not _is_applying and settings.preset != CUSTOM_PRESET and not matches_preset(settings):
+        settings.preset = CUSTOM_PRESET
+
+
+def matches_preset(settings: Any) -> bool:
+    """Whether the settings still have the values of their preset, to the precision that Blender stores."""
+    preset = MATERIAL_PRESETS[settings.preset]
+    if not all(_almost_equal(getattr(settings, name), value) for name, value in preset_values(preset).items()):
+        return False
+    return preset.heat is None or same_rows(table_rows(settings.softening), preset.heat.softening)
+
+
+def table_rows(table: Any) -> Floats:
+    """Returns the rows of a softening table: temperature [°C] and factors on stiffness, yield and flow, (k, 4)."""
+    return np.array([[getattr(row, name) for name in ROW_PROPERTIES] for row in table], np.float64).reshape(-1, 4)
+
+
+def default_softening(cold: float, melting_point: float) -> Floats:
+    """Returns a curve to begin with, (4, 4): as set at a temperature, liquid at the melting point [°C]."""
+    shares = np.array([0.0, 0.6, 0.9, 1.0])
+    span = melting_point - cold if melting_point > cold else 1.0
+    factors = np.array([[1.0, 1.0, 1.0], [0.5, 0.5, 2.0], [0.05, 0.1, 10.0], [0.001, 0.01, 50.0]])
+    return np.column_stack([melting_point - span * (1.0 - shares), factors])
+
+
+def write_rows(table: Any, rows: Floats) -> None:
+    """Makes a softening table have `rows` (k, 4)."""
+    if same_rows(table_rows(table), rows):
+        return
+    while len(table) > len(rows) and remove_row(table, len(table) - 1):
+        pass
+    while len(table) < len(rows):
+        add_row(table)
+    for row, values in zip(table, extend_rows(rows, len(table)), strict=True):
+        for name, value in zip(ROW_PROPERTIES, values, strict=True):
+            setattr(row, name, value)
+
+
+def add_row(table: Any) -> Any:
+    """Returns a new row at the end of a softening table; library overrides tell rows apart by their names."""
+    taken = {row.name for row in table}
+    row = table.add()
+    row.name = next(name for name in map(str, range(1, len(taken) + 2)) if name not in taken)
+    return row
+
+
+def remove_row(table: Any, index: int) -> bool:
+    """Removes a row of a softening table; returns whether that could be done: overrides keep what is linked."""
+    try:
+        table.remove(index)
+    except TypeError:
+        return False
+    return True
+
+
+def extend_rows(rows: Floats, count: int) -> Floats:
+    """Returns `rows` (k, 4) with the last one repeated at rising temperatures up to `count` rows, (count, 4).
+
+    It changes nothing, and is for rows of a linked object that an override cannot remove.
+    """
+    last = rows[-1] if len(rows) else np.array([0.0, 1.0, 1.0, 1.0])
+    more = [last + [1.0 + i, 0.0, 0.0, 0.0] for i in range(count - len(rows))]
+    return np.array([*rows, *more]).reshape(-1, 4)
+
+
+def same_rows(a: Floats, b: Floats) -> bool:
+    """Whether a table `a` says the same as `b`, to the precision that Blender stores."""
+    return len(a) >= len(b) and bool(np.allclose(a, extend_rows(b, len(a)), rtol=1e-6, atol=0.0))
+
+
+def _almost_equal(a: Any, b: Any) -> bool:
+    return a == b if isinstance(b, (str, bool)) else abs(a - b) <= 1e-6 * abs(b)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is noted on objects about results, so that Delete Bake gives everything back as it was."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import BoolProperty, IntProperty, PointerProperty, StringProperty
+
+HIDDEN_OPTIONS = {"options": {"HIDDEN"}, "override": {"LIBRARY_OVERRIDABLE"}}
+
+
+class RestoreData:
+    """Written by addon/results only."""
+
+    result_of: PointerProperty(
+        type=bpy.types.Object,
+        name="Result of",
+        description="The body whose broken mesh this object is",
+        **HIDDEN_OPTIONS,
+    )
+    result_stamp: StringProperty(
+        name="Stamp", description="Which bake this object was made of: changes with it", **HIDDEN_OPTIONS
+    )
+    result_name: StringProperty(
+        name="Made as",
+        description="The name that this object got: a duplicate, which is the artist's, has another",
+        **HIDDEN_OPTIONS,
+    )
+    is_replaced: BoolProperty(name="Replaced", description="Whether a result stands in for this body", **HIDDEN_OPTIONS)
+    was_hidden_viewport: BoolProperty(
+        name="Was Hidden", description="Whether this body was disabled in viewports before", **HIDDEN_OPTIONS
+    )
+    was_hidden_render: BoolProperty(
+        name="Was Hidden in Renders", description="Whether this body was disabled in renders before", **HIDDEN_OPTIONS
+    )
+    place_before: IntProperty(
+        name="Place before",
+        description="Where in the stack Sinew's modifier was before it went below Subdivision, from 1 on; 0: there",
+        **HIDDEN_OPTIONS,
+    )

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a page says of one experiment or benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from harness.result_store import picture_name
+from harness.text_table import remark_lines
+from harness.text_wrap import wrap
+
+
+def page_section(
+    name: str,
+    heading: str,
+    what: str,
+    table: Iterable[str],
+    kept: dict[str, Any],
+    *,
+    said_of: Iterable[Any],
+    pictures: str,
+    command: str,
+) -> str:
+    """Returns the Markdown of one.
+
+    Args:
+        name: Of its file.
+        heading: With as many # as it has.
+        what: Is done.
+        table: Its lines.
+        kept: What is stored of it.
+        said_of: The rows whose remarks follow the table.
+        pictures: Folder of the page's pictures, as the page names it.
+        command: That runs it, and when, or for how long, that was.
+    """
+    out = [heading, "", wrap(what), "", *table, ""]
+    said = [wrap(line, "  ") for line in remark_lines(said_of)]
+    out += [*said, ""] if said else []
+    for note in kept["notes"]:
+        out += [wrap(note), ""]
+    for number, caption in enumerate(kept["captions"]):
+        out += [f"![{caption}]({pictures}/{picture_name(name, number)})", "", wrap(caption), ""]
+    return "\n".join([*out, command, ""])

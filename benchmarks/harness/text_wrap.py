@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the text of the page is wrapped: as the rest of docs/ is."""
+
+from __future__ import annotations
+
+import textwrap
+
+LINE_WIDTH = 118
+
+
+def wrap(paragraph: str, indent: str = "") -> str:
+    """Returns a paragraph in lines of at most `LINE_WIDTH`, all but the first of them indented."""
+    return textwrap.fill(
+        " ".join(paragraph.split()),
+        LINE_WIDTH,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

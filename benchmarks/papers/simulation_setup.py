@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies of the experiments, put in a scene, built and stepped just as a bake does it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from fixtures.scenes import boundary
+from sinew.solver.constraints.external_forces import PointForces
+from sinew.solver.integrators.step_report import StepReport
+from sinew.solver.runtime.arrays import Bools, Floats, Indices
+from sinew.solver.runtime.errors import SolveFailed
+from sinew.solver.scene.formulation import DEFAULT_FORMULATION, FormulationSettings
+from sinew.solver.scene.scene import Body, Collider, Material, Meshing, Scene, Settings
+from sinew.solver.scene.tracks import NoTracks, TrackReader, TrackWriter
+from sinew.solver.simulation.advance_frame import advance_step
+from sinew.solver.simulation.build import build
+from sinew.solver.simulation.simulation import Simulation
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldNodes:
+    """Nodes of the first body that are held exactly, in the place of a body's pins (`solver/constraints/pins.py`).
+
+    Attributes:
+        nodes: Their numbers, (k,).
+        at: Where they are at a time [s → m], (k, 3); None from it: they are free then.
+    """
+
+    nodes: Indices
+    at: Callable[[float], Floats | None]
+    key: str = "held"
+    body: int = 0
+
+    def stiffness(self, tracks: TrackReader, time: float) -> float:
+        """Returns 0 where they are free."""
+        return 0.0 if self.at(time) is None else 1.0
+
+    def targets(self, tracks: TrackReader, time: float) -> Floats | None:
+        """Returns where they are [m], (k, 3)."""
+        return self.at(time)
+
+    @property
+    def fixed_nodes(self) -> Indices:
+        """Their numbers."""
+        return self.nodes
+
+    def prescribe(self, targets: Floats, is_fixed: Bools, fixed_target: Floats) -> None:
+        """Marks them, and writes where they have to be."""
+        is_fixed[self.nodes] = True
+        fixed_target[self.nodes] = targets
+
+    def spring_forces(self, *_: object) -> PointForces:
+        """Returns no springs."""
+        return PointForces()
+
+    def remember(self, *_: object) -> None:
+        """Keeps nothing."""
+
+    def remapped(self, *_: object) -> HeldNodes:
+        """Returns itself: nothing breaks here."""
+        return self
+
+    def apply_correction(self, *_: object) -> None:
+        """Leaves what is drawn."""
+
+
+def hold_in_place(X: Floats, which: Bools) -> HeldNodes:
+    """Returns that some nodes at rest positions X [m], (n, 3), stay where they are."""
+    nodes = np.flatnonzero(which).astype(np.int32)
+    return HeldNodes(nodes, lambda time: X[nodes])
+
+
+def body(
+    nodes: Floats,
+    tets: Indices,
+    material: Material,
+    method: FormulationSettings = DEFAULT_FORMULATION,
+    key: str = "body",
+    **settings,
+) -> Body:
+    """Returns a body of given tets whose render mesh is their boundary.
+
+    Args:
+        nodes, tets: (n, 3) [m] and (m, 4).
+        material: What it is made of.
+        method: By which formulation it resists.
+        key: Its name.
+        settings: Further ones of the body.
+    """
+    faces = boundary(tets)
+    used, numbered = np.unique(faces, return_inverse=True)
+    return Body(
+        key=key,
+        name=key,
+        vertices=nodes[used],
+        triangles=numbered.reshape(-1, 3).astype(np.int32),
+        material=material,
+        meshing=Meshing("given"),
+        tet_nodes=nodes,
+        tets=tets,
+        method=method,
+        **settings,
+    )
+
+
+def make_simulation(
+    bodies: Body | tuple[Body, ...],
+    dt: float,
+    held: HeldNodes | tuple[HeldNodes, ...] = (),
+    colliders: tuple[Collider, ...] = (),
+    tracks: Mapping[str, tuple] | None = None,
+    **settings,
+) -> Simulation:
+    """Returns what `take_step` moves on, at rest and ready to step by `dt` [s].
+
+    Args:
+        bodies: One, or several.
+        dt: Time step [s], which sets the length of a frame.
+        held: Nodes that are held exactly: pins of a bake reach on to all nodes of their tets, the papers' do not.
+        colliders: What they may touch.
+        tracks: Name → what `TrackWriter.append` takes besides.
+        settings: Of the scene, `tolerance` and `max_iterations` among them.
+    """
+    bodies = (bodies,) if isinstance(bodies, Body) else tuple(bodies)
+    reader = memory_tracks(tracks) if tracks else NoTracks()
+    settings = {"gravity": GRAVITY, **settings}
+    scene = Scene(bodies, colliders, Settings(fps=1.0 / dt, substeps=1, gravity=settings["gravity"]))
+    built = build(scene, reader, lambda *stage: None)
+    # a tolerance of zero, so that all iterations are made, is refused of scenes
+    scene = replace(scene, settings=replace(scene.settings, **settings))
+    holds = (held,) if isinstance(held, HeldNodes) else held
+    built = replace(built, pins=(*built.pins, *holds))  # type: ignore[arg-type]
+    return Simulation(scene, reader, built, built.initial.copy())
+
+
+def memory_tracks(tracks: Mapping[str, tuple]) -> TrackReader:
+    """Returns a reader of tracks, by name what `TrackWriter.append` takes besides; nothing of it stays on disk."""
+    with tempfile.TemporaryDirectory(prefix="sinew-papers-") as folder:
+        writer = TrackWriter(Path(folder), is_durable=False)
+        for name, samples in tracks.items():
+            writer.append(name, *samples)
+        writer.close()
+        reader = TrackReader(Path(folder))
+        reader.load()
+    return reader
+
+
+def take_step(simulated: Simulation) -> StepReport:
+    """Moves a simulation on by one time step."""
+    begin = simulated.state.time
+    return advance_step(simulated, begin, begin + 1.0 / simulated.scene.settings.fps)
+
+
+def take_steps(
+    simulated: Simulation, count: int, each: Callable[[StepReport], bool | None] = lambda report: None
+) -> int:
+    """Moves a simulation on by up to `count` steps; returns how many it took.
+
+    It stops where `each`, called after a step with its report, returns True, and where velocities are no longer
+    numbers.
+    """
+    for number in range(count):
+        try:
+            report = take_step(simulated)
+        except SolveFailed:
+            return number
+        if each(report):
+            return number + 1
+    return count
+
+
+def measure_step_times(simulated: Simulation, count: int) -> Floats:
+    """Returns how long steps took [ms], (count,)."""
+    taken = []
+    for _ in range(count):
+        began = time.perf_counter()
+        take_step(simulated)
+        taken.append(1e3 * (time.perf_counter() - began))
+    return np.array(taken)
+
+
+def signed_volume(x: Floats, tets: Indices) -> float:
+    """Returns the volume of tets [m³] for node positions x [m], (n, 3); inverted ones count as negative."""
+    edges = x[tets[:, 1:]] - x[tets[:, :1]]
+    return float(np.linalg.det(edges).sum() / 6.0)
+
+
+def rigid_misfit(x: Floats, X: Floats) -> float:
+    """Returns how far nodes x [m], (n, 3), are at most from X, moved rigidly to fit best, over X's size."""
+    here, there = x - x.mean(axis=0), X - X.mean(axis=0)
+    U, _, Vt = np.linalg.svd(there.T @ here)
+    turn = U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
+    return float(np.linalg.norm(here - there @ turn, axis=1).max() / np.ptp(X, axis=0).max())

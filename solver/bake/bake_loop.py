@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The loop of a bake: a frame is computed, written while the next one is computed, then told."""
+
+from __future__ import annotations
+
+import dataclasses
+import time as clock
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from ..mechanics.state import State
+from ..mechanics.topology import Topology
+from ..quasistatic.progress import Progress
+from ..runtime.errors import Cancelled, SinewError, StorageFailed
+from ..runtime.event_stream import json_value
+from ..runtime.lazy_dataclass import dataclass
+from ..simulation.advance_frame import FrameReport, advance_frame, begin_frame, render_positions
+from ..simulation.fracture_step import pieces_at_limit
+from ..simulation.sheet_warnings import find_enclosed_sheets
+from ..simulation.simulation import Simulation
+from .cache import BackgroundWriter, CacheMetadata, CacheWriter
+from .frame_recorder import FrameRecorder
+
+OnEvent = Callable[[Mapping[str, Any]], None]
+RESUME_EVERY_FRAME_NODES = 10_000  # from here on a frame takes so long that every one gets its resume point
+RESUME_INTERVAL_FRAMES = 10  # else one in so many does
+MIN_SECONDS_BETWEEN_EVENTS = 0.2  # from one `newton_callback` or `preroll` event to the next
+
+
+class ThrottledEvents:
+    """Events of what takes long, at most one in `MIN_SECONDS_BETWEEN_EVENTS`, and the wish to stop, asked for as often.
+
+    `report_written` is called as often: it tells of frames that have been written meanwhile.
+    """
+
+    def __init__(
+        self, on_event: OnEvent, should_stop: Callable[[], bool], tell_written: Callable[[], None] = lambda: None
+    ) -> None:
+        self.on_event, self.should_stop, self.report_written = on_event, should_stop, tell_written
+        self.last = clock.monotonic()
+
+    def raise_if_cancelled(self) -> None:
+        """Raises Cancelled where a person wants to stop."""
+        self.report_written()
+        if self.should_stop():
+            raise Cancelled()
+
+    def emit(self, event: Mapping[str, Any], is_last: bool = False) -> None:
+        """Tells an event where it is time for one, or where it is the last of its kind."""
+        if is_last or clock.monotonic() - self.last >= MIN_SECONDS_BETWEEN_EVENTS:
+            self.last = clock.monotonic()
+            self.on_event(event)
+
+    def newton_callback(self, frame: int) -> Callable[[Progress], None]:
+        """Returns what is to be called before every Newton iteration of a frame."""
+
+        def told(progress: Progress) -> None:
+            self.raise_if_cancelled()
+            numbers = {"newton_iterations": progress.newton_iterations, "residual": progress.residual}
+            self.emit({"event": "solving", "frame": frame, **numbers})
+
+        return told
+
+
+@dataclass
+class Bake:
+    """A simulation between two frames, and the cache that it is written into.
+
+    Attributes:
+        frame: The frame that the simulation is at. Every frame that was told of counts.
+        topology: Number of the first sample with the present topology, 0 while all bodies are whole.
+        warnings: What was warned of when it was built and is not in the report yet: the next line has it.
+        at_limit: Keys of the bodies of which a person knows that they are in as many pieces as they may.
+        crushed: Keys of bodies with names of bones of which a person knows that they turn flesh inside out.
+    """
+
+    writer: CacheWriter
+    metadata: CacheMetadata
+    simulation: Simulation
+    frame: int
+    topology: int = 0
+    warnings: list[dict[str, str]] = dataclasses.field(default_factory=list)
+    bodies_at_piece_limit: set[str] = dataclasses.field(default_factory=set)
+    reported_inversions: set[tuple[str, str, str]] = dataclasses.field(default_factory=set)
+
+    @property
+    def resume_interval(self) -> int:
+        """Frames from one resume point to the next; not by the clock, so that the same bake has the same files."""
+        built = self.simulation.built
+        return 1 if (built.unbroken or built).model.node_count >= RESUME_EVERY_FRAME_NODES else RESUME_INTERVAL_FRAMES
+
+    def write_first_frame(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> dict[str, Any]:
+        """Writes the first frame and returns its event: the start state, after the pre-roll and in its pose.
+
+        Raises:
+            SolveFailed, StorageFailed, Cancelled: As `run`; there is nothing yet that could be resumed.
+        """
+        began = clock.perf_counter()
+        told = self._preroll(on_event, should_stop)
+        taken = self._frame_recorder(self.frame)
+        taken.record_sample(render_positions(self.simulation.built, self.simulation.state))
+        write, report = self._write_and_event(taken, told, began, self.simulation.state)
+        write()
+        for warning in self._sheet_warnings(is_first=True):
+            on_event(warning)
+        return report
+
+    def _preroll(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> FrameReport:
+        """Goes from the rest pose to the first frame; returns how that frame went."""
+        settings, paced = self.simulation.scene.settings, ThrottledEvents(on_event, should_stop)
+        told = begin_frame(self.simulation, paced.newton_callback(settings.frame_start - settings.preroll))
+        for number in range(1, settings.preroll + 1):
+            frame = settings.frame_start - settings.preroll + number
+            told = advance_frame(self.simulation, frame, None, paced.raise_if_cancelled, paced.newton_callback(frame))
+            paced.emit({"event": "preroll", "fraction": number / settings.preroll}, number == settings.preroll)
+        return told
+
+    def run(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
+        """Computes and writes all frames up to the last.
+
+        Raises:
+            SolveFailed: A step failed; the last whole frame can be resumed from.
+            StorageFailed: The disk refused; every frame told so far counts.
+            Cancelled: `should_stop` said so; the last whole frame can be resumed from.
+        """
+        with BackgroundWriter() as behind:
+            paced = ThrottledEvents(on_event, should_stop, behind.run_callbacks)
+            before = self.simulation.copy()
+            for frame in range(self.frame + 1, self.simulation.scene.settings.frame_end + 1):
+                try:
+                    taken, told, began = self._advance(frame, paced)
+                except BaseException as problem:
+                    if self.frame < frame and not isinstance(problem, StorageFailed):
+                        self.simulation.restore(before)
+                        behind.finish()
+                        self._write_resume(self.frame, before.state)
+                    raise
+                before = self.simulation.copy()
+                write, report = self._write_and_event(taken, told, began, before.state)
+                warnings = (
+                    *self._piece_limit_warnings(),
+                    *self._inversion_warnings(),
+                    *self._sheet_warnings(is_first=False),
+                )
+                behind.submit(write, partial(_emit_all, on_event, (report, *warnings)))
+            behind.finish()
+        self._complete_head()
+        self.writer.write_head(self.metadata)
+        self._write_resume(self.frame, self.simulation.state)
+
+    def _advance(self, frame: int, paced: ThrottledEvents) -> tuple[FrameRecorder, FrameReport, float]:
+        """Moves on by one frame; returns what is to be written of it, how it went, and when it began."""
+        began = clock.perf_counter()
+        taken = self._frame_recorder(frame)
+        paced.raise_if_cancelled()
+        told = advance_frame(
+            self.simulation, frame, taken.record_sample, paced.raise_if_cancelled, paced.newton_callback(frame)
+        )
+        self.frame = frame
+        return taken, told, began
+
+    def _piece_limit_warnings(self) -> list[dict[str, Any]]:
+        """Returns a warning for every body that has just fallen into as many pieces as it may."""
+        warnings = []
+        for key, numbers in pieces_at_limit(self.simulation).items():
+            if key not in self.bodies_at_piece_limit:
+                self.bodies_at_piece_limit.add(key)
+                warnings.append(_warning_event(SinewError("pieces-at-limit", frame=self.frame, **numbers)))
+        return warnings
+
+    def _inversion_warnings(self) -> list[dict[str, Any]]:
+        """Returns a warning for every bone, or two of them, that have just begun to turn flesh inside out."""
+        simulation = self.simulation
+        bones, built = simulation.built.bones, simulation.built
+        if not bones:
+            return []
+        time = simulation.scene.settings.time(self.frame)
+        alone = bones.inverted_tets(simulation.tracks, time)
+        told = [("flesh-crushed", body, (bone, ""), count) for body, bone, count in alone]
+        between = bones.inverted_between(built.model, simulation.state.x)
+        armature = {bone.name for bone in simulation.scene.bones if not len(bone.triangles)}
+        kinds = ("flesh-crushed-between", "flesh-crushed-between-both", "flesh-crushed-between-armature")
+        for number, one, other, count in between:
+            told.append((kinds[len(armature & {one, other})], number, (one, other), count))
+        warnings = []
+        for kind, number, names, count in told:
+            body = built.bodies[number]
+            if (body.key, *names) not in self.reported_inversions:
+                self.reported_inversions.add((body.key, *names))
+                details = {"frame": self.frame, "name": body.name, "bone": names[0], "other": names[1]}
+                warnings.append(_warning_event(SinewError(kind, count=count, **details)))
+        return warnings
+
+    def _sheet_warnings(self, is_first: bool) -> list[dict[str, Any]]:
+        """Returns a warning for every sheet that is inside a body all at once."""
+        found = find_enclosed_sheets(self.simulation, self.frame, is_first)
+        return [_warning_event(SinewError("sheet-in-body", name=n, body=b, frame=self.frame)) for n, b in found]
+
+    def _frame_recorder(self, frame: int) -> FrameRecorder:
+        """Returns what is to be written of a frame, with nothing in it yet."""
+        return FrameRecorder(
+            self.simulation, self.metadata, frame, self.topology, Topology.from_state(self.simulation.state)
+        )
+
+    def _write_and_event(
+        self, taken: FrameRecorder, told: FrameReport, began: float, state: State
+    ) -> tuple[Callable[[], None], dict[str, Any]]:
+        """Returns what writes the frame that the simulation is at, with a resume point where one is due, and its event.
+
+        It may be called by another thread, while the simulation moves on: `state` has to stay as it is.
+        """
+        number, line = self.frame, json_value({"frame": self.frame, **dataclasses.asdict(told)})
+        warned, self.warnings = {"warnings": self.warnings} if self.warnings else {}, []
+        frame, samples, attributes = taken.frame_data()
+        contacts = taken.contacts()
+        self.topology = taken.first_sample
+        is_due = (number - self.metadata.frame_start) % self.resume_interval == 0
+        if is_due:
+            self._complete_head()
+        head = self.metadata
+
+        def write() -> None:
+            self.writer.write_frame(frame, samples, line | warned, taken.topologies, attributes, contacts)
+            if is_due:
+                self.writer.write_head(head)
+                self._write_resume(number, state)
+
+        settings = self.simulation.scene.settings
+        ends = {"frame_start": settings.frame_start, "frame_end": settings.frame_end}
+        return write, {"event": "frame", **ends, **line, "seconds": clock.perf_counter() - began}
+
+    def _write_resume(self, frame: int, state: State) -> None:
+        self.writer.write_resume(frame, state.to_arrays(), self.resume_interval)
+
+    def _complete_head(self) -> None:
+        """Takes the digest of tracks that were still being written when the bake began into the head."""
+        if not self.metadata.tracks:
+            self.metadata = dataclasses.replace(self.metadata, tracks=self._tracks_digest())
+
+    def _tracks_digest(self) -> str:
+        return self.simulation.tracks.final_digest(self.simulation.scene.settings.time(self.metadata.frame_end))
+
+
+def _emit_all(on_event: OnEvent, events: Iterable[Mapping[str, Any]]) -> None:
+    for event in events:
+        on_event(event)
+
+
+def _warning_event(told: SinewError) -> dict[str, Any]:
+    return {"event": "warning", "kind": told.kind, "sentence": told.sentence, "next_step": told.next_step}

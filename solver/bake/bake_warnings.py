@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person has to know of a whole bake at its end, from its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..runtime.errors import SinewError
+
+MAX_UNSETTLED_SHARE = 0.5  # share of steps with contact
+
+
+def bake_warnings(lines: Iterable[Mapping[str, Any]], substeps: int) -> list[SinewError]:
+    """Returns warnings about a bake.
+
+    Args:
+        lines: Of its report, one per frame.
+        substeps: Steps per frame.
+    """
+    touching = [line for line in lines if line.get("contacts", 0) or line.get("unsettled", 0)]
+    steps, unsettled = substeps * len(touching), sum(int(line.get("unsettled", 0)) for line in touching)
+    if unsettled > MAX_UNSETTLED_SHARE * steps:
+        return [SinewError("most-steps-unsettled", count=unsettled, steps=steps)]
+    return []

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cache folder: what was baked, on disk (docs/architecture.md). Loads neither Numba nor SciPy."""
+
+from .background_writer import BackgroundWriter
+from .delete import delete_cache, is_cache
+from .fracture_result import FractureResult
+from .frame_npz import Frame
+from .lock import CacheLock, is_locked
+from .metadata import CachedBody, CacheMetadata
+from .reader import CacheReader
+from .writer import CacheWriter, free_space
+
+__all__ = [
+    "CacheMetadata",
+    "CacheLock",
+    "CacheReader",
+    "CacheWriter",
+    "CachedBody",
+    "Frame",
+    "FractureResult",
+    "BackgroundWriter",
+    "delete_cache",
+    "free_space",
+    "is_cache",
+    "is_locked",
+]

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deleting a bake: only files with Sinew's own names, and folders that are empty then."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ...runtime.atomic_files import named_errors, remove_file
+from ...runtime.errors import BadInput
+from . import layout
+from .lock import CacheLock
+
+
+def is_cache(folder: Path) -> bool:
+    """Whether `folder` is a cache, or one whose scene was just written."""
+    marks = (folder / layout.METADATA_FILE, folder / layout.SCENE_FOLDER / "scene.json")
+    return folder.is_dir() and any(mark.is_file() for mark in marks)
+
+
+def delete_cache(folder: Path) -> list[Path]:
+    """Deletes the cache in `folder` and returns the files in it that are not Sinew's, which stay.
+
+    Raises:
+        BadInput: `folder` is not a cache.
+        StorageFailed: Another process writes it, or the operating system refused.
+    """
+    if not is_cache(folder):
+        raise BadInput("not-a-cache", path=str(folder))
+    lock = CacheLock(folder)
+    try:
+        with named_errors(folder):
+            foreign = _delete_files(folder)
+    finally:
+        lock.release()
+    with named_errors(folder):
+        remove_file(folder / layout.LOCK_FILE)
+        _delete_empty_folders(folder)
+    return foreign
+
+
+def _delete_files(folder: Path) -> list[Path]:
+    # The marks of a cache go last: an interrupted deletion can be done again.
+    last = (folder / layout.METADATA_FILE, folder / layout.SCENE_FOLDER / "scene.json")
+    foreign = []
+    for parent, _, names in os.walk(folder):  # does not follow links to other folders
+        for path in (Path(parent) / name for name in names):
+            if not layout.is_sinew_file(path.relative_to(folder)):
+                foreign.append(path)
+            elif path not in last and path.name != layout.LOCK_FILE:
+                remove_file(path)
+    for path in reversed(last):
+        remove_file(path)
+    return foreign
+
+
+def _delete_empty_folders(folder: Path) -> None:
+    for parent, _, _ in os.walk(folder, topdown=False):
+        if not any(Path(parent).iterdir()):
+            os.rmdir(parent)

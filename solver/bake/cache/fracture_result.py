@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is told of the final mesh of a body that broke (solver/bake/postprocess/result_npz.py)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+from ...runtime.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class FractureResult:
+    """A final mesh in numbers.
+
+    Attributes:
+        key, name: The body's.
+        pieces, faces, broken_faces, vertices: How many it has.
+        first_open: The first frame at which a crack has opened, or None where all stay closed.
+    """
+
+    key: str
+    name: str
+    pieces: int
+    faces: int
+    broken_faces: int
+    vertices: int
+    first_open: float | None
+
+    def as_event(self) -> dict[str, Any]:
+        """Returns it as events and `sinew info` tell it."""
+        return dataclasses.asdict(self)
+
+    @staticmethod
+    def from_arrays(key: str, name: str, arrays: Mapping[str, npt.NDArray]) -> FractureResult:
+        """Returns the numbers of what `result/KEY.npz` keeps."""
+        is_broken = arrays["source_face"] < 0
+        opens = arrays["opens"][is_broken]
+        return FractureResult(
+            key=key,
+            name=name,
+            pieces=int(arrays["piece"].max(initial=-1)) + 1,
+            faces=len(is_broken),
+            broken_faces=int(is_broken.sum()),
+            vertices=len(arrays["rest"]),
+            first_open=float(opens.min()) if len(opens) else None,
+        )

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A frame as `frames/NNNNNN.npz` keeps it: node positions, topology, fields, and checksums of what was written with it.
+
+The checksums are a JSON object in UTF-8, name → SHA-256 in hex: "play/KEY.pc2" is of the samples of this frame alone,
+other names are of whole files: attributes, contacts, and topologies that begin in this frame.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...runtime.lazy_dataclass import dataclass
+
+CHECKSUMS_ARRAY = "checksums"
+TOPOLOGY_ARRAY = "topology"
+POSITIONS_ARRAY = "x"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What was written of one frame.
+
+    Attributes:
+        frame: Its number.
+        x: Positions of the tet nodes of all bodies [m], world, (n, 3) float32.
+        topology: Which tets these nodes belong to: 0 are those of the whole bodies, else the number of the first
+            sample (`CacheHead.sample_count`) that has them, as in the name of their file.
+        fields: More values, by name (bake/postprocess/breakable_frames.py).
+    """
+
+    frame: int
+    x: npt.NDArray[np.float32]
+    topology: int = 0
+    fields: dict[str, npt.NDArray] = field(default_factory=dict)
+
+
+def frame_arrays(frame: Frame, checksums: Mapping[str, str]) -> dict[str, Any]:
+    """Returns a frame as named arrays."""
+    text = np.frombuffer(json.dumps(checksums).encode(), np.uint8)
+    positions = np.asarray(frame.x, np.float32)
+    return {POSITIONS_ARRAY: positions, TOPOLOGY_ARRAY: np.int64(frame.topology), **frame.fields, CHECKSUMS_ARRAY: text}
+
+
+def frame_from_arrays(number: int, arrays: Mapping[str, npt.NDArray]) -> Frame:
+    """Returns the frame that `frame_arrays` took apart.
+
+    Raises:
+        KeyError: Something is missing.
+    """
+    fields = {
+        name: values
+        for name, values in arrays.items()
+        if name not in (POSITIONS_ARRAY, TOPOLOGY_ARRAY, CHECKSUMS_ARRAY)
+    }
+    return Frame(number, arrays[POSITIONS_ARRAY], int(arrays[TOPOLOGY_ARRAY]), fields)
+
+
+def stored_checksums(arrays: Mapping[str, npt.NDArray]) -> dict[str, str] | None:
+    """Returns the checksums that a frame keeps, by name; None where an earlier Sinew wrote it.
+
+    Raises:
+        ValueError: They are damaged.
+    """
+    return json.loads(arrays[CHECKSUMS_ARRAY].tobytes()) if CHECKSUMS_ARRAY in arrays else None

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`report.jsonl`: one line per frame."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ...runtime.checksums import line_has_checksum
+from ...runtime.lazy_dataclass import dataclass
+from .frame_report_check import is_report_line
+
+
+@dataclass(frozen=True)
+class ReportLine:
+    """A line of a report that is whole.
+
+    Attributes:
+        text: As it stands there, without its end.
+        values: What it says.
+        has_checksum: Whether a checksum says so.
+    """
+
+    text: str
+    values: dict[str, Any]
+    has_checksum: bool
+
+
+def read_lines(path: Path) -> list[ReportLine]:
+    """Returns the lines of a report that are whole; those that a crash cut off or damage has changed are left out."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return []
+    lines = []
+    for text in data.decode(errors="replace").splitlines():
+        try:
+            has_checksum, values = line_has_checksum(text), json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if is_report_line(values):
+            lines.append(ReportLine(text, values, has_checksum))
+    return lines
+
+
+def read_report(path: Path) -> list[dict[str, Any]]:
+    """Returns what the whole lines of a report say."""
+    return [line.values for line in read_lines(path)]

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a line of `report.jsonl` may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+INTEGER_KEYS = (
+    "iterations", "not_converged", "unsettled", "solves", "contacts", "inverted_tets", "newton_iterations",
+    "poses_not_converged",
+)  # fmt: skip
+WORDS = ("kind", "sentence", "next_step")  # of a warning
+NUMBER_KEYS = ("residual", "pose_residual", "milliseconds", "deepest_contact")  # null: not finite
+
+
+def is_report_line(line: Any) -> bool:
+    """Whether what was read is a line of a report: every value that is there has its type."""
+    if not isinstance(line, dict):
+        return False
+    bodies, colliders = line.get("bodies", {}), line.get("colliders", {})
+    return (
+        _is_integer(line.get("frame", 0))
+        and isinstance(line.get("converged", True), bool)
+        and all(_is_integer(line.get(name, 0)) and line.get(name, 0) >= 0 for name in INTEGER_KEYS)
+        and all(_is_number(line.get(name)) for name in NUMBER_KEYS)
+        and isinstance(bodies, Mapping)
+        and all(isinstance(own, Mapping) and all(map(_is_number, own.values())) for own in bodies.values())
+        and isinstance(colliders, Mapping)
+        and all(isinstance(own, list) and all(map(_is_number, own)) for own in colliders.values())
+        and is_list_of_warnings(line.get("warnings", []))
+    )
+
+
+def is_list_of_warnings(value: Any) -> bool:
+    """Whether it is a list of warnings, each of which has its kind, sentence and next step."""
+    return isinstance(value, list) and all(
+        isinstance(each, Mapping) and all(isinstance(each.get(word), str) for word in WORDS) for each in value
+    )
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads everything in a cache that counts, and says what cannot be read or does not fit together."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from ...runtime.errors import StorageFailed
+from . import layout
+from .pc2 import read_header, read_samples
+
+if TYPE_CHECKING:
+    from .reader import CacheReader
+
+
+def problems(reader: CacheReader) -> list[str]:
+    """Returns what is wrong with a cache; empty when nothing is."""
+    return [*reader.play_problems(), *_missing_frames(reader), *_wrong_frames(reader), *_wrong_results(reader)]
+
+
+def _missing_frames(reader: CacheReader) -> list[str]:
+    """Returns a sentence for every gap before the last frame, and for frames that a PC2 file does not count."""
+    there, last = reader.frames(), reader.last_frame()
+    wrong = [_gap_text(*gap) for gap in missing_ranges(there, reader.metadata.frame_start)]
+    # a crash leaves at most the one that was being written
+    uncounted = [frame for frame in there if last is None or frame > last]
+    if len(uncounted) > 1 and not is_dropping_frames(reader):
+        wrong.append(f"play/ lacks samples of the frames {uncounted[0]} to {uncounted[-1]}")
+    return wrong
+
+
+def is_dropping_frames(reader: CacheReader) -> bool:
+    """Whether a writer is about to drop frames, or was killed when it did: what is left of them is no damage."""
+    return (reader.folder / layout.RESUME_MARK).exists()
+
+
+def missing_ranges(frames: list[int], first: int) -> list[tuple[int, int]]:
+    """Returns the first and last of the frames that are missing from `first` to the last of `frames`, which rise."""
+    before = [first - 1, *frames]
+    return [(a + 1, b - 1) for a, b in itertools.pairwise(before) if b > a + 1]
+
+
+def _gap_text(first: int, last: int) -> str:
+    return f"frame {first} is missing" if first == last else f"frames {first} to {last} are missing"
+
+
+def _wrong_frames(reader: CacheReader) -> list[str]:
+    wrong, last = [], reader.last_frame()
+    for frame in reader.frames():
+        if last is None or frame > last:
+            continue
+        try:
+            topology = reader.read_frame(frame).topology
+            if topology:
+                reader.read_topology(topology)
+        except StorageFailed as problem:
+            wrong.append(f"frame {frame}: {problem.details['problem']}")
+    return wrong
+
+
+def _wrong_results(reader: CacheReader) -> list[str]:
+    wrong = []
+    for body in reader.metadata.bodies:
+        path, motion = layout.result_paths(reader.folder, body.key)
+        if not path.exists():
+            continue
+        try:
+            made, head = reader.read_arrays(path), read_header(motion)
+            wanted = (len(made["rest"]), reader.metadata.sample_count(int(made["last_frame"])))
+            if (head.vertices, head.samples) != wanted:
+                wrong.append(f"{motion.name} has {head.samples} samples of {head.vertices} vertices")
+            read_samples(motion, head.samples - 1, 1)
+        except (OSError, ValueError, KeyError, StorageFailed) as problem:
+            wrong.append(f"result of {body.key}: {problem}")
+    return wrong

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The names of files in a cache folder, and no others: what is not named here is not Sinew's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ...runtime.atomic_files import PART_SUFFIX
+from ...scene.serialisation.field_constraints import is_key as is_key
+
+METADATA_FILE = "cache.json"
+LOCK_FILE = "lock"
+LOG_FILE = "log.txt"
+REPORT_FILE = "report.jsonl"
+SCENE_FOLDER = "scene"
+# there while `start_over` drops what an earlier bake left
+START_OVER_MARK = "starts-over"
+# there while `go_on` drops frames after the one that stays, whose number it holds
+RESUME_MARK = "goes-on"
+# the scene that was there before, between two renames
+OLD_SUFFIX = ".old"
+# digest of Blender's settings that the scene was exported from
+SETTINGS_FILE = "settings.txt"
+MODEL_FOLDER = "model"
+FRAME_FOLDER = "frames"
+RESUME_FOLDER = "resume"
+PLAY_FOLDER = "play"
+TOPOLOGY_FOLDER = "topology"
+RESULT_FOLDER = "result"
+ATTRIBUTE_FOLDER = "attributes"
+CONTACT_FOLDER = "contacts"
+# which resume points there are
+RESUME_LIST = f"{RESUME_FOLDER}/points.json"
+# a copy of the head, for when the head is lost
+METADATA_COPY = f"{MODEL_FOLDER}/{METADATA_FILE}"
+# what a bake makes, and an earlier one leaves
+BAKED_FOLDERS = (
+    ATTRIBUTE_FOLDER,
+    CONTACT_FOLDER,
+    RESULT_FOLDER,
+    PLAY_FOLDER,
+    RESUME_FOLDER,
+    FRAME_FOLDER,
+    TOPOLOGY_FOLDER,
+    MODEL_FOLDER,
+)
+
+_NUMBERED_NAME = re.compile(r"(-?\d+)\.npz")
+_ATTRIBUTES_NAME = re.compile(r"(-?\d+)\.ply")
+
+
+def numbered_path(folder: Path, frame: int) -> Path:
+    """Returns the path of a frame, a resume point or a topology."""
+    return folder / f"{frame:06d}.npz"
+
+
+def numbers_in(folder: Path) -> list[int]:
+    """Returns the numbers of the frames, resume points or topologies in a folder, rising."""
+    if not folder.is_dir():
+        return []
+    found = (_NUMBERED_NAME.fullmatch(path.name) for path in folder.iterdir())
+    return sorted(int(match.group(1)) for match in found if match)
+
+
+def model_path(cache: Path, key: str) -> Path:
+    """Returns where the tets of a body are kept."""
+    return cache / MODEL_FOLDER / f"{key}.npz"
+
+
+def play_path(cache: Path, key: str) -> Path:
+    """Returns where the render positions of a body are kept."""
+    return cache / relative_play_path(key)
+
+
+def relative_play_path(key: str) -> str:
+    """Returns the path of the render positions of a body inside a cache."""
+    return f"{PLAY_FOLDER}/{key}.pc2"
+
+
+def result_paths(cache: Path, key: str) -> tuple[Path, Path]:
+    """Returns where a body's final mesh is kept, and its motion."""
+    return cache / RESULT_FOLDER / f"{key}.npz", cache / RESULT_FOLDER / f"{key}.pc2"
+
+
+def attribute_path(cache: Path, key: str, frame: int) -> Path:
+    """Returns where the attributes of a body at a frame are kept."""
+    return cache / ATTRIBUTE_FOLDER / key / f"{frame:06d}.ply"
+
+
+def attribute_frames(cache: Path, key: str) -> list[int]:
+    """Returns the frames of which there are attributes of a body, rising."""
+    folder = cache / ATTRIBUTE_FOLDER / key
+    if not folder.is_dir():
+        return []
+    found = (_ATTRIBUTES_NAME.fullmatch(path.name) for path in folder.iterdir())
+    return sorted(int(match.group(1)) for match in found if match)
+
+
+def is_sinew_file(relative: Path) -> bool:
+    """Whether a path inside a cache folder has a name that Sinew gives."""
+    name = relative.name.removesuffix(PART_SUFFIX)
+    folder = relative.parts[:-1]
+    if folder and folder[0] in (SCENE_FOLDER + PART_SUFFIX, SCENE_FOLDER + OLD_SUFFIX):
+        folder = (SCENE_FOLDER, *folder[1:])
+    if not folder:
+        return name in (METADATA_FILE, LOCK_FILE, LOG_FILE, REPORT_FILE, START_OVER_MARK, RESUME_MARK)
+    if folder == (SCENE_FOLDER,):
+        return name in ("scene.json", "arrays.npz", SETTINGS_FILE)
+    if folder == (SCENE_FOLDER, "tracks"):
+        return name == "complete"
+    if folder[:2] == (SCENE_FOLDER, "tracks") and len(folder) == 3:
+        stem = name.removesuffix(".npz")
+        return name == "track.json" or stem.isdigit()
+    if "/".join((*folder, name)) in (METADATA_COPY, RESUME_LIST):
+        return True
+    if folder in ((FRAME_FOLDER,), (RESUME_FOLDER,), (TOPOLOGY_FOLDER,), (CONTACT_FOLDER,)):
+        return _NUMBERED_NAME.fullmatch(name) is not None
+    if folder[:1] == (ATTRIBUTE_FOLDER,) and len(folder) == 2:
+        return is_key(folder[1]) and _ATTRIBUTES_NAME.fullmatch(name) is not None
+    endings: dict[tuple[str, ...], tuple[str, ...]] = {
+        (MODEL_FOLDER,): (".npz",),
+        (PLAY_FOLDER,): (".pc2",),
+        (RESULT_FOLDER,): (".npz", ".pc2"),
+    }
+    stem, dot, ending = name.rpartition(".")
+    return is_key(stem) and dot + ending in endings.get(folder, ())

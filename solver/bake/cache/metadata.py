@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a cache says about itself: `cache.json`, and its copy `model/cache.json`, which is read where that is lost."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Annotated
+
+from ...runtime.atomic_files import named_errors, write_atomic
+from ...runtime.checksums import CHECKSUM_KEY, tree_with_checksum, tree_without_checksum
+from ...runtime.errors import BadInput, StorageFailed
+from ...runtime.lazy_dataclass import dataclass
+from ...scene.scene import FrameNumber, FramesPerSecond, SamplesPerFrame, Scene
+from ...scene.serialisation.dataclass_json import from_tree
+from ...scene.serialisation.field_constraints import at_least
+from ...scene.serialisation.schema import check_keys, check_ranges
+from .layout import METADATA_COPY, METADATA_FILE, is_key
+
+CACHE_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class CachedBody:
+    """A body as playback knows it: key in file names, name for people, number of render vertices."""
+
+    key: str
+    name: str
+    vertices: Annotated[int, at_least(0)]
+
+
+@dataclass(frozen=True)
+class CacheMetadata:
+    """What the frames of a cache are of.
+
+    Attributes:
+        scene: `Scene.digest` of what was baked, 64 hex digits.
+        tracks: `TrackReader.digest`, or "" while the tracks are still being written.
+        bodies: The bodies, in the scene's order.
+        frame_start, frame_end: First and last frame asked for; less may be there.
+        fps: Frames per second.
+        samples_per_frame: Render positions per frame: sample i is at frame_start + i / samples_per_frame.
+        settings: What the exporter noted beside the scene (`layout.SETTINGS_FILE`), or "": Blender tells by it
+            whether the frames are of the settings as they are now.
+    """
+
+    scene: str
+    tracks: str
+    bodies: tuple[CachedBody, ...]
+    frame_start: FrameNumber
+    frame_end: FrameNumber
+    fps: FramesPerSecond
+    samples_per_frame: SamplesPerFrame
+    settings: str = ""
+
+    @staticmethod
+    def for_scene(scene: Scene, tracks: str, frame_end: int | None = None, settings: str = "") -> CacheMetadata:
+        """Returns the head of a cache that is to hold what `scene` asks for.
+
+        Raises:
+            BadInput: A body's key cannot name a file, or two bodies have the same.
+        """
+        keys = [body.key for body in scene.bodies]
+        for body in scene.bodies:
+            if not is_key(body.key) or keys.count(body.key) > 1:
+                raise BadInput("body-key", name=body.name, key=body.key)
+        asked = scene.settings
+        return CacheMetadata(
+            scene=scene.digest(),
+            tracks=tracks,
+            bodies=tuple(CachedBody(body.key, body.name, len(body.vertices)) for body in scene.bodies),
+            frame_start=asked.frame_start,
+            frame_end=asked.frame_end if frame_end is None else frame_end,
+            fps=asked.fps,
+            samples_per_frame=asked.samples_per_frame,
+            settings=settings,
+        )
+
+    def sample_count(self, frame: int) -> int:
+        """Returns how many samples a file has that ends with `frame`."""
+        return max(0, (frame - self.frame_start) * self.samples_per_frame + 1)
+
+    def frame_of_sample(self, number: int) -> float:
+        """Returns the (sub)frame of a sample, the first being number 0."""
+        return self.frame_start + number / self.samples_per_frame
+
+    def has_same_layout(self, other: CacheMetadata) -> bool:
+        """Whether frames of the other bake may stand in the same files as frames of this one."""
+        names = ("bodies", "frame_start", "fps", "samples_per_frame")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def save(self, folder: Path) -> None:
+        """Writes the copy and then `cache.json`, each whole or not at all."""
+        tree = tree_with_checksum({"format": CACHE_FORMAT, **json.loads(json.dumps(dataclasses.asdict(self)))})
+        # a name that is no text, such as that of a file, is written in JSON's own escapes
+        data = json.dumps(tree, indent=1, ensure_ascii=False).encode(errors="backslashreplace")
+        with named_errors(folder):
+            (folder / METADATA_COPY).parent.mkdir(exist_ok=True)
+            for name in (METADATA_COPY, METADATA_FILE):
+                write_atomic(folder / name, data)
+
+    @staticmethod
+    def load(folder: Path) -> CacheMetadata:
+        """Reads `cache.json`, or its copy where that is missing or damaged.
+
+        Raises:
+            StorageFailed: There is none, or one of another format.
+        """
+        try:
+            return CacheMetadata.read(folder, METADATA_FILE)
+        except StorageFailed as problem:
+            if problem.kind == "cache-format":
+                raise
+            try:
+                return CacheMetadata.read(folder, METADATA_COPY)
+            except StorageFailed:
+                raise problem from None
+
+    @staticmethod
+    def has_checksum(folder: Path) -> bool:
+        """Whether `cache.json` holds a checksum, right or wrong; an earlier Sinew wrote none."""
+        try:
+            return CHECKSUM_KEY in json.loads((folder / METADATA_FILE).read_text(encoding="utf-8"))
+        except (OSError, TypeError, ValueError):
+            return False
+
+    @staticmethod
+    def read(folder: Path, name: str) -> CacheMetadata:
+        """Reads one of the two files; raises as `load`."""
+        try:
+            tree = json.loads((folder / name).read_text(encoding="utf-8"))
+            tree = tree_without_checksum(tree)
+            if tree["format"] != CACHE_FORMAT:
+                raise StorageFailed("cache-format", path=str(folder), found=tree["format"], wanted=CACHE_FORMAT)
+            del tree["format"]
+            return _checked_ranges(from_tree(CacheMetadata, tree, {}))
+        except FileNotFoundError as problem:
+            raise StorageFailed("cache-missing", path=str(folder)) from problem
+        except (OSError, KeyError, TypeError, ValueError, RecursionError) as problem:
+            raise StorageFailed("cache-unreadable", path=str(folder), problem=str(problem)) from problem
+
+
+def metadata_is_intact(folder: Path) -> bool:
+    """Whether `cache.json` and its copy can be read."""
+    try:
+        return CacheMetadata.read(folder, METADATA_FILE) == CacheMetadata.read(folder, METADATA_COPY)
+    except StorageFailed:
+        return False
+
+
+def _checked_ranges(head: CacheMetadata) -> CacheMetadata:
+    """Returns a head whose numbers are within their ranges.
+
+    Raises:
+        ValueError: They are not, or two bodies have one key.
+    """
+    try:
+        check_ranges(head, shows_places=True)
+        check_keys(head.bodies)
+    except BadInput as problem:
+        raise ValueError(problem.sentence.rstrip(".")) from problem
+    return head

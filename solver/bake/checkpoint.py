@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a bake may go on, and whether what is in the cache is of the same scene."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..mechanics.state import NODE_FIELDS, State
+from ..mechanics.topology import Topology
+from ..mesh.embedding import Binding
+from ..mesh.mesh_npz import from_arrays, matches_body
+from ..mesh.tet_mesh import TetMesh
+from ..runtime.errors import SinewError, StorageFailed
+from ..runtime.lazy_dataclass import dataclass
+from ..scene.scene import Body, Scene
+from ..scene.tracks import TrackReader
+from .cache import CacheMetadata, CacheReader
+from .cache.layout import METADATA_FILE
+from .cache.playback_files import has_other_layout
+from .restart_frame import holds_bake, missing_frames, newest_checkpoint
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """All that is needed to go on after `frame`.
+
+    Attributes:
+        frame: The last frame that stays.
+        state: The state at its end.
+        meshes: Tets and binding of every body, by key.
+        topology: Number of the first sample with the topology at that frame; 0 while all bodies are whole.
+        notes: What a person has to know about what is damaged.
+    """
+
+    frame: int
+    state: State
+    meshes: dict[str, tuple[TetMesh, Binding]]
+    topology: int = 0
+    notes: tuple[SinewError, ...] = ()
+
+
+def find_checkpoint(
+    folder: Path, scene: Scene, tracks: TrackReader, head: CacheMetadata, wanted: int | None, accept_changes: bool
+) -> Checkpoint | None:
+    """Returns where to go on, at `wanted` or before; None when nothing was baked yet.
+
+    Raises:
+        StorageFailed: What was baked is of another scene, or cannot be gone on with from there. All of it stays.
+    """
+    if not holds_bake(folder):
+        if wanted is not None and (folder / METADATA_FILE).exists():
+            raise StorageFailed("cache-no-resume", path=str(folder))
+        return None
+    reader, notes = _read_head(folder, head, accept_changes)
+    # as far as the bake that is there was to go: to make it longer is no change of its inputs
+    until = tracks.final_digest(scene.settings.time(reader.metadata.frame_end))
+    check_same_inputs(reader, head, until, accept_changes)
+    meshes = {body.key: _read_mesh(reader, body) for body in scene.bodies}
+    frame, state, more = newest_checkpoint(reader, wanted, [mesh for mesh, _ in meshes.values()])
+    _check_fracture_allowed(state, scene, meshes, folder, frame)
+    notes += more + missing_frames(reader, frame)
+    return Checkpoint(frame, state, meshes, reader.read_frame(frame).topology, tuple(notes))
+
+
+def _read_head(folder: Path, head: CacheMetadata, accept_changes: bool) -> tuple[CacheReader, list[SinewError]]:
+    """Returns a reader of the cache, whose head is put together from the scene and the PC2 files where it is lost.
+
+    Raises:
+        StorageFailed: The head is lost, which would have said whether the scene changed, and changes are not accepted.
+    """
+    try:
+        return CacheReader(folder), []
+    except StorageFailed as problem:
+        if problem.kind == "cache-format":
+            raise
+        if not accept_changes:
+            raise StorageFailed("cache-head-lost", path=str(folder)) from problem
+    if has_other_layout(folder, head):
+        raise StorageFailed("cache-other-shape", path=str(folder))
+    head.save(folder)
+    return CacheReader(folder), [SinewError("cache-head-made", path=str(folder))]
+
+
+def _read_mesh(reader: CacheReader, body: Body) -> tuple[TetMesh, Binding]:
+    """Returns the tets and the binding of a body; raises StorageFailed where they are damaged or of another body."""
+    stored = reader.read_model(body.key)
+    if not matches_body(stored, body):
+        raise StorageFailed("cache-other-shape", path=str(reader.folder))
+    try:
+        return from_arrays(stored)
+    except (KeyError, TypeError, ValueError) as problem:
+        raise StorageFailed(
+            "cache-damaged", path=str(reader.folder), file=f"model/{body.key}.npz", problem=str(problem)
+        ) from problem
+
+
+def with_initial_fields(state: State, initial: State) -> None:
+    """Gives a state that is gone on with what a first one has besides: the scene may ask for more than it did."""
+    topology = Topology.from_state(state)
+    for name, values in initial.fields.items():
+        if name not in state.fields:
+            is_per_node = topology is not None and name.startswith(NODE_FIELDS)
+            state.fields[name] = values[topology.origin] if is_per_node and topology else values.copy()
+
+
+def _check_fracture_allowed(
+    state: State, scene: Scene, meshes: dict[str, tuple[TetMesh, Binding]], folder: Path, frame: int
+) -> None:
+    """Raises StorageFailed where a body is in pieces that the scene does not let break any more."""
+    topology, start = Topology.from_state(state), 0
+    for body in scene.bodies:
+        count = len(meshes[body.key][0].nodes)
+        if topology is not None and body.fracture is None:
+            own = (topology.origin >= start) & (topology.origin < start + count)
+            if np.count_nonzero(own) > count:
+                raise StorageFailed("cache-broken-body", path=str(folder), name=body.name, frame=frame)
+        start += count
+
+
+def check_same_inputs(reader: CacheReader, head: CacheMetadata, tracks: str, accept_changes: bool) -> None:
+    """Makes sure that the cache is of the scene that `metadata` is of, and its inputs those of the digest `tracks`.
+
+    Raises:
+        StorageFailed: The scene or its animation changed, and that was not accepted; or frames of it could
+            not stand beside those that are there.
+    """
+    changed = []
+    if reader.metadata.scene != head.scene:
+        changed.append("settings")
+    if reader.metadata.tracks != tracks:
+        changed.append("an animation")
+    if changed and not accept_changes:
+        raise StorageFailed("cache-out-of-date", path=str(reader.folder), what=" and ".join(changed))
+    if not reader.metadata.has_same_layout(head):
+        raise StorageFailed("cache-other-shape", path=str(reader.folder))

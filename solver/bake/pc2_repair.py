@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PC2 files that are missing, cut off or have a damaged head, made again: what is there is kept, the rest is drawn.
+
+Samples of a body are whole where its PC2 head counts them and the file holds them, and where the checksum in their
+frame says so. All others are drawn from the node positions of the frame, by the binding in model/ and the animation in
+scene/. Frames keep node positions in float32 (of bodies that may break in float64, at each sample), so what is drawn
+again differs from what was there by the rounding of those; its frame then gets the new checksum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ..constraints.pins import PIN_ERROR_FIELD
+from ..mechanics.state import State
+from ..mechanics.topology import ORIGIN_FIELD, TETS_FIELD
+from ..mesh.object_space import to_object_space
+from ..runtime.arrays import Floats, floats
+from ..runtime.atomic_files import named_errors, npz_bytes, write_atomic
+from ..runtime.checksums import sha256
+from ..runtime.errors import SinewError, StorageFailed
+from ..simulation.advance_frame import render_positions
+from ..simulation.assembled_scene import AssembledScene
+from ..simulation.fracture_topology import apply_topology
+from ..simulation.simulation import Simulation
+from .cache import CachedBody, CacheReader, Frame, layout
+from .cache.frame_npz import frame_arrays, stored_checksums
+from .cache.pc2 import HEADER_BYTES, AtomicPc2Writer
+from .cache.playback_files import complete_samples
+from .postprocess import breakable_frames
+
+
+class CompleteSamples:
+    """The samples of a cache that are whole."""
+
+    def __init__(self, reader: CacheReader) -> None:
+        """Looks at the PC2 files of a cache."""
+        self.reader, self.metadata = reader, reader.metadata
+        self.sample_counts = {b.key: complete_samples(reader.folder, self.metadata, b) for b in self.metadata.bodies}
+
+    def body_samples(self, body: CachedBody, frame: int) -> npt.NDArray[np.float32] | None:
+        """Returns the samples of a body that belong to a frame, (k, vertices, 3), or None where they are not whole."""
+        first, after = self._range(frame)
+        data = self._read(body, first, after)
+        if data is None:
+            return None
+        if after > self.sample_counts[body.key]:
+            expected = self.checksums(frame).get(layout.relative_play_path(body.key))
+            if expected is None or sha256(data) != expected:
+                return None
+        return np.frombuffer(data, "<f4").reshape(after - first, body.vertices, 3)
+
+    def last_frame(self) -> int | None:
+        """Returns the last frame up to which all samples are whole or can be drawn, or None."""
+        last = self.reader.last_frame()
+        there = set(self.reader.frames())
+        frame = self.metadata.frame_start if last is None else last + 1
+        while frame in there and all(
+            self.body_samples(b, frame) is not None or self._can_redraw(b, frame) for b in self.metadata.bodies
+        ):
+            last, frame = frame, frame + 1
+        return last
+
+    def checksums(self, frame: int) -> dict[str, str]:
+        """Returns the checksums that a frame keeps; nothing where it is damaged, or an earlier Sinew wrote it."""
+        path = layout.numbered_path(self.reader.folder / layout.FRAME_FOLDER, frame)
+        try:
+            return stored_checksums(self.reader.read_arrays(path)) or {}
+        except (StorageFailed, ValueError):
+            return {}
+
+    def _can_redraw(self, body: CachedBody, frame: int) -> bool:
+        try:
+            stored = self.reader.read_frame(frame)
+        except StorageFailed:
+            return False
+        first, after = self._range(frame)
+        between = range(after - first - 1)
+        return all(breakable_frames.stored_nodes(stored.fields, body.key, part) is not None for part in between)
+
+    def _range(self, frame: int) -> tuple[int, int]:
+        """Returns the number of the first sample of a frame, and of the one after its last."""
+        return 0 if frame == self.metadata.frame_start else self.metadata.sample_count(
+            frame - 1
+        ), self.metadata.sample_count(frame)
+
+    def _read(self, body: CachedBody, first: int, after: int) -> bytes | None:
+        size = 12 * body.vertices
+        try:
+            with open(layout.play_path(self.reader.folder, body.key), "rb") as file:
+                file.seek(HEADER_BYTES + first * size)
+                data = file.read((after - first) * size)
+        except OSError:
+            return None
+        return data if len(data) == (after - first) * size else None
+
+
+def repair_pc2_files(reader: CacheReader, simulation: Simulation, until: int) -> list[SinewError]:
+    """Makes the PC2 files of a cache hold all frames up to one; says of which bodies samples were drawn again.
+
+    Args:
+        reader: The cache.
+        simulation: Of its scene, built with the tets of the cache.
+        until: The last frame; at most `PlayedSamples.last_frame`.
+
+    Raises:
+        StorageFailed: A frame is damaged, or the disk refused.
+    """
+    played, head, notes = CompleteSamples(reader), reader.metadata, []
+    drawn: _RedrawnFrames | None = None
+    for body in head.bodies:
+        if played.sample_counts[body.key] >= head.sample_count(until):
+            continue
+        drawn = drawn or _RedrawnFrames(reader, simulation)
+        first_drawn = _rewrite_pc2(reader.folder, body, played, drawn, until)
+        if first_drawn is not None:
+            notes.append(SinewError("cache-play-drawn", name=body.name, path=str(reader.folder), frame=first_drawn))
+    return notes
+
+
+def _rewrite_pc2(
+    folder: Path, body: CachedBody, played: CompleteSamples, drawn: _RedrawnFrames, until: int
+) -> int | None:
+    """Writes the PC2 file of a body again; returns the first frame that was drawn, None where none was."""
+    head, first_drawn = played.metadata, None
+    with named_errors(folder):
+        path = layout.play_path(folder, body.key)
+        path.parent.mkdir(exist_ok=True)
+        file = AtomicPc2Writer(path, body.vertices, head.frame_start, 1.0 / head.samples_per_frame)
+        try:
+            for frame in range(head.frame_start, until + 1):
+                samples = played.body_samples(body, frame)
+                if samples is None:
+                    samples = drawn.samples(body.key, frame)
+                    _store_checksum(played, body.key, frame, samples)
+                    first_drawn = frame if first_drawn is None else first_drawn
+                for sample in samples:
+                    file.append(sample)
+            file.finish()
+        finally:
+            file.discard()
+    return first_drawn
+
+
+def _store_checksum(played: CompleteSamples, key: str, frame: int, samples: npt.NDArray[np.float32]) -> None:
+    """Lets a frame keep the checksum of samples that were drawn again, where it keeps any."""
+    checksums = played.checksums(frame)
+    if checksums:
+        checksums[layout.relative_play_path(key)] = sha256(np.ascontiguousarray(samples).data.cast("B"))
+        path = layout.numbered_path(played.reader.folder / layout.FRAME_FOLDER, frame)
+        write_atomic(path, npz_bytes(frame_arrays(played.reader.read_frame(frame), checksums)))
+
+
+class _RedrawnFrames:
+    """Render positions of all bodies, drawn from frames; the last frame that was asked for is remembered."""
+
+    def __init__(self, reader: CacheReader, simulation: Simulation) -> None:
+        self.reader, self.simulation = reader, simulation
+        self._last_frame: tuple[int, dict[str, npt.NDArray[np.float32]]] = (reader.metadata.frame_start - 1, {})
+        self._topology: tuple[int, AssembledScene] = (0, simulation.built.unbroken or simulation.built)
+
+    def samples(self, key: str, frame: int) -> npt.NDArray[np.float32]:
+        """Returns the samples of a body that belong to a frame, (k, n, 3), in the space of its object."""
+        if self._last_frame[0] != frame:
+            drawn: dict[str, list[npt.NDArray[np.float32]]] = {}
+            for number, positions in self._positions(self.reader.read_frame(frame)):
+                time = self.simulation.scene.settings.time(self.reader.metadata.frame_of_sample(number))
+                for name, world in positions.items():
+                    local = to_object_space(self.simulation.tracks, name, world, time)
+                    drawn.setdefault(name, []).append(local)
+            self._last_frame = (frame, {name: np.stack(parts) for name, parts in drawn.items()})
+        return self._last_frame[1][key]
+
+    def _positions(self, stored: Frame) -> Iterator[tuple[int, dict[str, Floats]]]:
+        """Yields the number of every sample of a frame, and render positions by key [m], world, (n, 3)."""
+        head = self.reader.metadata
+        count = 1 if stored.frame == head.frame_start else head.samples_per_frame
+        built = self._built(stored.topology)
+        for part in range(count):
+            number = head.sample_count(stored.frame) - count + part
+            x = floats(stored.x, -1, 3)
+            for body in built.bodies:
+                own = breakable_frames.stored_nodes(stored.fields, body.key, part)
+                if own is not None and len(own) == body.range.nodes.stop - body.range.nodes.start:
+                    x[body.range.nodes] = own
+            state = State(x, np.zeros_like(x))
+            self._restore_pin_offsets(built, state, stored, number, part)
+            yield number, render_positions(built, state)
+
+    def _restore_pin_offsets(self, built: AssembledScene, state: State, stored: Frame, number: int, part: int) -> None:
+        """Gives a state what tets missed of exact targets: as the frame keeps it, else from the targets themselves.
+
+        How a correction dies away after a release is not drawn again.
+        """
+        tracks = self.simulation.tracks
+        settings = self.simulation.scene.settings
+        time = settings.time(self.reader.metadata.frame_of_sample(number))
+        for pins in built.pins:
+            missed = breakable_frames.stored_pin_errors(stored.fields, pins.key, part)
+            if missed is not None:
+                state.fields[PIN_ERROR_FIELD.format(key=pins.key)] = missed
+            elif (number or settings.preroll) and pins.stiffness(tracks, time) > 0.0:  # before a step nothing is missed
+                pins.remember(state, built.model, pins.targets(tracks, time), 0.0)
+
+    def _built(self, number: int) -> AssembledScene:
+        """Returns what was built, with the topology of that number."""
+        if self._topology[0] != number:
+            arrays = self.reader.read_topology(number) if number else {}
+            fields = {TETS_FIELD: arrays["tets"], ORIGIN_FIELD: arrays["origin"]} if arrays else {}
+            nothing = np.zeros((0, 3))
+            self._topology = (number, apply_topology(self.simulation.built, State(nothing, nothing, fields=fields)))
+        return self._topology[1]

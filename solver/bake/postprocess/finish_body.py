@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The finishing pass over one body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ...mechanics.model import rest_shape_inverses
+from ...mesh.cutting.cut import cut_surface
+from ...mesh.cutting.cut_surface import CutSurface
+from ...mesh.embedding import Binding
+from ...mesh.object_space import to_object_space
+from ...runtime.arrays import Indices
+from ...runtime.atomic_files import npz_bytes, sync_all, write_atomic
+from ...runtime.errors import BadInput
+from ...runtime.lazy_dataclass import dataclass
+from ...scene.scene import Body, Scene
+from ...scene.tracks import TrackReader
+from ..attributes.nodal_averaging import interpolate_at_vertices
+from ..attributes.point_ply import ply_bytes
+from ..cache import FractureResult, layout
+from ..cache.pc2 import AtomicPc2Writer, read_samples
+from .body_frames import BodyFrameReader, BodySample
+from .breakable_frames import attribute_array_name
+from .crack_binding import bind_crack_vertices
+from .crack_opening import CrackOpening
+from .pin_offset import pin_corrections
+from .result_npz import broken_face_pairs, result_arrays
+from .vertex_replay import replay_samples
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+OnProgress = Callable[[float], None]
+CUT_WORK_SHARE = 0.4  # share of the work that is done when a body is cut
+
+
+@dataclass(frozen=True)
+class BodyPostprocess:
+    """One body that may break, while its result is made.
+
+    Attributes:
+        frames: What was baked of it.
+        body, scene, tracks: What was asked for.
+        on_progress: Called with the share of the work that is done; it may raise.
+    """
+
+    frames: BodyFrameReader
+    body: Body
+    scene: Scene
+    tracks: TrackReader
+    on_progress: OnProgress
+
+    @property
+    def folder(self) -> Path:
+        """The cache."""
+        return self.frames.reader.folder
+
+    def make(self) -> FractureResult | None:
+        """Makes the final mesh, its motion and its attributes; None where there is no crack, which needs no mesh.
+
+        Raises:
+            BadInput: The render mesh cannot be cut.
+        """
+        self.on_progress(0.0)
+        try:
+            surface = self._cut() if self.frames.has_broken() else None
+        except BadInput:
+            self._attributes_of_whole()  # of the render mesh as it came, which is what will be shown
+            raise
+        if surface is None or not surface.is_broken.any():
+            self._attributes_of_whole()
+            return None
+        self.on_progress(CUT_WORK_SHARE)
+        return self._move(surface)
+
+    def _cut(self) -> CutSurface:
+        mesh, body, of_triangle = self.frames.mesh, self.body, self.body.face_of_triangle
+        if not len(of_triangle):
+            of_triangle = np.arange(len(body.triangles), dtype=np.int32)
+        final = self.frames.final()
+        return cut_surface(mesh.nodes, mesh.tets, final, body.vertices, body.triangles, of_triangle, body.name)
+
+    def _move(self, surface: CutSurface) -> FractureResult:
+        head, baked = self.frames.reader.metadata, self.frames.reader.baked_range()
+        assert baked is not None
+        faces, pairs = broken_face_pairs(surface)
+        opening = CrackOpening(self.frames.mesh.tets, pairs)
+        ties = bind_crack_vertices(self.frames.mesh.tets, surface.rest, surface.tet, surface.weights)
+        binding = Binding(surface.tet, surface.weights)
+        mesh_path, motion_path = layout.result_paths(self.folder, self.body.key)
+        mesh_path.parent.mkdir(exist_ok=True)
+        motion = AtomicPc2Writer(motion_path, len(surface.rest), head.frame_start, 1.0 / head.samples_per_frame)
+        try:
+            for sample, world in replay_samples(self.frames, ties, self._corrections(surface, ties.first), opening):
+                local = to_object_space(self.tracks, self.body.key, world, self._time(sample))
+                motion.append(local)
+                if sample.is_frame:
+                    self._write_attributes(sample, binding, local)
+                    self._told(sample.frame, baked)
+            self._sync_attributes()
+            motion.finish()
+        finally:
+            motion.discard()
+        arrays = result_arrays(surface, faces, opening, head, baked[1])
+        write_atomic(mesh_path, npz_bytes(arrays))
+        return FractureResult.from_arrays(self.body.key, self.body.name, arrays)
+
+    def _corrections(self, surface: CutSurface, first: Indices) -> dict[str, csr_matrix]:
+        size = self.frames.mesh.report.tet_size
+        keys = (self.body.key, f"{self.body.key}.attached")
+        found = {pins: pin_corrections(self.body, pins, size, surface, first) for pins in keys}
+        return {pins: matrix for pins, matrix in found.items() if matrix is not None}
+
+    def _time(self, sample: BodySample) -> float:
+        return self.scene.settings.time(self.frames.reader.metadata.frame_of_sample(sample.number))
+
+    def _told(self, frame: int, baked: tuple[int, int]) -> None:
+        self.on_progress(CUT_WORK_SHARE + (1.0 - CUT_WORK_SHARE) * (frame - baked[0]) / max(baked[1] - baked[0], 1))
+
+    def _attributes_of_whole(self) -> None:
+        if not self.body.attributes:
+            return
+        baked = self.frames.reader.baked_range()
+        assert baked is not None
+        play = layout.play_path(self.folder, self.body.key)
+        for sample in self.frames.samples():
+            if sample.is_frame:
+                drawn = read_samples(play, sample.number, 1)[0]
+                self._write_attributes(sample, self.frames.binding, drawn)
+                self._told(sample.frame, baked)
+        self._sync_attributes()
+
+    def _sync_attributes(self) -> None:
+        sync_all(layout.attribute_path(self.folder, self.body.key, 0).parent)
+
+    def _write_attributes(self, sample: BodySample, binding: Binding, drawn: npt.NDArray[np.float32]) -> None:
+        key, mesh = self.body.key, self.frames.mesh
+        asked = self.body.attributes
+        if not asked or any(attribute_array_name(key, name) not in sample.fields for name in asked):
+            return  # or baked before they were asked for
+        values = {name: sample.fields[attribute_array_name(key, name)] for name in asked}
+        volume = rest_shape_inverses(mesh.nodes, mesh.tets)[1] * mesh.fill
+        columns = interpolate_at_vertices(values, sample.tets, volume, binding, len(sample.nodes))
+        path = layout.attribute_path(self.folder, key, sample.frame)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, ply_bytes(drawn, columns), is_durable=False)

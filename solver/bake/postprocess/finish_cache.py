@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The finishing pass over a cache: cut once, with the topology at the end, and move the vertices for every sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ...runtime.atomic_files import named_errors
+from ...runtime.errors import BadInput, Cancelled
+from ...scene.scene import Body, Scene
+from ...scene.track_shapes import track_shapes
+from ...scene.tracks import TrackReader
+from ..cache import CacheReader, FractureResult, layout
+from .body_frames import BodyFrameReader
+from .delete_results import delete_results
+from .finish_body import BodyPostprocess
+
+OnEvent = Callable[[Mapping[str, Any]], None]
+PROGRESS_STEP = 0.05
+
+
+def postprocess_cache(
+    folder: Path, on_event: OnEvent, should_stop: Callable[[], bool] = lambda: False
+) -> list[FractureResult]:
+    """Makes the final mesh and its motion for every body that broke, and the attributes of all that may break.
+
+    Whoever calls holds the lock of the cache. What an earlier pass made is dropped first; a body's result is
+    there only when it is whole.
+
+    Args:
+        folder: The cache.
+        on_event: Called with each event.
+        should_stop: Asked after every frame.
+
+    Returns:
+        What was made; a body without any crack has nothing, nor one whose render mesh cannot be cut, of which an
+        event warns.
+
+    Raises:
+        StorageFailed: The cache is damaged, or the disk refused.
+        Cancelled: `should_stop` said so.
+    """
+    reader = CacheReader(folder)
+    scene = Scene.load(folder / layout.SCENE_FOLDER)
+    tracks = TrackReader(folder / layout.SCENE_FOLDER, shapes=track_shapes(scene))
+    bodies = [body for body in scene.bodies if body.fracture is not None]
+    made = []
+    with named_errors(folder):
+        delete_results(folder, [body.key for body in bodies])
+        for body in bodies if reader.baked_range() else ():
+            progress = _ProgressReporter(body, on_event, should_stop)
+            try:
+                result = BodyPostprocess(BodyFrameReader(reader, body.key), body, scene, tracks, progress).make()
+            except BadInput as problem:  # the frames are there, and other bodies may have better meshes
+                words = {"kind": problem.kind, "sentence": problem.sentence, "next_step": problem.next_step}
+                on_event({"event": "warning", **words})
+                continue
+            made += [result] if result is not None else []
+    return made
+
+
+def is_postprocessed(reader: CacheReader, scene: Scene) -> bool:
+    """Whether a pass has made all that there is to make of the frames that are there."""
+    baked = reader.baked_range()
+    for body in scene.bodies:
+        if baked is None or body.fracture is None:
+            continue
+        written = layout.attribute_frames(reader.folder, body.key)
+        if body.attributes and len(written) != baked[1] - baked[0] + 1:
+            return False
+        if any(not layout.attribute_path(reader.folder, body.key, frame).stat().st_size for frame in written):
+            return False  # the machine stopped before they were durable
+        frames = BodyFrameReader(reader, body.key)
+        made = reader.read_result(body.key)
+        last = None if made is None else int(made["last_frame"])
+        if last != (baked[1] if frames.has_broken() else None):
+            return False
+    return True
+
+
+class _ProgressReporter:
+    """Says from time to time how far a body is, and stops where that is wanted."""
+
+    def __init__(self, body: Body, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
+        self.body, self.on_event, self.should_stop = body, on_event, should_stop
+        self.told = -PROGRESS_STEP
+
+    def __call__(self, fraction: float) -> None:
+        if self.should_stop():
+            raise Cancelled()
+        if fraction >= self.told + PROGRESS_STEP:
+            self.told = fraction
+            self.on_event({"event": "finishing", "body": self.body.name, "fraction": round(fraction, 3)})

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pins correct render positions by less than a tet (pins.py); here the final mesh is corrected in the same way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...constraints.pins import correction_matrix
+from ...mesh.cutting.cut_surface import CutSurface
+from ...runtime.arrays import Indices
+from ...scene.scene import Body
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+
+def pin_corrections(body: Body, pins: str, tet_size: float, surface: CutSurface, first: Indices) -> csr_matrix | None:
+    """Returns how the vertices of a final mesh follow what exact pins missed, sparse (k, e); None without exact pins.
+
+    Vertices on the surface follow as the triangle of the render mesh does that they lie on, those inside by their
+    distance from the pins. Copies of one point follow like the first.
+
+    Args:
+        body: The body.
+        pins: Key of the pins: the body's own, or those of what is attached.
+        tet_size: Edge length of the body's lattice [m].
+        surface: The final mesh.
+        first: The first copy of the point that every vertex is, (k,).
+    """
+    pinned, weights = (body.pinned, body.pin_weights) if pins == body.key else (body.attached, body.attached_weights)
+    exact = np.asarray(pinned)[np.asarray(weights) >= 1.0]
+    if not len(exact):
+        return None
+    from scipy.sparse import csr_matrix
+
+    rows = correction_matrix(np.vstack([body.vertices, surface.rest]), exact, tet_size)
+    mixed = csr_matrix(_render_mesh_weights(body, surface) @ rows)
+    return csr_matrix(mixed[first])
+
+
+def _render_mesh_weights(body: Body, surface: CutSurface) -> csr_matrix:
+    """Returns where the vertices lie among those of the render mesh (n) and themselves (k), sparse (k, n + k)."""
+    from scipy.sparse import csr_matrix
+
+    count, own = len(body.vertices), len(surface.rest)
+    columns = np.tile(count + np.arange(own, dtype=np.int64)[:, None], (1, 3))
+    weights = np.tile([1.0, 0.0, 0.0], (own, 1))
+    lies_on = np.flatnonzero(surface.corner_triangle >= 0)
+    vertex = surface.corners[lies_on]
+    columns[vertex] = body.triangles[surface.corner_triangle[lies_on]]
+    weights[vertex] = surface.corner_weights[lies_on]
+    is_source = surface.source_vertex >= 0
+    columns[is_source, 0] = surface.source_vertex[is_source]
+    weights[is_source] = [1.0, 0.0, 0.0]
+    rows = np.repeat(np.arange(own, dtype=np.int64), 3)
+    return csr_matrix((weights.ravel(), (rows, columns.ravel())), shape=(own, count + own))

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The final mesh of a body that broke, as `result/KEY.npz` keeps it: the arrays of `CutSurface` and these.
+
+opens        the frame of the first sample at which each broken face is open, (f,) float32; 0 on other faces.
+             The sample before it is still closed.
+last_frame   the last frame that `result/KEY.pc2` shows
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from ...mesh.cutting.cut_surface import CutSurface
+from ...runtime.arrays import Indices
+from ..cache import CacheMetadata
+from .crack_opening import NEVER_OPEN, CrackOpening
+
+
+def broken_face_pairs(surface: CutSurface) -> tuple[Indices, Indices]:
+    """Returns the broken faces with a partner, (p,), and the two tets of each, (p, 2)."""
+    faces = np.flatnonzero(surface.is_broken & (surface.partner >= 0))
+    return faces, np.stack([surface.face_tet[faces], surface.face_tet[surface.partner[faces]]], axis=1)
+
+
+def result_arrays(
+    surface: CutSurface, faces: Indices, opening: CrackOpening, head: CacheMetadata, last: int
+) -> dict[str, Any]:
+    """Returns what is kept of a final mesh."""
+    opens = np.zeros(surface.face_count, np.float32)
+    is_open = opening.sample != NEVER_OPEN
+    opens[faces[is_open]] = [head.frame_of_sample(number) for number in opening.sample[is_open]]
+    kept = {field.name: getattr(surface, field.name) for field in dataclasses.fields(surface)}
+    return {**kept, "opens": opens, "last_frame": np.int64(last)}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Draws the vertices of a final mesh, sample by sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...runtime.arrays import Floats
+from . import breakable_frames
+from .body_frames import BodyFrameReader, BodySample
+from .crack_binding import CrackBinding
+from .crack_opening import CrackOpening
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+
+def replay_samples(
+    frames: BodyFrameReader, ties: CrackBinding, corrections: Mapping[str, csr_matrix], opening: CrackOpening
+) -> Iterator[tuple[BodySample, Floats]]:
+    """Yields every sample with the positions [m], world, (k, 3).
+
+    Args:
+        frames: What was baked.
+        ties: The vertices.
+        corrections: How they follow what exact pins missed, by the key of the pins.
+        opening: Notes when the faces open that part.
+    """
+    tets, nodes = None, np.zeros((0, 4), np.int32)
+    for sample in frames.samples():
+        if sample.tets is not tets:
+            tets, nodes = sample.tets, ties.nodes(sample.tets)
+            opening.record(sample.number, tets)
+        positions = ties.positions(sample.nodes, nodes)
+        for pins, matrix in corrections.items():
+            missed = breakable_frames.stored_pin_errors(sample.fields, pins, sample.part)
+            if missed is not None:
+                positions += matrix @ missed
+        yield sample, positions

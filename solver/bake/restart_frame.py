@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From which frame a bake can go on when files of it are missing or damaged; never by dropping many frames unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..mechanics.state import State
+from ..mechanics.topology import check_fits
+from ..mesh.tet_mesh import TetMesh
+from ..runtime.errors import SinewError, StorageFailed
+from .cache import CacheReader, layout
+from .cache.integrity import missing_ranges
+from .cache.pc2 import HEADER_BYTES
+from .pc2_repair import CompleteSamples
+
+MAX_REBAKED_FRAMES = (
+    30  # baked again without being asked: resume points are at most 10 frames apart, and three are kept
+)
+
+
+def holds_bake(folder: Path) -> bool:
+    """Whether a folder holds frames that a new bake would delete: more than the first, or what is left of such."""
+    if (folder / layout.START_OVER_MARK).exists():
+        return False  # they were about to be deleted, by somebody who asked for that
+    frames = layout.numbers_in(folder / layout.FRAME_FOLDER)
+    if len(frames) > 1 or layout.numbers_in(folder / layout.RESUME_FOLDER):
+        return True
+    # samples come after their frame
+    return not frames and any(
+        file.stat().st_size > HEADER_BYTES for file in (folder / layout.PLAY_FOLDER).glob("*.pc2")
+    )
+
+
+def newest_checkpoint(
+    reader: CacheReader, wanted: int | None, meshes: Sequence[TetMesh]
+) -> tuple[int, State, list[SinewError]]:
+    """Returns the frame of the newest resume point up to `wanted` that is whole, its state, and what was skipped.
+
+    Args:
+        reader: Of the cache.
+        wanted: The last frame to go on from; None: any.
+        meshes: The tets of its bodies, which the state has to be of.
+
+    Raises:
+        StorageFailed: There is none, or so many frames come after it that a person has to say what becomes of them.
+    """
+    path, frames = str(reader.folder), reader.frames()
+    dropped_after = _interrupted_drop_frame(reader)
+    if dropped_after is not None:  # later ones may be of a scene that has changed since
+        frames = [frame for frame in frames if frame <= dropped_after]
+    last = CompleteSamples(reader).last_frame() if dropped_after is None else reader.last_frame()
+    if not frames or last is None:
+        name = layout.PLAY_FOLDER if frames else layout.FRAME_FOLDER
+        raise StorageFailed("cache-part-lost", path=path, part=name)
+    found = layout.numbers_in(reader.folder / layout.RESUME_FOLDER)
+    points = [p for p in found if p >= reader.metadata.frame_start and (dropped_after is None or p <= dropped_after)]
+    if not points:
+        raise StorageFailed("cache-part-lost", path=path, part=layout.RESUME_FOLDER)
+    skipped: list[SinewError] = []
+    for frame in reversed(points):
+        if frame > last or (wanted is not None and frame > wanted):
+            continue
+        try:
+            state = _read_checkpoint(reader, frame, meshes)
+        except StorageFailed as problem:
+            skipped.append(SinewError("cache-point-damaged", **problem.details, frame=frame))
+            continue
+        if wanted is None and frames[-1] - frame > MAX_REBAKED_FRAMES:
+            raise StorageFailed("cache-resume-far", path=path, frame=frame, last=frames[-1])
+        if frames[-1] > last + 1:  # a crash leaves at most the one that was being written
+            skipped.append(SinewError("cache-frames-again", path=path, first=frame + 1, last=frames[-1]))
+        return frame, state, skipped
+    if skipped:
+        raise StorageFailed("cache-damaged", **skipped[0].details)
+    if points[0] > last:
+        raise StorageFailed("cache-part-lost", path=path, part=layout.PLAY_FOLDER)
+    raise StorageFailed("cache-no-resume", path=path)
+
+
+def _interrupted_drop_frame(reader: CacheReader) -> int | None:
+    """Returns the frame that was to stay as the last when a writer was killed that dropped later ones, or None."""
+    try:
+        return int((reader.folder / layout.RESUME_MARK).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def missing_frames(reader: CacheReader, until: int) -> list[SinewError]:
+    """Returns a note for every gap in the frames up to one."""
+    found = missing_ranges([frame for frame in reader.frames() if frame <= until], reader.metadata.frame_start)
+    return [SinewError("cache-frames-missing", path=str(reader.folder), first=a, last=b) for a, b in found]
+
+
+def _read_checkpoint(reader: CacheReader, frame: int, meshes: Sequence[TetMesh]) -> State:
+    """Returns the state of a resume point whose frame is whole, too, and which is one of these tets.
+
+    Raises:
+        StorageFailed: One of them is damaged.
+    """
+    reader.read_frame(frame)
+    arrays = reader.read_resume(frame)
+    try:
+        state = State.from_arrays(arrays)
+        check_fits(state, sum(len(mesh.nodes) for mesh in meshes), sum(len(mesh.tets) for mesh in meshes))
+    except (KeyError, TypeError, ValueError) as problem:
+        file = f"{layout.RESUME_FOLDER}/{frame:06d}.npz"
+        raise StorageFailed("cache-damaged", path=str(reader.folder), file=file, problem=str(problem)) from problem
+    return state

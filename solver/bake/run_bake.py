@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bake from beginning to end: scene in, cache out, told by events (docs/architecture.md).
+
+Frame one is the start state, after the pre-roll, with flesh at rest in its pose. A resume point is written every few
+frames, at the last frame, and where a person or a failure stopped it. A resumed bake goes on with the tets and bindings
+in the cache, so it never depends on meshing again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time as clock
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..mechanics.rigid_core_nodes import core_arrays
+from ..mesh.mesh_npz import to_arrays
+from ..runtime.errors import Cancelled, SinewError, SolveFailed, StorageFailed
+from ..runtime.event_stream import warnings_in
+from ..runtime.jit import set_thread_count
+from ..scene.scene import SCENE_FILE, Scene, Settings
+from ..scene.track_shapes import track_shapes
+from ..scene.tracks import TrackReader
+from ..scene.validation import check_scene
+from ..simulation.build import AssembledScene, build
+from ..simulation.fracture_topology import apply_topology
+from ..simulation.simulation import Simulation
+from .attributes.attribute_fields import attribute_warnings as attribute_warnings
+from .bake_loop import Bake, OnEvent
+from .bake_warnings import bake_warnings
+from .cache import CacheMetadata, CacheReader, CacheWriter
+from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
+from .checkpoint import Checkpoint, find_checkpoint, with_initial_fields
+from .pc2_repair import repair_pc2_files
+from .postprocess.breakable_frames import breakable_keys
+from .warmup.helper_process import CompilerProcess
+from .warmup.warm_up import BackgroundCompilation, compiling_during_bake
+
+
+def run_bake(
+    folder: Path,
+    on_event: OnEvent,
+    should_stop: Callable[[], bool] = lambda: False,
+    *,
+    on_stopped: Callable[[], None] = lambda: None,
+    resume: bool = False,
+    from_frame: int | None = None,
+    accept_changes: bool = False,
+    frame_end: int | None = None,
+    threads: int | None = None,
+    strict: bool | None = None,
+    helper: CompilerProcess | None = None,
+) -> None:
+    """Bakes the scene in the cache `folder`.
+
+    Args:
+        folder: The cache, with a scene in it.
+        on_event: Called with each event.
+        should_stop: Asked after every step.
+        on_stopped: Called when what was baked before a stop or a failure gets its final meshes; from then on
+            `should_stop` says whether to leave that, too.
+        resume: Whether to go on where the last bake stopped; without it a bake that is there is replaced.
+        from_frame: With `resume`: go on from this frame, or from the last resume point before it.
+        accept_changes: With `resume`: also when the scene has changed since, as long as the bodies have not.
+        frame_end, threads, strict: Instead of the scene's settings.
+        helper: A process that compiles for this bake already.
+
+    Raises:
+        BadInput: What the scene asks for cannot be done.
+        SolveFailed: The numerics could not go on.
+        StorageFailed: The cache could not be read or written.
+        Cancelled: `should_stop` said so; what is baked stays.
+    """
+    started = clock.perf_counter()
+    _check_scene_is_there(folder)  # before a lock is made where no cache is
+    with CacheWriter(folder) as writer:
+        scene = _replace_settings(
+            Scene.load(folder / SCENE_FOLDER), frame_end=frame_end, threads=threads, strict=strict
+        )
+        with _errors_with_frames(scene.settings):
+            tracks = TrackReader(folder / SCENE_FOLDER, shapes=track_shapes(scene))
+            last = scene.settings.time(scene.settings.frame_end)
+            head = CacheMetadata.for_scene(scene, tracks.final_digest(last), settings=_exporter_settings(folder))
+            point = find_checkpoint(folder, scene, tracks, head, from_frame, accept_changes) if resume else None
+            for note in point.notes if point else ():
+                on_event({"event": "warning", **_plainly(note)})
+            set_thread_count(scene.settings.threads)
+            if point is not None and from_frame is None and _is_fully_baked(folder, scene):
+                writer.repair()
+                if not _has_final_meshes(folder, scene):
+                    _make_final_meshes(folder, scene, on_event, should_stop)
+                on_event(_done_event(folder, scene, started))
+                return
+            check_scene(scene)  # before a person waits for compiling
+            with compiling_during_bake(scene, folder, helper, on_event, should_stop) as beside:
+                bake = _prepare_bake(writer, head, scene, tracks, point, on_event, should_stop, beside)
+                try:
+                    bake.run(on_event, should_stop)
+                except (Cancelled, SolveFailed) as problem:
+                    on_stopped()
+                    try:
+                        _make_final_meshes(folder, scene, on_event, should_stop)
+                    except Exception as another:  # what stopped the bake is what a person has to know
+                        if not isinstance(another, SinewError):
+                            traceback.print_exc()
+                    raise problem
+                _make_final_meshes(folder, scene, on_event, should_stop)
+                for warning in bake_warnings(CacheReader(folder).report()[1:], scene.settings.substeps):
+                    on_event({"event": "warning", **_plainly(warning)})
+                on_event(_done_event(folder, scene, started))
+
+
+def _check_scene_is_there(folder: Path) -> None:
+    """Raises StorageFailed where a folder has no scene."""
+    path = folder / SCENE_FOLDER
+    if not (path / SCENE_FILE).is_file():
+        raise StorageFailed("scene-unreadable", path=str(path), problem="there is none")
+
+
+@contextlib.contextmanager
+def _errors_with_frames(settings: Settings) -> Iterator[None]:
+    """Lets failures say at which frame they happened."""
+    try:
+        yield
+    except SinewError as problem:
+        problem.with_frame(settings.frame_start, settings.fps)
+        raise
+
+
+def _make_final_meshes(folder: Path, scene: Scene, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
+    """Makes the final meshes of what broke, and says so."""
+    if not breakable_keys(scene):
+        return
+    from .postprocess.finish_cache import postprocess_cache
+
+    began = clock.perf_counter()
+    told = [result.as_event() for result in postprocess_cache(folder, on_event, should_stop)]
+    on_event({"event": "finished", "results": told, "seconds": clock.perf_counter() - began})
+
+
+def _has_final_meshes(folder: Path, scene: Scene) -> bool:
+    """Whether the final meshes are there of all that broke."""
+    from .postprocess.finish_cache import is_postprocessed
+
+    return is_postprocessed(CacheReader(folder), scene)
+
+
+def _prepare_bake(
+    writer: CacheWriter,
+    head: CacheMetadata,
+    scene: Scene,
+    tracks: TrackReader,
+    point: Checkpoint | None,
+    on_event: OnEvent,
+    should_stop: Callable[[], bool],
+    beside: BackgroundCompilation,
+) -> Bake:
+    """Returns the bake at its first frame or at the resume point.
+
+    What is in the cache is replaced only when the scene could be built: bad input costs nothing.
+    """
+
+    def on_stage(stage: str, body: str) -> None:
+        if not beside.is_compiling:  # which a person was told is what takes so long
+            on_event({"event": "building", "stage": stage, "body": body})
+        if stage == "rest":
+            beside.prepare_steps(tracks)
+
+    built = build(scene, tracks, on_stage, point.meshes if point else None)
+    beside.prepare_steps(tracks, built)
+    _check_cuttable(built, scene)
+    if point:
+        with_initial_fields(point.state, built.initial)
+        built = apply_topology(built, point.state)
+        simulation = Simulation(scene, tracks, built, point.state)
+        for note in repair_pc2_files(CacheReader(writer.folder), simulation, point.frame):
+            on_event({"event": "warning", **_plainly(note)})
+        writer.resume(head, point.frame, breakable_keys(scene))
+        told = _built_event(built, scene)
+        bake = Bake(writer, head, simulation, point.frame, point.topology, _not_in(writer.folder, told))
+        on_event(told)
+    else:
+        simulation = Simulation(scene, tracks, built, built.initial)
+        _check_flesh(simulation)
+        writer.start_over(head)
+        for body, asked in zip(built.bodies, scene.bodies, strict=True):
+            follows = built.bones.to_arrays(body.range.nodes) if built.bones else {}
+            core = core_arrays(built.model.cores, body.range.tets)
+            writer.write_model(asked.key, {**to_arrays(asked, body.mesh, body.binding), **follows, **core})
+        told = _built_event(built, scene)
+        bake = Bake(writer, head, simulation, scene.settings.frame_start, warnings=warnings_in(told))
+        on_event(told)
+        on_event(bake.write_first_frame(on_event, should_stop))
+    return bake
+
+
+def _check_cuttable(built: AssembledScene, scene: Scene) -> None:
+    """Raises BadInput where a body that may break could not be cut at the end."""
+    if not breakable_keys(scene):
+        return
+    from ..mesh.cutting.cut import check_covered
+
+    for body, asked in zip(built.bodies, scene.bodies, strict=True):
+        if asked.fracture is not None:
+            check_covered(body.mesh.nodes, body.mesh.tets, asked.vertices, asked.triangles, asked.name)
+
+
+def _check_flesh(simulation: Simulation) -> None:
+    """Raises BadInput where flesh has no place when the simulation begins."""
+    if simulation.built.flesh is not None:
+        from ..simulation.pose_step import check_flesh
+
+        check_flesh(simulation)
+
+
+def _exporter_settings(folder: Path) -> str:
+    """Returns what the exporter noted beside the scene, or ""."""
+    try:
+        return (folder / SCENE_FOLDER / SETTINGS_FILE).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _built_event(built: AssembledScene, scene: Scene) -> dict[str, Any]:
+    """Returns the event that says what was built."""
+    bodies = [
+        {
+            "key": body.key,
+            "name": body.name,
+            "tets": len(body.mesh.tets),
+            "nodes": len(body.mesh.nodes),
+            "warnings": [_plainly(warning) for warning in (*body.warnings, *attribute_warnings(asked))],
+        }
+        for body, asked in zip(built.bodies, scene.bodies, strict=True)
+    ]
+    return {"event": "built", "bodies": bodies, "tets": built.model.tet_count}
+
+
+def _not_in(folder: Path, told: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Returns the warnings of the `built` event that the report has not: all others stand in lines that stay."""
+    known = CacheReader(folder).warnings()
+    return [warning for warning in warnings_in(told) if warning not in known]
+
+
+def _plainly(warning: SinewError) -> dict[str, Any]:
+    return {"kind": warning.kind, "sentence": warning.sentence, "next_step": warning.next_step}
+
+
+def _is_fully_baked(folder: Path, scene: Scene) -> bool:
+    """Whether all that was asked for is in the cache already; then even later frames stay.
+
+    A bake that was killed between its last frame and the resume point there is not done yet.
+    """
+    reader, end = CacheReader(folder), scene.settings.frame_end
+    last = reader.last_frame()
+    return last is not None and (last > end or (last == end and reader.resume_frame() == end))
+
+
+def _replace_settings(scene: Scene, **settings: Any) -> Scene:
+    """Returns the scene with the settings that are not None."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    return dataclasses.replace(scene, settings=dataclasses.replace(scene.settings, **given))
+
+
+def _done_event(folder: Path, scene: Scene, started: float) -> dict[str, Any]:
+    """Returns the event that says that all is there, and how the steps went, those before a resume included."""
+    return {
+        "event": "done",
+        "frames": scene.settings.frame_count,
+        "seconds": clock.perf_counter() - started,
+        "results": CacheReader(folder).results(),
+        **CacheReader(folder).convergence().as_event(),
+    }

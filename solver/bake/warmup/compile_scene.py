@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compiles what a small scene needs: builds it, takes its steps, and lays into each other what may meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...contact.contact_step import ContactStep
+from ...contact.detection.contact_set import ColliderPose
+from ...integrators.bdf2 import bodies_by_bdf2
+from ...linalg.element_by_element import DAMPING_NUMBERS, STIFFNESS_NUMBERS, ElementProducts
+from ...linalg.pcg import solve
+from ...mechanics.elements.element_buffer import UNDAMPED_LENGTH
+from ...mechanics.elements.formulation_strain import formulation_strain
+from ...mechanics.elements.linear_force import add_linear_forces
+from ...mechanics.model import Model
+from ...mesh.cutting.cut import check_covered
+from ...mesh.cutting.ear_clipping import cut_ears
+from ...mesh.object_space import apply_inverse_transform
+from ...scene.scene import Scene
+from ...scene.tracks import NoTracks, TrackReader
+from ...simulation.advance_frame import advance_frame, begin_frame, render_positions
+from ...simulation.build import AssembledScene, build
+from ...simulation.fracture.minimum_fragment import leaves_small_fragment
+from ...simulation.fracture.node_splitting import crack_plane_normals
+from ...simulation.fracture_topology import split_scene
+from ...simulation.simulation import Simulation
+from ..attributes.attribute_fields import attribute_values
+from .small_scenes import box, enclosing_tet, may_collide
+
+
+def compile_scene(scene: Scene, before_steps: Callable[[], None]) -> None:
+    """Builds and simulates; `before_steps` is called when the kernels of a step are about to be needed."""
+
+    def on_stage(stage: str, body: str) -> None:
+        if stage == "rest":
+            before_steps()
+
+    tracks = NoTracks()
+    built = build(scene, tracks, on_stage)
+    compile_contacts(built, tracks, not may_collide(scene))
+    before_steps()
+    _compile_bdf2(built)
+    simulation = Simulation(scene, tracks, built, built.initial)
+    begin_frame(simulation)
+    for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
+        advance_frame(simulation, frame, lambda positions: None)
+    _compile_flesh_contact(simulation)
+    _compile_formulations(simulation)
+    _compile_fracture(simulation)
+    render_positions(simulation.built, simulation.state)
+    attribute_values(simulation, scene.bodies[0].attributes)
+
+
+def compile_contacts(built: AssembledScene, tracks: TrackReader, is_alone: bool) -> None:
+    """Compiles what a step needs before and after it solves, while the other process compiles the solve.
+
+    Where bodies may meet, contacts have skins, and another process compiles what answers them (`is_alone` is False).
+    """
+    state, dt = built.initial.copy(), 0.01
+    render_positions(built, state)
+    apply_inverse_transform(np.zeros((1, 3)), np.zeros(3), np.eye(3), np.zeros((1, 3), np.float32))
+    if not built.colliders:
+        return
+    places = [ColliderPose(c, np.vstack([c.pose(tracks, 0.0), c.pose(tracks, dt)])) for c in built.colliders]
+    contacts = ContactStep(built.contact_points, places, built.model, state, None, np.array([0.0, 0.0, -9.81]), dt)
+    if is_alone:
+        contacts.spring_forces()
+        contacts.update(state.x)
+        contacts.remember(state)
+
+
+def _compile_bdf2(built: AssembledScene) -> None:
+    """Compiles what steps by BDF2 need beside those by implicit Euler, which bodies that lie on something take."""
+    model = built.model
+    if len(bodies_by_bdf2(model)):
+        add_linear_forces(
+            0.0, np.zeros((model.node_count, 3)), model.tets, np.zeros((model.tet_count, UNDAMPED_LENGTH))
+        )
+
+
+def _compile_flesh_contact(simulation: Simulation) -> None:
+    """Compiles what runs when flesh meets flesh: lays one half of every body into the other."""
+    flesh = simulation.built.flesh.quasistatic if simulation.built.flesh else None
+    if flesh is None or flesh.contact is None:
+        return
+    x = flesh.model.X.copy()
+    for body in flesh.model.bodies:
+        own = x[body.nodes]
+        middle = 0.5 * (own[:, 1].min() + own[:, 1].max())
+        own[own[:, 1] > middle, 1] -= 0.8 * (middle - own[:, 1].min())
+    values, force = np.zeros((flesh.model.pattern.block_count, 9)), np.zeros_like(x)
+    touching = flesh.contact.at(simulation.tracks, 0.0, x)
+    touching.add(x, values, force)
+    touching.energy(x)
+
+
+def _compile_formulations(simulation: Simulation) -> None:
+    """Compiles what runs when bodies of other methods are weighed in contacts, or are free without a matrix."""
+    model = simulation.built.model
+    for body in model.bodies:
+        formulation_strain(model, body.tets, simulation.state.x)
+    if any(method.is_matrix_free for method in model.methods):
+        v = np.zeros((model.node_count, 3))
+        ElementProducts(
+            model.tets[:1], np.zeros((1, STIFFNESS_NUMBERS)), np.zeros((1, DAMPING_NUMBERS))
+        ).add_product_to(v, v.copy())
+
+
+def _compile_fracture(simulation: Simulation) -> None:
+    """Compiles what runs when something breaks: parts all tets of bodies that may."""
+    built, state = simulation.built, simulation.state
+    whole = built.unbroken or built
+    if whole.fracture is not None:
+        crack_plane_normals(built.model, state.x, np.zeros(1, np.int32))
+        across, material = whole.fracture.neighbours.tet, whole.fracture.material
+        leaves_small_fragment(np.zeros(1, np.int32), across, across >= 0, material, 0.0)
+        model = split_scene(whole, across >= 0).built.model
+        _compile_small_islands(model)
+        _compile_cutting()
+
+
+def _compile_small_islands(model: Model) -> None:
+    """Compiles what solves the systems of pieces of a few nodes."""
+    pattern, b = model.pattern, np.zeros((model.node_count, 3))
+    solve(pattern, np.zeros((pattern.block_count, 9)), b, np.ones(len(b), bool), b.copy(), 1.0, 1)
+
+
+def _compile_cutting() -> None:
+    """Compiles what cuts the render mesh: finds a cube inside a tet, and fills a square."""
+    vertices, triangles = box(np.zeros(3), 1)
+    nodes, tets = enclosing_tet(vertices)
+    check_covered(nodes - [0.0, 0.0, 0.5], tets, vertices, triangles, "warm-up")
+    cut_ears(np.array([[0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0]]), np.arange(4, dtype=np.int64))

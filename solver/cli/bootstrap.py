@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starts the command line in another Python: makes this package importable as `sinew`, whatever its folder is called.
+
+    python -s bootstrap.py --package-dir FOLDER [--site FOLDER ...] COMMAND ARGUMENTS ...
+    blender -b --python bootstrap.py -- --package-dir FOLDER [--site FOLDER ...] COMMAND ARGUMENTS ...
+
+Inside Blender the package is called bl_ext.….sinew and its wheels lie in a folder that another Python does not
+know; both are told here. Standard output is for JSON lines only: whatever else prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+PACKAGE_NAME = "sinew"
+# Threads of NumPy's matrix products otherwise spin for a while after each, on cores that kernels could use: a third of
+# what a small bake took of the processor.
+OPENBLAS_ENVIRONMENT = {"OPENBLAS_THREAD_TIMEOUT": "4"}
+# What glibc's `mallopt` is told: arrays of less than 32 MB lie in memory that the process keeps, up to 64 MB of it when
+# it is free. That is what glibc comes to by itself where large arrays are left; until then it asks for pages and gives
+# them back again and again, a twentieth of the time of a small bake.
+MALLOPT_THRESHOLDS = {-3: 32 << 20, -1: 64 << 20}  # M_MMAP_THRESHOLD and M_TRIM_THRESHOLD [bytes]
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the command line and returns its exit code."""
+    package, sites, rest = _split_arguments(arguments)
+    for name, value in OPENBLAS_ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    _raise_malloc_thresholds()
+    # The folder of this file is on the path, since it was started as a script; its modules are not top-level ones.
+    here = Path(__file__).resolve().parent
+    sys.path[:] = [folder for folder in sys.path if not folder or Path(folder).resolve() != here]
+    sys.path[:] = [folder for folder in sys.path if folder] + [site for site in sites if site not in sys.path]
+    _import_package(package)
+    with importlib.import_module(f"{PACKAGE_NAME}.solver.runtime.preload").loading_permanently():
+        command_line = importlib.import_module(f"{PACKAGE_NAME}.solver.__main__")
+    return int(command_line.main(rest))
+
+
+def _raise_malloc_thresholds() -> None:
+    """Lets memory of arrays be used again, where the C library is glibc."""
+    tell = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if tell is not None:
+        for option, value in MALLOPT_THRESHOLDS.items():
+            tell(option, value)
+
+
+def _split_arguments(arguments: list[str]) -> tuple[Path, list[str], list[str]]:
+    """Splits the arguments into the package's folder, the folders of its wheels, and the command."""
+    package, sites, rest = Path(__file__).resolve().parents[2], [], list(arguments)
+    while len(rest) > 1 and rest[0] in ("--package-dir", "--site"):
+        option, value, *rest = rest
+        if option == "--site":
+            sites.append(value)
+        else:
+            package = Path(value)
+    return package, sites, rest
+
+
+def _import_package(folder: Path) -> None:
+    spec = importlib.util.spec_from_file_location(
+        PACKAGE_NAME, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no package in {folder}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[PACKAGE_NAME] = module
+    spec.loader.exec_module(module)
+
+
+if __name__ == "__main__":
+    words = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else sys.argv[1:]
+    code = main(words)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Not sys.exit: in Blender that would go on with its own end, and threads of Numba may delay it.
+    os._exit(code)

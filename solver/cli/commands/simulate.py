@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`sinew simulate CACHE`: bakes the scene in a cache folder; what Blender's child and a render farm run."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...bake.warmup.helper_process import start_compiler_process
+from ...bake.warmup.stamps import compiled_features
+from ...runtime.cancellation import CancellationToken
+from ...runtime.error_messages.command_line import CACHE_COMMAND_NEXT_STEPS
+from ...runtime.errors import Cancelled
+from ...runtime.event_stream import residual_text, warnings_in
+from ...runtime.preload import loading_permanently
+
+
+def add_parser(subparsers: Any) -> None:
+    """Says the options."""
+    parser = subparsers.add_parser("simulate", help="bake the scene in a cache folder")
+    parser.add_argument("cache", type=Path, metavar="CACHE", help="a NAME.sinew folder with a scene in it")
+    begin = parser.add_mutually_exclusive_group()
+    begin.add_argument("--resume", action="store_true", help="go on where the last bake stopped")
+    begin.add_argument("--start-over", action="store_true", help="bake all frames anew (so it is without --resume)")
+    parser.add_argument("--from-frame", type=int, metavar="N", help="with --resume: go on from this frame or before")
+    parser.add_argument("--accept-changes", action="store_true", help="with --resume: even if the scene has changed")
+    parser.add_argument("--frame-end", type=int, metavar="N", help="last frame, instead of the scene's")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads; never changes the result")
+    parser.add_argument("--strict", action="store_true", default=None, help="stop when a step does not converge")
+    parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
+    parser.add_argument("--child", action="store_true", help="take commands on standard input; end when it closes")
+    parser.set_defaults(run=run, next_steps=CACHE_COMMAND_NEXT_STEPS)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Bakes and returns the exit code."""
+    stop = CancellationToken()
+    stop.listen_to_signals()
+    if options.child:
+        stop.listen_to_input(lambda: options.emit(Cancelled().as_event()))
+    options.emit({"event": "started"})  # before Numba is loaded: it may take seconds on a slow disk
+
+    # where nothing is compiled another process begins while this one loads all that it needs
+    helper = None if any(compiled_features()) else start_compiler_process("beside", str(options.cache))
+
+    try:
+        with loading_permanently():
+            from ...bake.run_bake import run_bake
+
+        run_bake(
+            options.cache,
+            options.emit if options.json else print_event,
+            stop,
+            on_stopped=stop.acknowledge,
+            resume=options.resume,
+            from_frame=options.from_frame,
+            accept_changes=options.accept_changes,
+            frame_end=options.frame_end,
+            threads=options.threads,
+            strict=options.strict,
+            helper=helper,
+        )
+    finally:
+        if helper is not None:
+            helper.close()
+    return 0
+
+
+def print_event(event: Mapping[str, Any]) -> None:
+    """Prints an event for people."""
+    match event.get("event"):
+        case "compiling":
+            print("compiling kernels, once per machine", flush=True)
+        case "building":
+            print(f"{event['stage']} {event['body']}", flush=True)
+        case "built":
+            print(f"{event['tets']} tets", flush=True)
+        case "frame":
+            words = f"frame {event['frame']} of {event['frame_end']}: {event['seconds']:.3f} s"
+            words += f", {event['iterations']} iterations, {residual_text(event)}"
+            print(words + _unconverged_text(event), flush=True)
+        case "finishing" if event["fraction"] == 0.0:
+            print(f"finishing {event['body']}", flush=True)
+        case "finished":
+            print_results(event["results"])
+        case "done":
+            print(f"{event['frames']} frames in {event['seconds']:.1f} s{_unconverged_text(event)}", flush=True)
+    say_warnings(warnings_in(event))
+
+
+def say_warnings(warnings: Iterable[Mapping[str, str]]) -> None:
+    """Prints sentences and next steps."""
+    for warning in warnings:
+        print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)
+
+
+def print_results(results: Sequence[Mapping[str, Any]]) -> None:
+    """Prints what broke, and into what."""
+    for made in results:
+        cracks = f"{made['pieces']} pieces, {made['broken_faces']} broken faces, {made['vertices']} vertices"
+        print(f'broken: "{made["name"]}": {cracks}', flush=True)
+
+
+def _unconverged_text(event: Mapping[str, Any]) -> str:
+    """Returns what of a frame's or a bake's steps did not come out as asked for, or ""."""
+    words = f", {event['not_converged']} steps or poses not converged" if event["not_converged"] else ""
+    return words + (f", {event['unsettled']} steps with contacts not settled" if event["unsettled"] else "")

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What bones do in a step: nodes that they hold exactly, and springs.
+
+`bone_attachment.py` says which node follows which bone, `bone_motion.py` where it is at a time. Pins are asked after
+bones, so where both hold a node the pins have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from ...mechanics.model import Model
+from ...mechanics.state import State
+from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.errors import SinewError
+from ...runtime.lazy_dataclass import dataclass
+from ...scene.tracks import TrackReader
+from ..external_forces import PointForces
+from .bone_constraint import BoneConstraint, BoneSprings
+from .bone_inverted_tets import count_inverted_between, have_moved_apart, refuse_inverted
+
+
+@dataclass(frozen=True, eq=False)
+class BoneConstraints:
+    """All bones of a scene, and what they hold.
+
+    Attributes:
+        names: Of all bones of the scene, in order, also those that hold nothing.
+        is_soft: Which of them hold by springs.
+        holds: Per bone, or piece of it, and body.
+        warnings: What an artist should know, by number of the body.
+    """
+
+    names: tuple[str, ...]
+    is_soft: tuple[bool, ...]
+    constraints: tuple[BoneConstraint, ...]
+    warnings: dict[int, tuple[SinewError, ...]]
+
+    def bone_of_nodes(self, node_count: int) -> Indices:
+        """Returns the number of the bone that each of n nodes of the model follows, −1 for none, (n,)."""
+        numbers = np.full(node_count, -1, np.int32)
+        for hold in self.constraints:
+            numbers[hold.nodes] = hold.number
+        return numbers
+
+    def to_arrays(self, nodes: slice) -> dict[str, np.ndarray]:
+        """Returns for `model/KEY.npz` what a body with these nodes of the model follows.
+
+        `bone_of_nodes` is the number of each node's bone, −1 for none, (n,), `bones` are the names of all bones of the
+        scene, (b,), and `bone_is_soft` says which of them hold by springs, (b,).
+        """
+        count = max([nodes.stop, *(int(hold.nodes[-1]) + 1 for hold in self.constraints)])
+        return {
+            "attached": self.bone_of_nodes(count)[nodes],
+            "bones": np.array(self.names),
+            "bone_is_soft": np.array(self.is_soft),
+        }
+
+    @property
+    def fixed_nodes(self) -> Indices:
+        """Nodes of the model that are held exactly."""
+        held = (hold.nodes for hold in self.constraints if hold.bone.stiffness is None)
+        return np.concatenate([np.zeros(0, np.int32), *held])
+
+    def restricted_to(self, bodies: Collection[int]) -> BoneConstraints:
+        """Returns what bones hold of the bodies of these numbers."""
+        return replace(self, constraints=tuple(hold for hold in self.constraints if hold.body in bodies))
+
+    def excluding(self, bodies: Collection[int]) -> BoneConstraints:
+        """Returns what bones hold of all other bodies."""
+        return replace(self, constraints=tuple(hold for hold in self.constraints if hold.body not in bodies))
+
+    def prescribe(self, tracks: TrackReader, time: float, is_fixed: Bools, fixed_target: Floats) -> None:
+        """Marks the nodes held exactly at a time [s], (n,), and writes where they have to be [m], (n, 3).
+
+        Raises:
+            SolveFailed: The animation of a bone gives no numbers, or turns what it holds inside out.
+        """
+        for hold in self.constraints:
+            if hold.bone.stiffness is None:
+                places = hold.motion.targets(tracks, time)
+                refuse_inverted(hold.count_inverted(places), len(hold.tets), hold.bone.name, hold.name, time)
+                is_fixed[hold.nodes] = True
+                fixed_target[hold.nodes] = places[hold.rows]
+
+    def springs(self, tracks: TrackReader, model: Model, time: float) -> BoneSprings:
+        """Returns the springs of all soft bones at a time [s]; raises as `prescribe`."""
+        soft = [hold for hold in self.constraints if hold.bone.stiffness is not None]
+        nodes = np.concatenate([np.zeros(0, np.int32), *(hold.nodes for hold in soft)])
+        stiffness = [np.full(len(hold.nodes), hold.bone.stiffness, np.float64) for hold in soft]
+        return BoneSprings(
+            nodes,
+            np.concatenate([np.zeros((0, 3)), *(hold.targets(tracks, time) for hold in soft)]),
+            np.concatenate([np.zeros(0), *stiffness]) * model.mass[nodes],
+        )
+
+    def spring_forces(self, state: State, model: Model, tracks: TrackReader, time: float) -> PointForces:
+        """Returns the springs of a step that ends at a time [s]; raises as `prescribe`."""
+        springs = self.springs(tracks, model, time)
+        if not len(springs.nodes):
+            return PointForces()
+        pattern = model.pattern
+        corner = pattern.corners[pattern.corner_start[springs.nodes]].astype(np.int32)
+        weights = np.zeros((len(corner), 4))
+        weights[np.arange(len(corner), dtype=np.int64), corner % 4] = 1.0
+        k = springs.stiffness
+        force = k[:, None] * (springs.targets - state.x[springs.nodes])
+        return PointForces(corner // 4, weights, force, k[:, None, None] * np.eye(3), np.zeros((len(k), 3, 3)))
+
+    def inverted_tets(self, tracks: TrackReader, time: float) -> list[tuple[int, str, int]]:
+        """Returns number of the body, name of the bone and number of tets that bones alone turn inside out.
+
+        Springs give way, and do not count.
+        """
+        exact = [hold for hold in self.constraints if hold.bone.stiffness is None and hold.motion.deforming]
+        counts = [(hold, hold.count_inverted(hold.motion.targets(tracks, time))) for hold in exact]
+        return [(hold.body, hold.bone.name, count) for hold, count in counts if count]
+
+    def inverted_between(self, model: Model, x: Floats) -> list[tuple[int, str, str, int]]:
+        """Returns number of the body, names of two bones and number of tets that are inside out between them.
+
+        Bones that are to each other as at rest crush nothing. Node positions x are in metres, (n, 3).
+        """
+        exact = [hold for hold in self.constraints if hold.bone.stiffness is None]
+        number, found = np.full(len(x), -1, np.int32), []
+        for hold in exact:
+            number[hold.nodes] = hold.number
+        for body in sorted({hold.body for hold in exact}):
+            tets = model.tets[model.bodies[body].tets]
+            for (a, b), count in count_inverted_between(x, tets, number).items():
+                if have_moved_apart(model.X, x, tets, number, a, b):
+                    found.append((body, self.names[a], self.names[b], count))
+        return found
+
+    def remapped(self, whole: Model, tets: Indices) -> BoneConstraints:
+        """Returns these bones after nodes of other bodies have split: tets have the nodes `tets`, (m, 4), now."""
+        return replace(self, constraints=tuple(hold.remapped(whole.tets, tets) for hold in self.constraints))

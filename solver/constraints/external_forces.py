@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What acts on the bodies from outside during one step: gravity, held nodes, springs, contacts."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+import numpy as np
+
+from ..runtime.arrays import Bools, Floats, Indices
+from ..runtime.lazy_dataclass import dataclass
+
+
+@dataclass
+class PointForces:
+    """Forces on points inside tets, linear in the motion of the point during the step.
+
+    The point at barycentric `weights` of a tet feels
+
+        f = force − stiffness (x⁺ − x) − damping v⁺
+
+    with its position x at the start of the step and x⁺ = x + Δt v⁺ at the end. A spring to the target p of
+    stiffness k is force = k (p − x), stiffness = k I: it sees the end of the step, so it never overshoots.
+    Stiffness and damping have to be symmetric positive semi-definite for the solve to be sound.
+
+    Attributes:
+        tet: The tet of each point, (k,).
+        weights: Its barycentric weights, (k, 4).
+        force: At the start position and no velocity [N], (k, 3).
+        stiffness: [N/m], (k, 3, 3).
+        damping: [N s/m], (k, 3, 3).
+    """
+
+    tet: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    weights: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    force: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+    stiffness: Floats = field(default_factory=lambda: np.zeros((0, 3, 3)))
+    damping: Floats = field(default_factory=lambda: np.zeros((0, 3, 3)))
+
+    def __len__(self) -> int:
+        return len(self.tet)
+
+    def positions(self, x: Floats, tets: Indices) -> Floats:
+        """Returns where the points are [m], (k, 3), for node positions or velocities x, (n, 3)."""
+        return np.einsum("ka,kai->ki", self.weights, x[tets[self.tet]])
+
+    @staticmethod
+    def concatenate(*groups: PointForces) -> PointForces:
+        """Returns the points of all groups, in order."""
+        some = [group for group in groups if len(group)]
+        if len(some) <= 1:
+            return some[0] if some else PointForces()
+        names = ("tet", "weights", "force", "stiffness", "damping")
+        return PointForces(*(np.concatenate([getattr(group, name) for group in groups]) for name in names))
+
+
+@dataclass
+class PairForces:
+    """Forces between points of tets, linear in their motion relative to each other during the step.
+
+    The point p at `weights` of a tet feels f = force − stiffness r, r = (p⁺ − p) − (q⁺ − q), and the point q at
+    `other_weights` of another tet, which may be one of another body, feels −f. The stiffness of all pairs that one
+    contact is made of (`contact/detection/multi_tet_contacts.py`) has to be symmetric positive semi-definite, together.
+
+    Attributes:
+        tet, other: The tets, (k,).
+        weights, other_weights: (k, 4).
+        force: On p where nothing moves [N], (k, 3).
+        stiffness: [N/m], (k, 3, 3).
+    """
+
+    tet: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    weights: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    other: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    other_weights: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    force: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+    stiffness: Floats = field(default_factory=lambda: np.zeros((0, 3, 3)))
+
+    def __len__(self) -> int:
+        return len(self.tet)
+
+    def relative_positions(self, x: Floats, tets: Indices) -> Floats:
+        """Returns where p is from q [m], (k, 3), for node positions or velocities x, (n, 3)."""
+        here, there = (
+            np.einsum("ka,kai->ki", weights, x[tets[tet]])
+            for weights, tet in ((self.weights, self.tet), (self.other_weights, self.other))
+        )
+        return here - there
+
+
+@dataclass
+class ExternalForces:
+    """All that acts from outside in one step of n nodes.
+
+    Attributes:
+        gravity: g [m/s²], (3,).
+        is_fixed: Which nodes are held exactly, (n,); None: none.
+        fixed_target: Where they are at the end of the step [m], (n, 3); rows of free nodes are not read. None:
+            they go on with their velocity.
+        node_force: Further constant forces on nodes [N], (n, 3); None: none.
+        points: Springs and contacts.
+        pairs: Contacts between bodies, and of bodies with themselves.
+        contact_count: How many of the points are contacts, the last ones.
+        contact_normals: Which way these push, (contact_count, 3); only flesh by Newmark's scheme reads them, which
+            without them takes contacts for springs that also pull.
+        pair_normals: The same of pairs, each of which is a contact then, (k, 3): which way its point p is pushed.
+        is_done: Which nodes keep what the solve before has made of them, (n,), whole islands that no pair joins to
+            others; None: none do. Only linear steps read it, and only when they solve again.
+        turns: Which islands want their rotations to follow the solve before, (k,), at once; None: none. As above.
+    """
+
+    gravity: Floats = field(default_factory=lambda: np.zeros(3))
+    is_fixed: Bools | None = None
+    fixed_target: Floats | None = None
+    node_force: Floats | None = None
+    points: PointForces = field(default_factory=PointForces)
+    pairs: PairForces = field(default_factory=PairForces)
+    contact_count: int = 0
+    contact_normals: Floats | None = None
+    pair_normals: Floats | None = None
+    is_frozen: Bools | None = None
+    turns: Bools | None = None

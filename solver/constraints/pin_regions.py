@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the nodes around exactly pinned vertices have to be, so that those vertices are on their targets.
+
+A region is a connected set of tets that hold vertices of pin weight 1. All its nodes are held. Their targets
+follow from the targets T of the vertices at rest positions P in three parts, each on top of the one before:
+
+1. one affine motion of the whole region, x = F X + t, by least squares. Where the vertices lie in a plane, the
+   normal is turned along and not stretched.
+2. around every node an affine motion of the vertices near it, in the same way: bending and twisting targets
+   turn the nodes below the surface along, so that tets are not crushed.
+3. the smallest node displacements d that bring the vertices onto what is still missing, by damped least
+   squares: (Wᵀ W + ε) d = Wᵀ (T − W y), where row i of W holds the barycentric weights of vertex i.
+
+An affine motion of the targets is thereby followed to round-off: parts 2 and 3 find nothing left to do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..mesh.geometry.connected_components import connected_components
+from ..mesh.moving_least_squares import (
+    AffineLeastSquares,
+    affine_fit_of_all,
+    affine_fits_around,
+    clamp_singular_values,
+    inverse_3x3,
+    neighbour_weights,
+    transform_rows,
+    vertex_per_cell,
+)
+from ..runtime.arrays import Floats, Indices, floats
+from ..runtime.lazy_dataclass import dataclass
+from .affine_fit import apply_affine_fit
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+MIN_SPREAD = 0.15  # least extent of the vertices in two directions, in tet sizes, that tells a rotation
+SAMPLE_CELL_SIZE = 0.25  # side of the cells in which one vertex stands for all, in tet sizes
+MAX_NEIGHBOURS = 24  # vertices around a node that tell its motion
+NEIGHBOUR_RADIUS = 1.5  # width of their weights, in tet sizes
+ROUND_OFF_EXTENT_RATIO = 1e-5  # of the extent of the vertices: what float32 of an affine motion leaves
+DAMPING_RATIO = 1e-2  # ε relative to the mean of the diagonal of Wᵀ W
+
+
+@dataclass(frozen=True)
+class FixedRegion:
+    """Nodes that are held because the vertices in their tets are.
+
+    Attributes:
+        nodes: Nodes of the model, (r,).
+        rows: The region's vertices among the pinned ones of the body, (q,).
+        rest: Rest positions of the nodes from the middle of the vertices [m], (r, 3).
+        weights: W, sparse (q, r).
+        whole, local: The motions of the region and around each node.
+        sampled: Which of the region's vertices tell the local motions, (p,).
+        solver: Factors of Wᵀ W + ε.
+        holders: The tets that hold the vertices, rising, (h,).
+        copy_of: Which row of `rest` each node is at, (r,); None: its own. Where nodes have split, several at one.
+    """
+
+    nodes: Indices
+    rows: Indices
+    rest: Floats
+    weights: csr_matrix
+    affine_fit: AffineLeastSquares
+    local_fits: AffineLeastSquares
+    sampled: Indices
+    solver: Any
+    vertex_tets: Indices
+    copy_of: Indices | None = None
+
+    def node_targets(self, targets: Floats) -> Floats:
+        """Returns target positions of the nodes [m], (r, 3), for those of all pinned vertices [m]."""
+        whole, y = self.affine_fit, np.empty_like(self.rest)
+        if apply_affine_fit(
+            floats(targets), self.rows, whole.vertices, whole.inverse[0], whole.in_plane[0], whole.normal[0],
+            self.rest, ROUND_OFF_EXTENT_RATIO * whole.extent[0], y,
+        ):  # fmt: skip
+            return self._vertex_positions(y)  # parts 2 and 3 have nothing to do
+        middle = targets[self.rows].mean(axis=0)
+        wanted = targets[self.rows] - middle
+        F = clamp_singular_values(whole.fit(wanted)[0][0])
+        # what is left of the targets after undoing the motion of the whole
+        undone = transform_rows(wanted, inverse_3x3(F))
+        F_near, t_near = self.local_fits.fit(undone[self.sampled])
+        near = np.einsum("kij,kj->ki", F_near, self.rest - self.local_fits.centre) + t_near
+        y = transform_rows(near, F)
+        y += self.solver.solve(np.ascontiguousarray(self.weights.T @ (wanted - self.weights @ y)))
+        return self._vertex_positions(y + middle)
+
+    def _vertex_positions(self, y: Floats) -> Floats:
+        return y if self.copy_of is None else y[self.copy_of]
+
+    def remapped(self, whole_tets: Indices, tets: Indices) -> FixedRegion:
+        """Returns this region of a whole body after nodes have split: tets (m, 4) as they were and as they are."""
+        place = np.searchsorted(self.nodes, whole_tets[self.vertex_tets].ravel())
+        nodes, first = np.unique(tets[self.vertex_tets].ravel(), return_index=True)
+        return replace(self, nodes=nodes.astype(np.int32), copy_of=place[first].astype(np.int32))
+
+
+def find_regions(tets: Indices, tet_of_vertex: Indices) -> list[Indices]:
+    """Returns the vertices, by position in `tet_of_vertex` (q,), of each connected set of their tets."""
+    used, tet_of = np.unique(tet_of_vertex, return_inverse=True)
+    if not len(used):
+        return []
+    nodes, corner = np.unique(tets[used], return_inverse=True)
+    count = len(used)
+    rows = np.repeat(np.arange(count, dtype=np.int64), 4)
+    label = connected_components(rows, count + corner.ravel(), count + len(nodes))[tet_of.ravel()]
+    return [np.flatnonzero(label == number).astype(np.int32) for number in np.unique(label)]
+
+
+def tells_rotation(vertices: Floats, tet_size: float) -> bool:
+    """Whether vertices [m], (q, 3), spread enough in two directions to tell how their tets are turned."""
+    if len(vertices) < 3:
+        return False
+    spread = np.linalg.svd(vertices - vertices.mean(axis=0), compute_uv=False) / np.sqrt(len(vertices))
+    return bool(spread[1] > MIN_SPREAD * tet_size)
+
+
+def make_region(
+    X: Floats, tets: Indices, vertices: Floats, rows: Indices, tet: Indices, weights: Floats, tet_size: float
+) -> FixedRegion:
+    """Returns the region of vertices at rest [m], (q, 3), bound by `tet` (q,) and `weights` (q, 4).
+
+    Args:
+        X: Rest positions of all nodes of the model [m], (n, 3).
+        tets: All tets of the model, (m, 4).
+        vertices: Rest positions of the region's vertices as bound: W X [m], (q, 3).
+        rows: Their places among the pinned vertices of the body, (q,).
+        tet, weights: Their binding.
+        tet_size: Edge length of the lattice [m].
+    """
+    from scipy.sparse import csc_matrix, csr_matrix, identity
+    from scipy.sparse.linalg import splu
+
+    nodes, corner = np.unique(tets[tet], return_inverse=True)
+    count = len(vertices)
+    # from their middle, so that far from the origin no digits are lost
+    middle = vertices.mean(axis=0)
+    vertices, rest = vertices - middle, X[nodes] - middle
+    places = (np.repeat(np.arange(count, dtype=np.int64), 4), corner.ravel())
+    W = csr_matrix((weights.ravel(), places), shape=(count, len(nodes)))
+    normal = (W.T @ W).tocsc()
+    damped = normal + identity(len(nodes), format="csc") * (DAMPING_RATIO * normal.diagonal().mean())
+    whole = affine_fit_of_all(vertices)
+    sampled = vertex_per_cell(vertices, SAMPLE_CELL_SIZE * tet_size)
+    near = neighbour_weights(rest, vertices[sampled], MAX_NEIGHBOURS, NEIGHBOUR_RADIUS * tet_size)
+    local = affine_fits_around(near, vertices[sampled])
+    lost = local.extent < MIN_SPREAD * tet_size
+    if lost.any():
+        near = near.tolil()
+        near[np.flatnonzero(lost)] = 1.0 / len(sampled)
+        local = affine_fits_around(near.tocsr(), vertices[sampled])
+    solver = splu(csc_matrix(damped))
+    holders = np.unique(tet).astype(np.int32)
+    return FixedRegion(nodes.astype(np.int32), rows, floats(rest), W, whole, local, sampled, solver, holders)

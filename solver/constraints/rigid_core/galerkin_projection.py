@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PᵀA P and Pᵀ(b − A v0) in one pass over the blocks of A."""
+
+from __future__ import annotations
+
+from ...runtime.jit import kernel
+
+
+@kernel()
+def reduce_blocks(
+    row_start, column, values, b, given, is_moved, core_of, row_of, place, stride, arms, C, into, inner, reduced, out
+):  # fmt: skip
+    """Writes the blocks of PᵀA P but for those within a core, and Pᵀ(b − A v0).
+
+    A node i of a core has P_i = (I, −[r_i]×) C, r_i from the core's centre.
+
+    Args:
+        row_start, column, values: A, (b, 9).
+        b: (n, 3).
+        given: v0, (n, 3), read where `is_moved`, and only at nodes of cores.
+        is_moved: Whether any core has a v0.
+        core_of, row_of, place, stride: Of the `ReducedPattern`.
+        arms: r [m], (n, 3), read at nodes of cores.
+        C: u ← y, (cores, 6, 9).
+        into: Work space, (6, 3).
+        inner: Out: Σ (I, −[r_i]×)ᵀ A_ij (I, −[r_j]×) within each core, (cores, 6, 6), zero before.
+        reduced: Out: the blocks, zero before.
+        out: Out: the right-hand side, zero before.
+    """
+    for i in range(len(row_start) - 1):
+        ci, row = core_of[i], row_of[i]
+        fx, fy, fz = b[i, 0], b[i, 1], b[i, 2]
+        for k in range(row_start[i], row_start[i + 1]):
+            j = column[k]
+            cj = core_of[j]
+            if cj >= 0 and is_moved:
+                x, y, z = given[j, 0], given[j, 1], given[j, 2]
+                fx -= values[k, 0] * x + values[k, 1] * y + values[k, 2] * z
+                fy -= values[k, 3] * x + values[k, 4] * y + values[k, 5] * z
+                fz -= values[k, 6] * x + values[k, 7] * y + values[k, 8] * z
+            if ci < 0 and cj < 0:
+                for e in range(9):
+                    reduced[place[k], e] = values[k, e]
+            elif ci < 0:
+                # (A (I, −[r]×))ᵀ, six columns of A and of its rows × r
+                for a in range(3):
+                    into[:, a] = lever_arm_product(
+                        arms[j], values[k, 3 * a], values[k, 3 * a + 1], values[k, 3 * a + 2]
+                    )
+                for a in range(3):
+                    for c in range(9):
+                        reduced[place[k] + c // 3, 3 * a + c % 3] += column_product(into, a, C[cj], c)
+            else:
+                has_any = False
+                for e in range(9):
+                    has_any = has_any or values[k, e] != 0.0
+                if not has_any:
+                    continue
+                for a in range(3):
+                    into[:, a] = lever_arm_product(arms[i], values[k, a], values[k, 3 + a], values[k, 6 + a])
+                if cj < 0:
+                    for a in range(3):
+                        for c in range(9):
+                            reduced[place[k] + (c // 3) * stride[k], 3 * (c % 3) + a] += column_product(
+                                into, a, C[ci], c
+                            )
+                elif ci == cj:
+                    for m in range(6):
+                        row_of_inner = lever_arm_product(arms[j], into[m, 0], into[m, 1], into[m, 2])
+                        for c in range(6):
+                            inner[ci, m, c] += row_of_inner[c]
+                else:
+                    add_core_coupling(
+                        into, arms[j, 0], arms[j, 1], arms[j, 2], C[ci], C[cj], place[k], stride[k], reduced
+                    )
+        if ci < 0:
+            out[row, 0], out[row, 1], out[row, 2] = fx, fy, fz
+        else:
+            into[:, 0] = lever_arm_product(arms[i], fx, fy, fz)
+            for c in range(9):
+                out[row + c // 3, c % 3] += column_product(into, 0, C[ci], c)
+
+
+@kernel(device_only=True)
+def lever_arm_product(arm, p, q, r):
+    """Returns (I, −[arm]×)ᵀ (p, q, r): the three numbers, and arm × them."""
+    x, y, z = arm[0], arm[1], arm[2]
+    return p, q, r, y * r - z * q, z * p - x * r, x * q - y * p
+
+
+@kernel(device_only=True)
+def column_product(into, a, C, c):
+    """Returns the product of column a of `into` and column c of C, (6, …) each."""
+    total = 0.0
+    for m in range(6):
+        total += into[m, a] * C[m, c]
+    return total
+
+
+@kernel(device_only=True)
+def add_core_coupling(into, x, y, z, one, other, place, stride, reduced):
+    """Adds what joins two cores: `into` is (I, −[r_i]×)ᵀ A_ij, (6, 3), and (x, y, z) is r_j."""
+    for c in range(9):
+        for d in range(9):
+            total = 0.0
+            for m in range(6):
+                p, q, r = into[m, 0], into[m, 1], into[m, 2]
+                share = p * other[0, d] + q * other[1, d] + r * other[2, d]
+                share += (y * r - z * q) * other[3, d] + (z * p - x * r) * other[4, d] + (x * q - y * p) * other[5, d]
+                total += one[m, c] * share
+            reduced[place + (c // 3) * stride + d // 3, 3 * (c % 3) + d % 3] += total

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sparsity of PᵀA P: rows of nodes that are no core, and after them, island by island, three rows of its core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from ...linalg.block_pattern import BlockPattern, row_chunks
+from ...mechanics.rigid_core_nodes import RigidCore
+from ...runtime.arrays import Indices
+from ...runtime.lazy_dataclass import dataclass
+from .core_dofs import POINT_COUNT
+
+Int64s = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedPattern:
+    """A pattern without the nodes of cores.
+
+    Attributes:
+        pattern: Of PᵀA P.
+        core_of: The core of every node, −1 for none, (n,).
+        row_of: Its row here, of a node of a core the first of its three, (n,).
+        place: Where what a block becomes begins here, (b,).
+        stride: From a row of that to the next one, (b,).
+        skin: Nodes that are no core, (s,), and `skin_row` their rows.
+        core_row: First row of each core.
+    """
+
+    pattern: BlockPattern
+    core_of: Indices
+    row_of: Indices
+    place: Indices
+    stride: Indices
+    skin: Indices
+    skin_row: Indices
+    core_row: Indices
+
+
+_cache: WeakKeyDictionary[BlockPattern, ReducedPattern] = WeakKeyDictionary()
+
+
+def reduced_pattern(pattern: BlockPattern, cores: Sequence[RigidCore]) -> ReducedPattern:
+    """Returns the pattern of the matrix that is left of one with `pattern`, the same for the same cores."""
+    if pattern not in _cache:
+        _cache[pattern] = _make_reduced_pattern(pattern, cores)
+    return _cache[pattern]
+
+
+def _make_reduced_pattern(pattern: BlockPattern, cores: Sequence[RigidCore]) -> ReducedPattern:
+    core_of = np.full(pattern.node_count, -1, np.int32)
+    for number, core in enumerate(cores):
+        core_of[core.nodes] = number
+    row_of, island_start = _rows(pattern, core_of, cores)
+    count = int(island_start[-1])
+    width = np.where(core_of >= 0, POINT_COUNT, 1)
+    rows = np.repeat(np.arange(pattern.node_count, dtype=np.int64), np.diff(pattern.row_start.astype(np.int64)))
+    keys = row_of[rows] * count + row_of[pattern.column]
+    keys, first, block = np.unique(keys, return_index=True, return_inverse=True)
+    wide, high = width[pattern.column[first]], width[rows[first]]
+    base = keys // count
+
+    # rows of a core lie in each other's pattern: all three have the columns of the first
+    length = np.bincount(base, wide, count).astype(np.int64)
+    lengths = length.copy()
+    core_row = np.array([row_of[core.nodes[0]] for core in cores], np.int64)
+    for step in range(1, POINT_COUNT):
+        lengths[core_row + step] = length[core_row]
+    row_start = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    before = np.cumsum(wide, dtype=np.int64) - wide
+    place = row_start[base] + before - before[np.searchsorted(base, base)]
+
+    column = np.empty(row_start[-1], np.uint32)
+    for down in range(POINT_COUNT):
+        for along in range(POINT_COUNT):
+            has = (down < high) & (along < wide)
+            column[(place + down * length[base] + along)[has]] = (keys % count + along)[has]
+    diagonal = np.flatnonzero(column == np.repeat(np.arange(count, dtype=np.int64), lengths))
+    chunk_start, chunk_island, starts = row_chunks(count, island_start[:-1].tolist())
+    none = np.zeros(0, np.uint32)
+    reduced = replace(
+        pattern, row_start=row_start.astype(np.uint32), column=column, diagonal=diagonal.astype(np.uint32),
+        corner_start=np.zeros(count + 1, np.uint32), corners=none, corner_block=none.reshape(0, 4),
+        chunk_start=chunk_start, chunk_island=chunk_island, island_start=starts,
+    )  # fmt: skip
+    skin = np.flatnonzero(core_of < 0)
+    return ReducedPattern(
+        reduced, core_of, row_of.astype(np.int32), place[block].astype(np.int32), length[base][block].astype(np.int32),
+        skin.astype(np.int32), row_of[skin].astype(np.int32), core_row.astype(np.int32),
+    )  # fmt: skip
+
+
+def _rows(pattern: BlockPattern, core_of: Indices, cores: Sequence[RigidCore]) -> tuple[Int64s, Int64s]:
+    """Returns the row of every node, and where the islands of rows begin, (k + 1,)."""
+    island = pattern.island_of_row.astype(np.int64)
+    has_core = np.zeros(pattern.island_count, np.int64)
+    has_core[island[[core.nodes[0] for core in cores]]] = 1
+    is_skin = (core_of < 0).astype(np.int64)
+    before = POINT_COUNT * (np.cumsum(has_core, dtype=np.int64) - has_core)
+    skins = np.concatenate([[0], np.cumsum(is_skin, dtype=np.int64)])
+    ends = skins[pattern.island_start.astype(np.int64)]
+    row = np.where(core_of < 0, skins[:-1], ends[1:][island]) + before[island]
+    return row, np.append(ends[:-1] + before, ends[-1] + POINT_COUNT * int(has_core.sum()))

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Solves A v = b where the velocities of cores are those of rigid bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ...linalg.block_pattern import BlockPattern, with_coupled
+from ...linalg.pcg import SolveResult
+from ...mechanics.model import Model
+from ...runtime.arrays import Bools, Floats
+from ...runtime.lazy_dataclass import dataclass
+from .core_dofs import POINT_COUNT, CoreDofs, core_dofs
+from .core_motion import angular_momentum, core_body, mass_mean
+from .galerkin_projection import reduce_blocks
+from .reduced_pattern import ReducedPattern, reduced_pattern
+
+
+@dataclass(eq=False)
+class LinearSystem:
+    """What is asked for, as `linear.pcg.solve` takes it.
+
+    Attributes:
+        pattern, values, b, is_free, v: A v = b, which rows are solved for, and the first guess, out.
+        x, X: Where the rows are now and at rest [m], (n, 3).
+        is_odd: Rows of islands in which A is not symmetric, (n,); None: there are none.
+        tolerance, least, likely: As there.
+        so_far: What v comes on top of [m/s], (n, 3): axes that move have moved cores so far; None: nothing.
+        has_cores: Whether some rows are those of cores, which are no nodes of a mesh.
+    """
+
+    pattern: BlockPattern
+    values: Floats
+    b: Floats
+    is_free: Bools
+    v: Floats
+    x: Floats
+    X: Floats
+    is_unsymmetric: Bools | None
+    tolerance: float
+    norm_floor: Floats
+    initial_direction: Floats | None
+    base_velocity: Floats | None = None
+    has_cores: bool = False
+
+
+def solve_with_cores(model: Model, asked: LinearSystem, solve: Callable[[LinearSystem], SolveResult]) -> SolveResult:
+    """Solves the smaller system PᵀA P y = Pᵀ(b − A v0), v = v0 + P y, by `solve`.
+
+    It has three rows for every core instead of its nodes. What holds some nodes of a core holds it as far as these say
+    how a rigid body moves. The tolerance is reached as if every node of a core had a row of its own.
+
+    Args:
+        model: The bodies; some have cores.
+        asked: The system, a row for every node.
+        solve: Solves the smaller one.
+    """
+    pattern, values, b, is_free, v, x = asked.pattern, asked.values, asked.b, asked.is_free, asked.v, asked.x
+    likely = asked.initial_direction
+    cores, small = model.cores, reduced_pattern(pattern, model.cores)
+    ways = [_core_dofs(model, number, x, v, is_free, asked.base_velocity) for number in range(len(cores))]
+    arms, given = np.zeros_like(x), np.zeros_like(x)
+    for way in ways:
+        arms[way.body.core.nodes] = way.body.lever_arms
+        given[way.body.core.nodes] = way.body.velocities(way.given[:3], way.given[3:])
+    is_moved = any(way.given.any() for way in ways)
+    count = small.pattern.node_count
+    matrix, right = np.zeros((small.pattern.block_count, 9)), np.zeros((count, 3))
+    inner, C = np.zeros((len(cores), 6, 6)), np.stack([way.C for way in ways])
+    reduce_blocks(
+        pattern.row_start, pattern.column, values, b, given, is_moved, small.core_of, small.row_of, small.place,
+        small.stride, arms, C, np.empty((6, 3)), inner, matrix, right,
+    )  # fmt: skip
+    free, y, places, rest, guess = _rows(small, model, ways, is_free, v, x, likely)
+    for number, way in enumerate(ways):
+        _add_core(small, number, way, inner[number], matrix)
+    finer = _norm_ratio(b, right, is_free, free)
+    odd = None
+    if asked.is_unsymmetric is not None:
+        odd = np.zeros(count, bool)
+        odd[small.row_of[asked.is_unsymmetric]] = True
+        for row in small.core_row[asked.is_unsymmetric[[core.nodes[0] for core in cores]]]:
+            odd[row : row + POINT_COUNT] = True
+    tolerance = asked.tolerance * finer
+    solved = solve(
+        LinearSystem(
+            small.pattern, matrix, right, free, y, places, rest, odd, tolerance, asked.norm_floor, guess, has_cores=True
+        )  # fmt: skip
+    )
+    v[small.skin] = y[small.skin_row]
+    for way, row in zip(ways, small.core_row, strict=True):
+        v[way.body.core.nodes] = way.velocities(y[row : row + POINT_COUNT])
+    return replace(solved, residual=solved.residual / finer)
+
+
+def nodes_with_cores(model: Model, pattern: BlockPattern) -> Bools:
+    """Returns which nodes are of islands with a core, or of others that touch such, (n,)."""
+    own = [int(pattern.island_of_row[core.nodes[0]]) for core in model.cores]
+    return with_coupled(pattern, np.isin(pattern.island_of_row, own))
+
+
+def nodes_with_hinges(model: Model) -> Bools:
+    """Returns which nodes are of islands whose core turns about an axis, (n,)."""
+    hinged = [int(model.pattern.island_of_row[core.nodes[0]]) for core in model.cores if core.hinge is not None]
+    return np.isin(model.pattern.island_of_row, hinged)
+
+
+def effective_forces(model: Model, x: Floats, forces: Floats, is_free: Bools) -> Floats:
+    """Returns forces, (n, 3), with those within cores as they can be felt: by mass, and as far as cores may move.
+
+    Args:
+        model: The bodies.
+        x: Where nodes are [m], (n, 3).
+        forces: On the nodes; those that deform a core, or that its axis or held nodes bear, are taken out.
+        is_free: Which nodes are not held, (n,).
+    """
+    out = forces.copy()
+    for number, core in enumerate(model.cores):
+        way = _core_dofs(model, number, x, np.zeros_like(x), is_free, None)
+        body, own = way.body, forces[core.nodes]
+        of_u = np.concatenate([own.sum(axis=0), angular_momentum(np.ones(len(own)), body.lever_arms, own)])
+        mass = np.zeros((6, 6))
+        mass[:3, :3], mass[3:, 3:] = body.mass.sum() * np.eye(3), body.inertia
+        u = way.C @ np.linalg.pinv(way.C.T @ mass @ way.C, hermitian=True) @ way.C.T @ of_u
+        out[core.nodes] = body.mass[:, None] * body.velocities(u[:3], u[3:])
+    out[~is_free] = 0.0
+    return out
+
+
+def _core_dofs(model: Model, number: int, x: Floats, v: Floats, is_free: Bools, so_far: Floats | None) -> CoreDofs:
+    core = model.cores[number]
+    body, held = core_body(model, core, x), ~is_free[core.nodes]
+    before = np.concatenate(body.motion(so_far[core.nodes])) if so_far is not None else np.zeros(6)
+    return core_dofs(body, body.lever_arms[held], v[core.nodes[held]], before)
+
+
+def _rows(
+    small: ReducedPattern,
+    model: Model,
+    ways: list[CoreDofs],
+    is_free: Bools,
+    v: Floats,
+    x: Floats,
+    likely: Floats | None,
+) -> tuple[Bools, Floats, Floats, Floats, Floats | None]:
+    """Returns of every row whether it is solved for, its guess, where it is now and at rest, and what is likely."""
+    count = small.pattern.node_count
+    free = np.empty(count, bool)
+    y, places, rest, guess = np.empty((4, count, 3))
+    for out, of in ((free, is_free), (y, v), (places, x), (rest, model.X)):
+        out[small.skin_row] = of[small.skin]
+    if likely is not None:
+        guess[small.skin_row] = likely[small.skin]
+    for way, first in zip(ways, small.core_row, strict=True):
+        rows, nodes = slice(first, first + POINT_COUNT), way.body.core.nodes
+        free[rows] = way.dof_count > 0
+        y[rows], places[rows] = way.unknowns(v[nodes]), way.body.centre + way.points
+        rest[rows] = mass_mean(way.body.mass, model.X[nodes]) + way.points
+        if likely is not None:
+            guess[rows] = way.unknowns_change(likely[nodes])
+    return free, y, places, rest, guess if likely is not None else None
+
+
+def _add_core(small: ReducedPattern, number: int, way: CoreDofs, inner: Floats, matrix: Floats) -> None:
+    """Writes the blocks within a core; what does not move it gets a diagonal as large as all else has on average."""
+    A = way.C.T @ inner @ way.C
+    size = float(np.trace(A)) / max(way.dof_count, 1)
+    A += (size if size > 0.0 else 1.0) * (np.eye(3 * POINT_COUNT) - way.left)
+    diagonal = small.pattern.diagonal.astype(np.int64)
+    for down in range(POINT_COUNT):
+        first = diagonal[small.core_row[number] + down] - down
+        for along in range(POINT_COUNT):
+            matrix[first + along] = A[3 * down : 3 * down + 3, 3 * along : 3 * along + 3].ravel()
+
+
+def _norm_ratio(b: Floats, right: Floats, is_free: Bools, free: Bools) -> float:
+    """Returns by how much the smaller right-hand side counts as less than the other, at most 1."""
+    full, small = (float(np.square(of).sum()) for of in (b[is_free], right[free]))
+    return min(1.0, (full / small) ** 0.5) if small > 0.0 and full > 0.0 else 1.0

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ends a step for bodies with a rigid core: a core is turned, where the step has moved its nodes along straight lines.
+
+A core that touches nothing takes all of its body along: the rigid part of the body's motion that is the core's turning
+is taken out of the step and made again as a rotation, about the body's centre of mass or about the hinge, so that skin
+around a core that turns fast is not stretched by that. The body's momentum and its angular momentum, or that about its
+hinge, stay as they are; where nothing from outside turns a body at all, its angular momentum is that before the step.
+Where contacts or held nodes say where skin has to be, it stays there, and the core turns alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...mechanics.model import Model
+from ...mechanics.rigid_core_nodes import RigidCore
+from ...mechanics.rigid_rotation import midpoint_angular_velocity, rotation_matrices
+from ...runtime.arrays import Bools, Floats
+from .core_motion import (
+    CoreBody,
+    angular_momentum,
+    axis_speed,
+    core_body,
+    cross_each,
+    hinge_angle,
+    hinged_positions,
+    inertia_of,
+    mass_mean,
+    momentum_along,
+    rigid_fit,
+)
+
+MIN_EXTENT_RATIO = 1.0e-3  # smaller over largest extent of held nodes from which they tell how a core is turned
+
+
+def rotate_cores(
+    model: Model,
+    before: tuple[Floats, Floats],
+    end: tuple[Floats, Floats],
+    dt: float,
+    is_fixed: Bools | None,
+    target: Floats | None,
+    touched: Bools,
+    sprung: Bools,
+) -> tuple[Floats, Floats]:
+    """Returns positions [m] and velocities [m/s] at the end of a step, (n, 3) each, with cores turned.
+
+    Args:
+        model: The bodies.
+        before: Positions and velocities where the step begins.
+        end: The same where it ends, x⁺ = x + Δt v⁺, with cores that move as rigid bodies from x.
+        dt: Δt [s].
+        is_fixed, target: Which nodes are held, and where they are [m], (n,) and (n, 3); None: none.
+        touched: Which islands have contacts, (k,).
+        sprung: Which islands feel forces of springs, (k,).
+    """
+    x, v = end[0].copy(), end[1].copy()
+    start = model.pattern.island_start.astype(np.int64)
+    for core in model.cores:
+        body = core_body(model, core, before[0])
+        island = int(model.pattern.island_of_row[core.nodes[0]])
+        own = slice(int(start[island]), int(start[island + 1]))
+        held = np.zeros(0, np.int64) if is_fixed is None else np.flatnonzero(is_fixed[core.nodes])
+        is_bound = bool(touched[island]) or (is_fixed is not None and bool(is_fixed[own].any()))
+        if len(held) and target is not None:
+            _move_fixed(model, body, held, target, x, v, dt)
+        elif core.hinge is not None:
+            _rotate_about_axis(model, body, own, before[0], x, v, dt, is_bound)
+        elif is_bound:
+            _rotate_alone(model, body, x, v, dt)
+        else:
+            kept = None if sprung[island] else before[1]
+            _rotate_free(model, body, own, before[0], kept, x, v, dt)
+    return x, v
+
+
+def rigid_velocities(model: Model, x: Floats, v: Floats) -> Floats:
+    """Returns velocities [m/s], (n, 3), in which cores at positions x [m], (n, 3), move as rigid bodies, as they are.
+
+    Of a free core momentum and angular momentum stay; of one with an axis the angular momentum about it.
+    """
+    out = v.copy()
+    for core in model.cores:
+        body = core_body(model, core, x)
+        V, omega = body.motion(v[core.nodes])
+        if core.hinge is not None:
+            V, omega = _hinge_motion(core, body, v[core.nodes])
+        out[core.nodes] = body.velocities(V, omega)
+    return out
+
+
+def _hinge_motion(core: RigidCore, body: CoreBody, v: Floats) -> tuple[Floats, Floats]:
+    """Returns V and ω of a core at the end of a step, turning about its axis with its angular momentum about that."""
+    assert core.hinge is not None
+    n, arm = core.hinge.now[:3, 2], body.centre - core.hinge.now[:3, 3]
+    speed, turning = axis_speed(core)
+    radii = cross_each(n, arm + body.lever_arms)
+    along = speed + cross_each(turning, arm + body.lever_arms)
+    rate = momentum_along(body.mass, radii, v - along) / momentum_along(body.mass, radii, radii)
+    omega = turning + rate * n
+    return speed + cross_each(omega, arm), omega
+
+
+def _rotate_free(
+    model: Model, body: CoreBody, own: slice, x0: Floats, v0: Floats | None, x: Floats, v: Floats, dt: float
+) -> None:
+    """Turns a whole body about its centre of mass as its core turns; with v0 it keeps the angular momentum of that."""
+    mass, old = model.mass[own], x0[own]
+    centre, speed = mass_mean(mass, old), mass_mean(mass, v[own])
+    arm, rest = old - centre, v[own] - speed
+    omega = body.motion(v[body.core.nodes])[1]
+    angular = angular_momentum(mass, arm, rest)
+    inertia = inertia_of(mass, arm)
+    whole = np.linalg.solve(inertia, angular)
+    middle = midpoint_angular_velocity(inertia[None], angular[None], whole[None], dt)[0]
+    R = rotation_matrices(((omega + middle - whole) * dt)[None])[0]
+    strain = rest - cross_each(omega, arm)
+    after, strain = (arm + dt * strain) @ R.T, strain @ R.T
+    if v0 is not None:
+        damped = 1.0 + dt * float(model.mass_damping[own][0])
+        angular = angular_momentum(mass, arm, v0[own] - mass_mean(mass, v0[own])) / damped
+    left = angular - angular_momentum(mass, after, strain)
+    spin = np.linalg.solve(inertia_of(mass, after), left)
+    x[own] = centre + dt * speed + after
+    v[own] = speed + cross_each(spin, after) + strain
+    _restore_shape(model, body, x)
+
+
+def _rotate_alone(model: Model, body: CoreBody, x: Floats, v: Floats, dt: float) -> None:
+    """Turns a core about its own centre of mass; its angular momentum about that stays."""
+    V, omega = body.motion(v[body.core.nodes])
+    angular = body.inertia @ omega
+    R = rotation_matrices(midpoint_angular_velocity(body.inertia[None], angular[None], omega[None], dt) * dt)[0]
+    after = body.lever_arms @ R.T
+    x[body.core.nodes] = body.centre + dt * V + after
+    v[body.core.nodes] = V + cross_each(np.linalg.solve(R @ body.inertia @ R.T, angular), after)
+    _restore_shape(model, body, x)
+
+
+def _rotate_about_axis(
+    model: Model, body: CoreBody, own: slice, x0: Floats, x: Floats, v: Floats, dt: float, is_bound: bool
+) -> None:
+    """Turns a core about its axis, and where that stands still and skin is not bound all of its body."""
+    core, hinge = body.core, body.core.hinge
+    assert hinge is not None
+    n, point = hinge.before[:3, 2], hinge.before[:3, 3]
+    V, omega = body.motion(v[core.nodes])
+    rate = float(n @ (omega - axis_speed(core)[1]))
+    if hinge.is_still and not is_bound:
+        mass, arm = model.mass[own], x0[own] - point
+        R = rotation_matrices((rate * dt * n)[None])[0]
+        strain = v[own] - cross_each(rate * n, arm)
+        after, moved = (arm + dt * strain) @ R.T, strain @ R.T
+        radii = cross_each(n, after)
+        angular = n @ angular_momentum(mass, arm, v[own])
+        rate_now = (angular - n @ angular_momentum(mass, after, moved)) / momentum_along(mass, radii, radii)
+        x[own], v[own] = point + after, rate_now * radii + moved
+    rest = model.X[core.nodes]
+    angle = hinge_angle(core, body.mass, rest, x0[core.nodes]) + rate * dt
+    x[core.nodes] = hinged_positions(core, rest, angle)
+    if not hinge.is_still or is_bound:
+        n_now, arms = hinge.now[:3, 2], x[core.nodes] - hinge.now[:3, 3]
+        speed, turning = axis_speed(core)
+        v[core.nodes] = speed + cross_each(turning + rate * n_now, arms)
+
+
+def _move_fixed(
+    model: Model, body: CoreBody, held: np.ndarray, target: Floats, x: Floats, v: Floats, dt: float
+) -> None:
+    """Moves a core some nodes of which are held: as these say, and where they leave it free as it was solved for."""
+    core = body.core
+    V, omega = body.motion(v[core.nodes])
+    wanted, rest, mass = target[core.nodes[held]], model.X[core.nodes[held]], body.mass[held]
+    if _determines_rotation(rest):
+        R, t = rigid_fit(mass, rest, wanted)
+        x[core.nodes] = model.X[core.nodes] @ R.T + t
+    else:
+        R = rotation_matrices((omega * dt)[None])[0]
+        x[core.nodes] = body.centre + dt * V + body.lever_arms @ R.T
+        _restore_shape(model, body, x)
+        x[core.nodes] += mass_mean(mass, wanted - x[core.nodes[held]])
+    centre = mass_mean(body.mass, x[core.nodes])
+    v[core.nodes] = V + cross_each(omega, x[core.nodes] - centre)
+
+
+def _determines_rotation(points: Floats) -> bool:
+    """Whether points, (k, 3), do not lie on a line."""
+    sizes = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return len(points) > 2 and bool(sizes[1] > MIN_EXTENT_RATIO * sizes[0])
+
+
+def _restore_shape(model: Model, body: CoreBody, x: Floats) -> None:
+    """Puts a core's nodes where its shape at rest has them: what round-off does does not add up."""
+    nodes = body.core.nodes
+    R, t = rigid_fit(body.mass, model.X[nodes], x[nodes])
+    x[nodes] = model.X[nodes] @ R.T + t

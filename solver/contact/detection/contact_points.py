@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The points of a body that bump into things: its render vertices, and more of them on large faces."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...runtime.arrays import Floats, Indices, floats
+from ...runtime.lazy_dataclass import dataclass
+
+STIFFNESS_FACTOR = 100.0  # contact stiffness per area over Young's modulus / tet size
+MIN_POINT_STIFFNESS_FACTOR = 3.0  # least stiffness of a single point over Young's modulus · tet size
+MAX_DEPTH_UNDER_WEIGHT = 5.0e-4  # how deep its share of the body's weight may press a point in, in tet sizes
+MAX_POINT_DEPTH_UNDER_WEIGHT = 0.5  # how deep all of the body's weight may press a single point in, in tet sizes
+MIN_INERTIAL_STIFFNESS_FACTOR = 10.0  # least contact stiffness over (share of mass) / Δt²
+
+
+@dataclass(frozen=True)
+class ContactPoints:
+    """Points of all bodies that may touch colliders, tied to the tets of the model.
+
+    Attributes:
+        tet, weights: Their binding, (k,) and (k, 4).
+        area: Their share of the surface [m²], (k,).
+        stiffness: Stiffness that elasticity and weight ask for [N/m], (k,).
+        mass: Their share of the body's mass by area [kg], (k,).
+        tet_size: Edge length of the lattice of their body [m], (k,).
+    """
+
+    tet: Indices
+    weights: Floats
+    area: Floats
+    stiffness: Floats
+    mass: Floats
+    tet_size: Floats
+
+    def __len__(self) -> int:
+        return len(self.tet)
+
+    @functools.cached_property
+    def largest_tet(self) -> float:
+        """The largest `tet_size` [m]."""
+        return float(self.tet_size.max(initial=0.0))
+
+    @functools.cached_property
+    def distance_bounds(self) -> dict[str, Any]:
+        """What is known of how far the points are from colliders, by key (`distance_bounds.py`)."""
+        return {}
+
+    def stiffness_for(self, dt: float, which: npt.NDArray[np.int64]) -> Floats:
+        """Returns the normal stiffness of some points in a step of `dt` [s], in [N/m]."""
+        return np.maximum(self.stiffness[which], MIN_INERTIAL_STIFFNESS_FACTOR * self.mass[which] / dt**2)
+
+    @staticmethod
+    def concatenate(groups: Sequence[ContactPoints]) -> ContactPoints:
+        """Returns the points of all groups, in order."""
+        names = ("tet", "weights", "area", "stiffness", "mass", "tet_size")
+        empty = (np.zeros(0, np.int32), np.zeros((0, 4)), *(np.zeros(0) for _ in range(4)))
+        return ContactPoints(
+            *(
+                np.concatenate([first, *(getattr(group, name) for group in groups)])
+                for name, first in zip(names, empty, strict=True)
+            )
+        )
+
+
+def contact_points(
+    *,
+    tet: Indices,
+    weights: Floats,
+    area: Floats,
+    youngs_modulus: Floats,
+    mass: float | Floats,
+    weight: float | Floats,
+    tet_size: float | Floats,
+    surface: float | Floats | None = None,
+) -> ContactPoints:
+    """Returns the contact points of one body, or of several where what is one number for a body is an array, (k,).
+
+    A point's stiffness is the largest of: `STIFFNESS_FACTOR` · E · area / tet size, so that the depth of a contact is a
+    small part of the strain that presses on it; what lets its share of the weight sink in by `MAX_DEPTH_UNDER_WEIGHT`,
+    which matters where a body is too soft to carry itself; and two bounds for points on which more rests than their
+    share, since a body may stand on a few of them.
+
+    Args:
+        tet, weights: Binding in the model, (k,) and (k, 4).
+        area: Share of the surface [m²], (k,).
+        youngs_modulus: E of the tets of the points [Pa], (k,).
+        mass, weight: Of the body [kg], [N].
+        tet_size: Edge length of the lattice [m].
+        surface: Area of the surface [m²]; None: what these points stand for together.
+    """
+    share = area / np.maximum(area.sum() if surface is None else surface, 1e-300)
+    elastic = youngs_modulus * np.maximum(STIFFNESS_FACTOR * area / tet_size, MIN_POINT_STIFFNESS_FACTOR * tet_size)
+    heavy = weight / tet_size * np.maximum(share / MAX_DEPTH_UNDER_WEIGHT, 1.0 / MAX_POINT_DEPTH_UNDER_WEIGHT)
+    stiffness = np.maximum(elastic, heavy)
+    # points far outside their tets move it with a long lever
+    lever = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1.0) ** 2
+    return ContactPoints(
+        tet, weights, area, stiffness / lever, mass * share / lever, np.full(len(tet), tet_size, float)
+    )
+
+
+def sample_surface(vertices: Floats, triangles: Indices, spacing: float) -> tuple[Indices, Floats, Floats]:
+    """Returns points on a surface no farther apart than about `spacing` [m].
+
+    Returns:
+        The vertices that faces use, (u,); further points on long edges and in large faces [m], (k, 3); and the
+        share of the surface of all of them, vertices first [m²], (u + k,).
+    """
+    corners = vertices[triangles]
+    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    edges, edge_of = np.unique(
+        np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1),
+        axis=0,
+        return_inverse=True,
+    )
+    edge_of = edge_of.reshape(3, -1)
+    lengths = np.linalg.norm(vertices[edges[:, 1]] - vertices[edges[:, 0]], axis=1)
+    parts = np.maximum(np.ceil(lengths / spacing - 1e-9).astype(np.int64), 1)
+    on_edges, edge = _split_segments(vertices[edges[:, 0]], vertices[edges[:, 1]], parts)
+    inside, triangle = _split_triangles(corners, parts[edge_of].max(axis=0))
+
+    count = 3 + (parts[edge_of] - 1).sum(axis=0) + np.bincount(triangle, minlength=len(triangles))
+    each = area / count
+    per_edge = np.bincount(edge_of.ravel(), np.tile(each, 3), minlength=len(edges))
+    per_vertex = np.bincount(triangles.ravel(), np.repeat(each, 3), minlength=len(vertices))
+    used = np.unique(triangles).astype(np.int32)
+    shares = np.concatenate([per_vertex[used], per_edge[edge], each[triangle]])
+    return used, floats(np.concatenate([on_edges, inside]), -1, 3), shares
+
+
+def _split_segments(start: Floats, end: Floats, parts: Indices) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Returns the points that cut each segment into equal parts, and the segment of each."""
+    segment = np.repeat(np.arange(len(parts), dtype=np.int64), parts - 1)
+    number = (
+        np.arange(len(segment), dtype=np.int64)
+        - np.repeat(np.cumsum(parts - 1, dtype=np.int64) - (parts - 1), parts - 1)
+        + 1
+    )
+    s = (number / parts[segment])[:, None]
+    return start[segment] + s * (end[segment] - start[segment]), segment
+
+
+def _split_triangles(corners: Floats, parts: Indices) -> tuple[Floats, Indices]:
+    """Returns the inner points of triangles (t, 3, 3) cut into parts², and the triangle of each."""
+    points, owners = [np.zeros((0, 3))], [np.zeros(0, np.int64)]
+    for n in np.unique(parts[parts > 2]):
+        i, j = (
+            grid.ravel()
+            for grid in np.meshgrid(np.arange(1, n, dtype=np.int64), np.arange(1, n, dtype=np.int64), indexing="ij")
+        )
+        i, j = i[i + j < n], j[i + j < n]
+        weights = np.column_stack([n - i - j, i, j]) / n
+        owner = np.flatnonzero(parts == n)
+        points.append(np.einsum("pa,tai->tpi", weights, corners[owner]).reshape(-1, 3))
+        owners.append(np.repeat(owner, len(weights)))
+    return np.concatenate(points), np.concatenate(owners)

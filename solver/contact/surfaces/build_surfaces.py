@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes the skins of a scene, and says which of them may meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...mechanics.model import Model
+from ...mesh.embedding import Binding, bind
+from ...mesh.geometry.closedness import has_inside, signed_volume
+from ...mesh.geometry.triangle_surface import make_surface
+from ...mesh.separate_coincident_vertices import separate_coincident_vertices
+from ...mesh.tet_mesh import TetMesh
+from ...runtime.arrays import Bools, Floats, Indices, floats, indices
+from ...scene.contact import SIDES_FRONT
+from ...scene.flesh import QUASISTATIC
+from ...scene.scene import Body, Collider, Scene
+from ...scene.tracks import TrackReader
+from ..colliders.deforming_collider import DeformingCollider
+from .collision_surfaces import CollisionSurfaces
+from .sharp_edges import MeshSharpEdges, SharpEdges, merge_sharp_edges, mesh_sharp_edges
+from .sharp_points import sharp_points
+from .surface_meshes import SurfacePart, body_surface, collider_part, collider_surface
+
+MIN_SHARP_EDGE_ANGLE = np.radians(30.0)  # turn from which an edge of a collider is sharp
+MIN_BLADE_ANGLE = np.radians(
+    100.0
+)  # the same where nothing else in the scene needs skins: no box, but blades and spikes
+
+
+def make_collision_surfaces(
+    scene: Scene,
+    meshes: Sequence[TetMesh],
+    bindings: Sequence[Binding],
+    model: Model,
+    deforming: Sequence[DeformingCollider],
+    tracks: TrackReader,
+) -> CollisionSurfaces | None:
+    """Returns the skins of a scene, None where nothing can ever meet: one body that neither breaks nor meets itself,
+    and no collider that deforms or is sharp.
+
+    Guaranteed: skin b is that of body b of the scene; then come the colliders with a skin, in their order. Vertices
+    of render meshes keep the binding that they are drawn with. No edge of a body's triangles is longer than its tets.
+    Bodies that follow a pose meet those that do not; among themselves they do not meet (`quasistatic/contact`).
+
+    Args:
+        scene: What is asked for.
+        meshes, bindings: Of the bodies: tets, and render vertices in these.
+        model: Of all bodies.
+        deforming: The colliders that deform.
+        tracks: Of the scene.
+    """
+    size = min(mesh.report.tet_size for mesh in meshes)
+    by_key = {collider.key: collider for collider in deforming}
+    told = [number for number, collider in enumerate(scene.colliders) if collider.key in by_key]
+    between = _contact_matrix(scene, told, [])
+    needs_skins = bool(between.any())
+    parts = [collider_surface(by_key[scene.colliders[number].key], size) for number in told] if between.any() else []
+    told = told if between.any() else []
+    sharp = []
+    for number, collider in enumerate(scene.colliders):
+        part = (
+            None
+            if collider.key in by_key
+            else _sharp_point_part(collider, size, MIN_SHARP_EDGE_ANGLE if needs_skins else MIN_BLADE_ANGLE, tracks)
+        )
+        if part is not None and len(part.rest):
+            sharp.append(number)
+            parts.append(part)
+    meets = _contact_matrix(scene, told, sharp)
+    # pieces meet each other once there are any
+    may_break = any(body.fracture is not None for body in scene.bodies)
+    if not needs_skins and not may_break and not meets.any():
+        return None
+    own = [_body_part(*of) for of in zip(scene.bodies, meshes, bindings, strict=True)]
+    skins = _merge_parts(scene, model, meshes, own, parts, [*told, *sharp], meets, by_key)
+    return replace(skins, edges=_surface_edges(skins, scene, meshes, model, tracks))
+
+
+def _contact_matrix(scene: Scene, told: Sequence[int], sharp: Sequence[int]) -> Bools:
+    """Returns whether points of one skin meet triangles of another, (s, s): bodies, colliders told, sharp ones."""
+    bodies, colliders = scene.bodies, [*told, *sharp]
+    keys = [body.key for body in bodies] + [scene.colliders[number].key for number in colliders]
+    ignored = {frozenset(pair) for pair in scene.ignored_pairs}
+    meets = np.zeros((len(keys), len(keys)), bool)
+    for a, body in enumerate(bodies):
+        meets[a, a] = body.collision.self_contact and not _follows_pose(body)
+        for b in range(a + 1, len(keys)):
+            is_body = b < len(bodies)
+            moves = not _follows_pose(body) or (is_body and not _follows_pose(bodies[b]))
+            may = moves and frozenset((keys[a], keys[b])) not in ignored
+            # points of what has a front only would be met by what comes from behind
+            meets[b, a] = may and (is_body or scene.colliders[colliders[b - len(bodies)]].sides != SIDES_FRONT)
+            meets[a, b] = may and b < len(bodies) + len(told)
+    return meets
+
+
+def _follows_pose(body: Body) -> bool:
+    return body.flesh is not None and body.flesh.motion == QUASISTATIC
+
+
+def _body_part(body: Body, mesh: TetMesh, binding: Binding) -> SurfacePart:
+    surface = make_surface(body.vertices, body.triangles, body.name)
+    return body_surface(
+        separate_coincident_vertices(surface, mesh.nodes, mesh.tets, mesh.report.tet_size), mesh, binding
+    )
+
+
+def _sharp_point_part(collider: Collider, spacing: float, turn: float, tracks: TrackReader) -> SurfacePart | None:
+    """Returns the points of a rigid collider's sharp edges, in its own space."""
+    if collider.shape != "mesh" or not len(collider.triangles):
+        return None
+    vertices, triangles, _ = _scaled_mesh(collider, tracks)
+    corners, shares = sharp_points(vertices, triangles, spacing, turn)
+    rest = np.einsum("kc,kci->ki", shares, collider.vertices[corners])
+    none = np.zeros((0, 3), np.int32)
+    return collider_part(floats(rest, -1, 3), none, np.full(len(rest), spacing**2, np.float64), corners, shares)
+
+
+def _scaled_mesh(collider: Collider, tracks: TrackReader) -> tuple[Floats, Indices, bool]:
+    """Returns the mesh of a rigid collider as large as it is, outward where it has an inside, and whether it has."""
+    name = f"collider.{collider.key}.matrix"
+    stretch = tracks.sample(name, 0.0)[:3, :3] if tracks.has(name) else np.eye(3)
+    vertices, triangles = floats(collider.vertices @ stretch.T, -1, 3), indices(collider.triangles, -1, 3)
+    has_front = has_inside(vertices, triangles)
+    if has_front and signed_volume(vertices, triangles) < 0.0:
+        triangles = indices(triangles[:, ::-1])
+    return vertices, triangles, has_front
+
+
+def _surface_edges(
+    skins: CollisionSurfaces, scene: Scene, meshes: Sequence[TetMesh], model: Model, tracks: TrackReader
+) -> SharpEdges | None:
+    """Returns the sharp edges of skins; None where none of a body can meet another."""
+    own: list[MeshSharpEdges | None] = []
+    bearing: list[Indices | None] = []
+    rigid: list[Floats | None] = []
+    size = skins.size[np.minimum(skins.vertex_start[:-1], skins.vertex_count - 1)]
+    for skin in range(len(skins)):
+        body, at, faces = int(skins.body[skin]), skins.vertices_of(skin), skins.triangles_of(skin)
+        vertices, triangles = skins.rest[at], indices(skins.triangles[faces] - np.int32(at.start))
+        tets, corners, front = None, None, bool(skins.is_one_sided[skin])
+        if body < 0 and not len(triangles):
+            collider = scene.colliders[int(skins.collider[skin])]
+            vertices, triangles, front = _scaled_mesh(collider, tracks)
+            corners = collider.vertices
+        found = mesh_sharp_edges(vertices, triangles, float(size[skin]), front)
+        if body >= 0:
+            mesh, middles = meshes[body], vertices[found.ends[:, :2]].mean(axis=1)
+            tets = indices(bind(mesh.nodes, mesh.tets, middles).tet + model.bodies[body].tets.start)
+        own, bearing, rigid = [*own, found], [*bearing, tets], [*rigid, corners]
+    edges = merge_sharp_edges(own, bearing, skins.vertex_start, skins.triangle_start, skins.rest, rigid, floats(size))
+    if edges is None:
+        return None
+    having = np.unique(edges.skin)
+    return edges if skins.edges_may_touch[np.ix_(having, having)].any() else None
+
+
+def _merge_parts(
+    scene: Scene,
+    model: Model,
+    meshes: Sequence[TetMesh],
+    bodies: Sequence[SurfacePart],
+    colliders: Sequence[SurfacePart],
+    numbers: Sequence[int],
+    meets: Bools,
+    deforming: dict[str, DeformingCollider],
+) -> CollisionSurfaces:
+    parts = [*bodies, *colliders]
+    asked = [scene.colliders[number] for number in numbers]
+    vertex_start = np.cumsum([0, *(len(part.rest) for part in parts)], dtype=np.int64)
+    triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)], dtype=np.int64)
+    tet = np.concatenate([part.tet for part in parts])
+    for number, body in enumerate(model.bodies):
+        tet[vertex_start[number] : vertex_start[number + 1]] += np.int32(body.tets.start)
+    sizes = [mesh.report.tet_size for mesh in meshes]
+    sizes += [min(sizes)] * len(colliders)
+    one_sided = [c.key not in deforming or deforming[c.key].is_one_sided for c in asked]
+    return CollisionSurfaces(
+        names=(*(body.key for body in scene.bodies), *(collider.key for collider in asked)),
+        vertex_start=vertex_start.astype(np.int64),
+        triangle_start=triangle_start.astype(np.int64),
+        body=indices([*range(len(bodies)), *(-1 for _ in colliders)]),
+        collider=indices([*(-1 for _ in bodies), *numbers]),
+        rest=floats(np.concatenate([part.rest for part in parts]), -1, 3),
+        tet=indices(tet),
+        weights=floats(np.concatenate([part.weights for part in parts]), -1, 4),
+        nodes=tet_nodes(tet, model.tets),
+        source_vertices=indices(np.concatenate([part.source_vertices for part in parts]), -1, 3),
+        source_weights=floats(np.concatenate([part.source_weights for part in parts]), -1, 3),
+        triangles=indices(
+            np.concatenate([part.triangles + first for part, first in zip(parts, vertex_start[:-1], strict=True)]),
+            -1,
+            3,
+        ),
+        area=floats(np.concatenate([part.area for part in parts])),
+        size=floats(np.repeat(sizes, np.diff(vertex_start))),
+        is_one_sided=np.array([*(True for _ in bodies), *one_sided], bool),
+        thickness=floats([*(body.collision.thickness for body in scene.bodies), *(c.thickness for c in asked)]),
+        may_touch=meets,
+        vertex_key=np.concatenate([np.arange(len(part.rest), dtype=np.int64) for part in parts]),
+        triangle_key=np.concatenate([np.arange(len(part.triangles), dtype=np.int64) for part in parts]),
+    )
+
+
+def tet_nodes(tet: Indices, tets: Indices) -> Indices:
+    """Returns the nodes of the tets of vertices, −1 where they have none, (v, 4)."""
+    return indices(np.where(tet[:, None] >= 0, tets[np.maximum(tet, 0)], -1), -1, 4)

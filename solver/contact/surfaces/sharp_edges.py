@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sharp edges of skins, which meet each other where they cross: between their points, where no point would.
+
+An edge of length l between faces that are turned by φ goes into another like it, across, by up to ½ l tan(φ / 2) before
+a point of either meets a face. Up to `MIN_SHARP_ANGLE`, an eighth of a tet, that is no more than depths in contact are
+anyway, and round surfaces of few faces would be all edges; what is `NEGLIGIBLE_DEPTH` has points enough.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ...mesh.geometry.connected_components import connected_components
+from ...mesh.geometry.triangle_surface import Surface
+from ...mesh.geometry.welding import face_edges, weld
+from ...runtime.arrays import Bools, Floats, Indices, floats, indices
+from ...runtime.lazy_dataclass import dataclass
+from .bvh_refit import SurfaceTrees, make_trees
+
+Int64s = npt.NDArray[np.int64]
+
+MIN_SHARP_ANGLE = np.radians(30.0)  # of faces from which an edge between them is sharp
+NEGLIGIBLE_DEPTH = 0.02  # depth to which points alone let edges cross that is no matter, in sizes of tets
+MIN_CHAIN_COSINE = 0.5  # cosine between edges from which one goes on as the other
+
+
+@dataclass(frozen=True, eq=False)
+class MeshSharpEdges:
+    """Sharp edges of one mesh, e of them.
+
+    Attributes:
+        ends: Vertices: where they begin and end, and the far corners of the faces beside them, the same one twice at a
+            border, (e, 4).
+        triangle: One beside them, (e,).
+    """
+
+    ends: Indices
+    triangle: Indices
+
+
+@dataclass(frozen=True, eq=False)
+class SharpEdges:
+    """The sharp edges of all skins, e of them, by rising skin and chain.
+
+    Those that go on in each other are a chain: it keeps its number, wherever on it something is.
+
+    Attributes:
+        ends: See `MeshSharpEdges`: vertices of the skins, from v on rows of `rest`, (e, 4).
+        skin, chain: Whose they are, and which of all `chains` they belong to, rising, (e,) each.
+        chains: Their number; those of bodies that broke have no edges any more.
+        is_end: Whether nothing goes on at their ends, (e, 2).
+        triangle: One of their skin beside them, −1 of rigid colliders, (e,).
+        tet: That bears them, −1 in colliders, (e,).
+        size: Of the tets there [m], (e,).
+        rest: Corners of rigid colliders, whose skins are points alone, in their own space [m], (w, 3).
+        skin_of_rest: Whose these are, (w,).
+        skins: Number of skins s.
+        at_rest: Vertices of the skins at rest, and `rest` [m], (v + w, 3).
+    """
+
+    ends: Indices
+    skin: Indices
+    chain: Indices
+    chains: int
+    is_chain_end: Bools
+    triangle: Indices
+    tet: Indices
+    size: Floats
+    rest: Floats
+    skin_of_rest: Indices
+    skins: int
+    at_rest: Floats
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @functools.cached_property
+    def start(self) -> Int64s:
+        """Where the edges of each skin begin, (s + 1,)."""
+        return np.searchsorted(self.skin, np.arange(self.skins + 1, dtype=np.int64)).astype(np.int64)
+
+    @functools.cached_property
+    def chain_start(self) -> Int64s:
+        """Where those of each chain begin, (chains + 1,)."""
+        return np.searchsorted(self.chain, np.arange(self.chains + 1, dtype=np.int64)).astype(np.int64)
+
+    @functools.cached_property
+    def trees(self) -> SurfaceTrees:
+        """Which edges are near each other, made of their positions at rest."""
+        return make_trees(self.at_rest, self.degenerate_triangles, self.start)
+
+    @functools.cached_property
+    def degenerate_triangles(self) -> Indices:
+        """The edges as triangles with two corners at one place, (e, 3)."""
+        return indices(self.ends[:, [0, 1, 1]], -1, 3)
+
+    def without(
+        self, broken: Sequence[int], before: tuple[Int64s, Int64s], now: tuple[Int64s, Int64s], at: Floats
+    ) -> SharpEdges | None:
+        """Returns those of all skins but some, whose vertices and triangles have other numbers; None: no body has any.
+
+        Args:
+            broken: The skins that have none any more.
+            before, now: Where vertices and triangles of each skin began and begin, (s + 1,) each.
+            at: Vertices of the skins at rest now [m], (v, 3).
+        """
+        kept = ~np.isin(self.skin, broken)
+        ends, skin, triangle = self.ends[kept], self.skin[kept], self.triangle[kept]
+        vertices, triangles = (of_now - of_before for of_before, of_now in zip(before, now, strict=True))
+        shift = np.where(ends < before[0][-1], vertices[skin][:, None], vertices[-1])
+        left = replace(
+            self,
+            ends=indices(ends + shift, -1, 4),
+            skin=skin,
+            chain=self.chain[kept],
+            is_chain_end=self.is_chain_end[kept],
+            triangle=indices(np.where(triangle >= 0, triangle + triangles[skin], -1)),
+            tet=self.tet[kept],
+            size=self.size[kept],
+            at_rest=np.concatenate([at, self.rest]),
+        )
+        return left if (left.tet >= 0).any() else None
+
+
+def mesh_sharp_edges(vertices: Floats, triangles: Indices, size: float, has_inside: bool) -> MeshSharpEdges:
+    """Returns the sharp edges of a mesh.
+
+    Args:
+        vertices: [m], (n, 3).
+        triangles: (t, 3), outward where it has an inside.
+        size: Of the tets of what it meets, or of its own [m].
+        has_inside: Whether only edges that stick out are sharp; else all are, and borders.
+    """
+    welded = weld(Surface(vertices, triangles))
+    flat = welded.ravel()
+    first = np.full(int(flat.max(initial=-1)) + 1, len(vertices), np.int64)
+    np.minimum.at(first, flat, triangles.ravel())
+    found = face_edges(welded)
+    side = np.argsort(found.edge, kind="stable")
+    start = np.searchsorted(found.edge[side], np.arange(found.count, dtype=np.int64))
+    one = side[start]
+    other = np.where(found.faces_at == 2, side[np.minimum(start + 1, len(side) - 1)], one)
+    opposite = np.roll(welded, -2, axis=1).ravel()
+    ends = first[np.stack([flat[one], np.roll(welded, -1, axis=1).ravel()[one], opposite[one], opposite[other]], 1)]
+    a, b, c, d = (vertices[ends[:, k]] for k in range(4))
+    length = np.linalg.norm(b - a, axis=1)
+    along = (b - a) / np.maximum(length, 1e-300)[:, None]
+    left, right = _perpendicular_directions(c - a, along), _perpendicular_directions(d - a, along)
+    turn = np.pi - np.arccos(np.clip(np.einsum("ei,ei->e", left, right), -1.0, 1.0))
+    depth = 0.5 * np.minimum(length, size) * np.tan(np.minimum(0.5 * turn, 0.49 * np.pi))
+    outward = np.cross(vertices[triangles[one // 3, 1]] - vertices[triangles[one // 3, 0]],
+                       vertices[triangles[one // 3, 2]] - vertices[triangles[one // 3, 0]])  # fmt: skip
+    sticks_out = np.einsum("ei,ei->e", d - a, outward) < 0.0
+    is_fold = (found.faces_at == 2) & (sticks_out | (not has_inside))
+    is_sharp = (
+        (is_fold | ((found.faces_at == 1) & (not has_inside)))
+        & (turn > MIN_SHARP_ANGLE)
+        & (depth > NEGLIGIBLE_DEPTH * size)
+    )
+    return MeshSharpEdges(indices(ends[is_sharp], -1, 4), indices(one[is_sharp] // 3))
+
+
+def label_chains(ends: Indices, at: Floats) -> tuple[Indices, Bools]:
+    """Returns which chain each edge belongs to, by the first of it, (e,), and at which ends none goes on, (e, 2).
+
+    Args:
+        ends: See `MeshSharpEdges`, (e, 4).
+        at: Vertices [m], (v, 3).
+    """
+    count = len(ends)
+    vertex, edge = ends[:, :2].T.ravel(), np.tile(np.arange(count, dtype=np.int64), 2)
+    order = np.lexsort((edge, vertex))
+    number = np.bincount(vertex, minlength=len(at))
+    pairs = order[number[vertex[order]] == 2].reshape(-1, 2)
+    along = at[ends[:, 1]] - at[ends[:, 0]]
+    along = np.concatenate([along, -along]) / np.maximum(np.linalg.norm(along, axis=1), 1e-300)[np.tile(edge, 1), None]
+    goes_on = -np.einsum("pi,pi->p", along[pairs[:, 0]], along[pairs[:, 1]]) > MIN_CHAIN_COSINE
+    pairs = pairs[goes_on]
+    label = connected_components(edge[pairs[:, 0]], edge[pairs[:, 1]], count)
+    first = np.full(int(label.max(initial=-1)) + 1, count, np.int64)
+    np.minimum.at(first, label, np.arange(count, dtype=np.int64))
+    is_end = np.ones(2 * count, bool)
+    is_end[pairs] = False
+    return indices(first[label]), np.ascontiguousarray(is_end.reshape(2, count).T)
+
+
+def merge_sharp_edges(
+    own: Sequence[MeshSharpEdges | None],
+    tet: Sequence[Indices | None],
+    vertex_start: Int64s,
+    triangle_start: Int64s,
+    at: Floats,
+    rigid: Sequence[Floats | None],
+    size: Floats,
+) -> SharpEdges | None:
+    """Returns the sharp edges of all skins; None where there are none.
+
+    Args:
+        own: Of every skin by itself; None: it has none, (s,).
+        tet: Tets of the model that bear them; None: a collider's, (s,).
+        vertex_start, triangle_start: See `Skins`.
+        at: Vertices of the skins at rest [m], (v, 3).
+        rigid: Vertices of rigid colliders [m], which edges of theirs count; None of others, (s,).
+        size: Of the tets at each skin [m], (s,).
+    """
+    ends: list[Indices] = []
+    skins: list[npt.NDArray] = []
+    triangles: list[npt.NDArray] = []
+    tets: list[npt.NDArray] = []
+    rest, owner = [np.zeros((0, 3))], [np.zeros(0, np.int32)]
+    first_of_rest = len(at)
+    for number, edges in enumerate(own):
+        if edges is None or not len(edges.ends):
+            continue
+        vertices, bearing, count = rigid[number], tet[number], len(edges.ends)
+        if vertices is None:
+            ends.append(edges.ends + int(vertex_start[number]))
+            triangles.append(edges.triangle + int(triangle_start[number]))
+        else:
+            used, place = np.unique(edges.ends, return_inverse=True)
+            ends.append(indices(place.reshape(-1, 4) + first_of_rest))
+            triangles.append(np.full(count, -1, np.int64))
+            rest.append(vertices[used])
+            owner.append(np.full(len(used), number, np.int32))
+            first_of_rest += len(used)
+        tets.append(np.full(count, -1, np.int64) if bearing is None else bearing)
+        skins.append(np.full(count, number, np.int64))
+    if not ends:
+        return None
+    together, skin = indices(np.concatenate(ends), -1, 4), indices(np.concatenate(skins))
+    corners = floats(np.concatenate(rest), -1, 3)
+    places = np.concatenate([at, corners])
+    chain, is_end = label_chains(together, places)
+    order = np.lexsort((np.arange(len(chain), dtype=np.int64), chain, skin))
+    names, chain_number = np.unique(skin[order].astype(np.int64) * len(chain) + chain[order], return_inverse=True)
+    return SharpEdges(
+        ends=together[order],
+        skin=skin[order],
+        chain=indices(chain_number.ravel()),
+        chains=len(names),
+        is_chain_end=is_end[order],
+        triangle=indices(np.concatenate(triangles)[order]),
+        tet=indices(np.concatenate(tets)[order]),
+        size=floats(size[skin[order]]),
+        rest=corners,
+        skin_of_rest=np.concatenate(owner),
+        skins=len(own),
+        at_rest=places,
+    )
+
+
+def _perpendicular_directions(away: Floats, along: Floats) -> Floats:
+    """Returns the directions of vectors across edges, (e, 3)."""
+    across = away - np.einsum("ei,ei->e", away, along)[:, None] * along
+    return across / np.maximum(np.linalg.norm(across, axis=1), 1e-300)[:, None]

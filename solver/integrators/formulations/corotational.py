@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The formulations whose tets leave a record each (`mechanics/elements/element_buffer.py`): linear, polar, QR."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...mechanics.elements.assembly import assemble
+from ...mechanics.elements.strain_energy import stored_energy
+from ...mechanics.model import Model
+from ...runtime.arrays import Floats, floats
+from ...scene.formulation import QR
+from ..system.linearised_step import compute_element_records
+from ..system.workspace import workspace
+
+
+class CorotationalFormulation:
+    """Of a model whose bodies are all of one such method."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def energy(self, x: Floats) -> float | None:
+        """Returns the elastic energy [J]; None for QR, whose rotations do not make its strain least."""
+        if any(method.name == QR for method in self.model.methods):
+            return None
+        self._compute_records(x)
+        return float(stored_energy(self.model, floats(x), workspace(self.model.pattern).element_records).sum())
+
+    def forces(self, x: Floats) -> Floats:
+        """Returns the elastic forces on the nodes [N], (n, 3)."""
+        return self._join(x)[1]
+
+    def stiffness(self, x: Floats) -> Floats:
+        """Returns K with rotations held, (b, 9)."""
+        return self._join(x)[0]
+
+    def _compute_records(self, x: Floats) -> None:
+        compute_element_records(self.model, floats(x))
+
+    def _join(self, x: Floats) -> tuple[Floats, Floats]:
+        self._compute_records(x)
+        pattern = self.model.pattern
+        values, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
+        assemble(
+            1.0, 0.0, np.zeros(pattern.node_count), pattern, workspace(pattern).element_records, values, force
+        )  # fmt: skip
+        return values, force

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which bodies go equally far in a Newton step: bodies of flesh that touch, and all that hangs together with them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...constraints.external_forces import PairForces
+from ...linalg.coupled_islands import island_coupling
+from ...mechanics.model import Model
+from ...mechanics.submodel import Submodel
+from ...runtime.arrays import Floats
+
+
+class CoupledGroups:
+    """Sets of bodies, k of them, each with flesh in it."""
+
+    def __init__(self, model: Model, part: Submodel | None, pairs: PairForces) -> None:
+        self.model, self.part = model, part
+        self.flesh = np.array(part.bodies if part else (), np.int64)  # its numbers in the model
+        self.group_of: np.ndarray | None = None  # of every body, or −1; None: each of flesh is alone
+        starts = np.array([body.tets.start for body in model.bodies], np.int64)
+        one, two = (np.searchsorted(starts, tets, side="right") - 1 for tets in (pairs.tet, pairs.other))
+        coupling = island_coupling(one, two, len(starts)) if len(pairs) and part else None
+        if coupling is not None:
+            cluster = np.empty(len(starts), np.int64)
+            cluster[coupling.members] = np.repeat(
+                np.arange(len(coupling.start) - 1, dtype=np.int64), np.diff(coupling.start)
+            )
+            found = np.full(len(starts), -1, np.int64)
+            found[np.unique(cluster[self.flesh])] = np.arange(len(np.unique(cluster[self.flesh])), dtype=np.int64)
+            self.group_of = found[cluster]
+
+    def products(self, a: Floats, b: Floats) -> Floats:
+        """Returns a·b of every set, (k,), for values of nodes, (n, 3)."""
+        if self.part is None:
+            return np.zeros(0)
+        along = (a * b).sum(axis=1)
+        if self.group_of is None:
+            return np.add.reduceat(along[self.part.nodes], [body.nodes.start for body in self.part.model.bodies])
+        of_bodies = np.add.reduceat(along, [body.nodes.start for body in self.model.bodies])
+        return self._added(of_bodies, self.group_of)
+
+    def sums(self, values: Floats) -> Floats:
+        """Returns the sums of what belongs to bodies of flesh, of every set, (k,)."""
+        return values if self.group_of is None else self._added(values, self.group_of[self.flesh])
+
+    def to_nodes(self, values: np.ndarray) -> Floats:
+        """Returns what belongs to sets for all nodes, (n,): of all other bodies it is 1."""
+        out = np.ones(self.model.node_count)
+        bodies = zip(self.flesh, values, strict=True) if self.group_of is None else self._body_values(values)
+        for number, value in bodies:
+            out[self.model.bodies[number].nodes] = value
+        return out
+
+    def _body_values(self, values: np.ndarray) -> list[tuple[int, float]]:
+        assert self.group_of is not None
+        return [(number, values[k]) for number, k in enumerate(self.group_of.tolist()) if k >= 0]
+
+    @staticmethod
+    def _added(values: Floats, set_of: np.ndarray) -> Floats:
+        """Returns the sums of values by set."""
+        own = set_of >= 0
+        return np.asarray(np.bincount(set_of[own], values[own], int(set_of.max(initial=-1)) + 1), float)

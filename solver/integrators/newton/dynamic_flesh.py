@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Dynamic flesh as steps see it: which bodies it is, by which scheme they move, and their forces at an iterate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ...linalg.block_pattern import BlockPattern
+from ...mechanics.hyperelastic.hyperelastic_element import (
+    EvaluationResult,
+    Hyperelastic,
+    TetArrays,
+    energy,
+    forces,
+    forces_and_tangent,
+    tet_arrays,
+    whole_tangent,
+)
+from ...mechanics.hyperelastic.nodal_gradients import NodalShare
+from ...mechanics.hyperelastic.nodal_passes import nodal_energies
+from ...mechanics.hyperelastic.rayleigh_damping import damping_matrix
+from ...mechanics.model import Model
+from ...mechanics.submodel import Submodel, make_submodel
+from ...runtime.arrays import Floats, Indices
+from ...runtime.lazy_dataclass import dataclass
+from ...scene.flesh import FLESH_TIME_SCHEMES
+
+EULER, NEWMARK = FLESH_TIME_SCHEMES
+SINGLE_SOLVE = (
+    "once"  # implicit Euler with the forces and the stiffness of the start of the step, and no more iterations
+)
+ROUND_OFF = 1.0e-15  # of positions, and of strains that are 1
+
+
+@dataclass(frozen=True, eq=False)
+class FleshGroup:
+    """Bodies of flesh that move by one scheme: where they are in the whole model, of what, and their names."""
+
+    part: Submodel
+    law: Hyperelastic
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class DynamicFlesh:
+    """All dynamic flesh of a model, by scheme; None where no body has it.
+
+    Attributes:
+        euler, newmark: The bodies of each scheme.
+        still: Numbers of further bodies whose nodes are all held in every step: nothing is computed for them.
+        every: The bodies of both.
+        once: Bodies that are linearised about the start of the step, as corotated ones are, but whose stiffness is all
+            of −∂f/∂x.
+        levels: Numbers of the hierarchical bodies.
+    """
+
+    euler: FleshGroup | None
+    newmark: FleshGroup | None
+    fixed_bodies: tuple[int, ...] = ()
+    all_groups: FleshGroup | None = None
+    once: FleshGroup | None = None
+    levels: tuple[int, ...] = ()
+
+    def by_euler(self) -> DynamicFlesh:
+        """Returns the same bodies, all by implicit Euler."""
+        return DynamicFlesh(self.all_groups, None, self.fixed_bodies, self.all_groups, self.once, self.levels)
+
+    def corotational_bodies(self, whole: Model) -> list[int]:
+        """Returns the numbers of the bodies whose tets leave records."""
+        groups = [group for group in (self.euler, self.newmark, self.once) if group]
+        gone = {*self.fixed_bodies, *self.levels, *(number for group in groups for number in group.part.bodies)}
+        return [number for number in range(len(whole.bodies)) if number not in gone]
+
+
+def dynamic_flesh(
+    whole: Model,
+    part: Submodel,
+    law: Hyperelastic,
+    schemes: Sequence[str],
+    still: Sequence[int] = (),
+    names: Sequence[str] = (),
+) -> DynamicFlesh:
+    """Returns what `step` takes as `flesh`.
+
+    Args:
+        whole: All bodies.
+        part: Those of dynamic flesh.
+        law: What their tets are made of; its extension has to have an energy for every F ("smooth", "linear"), or its
+            laws have to.
+        schemes: "euler", "newmark" or "once", for every body of `part`, in its order.
+        still: Of `DynamicFlesh`.
+        names: Of the bodies of `part`, for people; none: their keys.
+    """
+    called = names or [whole.bodies[number].key for number in part.bodies]
+
+    def group(*wanted: str) -> FleshGroup | None:
+        own = [k for k, asked in enumerate(schemes) if asked in wanted]
+        if len(own) == len(part.bodies):
+            return FleshGroup(part, law, tuple(called))
+        if not own:
+            return None
+        some = make_submodel(whole, [part.bodies[k] for k in own])
+        rows = np.searchsorted(part.tets, some.tets)
+        return FleshGroup(some, _select_law(law, rows), tuple(called[k] for k in own))
+
+    return DynamicFlesh(group(EULER), group(NEWMARK), tuple(still), group(EULER, NEWMARK), group(SINGLE_SOLVE))
+
+
+def _select_law(law: Hyperelastic, rows: Indices) -> Hyperelastic:
+    """Returns the law of some tets."""
+    left = law.left
+    if left is not None:
+        left = NodalShare(left.is_averaged[rows], left.mu[rows], left.lam[rows])
+        left = left if left.is_averaged.any() else None
+    added = law.extra_term.of_tets(rows) if law.extra_term is not None else None
+    own = {name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "share")}
+    if len(law.pressure_modulus):
+        own["pressure_modulus"] = law.pressure_modulus[rows]
+    return replace(law, left=left, extra_term=added, **own)
+
+
+@dataclass(eq=False)
+class _GroupArrays:
+    """Work arrays of a group, and where its last look was, since the next step begins where one has ended.
+
+    Attributes:
+        model, rest: The group alone, and the arrays of the whole that its rest shapes are of.
+        tets, tangent, force: What a look writes.
+        x: Where it was [m], (n, 3); None where the arrays have been used for something else since.
+        clamp: Whether the tangent was clamped.
+        answer: What it found.
+        moduli: Root of the sum of squares of the tets' stiffness [N/m], and the bodies' V (2μ + λ) [J]; None: not yet.
+    """
+
+    model: Model
+    rest: tuple[Floats, Floats]
+    tets: TetArrays
+    tangent: Floats
+    force: Floats
+    x: Floats | None = None
+    clamp: bool = True
+    answer: EvaluationResult | None = None
+    moduli: tuple[float, Floats] | None = None
+
+
+_cache: WeakKeyDictionary[FleshGroup, _GroupArrays] = WeakKeyDictionary()
+
+
+class FleshEvaluator:
+    """A group's forces and tangent at the last look; positions are those of its own nodes.
+
+    Attributes:
+        model: The group alone, in the rest shapes of the present whole model.
+        tangent: Blocks of the K = −∂f/∂x [N/m], clamped or not, (b, 9).
+        force: f [N], (n, 3).
+    """
+
+    def __init__(self, group: FleshGroup, whole: Model) -> None:
+        part, pattern = group.part, group.part.model.pattern
+        self.stiffness_damping = _select_rows(whole.stiffness_damping, part.tets)
+        self.group, self.rest = group, (whole.Dm_inverse, whole.volume)
+        kept = _cache.get(group)
+        if kept is None or any(a is not b for a, b in zip(self.rest, kept.rest, strict=True)):
+            Dm_inverse, volume = (_select_rows(values, part.tets) for values in self.rest)
+            model = replace(part.model, Dm_inverse=Dm_inverse, volume=volume)
+            if kept is None:
+                tangent, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
+                kept = _GroupArrays(model, self.rest, tet_arrays(pattern), tangent, force)
+                _cache[group] = kept
+            kept.model, kept.rest, kept.x, kept.moduli = model, self.rest, None, None
+        self._work, self.model = kept, kept.model
+        self.tangent, self.force = self._work.tangent, self._work.force
+
+    def evaluate(self, x: Floats, clamp: bool = True) -> EvaluationResult:
+        """Computes forces and tangent at x [m], (n, 3), clamped or not."""
+        work = self._work
+        if work.answer is None or work.x is None or clamp != work.clamp or not np.array_equal(x, work.x):
+            law, tets = self.group.law, work.tets
+            work.answer = forces_and_tangent(self.model, law, x, self.tangent, self.force, tets, clamp)
+            work.x, work.clamp = x.copy(), clamp
+        return work.answer
+
+    def whole_tangent(self, values: Floats) -> tuple[BlockPattern, Floats]:
+        """Returns blocks of the group with those of averages at nodes at the last look, and their pattern."""
+        return whole_tangent(self.model, self.group.law, values, self._work.tets)
+
+    def force_at(self, x: Floats, force: Floats) -> EvaluationResult:
+        """Writes the forces at x [m] into `force` [N], (n, 3) each."""
+        self._work.x = None
+        return forces(self.model, self.group.law, x, force, self._work.tets)
+
+    def energies(self, x: Floats) -> Floats:
+        """Returns the energies of the group's bodies at x [m], (n, 3), in joules."""
+        self._work.x = None
+        energy(self.model, self.group.law, x, self._work.tets)
+        return self.last_energies()
+
+    def last_energies(self) -> Floats:
+        """Returns the energies of the group's bodies where tets were passed last [J]."""
+        bodies, law, tets = self.model.bodies, self.group.law, self._work.tets
+        found = np.add.reduceat(tets.energy, [body.tets.start for body in bodies])
+        if law.left is not None:
+            nodes, of_nodes = nodal_energies(self.model, law, tets)
+            body = np.searchsorted([body.nodes.start for body in bodies], nodes, side="right") - 1
+            found = found + np.bincount(body, of_nodes, len(bodies))
+        return found
+
+    def round_off(self, x: Floats) -> tuple[float, Floats]:
+        """Returns what round-off alone leaves: of the sum of forces [N], and of the bodies' energies [J], (k,).
+
+        Args:
+            x: Positions as large as those that are looked at [m], (n, 3).
+        """
+        work, model = self._work, self.model
+        if work.moduli is None:
+            g = np.sum(model.Dm_inverse**2, axis=(1, 2)) + np.sum(model.Dm_inverse.sum(axis=1) ** 2, axis=1)
+            kappa = self.group.law.pressure_modulus
+            stiff = model.volume * (2.0 * model.mu + model.lam + (kappa if len(kappa) else 0.0))
+            starts = [body.tets.start for body in model.bodies]
+            work.moduli = float(np.sqrt(np.sum((stiff * g) ** 2))), np.add.reduceat(stiff, starts)
+        size = float(np.abs(x).max(initial=0.0))
+        return ROUND_OFF * size * work.moduli[0], ROUND_OFF * work.moduli[1]
+
+    def damping(self, x: Floats, values: Floats) -> None:
+        """Writes the blocks of D [N s/m], (b, 9), at x [m], (n, 3)."""
+        model = replace(self.model, stiffness_damping=self.stiffness_damping)  # bodies by BDF2 see more of it
+        law = self.group.law
+        damping_matrix(model, x, values, self._work.tets, law.left, law.pressure_modulus)
+
+
+def _select_rows(values: Floats, rows: Indices) -> Floats:
+    """Returns some rows, as they lie where they follow each other."""
+    is_run = len(rows) > 0 and rows[-1] - rows[0] + 1 == len(rows)
+    return values[rows[0] : rows[-1] + 1] if is_run else values[rows]

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far a Newton step of every body goes, so that its incremental potential falls.
+
+With the velocities v at the end of a step, x = x0 + Δt v, bodies seek the minimum of
+
+    Φ(v) = ½ (v − v0)ᵀ M (v − v0) + Ψ(x) + (what is quadratic in v: damping, springs, contacts, loads),
+
+whose gradient is −r, with r the residual of the step's equation. r − Δt f, without the forces of flesh, is linear in
+v. So its values at the two ends of a step δ say how the quadratic part of Φ changes along all of δ, and only Ψ is
+looked up between. Bodies do not know each other: each goes as far as it does alone. Those that touch each other have
+one potential, and go equally far (`coupled_groups.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...runtime.arrays import Floats
+
+ARMIJO_FACTOR = 1.0e-4  # share of the slope by which Φ has to fall. Source: Nocedal and Wright 2006, section 3.1
+ENERGY_ROUND_OFF = 1.0e-10  # of the terms of Φ: what is no rise
+MIN_STEP_LENGTH = 1.0e-8
+
+
+def step_lengths(
+    slope: Floats,
+    before: Floats,
+    after: Floats,
+    energy: Floats,
+    at_end: Floats,
+    energies: Callable[[Floats], Floats],
+    noise: Floats | float = 0.0,
+) -> Floats:
+    """Returns how far each of k bodies goes along δ, 1 where that is good enough; 0 where nothing is.
+
+    Args:
+        slope: δ·r at the begin, (k,) [J].
+        before, after: δ·(r − Δt f) at the begin and at the end of δ [J], (k,).
+        energy, at_end: Ψ there [J], (k,).
+        energies: Ψ [J], (k,), where the bodies have gone so far, (k,).
+        noise: What round-off may make of Ψ [J], (k,).
+    """
+    s, found = np.ones(len(slope)), at_end
+    while True:
+        linear = s * before + 0.5 * s * s * (after - before)
+        change = found - energy - linear
+        no_rise = noise + ENERGY_ROUND_OFF * (np.abs(energy) + np.abs(linear))
+        bad = ~(change <= -ARMIJO_FACTOR * s * slope + no_rise) & (s > 0.0)
+        if not bad.any():
+            return s
+        # the lowest point of the parabola through what is known
+        rise = change + s * slope
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = np.where((rise > 0.0) & (rise < np.inf), 0.5 * slope * s * s / rise, 0.0)
+        shorter = np.clip(best, 0.1 * s, 0.5 * s)
+        s = np.where(bad, np.where(shorter >= MIN_STEP_LENGTH, shorter, 0.0), s)
+        found = energies(s)

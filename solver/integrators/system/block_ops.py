@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Newton's method does with blocks and rows of a step's system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...mechanics.hyperelastic.partition import partition
+from ...runtime.arrays import Floats
+from ...runtime.jit import kernel
+from ...runtime.simd.block_row_product import multiply_row
+from ...runtime.threads.thread_pool import run_parts
+
+
+@kernel(allow_fma=True)
+def add_blocks(begin, end, blocks, factor, values):
+    """Adds `factor` times the blocks from `begin` to `end`, (b, 9), to `values`."""
+    for k in range(begin, end):
+        for i in range(9):
+            values[k, i] += factor * blocks[k, i]
+
+
+@kernel(allow_fma=True)
+def multiply_rows(begin, end, row_start, column, values, v, out):
+    """Writes the rows of A v from `begin` to `end`, (n, 3), for the blocks A."""
+    for i in range(begin, end):
+        a, b, c = multiply_row(values, column, v, row_start[i], row_start[i + 1])
+        out[i, 0], out[i, 1], out[i, 2] = a, b, c
+
+
+@kernel()
+def add_to_diagonal(begin, end, diagonal, mass, values):
+    """Adds m I [kg] to the diagonal blocks of the nodes from `begin` to `end`."""
+    for i in range(begin, end):
+        own, m = values[diagonal[i]], mass[i]
+        own[0] += m
+        own[4] += m
+        own[8] += m
+
+
+def for_all_rows(work: Callable[..., None], rows: Floats, *more: Any) -> None:
+    """Calls a kernel for all rows, part by part."""
+    parts = partition(len(rows))
+    run_parts(len(parts), lambda k: work(*parts[k], rows, *more))

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The matrix of ½ Σ V |∇d|² over tets, for displacements d."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..runtime.arrays import Floats, Indices, floats
+from .block_pattern import BlockPattern
+
+
+def laplacian(X: Floats, tets: Indices, pattern: BlockPattern) -> Floats:
+    """Returns the blocks V g_a·g_b I [m], (b, 9), for nodes at X [m], (n, 3), and tets (m, 4) of the pattern."""
+    return floats(
+        scatter_to_blocks(gradient_products(X, tets), pattern, np.arange(len(tets), dtype=np.int64))[:, None]
+        * np.eye(3).ravel()
+    )
+
+
+def gradient_products(X: Floats, tets: Indices) -> Floats:
+    """Returns V g_a·g_b [m] of every tet, (m, 4, 4), with the gradients g of its shape functions."""
+    edges = X[tets[:, 1:]] - X[tets[:, :1]]
+    inner = np.swapaxes(np.linalg.inv(edges), 1, 2)
+    g = np.concatenate([-inner.sum(axis=1, keepdims=True), inner], axis=1)
+    return np.einsum("m,mai,mbi->mab", np.abs(np.linalg.det(edges)) / 6.0, g, g)
+
+
+def scatter_to_blocks(values: Floats, pattern: BlockPattern, tet: Indices) -> Floats:
+    """Returns sums of values, (k, 4, 4), of the corners of some tets, (k,), per block, (b,)."""
+    blocks = pattern.corner_block.reshape(-1, 4, 4)[tet]
+    return floats(np.bincount(blocks.ravel(), values.ravel(), minlength=pattern.block_count))

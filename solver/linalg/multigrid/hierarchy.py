@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the multigrid preconditioner knows of a mesh, whatever its matrix: made once, kept with the pattern."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ...runtime.arrays import Floats, floats
+from ...runtime.lazy_dataclass import dataclass
+from ..block_pattern import BlockPattern, UInt32s
+from .int16_layout import quad_slots
+from .lattice_coarsening import Int64s, Prolongation, lattice_prolongations
+from .product_pattern import ProductTerms, SparseProduct, SparseStructure, concatenated_row_starts, product_structure
+
+
+@dataclass(frozen=True)
+class Coarsening:
+    """How the matrix of a level becomes that of the next.
+
+    Attributes:
+        back_start, back_row, back_entry: Pᵀ row by row: where rows begin, (c + 1,), the fine nodes, (w,), and which
+            weight of P each has, (w,).
+        left: Pᵀ A.
+        right: (Pᵀ A) P, the next level's matrix.
+        diagonal: Its block on the diagonal of each row, (c,).
+    """
+
+    restriction_start: UInt32s
+    restriction_row: UInt32s
+    restriction_entry: UInt32s
+    left: SparseProduct
+    right: SparseProduct
+    diagonal: UInt32s
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """All levels of a mesh; level 0 is the mesh itself. In `all_…` the levels follow each other in one array.
+
+    Attributes:
+        level_start: First row of each level among all rows, (l + 1,).
+        row_island: Island of every row, (N,).
+        all_start, all_column, all_diagonal: Rows and columns of all matrices, and their blocks on the diagonal, counted
+            through, (N + 1,), (B,), (N,).
+        quad_start, slot: First quad of every row, of which the coarsest level has none, and where in its row's each
+            block of the others goes, (N + 1,), (B − k,).
+        hang_start, hang_node, hang_weight: Rows of all prolongations, of which the coarsest level has none, (N + 1,),
+            (W,), (W,).
+        back_start, back_row, back_entry: Rows of all their transposes; the finest level has none, (N + 1,), (W,), (W,).
+        left, left_column: Where the terms go of Pᵀ A for all levels but the finest, and its columns among all rows.
+        right: Where those of (Pᵀ A) P go.
+        part_start: First row of each connected part among those of the coarsest level, (k + 1,).
+        factors_start: Where the factors of each part begin, (k + 1,).
+        is_of_tets: Whether the finest matrix is a sum over tets.
+    """
+
+    level_start: Int64s
+    row_island: Int64s
+    all_start: UInt32s
+    all_column: UInt32s
+    all_diagonal: UInt32s
+    quad_start: UInt32s
+    slot: UInt32s
+    prolongation_start: UInt32s
+    prolongation_node: UInt32s
+    prolongation_weight: Floats
+    restriction_start: UInt32s
+    restriction_row: UInt32s
+    restriction_entry: UInt32s
+    left: ProductTerms
+    left_column: UInt32s
+    right: ProductTerms
+    part_start: Int64s
+    factors_start: Int64s
+    is_tet_mesh: bool
+
+    @property
+    def coarsest(self) -> int:
+        """Number of the coarsest level."""
+        return len(self.level_start) - 2
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows N of all levels."""
+        return int(self.level_start[-1])
+
+
+_cache: WeakKeyDictionary[BlockPattern, Hierarchy] = WeakKeyDictionary()
+
+
+def hierarchy_of(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None = None) -> Hierarchy:
+    """Returns the levels of the mesh of a pattern with rest positions X [m], (n, 3); made once, dropped with it."""
+    if pattern not in _cache:
+        _cache[pattern] = build_hierarchy(pattern, X, mesh)
+    return _cache[pattern]
+
+
+def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None = None) -> Hierarchy:
+    """Returns the levels of matrices of a pattern over a mesh with nodes at rest at X [m], (n, 3).
+
+    The blocks of `mesh` are its edges; None: those of `pattern` are.
+    """
+    hung = lattice_prolongations(floats(X, pattern.node_count, 3), mesh or pattern)
+    matrices, diagonals = [_finest_structure(pattern, mesh or pattern)], [pattern.diagonal]
+    coarsenings = []
+    for hang in hung:
+        coarsenings.append(_coarsen(matrices[-1], hang))
+        matrices.append(coarsenings[-1].right)
+        diagonals.append(coarsenings[-1].diagonal)
+    starts, columns = [a.start for a in matrices], [a.column for a in matrices]
+    slots = [quad_slots(a) for a in matrices[:-1]]
+    counts = [len(start) - 1 for start in starts]
+    level_start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    island = np.searchsorted(pattern.island_start[1:], np.arange(pattern.node_count, dtype=np.int64), side="right")
+    islands = [island]
+    for hang in hung:
+        # any fine node of a coarse one: no part reaches over two islands
+        above = np.empty(len(hang.part), np.int64)
+        above[hang.node] = np.repeat(islands[-1], np.diff(hang.start.astype(np.int64)))
+        islands.append(above)
+    part_start = np.concatenate([[0], np.flatnonzero(np.diff(hung[-1].part)) + 1, [counts[-1]]])
+    weights = np.concatenate([[0], np.cumsum([len(hang.node) for hang in hung], dtype=np.int64)])
+    blocks = [len(column) for column in columns]
+    return Hierarchy(
+        level_start=level_start,
+        row_island=np.concatenate(islands),
+        all_start=concatenated_row_starts(starts, blocks),
+        all_column=_offset_columns(columns, level_start),
+        all_diagonal=_offset_columns(diagonals, np.concatenate([[0], np.cumsum(blocks, dtype=np.int64)])),
+        quad_start=concatenated_row_starts(
+            [of.start for of in slots] + [np.zeros(counts[-1] + 1, np.uint32)], [of.start[-1] for of in slots]
+        ),
+        slot=np.concatenate([of.slot for of in slots]),
+        prolongation_start=concatenated_row_starts(
+            [hang.start for hang in hung] + [np.zeros(counts[-1] + 1, np.uint32)], np.diff(weights)
+        ),
+        prolongation_node=_offset_columns([hang.node for hang in hung], level_start[1:]),
+        prolongation_weight=np.concatenate([hang.weight for hang in hung]),
+        restriction_start=concatenated_row_starts(
+            [np.zeros(counts[0] + 1, np.uint32), *(c.restriction_start for c in coarsenings)], [0, *np.diff(weights)]
+        ),
+        restriction_row=_offset_columns([c.restriction_row for c in coarsenings], level_start),
+        restriction_entry=_offset_columns([c.restriction_entry for c in coarsenings], weights),
+        left=ProductTerms.concatenate([c.left for c in coarsenings]),
+        left_column=_offset_columns([c.left.column for c in coarsenings], level_start),
+        right=ProductTerms.concatenate([c.right for c in coarsenings]),
+        part_start=part_start,
+        factors_start=np.concatenate([[0], np.cumsum(np.square(3 * np.diff(part_start)), dtype=np.int64)]),
+        is_tet_mesh=mesh is None or mesh is pattern,
+    )
+
+
+def _finest_structure(pattern: BlockPattern, mesh: BlockPattern) -> SparseStructure:
+    """Returns the blocks of a pattern, those of the mesh among them told."""
+    if mesh is pattern:
+        return SparseStructure(pattern.row_start, pattern.column, np.ones(pattern.block_count, bool))
+    keys, of_mesh = (
+        np.repeat(np.arange(p.node_count, dtype=np.int64), np.diff(p.row_start.astype(np.int64))) * p.node_count
+        + p.column
+        for p in (pattern, mesh)
+    )
+    return SparseStructure(pattern.row_start, pattern.column, np.isin(keys, of_mesh, assume_unique=True))
+
+
+def _coarsen(a: SparseStructure, hang: Prolongation) -> Coarsening:
+    coarse = len(hang.part)
+    order = np.argsort(hang.node, kind="stable")
+    back_start = np.searchsorted(hang.node[order], np.arange(coarse + 1, dtype=np.int64)).astype(np.uint32)
+    hung = np.repeat(np.arange(len(a.start) - 1, dtype=np.int64), np.diff(hang.start.astype(np.int64)))
+    back_row = hung[order].astype(np.uint32)
+    always = np.ones(len(hang.node), bool)
+    left = product_structure(SparseStructure(back_start, back_row, always), a, len(a.start) - 1)
+    right = product_structure(left, SparseStructure(hang.start, hang.node, always), coarse)
+    rows = np.repeat(np.arange(coarse, dtype=np.int64), np.diff(right.start.astype(np.int64)))
+    diagonal = np.flatnonzero(rows == right.column).astype(np.uint32)
+    return Coarsening(back_start, back_row, order.astype(np.uint32), left, right, diagonal)
+
+
+def _offset_columns(columns: list[UInt32s], offsets: Int64s) -> UInt32s:
+    return np.concatenate([c + np.uint32(offset) for c, offset in zip(columns, offsets, strict=False)])

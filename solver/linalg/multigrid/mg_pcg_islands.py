@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a search around multigrid concludes from the sums of a pass, for every island on its own."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...runtime.arrays import Bools, Floats
+from ...runtime.jit import kernel
+
+
+class IslandScalars(NamedTuple):
+    """What is known of every island, (k,).
+
+    Attributes:
+        active: Whether it is searched.
+        alpha, beta: Its coefficients.
+        into, out_of: Powers of two that r and z are multiplied by before the cycle and behind it.
+        scale: Its power of two in the matrices of the cycle.
+        rr, rz, bb: ‖r‖², r·z, and what ‖b‖² counts for.
+        one, two: Sums of the last pass.
+    """
+
+    active: Bools
+    alpha: Floats
+    beta: Floats
+    cycle_scale_in: Floats
+    cycle_scale_out: Floats
+    scale: Floats
+    rr: Floats
+    rz: Floats
+    bb: Floats
+    first_sum: Floats
+    second_sum: Floats
+
+
+@kernel(device_only=True, no_refcount=True)
+def sum_chunks(parts, sums, islands):
+    """Writes the sums of islands that are searched, zero for others; `parts` tells the island of each part."""
+    active, one, two = islands.active, islands.first_sum, islands.second_sum
+    one[:], two[:] = 0.0, 0.0
+    for part in range(len(parts)):
+        island = parts[part]
+        if active[island]:
+            one[island] += sums[part, 0]
+            two[island] += sums[part, 1]
+
+
+@kernel(device_only=True, no_refcount=True)
+def update_residual_norms(islands):
+    """Takes over ‖r‖² of all islands."""
+    for island in range(len(islands.rr)):
+        islands.rr[island] = islands.first_sum[island]
+
+
+@kernel(device_only=True, no_refcount=True)
+def add_fixed_to_rhs_norm(islands):
+    """Lets b count with what held nodes add to it, which is r so far."""
+    rr, bb = islands.rr, islands.bb
+    for island in range(len(bb)):
+        if not rr[island] <= bb[island]:  # or it is no number
+            bb[island] = rr[island]
+
+
+@kernel(device_only=True, no_refcount=True)
+def select_unconverged(tolerance, islands):
+    """Writes which islands are still to be solved, and returns whether one is."""
+    active, rr, bb, goes_on = islands.active, islands.rr, islands.bb, False
+    for island in range(len(rr)):
+        active[island] = rr[island] > tolerance * tolerance * bb[island]
+        goes_on = goes_on or active[island]
+    return goes_on
+
+
+@kernel(device_only=True, no_refcount=True)
+def begin_iteration(islands):
+    """Begins conjugate gradients with r: β will be zero."""
+    islands.rz[:] = np.inf
+    rescale(islands)
+
+
+@kernel(device_only=True, no_refcount=True)
+def compute_beta(islands):
+    """Finds β from z·r and z·q; gives islands up where there is no way down."""
+    active, alpha, beta, rz, one, two = (
+        islands.active, islands.alpha, islands.beta, islands.rz, islands.first_sum, islands.second_sum,
+    )  # fmt: skip
+    for island in range(len(active)):
+        # −α z·q = z·(r − r before)
+        beta[island] = -alpha[island] * two[island] / rz[island] if active[island] else 0.0
+        rz[island] = one[island]
+        active[island] = active[island] and one[island] > 0.0
+
+
+@kernel(device_only=True, no_refcount=True)
+def compute_alpha(islands):
+    """Finds α from p·q; gives islands up where the matrix is not positive."""
+    active, alpha, rz, one = islands.active, islands.alpha, islands.rz, islands.first_sum
+    for island in range(len(active)):
+        active[island] = active[island] and one[island] > 0.0
+        alpha[island] = rz[island] / one[island] if active[island] else 0.0
+
+
+@kernel(device_only=True, no_refcount=True)
+def update_convergence(tolerance, islands):
+    """Takes over ‖r‖² of islands that are searched, until it is small; returns whether one goes on."""
+    active, rr, bb, one, goes_on = islands.active, islands.rr, islands.bb, islands.first_sum, False
+    for island in range(len(active)):
+        if active[island]:
+            rr[island] = one[island]
+            active[island] = rr[island] > tolerance * tolerance * bb[island]
+            goes_on = goes_on or active[island]
+    rescale(islands)
+    return goes_on
+
+
+@kernel(device_only=True, no_refcount=True)
+def rescale(islands):
+    """Writes powers of two that bring r near one for the cycle, and z back."""
+    into, out_of, scale, rr = islands.cycle_scale_in, islands.cycle_scale_out, islands.scale, islands.rr
+    for island in range(len(rr)):
+        into[island] = 2.0 ** -np.rint(0.5 * np.log2(rr[island])) if rr[island] > 0.0 else 1.0
+        out_of[island] = scale[island] / into[island]

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When multigrid takes over from block Jacobi: told by the size of the system and the tolerance, never by a clock.
+
+What it then does is loaded then (`solve.py`): most bakes never need it.
+"""
+
+from __future__ import annotations
+
+from ...runtime.arrays import Bools, Floats
+from ...runtime.lazy_dataclass import dataclass
+from ..block_pattern import BlockPattern
+from ..rigid_modes import RigidModes
+from .hierarchy_reuse import ReusedHierarchy
+
+# A relative residual as small as this is asked for, of a stiffness without masses: multigrid from the start. Where less
+# is asked for, block Jacobi may be done before multigrid is set up
+IMMEDIATE_TOLERANCE = 5.0e-3
+# Else where block Jacobi has not arrived after so many iterations: to set up multigrid takes about as long
+JACOBI_ITERATIONS = 50
+# The same where a matrix like this one was too hard for block Jacobi; without these few, which take away what is rough,
+# two of four tangles of 50,000 tets ended twisted
+JACOBI_ITERATIONS_IF_HARD = 10
+# Where no island has so many, and where only small islands are left, after more: block Jacobi costs next to nothing
+# there
+MIN_ISLAND_NODES = 300
+JACOBI_ITERATIONS_IF_SMALL = 300
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeMultigrid:
+    """Multigrid for a mesh of tets, by lattices in which its nodes are embedded.
+
+    Attributes:
+        X: Nodes at rest [m], (n, 3).
+        at_once: Whether a small residual is reason enough; False where masses make most systems easy: only what block
+            Jacobi has not solved in some iterations is hard then.
+        mesh: The pattern whose blocks are the edges of the mesh, where matrices have more; None: the matrix's own.
+        is_hard: Whether block Jacobi alone did not do for a matrix like the one at hand, or will not.
+        is_same: Whether the matrix is the one that multigrid was set up for last with these levels.
+        kept: What earlier solves have set up, and where this one leaves what it does; None: nothing is kept.
+        most_alone: How many iterations of block Jacobi come first where nothing tells that it would take more.
+    """
+
+    X: Floats
+    starts_immediately: bool = True
+    mesh: BlockPattern | None = None
+    is_hard: bool = False
+    is_same: bool = False
+    kept: ReusedHierarchy | None = None
+    max_jacobi_iterations: int = JACOBI_ITERATIONS
+
+    def iteration_limit(self, pattern: BlockPattern, is_free: Bools, tolerance: float) -> tuple[int, int]:
+        """Returns how many iterations of block Jacobi come first, over all rows, and where only some are left."""
+        if pattern.largest_island < MIN_ISLAND_NODES:
+            return JACOBI_ITERATIONS_IF_SMALL, JACOBI_ITERATIONS_IF_SMALL
+        is_there = self.is_same or (self.kept and self.kept.is_available(pattern, is_free))
+        if is_there or (self.starts_immediately and tolerance <= IMMEDIATE_TOLERANCE):
+            return 0, 0
+        return JACOBI_ITERATIONS_IF_HARD if self.is_hard else self.max_jacobi_iterations, JACOBI_ITERATIONS_IF_SMALL
+
+    def solve(
+        self,
+        pattern: BlockPattern,
+        values: Floats,
+        b: Floats,
+        is_free: Bools,
+        x: Floats,
+        tolerance: float,
+        max_iterations: int,
+        least: Floats | None,
+        modes: RigidModes | None,
+    ) -> tuple[int, float, float]:
+        """Solves A x = b for the free nodes from what `x` holds; see `linear.pcg.solve`.
+
+        Returns:
+            The iterations, the largest relative residual of an island, and what it took in iterations of block Jacobi.
+        """
+        from .solve import solve_with_multigrid
+
+        return solve_with_multigrid(self, pattern, values, b, is_free, x, tolerance, max_iterations, least, modes)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Adding what acts between points of two tets to a matrix, whose pattern is widened by the blocks between the tets.
+
+The wide pattern is kept while the same tets act on each other, or fewer: blocks of zeros change no sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..runtime.arrays import Indices
+from ..runtime.jit import kernel
+from ..runtime.lazy_dataclass import dataclass
+from .block_pattern import BlockPattern
+from .coupled_islands import Int64s, island_coupling
+from .pattern_union import WidenedPattern, widen_pattern
+
+MAX_UNUSED_RATIO = 2  # tets that no longer act on each other are kept up to so many times those that do
+
+
+@dataclass(frozen=True, eq=False)
+class PairBlocks:
+    """Blocks between the tets of some pairs.
+
+    Attributes:
+        pattern: With these blocks, and coupled by them.
+        widened: The same without `coupling`, and what has become of the first pattern's blocks.
+        place: Which 32 of `widened.added` are those of each pair, (k,): the blocks of nodes a of the first tet with
+            nodes c of the other, then those of c with a.
+    """
+
+    pattern: BlockPattern
+    widened: WidenedPattern
+    place: Int64s
+
+
+class PairPattern:
+    """The wide pattern of a pattern and its tets, (m, 4)."""
+
+    def __init__(self, tets: Indices) -> None:
+        self.tets = tets  # and not the pattern, with which this is dropped
+        self.keys = np.zeros(0, np.int64)  # of pairs of tets, rising
+        self.widened: WidenedPattern | None = None
+        self.last: BlockPattern | None = None
+        self.last_keys = self.keys
+        self.wide = np.zeros((0, 9))
+
+    def pair_blocks(self, pattern: BlockPattern, tet: Indices, other: Indices) -> PairBlocks:
+        """Returns the blocks of pairs of tets, (k,) each."""
+        count = len(self.tets)
+        wanted = tet.astype(np.int64) * count + other
+        place = np.searchsorted(self.keys, wanted)
+        if self.widened is None or not np.array_equal(self.keys[np.minimum(place, len(self.keys) - 1)], wanted):
+            new = np.unique(wanted)
+            if len(self.keys) <= MAX_UNUSED_RATIO * len(new):
+                new = np.union1d(self.keys, new)
+            self.keys, place = new, np.searchsorted(new, wanted)
+            rows, columns = np.empty((2, 32 * len(new)), np.int32)
+            fill_pair_blocks(self.tets, new // count, new % count, rows, columns)
+            self.widened, self.last = widen_pattern(pattern, rows, columns), None
+            self.wide = np.empty((self.widened.pattern.block_count, 9))
+        acts = np.zeros(len(self.keys), bool)
+        acts[place] = True
+        return PairBlocks(self._coupled(pattern, self.widened, self.keys[acts]), self.widened, place)
+
+    def _coupled(self, pattern: BlockPattern, widened: WidenedPattern, keys: Int64s) -> BlockPattern:
+        """Returns the wide pattern with the islands coupled that pairs of tets join."""
+        if self.last is not None and np.array_equal(keys, self.last_keys):
+            return self.last
+        one, other = (pattern.island_of_row[self.tets[tet, 0]] for tet in np.divmod(keys, len(self.tets)))
+        coupling = island_coupling(one, other, pattern.island_count)
+        if coupling is None:
+            self.last = widened.pattern
+        elif self.last is None or not coupling.is_same(self.last.coupling):
+            self.last = replace(widened.pattern, coupling=coupling)
+        self.last_keys = keys
+        return self.last
+
+
+_cache: WeakKeyDictionary[BlockPattern, PairPattern] = WeakKeyDictionary()
+
+
+def pair_pattern(pattern: BlockPattern, tets: Indices) -> PairPattern:
+    """Returns the wide pattern of a pattern, kept with it."""
+    if pattern not in _cache:
+        _cache[pattern] = PairPattern(tets)
+    return _cache[pattern]
+
+
+@kernel()
+def fill_pair_blocks(tets, first, second, rows, columns):
+    """Writes rows and columns of the 32 blocks between the nodes of every pair of tets, as in `Across.place`."""
+    for pair in range(len(first)):
+        for a in range(4):
+            for c in range(4):
+                i, j = tets[first[pair], a], tets[second[pair], c]
+                there, back = 32 * pair + 4 * a + c, 32 * pair + 16 + 4 * c + a
+                rows[there], columns[there] = i, j
+                rows[back], columns[back] = j, i
+
+
+@kernel()
+def add_pair_terms(
+    dt, tet, weights, other, other_weights, stiffness, force, place, tets, corner_block, added, values, b
+):  # fmt: skip
+    """Adds Δt² Wᵀ K W to the blocks and Δt Wᵀ f to the right-hand side, with W of p less that of q.
+
+    Args:
+        dt: Δt.
+        tet, weights, other, other_weights, force: Of `integrators.outside.Pairs`.
+        stiffness: The same, row by row, (k, 9).
+        place: Of `PairBlocks`.
+        tets: Nodes of the tets, (m, 4).
+        corner_block, added: Of the wide pattern.
+        values: Blocks, (b', 9), changed; none: only the right-hand side is.
+        b: Right-hand side, (n, 3), changed.
+    """
+    for pair in range(len(tet)):
+        t, u = tet[pair], other[pair]
+        for a in range(4):
+            w, v = dt * weights[pair, a], dt * other_weights[pair, a]
+            for i in range(3):
+                b[tets[t, a], i] += w * force[pair, i]
+                b[tets[u, a], i] -= v * force[pair, i]
+        if len(values) == 0:
+            continue
+        between = 32 * place[pair]
+        for a in range(4):
+            w, v = dt * dt * weights[pair, a], dt * dt * other_weights[pair, a]
+            for c in range(4):
+                own, others = corner_block[4 * t + a, c], corner_block[4 * u + a, c]
+                there, back = added[between + 4 * a + c], added[between + 16 + 4 * a + c]
+                k, m = w * weights[pair, c], v * other_weights[pair, c]
+                p, q = w * other_weights[pair, c], v * weights[pair, c]
+                for i in range(9):
+                    values[own, i] += k * stiffness[pair, i]
+                for i in range(9):
+                    values[others, i] += m * stiffness[pair, i]
+                for i in range(9):
+                    values[there, i] -= p * stiffness[pair, i]
+                for i in range(9):
+                    values[back, i] -= q * stiffness[pair, i]

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A pattern with further blocks in it, by merging sorted rows: for contacts, which tie nodes of tets that are no
+neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..runtime.arrays import Floats, Indices
+from ..runtime.jit import kernel
+from ..runtime.lazy_dataclass import dataclass
+from .block_pattern import BlockPattern, UInt32s
+
+NO_BLOCK = 1 << 30  # more than any number of blocks
+
+
+@dataclass(frozen=True, eq=False)
+class WidenedPattern:
+    """A wider pattern.
+
+    Attributes:
+        pattern: All blocks; its islands are those of the first pattern, joined or not.
+        places: Block of the first pattern → the same block here, rising, (b,).
+        added: Blocks that were asked for, here, (e,).
+    """
+
+    pattern: BlockPattern
+    block_map: UInt32s
+    added_blocks: UInt32s
+
+    def scatter(self, values: Floats, wide: Floats) -> None:
+        """Writes blocks of the first pattern, (b, 9), to their places in `wide`, and zeros to all others, (b', 9)."""
+        scatter_blocks(self.block_map, values, wide)
+
+
+def widen_pattern(pattern: BlockPattern, rows: Indices, columns: Indices) -> WidenedPattern:
+    """Returns the pattern with the blocks at `rows` and `columns`, (e,), which may come twice and be there already."""
+    n, b, e = pattern.node_count, pattern.block_count, len(rows)
+    start, diagonal = np.empty((2, n + 1), np.uint32)
+    column, places, added = np.empty(b + e, np.uint32), np.empty(b, np.uint32), np.empty(e, np.uint32)
+    corner_block = np.empty_like(pattern.corner_block)
+    count = merge_rows(
+        pattern.row_start, pattern.column, pattern.diagonal, pattern.corner_block, rows, columns,
+        np.empty(n + 1, np.int64), np.empty(e, np.int64), np.full(n, NO_BLOCK, np.int64), np.empty(e, np.uint32),
+        start, column, diagonal, corner_block, places, added,
+    )  # fmt: skip
+    wide = replace(
+        pattern, row_start=start, column=column[:count].copy(), diagonal=diagonal[:n], corner_block=corner_block,
+        first_count=pattern.first_count or b,
+    )  # fmt: skip
+    return WidenedPattern(wide, places, added)
+
+
+@kernel()
+def merge_rows(
+    row_start, column, diagonal, corner_block, rows, columns, first, order, place, fresh, wide_start, wide_column,
+    wide_diagonal, wide_corner_block, places, added,
+):  # fmt: skip
+    """Writes the arrays of a wider pattern; returns how many blocks it has.
+
+    Args:
+        row_start, column, diagonal, corner_block: Of the first pattern.
+        rows, columns: Of the blocks asked for, (e,).
+        first, order, place, fresh: Work space, (n + 1,), (e,), (n,) full of SPREAD, (e,).
+        wide_start, wide_column, wide_diagonal, wide_corner_block: Out; room for b + e columns.
+        places, added: Out, see `WidenedPattern`.
+    """
+    node_count = len(place)
+    first[:] = 0
+    for entry in range(len(rows)):
+        first[rows[entry] + 1] += 1
+    for node in range(node_count):
+        first[node + 1] += first[node]
+    for entry in range(len(rows) - 1, -1, -1):
+        row = rows[entry]
+        first[row + 1] -= 1  # now where the row begins, one to the right
+        order[first[row + 1]] = entry
+    end = 0
+    for node in range(node_count):
+        wide_start[node] = end
+        begin, behind = row_start[node], row_start[node + 1]
+        asked, last = first[node + 1], first[node + 2] if node + 1 < node_count else len(rows)
+        if asked == last:
+            for k in range(begin, behind):
+                wide_column[end] = column[k]
+                places[k] = end
+                end += 1
+            continue
+        for k in range(begin, behind):
+            place[column[k]] = 0
+        count = 0
+        for at in range(asked, last):
+            other = columns[order[at]]
+            if place[other] == NO_BLOCK:
+                place[other] = 0
+                i = count
+                while i > 0 and fresh[i - 1] > other:
+                    fresh[i] = fresh[i - 1]
+                    i -= 1
+                fresh[i] = other
+                count += 1
+        k, i = int(begin), 0
+        while k < behind or i < count:
+            if i == count or (k < behind and column[k] < fresh[i]):
+                wide_column[end] = column[k]
+                places[k] = end
+                k += 1
+            else:
+                wide_column[end] = fresh[i]
+                i += 1
+            place[wide_column[end]] = end
+            end += 1
+        for at in range(asked, last):
+            added[order[at]] = place[columns[order[at]]]
+        for k in range(wide_start[node], end):
+            place[wide_column[k]] = NO_BLOCK
+    wide_start[node_count] = end
+    for node in range(node_count):
+        wide_diagonal[node] = places[diagonal[node]]
+    for corner in range(len(corner_block)):
+        for c in range(4):
+            wide_corner_block[corner, c] = places[corner_block[corner, c]]
+    return end
+
+
+@kernel()
+def scatter_blocks(places, values, wide):
+    """Writes blocks, (b, 9), to their rising `block_map` in `wide`, (b', 9), and zeros between them."""
+    k = 0
+    for block in range(len(places)):
+        while k < places[block]:
+            for i in range(9):
+                wide[k, i] = 0.0
+            k += 1
+        for i in range(9):
+            wide[k, i] = values[block, i]
+        k += 1
+    while k < len(wide):
+        for i in range(9):
+            wide[k, i] = 0.0
+        k += 1

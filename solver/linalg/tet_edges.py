@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The edges of a mesh in the order of their blocks, and what tets have in each."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..runtime.lazy_dataclass import dataclass
+from .block_pattern import BlockPattern, UInt32s
+
+# corners of the six edges of a tet
+_EDGE_STARTS, _EDGE_ENDS = np.array([0, 0, 0, 1, 1, 2], np.int64), np.array([1, 2, 3, 2, 3, 3], np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeShares:
+    """The e edges of a mesh, by rising number of their block above the diagonal.
+
+    Attributes:
+        upper, lower: Blocks of the edge above and below the diagonal, (e,).
+        of_row: Where the edges begin whose `upper` is in each row, (n + 1,).
+        start: Where the shares of each edge begin in `shares`, (e + 1,).
+        shares: The tets at each edge, as 16 · tet + 4 · corner of the row of `upper` + corner of its column, (6m,).
+        others: Blocks that no tet writes to, beside those on the diagonal.
+    """
+
+    upper: UInt32s
+    lower: UInt32s
+    of_row: UInt32s
+    start: UInt32s
+    shares: UInt32s
+    others: UInt32s
+
+
+_cache: WeakKeyDictionary[BlockPattern, EdgeShares] = WeakKeyDictionary()
+
+
+def edge_shares(pattern: BlockPattern) -> EdgeShares:
+    """Returns the edges of a pattern, found once for each."""
+    if pattern not in _cache:
+        _cache[pattern] = _make_edge_shares(pattern)
+    return _cache[pattern]
+
+
+def _make_edge_shares(pattern: BlockPattern) -> EdgeShares:
+    blocks = pattern.corner_block.reshape(-1, 4, 4)
+    there, back = blocks[:, _EDGE_STARTS, _EDGE_ENDS], blocks[:, _EDGE_ENDS, _EDGE_STARTS]
+    rises = there < back  # the block above the diagonal comes first
+    upper, lower = np.where(rises, there, back).ravel(), np.where(rises, back, there).ravel()
+    corners = np.where(rises, 4 * _EDGE_STARTS + _EDGE_ENDS, 4 * _EDGE_ENDS + _EDGE_STARTS)
+    shares = (16 * np.arange(len(blocks), dtype=np.int64)[:, None] + corners).ravel()
+    order = np.argsort(upper, kind="stable")
+    upper, lower = upper[order], lower[order]
+    first = np.flatnonzero(np.diff(upper.astype(np.int64), prepend=-1))
+    is_used = np.zeros(pattern.block_count, bool)
+    is_used[upper], is_used[lower], is_used[pattern.diagonal] = True, True, True
+    return EdgeShares(
+        upper=upper[first].astype(np.uint32),
+        lower=lower[first].astype(np.uint32),
+        of_row=np.searchsorted(upper[first], pattern.row_start).astype(np.uint32),
+        start=np.append(first, len(order)).astype(np.uint32),
+        shares=shares[order].astype(np.uint32),
+        others=np.flatnonzero(~is_used).astype(np.uint32),
+    )

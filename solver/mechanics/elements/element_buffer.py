@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a pass over the tets leaves of each for the system of a step: a row of numbers.
+
+A step reads every record several times, from memory where there are many tets: so rows are as short as they can be, 24
+numbers where nothing damps deformation, 48 where it does, and `MAX_RECORD_LENGTH` where there is a pressure by volume
+as well.
+"""
+
+from __future__ import annotations
+
+# Where what begins, of all: R g0 … R g3; V λ, V μ [N m]; the forces f1 … f3 [N] on the nodes, that on node 0 being
+# minus their sum.
+ROTATED_GRADIENTS, V_LAMBDA, V_MU, FORCE, UNDAMPED_LENGTH = 0, 12, 13, 15, 24
+# With damping: F g0 … F g3; xx, yy, zz, xy, yz, zx of F Fᵀ; V λ and V μ times the β that acts [N m s].
+DEFORMED_GRADIENTS, LEFT_CAUCHY_GREEN, DAMPING_LAMBDA, DAMPING_MU, DAMPED_LENGTH = 24, 36, 42, 43, 48
+# With pressure: h0 … h3 = ∂J/∂x_a of tets that have it, nothing for the others; what h hᵀ is multiplied with in the
+# stiffness [N/m · m²], zero where there is none, and that times β.
+VOLUME_GRADIENTS, BULK_STIFFNESS, BULK_DAMPING, MAX_RECORD_LENGTH = 48, 60, 61, 64
+
+
+def record_length(has_damping: bool, has_pressure: bool) -> int:
+    """Returns how many numbers a record needs."""
+    return MAX_RECORD_LENGTH if has_pressure else DAMPED_LENGTH if has_damping else UNDAMPED_LENGTH

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The records of the tets of one body, by the formulation that it asks for.
+
+linear           `linear_element.py`
+polar, nearest   `corotational_element.py`; methods that ask for no records of their own are given these too
+polar, Higham    `element_rotations.py` for the rotations, `given_rotation_element.py` for the records
+polar, held      `given_rotation_element.py`, for rotations that are given
+qr               `qr_element.py`
+vertex-warp      those of polar, for damping alone; none where there is no damping
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.arrays import Floats
+from ...scene.formulation import DEFAULT_FORMULATION, HIGHAM, LINEAR, POLAR, QR, VERTEX_WARP, FormulationSettings
+from ..model import Model
+from .corotational_element import compute_corotational_records
+from .element_rotations import compute_rotations
+from .given_rotation_element import compute_records_with_rotations
+from .linear_element import compute_linear_records
+from .qr_element import compute_qr_records
+
+
+def method_of(model: Model, number: int) -> FormulationSettings:
+    """Returns by which formulation the tets of a body resist."""
+    return model.methods[number] if model.methods else DEFAULT_FORMULATION
+
+
+def needs_records(model: Model, number: int) -> bool:
+    """Whether a step reads anything of the records of a body: of warped vertices only what damps them."""
+    t = model.bodies[number].tets
+    return method_of(model, number).name != VERTEX_WARP or bool(model.stiffness_damping[t].any())
+
+
+def write_records(model: Model, number: int, x: Floats, warped: Floats, held: Floats | None = None) -> None:
+    """Writes the records of the tets of a body but for what a pressure by volume adds.
+
+    Args:
+        model: The bodies.
+        number: Of the body.
+        x: Node positions [m], (n, 3).
+        warped: Records of all bodies, (m, …), out.
+        held: Rotations of all tets, (m, 3, 3), which polar bodies that hold theirs have instead of those of x.
+    """
+    if not needs_records(model, number):
+        return
+    method, t = method_of(model, number), model.bodies[number].tets
+    strain, is_polar = model.initial_strain, method.name == POLAR
+    tets, Dm_inverse = model.tets[t], model.Dm_inverse[t]
+    rest = (
+        model.volume[t], model.mu[t], model.lam_by_strain[t], model.stiffness_damping[t],
+        strain[t] if len(strain) else strain, warped[t],
+    )  # fmt: skip
+    if method.name == LINEAR:
+        compute_linear_records(x, tets, Dm_inverse, *rest)
+    elif method.name == QR:
+        compute_qr_records(not method.is_stale, x, tets, Dm_inverse, *rest)
+    elif held is not None and is_polar and method.rotations_every > 1:
+        compute_records_with_rotations(held[t], x, tets, Dm_inverse, *rest)
+    elif is_polar and method.rotation == HIGHAM:
+        frames = np.empty((len(tets), 3, 3))
+        compute_rotations(method, x, tets, Dm_inverse, frames)
+        compute_records_with_rotations(frames, x, tets, Dm_inverse, *rest)
+    else:
+        compute_corotational_records(x, tets, Dm_inverse, *rest)

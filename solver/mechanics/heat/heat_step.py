@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Temperatures over a step: conduction inside, the air around, sources nearby."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.arrays import Floats
+from ...runtime.errors import SolveFailed
+from ...scene.scene import Scene
+from ...scene.tracks import TrackReader
+from ..model import Model
+from ..state import State
+from .conduction import Conduction
+from .heat_transfer import add_source_exchange, write_air_exchange
+from .heated_bodies import TEMPERATURE, HeatBodies, HeatedBody
+from .implicit_conduction import flow_heat
+
+LINEAR_TOLERANCE = 1.0e-10
+MAX_ITERATIONS = 2000
+
+
+def advance_heat(
+    heat: HeatBodies | None, model: Model, state: State, tracks: TrackReader, scene: Scene, begin: float, end: float
+) -> None:
+    """Moves the temperatures in a state from one time to another [s]; inputs are those of the end.
+
+    Heat flows as in the rest shape; what sources reach is found where the material is at the begin of the step.
+
+    Raises:
+        SolveFailed: The animation of a source gives no numbers, or temperatures are none any more.
+    """
+    if heat is None:
+        return
+    flows = heat.conduction(model)
+    air = air_temperature_at(scene, tracks, end)
+    temperature = state.fields[TEMPERATURE].copy()
+    for body in heat.bodies:
+        nodes = model.bodies[body.number].nodes
+        temperature[nodes] += _temperature_change(heat, body, model, flows, state, tracks, air, begin, end)
+    state.fields[TEMPERATURE] = temperature
+
+
+def temperature_extremes(heat: HeatBodies | None, model: Model, state: State) -> dict[str, dict[str, float]]:
+    """Returns the lowest and highest temperature of every body that has one [°C]: key → "coldest", "hottest"."""
+    found = {}
+    for body in heat.bodies if heat is not None else ():
+        values = state.fields[TEMPERATURE][model.bodies[body.number].nodes]
+        found[body.key] = {"coldest": float(values.min()), "hottest": float(values.max())}
+    return found
+
+
+def air_temperature_at(scene: Scene, tracks: TrackReader, time: float) -> float:
+    """Returns the temperature of the air at a time [°C].
+
+    Raises:
+        SolveFailed: The animation gives no number.
+    """
+    if not tracks.has("air_temperature"):
+        return scene.settings.air_temperature
+    value = float(tracks.sample("air_temperature", time))
+    if not np.isfinite(value):
+        raise SolveFailed("air-not-finite", time=round(time, 3))
+    return value
+
+
+def _temperature_change(
+    heat: HeatBodies,
+    body: HeatedBody,
+    model: Model,
+    flows: Conduction,
+    state: State,
+    tracks: TrackReader,
+    air: float,
+    begin: float,
+    end: float,
+) -> Floats:
+    """Returns by how much the nodes of a body become warmer [K], (n,)."""
+    nodes = model.bodies[body.number].nodes
+    T, mass, positions = state.fields[TEMPERATURE][nodes], model.mass[nodes], state.x[nodes]
+    dt, pattern, scratch = end - begin, model.pattern, np.empty((8, len(T)))
+    capacity, gain, given, change = scratch[:4]
+    write_air_exchange(flows.surface[nodes], air, mass, body.heat.heat_capacity, dt, T, capacity, gain, given)
+    for source in heat.sources:
+        share, per_volume = source.share(tracks, end, positions), source.source.exchange / source.source.radius
+        per_mass = per_volume / (body.density * body.scale)
+        add_source_exchange(share, per_mass, source.temperature(tracks, end), mass, dt, T, gain, given)
+    iterations = flow_heat(
+        nodes.start, pattern.row_start[nodes.start : nodes.stop + 1], pattern.column, flows.conductance, dt, capacity,
+        gain, given, T, LINEAR_TOLERANCE, MAX_ITERATIONS, scratch[4:], change,
+    )  # fmt: skip
+    if iterations < 0:
+        raise SolveFailed("heat-not-finite", name=body.name, time=round(end, 3))
+    return change

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The linear part of hierarchical bodies: records and energy of fine tets in the frames of their coarse ones.
+
+With D = F_t − F, F the mean of the coarse tet, and ε = sym(Rᵀ D), the stress of a fine tet is
+
+    P_t = P_Green(F) + R (2μ ε + λ tr(ε) I)
+
+whose second part has the mean zero over the coarse tet.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.arrays import Floats, Indices
+from ...runtime.jit import kernel
+from ...runtime.simd.vec3 import vec3, vec3_axpy, vec3_load, vec3_store
+from ...runtime.threads.thread_pool import run_ranges
+from ..elements.corotational_element import (
+    SCRATCH_SIZE,
+    dot,
+    lane_vec3,
+    multiply_columns,
+    sum_of_dots,
+    write_deformation_gradient,
+    write_record_lanes,
+)
+from ..elements.element_buffer import FORCE
+from ..elements.nearest_rotation import nearest_rotation
+from ..elements.nearest_rotation_simd import LANES as L
+
+TETS_PER_CHUNK = 2048  # fine tets that a thread works on
+
+
+@kernel()
+def nearest_rotations(F, R):
+    """Writes the rotations nearest to matrices, (M, 3, 3)."""
+    for tet in range(len(F)):
+        A, out = F[tet], R[tet]
+        (
+            out[0, 0],
+            out[0, 1],
+            out[0, 2],
+            out[1, 0],
+            out[1, 1],
+            out[1, 2],
+            out[2, 0],
+            out[2, 1],
+            out[2, 2],
+        ) = nearest_rotation(A[0, 0], A[0, 1], A[0, 2], A[1, 0], A[1, 1], A[1, 2], A[2, 0], A[2, 1], A[2, 2])
+
+
+def write_fine_records(
+    per: int,
+    x: Floats,
+    tets: Indices,
+    Dm_inverse: Floats,
+    volume: Floats,
+    mu: Floats,
+    lam: Floats,
+    damping: Floats,
+    R: Floats,
+    excess: Floats,
+    whole: Floats,
+    warped: Floats,
+) -> None:
+    """Writes the records of fine tets, (m, …).
+
+    Args:
+        per: How many there are per coarse tet.
+        x: Node positions [m], (n, 3).
+        tets, Dm_inverse, volume, mu, lam, damping: Of a `Model`, of these tets, (m, …).
+        R: Rotations of coarse tets, (M, 3, 3).
+        excess: V (P_Green(F) − P_linear(F)) of coarse tets [J], (M, 3, 3).
+        whole: Volumes of coarse tets [m³], (M,).
+        warped: Out.
+    """
+
+    def work(begin: int, end: int) -> None:
+        write_fine_record_range(
+            begin, end, per, x, tets, Dm_inverse, volume, mu, lam, damping, R, excess, whole, warped
+        )
+
+    run_ranges(0, len(tets), TETS_PER_CHUNK, work)
+
+
+@kernel(allow_fma=True)
+def write_fine_record_range(begin, end, per, x, tets, Dm_inverse, volume, mu, lam, damping, R, excess, whole, warped):
+    """Writes the records of the fine tets from `begin` to `end`; see `write_fine_records`."""
+    F, turn, work, no_strain = np.zeros(9 * L), np.zeros(9 * L), np.zeros(SCRATCH_SIZE), np.zeros((0, 6))
+    for first in range(begin, end, L):
+        count = min(L, end - first)
+        for i in range(count):
+            write_deformation_gradient(first + i, x, tets, Dm_inverse, F, i)
+            for row in range(3):
+                for column in range(3):
+                    turn[(3 * column + row) * L + i] = R[(first + i) // per, row, column]
+        write_record_lanes(first, count, F, turn, F, work, Dm_inverse, volume, mu, lam, damping, no_strain, warped)
+    for tet in range(begin, end):
+        coarse = tet // per
+        A, V, w = excess[coarse], -volume[tet] / whole[coarse], warped.shape[1] * tet + FORCE
+        s = vec3(V * A[0, 0], V * A[1, 0], V * A[2, 0])
+        t = vec3(V * A[0, 1], V * A[1, 1], V * A[2, 1])
+        u = vec3(V * A[0, 2], V * A[1, 2], V * A[2, 2])
+        g, h, i = vec3_load(Dm_inverse, 9 * tet), vec3_load(Dm_inverse, 9 * tet + 3), vec3_load(Dm_inverse, 9 * tet + 6)
+        vec3_store(warped, w, vec3_axpy(vec3_load(warped, w), 1.0, multiply_columns(s, t, u, g)))
+        vec3_store(warped, w + 3, vec3_axpy(vec3_load(warped, w + 3), 1.0, multiply_columns(s, t, u, h)))
+        vec3_store(warped, w + 6, vec3_axpy(vec3_load(warped, w + 6), 1.0, multiply_columns(s, t, u, i)))
+
+
+@kernel(allow_fma=True)
+def sum_fine_energies(per, x, tets, Dm_inverse, volume, mu, lam, R, mean, energy):
+    """Writes Σ V_t ψ(F_t − F; R) of the fine tets of every coarse one [J], (M,); `mean` is F, (M, 3, 3)."""
+    F, turn = np.zeros(9 * L), np.zeros(9 * L)
+    for coarse in range(len(energy)):
+        for row in range(3):
+            for column in range(3):
+                turn[(3 * column + row) * L] = R[coarse, row, column]
+        A, B, C = lane_vec3(turn, 0), lane_vec3(turn, 3 * L), lane_vec3(turn, 6 * L)
+        total = 0.0
+        for tet in range(per * coarse, per * (coarse + 1)):
+            write_deformation_gradient(tet, x, tets, Dm_inverse, F, 0)
+            for row in range(3):
+                for column in range(3):
+                    F[(3 * column + row) * L] -= mean[coarse, row, column]
+            a, b, c = lane_vec3(F, 0), lane_vec3(F, 3 * L), lane_vec3(F, 6 * L)
+            xx, yy, zz = dot(A, a), dot(B, b), dot(C, c)
+            xy, yz, zx = sum_of_dots(A, b, B, a), sum_of_dots(B, c, C, b), sum_of_dots(C, a, A, c)  # twice the strain
+            square = xx * xx + yy * yy + zz * zz + 0.5 * (xy * xy + yz * yz + zx * zx)
+            total += volume[tet] * (mu[tet] * square + 0.5 * lam[tet] * (xx + yy + zz) ** 2)
+        energy[coarse] = total

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hyperelastic bodies: which law their tets have, their energy, the forces on their nodes and the tangent matrix.
+
+    flesh = hyperelastic(model, "neo-hookean")
+    work = tet_work(model.pattern)
+    answer = forces_and_tangent(model, flesh, x, values, force, work)
+
+The tangent is K = −∂f/∂x in the blocks of `model.pattern`; clamped, it is positive semi-definite, and a Newton step
+solves K Δx = f + f_ext. With `clamp=False` it is the true derivative (of S07's thresholded kind under the constant
+extension). Where part of the energy is that of averages at nodes (`nodal_gradients.py`), `values` are what tets give,
+and `whole_tangent` returns all of K, with a pattern of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+
+import numpy as np
+import numpy.typing as npt
+
+from ...linalg.block_pattern import BlockPattern
+from ...runtime.arrays import Floats
+from ...runtime.errors import BadInput
+from ...runtime.lazy_dataclass import dataclass
+from ...runtime.threads.thread_pool import run_parts
+from ..model import Model
+from .edge_assembly import CORNER_PAIRS, EdgePartition, edge_partition, gather_edges, gather_nodes
+from .extra_terms import ExtraTerm, add_extra_term
+from .laws import CONSTANT_EXTENSION, EXTENSION_STRETCH, EXTENSIONS, LAWS, MOONEY_RIVLIN_SHARE
+from .nodal_gradients import NodalShare, nodal_share
+from .nodal_passes import NodalArrays, nodal_pass, tangent_with_averages
+from .partition import partition
+from .tet_kernels import ENERGY_ONLY, RECORD_LENGTH, SCRATCH_SIZE, WITH_FORCES, WITH_TANGENT, hyperelastic_tets
+from .volume_terms import add_volume_tets
+
+UPPER = np.array(CORNER_PAIRS, np.int64)
+MIN_STRETCH = 1.0e-12  # σ3 below which a tet has no volume
+
+
+@dataclass(frozen=True, eq=False)
+class Hyperelastic:
+    """What the tets of a model are made of.
+
+    Attributes:
+        law: Number of each tet's law (`laws.py`), (m,).
+        mu, lam: Lamé's moduli μ, λ [Pa] that the law has for small strains, (m,).
+        share: Share of μ before the second invariant, of Mooney–Rivlin, (m,).
+        extension: Number of the extension below the threshold (`laws.py`).
+        threshold: Stretch t below which it holds; t³ of the volume ratio.
+        left: What nearly incompressible tets leave to averages at their nodes, beside μ and λ; None: nothing.
+        added: A term with directions, such as fibres (`extra_terms.py`); None: isotropic.
+        pressure_modulus: κ [Pa] of tets that resist changes of their volume besides
+            (`solver/mechanics/hyperelastic/volume_terms.py`), (m,), or (0,) where none does.
+    """
+
+    law: npt.NDArray[np.int8]
+    mu: Floats
+    lam: Floats
+    share: Floats
+    extension: int
+    threshold: float
+    left: NodalShare | None = None
+    extra_term: ExtraTerm | None = None
+    pressure_modulus: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass(frozen=True, eq=False)
+class TetArrays:
+    """What the tet pass writes; after it, per tet: the energy [J], (m,), and σ3, negative where inverted, (m,).
+
+    `record` is for the passes over edges and nodes, (m, RECORD).
+    """
+
+    energy: Floats
+    smallest: Floats
+    record: Floats
+
+
+@dataclass(frozen=True)
+class EvaluationResult:
+    """How a set of positions is.
+
+    Attributes:
+        energy: Ψ [J]; infinite where a law without an extension has none.
+        below: Number of tets, and of averages, that the constant extension has hold of. Where zero, f = −∂Ψ/∂x.
+        inverted: Number of tets with J < 0.
+        flat: Number of tets with J = 0 up to round-off.
+        smallest: The smallest σ3 of all.
+    """
+
+    energy: float
+    extended_count: int
+    inverted: int
+    flat: int
+    smallest: float
+
+
+def hyperelastic(
+    model: Model,
+    law: str | Sequence[str] = "neo-hookean",
+    extension: str | None = "constant",
+    threshold: float = EXTENSION_STRETCH,
+    share: float = MOONEY_RIVLIN_SHARE,
+    average: bool | Sequence[bool] = False,
+) -> Hyperelastic:
+    """Returns what a model's tets are made of, with its moduli.
+
+    Args:
+        model: All bodies.
+        law: Name of the law, or one name per body.
+        extension: "constant", "linear", "smooth" or None (`laws.py`).
+        threshold: Stretch below which it holds.
+        share: Share of μ before the second invariant, of Mooney–Rivlin.
+        average: Whether nearly incompressible tets leave part of their energy to their nodes, or so for every body.
+            Who says so solves with `whole_tangent`.
+
+    Raises:
+        BadInput: There is no such law, extension or threshold.
+    """
+    names = [law] * len(model.bodies) if isinstance(law, str) else list(law)
+    for name in names:
+        if name not in LAWS:
+            raise BadInput("hyperelastic-law", law=name, laws=", ".join(LAWS))
+    if extension not in EXTENSIONS or not 0.0 < threshold <= 1.0:
+        raise BadInput("hyperelastic-extension", extension=extension, threshold=threshold)
+    numbers = np.zeros(model.tet_count, np.int8)
+    for body, name in zip(model.bodies, names, strict=True):
+        numbers[body.tets] = LAWS[name]
+    may = [average] * len(model.bodies) if isinstance(average, bool) else list(average)
+    of_tets = np.zeros(model.tet_count, bool)
+    for body, is_wanted in zip(model.bodies, may, strict=True):
+        of_tets[body.tets] = is_wanted
+    left = nodal_share(model.mu, model.lam, of_tets) if any(may) else None
+    return Hyperelastic(
+        numbers,
+        model.mu if left is None else model.mu - left.mu,
+        model.lam if left is None else model.lam - left.lam,
+        np.full(model.tet_count, share, np.float64),
+        EXTENSIONS[extension],
+        float(threshold),
+        left,
+    )
+
+
+def tet_arrays(pattern: BlockPattern) -> TetArrays:
+    """Returns work arrays for the tets of a pattern; keep them from step to step."""
+    count = pattern.tet_count
+    return TetArrays(np.empty(count), np.empty(count), np.empty((count, RECORD_LENGTH)))
+
+
+def energy(model: Model, law: Hyperelastic, x: Floats, work: TetArrays) -> EvaluationResult:
+    """Returns Ψ(x) and what else is known of node positions x [m], (n, 3)."""
+    _tet_pass(model, law, x, work, ENERGY_ONLY, False)
+    return _evaluation_result(law, work, nodal_pass(model, law, x, work, False, False))
+
+
+def forces(model: Model, law: Hyperelastic, x: Floats, force: Floats, work: TetArrays) -> EvaluationResult:
+    """Writes the elastic forces [N] at positions x [m] into `force`, (n, 3) each."""
+    _tet_pass(model, law, x, work, WITH_FORCES, False)
+    gather(model, work, False, np.empty((0, 9)), force)
+    return _evaluation_result(law, work, nodal_pass(model, law, x, work, True, False, force))
+
+
+def forces_and_tangent(
+    model: Model, law: Hyperelastic, x: Floats, values: Floats, force: Floats, work: TetArrays, clamp: bool = True
+) -> EvaluationResult:
+    """Writes forces f [N], (n, 3), and the blocks of K = −∂f/∂x [N/m], (b, 9), at positions x [m], (n, 3)."""
+    if law.extra_term is None:
+        _tet_pass(model, law, x, work, WITH_TANGENT, clamp, values)
+        gather(model, work, True, values, force, edge_partition(model.pattern).own[-1])
+    else:
+        _tet_pass(model, law, x, work, WITH_TANGENT, clamp)
+        gather(model, work, True, values, force)
+    return _evaluation_result(law, work, nodal_pass(model, law, x, work, True, clamp, force))
+
+
+def whole_tangent(model: Model, law: Hyperelastic, values: Floats, work: TetArrays) -> tuple[BlockPattern, Floats]:
+    """Returns K with what averages at nodes add to it, and its pattern, after `forces_and_tangent` with `work`.
+
+    Args:
+        model, law, work: The same.
+        values: Its blocks, and what else was added to them, (b, 9); returned themselves where nothing is averaged.
+    """
+    return (model.pattern, values) if law.left is None else tangent_with_averages(model, law, values, work)
+
+
+def _tet_pass(
+    model: Model, law: Hyperelastic, x: Floats, work: TetArrays, wanted: int, clamp: bool, values: Floats | None = None
+) -> None:
+    """Passes over all tets, and writes into `values` the blocks of edges that a part of them has to itself."""
+    edges, kappa = edge_partition(model.pattern), law.pressure_modulus
+
+    def add_volume(part: int) -> None:
+        if len(kappa):
+            add_volume_tets(
+                *edges.parts[part], wanted, clamp, kappa, x, model.tets, model.Dm_inverse, model.volume, UPPER,
+                np.empty((4, 3)), np.empty((6, 3)), work.energy, work.record,
+            )  # fmt: skip
+
+    def run(part: int) -> None:
+        hyperelastic_tets(
+            *edges.parts[part], wanted, clamp, law.law, law.mu, law.lam, law.share, law.extension,
+            law.threshold, x, model.tets, model.Dm_inverse, model.volume, np.empty(SCRATCH_SIZE), work.energy,
+            work.smallest, work.record,
+        )  # fmt: skip
+        if law.extra_term is None:
+            add_volume(part)
+        begin, end = edges.own[part], edges.own[part + 1]
+        if values is not None and begin < end:
+            _gather_edges(edges, begin, end, work, values)
+
+    run_parts(len(edges.parts), run)
+    if law.extra_term is not None:
+        add_extra_term(model, law, x, work, wanted, clamp)
+        run_parts(len(edges.parts), add_volume)
+
+
+def gather(model: Model, work: TetArrays, wanted: bool, values: Floats, force: Floats, first_edge: int = 0) -> None:
+    """Adds up forces and, where wanted, blocks of what tets have left: of the diagonal, and of edges from one on."""
+    p, edges = model.pattern, edge_partition(model.pattern)
+    edge_parts, node_parts = partition(len(edges.upper) - first_edge), partition(p.node_count)
+
+    def run_edges(part: int) -> None:
+        begin, end = edge_parts[part]
+        _gather_edges(edges, first_edge + begin, first_edge + end, work, values)
+
+    def run_nodes(part: int) -> None:
+        gather_nodes(
+            *node_parts[part], wanted, p.row_start, p.diagonal, p.corner_start, p.corners, work.record, values, force
+        )  # fmt: skip
+
+    if wanted:
+        values[edges.others] = 0.0
+        run_parts(len(edge_parts), run_edges)
+    run_parts(len(node_parts), run_nodes)
+
+
+def _gather_edges(edges: EdgePartition, begin: int, end: int, work: TetArrays, values: Floats) -> None:
+    gather_edges(begin, end, edges.upper, edges.lower, edges.start, edges.shares, work.record, values)
+
+
+def _evaluation_result(law: Hyperelastic, work: TetArrays, nodes: NodalArrays | None) -> EvaluationResult:
+    # numbers that are none count as inverted
+    total, smallest = float(work.energy.sum()), work.smallest
+    if nodes is not None:
+        total, smallest = total + float(nodes.energy.sum()), np.concatenate([smallest, nodes.smallest])
+    return EvaluationResult(
+        energy=total,
+        extended_count=int(np.count_nonzero(~(smallest >= law.threshold)))
+        if law.extension == CONSTANT_EXTENSION
+        else 0,
+        inverted=int(np.count_nonzero(~(work.smallest >= 0.0))),
+        flat=int(np.count_nonzero((work.smallest >= 0.0) & (work.smallest < MIN_STRETCH))),
+        smallest=float(smallest.min()) if len(smallest) else np.inf,
+    )

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The names of the hyperelastic laws, and how they go on where material is pressed further than it can be."""
+
+from __future__ import annotations
+
+NEO_HOOKEAN = 0
+MOONEY_RIVLIN = 1
+STABLE_NEO_HOOKEAN = 2
+COROTATED = 3
+STVK = 4
+HYBRID = 5
+WEIGHTED_COROTATED = 6  # no material: what leads tets out of disorder, see `rotation_weight` of invariants.py
+
+LAWS = {
+    "neo-hookean": NEO_HOOKEAN,
+    "mooney-rivlin": MOONEY_RIVLIN,
+    "stable-neo-hookean": STABLE_NEO_HOOKEAN,
+    "corotated": COROTATED,
+    "stvk": STVK,
+    "hybrid": HYBRID,
+}
+# those that have no stress at J ≤ 0 and are extended; the others have an energy everywhere
+EXTENDED_LAWS = ("neo-hookean", "mooney-rivlin")
+
+# What holds below the compression threshold t:
+#   none      the law itself; neo-Hookean and Mooney–Rivlin have no energy there unless J > 0
+#   constant  stress and its differential at stretches that are raised to t (S07, section 3.9). No energy belongs to it.
+#   linear    functions of the volume ratio J go on below t³ as parabolas: their derivative is linear there
+#   smooth    the same as cubics: stress has two continuous derivatives
+# The last two have an energy for every F, and change only laws whose energy has a logarithm or a root of J.
+NO_EXTENSION = 0
+CONSTANT_EXTENSION = 1
+LINEAR_EXTENSION = 2
+SMOOTH_EXTENSION = 3
+
+EXTENSIONS = {
+    None: NO_EXTENSION,
+    "constant": CONSTANT_EXTENSION,
+    "linear": LINEAR_EXTENSION,
+    "smooth": SMOOTH_EXTENSION,
+}
+
+EXTENSION_STRETCH = 0.7  # 0.5 to 0.9 all bring bodies back from a random scatter
+
+# Share of μ that stands before the second invariant of a Mooney–Rivlin solid. Source: S07, section 2.5: muscle has
+# 30 kPa before the first and 10 kPa before the second.
+MOONEY_RIVLIN_SHARE = 0.25

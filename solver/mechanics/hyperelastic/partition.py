@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The parts of tets and nodes that threads work on."""
+
+from __future__ import annotations
+
+from .simd import LANES
+
+MAX_PARTS = 16  # among which threads divide the tets, and the nodes
+MIN_PART_SIZE = 1024  # tets or nodes of a part
+
+
+def partition(count: int) -> list[tuple[int, int]]:
+    """Returns where the parts of so many tets or nodes begin and end."""
+    size = LANES * -(-max(count, 1) // (LANES * MAX_PARTS))
+    size = max(size, MIN_PART_SIZE)
+    return [(begin, min(begin + size, count)) for begin in range(0, count, size)]

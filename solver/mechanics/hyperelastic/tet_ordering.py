@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many tets with neighbours after each other: a pass over them then finds what it needs in the processor's cache.
+
+Meshes from files and lattices come in any order. Nodes, and with them the blocks of the matrix, keep theirs.
+Source: Morton 1966, A computer oriented geodetic data base and a new technique in file sequencing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from ...linalg.block_pattern import UInt32s
+from ...runtime.arrays import Floats, Indices
+from ...runtime.lazy_dataclass import dataclass
+from ..model import Model
+from .edge_assembly import MIN_TETS_FOR_PARTS
+from .hyperelastic_element import Hyperelastic
+from .nodal_gradients import NodalShare
+
+CURVE_CELLS = 2**10  # along the longest side
+# (shift, mask): after each the bits of a number are farther apart, in the end with two zeros between them
+MORTON_MASKS = ((16, 0x030000FF), (8, 0x0300F00F), (4, 0x030C30C3), (2, 0x09249249))
+TET_FIELDS = ("Dm_inverse", "volume", "mu", "lam", "stiffness_damping", "initial_strain", "pressure_modulus")
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedModel:
+    """A model with its tets in another order.
+
+    Attributes:
+        model: The model.
+        order: The tet of the model as it was that each one is, (m,).
+    """
+
+    model: Model
+    order: Indices
+    laws: WeakKeyDictionary[Hyperelastic, Hyperelastic] = field(default_factory=WeakKeyDictionary)
+    ordered_shares: WeakKeyDictionary[NodalShare, NodalShare] = field(default_factory=WeakKeyDictionary)
+
+    def law(self, law: Hyperelastic) -> Hyperelastic:
+        """Returns what the tets are made of; the same for the same law, without a term of its own."""
+        if law not in self.laws:
+            names = ("law", "mu", "lam", "share", *(("pressure_modulus",) if len(law.pressure_modulus) else ()))
+            moved = {name: getattr(law, name)[self.order] for name in names}
+            self.laws[law] = replace(law, **moved, left=None if law.left is None else self._ordered_share(law.left))
+        return self.laws[law]
+
+    def _ordered_share(self, left: NodalShare) -> NodalShare:
+        if left not in self.ordered_shares:
+            order = self.order
+            self.ordered_shares[left] = NodalShare(left.is_averaged[order], left.mu[order], left.lam[order])
+        return self.ordered_shares[left]
+
+
+_cache: WeakKeyDictionary[Model, OrderedModel] = WeakKeyDictionary()
+
+
+def ordered_model(model: Model) -> OrderedModel | None:
+    """Returns a model with the tets of every body in order, found once; None where there are too few to gain by it."""
+    if model.tet_count < MIN_TETS_FOR_PARTS:
+        return None
+    if model not in _cache:
+        of_bodies = [body.tets.start + morton_order(model.X, model.tets[body.tets]) for body in model.bodies]
+        order = np.concatenate(of_bodies).astype(np.int32)
+        _cache[model] = OrderedModel(_reorder(model, order), order)
+    return _cache[model]
+
+
+def morton_order(X: Floats, tets: Indices) -> npt.NDArray[np.int64]:
+    """Returns tets, (m, 4), of nodes at X [m], (n, 3), by the place of their middles on Morton's curve, (m,)."""
+    middle = X[tets].mean(axis=1)
+    low = middle.min(axis=0)
+    longest = float((middle - low).max())
+    steps = (CURVE_CELLS - 1) / longest if longest > 0.0 else 0.0
+    place = ((middle - low) * steps).astype(np.uint32)
+    key = (
+        _spread_bits(place[:, 0])
+        | _spread_bits(place[:, 1]) << np.uint32(1)
+        | _spread_bits(place[:, 2]) << np.uint32(2)
+    )
+    return np.argsort(key, kind="stable")
+
+
+def _spread_bits(place: UInt32s) -> UInt32s:
+    """Returns whole numbers below 2¹⁰ with two zeros before every bit."""
+    for shift, mask in MORTON_MASKS:
+        place = (place | place << np.uint32(shift)) & np.uint32(mask)
+    return place
+
+
+def _reorder(model: Model, order: Indices) -> Model:
+    tets = model.tets[order]
+    pattern = replace(
+        model.pattern,
+        corners=np.argsort(tets.ravel(), kind="stable").astype(np.uint32),
+        corner_block=model.pattern.corner_block.reshape(-1, 4, 4)[order].reshape(-1, 4),
+    )
+    moved: dict[str, Any] = {name: getattr(model, name) for name in TET_FIELDS}
+    moved = {name: values[order] if len(values) else values for name, values in moved.items()}
+    return replace(model, tets=tets, pattern=pattern, **moved)

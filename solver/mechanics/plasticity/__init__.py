@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plastic flow and creep: tets whose elastic strain is above the yield strain take it over into their rest shape.
+
+plastic_bodies.py          what is asked for, per tet: `PlasticBody` multiplicative_flow.py  F = Fe Fp with det Fp = 1:
+volume is kept additive_flow.py        the plastic strain subtracted from the strain, as Müller and Gross 2004 have it
+plastic_flow.py            both after a step: `flow` plastic_state.py           the model that plastic strain makes, and
+how large it is: `with_plastic_strain`, `plastic_norm`
+"""
+
+from __future__ import annotations
+
+from .plastic_bodies import PlasticBody, make_plastic
+from .plastic_flow import flow
+from .plastic_state import FLOWED, largest_plastic_strain, plastic_norm, rest_shapes, with_plastic_strain
+
+__all__ = [
+    "FLOWED",
+    "PlasticBody",
+    "flow",
+    "largest_plastic_strain",
+    "make_plastic",
+    "plastic_norm",
+    "rest_shapes",
+    "with_plastic_strain",
+]

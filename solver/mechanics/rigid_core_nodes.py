@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is known of a body's rigid core: which nodes it has, and the axis that it turns about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ..runtime.arrays import Floats, Indices
+from ..runtime.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, eq=False)
+class AxisMotion:
+    """How the axis that a core turns about moves in a step: the z axis of a space.
+
+    Attributes:
+        rest, before, now: World [m] ← that space: in the rest pose, and where the step begins and ends, (4, 4).
+        dt: Length of the step [s].
+    """
+
+    rest: Floats
+    before: Floats
+    now: Floats
+    dt: float = 1.0
+
+    @property
+    def is_still(self) -> bool:
+        """Whether it does not move in the step."""
+        return bool(np.array_equal(self.before, self.now))
+
+
+@dataclass(frozen=True, eq=False)
+class RigidCore:
+    """Nodes of a body that move as one rigid body.
+
+    Attributes:
+        nodes: Rising, (k,).
+        tets: Those that have no other nodes, rising, (t,): they are never strained, so they push nothing.
+        hinge: The axis that it turns about; None: it is free.
+    """
+
+    nodes: Indices
+    tets: Indices
+    hinge: AxisMotion | None = None
+
+    def renumbered(self, nodes: int, tets: int) -> RigidCore:
+        """Returns the core where its nodes and tets have these numbers more."""
+        return replace(self, nodes=self.nodes + np.int32(nodes), tets=self.tets + np.int32(tets))
+
+
+def core_arrays(cores: Iterable[RigidCore], tets: slice) -> dict[str, Indices]:
+    """Returns what a cache keeps of the core of a body: `core_tets`, in its own numbers; nothing where it has none.
+
+    Args:
+        cores: Of all bodies.
+        tets: Those of the body.
+    """
+    for core in cores:
+        if tets.start <= core.tets[0] < tets.stop:
+            return {"core_tets": core.tets - np.int32(tets.start)}
+    return {}

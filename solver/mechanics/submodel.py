@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Some bodies of a model as a model of their own, and where its nodes, tets and blocks are in the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..linalg.block_pattern import block_pattern, island_starts
+from ..runtime.arrays import Floats, Indices, floats
+from ..runtime.lazy_dataclass import dataclass
+from .model import BodyRange, Model
+
+
+@dataclass(frozen=True, eq=False)
+class Submodel:
+    """Some bodies, in their order.
+
+    Attributes:
+        model: Of these bodies alone.
+        bodies: Their numbers in the whole, rising.
+        nodes, tets: Nodes and tets in the whole, rising, (n,) and (m,).
+        blocks: Blocks of the whole pattern, rising, (b,): no block joins two bodies, so rows stay whole.
+    """
+
+    model: Model
+    bodies: tuple[int, ...]
+    nodes: Indices
+    tets: Indices
+    blocks: Indices
+
+    def remapped(self, whole: Model) -> Submodel:
+        """Returns the same bodies after nodes of others have split: where they are in `whole` now."""
+        ranges = [whole.bodies[number] for number in self.bodies]
+        return replace(self, nodes=_concatenated_ranges([body.nodes for body in ranges]), blocks=_blocks(whole, ranges))
+
+
+def make_submodel(whole: Model, bodies: Sequence[int]) -> Submodel:
+    """Returns the bodies of these numbers as a model of their own."""
+    numbers = tuple(sorted(bodies))
+    ranges = [whole.bodies[number] for number in numbers]
+    nodes = _concatenated_ranges([body.nodes for body in ranges])
+    tets = _concatenated_ranges([body.tets for body in ranges])
+    number_of = np.full(whole.node_count, -1, np.int32)
+    number_of[nodes] = np.arange(len(nodes), dtype=np.int32)
+    own, starts = [], [0, 0]
+    for body in ranges:
+        n, m = body.nodes.stop - body.nodes.start, body.tets.stop - body.tets.start
+        own.append(BodyRange(body.key, slice(starts[0], starts[0] + n), slice(starts[1], starts[1] + m)))
+        starts = [starts[0] + n, starts[1] + m]
+    corners = np.ascontiguousarray(number_of[whole.tets[tets]])
+    islands = island_starts(corners, len(nodes), [body.nodes.start for body in own])
+    blocks = _blocks(whole, ranges)
+    model = replace(
+        whole,
+        X=floats(whole.X[nodes]),
+        tets=corners,
+        pattern=block_pattern(corners, len(nodes), islands),
+        bodies=tuple(own),
+        cores=(),  # such bodies have none
+        methods=tuple(whole.methods[number] for number in numbers) if whole.methods else (),
+        levels=tuple(whole.levels[number] for number in numbers) if whole.levels else (),
+        **{name: _select_rows(getattr(whole, name), nodes) for name in ("mass", "mass_damping", "gravity_scale")},
+        **{
+            name: _select_rows(getattr(whole, name), tets)
+            for name in ("Dm_inverse", "volume", "mu", "lam", "stiffness_damping", "initial_strain", "pressure_modulus")
+        },
+    )
+    return Submodel(model, numbers, nodes, tets, blocks)
+
+
+def _blocks(whole: Model, bodies: Sequence[BodyRange]) -> Indices:
+    row_start = whole.pattern.row_start.astype(np.int64)
+    return _concatenated_ranges([slice(row_start[body.nodes.start], row_start[body.nodes.stop]) for body in bodies])
+
+
+def _concatenated_ranges(ranges: Sequence[slice]) -> Indices:
+    return np.concatenate([np.zeros(0, np.int32), *(np.arange(r.start, r.stop, dtype=np.int32) for r in ranges)])
+
+
+def _select_rows(values: Floats, rows: Indices) -> Floats:
+    return np.ascontiguousarray(values[rows]) if len(values) else values

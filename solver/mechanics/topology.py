@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which nodes the tets have by now: where a body breaks, nodes split, and tets take one copy or the other.
+
+Tets are never added, removed or renumbered, and never change their rest shape, so whatever is tied to a tet
+(render vertices, contact points, cracks) stays tied to it. What a whole body was is `Built.whole`.
+"""
+
+from __future__ import annotations
+
+from ..runtime.arrays import Indices
+from ..runtime.lazy_dataclass import dataclass
+from ..runtime.npz_reader import stored_indices
+from .state import TET_FIELDS, State
+
+TETS_FIELD = "topology.tets"
+ORIGIN_FIELD = "topology.origin"
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The tets of all bodies after nodes have split; those of one body stay one range.
+
+    Attributes:
+        tets: Nodes of every tet, (m, 4).
+        origin: The node of the whole bodies that each node is a copy of, (n,). Nodes of one piece come one after the
+            other, in the order of their origins.
+    """
+
+    tets: Indices
+    origin: Indices
+
+    @staticmethod
+    def from_state(state: State) -> Topology | None:
+        """Returns what a state has come to; None while nothing has split."""
+        return Topology(state.fields[TETS_FIELD], state.fields[ORIGIN_FIELD]) if TETS_FIELD in state.fields else None
+
+    def store_in(self, state: State) -> None:
+        """Writes it into a state."""
+        state.fields[TETS_FIELD], state.fields[ORIGIN_FIELD] = self.tets, self.origin
+
+
+def check_fits(state: State, node_count: int, tet_count: int) -> None:
+    """Makes sure that a stored state is one of bodies with so many nodes and tets, before nodes split.
+
+    Raises:
+        ValueError: It is not; the sentence says which array is wrong.
+    """
+    count = len(state.x)
+    if TETS_FIELD in state.fields or ORIGIN_FIELD in state.fields:
+        stored_indices(state.fields, ORIGIN_FIELD, node_count, count)
+        stored_indices(state.fields, TETS_FIELD, count, tet_count, 4)
+    elif count != node_count:
+        raise ValueError(f"x has {count} rows for {node_count} nodes")
+    for name, values in state.fields.items():
+        if name.startswith(TET_FIELDS) and values.shape[:1] != (tet_count,):
+            raise ValueError(f"{name} has the shape {values.shape} instead of a row for each of {tet_count} tets")

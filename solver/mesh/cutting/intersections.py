@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where triangles cross faces of tets: every point registered once, as an edge of the one in the other."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...runtime.arrays import Bools, Floats, Indices, indices
+from ...runtime.lazy_dataclass import dataclass
+from ..geometry.welding import face_edges
+from .general_position import PerturbedPoints
+from .orientation_signs import find_crossing_rows, triangle_sides
+from .tet_complex import TetComplex
+
+
+class SurfaceOutsideTets(Exception):
+    """Triangles leave the tets; `triangles` are their numbers."""
+
+    def __init__(self, triangles: npt.NDArray) -> None:
+        super().__init__(triangles)
+        self.triangles = triangles
+
+
+class SurfaceEdges(NamedTuple):
+    """Edges of the render surface.
+
+    Attributes:
+        of_triangle: The edges from corner i to i + 1 of each triangle, (t, 3).
+        ends: Their vertices, rising, (s, 2).
+        runs_up: Whether the triangle runs along them upwards, (t, 3).
+    """
+
+    of_triangle: Indices
+    ends: Indices
+    is_ascending: Bools
+
+
+@dataclass(frozen=True)
+class Intersections:
+    """Triangles and the tets that they meet.
+
+    Points are numbered: vertices of the surface from 0, then edges of the surface with faces of tets (`through`),
+    then edges of tets with triangles (`pierced`).
+
+    Attributes:
+        pair_triangle, pair_tet: Every triangle with every tet that it meets, by triangle, (p,).
+        triangle, face: Every triangle with every face of a tet that it crosses, by triangle and face, (r,).
+        first, last: The ends of the segment that they share; round the triangle's part on that side of the face where
+            the rising face looks from outside, it runs from first to last, (r,).
+        through_edge, through_face: Edge of the surface and face of a tet of the points of that kind, (a,).
+        through_at: Where on the edge, 0 at its lower end, 1 at its upper, (a,).
+        pierced_edge, pierced_triangle: Edge of a tet and triangle of the points of that kind, (b,).
+        pierced_at: Where on the edge, 0 at its lower node, 1 at its upper, (b,).
+        pierced_weights: Where on the triangle, barycentric, (b, 3).
+        pierced_sign: +1 where the edge goes in, from its lower to its upper node, −1 where it goes out, (b,).
+    """
+
+    vertex_count: int
+    pair_triangle: Indices
+    pair_tet: Indices
+    triangle: Indices
+    face: Indices
+    first: npt.NDArray
+    last: npt.NDArray
+    through_edge: Indices
+    through_face: Indices
+    through_parameter: Floats
+    pierced_edge: Indices
+    pierced_triangle: Indices
+    pierced_parameter: Floats
+    pierced_weights: Floats
+    pierced_sign: Indices
+
+    @property
+    def first_pierced(self) -> int:
+        """The number of the first point that is an edge of a tet with a triangle."""
+        return self.vertex_count + len(self.through_edge)
+
+    @property
+    def point_count(self) -> int:
+        """Number of points."""
+        return self.first_pierced + len(self.pierced_edge)
+
+
+def surface_edges(triangles: Indices) -> SurfaceEdges:
+    """Returns the edges of a closed surface, (t, 3)."""
+    edges = face_edges(triangles)
+    ends = np.empty((edges.count, 2), np.int32)
+    both = np.sort(np.stack([triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()], axis=1), axis=1)
+    ends[edges.edge] = both
+    of_triangle = edges.edge.reshape(-1, 3).astype(np.int32)
+    return SurfaceEdges(of_triangle, ends, (edges.direction > 0).reshape(-1, 3))
+
+
+def find_intersections(
+    points: PerturbedPoints, whole: TetComplex, triangles: Indices, edges: SurfaceEdges, vertex_tet: Indices
+) -> Intersections:
+    """Follows every triangle from the tets of its corners through the faces that it crosses.
+
+    Args:
+        points: Nodes and vertices in general position.
+        whole: The tets.
+        triangles: The surface, (t, 3).
+        edges: Its edges.
+        vertex_tet: The tet that holds each vertex, (v,).
+
+    Raises:
+        NotCovered: Triangles leave the tets.
+    """
+    tet_count, face_count = len(whole.tets), len(whole.face_nodes)
+    pairs = np.unique((np.arange(len(triangles), dtype=np.int64)[:, None] * tet_count + vertex_tet[triangles]).ravel())
+    met = [np.zeros(0, np.int64)]
+    # a triangle in one tet crosses nothing
+    own = vertex_tet[triangles]
+    new = pairs[~(own == own[:, :1]).all(axis=1)[pairs // tet_count]]
+    tried = np.zeros(0, np.int64)
+    while len(new):
+        ask = np.unique((new // tet_count)[:, None] * face_count + whole.tet_faces[new % tet_count])
+        ask = _set_difference(ask, tried)
+        tried = np.union1d(tried, ask)
+        crossed = ask[find_crossing_rows(points, whole, triangles, ask // face_count, ask % face_count)]
+        met.append(crossed)
+        beyond = whole.face_tets[crossed % face_count]
+        if (beyond < 0).any():
+            raise SurfaceOutsideTets(np.unique(crossed[(beyond < 0).any(axis=1)] // face_count))
+        new = _set_difference(np.unique((crossed // face_count)[:, None] * tet_count + beyond), pairs)
+        pairs = np.union1d(pairs, new)
+    rows = np.sort(np.concatenate(met))
+    return _number_intersections(points, whole, triangles, edges, pairs, rows // face_count, rows % face_count)
+
+
+def _set_difference(keys: npt.NDArray, known: npt.NDArray) -> npt.NDArray:
+    """Returns those of rising keys that are not among other rising keys."""
+    if not len(known):
+        return keys
+    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return keys[known[place] != keys]
+
+
+class _SegmentEnds(NamedTuple):
+    """Ends of segments of one kind; each point is an end of two segments or more.
+
+    Attributes:
+        row: Segment of each end, (e,).
+        is_first: Whether it is the segment's first point, (e,).
+        number: Its point, (e,).
+        place: An end of each point, (q,).
+        at: Where on its edge, from the lower end to the upper, (e,).
+        names: Edge times the number of things it may cross, plus what it crosses, of each point, (q,).
+    """
+
+    row: npt.NDArray
+    is_first: Bools
+    number: npt.NDArray
+    place: npt.NDArray
+    at: Floats
+    names: npt.NDArray
+
+
+def _number_ends(
+    row: npt.NDArray, name: npt.NDArray, here: Floats, there: Floats, is_first: Bools, runs_up: Bools
+) -> _SegmentEnds:
+    """Numbers points from 0; `here` and `there` are the heights of the ends of an edge above what it crosses."""
+    names, place, number = np.unique(name, return_index=True, return_inverse=True)
+    along = here / (here - there)
+    return _SegmentEnds(row, is_first, number.ravel(), place, np.where(runs_up, along, 1.0 - along), names)
+
+
+def _number_intersections(
+    points: PerturbedPoints,
+    whole: TetComplex,
+    triangles: Indices,
+    edges: SurfaceEdges,
+    pairs: npt.NDArray,
+    triangle: npt.NDArray,
+    face: npt.NDArray,
+) -> Intersections:
+    """Numbers the ends of all segments, each point once."""
+    found = triangle_sides(points, whole, triangles, triangle, face)
+    vertex_count = len(points.positions) - points.node_count
+    tet_count, face_count, triangle_count = len(whole.tets), len(whole.face_nodes), len(triangles)
+
+    row, i = np.nonzero(found.through)
+    name = edges.of_triangle[triangle[row], i].astype(np.int64) * face_count + face[row]
+    here, there = found.corner[row, i], found.corner[row, (i + 1) % 3]
+    # first where the edge goes out, from below the rising face, which is its inside
+    through = _number_ends(row, name, here, there, here < 0, edges.is_ascending[triangle[row], i])
+
+    row, j = np.nonzero(found.pierced)
+    name = whole.face_edges[face[row], j].astype(np.int64) * triangle_count + triangle[row]
+    here, there = found.node[row, j], found.node[row, (j + 1) % 3]
+    is_up = j < 2  # the third edge runs from node 2 to node 0
+    pierced = _number_ends(row, name, here, there, here > 0, is_up)
+    weights = np.roll(np.abs(found.line[row, j]), -1, axis=1)[pierced.place]  # edge 1 2 is opposite to corner 0
+
+    ends = np.full((2, len(triangle)), -1, np.int64)
+    ends[1 - through.is_first.astype(np.int64), through.row] = vertex_count + through.number
+    ends[1 - pierced.is_first.astype(np.int64), pierced.row] = vertex_count + len(through.names) + pierced.number
+    assert (ends >= 0).all()
+    return Intersections(
+        vertex_count,
+        indices(pairs // tet_count),
+        indices(pairs % tet_count),
+        indices(triangle),
+        indices(face),
+        ends[0],
+        ends[1],
+        indices(through.names // face_count),
+        indices(through.names % face_count),
+        through.at[through.place],
+        indices(pierced.names // triangle_count),
+        indices(pierced.names % triangle_count),
+        pierced.at[pierced.place],
+        weights / weights.sum(axis=1, keepdims=True),
+        indices(np.where(pierced.is_first == is_up, 1, -1)[pierced.place]),
+    )

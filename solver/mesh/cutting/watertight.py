@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a render mesh can be kept closed: every edge between two triangles that agree which side is out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...runtime.arrays import Indices
+from ..geometry.welding import face_edges
+
+
+class ManifoldDefects(NamedTuple):
+    """What keeps a mesh from being closed.
+
+    Attributes:
+        open_edges: Edges of one triangle.
+        crowded_edges: Edges of more than two triangles.
+        turned_edges: Edges at which two triangles disagree which side is out.
+        flat_triangles: Triangles that have a vertex twice.
+    """
+
+    open_edges: int
+    nonmanifold_edges: int
+    flipped_edges: int
+    degenerate_triangles: int
+
+
+def find_manifold_defects(triangles: Indices) -> ManifoldDefects | None:
+    """Returns what keeps triangles, (t, 3), from being a closed, consistently oriented 2-manifold; None: nothing."""
+    is_flat = (triangles == np.roll(triangles, 1, axis=1)).any(axis=1)
+    edges = face_edges(triangles[~is_flat])
+    count = edges.faces_at
+    defects = ManifoldDefects(
+        int((count == 1).sum()),
+        int((count > 2).sum()),
+        int(((count == 2) & (edges.balance != 0)).sum()),
+        int(is_flat.sum()),
+    )
+    return defects if any(defects) else None

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How large a shape may be and how far from the origin: within that, the geometry keeps its digits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.arrays import Floats
+from ...runtime.errors import BadInput
+from ...scene.serialisation.field_constraints import MAX_COORDINATE
+
+MIN_SIZE = 1.0e-9  # [m]: cubes of it stay far from the end of float64
+MIN_SIZE_OVER_DISTANCE = 1.0e-10  # size over distance from the origin: float64 then keeps six digits of the shape
+
+
+def check_extent(points: Floats, name: str) -> None:
+    """Makes sure that points (n, 3) are finite, and neither too large, too small nor too far away.
+
+    Raises:
+        BadInput: "mesh-not-finite", "mesh-too-large", "mesh-too-small" or "mesh-too-far".
+    """
+    broken = int((~np.isfinite(points).all(axis=1)).sum())
+    if broken:
+        raise BadInput("mesh-not-finite", name=name, count=broken)
+    farthest = float(np.abs(points).max(initial=0.0))
+    if farthest > MAX_COORDINATE:
+        raise BadInput("mesh-too-large", name=name, coordinate=f"{farthest:.3g}", limit=f"{MAX_COORDINATE:g}")
+    size = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
+    if 0.0 < size < MIN_SIZE:
+        raise BadInput("mesh-too-small", name=name, size=f"{size:.3g}", limit=f"{MIN_SIZE:g}")
+    if 0.0 < size < MIN_SIZE_OVER_DISTANCE * farthest:
+        raise BadInput("mesh-too-far", name=name, size=f"{size:.3g}", distance=f"{farthest:.3g}")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A triangle surface as it comes in: nothing about it is trusted."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ...runtime.arrays import Floats, Indices, floats, indices
+from ...runtime.errors import BadInput
+from ...runtime.lazy_dataclass import dataclass
+from .coordinate_range import check_extent
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Triangles that may be open, doubled, flat, inside-out or cross each other.
+
+    Attributes:
+        vertices: Positions [m], (n, 3).
+        triangles: Vertex indices, (t, 3).
+    """
+
+    vertices: Floats
+    triangles: Indices
+
+    @property
+    def corners(self) -> Floats:
+        """Corner positions of the triangles [m], (t, 3, 3)."""
+        return self.vertices[self.triangles]
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Least and greatest coordinates of the vertices that faces use [m], each (3,)."""
+        used = self.vertices[np.unique(self.triangles)]
+        return used.min(axis=0), used.max(axis=0)
+
+    @property
+    def area(self) -> float:
+        """Sum of the triangles' areas [m²]."""
+        a, b, c = np.moveaxis(self.corners, 1, 0)
+        return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
+
+    @property
+    def signed_volume(self) -> float:
+        """Sum of the signed volumes between the triangles and the middle of the vertices [m³]; overlaps count twice."""
+        a, b, c = np.moveaxis(self.corners - self.vertices[self.triangles].mean(axis=(0, 1)), 1, 0)
+        return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
+
+
+def make_surface(vertices: npt.ArrayLike, triangles: npt.ArrayLike, name: str) -> Surface:
+    """Returns a `Surface` of contiguous arrays whose faces exist and whose numbers are numbers.
+
+    Args:
+        vertices: Positions [m], (n, 3).
+        triangles: Vertex indices, (t, 3).
+        name: What the object is called, for the sentence of a failure.
+
+    Raises:
+        BadInput: "mesh-empty", "mesh-index", "mesh-not-finite", "mesh-too-large" or "mesh-too-small".
+    """
+    positions, wide = floats(vertices, -1, 3), np.asarray(triangles)
+    if len(wide) == 0:
+        raise BadInput("mesh-empty", name=name)
+    used = np.unique(wide)
+    if used[0] < 0 or used[-1] >= len(positions):
+        raise BadInput("mesh-index", name=name, index=int(used[0] if used[0] < 0 else used[-1]), count=len(positions))
+    check_extent(positions[used], name)
+    return Surface(positions, indices(wide, -1, 3))

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A body's tets and binding as arrays, `model/KEY.npz`: what a resumed bake goes on with, instead of meshing again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..runtime.arrays import digest
+from ..runtime.npz_reader import stored_floats, stored_indices
+from ..scene.scene import Body
+from ..scene.serialisation.dataclass_json import from_tree
+from .embedding import Binding
+from .tet_mesh import MeshReport, TetMesh
+
+
+def topology_digest(body: Body) -> str:
+    """Returns 64 hex digits of what a binding depends on: number of vertices, and faces."""
+    return digest([str(len(body.vertices)), body.triangles])
+
+
+def to_arrays(body: Body, mesh: TetMesh, binding: Binding) -> dict[str, Any]:
+    """Returns `nodes`, `tets`, `fill`, `joined_tets`, `binding_tet`, `binding_weights`, `topology_digest` and
+    `report`.
+    """
+    report = dataclasses.asdict(mesh.report)
+    del report["joined_tets"], report["seconds"]  # an array, and a clock time, which would change the bytes
+    return {
+        "nodes": mesh.nodes,
+        "tets": mesh.tets,
+        "fill": mesh.fill,
+        "joined_tets": mesh.report.joined_tets,
+        "binding_tet": binding.tet,
+        "binding_weights": binding.weights,
+        "topology": np.array(topology_digest(body)),
+        "report": np.array(json.dumps(report)),
+    }
+
+
+def from_arrays(arrays: Mapping[str, npt.NDArray]) -> tuple[TetMesh, Binding]:
+    """Returns the mesh and the binding that `to_arrays` took apart.
+
+    Raises:
+        ValueError: Something is missing, or has another type or shape; the sentence names it.
+    """
+    nodes = stored_floats(arrays, "nodes", -1, 3)
+    tets = stored_indices(arrays, "tets", len(nodes), -1, 4)
+    fill = stored_floats(arrays, "fill", len(tets))
+    weights = stored_floats(arrays, "binding_weights", -1, 4)
+    binding = Binding(stored_indices(arrays, "binding_tet", len(tets), len(weights)), weights)
+    joined = stored_indices(arrays, "joined_tets", len(tets), -1)
+    told = json.loads(str(arrays["report"])) if "report" in arrays else None
+    if not isinstance(told, dict):
+        raise ValueError("it has no report")
+    report = dataclasses.replace(from_tree(MeshReport, told, {}, "report"), joined_tets=joined)
+    return TetMesh(nodes, tets, fill, report), binding
+
+
+def matches_body(arrays: Mapping[str, npt.NDArray], body: Body) -> bool:
+    """Whether these are tets of a body with the same vertices and faces, wherever they are."""
+    return str(arrays.get("topology", "")) == topology_digest(body)

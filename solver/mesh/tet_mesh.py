@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tets, and what is to be said about how they fill a surface."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import NamedTuple
+
+import numpy as np
+
+from ..runtime.arrays import Floats, Indices
+from ..runtime.lazy_dataclass import dataclass
+
+
+class FilledTets(NamedTuple):
+    """What a method makes: tets that fill a surface.
+
+    Attributes:
+        nodes: Positions [m], (n, 3); each is used by a tet.
+        tets: Node indices, positively oriented, (m, 4).
+        fill: Filled fraction of each tet in (0, 1], (m,).
+    """
+
+    nodes: Floats
+    tets: Indices
+    fill: Floats
+
+
+@dataclass(frozen=True)
+class UnmeshedPart:
+    """A part of the surface that got no tet.
+
+    Attributes:
+        name: What it is called in the report: "Piece 3 (1,204 faces near 0.1, 0.2, 1.5)" for a connected piece of the
+            mesh, "Part 3 …" for a thin part of one.
+        tet_size_needed: Lattice edge that would keep it, but for its tips [m]; 0 where it has no thickness.
+        count: How many parts it stands for.
+    """
+
+    name: str
+    tet_size_needed: float
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class MeshReport:
+    """What holds of a `TetMesh`.
+
+    Attributes:
+        tet_size: Edge a of the cubic cells of the body-centred lattice at the surface [m].
+        min_dihedral: Smallest angle between two faces of a tet [degrees].
+        max_dihedral: Largest angle between two faces of a tet [degrees].
+        volume: Σ tet volume · fill [m³].
+        volume_ratio: `volume` / volume that the surface encloses, by winding numbers; 0 where it encloses none.
+        lost_parts: Parts of the surface that got no tet.
+        joined_tets: Tets that join surfaces which lie far apart along the mesh (lips, fingers), (k,).
+        seconds: Time it took [s].
+    """
+
+    tet_size: float
+    min_dihedral: float
+    max_dihedral: float
+    volume: float
+    volume_ratio: float
+    lost_parts: tuple[UnmeshedPart, ...] = ()
+    joined_tets: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class TetMesh:
+    """Tets that fill a surface.
+
+    Attributes:
+        nodes: Rest positions [m], (n, 3); each is used by a tet.
+        tets: Node indices, (m, 4), positively oriented: det(x1−x0, x2−x0, x3−x0) > 0.
+        fill: Filled fraction of each tet in (0, 1], (m,).
+        report: What holds of it.
+    """
+
+    nodes: Floats
+    tets: Indices
+    fill: Floats
+    report: MeshReport

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes an inside of whatever comes: cleans the surface, fills it by the method that is asked for, and reports."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+from ...runtime.errors import BadInput
+from ...scene.scene import Meshing
+from ..geometry.enclosed_volume import enclosed_volume
+from ..geometry.orient_outward import OrientedSurface, orient_outward
+from ..geometry.triangle_bvh import Bvh, build_bvh
+from ..geometry.triangle_surface import Surface, make_surface
+from ..tet_mesh import FilledTets, TetMesh
+from .bridging_tets import find_bridging_tets
+from .component_numbering import number_by_component
+from .estimate import check_estimate
+from .quality_report import quality_report
+from .surface_samples import sample_surface
+from .tet_size import check_size, tet_size
+from .unmeshed_parts import find_unmeshed_parts
+
+
+def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None = None) -> TetMesh:
+    """See `tetrahedralize`.
+
+    All is done on a copy of size one around the origin, so that neither millimetres nor kilometres from the
+    origin cost digits.
+    """
+    started = time.perf_counter()
+    surface = make_surface(surface.vertices, surface.triangles, name)
+    lower, upper = surface.bounds
+    middle, size = (lower + upper) / 2, float((upper - lower).max())
+    if not size > 0.0:
+        raise BadInput("mesh-flat", name=name)
+    check_size(meshing, size, name)
+    outward = orient_outward(Surface((surface.vertices - middle) / size, surface.triangles))
+    if len(outward.surface.triangles) == 0:
+        raise BadInput("mesh-flat", name=name)
+    area, volume = outward.surface.area * size**2, outward.surface.signed_volume * size**3
+    check_estimate((upper - lower).tolist(), area, volume, meshing, name)
+    unit = dataclasses.replace(meshing, tet_size=tet_size(surface, meshing) / size)
+    bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
+    enclosed = enclosed_volume(bvh, outward.is_closed)
+    filling = _fill(outward, bvh, unit, name, enclosed, seed)
+    if len(filling.tets) == 0 and not enclosed > 0.0:
+        raise BadInput("no-inside", name=name)
+    if len(filling.tets) == 0:  # a plate's volume is half its area times its thickness
+        thickness = size * 2.0 * enclosed / outward.surface.area
+        raise BadInput("nothing-inside", name=name, thickness=f"{float(f'{thickness:.2g}'):g}")
+    filling = number_by_component(filling)
+    # whole lattice tets cover the surface, so none of it is lost
+    is_covered = meshing.method == "robust"
+    cell = float(unit.tet_size or 0.0)
+    samples = sample_surface(outward.surface, filling, cell)
+    report = dataclasses.replace(
+        quality_report(filling, enclosed, unit, size, 0.0),
+        lost_parts=() if is_covered else find_unmeshed_parts(samples, outward, bvh, cell, middle, size),
+        joined_tets=find_bridging_tets(samples, filling, outward, bvh, cell),
+        seconds=time.perf_counter() - started,
+    )
+    return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report)
+
+
+def _fill(
+    outward: OrientedSurface, bvh: Bvh, meshing: Meshing, name: str, enclosed: float, seed: int | None
+) -> FilledTets:
+    """Fills a surface of size one by the method that is asked for; only that one is loaded."""
+    if meshing.method == "robust":
+        from .lattice_fill import fill_by_lattice_cover
+
+        return fill_by_lattice_cover(outward.surface, bvh, meshing, name, outward.is_closed, seed)
+    from .isosurface_fill import fill_by_stuffing
+
+    return fill_by_stuffing(outward, bvh, meshing, name, enclosed)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the artist should know about how a body was filled with tets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...runtime.errors import SinewError
+from ...scene.scene import Body
+from ..geometry.closedness import has_inside
+from ..geometry.triangle_surface import Surface
+from ..tet_mesh import TetMesh, UnmeshedPart
+from .component_count import excess_component_count
+
+MAX_RELATIVE_VOLUME_ERROR = 0.1  # relative change of volume that is worth a warning
+MAX_VOLUME_RATIO = 2.0  # volume of the tets over that of the body, from which on they are thicker than it
+MAX_PROTRUSION_SHARE = 0.25  # how far a mesh may reach out of tets that were brought, as part of their size
+MIN_SIZE_SHARE = 0.1  # how small it may be, as part of their size
+MAX_NAMED_PARTS = 3  # so many lost parts are named
+
+
+def fill_warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
+    """Returns what to tell.
+
+    Args:
+        body: As asked for.
+        surface: Its render mesh [m].
+        mesh: Its tets.
+    """
+    report = mesh.report
+    found = _mismatch_warnings(body, surface, mesh) if body.meshing.method == "given" else []
+    found += _unmeshed_warnings(body, mesh)
+    if report.lost_parts and (count := excess_component_count(surface, mesh.tets)):
+        found.append(SinewError("pieces-apart", name=body.name, count=count))
+    if len(report.joined_tets):
+        found.append(SinewError("parts-joined", name=body.name, count=len(report.joined_tets)))
+    is_closed = has_inside(surface.vertices, surface.triangles)
+    if not is_closed:
+        found.append(SinewError("mesh-open", name=body.name))
+    if report.volume_ratio > MAX_VOLUME_RATIO:
+        found.append(SinewError("volume-multiplied", name=body.name, times=f"{report.volume_ratio:.3g}"))
+    elif is_closed and report.volume_ratio > 0.0 and abs(report.volume_ratio - 1.0) > MAX_RELATIVE_VOLUME_ERROR:
+        found.append(SinewError("volume-changed", name=body.name, percent=round(100.0 * report.volume_ratio)))
+    return found
+
+
+def _unmeshed_warnings(body: Body, mesh: TetMesh) -> Iterator[SinewError]:
+    """Yields which parts got no tet: those that finer tets would fill in one sentence, all others in another."""
+    report = mesh.report
+    thin = [part for part in report.lost_parts if part.tet_size_needed > 0.0]
+    flat = [part for part in report.lost_parts if not part.tet_size_needed > 0.0]
+    if thin:
+        needed = min(part.tet_size_needed for part in thin)
+        numbers = {"size": f"{needed:.2g}", "times": f"{report.tet_size / needed:.2g}"}
+        if _part_count(thin) == 1:
+            yield SinewError("part-lost", name=body.name, part=thin[0].name, **numbers)
+        else:
+            yield SinewError("parts-lost", name=body.name, count=_part_count(thin), parts=_part_names(thin), **numbers)
+    if _part_count(flat) == 1:
+        yield SinewError("part-without-inside", name=body.name, part=flat[0].name)
+    elif flat:
+        yield SinewError("parts-without-inside", name=body.name, count=_part_count(flat), parts=_part_names(flat))
+
+
+def _part_count(parts: list[UnmeshedPart]) -> int:
+    return sum(part.count for part in parts)
+
+
+def _part_names(parts: list[UnmeshedPart]) -> str:
+    more = _part_count(parts) - _part_count(parts[:MAX_NAMED_PARTS])
+    return ", ".join(part.name for part in parts[:MAX_NAMED_PARTS]) + (f", {more} more" if more > 0 else "")
+
+
+def _mismatch_warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
+    """Returns a warning where the mesh of a body and the tets that it brings are clearly not made for each other."""
+    low, high = surface.bounds
+    first, last = mesh.nodes.min(axis=0), mesh.nodes.max(axis=0)
+    size, tets_size = float((high - low).max()), float((last - first).max())
+    distance = float(np.maximum(first - low, high - last).max())
+    if distance <= MAX_PROTRUSION_SHARE * tets_size and size >= MIN_SIZE_SHARE * tets_size:
+        return []
+    numbers = {"extent": f"{size:.3g}", "distance": f"{max(distance, 0.0):.3g}", "tets_extent": f"{tets_size:.3g}"}
+    return [SinewError("tets-elsewhere", name=body.name, **numbers)]

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How deep points are in colliders: signed distance, its gradient and the definite part of its second derivative.
+
+Of ½ k φ² the second derivative is k (∇φ∇φᵀ + φ ∂²φ). Inside a mesh, where the nearest place lies in a face, ∂²φ is
+zero; at an edge φ ∂²φ is the projection on what is at right angles to the edge and to ∇φ, at a corner on all that is at
+right angles to ∇φ: both are definite. In the thickness around a mesh they are negative, and left out.
+
+Source: S07, section 3.10.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...contact.colliders.build_colliders import BuiltCollider
+from ...contact.colliders.point_collider import triangle_normal
+from ...mesh.geometry.closest_point import closest_point
+from ...mesh.geometry.triangle_bvh import STACK_SIZE
+from ...mesh.geometry.winding_number import winding_number
+from ...runtime.arrays import Floats
+from ...runtime.jit import kernel
+from ...runtime.threads.thread_pool import run_in_chunks
+
+MIN_FACING_COSINE = (
+    0.7  # |n · d| / |d| from which a point counts as lying over a triangle of an open sheet, and not beside it
+)
+SURFACE_TOLERANCE = 1.0e-9  # distance below which the direction is taken from the triangle, in collider sizes
+POINTS_PER_TASK = 256
+
+
+def penetration_depths(
+    collider: BuiltCollider, pose: Floats, points: Floats, side: np.ndarray, reach: Floats, padding: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Returns how deep points are in a collider.
+
+    Args:
+        collider, pose: Where it is, rows R | t, (4, 3).
+        points: [m], (k, 3).
+        side: 1 or −1, the side of an open sheet that a point belongs to, (k,).
+        reach: How far behind an open sheet it still pushes [m], (k,).
+        padding: How much farther than the collider's thickness points stay away [m], (k,).
+
+    Returns:
+        φ > 0 inside [m], 0 elsewhere, (k,); −∇φ, the way out, (k, 3); the definite part of ∂²(½ φ²), (k, 3, 3).
+    """
+    R, t = pose[:3], pose[3]
+    local, thickness = (points - t) @ R, collider.thickness + padding
+    depth, normal, curved = np.zeros(len(points)), np.zeros((len(points), 3)), np.zeros((len(points), 3, 3))
+    if collider.bvh is None:
+        depth[:] = np.maximum(thickness - local @ collider.normal, 0.0)
+        normal[:] = collider.normal
+        curved[:] = np.outer(collider.normal, collider.normal)
+    else:
+        arrays = collider.bvh.arrays
+
+        def work(part: slice) -> None:
+            fill_penetration_depths(
+                *arrays, collider.is_closed, thickness[part], local[part], side[part], reach[part], depth[part],
+                normal[part], curved[part],
+            )  # fmt: skip
+
+        run_in_chunks(len(points), work, POINTS_PER_TASK)
+    return depth, normal @ R.T, R @ curved @ R.T
+
+
+def sheet_sides(collider: BuiltCollider, pose: Floats, points: Floats) -> np.ndarray:
+    """Returns on which side of an open sheet points [m], (k, 3), are: 1 or −1, (k,); 1 for other colliders."""
+    found = np.ones(len(points), np.int8)
+    if collider.is_sheet and collider.bvh is not None:
+        fill_sheet_sides(*collider.bvh.arrays[:3], (points - pose[3]) @ pose[:3], found)
+    return found
+
+
+@kernel()
+def fill_sheet_sides(boxes, tree, corners, points, side):
+    """Writes the side of the closest triangle that each point is on."""
+    stack, n = np.empty(STACK_SIZE, np.int64), np.empty(3)
+    for k in range(len(points)):
+        _, t, _, _, _ = closest_point(boxes, tree, corners, points[k, 0], points[k, 1], points[k, 2], np.inf, stack)
+        triangle_normal(corners, t, n)
+        height = 0.0
+        for i in range(3):
+            height += n[i] * (points[k, i] - corners[t, i])
+        side[k] = 1 if height >= 0.0 else -1
+
+
+@kernel()
+def fill_penetration_depths(
+    boxes, tree, corners, moments, is_closed, thickness, points, side, reach, depth, normal, curved
+):  # fmt: skip
+    """Writes depth, way out and definite curvature of points in the space of a mesh; see `penetration_depths`."""
+    stack, n, r = np.empty(STACK_SIZE, np.int64), np.empty(3), np.empty(3)
+    size = 0.0
+    for i in range(3):
+        size = max(size, boxes[0, 3 + i] - boxes[0, i])
+    for k in range(len(points)):
+        x, y, z = points[k, 0], points[k, 1], points[k, 2]
+        margin = thickness[k] if is_closed else thickness[k] + reach[k]
+        is_far = False
+        for i in range(3):
+            is_far |= points[k, i] > boxes[0, 3 + i] + margin or points[k, i] < boxes[0, i] - margin
+        if is_far:
+            continue
+        limit = np.inf if is_closed else margin
+        d2, t, u, v, w = closest_point(boxes, tree, corners, x, y, z, limit * limit, stack)
+        if t < 0:
+            continue
+        triangle_normal(corners, t, n)
+        d, height = math.sqrt(d2), 0.0
+        for i in range(3):
+            r[i] = points[k, i] - (u * corners[t, i] + v * corners[t, 3 + i] + w * corners[t, 6 + i])
+            height += n[i] * r[i]
+        is_on = d <= SURFACE_TOLERANCE * size
+        if is_closed:
+            if d2 > limit * limit:
+                continue
+            is_inside = height < 0.0 if is_on else abs(winding_number(tree, corners, moments, x, y, z)) > 0.5
+        else:
+            if abs(height) < MIN_FACING_COSINE * d:
+                continue
+            for i in range(3):
+                n[i] *= side[k]
+            is_inside = height * side[k] < 0.0
+        phi = thickness[k] + d if is_inside else thickness[k] - d
+        if phi <= 0.0:
+            continue
+        depth[k] = phi
+        way = -1.0 if is_inside else 1.0
+        for i in range(3):
+            normal[k, i] = n[i] if is_on else way * r[i] / d
+        add_curvature(corners, t, u, v, w, is_inside and not is_on, normal[k], curved[k])
+
+
+@kernel(device_only=True)
+def add_curvature(corners, t, u, v, w, is_inside, n, curved):
+    """Writes ∇φ∇φᵀ and, inside, the projection on the directions in which the nearest place stays where it is."""
+    zeros = (1 if u == 0.0 else 0) + (1 if v == 0.0 else 0) + (1 if w == 0.0 else 0)
+    for i in range(3):
+        for j in range(3):
+            if is_inside and zeros == 2:
+                curved[i, j] = 1.0 if i == j else 0.0
+            elif is_inside and zeros == 1:
+                # along the side that the weights lie on the nearest place moves along
+                a = 0 if w == 0.0 or v == 0.0 else 1
+                b = 1 if w == 0.0 else 2
+                length2 = 0.0
+                for m in range(3):
+                    length2 += (corners[t, 3 * b + m] - corners[t, 3 * a + m]) ** 2
+                along = (corners[t, 3 * b + i] - corners[t, 3 * a + i]) * (
+                    corners[t, 3 * b + j] - corners[t, 3 * a + j]
+                )
+                curved[i, j] = (1.0 if i == j else 0.0) - along / max(length2, 1e-300)
+            else:
+                curved[i, j] = n[i] * n[j]

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a Newton iteration does with positions: forces and tangent there, a direction, and a step along it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..linalg import pcg
+from ..linalg.block_pattern import BlockPattern
+from ..linalg.multigrid.switching_policy import LatticeMultigrid
+from ..mechanics.hyperelastic.hyperelastic_element import (
+    EvaluationResult,
+    Hyperelastic,
+    energy,
+    forces,
+    forces_and_tangent,
+    tet_arrays,
+    whole_tangent,
+)
+from ..mechanics.hyperelastic.tet_ordering import ordered_model
+from ..mechanics.model import Model
+from ..runtime.arrays import Bools, Floats
+from .contact_coupling import CoupledPattern, NodeCouplings
+from .equilibrium_residual import force_scales, relative_residual
+from .external_terms import CouplingForce, PotentialForce
+from .fixed_nodes import FixedNodes
+from .step_length import ARMIJO_FRACTION, SlopeBracket, backtracking_step_length, energy_round_off, secant_step_length
+
+MAX_CG_ITERATIONS = 2000
+TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried
+TRUE_TANGENT_STRETCH = 0.8  # smallest stretch from which it is tried sooner: hardly a tet's own is indefinite there
+MIN_FIXED_MOTION = 1.0e-12  # of the size of the mesh: what round-off alone moves held nodes by
+
+
+class NewtonIterate:
+    """The arrays of a solve; forces and tangent in them are those of the last look."""
+
+    def __init__(
+        self, model: Model, held: FixedNodes, load: Floats | None, acting: Sequence[PotentialForce] = ()
+    ) -> None:
+        self.model, self.ordered = model, ordered_model(model)
+        self.is_free: Bools = held.is_free(model.node_count)
+        self.load, self.all_forces = load, tuple(acting)
+        self.is_tangled = False  # what waits for a shape does not act then
+        self.moduli = float(np.sum(model.volume * (2.0 * model.mu + model.lam)))
+        self.bodies = [(body.nodes, least) for body, least in zip(model.bodies, force_scales(model), strict=True)]
+        self.values = np.empty((model.pattern.block_count, 9))
+        self.force = np.empty((model.node_count, 3))
+        self.work = tet_arrays(model.pattern)
+        self.law: Hyperelastic | None = None  # of the last look
+        self.is_tangent_current = False  # whether the tangent is that where forces are
+        self.is_ordered = False  # whether tets had that of `ordered_model` in the last pass over them
+        self.lattices = LatticeMultigrid(model.X)
+        self.lattices_of_mesh = LatticeMultigrid(model.X, mesh=model.pattern)
+        self.is_hard = False  # whether the last system was, for block Jacobi
+        self.is_matrix_solved = False  # whether the matrix is that of the last system
+        self.coupled_pattern: CoupledPattern | None = None
+        self.cg_iterations = 0
+        self.system_count = 0
+        self.may_be_definite = True  # whether the true tangent may still be asked
+        self.is_mildly_strained = True  # whether it may be asked far from rest
+        self.has_true_tangent = False  # whether that is what the last look has left
+
+    @property
+    def active_forces(self) -> list[PotentialForce]:
+        """What acts now."""
+        return [
+            a
+            for a in self.all_forces
+            if not (self.is_tangled and isinstance(a, CouplingForce) and a.waits_for_untangling)
+        ]
+
+    def begin(self) -> None:
+        """Lets what acts forget where nodes were before they moved to where they are held."""
+        for acting in self.all_forces:
+            if isinstance(acting, CouplingForce):
+                acting.begin()
+
+    def evaluate_tangent(self, law: Hyperelastic, x: Floats, clamp: bool = True) -> EvaluationResult:
+        """Computes forces, loads included, and tangent at x; returns how it is there, energy in the loads included."""
+        self.law, self.has_true_tangent, self.is_tangent_current, self.is_matrix_solved = law, not clamp, True, False
+        return self._add_forces(
+            forces_and_tangent(*self._ordered_model(law), x, self.values, self.force, self.work, clamp), x
+        )
+
+    def evaluate_forces(self, law: Hyperelastic, x: Floats) -> EvaluationResult:
+        """Does what `evaluate_tangent` does, but for the tangent, which stays that of the last look."""
+        self.is_tangent_current = False
+        return self._add_forces(forces(*self._ordered_model(law), x, self.force, self.work), x)
+
+    def smallest(self) -> Floats:
+        """Returns σ3 of every tet at the last look or feel, negative where inverted, (m,)."""
+        if self.ordered is None or not self.is_ordered:
+            return self.work.smallest
+        found = np.empty_like(self.work.smallest)
+        found[self.ordered.order] = self.work.smallest
+        return found
+
+    def residual(self) -> float:
+        """Returns the residual at the last look, of the body that is farthest from rest."""
+        return max(self.residuals())
+
+    def residuals(self) -> list[float]:
+        """Returns the residual of every body at the last look."""
+        return [relative_residual(self.force[nodes], self.is_free[nodes], least) for nodes, least in self.bodies]
+
+    def direction(self, law: Hyperelastic, x: Floats, tolerance: float) -> Floats:
+        """Returns d with K d = f for the clamped tangent K at x, to a relative residual, and zero at held nodes."""
+        if self.has_true_tangent or not self.is_tangent_current:
+            self.evaluate_tangent(law, x)
+        return self._solve(tolerance)[0]
+
+    def stale_direction(self, tolerance: float) -> Floats | None:
+        """Returns d for forces here and the tangent of an earlier look, or None where forces have left none of it."""
+        if self.law is None or self.is_tangent_current or self.law.left is not None or self.active_forces:
+            return None
+        d, has_solved = self._solve(tolerance)
+        return d if has_solved and self._slope(d) > 0.0 else None
+
+    def may_use_true_tangent(self, residual: float) -> bool:
+        """Returns whether the true tangent is to be tried: near rest, or where the last step has left it."""
+        return self.may_be_definite and (
+            residual <= TRUE_TANGENT_RESIDUAL
+            or (self.has_true_tangent and self.is_tangent_current and self.is_mildly_strained)
+        )
+
+    def true_tangent_direction(self, law: Hyperelastic, x: Floats, tolerance: float, residual: float) -> Floats | None:
+        """Returns d for the true tangent at x, or None where that leads nowhere.
+
+        Where tets are pressed, the clamped tangent is too stiff, and a step leaves half of the residual. Near a stable
+        equilibrium the true tangent is definite, though that of single tets is not.
+        """
+        if not self.has_true_tangent or not self.is_tangent_current:  # else the step to x has left it
+            self.evaluate_tangent(law, x, clamp=False)
+        d, has_solved = self._solve(tolerance)
+        if has_solved and self._slope(d) > 0.0:
+            return d
+        self.may_be_definite, self.is_mildly_strained = residual > TRUE_TANGENT_RESIDUAL, False
+        return None
+
+    def move_with_fixed_nodes(self, law: Hyperelastic, x: Floats, held: FixedNodes, tolerance: float) -> Floats:
+        """Returns x with the held nodes where they are held, and the others moved along as the tangent at x says.
+
+        Held nodes that jump alone turn the tets next to them inside out. Where the tangent does that to more tets, as
+        it may where held nodes turn far, they jump alone all the same.
+        """
+        jumped = x.copy()
+        jumped[held.nodes] = held.positions
+        farthest = float(np.abs(held.positions - x[held.nodes]).max(initial=0.0))
+        if (
+            farthest <= MIN_FIXED_MOTION * float(np.ptp(self.model.X, axis=0).max())
+            or self.evaluate_tangent(law, x).inverted
+        ):
+            return jumped
+        d, b = jumped - x, np.where(self.is_free[:, None], self.force, 0.0)
+        self._solve_for(d, b, tolerance)
+        if self._energy_of_tets(law, x + d).inverted > self._energy_of_tets(law, jumped).inverted:
+            return jumped
+        x = x + d
+        x[held.nodes] = held.positions
+        return x
+
+    def step(
+        self, law: Hyperelastic, x: Floats, before: EvaluationResult, d: Floats, is_tangled: bool, is_last: bool = False
+    ) -> tuple[Floats, EvaluationResult, bool]:
+        """Goes along d from x, where it was as `before`.
+
+        Args:
+            law, x, before, d: The same.
+            is_tangled: Whether a tangle is undone.
+            is_last: Whether x + d is likely to be at rest: no tangent is computed there, unless it is asked for.
+
+        Returns:
+            Where that is, how it is there, and whether there was a way at all.
+        """
+        slope, rounding = self._slope(d), energy_round_off(before.energy, self.moduli)
+        if (
+            not is_tangled
+            and not before.extended_count
+            and any(isinstance(acting, CouplingForce) for acting in self.active_forces)
+        ):
+            # a look changes what touches what, and with it the energy that a step has to lower
+            length = backtracking_step_length(before.energy, slope, rounding, lambda s: self._energy(law, x + s * d))
+            answer, bracket = self._evaluate_next_tangent(law, x + length * d, before), SlopeBracket(slope, length)
+            while bracket.narrow(self._slope(d)):
+                answer = self._evaluate_next_tangent(law, x + bracket.length * d, before)
+            length = bracket.length
+            return x + length * d, answer, length > 0.0
+        if is_tangled or before.extended_count:
+            answer = self.evaluate_forces(law, x + d)
+            length = secant_step_length(slope, self._slope(d))
+            return x + length * d, self.evaluate_tangent(law, x + length * d), True
+        answer = self.evaluate_forces(law, x + d) if is_last else self._evaluate_next_tangent(law, x + d, before)
+        if answer.extended_count:
+            length = secant_step_length(slope, self._slope(d))
+        elif answer.energy <= before.energy - ARMIJO_FRACTION * slope + rounding:
+            length = 1.0
+        else:
+            length = backtracking_step_length(before.energy, slope, rounding, lambda s: self._energy(law, x + s * d))
+        if length == 1.0:
+            return x + d, answer, True
+        return x + length * d, self._evaluate_next_tangent(law, x + length * d, before), length > 0.0
+
+    def _evaluate_next_tangent(self, law: Hyperelastic, x: Floats, before: EvaluationResult) -> EvaluationResult:
+        """Looks at x for the kind of tangent that has led there, or for the true one where nothing is pressed hard."""
+        return self.evaluate_tangent(
+            law,
+            x,
+            clamp=not (self.has_true_tangent or (self.is_mildly_strained and before.smallest >= TRUE_TANGENT_STRETCH)),
+        )
+
+    def _solve(self, tolerance: float) -> tuple[Floats, bool]:
+        d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], self.force, 0.0)
+        return d, self._solve_for(d, b, tolerance)
+
+    def _solve_for(self, d: Floats, b: Floats, tolerance: float) -> bool:
+        pattern, values, lattices = self._system()
+        lattices = replace(lattices, is_hard=self.is_hard, is_same=self.is_hard and self.is_matrix_solved)
+        solved = pcg.solve(pattern, values, b, self.is_free, d, tolerance, MAX_CG_ITERATIONS, preconditioner=lattices)
+        self.is_hard, self.is_matrix_solved = solved.used_multigrid, True
+        self.cg_iterations += solved.iterations
+        self.system_count += 1
+        return solved.converged
+
+    def _system(self) -> tuple[BlockPattern, Floats, LatticeMultigrid]:
+        """Returns the tangent of the last look, with what ties nodes of different tets, and its preconditioner."""
+        assert self.law is not None
+        pattern, values = whole_tangent(*self._ordered_model(self.law), self.values, self.work)
+        if self.law.left is None:
+            pattern = self.model.pattern  # the same blocks, whatever the order of tets
+        found = [acting.couplings() for acting in self.active_forces if isinstance(acting, CouplingForce)]
+        ties = [tied for tied in found if tied is not None]
+        if not ties:
+            return pattern, values, self.lattices_of_mesh
+        if self.coupled_pattern is None or self.coupled_pattern.pattern is not pattern:
+            self.coupled_pattern = CoupledPattern(pattern)
+        return *self.coupled_pattern.extend(values, NodeCouplings.concatenate(ties)), self.lattices
+
+    def _slope(self, d: Floats) -> float:
+        return float(np.sum(self.force * d))  # np.dot's sum depends on the number of threads
+
+    def _energy(self, law: Hyperelastic, x: Floats) -> float:
+        found = self._with_load(self._energy_of_tets(law, x), x, sum(acting.energy(x) for acting in self.active_forces))
+        return found.energy if found.extended_count == 0 else np.inf
+
+    def _energy_of_tets(self, law: Hyperelastic, x: Floats) -> EvaluationResult:
+        return energy(*self._ordered_model(law), x, self.work)
+
+    def _ordered_model(self, law: Hyperelastic) -> tuple[Model, Hyperelastic]:
+        """Returns model and law with tets in the order in which passes over them take least."""
+        self.is_ordered = law.extra_term is None
+        if self.ordered is None or law.extra_term is not None:
+            return self.model, law
+        return self.ordered.model, self.ordered.law(law)
+
+    def _add_forces(self, answer: EvaluationResult, x: Floats) -> EvaluationResult:
+        """Adds what acts at x to the forces and the tangent of tets."""
+        if self.load is not None:
+            self.force += self.load
+        added = sum(acting.add(x, self.values, self.force) for acting in self.active_forces)
+        return self._with_load(answer, x, added)
+
+    def _with_load(self, answer: EvaluationResult, x: Floats, added: float) -> EvaluationResult:
+        if self.load is not None:
+            added -= float(np.sum(self.load * (x - self.model.X)))
+        return replace(answer, energy=answer.energy + added) if added else answer

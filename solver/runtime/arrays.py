@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arrays as the rest of Sinew wants them: contiguous, of one type, of a known shape."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+type_float = np.float64
+type_index = np.int32
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+
+
+def floats(values: npt.ArrayLike, *shape: int) -> Floats:
+    """Returns `values` as a contiguous float64 array; -1 in `shape` stands for any length."""
+    array = np.ascontiguousarray(values, dtype=type_float)
+    return _contiguous(array, shape) if shape else array
+
+
+def indices(values: npt.ArrayLike, *shape: int) -> Indices:
+    """Returns `values` as a contiguous int32 array; -1 in `shape` stands for any length.
+
+    Raises:
+        ValueError: A number does not fit into int32, or the shape is another one.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind in "iu" and array.dtype.itemsize >= 4 and array.dtype != type_index and array.size:
+        limits = np.iinfo(type_index)
+        if not limits.min <= int(array.min()) <= int(array.max()) <= limits.max:
+            raise ValueError(f"{int(array.max())} is too large for a number of a row")
+    return _contiguous(np.ascontiguousarray(array, dtype=type_index), shape)
+
+
+def digest(parts: Iterable[bytes | str | npt.NDArray]) -> str:
+    """Returns the SHA-256 of the parts, arrays with their type and shape, as 64 hex digits."""
+    total = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            total.update(f"{part.dtype.str}{part.shape}".encode())
+            total.update(np.ascontiguousarray(part).data)
+        else:
+            total.update(part.encode() if isinstance(part, str) else part)
+        total.update(b"\0")
+    return total.hexdigest()
+
+
+def _contiguous(array: npt.NDArray, shape: tuple[int, ...]) -> npt.NDArray:
+    if not shape:
+        return array
+    if array.size == 0 and len(shape) > 1:
+        array = array.reshape([max(length, 0) for length in shape])
+    if array.ndim != len(shape) or any(w not in (-1, h) for w, h in zip(shape, array.shape, strict=True)):
+        raise ValueError(f"an array of shape {array.shape} came where {shape} was wanted")
+    return array

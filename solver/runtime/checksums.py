@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checksums that stand in what they are of: SHA-256 in .npz files and JSON objects, CRC-32 in the lines of a report.
+
+    an .npz file         the comment of the archive, "sha256:" and 64 hex digits, is of all bytes before it
+    a JSON object        its member "checksum" is of the object without it, its names sorted
+    a line of a report   its last member, "checksum", is of the text of the line without it
+
+So a file and its checksum come and go together, and no other file has to be written in step with it. Files that an
+earlier Sinew wrote have none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+CHECKSUM_KEY = "checksum"
+MISMATCH_TEXT = "its checksum does not match"
+_COMMENT_MARK = b"sha256:"
+_COMMENT_BYTES = len(_COMMENT_MARK) + 64
+_END_OF_ARCHIVE = b"PK\5\6"  # begins the last record of a zip file, 22 bytes; the last two count those of the comment
+_END_BYTES = 22
+_LINE_END = ', "checksum": "%08x"}'
+_LINE_END_CHARACTERS = len(_LINE_END % 0)
+
+
+def npz_with_checksum(data: bytes) -> bytes:
+    """Returns the bytes of an .npz file without a comment, with its checksum as the comment."""
+    body = b"".join((memoryview(data)[:-2], struct.pack("<H", _COMMENT_BYTES)))
+    return b"".join((body, _COMMENT_MARK, hashlib.sha256(body).hexdigest().encode()))
+
+
+def npz_has_checksum(data: bytes) -> bool:
+    """Whether the bytes of an .npz file hold a checksum, which is right then.
+
+    Raises:
+        ValueError: It is wrong, or the end of the file is damaged.
+    """
+    if data[-_END_BYTES:].startswith(_END_OF_ARCHIVE) and data[-2:] == b"\0\0":
+        return False
+    body = memoryview(data)[:-_COMMENT_BYTES]
+    if data[len(body) :] != _COMMENT_MARK + hashlib.sha256(body).hexdigest().encode():
+        raise ValueError(MISMATCH_TEXT)
+    return True
+
+
+def tree_with_checksum(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a JSON object with its checksum as the last member."""
+    return {**tree, CHECKSUM_KEY: _tree_checksum(tree)}
+
+
+def tree_without_checksum(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a JSON object without its checksum, which is right where there is one.
+
+    Raises:
+        ValueError: It is wrong, or `tree` is no JSON object.
+    """
+    if not isinstance(tree, dict):
+        raise ValueError("not a JSON object")
+    rest = {name: value for name, value in tree.items() if name != CHECKSUM_KEY}
+    if CHECKSUM_KEY in tree and tree[CHECKSUM_KEY] != _tree_checksum(rest):
+        raise ValueError(MISMATCH_TEXT)
+    return rest
+
+
+def line_with_checksum(line: Mapping[str, Any]) -> str:
+    """Returns a JSON object that is not empty as one line without its end, with its checksum as the last member."""
+    text = json.dumps(line)
+    return text[:-1] + _LINE_END % zlib.crc32(text.encode())
+
+
+def line_has_checksum(text: str) -> bool:
+    """Whether a line holds a checksum, which is right then.
+
+    Raises:
+        ValueError: It is wrong.
+    """
+    body, end = text[:-_LINE_END_CHARACTERS] + "}", text[-_LINE_END_CHARACTERS:]
+    if end != _LINE_END % zlib.crc32(body.encode()):
+        if '"checksum"' in text:
+            raise ValueError(MISMATCH_TEXT)
+        return False
+    return True
+
+
+def sha256(data: bytes | memoryview) -> str:
+    """Returns the SHA-256 of bytes as 64 hex digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _tree_checksum(tree: Mapping[str, Any]) -> str:
+    return sha256(json.dumps(tree, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass"))

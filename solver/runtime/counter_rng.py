@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Numbers drawn by lot that depend on nothing but what they are drawn for: a seed, a step, a tet, a corner.
+
+There is no generator with a state of its own, so neither the number of threads nor a resume changes a draw.
+Source: Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators: the finalizer of SplitMix64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from .arrays import Floats
+
+GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+MIX_MULTIPLIER_1, MIX_MULTIPLIER_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def uniform(*counters: npt.ArrayLike) -> Floats:
+    """Returns numbers in [0, 1) for whole numbers that are broadcast against each other."""
+    arrays = [np.asarray(counter, np.int64).astype(np.uint64) for counter in counters]
+    mixed = np.zeros(np.broadcast_shapes(*(array.shape for array in arrays)), np.uint64)
+    with np.errstate(over="ignore"):
+        for array in arrays:
+            mixed = _mix64(mixed * GOLDEN_GAMMA + array + GOLDEN_GAMMA)
+    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _mix64(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    z = (z ^ (z >> np.uint64(30))) * MIX_MULTIPLIER_1
+    z = (z ^ (z >> np.uint64(27))) * MIX_MULTIPLIER_2
+    return z ^ (z >> np.uint64(31))

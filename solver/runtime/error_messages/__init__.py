@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The words of every failure: kind → (one sentence, the next step), filled with `str.format`.
+
+Sentences name the object in quotes. A file per subject, in it a group per part that raises them; keep the groups.
+"""
+
+from . import (
+    blender,
+    bodies,
+    contact,
+    flesh_and_bones,
+    formulations,
+    materials,
+    meshes,
+    processes_and_files,
+    rigid_cores,
+)
+
+__all__ = ["TEXTS"]
+
+TEXTS: dict[str, tuple[str, str]] = {
+    **meshes.TEXTS,
+    **blender.TEXTS,
+    **bodies.TEXTS,
+    **contact.TEXTS,
+    **materials.TEXTS,
+    **flesh_and_bones.TEXTS,
+    **formulations.TEXTS,
+    **rigid_cores.TEXTS,
+    **processes_and_files.TEXTS,
+}

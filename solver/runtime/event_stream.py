@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Events on standard output, one JSON object a line, and nothing else there."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import json
+import math
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+class EventStream:
+    """Takes standard output for events; whatever else the process prints goes to standard error from then on."""
+
+    def __init__(self) -> None:
+        """Moves standard output away, for C libraries too."""
+        sys.stdout.flush()
+        self._file = os.dup(1)
+        os.dup2(2, 1)
+        self._lock = threading.Lock()
+
+    def emit(self, event: Mapping[str, Any]) -> None:
+        """Writes one event at once.
+
+        Raises:
+            OSError: Nobody listens any more.
+        """
+        data = memoryview(json.dumps(json_value(event)).encode() + b"\n")
+        with self._lock:
+            while data:
+                data = data[os.write(self._file, data) :]
+
+    def close(self) -> None:
+        """Gives standard output back; what is still buffered for it goes to standard error, too."""
+        sys.stdout.flush()
+        if os.name == "posix":
+            ctypes.CDLL(None).fflush(None)
+        os.dup2(self._file, 1)
+        os.close(self._file)
+
+
+def escape_unprintable_output() -> None:
+    """Lets terminals that know few letters get escapes instead of those that they lack, and names that are no text."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def json_value(value: Any) -> Any:
+    """Returns a value as JSON can say it: NumPy's numbers as Python's, what is no number as null."""
+    if isinstance(value, np.generic | np.ndarray):
+        return json_value(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): json_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def residual_text(event: Mapping[str, Any]) -> str:
+    """Returns what a `frame` event says of the residuals of its steps and poses, for people."""
+    steps, newton, pose = event["residual"], event.get("newton_iterations", 0), event.get("pose_residual", 0.0)
+    words = [f"residual {_number(steps)}"] if event.get("solves", 1) or not newton else []
+    if pose != 0.0:
+        words.append(f"{newton} Newton iterations, pose residual {_number(pose)}")
+    return ", ".join(words) or "nothing to do"
+
+
+def _number(value: float | None) -> str:
+    return "infinite" if value is None else f"{value:.1e}"
+
+
+def warnings_in(event: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Returns kind, sentence and next step of what an event warns of."""
+    told = [event] if event.get("event") == "warning" else []
+    if event.get("event") == "built":
+        told = [warning for body in event["bodies"] for warning in body["warnings"]]
+    return [{name: warning[name] for name in ("kind", "sentence", "next_step")} for warning in told]

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How bodies meet others, themselves and colliders, as a scene asks for it: in metres."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Annotated
+
+import numpy as np
+
+from ..runtime.arrays import Floats, Indices
+from ..runtime.lazy_dataclass import dataclass
+from .serialisation import field_constraints
+from .serialisation.field_constraints import OneOf, RowsOf, at_least
+
+# which sides of a collider's faces bodies are kept on (`Collider.sides`)
+SIDES_AUTO, SIDES_FRONT, SIDES_BOTH = "auto", "front", "both"
+COLLIDER_SIDES = (SIDES_AUTO, SIDES_FRONT, SIDES_BOTH)
+# what a collider may be (`Collider.shape`)
+COLLIDER_SHAPES = ("plane", "mesh")
+Faces = Annotated[Indices, field_constraints.shape("t", 3), RowsOf("vertices")]
+
+
+@dataclass(frozen=True)
+class Collision:
+    """How a body meets other bodies and itself.
+
+    Attributes:
+        friction: Coulomb's μ ≥ 0 against other bodies, where √(μ_a μ_b) holds. Against a collider its friction holds.
+        thickness: Others keep this distance [m]; against a collider its thickness is added.
+        self_contact: Whether the body does not go through itself. Once it broke its pieces do not go through each
+            other, and each of them may go through itself. Flesh that follows a pose reads `Flesh.self_contact` instead.
+    """
+
+    friction: Annotated[float, at_least(0.0, "Friction")] = 0.5
+    thickness: Annotated[float, at_least(0.0, "Thickness", "m")] = 0.0
+    self_contact: bool = False
+
+
+@dataclass(frozen=True)
+class Collider:
+    """Something that bodies bump into: standing still, moving rigidly, or deforming.
+
+    Tracks: one of these, where it does not stand still,
+        "collider.KEY.matrix" (4, 4): world [m] ← the space of `vertices`, rigid up to a constant scale or shear
+            (interpolated as rotation and translation);
+        "collider.KEY.vertices" (n, 3): `vertices` now [m], world, for what deforms. A matrix beside it only says where
+            the origin is that torques are about.
+    "collider.KEY.active" (): above ½ while bodies feel it, at the sample before as well as at the one after.
+    "collider.KEY.cuts" (): what was seen half-way to a sample, where somebody looked
+    (`contact/colliders/teleports.py`): 1 where it was
+        at one of the two places, 2 where it was on its way, else 0.
+
+    Attributes:
+        shape: "plane" (the half-space below local z = 0; no vertices) or "mesh".
+        vertices, triangles: The mesh in its own space, or in the world at the first sample where it deforms [m],
+            (n, 3) and (t, 3).
+        friction: Coulomb's μ ≥ 0.
+        thickness: Bodies keep this distance [m].
+        sides: Of `COLLIDER_SIDES`: "auto" (closed meshes have an inside, open ones two sides), "front" (bodies are kept
+            where the normals point, also by an open mesh), "both" (nothing passes, whichever side it comes from).
+    """
+
+    key: str
+    name: str
+    shape: Annotated[str, OneOf(COLLIDER_SHAPES)] = "plane"
+    vertices: Annotated[Floats, field_constraints.points("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
+    triangles: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int32))
+    friction: Annotated[float, at_least(0.0, "Friction")] = 0.5
+    thickness: Annotated[float, at_least(0.0, "Thickness", "m")] = 0.0
+    sides: Annotated[str, OneOf(COLLIDER_SIDES)] = SIDES_AUTO

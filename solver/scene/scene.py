@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is asked for: bodies, colliders and settings, in metres, seconds and kilograms.
+
+A `Scene` is frozen, saved as a folder, and has a digest. What changes over time is not in it but in named
+tracks beside it (`tracks.py`), which may grow while a solver already reads them. Neither this file nor
+`tracks.py` loads Numba or SciPy: Blender imports them at start.
+
+    FOLDER/scene.json     everything but the arrays, which are named by their path, "bodies.0.vertices"
+    FOLDER/arrays.npz     the arrays
+    FOLDER/tracks/…       the tracks
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+
+from ..runtime.arrays import Floats, Indices, digest
+from ..runtime.atomic_files import npz_bytes, write_atomic
+from ..runtime.errors import BadInput, StorageFailed
+from ..runtime.lazy_dataclass import dataclass
+from ..runtime.npz_reader import first_line, read_arrays
+from .contact import Collider as Collider
+from .contact import Collision
+from .flesh import DYNAMIC, Bone, Flesh
+from .formulation import FormulationSettings
+from .rigid_core import Core
+from .serialisation.dataclass_json import InvalidValue, from_tree, to_tree
+from .serialisation.field_constraints import (  # fmt: skip
+    OneOf,
+    RowsOf,
+    at_least,
+    closed_range,
+    finite_number,
+    greater_than,
+    left_open_range,
+    open_range,
+    points,
+    right_open_range,
+    shape,
+    shape_or_empty,
+)
+from .serialisation.schema import check_keys, check_ranges
+
+SCENE_FORMAT = 1
+# what can be written per render vertex: von Mises and largest principal stress [Pa], norm of the plastic strain,
+# temperature [°C], damage in [0, 1], velocity [m/s] (3 values)
+ATTRIBUTES = ("stress", "principal_stress", "plastic_strain", "temperature", "damage", "velocity")
+# how a body may flow (`Plasticity`)
+PLASTICITY_LAWS = ("multiplicative", "additive")
+# how a surface is filled (`Meshing`)
+FILL_METHODS = ("smooth", "robust", "given")
+MAX_FRAME_NUMBER = 1_048_574  # Blender's largest frame number of a Mesh Cache modifier
+MAX_SEED = 2**31 - 1
+# factors at the render vertices of a body
+VertexFactors = Annotated[Floats, shape_or_empty("n")]
+Faces = Annotated[Indices, shape("t", 3), RowsOf("vertices")]
+FrameNumber = Annotated[int, closed_range(-MAX_FRAME_NUMBER, MAX_FRAME_NUMBER, "The frame range")]
+FramesPerSecond = Annotated[float, left_open_range(0.0, 1.0e9, "Frame Rate")]
+SamplesPerFrame = Annotated[int, closed_range(1, 100, "Samples per Frame")]
+VelocityComponent = Annotated[float, closed_range(-1.0e9, 1.0e9, "Initial Velocity")]
+GravityComponent = Annotated[float, closed_range(-1.0e9, 1.0e9, "Gravity")]
+SCENE_FILE = "scene.json"
+ARRAYS_FILE = "arrays.npz"
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a body is made of: an isotropic linear elastic solid with damping.
+
+    Attributes:
+        youngs_modulus: E [Pa], > 0.
+        poisson_ratio: ν, 0 ≤ ν < 0.5.
+        density: ρ [kg/m³], > 0.
+        mass_damping: α [1/s], force −α M v.
+        stiffness_damping: β [s], stress β E : strain rate, which no rigid motion excites.
+    """
+
+    youngs_modulus: Annotated[float, greater_than(0.0, "Stiffness", "Pa")] = 1.0e5
+    poisson_ratio: Annotated[float, right_open_range(0.0, 0.5, "Volume Preservation")] = 0.4
+    density: Annotated[float, greater_than(0.0, "Density", "kg/m³")] = 1000.0
+    mass_damping: Annotated[float, at_least(0.0, "Mass Damping")] = 0.0
+    stiffness_damping: Annotated[float, at_least(0.0, "Stiffness Damping")] = 0.01
+
+
+@dataclass(frozen=True)
+class Plasticity:
+    """How a body takes a new shape for good.
+
+    Tracks: "body.KEY.yield_strain", "body.KEY.flow", "body.KEY.maximum_strain" (), instead of the values here.
+
+    Attributes:
+        law: "multiplicative" (F = Fe Fp with det Fp = 1, volume is kept) or "additive" (MG04 as written).
+        yield_strain: Norm of the elastic strain at which it begins to flow, ≥ 0.
+        flow: Rate c at which elastic strain turns plastic [1/s], ≥ 0.
+        maximum_strain: Norm of the plastic strain that cannot be passed, ≥ 0.
+        hardening: By how much the yield strain grows per plastic strain, ≥ 0 (multiplicative law only).
+        yield_paint, flow_paint, maximum_paint: Factors at the render vertices, (n,), or (0,) for 1 everywhere.
+            Inside, the factor of the nearest point of the surface holds.
+    """
+
+    law: Annotated[str, OneOf(PLASTICITY_LAWS)] = "multiplicative"
+    yield_strain: Annotated[float, at_least(0.0, "Yield")] = 0.01
+    flow: Annotated[float, at_least(0.0, "Flow", "per second")] = 10.0
+    maximum_strain: Annotated[float, at_least(0.0, "Maximum")] = 10.0
+    hardening: Annotated[float, at_least(0.0, "Hardening")] = 0.0
+    yield_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    flow_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    maximum_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass(frozen=True)
+class Heat:
+    """How a body takes up heat, and what heat makes of it.
+
+    Attributes:
+        temperature: At the first frame [°C].
+        conductivity: k [W/(m K)], ≥ 0.
+        heat_capacity: c per mass [J/(kg K)], > 0.
+        exchange: With the air, through the surface [W/(m² K)], ≥ 0.
+        melting_point: [°C]: at and above it the body flows without a yield strain.
+        softening: Rows of temperature [°C], rising, and the factors there on Young's modulus, yield strain and
+            flow rate, (k, 4); linear between rows, constant outside; (0, 4) for none. What softens keeps its bulk
+            modulus.
+    """
+
+    temperature: Annotated[float, finite_number("Temperature")] = 20.0
+    conductivity: Annotated[float, at_least(0.0, "Conductivity", "W/(m K)")] = 0.25
+    heat_capacity: Annotated[float, greater_than(0.0, "Heat Capacity", "J/(kg K)")] = 2000.0
+    exchange: Annotated[float, at_least(0.0, "Heat Exchange", "W/(m² K)")] = 10.0
+    melting_point: Annotated[float, finite_number("Melting Point")] = 60.0
+    softening: Annotated[Floats, shape("k", 4)] = field(default_factory=lambda: np.zeros((0, 4)))
+
+
+@dataclass(frozen=True)
+class Fracture:
+    """When and where a body breaks.
+
+    A body that may break is filled by the method "robust", also where "smooth" is asked for, with a lattice made
+    irregular by lot: its surface is cut along tets, so they have to cover it. Tets that are given have to do so, too.
+
+    Track: "body.KEY.breaking_stress" () [Pa], instead of the value here.
+
+    Attributes:
+        breaking_stress: Largest principal stress that it bears [Pa], > 0.
+        toughness: K_c [Pa √m]: at crack tips and notches the strength is K_c / √h, h the size of the tets
+            there; None: breaking stress · √(tet size of the body), so that tips are as strong as the rest.
+        scatter: Relative spread of the strength from tet to tet, in [0, 1).
+        seed: Of everything that is drawn by lot.
+        strength_paint: Factors on the breaking stress at the render vertices, (n,), or (0,) for 1 everywhere.
+        unbreakable: The same vertices: above ½ the material there never breaks, (n,) or (0,).
+        most_splits: Nodes that may split in one step.
+        most_pieces: Pieces that the body may fall into.
+    """
+
+    breaking_stress: Annotated[float, greater_than(0.0, "Breaking Stress", "Pa")] = 1.0e5
+    toughness: Annotated[float, greater_than(0.0, "Toughness", "Pa √m")] | None = None
+    scatter: Annotated[float, right_open_range(0.0, 1.0, "Scatter")] = 0.1
+    seed: Annotated[int, closed_range(0, MAX_SEED, "Seed")] = 0
+    strength_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    unbreakable: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    most_splits: Annotated[int, at_least(1, "Splits per Step")] = 50
+    most_pieces: Annotated[int, at_least(1, "Most Pieces")] = 1000
+
+
+@dataclass(frozen=True)
+class Meshing:
+    """How a surface is filled with tets.
+
+    Attributes:
+        method: "smooth" (conforming, isosurface stuffing), "robust" (lattice cover) or "given" (the body
+            brings `tet_nodes` and `tets`). Bodies that may break are filled by "robust" instead of "smooth".
+        tet_size: Edge length of the lattice at the surface [m], or None to take it from `divisions`.
+        divisions: Tets along the longest side of the bounding box.
+        interior_size: How many times larger than `tet_size` the tets deep inside may get: 1, 2 or 4
+            (smooth only).
+        memory_limit: Refuse what is estimated to need more than this many bytes; None: what is free.
+    """
+
+    method: Annotated[str, OneOf(FILL_METHODS)] = "smooth"
+    tet_size: Annotated[float, greater_than(0.0, "Tet Size", "m")] | None = None
+    divisions: Annotated[int, at_least(1, "Resolution Divisions")] = 16
+    interior_size: Annotated[int, closed_range(1, 4, "Interior Size")] = 1
+    memory_limit: Annotated[int, at_least(0)] | None = None
+
+
+@dataclass(frozen=True)
+class Body:
+    """A soft body as it enters: its render mesh at the first frame, and how it behaves.
+
+    Tracks that belong to it, by name (times in seconds from the first frame):
+        "body.KEY.matrix" (4, 4): object space of the cache ← world [m] is the inverse of this one.
+        "body.KEY.targets" (p, 3): where the animation wants the vertices `pinned` to be [m], world.
+        "body.KEY.pin_stiffness" (): see `pin_weights`; 0 releases all pins, exact ones too.
+        "body.KEY.attached.targets" (q, 3): as "targets", for the vertices `attached`.
+        "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
+            changes (shape keys).
+
+    Attributes:
+        key: Name in files and tracks: unique in the scene, letters, digits, "_" and "-" only.
+        name: Name for people, as Blender shows it.
+        vertices: Render vertices [m], world, in the rest pose, which is that of the first frame unless
+            `Settings.preroll` is above 0, (n, 3).
+        triangles: Triangulated faces, (t, 3).
+        pinned: The vertices with a pin weight above zero, (p,).
+        pin_weights: Their weights in (0, 1], (p,). 1 is held exactly. Less is a spring to the target of
+            stiffness w · pin_stiffness · (share of the body's mass by surface area) [N/m], with
+            pin_stiffness in 1/s².
+        attached, attached_weights: As `pinned` and `pin_weights`, of what the animation never lets go: the part
+            of the mesh that is not to be simulated. Their pin_stiffness is constant. No vertex is in both.
+        simulated_scale: Simulated size / real size s: the body moves as if it were scaled by this factor. Stress,
+            strength and heat are those of that size: stress is E · strain, a crack tip bears K_c / √(s h), heat
+            spreads as through lengths s times as long. A heat source's radius and velocities are of the real size.
+        gravity_in_shape: Whether the first frame already sags: internal stress then balances gravity.
+        initial_velocity: v at the first frame [m/s], (3,).
+        tet_nodes, tets: The tets that the body brings when `meshing.method` is "given", (k, 3) and (m, 4).
+        plasticity, heat, fracture: None where the body stays elastic, has no temperature, cannot break.
+        face_of_triangle: The polygon of the render mesh that each triangle is of, rising, (t,), or (0,): each
+            its own. Only read where the body may break.
+        attributes: What is written per render vertex and frame for shaders, of `ATTRIBUTES`.
+        flesh: Where it is hyperelastic; None: a corotated body with inertia. Flesh neither flows, heats nor breaks.
+        collision: How it meets other bodies and itself.
+        method: By which formulation its tets resist; flesh does not read it.
+        core: Which part of it moves as one rigid body; None: no part does.
+    """
+
+    key: str
+    name: str
+    vertices: Annotated[Floats, points("n", 3)]
+    triangles: Faces
+    material: Material = field(default_factory=Material)
+    meshing: Meshing = field(default_factory=Meshing)
+    pinned: Annotated[Indices, shape("p"), RowsOf("vertices")] = field(default_factory=lambda: np.zeros(0, np.int32))
+    pin_weights: Annotated[Floats, shape("p")] = field(default_factory=lambda: np.zeros(0))
+    simulated_scale: Annotated[float, greater_than(0.0, "Simulated Size")] = 1.0
+    gravity_in_shape: bool = False
+    initial_velocity: tuple[VelocityComponent, VelocityComponent, VelocityComponent] = (0.0, 0.0, 0.0)
+    tet_nodes: Annotated[Floats, points("k", 3)] | None = None
+    tets: Annotated[Indices, shape("m", 4), RowsOf("tet_nodes")] | None = None
+    attached: Annotated[Indices, shape("q"), RowsOf("vertices")] = field(default_factory=lambda: np.zeros(0, np.int32))
+    attached_weights: Annotated[Floats, shape("q")] = field(default_factory=lambda: np.zeros(0))
+    plasticity: Plasticity | None = None
+    heat: Heat | None = None
+    fracture: Fracture | None = None
+    face_of_triangle: Annotated[Indices, shape_or_empty("t")] = field(default_factory=lambda: np.zeros(0, np.int32))
+    attributes: tuple[Annotated[str, OneOf(ATTRIBUTES)], ...] = ()
+    flesh: Flesh | None = None
+    collision: Collision = field(default_factory=Collision)
+    method: FormulationSettings = field(default_factory=FormulationSettings)
+    core: Core | None = None
+
+
+@dataclass(frozen=True)
+class HeatSource:
+    """Something hot or cold that gives heat to the material near it.
+
+    Tracks: "heat.KEY.matrix" (4, 4): world [m] ← the space of `vertices`; "heat.KEY.temperature" () [°C].
+
+    Attributes:
+        temperature: Where the scene has no track of it [°C].
+        radius: How far from the source, a point or the surface of a mesh, it gives heat [m].
+        exchange: With the material within the radius [W/(m² K)], as if it were a layer as thick as the radius: a
+            volume V at the distance d < radius gets exchange · V / radius · (1 − (d / radius)²)² watts per kelvin.
+        vertices, triangles: The mesh in its own space [m], (n, 3) and (t, 3); none: the point (0, 0, 0).
+    """
+
+    key: str
+    name: str
+    temperature: Annotated[float, finite_number("Temperature")] = 200.0
+    radius: Annotated[float, greater_than(0.0, "Radius", "m")] = 0.1
+    exchange: Annotated[float, at_least(0.0, "Heat Transfer", "W/(m² K)")] = 5.0e4
+    vertices: Annotated[Floats, points("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
+    triangles: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int32))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the whole scene is simulated and written.
+
+    Tracks: "gravity" (3,) [m/s²] and "air_temperature" () [°C]; without them the values here hold.
+
+    Attributes:
+        frame_start, frame_end: First and last frame, both written; the first is the start state.
+        fps: Frames per second (frames_per_second / base of Blender).
+        substeps: Steps per frame.
+        samples_per_frame: Render positions written per frame; divides `substeps`.
+        tolerance: Relative residual ‖b − A v‖ / ‖b‖ at which the linear solve of a step is done.
+        max_iterations: Cap of its iterations; reaching it is reported, never hidden.
+        strict: Whether a step that did not converge stops the bake.
+        threads: Threads for the kernels; None: all. Never changes a byte of the result.
+        preroll: Frames before the first one in which bodies move from the rest pose to that of the first frame; their
+            tracks begin so much earlier. Nothing of it is written, and nothing breaks in it.
+        pose_tolerance: Relative residual (`quasistatic/equilibrium_residual.py`) at which quasistatic flesh is at rest.
+        pose_iterations: Newton iterations that a try to bring a sample of it to rest may take; where the first try
+            does not arrive there is a second one. That none did is reported, never hidden.
+    """
+
+    frame_start: FrameNumber = 1
+    frame_end: FrameNumber = 250
+    fps: FramesPerSecond = 24.0
+    substeps: Annotated[int, closed_range(1, 100_000, "Substeps per Frame")] = 4
+    samples_per_frame: SamplesPerFrame = 1
+    gravity: tuple[GravityComponent, GravityComponent, GravityComponent] = (0.0, 0.0, -9.81)
+    air_temperature: Annotated[float, finite_number("Air Temperature")] = 20.0
+    tolerance: Annotated[float, open_range(0.0, 1.0, "Tolerance")] = 1.0e-4
+    max_iterations: Annotated[int, at_least(1, "Max Iterations")] = 400
+    strict: bool = False
+    threads: Annotated[int, at_least(0, "Threads")] | None = None
+    preroll: Annotated[int, closed_range(0, MAX_FRAME_NUMBER, "Pre-roll")] = 0
+    pose_tolerance: Annotated[float, open_range(0.0, 1.0, "Pose Tolerance")] = 1.0e-3
+    pose_iterations: Annotated[int, at_least(1, "Pose Iterations")] = 100
+
+    @property
+    def start_time(self) -> float:
+        """Time at which bodies are in their rest pose and the simulation begins [s]: zero without a pre-roll."""
+        return self.time(self.frame_start - self.preroll)
+
+    @property
+    def frame_count(self) -> int:
+        """Frames to write, the first included."""
+        return self.frame_end - self.frame_start + 1
+
+    def time(self, frame: float) -> float:
+        """Returns the time of a frame [s], zero at the first."""
+        return (frame - self.frame_start) / self.fps
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything that one simulation is asked to do; all bodies move in the same world.
+
+    Attributes:
+        ignored_pairs: Pairs of keys of bodies, or of a body and a collider, that pass through each other.
+    """
+
+    bodies: tuple[Body, ...] = ()
+    colliders: tuple[Collider, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+    heat_sources: tuple[HeatSource, ...] = ()
+    bones: tuple[Bone, ...] = ()
+    ignored_pairs: tuple[tuple[str, str], ...] = ()
+
+    def is_loose_flesh(self, body: Body) -> bool:
+        """Whether a body is flesh that moves and that neither bones nor pins hold: it falls and lies as others do."""
+        held = len(body.pinned) or len(body.attached) or any(not b.bodies or body.key in b.bodies for b in self.bones)
+        return body.flesh is not None and body.flesh.motion == DYNAMIC and not held
+
+    def save(self, folder: Path) -> None:
+        """Writes the scene into `folder`, complete or not at all."""
+        arrays: dict[str, np.ndarray] = {}
+        tree = {"format": SCENE_FORMAT, "scene": to_tree(self, "", arrays)}
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomic(folder / ARRAYS_FILE, npz_bytes(arrays))
+        # a name that is no text, such as that of a file, is written in JSON's own escapes
+        text = json.dumps(tree, indent=1, ensure_ascii=False)
+        write_atomic(folder / SCENE_FILE, text.encode(errors="backslashreplace"))
+
+    @staticmethod
+    def load(folder: Path) -> Scene:
+        """Reads the scene that `save` wrote, and checks it against what the dataclasses declare.
+
+        Raises:
+            StorageFailed: There is no scene in `folder`, or one of another format, or it cannot be read.
+            BadInput: A value is not what its dataclass declares; the sentence says which one.
+        """
+        try:
+            tree = json.loads((folder / SCENE_FILE).read_text(encoding="utf-8"))
+            found = tree.get("format") if isinstance(tree, dict) else None
+            if found != SCENE_FORMAT or isinstance(found, bool):
+                raise StorageFailed("scene-format", path=str(folder), found=found, wanted=SCENE_FORMAT)
+            scene = from_tree(Scene, tree.get("scene"), read_arrays(folder / ARRAYS_FILE))
+        except InvalidValue as problem:
+            raise BadInput(
+                "scene-value", path=str(folder), place=problem.place, found=problem.found, wanted=problem.wanted
+            ) from problem
+        except (OSError, ValueError, RecursionError) as problem:
+            raise StorageFailed("scene-unreadable", path=str(folder), problem=first_line(problem)) from problem
+        check_ranges(scene, shows_places=True)
+        for named in (scene.bodies, scene.colliders, scene.heat_sources, scene.bones):
+            check_keys(named)
+        return scene
+
+    def digest(self) -> str:
+        """Returns 64 hex digits that change with anything that can change the result.
+
+        Left out: what only says how long or how hard to work at it (threads, strict, frame_end), so
+        that a bake may be resumed further.
+        """
+        arrays: dict[str, np.ndarray] = {}
+        tree = to_tree(self, "", arrays)
+        for name in ("threads", "strict", "frame_end"):
+            del tree["settings"][name]
+        for body, own in zip(self.bodies, tree["bodies"], strict=True):
+            if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
+                del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
+        return digest([json.dumps(tree, sort_keys=True), *(p for name in sorted(arrays) for p in (name, arrays[name]))])

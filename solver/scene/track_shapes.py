@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The shape of each track's values that a scene expects.
+
+Left out are the tracks of vertices that deform: whoever reads them compares them with the mesh, and names it.
+"""
+
+from __future__ import annotations
+
+from .scene import Body, Scene
+
+Shape = tuple[int, ...]
+MATRIX_SHAPE, POINT_SHAPE, SCALAR_SHAPE = (4, 4), (3,), ()
+
+
+def track_shapes(scene: Scene) -> dict[str, Shape]:
+    """Returns the shapes of the values of all tracks that a scene may have, by name."""
+    found: dict[str, Shape] = {"gravity": POINT_SHAPE, "air_temperature": SCALAR_SHAPE}
+    for body in scene.bodies:
+        found |= {f"body.{body.key}.{name}": shape for name, shape in _body_track_shapes(body).items()}
+    for collider in scene.colliders:
+        names = {"matrix": MATRIX_SHAPE, "active": SCALAR_SHAPE, "cuts": SCALAR_SHAPE}
+        found |= {f"collider.{collider.key}.{name}": shape for name, shape in names.items()}
+    for source in scene.heat_sources:
+        found |= {f"heat.{source.key}.matrix": MATRIX_SHAPE, f"heat.{source.key}.temperature": SCALAR_SHAPE}
+    return found | {f"bone.{bone.key}.matrix": MATRIX_SHAPE for bone in scene.bones}
+
+
+def _body_track_shapes(body: Body) -> dict[str, Shape]:
+    numbers = ("pin_stiffness", "attached.pin_stiffness", "yield_strain", "flow", "maximum_strain", "breaking_stress")
+    return {
+        "matrix": MATRIX_SHAPE,
+        "targets": (len(body.pinned), 3),
+        "attached.targets": (len(body.attached), 3),
+        "hinge": MATRIX_SHAPE,
+        "pull": POINT_SHAPE,
+        **dict.fromkeys(numbers, SCALAR_SHAPE),
+    }

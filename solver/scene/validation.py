@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a scene must not ask for, told before any work is done."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..runtime.arrays import Floats, Indices
+from ..runtime.errors import BadInput
+from .contact import COLLIDER_SHAPES, COLLIDER_SIDES, Collider
+from .flesh import FLESH_LAWS, FLESH_MOTIONS, FLESH_TIME_SCHEMES
+from .formulation import (
+    FORMULATION_SWITCHES,
+    FORMULATIONS,
+    FRACTURE,
+    GRAVITY_IN_SHAPE,
+    HEAT,
+    PLASTICITY,
+    SWITCH_VALUES,
+    display_name,
+    unsupported_features,
+)
+from .scene import PLASTICITY_LAWS, Body, Scene, Settings
+from .serialisation.schema import check_ranges
+
+RangeCheck = tuple[str, float, str, bool]
+
+
+def check_scene(scene: Scene) -> None:
+    """Looks through all settings and meshes.
+
+    Raises:
+        BadInput: Something cannot be simulated; the sentence names it.
+    """
+    if not scene.bodies:
+        raise BadInput("nothing-to-simulate")
+    check_settings(scene.settings)
+    for body in scene.bodies:
+        check_body(body)
+        _check_heat(body)
+        _check_flesh(body)
+        _check_method(body)
+    for source in scene.heat_sources:
+        check_ranges(source)
+    for collider in scene.colliders:
+        _check_collider(collider)
+    known = {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
+    for pair in scene.ignored_pairs:
+        for key in sorted(set(pair) - known):
+            raise BadInput("ignored-pair-unknown", name=key)
+
+
+def check_settings(settings: Settings) -> None:
+    """Raises BadInput where a setting of the scene is out of range."""
+    check_ranges(settings)
+    if settings.frame_end < settings.frame_start:
+        raise BadInput("frame-range-empty", start=settings.frame_start, end=settings.frame_end)
+    if settings.substeps % settings.samples_per_frame:
+        raise BadInput("samples-do-not-divide", samples=settings.samples_per_frame, substeps=settings.substeps)
+
+
+def check_body(body: Body) -> None:
+    """Raises BadInput where a body cannot be simulated."""
+    if not len(body.triangles):
+        raise BadInput("mesh-empty", name=body.name)
+    broken = int((~np.isfinite(body.vertices).all(axis=1)).sum())
+    if broken:
+        raise BadInput("mesh-not-finite", name=body.name, count=broken)
+    if not 0 <= body.triangles.min() <= body.triangles.max() < len(body.vertices):
+        wrong = body.triangles.min() if body.triangles.min() < 0 else body.triangles.max()
+        raise BadInput("mesh-index", name=body.name, index=int(wrong), count=len(body.vertices))
+    check_ranges(body)
+    if body.fracture is not None:
+        _check_weights(body, "Breaking Stress", body.fracture.strength_paint)
+        _check_weights(body, "Unbreakable", body.fracture.unbreakable)
+    _check_pins(body, body.pinned, body.pin_weights)
+    _check_pins(body, body.attached, body.attached_weights)
+    _check_plasticity(body)
+
+
+def _check_collider(collider: Collider) -> None:
+    check_ranges(collider)
+    if collider.sides not in COLLIDER_SIDES:
+        raise BadInput("collider-sides", name=collider.name, sides=collider.sides, known=", ".join(COLLIDER_SIDES))
+    if collider.shape not in COLLIDER_SHAPES:
+        raise BadInput("collider-shape", name=collider.name, shape=collider.shape, known=", ".join(COLLIDER_SHAPES))
+
+
+def _check_pins(body: Body, pinned: Indices, weights: Floats) -> None:
+    if len(pinned) != len(weights) or (len(pinned) and not 0 <= pinned.min() <= pinned.max() < len(body.vertices)):
+        raise BadInput("pins-without-vertices", name=body.name)
+    if len(weights) and not ((weights > 0.0) & (weights <= 1.0)).all():
+        worst = float(weights[np.argmax(~((weights > 0.0) & (weights <= 1.0)))])
+        _check_ranges(body.name, ("A pin weight", worst, "above 0 and at most 1", False))
+
+
+def _check_heat(body: Body) -> None:
+    heat = body.heat
+    if heat is None:
+        return
+    rows = np.asarray(heat.softening, np.float64).reshape(-1, 4)
+    for temperature, *factors in rows.tolist():
+        _check_ranges(body.name, ("A temperature of Softening", temperature, "a number", True))
+        _check_ranges(body.name, *(("A factor of Softening", f, "0 or more", f >= 0.0) for f in factors))
+    if len(rows) and not (np.diff(rows[:, 0]) > 0.0).all():
+        raise BadInput("softening-not-rising", name=body.name)
+
+
+def _check_plasticity(body: Body) -> None:
+    asked = body.plasticity
+    if asked is None:
+        return
+    if asked.law not in PLASTICITY_LAWS:
+        raise BadInput("plastic-law", name=body.name, law=asked.law)
+    for setting, paint in (
+        ("Yield", asked.yield_paint),
+        ("Flow", asked.flow_paint),
+        ("Maximum", asked.maximum_paint),
+    ):
+        _check_weights(body, setting, paint)
+
+
+def _check_flesh(body: Body) -> None:
+    flesh = body.flesh
+    if flesh is None:
+        return
+    if flesh.motion not in FLESH_MOTIONS:
+        raise BadInput("flesh-motion", name=body.name, motion=flesh.motion)
+    if flesh.law not in FLESH_LAWS:
+        raise BadInput("flesh-law", name=body.name, law=flesh.law, laws=", ".join(FLESH_LAWS))
+    if flesh.scheme not in FLESH_TIME_SCHEMES:
+        raise BadInput("flesh-scheme", name=body.name, scheme=flesh.scheme)
+    for feature in _features(body):
+        raise BadInput("flesh-combined", name=body.name, feature=feature)
+    for setting, paint in (
+        ("Stiffness", flesh.stiffness_paint),
+        ("Volume Preservation", flesh.volume_paint),
+        ("Density", flesh.density_paint),
+        ("Attachment", flesh.attachment_paint),
+    ):
+        _check_weights(body, setting, paint)
+
+
+def _features(body: Body) -> list[str]:
+    """Returns what a body does beside moving, as the window calls it."""
+    asked = (
+        (PLASTICITY, body.plasticity is not None),
+        (HEAT, body.heat is not None),
+        (FRACTURE, body.fracture is not None),
+        (GRAVITY_IN_SHAPE, body.gravity_in_shape),
+    )
+    return [feature for feature, is_on in asked if is_on]
+
+
+def _check_method(body: Body) -> None:
+    """Raises BadInput where there is no such method, or where it is not made for what the body is to do."""
+    method = body.method
+    if body.flesh is not None:
+        return
+    if method.name not in FORMULATIONS:
+        raise BadInput("method-unknown", name=body.name, method=method.name, known=", ".join(FORMULATIONS))
+    for switch in FORMULATION_SWITCHES[method.name]:
+        value, known = getattr(method, switch), SWITCH_VALUES.get(switch)
+        if known is not None and value not in known:
+            raise BadInput("method-switch", name=body.name, switch=switch, value=value, known=", ".join(known))
+    found = _features(body)
+    for feature in unsupported_features(method):
+        if feature in found:
+            raise BadInput("method-combined", name=body.name, method=display_name(method), feature=feature)
+
+
+def _check_weights(body: Body, setting: str, paint: Floats) -> None:
+    if len(paint) not in (0, len(body.vertices)):
+        raise BadInput("paint-without-vertices", name=body.name, setting=setting)
+    if len(paint) and not (np.isfinite(paint) & (paint >= 0.0)).all():
+        worst = float(paint[np.argmax(~(np.isfinite(paint) & (paint >= 0.0)))])
+        _check_ranges(body.name, (f"A painted value of {setting}", worst, "0 or more", False))
+
+
+def _check_ranges(name: str, *ranges: RangeCheck) -> None:
+    """Raises BadInput for the first (setting, value, words for its range, whether it is within) that is not."""
+    for setting, value, words, holds in ranges:
+        if not holds or not math.isfinite(value):
+            raise BadInput("setting-out-of-range", setting=setting, name=name, value=f"{value:.6g}", range=words)

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Moves a built simulation on by one frame: inputs sampled, steps taken, render positions drawn."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..constraints.rest_shape_animation import update_rest_nodes
+from ..contact.contact_loads import loaded_collider_keys
+from ..integrators.step_report import StepReport
+from ..integrators.system.step_constants import MAX_LINEARISATION_RESIDUAL
+from ..mechanics.heat import advance_heat, temperature_extremes, thermal_factors
+from ..mechanics.plasticity import flow, largest_plastic_strain
+from ..mechanics.state import State
+from ..mesh.embedding import interpolate
+from ..runtime.arrays import Floats
+from ..runtime.errors import SolveFailed
+from ..runtime.lazy_dataclass import dataclass
+from .build import AssembledScene
+from .current_model import current_model, model_with_rest_shapes
+from .fracture_step import fracture_extremes as broken
+from .fracture_step import split_overloaded_nodes
+from .pose_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
+from .simulation import Simulation
+from .time_step import take_step
+
+if TYPE_CHECKING:
+    from .pose_step import OnProgress, PoseReport
+
+OnSample = Callable[[dict[str, Floats]], None]
+
+
+@dataclass(frozen=True)
+class FrameReport:
+    """How the steps of one frame went.
+
+    Attributes:
+        iterations: Iterations of the linear solver, over all steps and poses.
+        residual: The worst of the steps.
+        converged: Whether every step and pose reached its tolerance.
+        not_converged: Steps and poses that did not.
+        unsettled: Steps whose contacts still wanted to change after the last solve allowed.
+        solves: Linear solves, over all steps.
+        contacts: Contacts in the last step.
+        inverted_tets: Most tets turned inside out after a step.
+        milliseconds: Time for the frame.
+        bodies: Further numbers of bodies, by key and by name: "largest_stress" [Pa] …, largest over the steps.
+        newton_iterations: Newton iterations of flesh, over all steps and poses.
+        pose_residual: The worst of the poses; 0 where no flesh follows one.
+        poses_not_converged: How many of `not_converged` are poses.
+        colliders: Force [N] and torque about its origin [N m] on every collider, six numbers by key: averages over the
+            frame.
+        deepest_contact: How deep a point of flesh that follows a pose is left in something [m].
+    """
+
+    iterations: int
+    residual: float
+    converged: bool
+    not_converged: int
+    unsettled: int
+    solves: int
+    contacts: int
+    inverted_tets: int
+    milliseconds: float
+    bodies: dict[str, dict[str, float]] = field(default_factory=dict)
+    newton_iterations: int = 0
+    pose_residual: float = 0.0
+    poses_not_converged: int = 0
+    colliders: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    deepest_contact: float = 0.0
+
+
+def advance_frame(
+    simulation: Simulation,
+    frame: int,
+    on_sample: OnSample | None,
+    before_step: Callable[[], None] = lambda: None,
+    on_progress: OnProgress = lambda progress: None,
+) -> FrameReport:
+    """Moves a simulation from frame − 1 to `frame`.
+
+    Args:
+        simulation: Moved on.
+        frame: The frame to reach.
+        on_sample: Called `samples_per_frame` times with render positions [m] by key of the body, the last
+            time with those at the frame; None: nothing is drawn.
+        before_step: Called before every step; it may raise, and the simulation is then between two frames.
+        on_progress: The same, before every Newton iteration of flesh that follows a pose.
+
+    Raises:
+        SolveFailed: A step gave no numbers, or one or a pose did not converge and the settings are strict.
+    """
+    started = clock.perf_counter()
+    settings = simulation.scene.settings
+    per_sample, takes_steps = settings.substeps // settings.samples_per_frame, _takes_steps(simulation)
+    reports: list[StepReport] = []
+    poses: list[PoseReport] = []
+    bearing: list[Floats] = []
+    ahead = None
+    simulation.multigrid_levels.drop()  # so that a bake that is resumed at this frame goes on as one that was not
+    for number in range(1, settings.substeps + 1):
+        # from whole numbers, so that a resumed bake gets the same times
+        begin, end = (settings.time(frame - 1 + n / settings.substeps) for n in (number - 1, number))
+        before_step()
+        if takes_steps:
+            if number % per_sample == 1 % per_sample:
+                after = settings.time(frame - 1 + (number - 1 + per_sample) / settings.substeps)
+                start = simulation.state.x.copy()
+                poses += _equilibrate_flesh(simulation, frame, begin, after, on_progress)
+                ahead = begin_interpolation(simulation, start, begin, after)
+            reports.append(advance_step(simulation, begin, end, on_progress, ahead))
+            if reports[-1].loads is not None:
+                bearing.append(reports[-1].loads)
+            if settings.strict and not reports[-1].converged:
+                if reports[-1].residual > MAX_LINEARISATION_RESIDUAL:
+                    raise SolveFailed("step-astray", frame=frame, residual=reports[-1].residual)
+                raise SolveFailed("step-not-converged", frame=frame, residual=reports[-1].residual)
+        simulation.state.time = end
+        if number % per_sample == 0:
+            if takes_steps:
+                finish_interpolation(simulation, ahead)
+            else:
+                sample_before = settings.time(frame - 1 + (number - per_sample) / settings.substeps)
+                poses += _equilibrate_flesh(simulation, frame, sample_before, end, on_progress)
+            if on_sample is not None:
+                on_sample(render_positions(simulation.built, simulation.state))
+    return replace(
+        _frame_report(simulation, reports, poses, started), colliders=_mean_collider_loads(simulation, bearing)
+    )
+
+
+def begin_frame(simulation: Simulation, on_progress: OnProgress = lambda progress: None) -> FrameReport:
+    """Brings flesh to rest in the pose that a simulation starts with; nothing else changes.
+
+    Raises:
+        SolveFailed: It did not converge, and the settings are strict.
+    """
+    started, settings = clock.perf_counter(), simulation.scene.settings
+    frame, begin = settings.frame_start - settings.preroll, settings.start_time
+    return _frame_report(simulation, [], _equilibrate_flesh(simulation, frame, begin, begin, on_progress), started)
+
+
+def _takes_steps(simulation: Simulation) -> bool:
+    """Whether there is anything besides flesh that follows a pose."""
+    flesh = simulation.built.flesh
+    resting = flesh.resting_bodies if flesh else ()
+    return len(resting) < len(simulation.built.bodies)
+
+
+def _equilibrate_flesh(
+    simulation: Simulation, frame: int, before: float, end: float, on_progress: OnProgress
+) -> list[PoseReport]:
+    """Poses flesh where there is some, and returns how that went."""
+    if simulation.built.flesh is None:
+        return []
+    from .pose_step import equilibrate_flesh
+
+    told = equilibrate_flesh(simulation, before, end, on_progress)
+    if told is None:
+        return []
+    if simulation.scene.settings.strict and not told.converged:
+        raise SolveFailed("pose-not-converged", frame=frame, residual=told.residual)
+    return [told]
+
+
+def _frame_report(
+    simulation: Simulation, steps: list[StepReport], poses: list[PoseReport], started: float
+) -> FrameReport:
+    reports: list[StepReport | PoseReport] = [*steps, *poses]
+    return FrameReport(
+        iterations=sum(report.iterations for report in reports),
+        residual=max((step.residual for step in steps), default=0.0),
+        converged=all(report.converged for report in reports),
+        not_converged=sum(not report.converged for report in reports),
+        unsettled=sum(not report.settled for report in reports),
+        solves=sum(report.solves for report in steps),
+        contacts=_count_contacts(simulation, steps, poses),
+        inverted_tets=max((report.inverted_tets for report in reports), default=0),
+        milliseconds=1e3 * (clock.perf_counter() - started),
+        bodies=_body_reports(simulation, steps, poses),
+        newton_iterations=sum(report.newton_iterations for report in reports),
+        pose_residual=max((pose.residual for pose in poses), default=0.0),
+        poses_not_converged=sum(not pose.converged for pose in poses),
+        deepest_contact=max((pose.max_depth for pose in poses), default=0.0),
+    )
+
+
+def advance_step(
+    simulation: Simulation,
+    begin: float,
+    end: float,
+    on_progress: OnProgress = lambda progress: None,
+    ahead: PoseInterpolation | None = None,
+) -> StepReport:
+    """Moves a simulation from one time to another [s] in one step; inputs are those of its end.
+
+    Flesh that follows a pose goes on to where `ahead` says, and stays where it is without.
+    """
+    scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
+    advance_heat(built.heat, built.model, state, tracks, scene, begin, end)
+    by_heat = thermal_factors(built.heat, built.model, state)
+    resting = built.flesh.resting_bodies if built.flesh else ()
+    update_rest_nodes(built.animated_rest_shapes, state, tracks, begin, end, scene.settings, but=resting)
+    model, dt = current_model(built, state, by_heat), end - begin
+    report, held = take_step(simulation, model, begin, end, on_progress, ahead)
+    state.time = end
+    flow(built.plastic, model_with_rest_shapes(built, state), model, state, tracks, dt, by_heat)
+    left = split_overloaded_nodes(simulation, model, held, end) if end > 0.0 else {}  # whole at the first frame
+    return replace(report, splits_left=left) if left else report
+
+
+def _body_reports(
+    simulation: Simulation, steps: list[StepReport], poses: list[PoseReport]
+) -> dict[str, dict[str, float]]:
+    """Returns what a frame's report says of bodies: key → name → number."""
+    built, state = simulation.built, simulation.state
+    found: dict[str, dict[str, float]] = {}
+    for told in (
+        temperature_extremes(built.heat, built.model, state),
+        largest_plastic_strain(built.plastic, built.model, state),
+        broken(simulation),
+        _largest_by_body("splits_left", [report.splits_left for report in steps]),
+        _largest_by_body("pose_residual", [report.residuals for report in poses]),
+    ):
+        for key, numbers in told.items():
+            found.setdefault(key, {}).update(numbers)
+    return found
+
+
+def _count_contacts(simulation: Simulation, steps: list[StepReport], poses: list[PoseReport]) -> int:
+    """Returns how many contacts pushed in the last step, and how many of flesh that follows a pose."""
+    in_step = int(simulation.contacts.was_active.sum()) if steps and simulation.contacts else 0
+    return in_step + (poses[-1].contacts if poses else 0)
+
+
+def _mean_collider_loads(simulation: Simulation, bearing: list[Floats]) -> dict[str, tuple[float, ...]]:
+    """Returns what colliders bore on average over steps, by key."""
+    if not simulation.contacts or not bearing:
+        return {}
+    keys, numbers = loaded_collider_keys(simulation.contacts), np.mean(bearing, axis=0).tolist()
+    return {key: tuple(row) for key, row in zip(keys, numbers, strict=True)}
+
+
+def _largest_by_body(name: str, told: list[dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Returns by key of the body the largest of what was told of it, under a name."""
+    return {key: {name: max(each[key] for each in told)} for key in (told[-1] if told else ())}
+
+
+def render_positions(built: AssembledScene, state: State) -> dict[str, Floats]:
+    """Returns the render vertices of every body [m], (n, 3), by its key."""
+    positions = {}
+    for number, body in enumerate(built.bodies):
+        out = np.empty((len(body.binding.tet), 3))
+        interpolate(state.x, built.model.tets[body.range.tets], body.binding, out)
+        for pins in built.pins:
+            if pins.body == number:
+                pins.apply_correction(state, out)
+        positions[body.key] = out
+    return positions

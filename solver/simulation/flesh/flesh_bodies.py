@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The bodies that are flesh: the quasistatic and the dynamic ones as models of their own, and what they are made of.
+
+Bodies whose formulation is Green's or the hybrid one move as dynamic flesh does, without being asked to be flesh.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+import numpy as np
+
+from ...integrators.newton.dynamic_flesh import DynamicFlesh, dynamic_flesh
+from ...integrators.newton.lagged_shear import pressure_only
+from ...integrators.newton.nonlinear_bodies import LAW_BY_METHOD, scheme_of
+from ...mechanics.hierarchical.hierarchical_bodies import hierarchical_numbers
+from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic, hyperelastic
+from ...mechanics.hyperelastic.laws import EXTENDED_LAWS
+from ...mechanics.model import Model
+from ...mechanics.submodel import Submodel, make_submodel
+from ...quasistatic.contact import FleshContact
+from ...runtime.arrays import Floats, floats
+from ...runtime.lazy_dataclass import dataclass
+from ...scene.flesh import DYNAMIC, QUASISTATIC, Flesh
+from ...scene.formulation import NEWTON_FORMULATIONS
+from ...scene.scene import Body, Scene
+from .unconstrained_parts import ConnectedPieces
+
+NONE = np.zeros(0)
+# S07's constant stress brings bodies back from any tangle; a step of time needs an energy for every F
+EXTENSION_BY_MOTION = {QUASISTATIC: "constant", DYNAMIC: "smooth"}
+
+
+@dataclass(frozen=True, eq=False)
+class FleshPart:
+    """Some bodies of flesh, m tets in all.
+
+    Attributes:
+        part: Where they are in the whole model, and the model of these bodies alone.
+        law: What their tets are made of.
+        asked: What is asked of each, in the order of `part.bodies`.
+        schemes: How each is stepped, by `integrators.flesh`; none: quasistatic.
+        contact: What they may touch; None: nothing.
+        names: Of each, for people.
+    """
+
+    part: Submodel
+    law: Hyperelastic
+    settings: tuple[Flesh, ...]
+    schemes: tuple[str, ...] = ()
+    contact: FleshContact | None = None
+    names: tuple[str, ...] = ()
+
+    @property
+    def model(self) -> Model:
+        """These bodies alone, in the rest shapes that they were built with."""
+        return self.part.model
+
+    @functools.cached_property
+    def pieces(self) -> ConnectedPieces:
+        """Which of their nodes hang together."""
+        return ConnectedPieces.from_model(self.model)
+
+    def model_in_rest_shapes(self, whole: Model) -> Model:
+        """Returns these bodies alone in the rest shapes of `whole`, the present model of all bodies."""
+        tets = self.part.tets
+        return replace(self.part.model, Dm_inverse=whole.Dm_inverse[tets], volume=whole.volume[tets])
+
+    def remapped(self, whole: Model) -> FleshPart:
+        """Returns these bodies where they are after nodes of others have split."""
+        return replace(self, part=self.part.remapped(whole))
+
+
+@dataclass(frozen=True, eq=False)
+class FleshBodies:
+    """The flesh of a scene.
+
+    Attributes:
+        quasistatic: The bodies that are at rest in every sample; None where there are none.
+        dynamic: Those that have inertia; None where there are none.
+        stepping: The latter as `integrators.step` takes them, whose law is that of what it looks at in every solve.
+    """
+
+    quasistatic: FleshPart | None
+    dynamic: FleshPart | None
+    dynamics: DynamicFlesh | None
+
+    @property
+    def resting_bodies(self) -> tuple[int, ...]:
+        """Numbers of the quasistatic bodies in the model."""
+        return self.quasistatic.part.bodies if self.quasistatic else ()
+
+    @property
+    def parts(self) -> list[FleshPart]:
+        """All flesh."""
+        return [part for part in (self.quasistatic, self.dynamic) if part is not None]
+
+    def remapped(self, whole: Model) -> FleshBodies:
+        """Returns this flesh after nodes of other bodies have split: where it is in `whole` now."""
+        return _flesh_bodies(
+            whole,
+            self.quasistatic.remapped(whole) if self.quasistatic else None,
+            self.dynamic.remapped(whole) if self.dynamic else None,
+        )
+
+
+def make_flesh(scene: Scene, model: Model, pressure_modulus: Floats = NONE) -> FleshBodies | None:
+    """Returns the bodies of a scene that are flesh, or None where none is.
+
+    Args:
+        scene: What is asked for.
+        model: All its bodies, painted moduli included (`spatial_moduli.py`).
+        pressure_modulus: Of what dynamic flesh has beside its law (`weight_pressure.py`) [Pa], (m,), or (0,).
+    """
+    if all(_flesh_settings(body) is None for body in scene.bodies) and not hierarchical_numbers(model):
+        return None
+    moving = _flesh_part(scene, model, DYNAMIC)
+    if moving is not None and len(pressure_modulus):
+        kappa = floats(pressure_modulus[moving.part.tets])
+        moving = replace(moving, law=replace(moving.law, pressure_modulus=kappa)) if kappa.any() else moving
+    return _flesh_bodies(model, _flesh_part(scene, model, QUASISTATIC), moving)
+
+
+def _flesh_bodies(model: Model, quasistatic: FleshPart | None, dynamic: FleshPart | None) -> FleshBodies:
+    still = quasistatic.part.bodies if quasistatic else ()
+    levels, stepping = hierarchical_numbers(model), None
+    if dynamic is not None:
+        law = pressure_only(dynamic.model, dynamic.law)
+        stepping = dynamic_flesh(model, dynamic.part, law, dynamic.schemes, still, dynamic.names)
+        stepping = replace(stepping, levels=levels)
+    elif levels:
+        stepping = DynamicFlesh(None, None, still, levels=levels)
+    return FleshBodies(quasistatic, dynamic, stepping)
+
+
+def _flesh_part(scene: Scene, model: Model, motion: str) -> FleshPart | None:
+    wanted = [(number, body, _flesh_settings(body)) for number, body in enumerate(scene.bodies)]
+    own = [(number, body, flesh) for number, body, flesh in wanted if flesh is not None and flesh.motion == motion]
+    if not own:
+        return None
+    part = make_submodel(model, [number for number, _, _ in own])
+    laws = [flesh.law for _, _, flesh in own]
+    extension = EXTENSION_BY_MOTION[motion] if any(law in EXTENDED_LAWS for law in laws) else None
+    law = hyperelastic(part.model, laws, extension, average=[body.flesh is not None for _, body, _ in own])
+    schemes = tuple(_integration_scheme(body) for _, body, _ in own) if motion == DYNAMIC else ()
+    return FleshPart(
+        part, law, tuple(flesh for _, _, flesh in own), schemes, names=tuple(body.name for _, body, _ in own)
+    )
+
+
+def _flesh_settings(body: Body) -> Flesh | None:
+    """Returns what flesh a body is, by itself or by its formulation; None: none."""
+    if body.flesh is None and body.method.name in NEWTON_FORMULATIONS:
+        return Flesh(DYNAMIC, LAW_BY_METHOD[body.method.name])
+    return body.flesh
+
+
+def _integration_scheme(body: Body) -> str:
+    """Returns how a dynamic body is stepped."""
+    return scheme_of(body.method) if body.flesh is None else body.flesh.scheme

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What quasistatic flesh touches at one sample: colliders that are felt then, those that deform included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...contact.colliders.build_colliders import BuiltCollider, posed_collider
+from ...contact.colliders.deforming_collider import DeformingCollider, is_active
+from ...quasistatic.contact import ContactPenalty, FleshContact
+from ...quasistatic.contact.collider_sdf import sheet_sides
+from ...runtime.arrays import Floats
+from ...scene.tracks import TrackReader
+
+IDENTITY_POSE = np.vstack([np.eye(3), np.zeros(3)])
+
+
+class PoseContact:
+    """Colliders around flesh at a sample, and at the one before, which says on which side of sheets its points are."""
+
+    def __init__(
+        self,
+        contact: FleshContact,
+        rigid: Sequence[BuiltCollider],
+        deforming: Sequence[DeformingCollider],
+        tracks: TrackReader,
+        before: float,
+        time: float,
+    ) -> None:
+        """Takes all colliders of a scene, and the times of both samples [s]."""
+        felt = [collider for collider in rigid if is_active(collider.key, tracks, time, time)]
+        soft = [collider for collider in deforming if is_active(collider.key, tracks, time, time)]
+        at = [collider.vertices_at(tracks, time) for collider in soft]
+        now = [posed_collider(*each) for each in zip(soft, at, strict=True)]
+        earlier = (
+            [posed_collider(collider, collider.vertices_at(tracks, before)) for collider in soft]
+            if before < time
+            else now
+        )
+        self.contact = replace(contact, colliders=(*felt, *now))
+        self.poses = [collider.pose(tracks, time) for collider in felt] + [IDENTITY_POSE] * len(now)
+        self.before = [(c, c.pose(tracks, before)) for c in felt] + [(c, IDENTITY_POSE) for c in earlier]
+        keys = "/".join([*(collider.key for collider in felt), *(collider.key for collider in soft)]).encode()
+        self.asked: list[np.ndarray] = [np.frombuffer(keys, np.uint8), *self.poses, *at]
+
+    def at(self, x: Floats) -> ContactPenalty:
+        """Returns what acts, for the nodes of the equilibrium before, x [m], (n, 3)."""
+        places = self.contact.positions(x)
+        return self.contact.contacts_at_poses(
+            self.poses, [sheet_sides(collider, pose, places) for collider, pose in self.before]
+        )

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is known of breakable bodies while they are whole: strength tet by tet, neighbours, notches, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...mechanics.model import Model, rest_shape_inverses
+from ...mechanics.state import State
+from ...mesh.geometry.triangle_surface import Surface
+from ...mesh.surface_weights import extrapolate_to_tets
+from ...mesh.tet_mesh import TetMesh
+from ...runtime.arrays import Bools, Floats, floats
+from ...runtime.counter_rng import uniform
+from ...runtime.errors import BadInput
+from ...runtime.lazy_dataclass import dataclass
+from ...scene.scene import Body, Scene
+from ...scene.tracks import TrackReader
+from .face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
+from .fracture_points import FracturePoints, find_fracture_points
+from .minimum_fragment import min_fragment_volume
+from .notches import notch_nodes
+
+CRACK_TIP_FIELD = "node.crack_tip"  # 1 at crack tips and notches, (n,) uint8
+DAMAGE_FIELD = "tet.damage"  # largest principal stress over strength, the most so far, at most 1, (m,)
+LARGEST_STRESS_FIELD = (
+    "fracture.largest_stress"  # largest principal stress so far of each body, in the model [Pa], (bodies,)
+)
+SCATTER_STREAM, ORDER_STREAM = 1, 2  # what is drawn by lot
+MIN_STRENGTH_SHARE = 1.0e-6  # of the breaking stress that is left where the strength is painted away
+
+
+@dataclass(frozen=True)
+class BreakableBody:
+    """One body that may break.
+
+    Attributes:
+        number: Which of the scene's bodies.
+        key, name: As in the scene.
+        breaking_stress: Where the scene has no track of it [Pa].
+        toughness: K_c [Pa √m] at that breaking stress, over √s: tets of h have the size s h in the simulated size.
+        simulated_scale: s: stresses are those of the simulated size, s² times those of the model.
+        seed: Of what is drawn by lot.
+        most_splits, most_pieces: See `Fracture`.
+        least_material: How much each of its pieces holds at least [m³].
+    """
+
+    number: int
+    key: str
+    name: str
+    breaking_stress: float
+    toughness: float
+    simulated_scale: float
+    seed: int
+    most_splits: int
+    most_pieces: int
+    min_fragment_volume: float
+
+    def strength(self, tracks: TrackReader, time: float) -> tuple[float, float]:
+        """Returns breaking stress [Pa] and K_c [Pa √m] for the model's stresses at a time [s].
+
+        An animated breaking stress takes K_c along.
+        """
+        squared = self.simulated_scale**2
+        name = f"body.{self.key}.breaking_stress"
+        if not tracks.has(name):
+            return self.breaking_stress / squared, self.toughness / squared
+        stress = max(float(tracks.sample(name, time)), MIN_STRENGTH_SHARE * self.breaking_stress)
+        return stress / squared, self.toughness * stress / self.breaking_stress / squared
+
+
+@dataclass(frozen=True)
+class FractureBodies:
+    """All breakable bodies of a scene; arrays are over the tets of the whole model.
+
+    Attributes:
+        bodies: One by one.
+        is_breakable: Which tets may break, (m,).
+        is_judged: Whose stress tells whether a body breaks, (m,).
+        bearing: Their filled share over that of the fullest around them, (m,).
+        share: Their strength over the breaking stress: paint and scatter, (m,).
+        size: h: edge of the lattice cell whose tets are as large, ∛(12 V) [m], (m,).
+        corner_mass: Mass that each tet gives each of its nodes [kg], (m,).
+        material: Filled volume of each tet [m³], (m,).
+        neighbours: The inner faces of the breakable bodies.
+        together: Across which of them the tets never part, (m, 4).
+        is_notch: Which nodes of the whole bodies are at notches, (n,).
+        points: Where broken faces get contact points.
+    """
+
+    bodies: tuple[BreakableBody, ...]
+    is_breakable: Bools
+    is_stress_checked: Bools
+    load_share: Floats
+    strength_share: Floats
+    size: Floats
+    corner_mass: Floats
+    material: Floats
+    neighbours: FaceAdjacency
+    is_bonded: Bools
+    is_notch: Bools
+    points: FracturePoints
+
+    def begin(self, state: State, body_count: int) -> None:
+        """Writes the first values of its fields into a state."""
+        state.fields[CRACK_TIP_FIELD] = self.is_notch.astype(np.uint8)
+        state.fields[DAMAGE_FIELD] = np.zeros(len(self.strength_share))
+        state.fields[LARGEST_STRESS_FIELD] = np.zeros(body_count)
+
+
+def make_fracture(
+    scene: Scene, meshes: Sequence[TetMesh], model: Model, surfaces: Sequence[Surface], gravity: float
+) -> FractureBodies | None:
+    """Returns what is known of the breakable bodies of a scene, or None where there are none.
+
+    Args:
+        scene: What is asked for.
+        meshes: Tets of each body.
+        model: All bodies in one.
+        surfaces: Surface of each body.
+        gravity: Magnitude of the acceleration at the first frame [m/s²].
+
+    Raises:
+        BadInput: The paint of a body leaves no strength, or nothing that may break.
+    """
+    if all(body.fracture is None for body in scene.bodies):
+        return None
+    is_breakable, share = np.zeros(model.tet_count, bool), np.ones(model.tet_count)
+    may_part, is_notch = np.zeros(model.tet_count, bool), np.zeros(model.node_count, bool)
+    _, volume = rest_shape_inverses(model.X, model.tets)
+    fill = np.concatenate([mesh.fill for mesh in meshes])
+    size, material, corner_mass = np.cbrt(12.0 * volume), fill * volume, np.empty(model.tet_count)
+    bodies = []
+    for number, (body, mesh, part) in enumerate(zip(scene.bodies, meshes, model.bodies, strict=True)):
+        corner_mass[part.tets] = 0.25 * body.material.density * material[part.tets]
+        if body.fracture is None:
+            continue
+        share[part.tets], is_breakable[part.tets] = _strengths(body, mesh)
+        may_part[part.tets] = True
+        is_notch[part.nodes] = notch_nodes(surfaces[number], mesh.nodes, mesh.report.tet_size)
+        least = min_fragment_volume(size[part.tets], material[part.tets])
+        bodies.append(_breakable(body, number, mesh.report.tet_size, least))
+    neighbours = face_adjacency(model.tets, may_part)
+    together = neighbours.bonded_faces(fill, volume)
+    bearing = load_shares(model.tets, fill)
+    points = find_fracture_points(scene, meshes, model, surfaces, gravity)
+    return FractureBodies(
+        bodies=tuple(bodies),
+        is_breakable=is_breakable,
+        is_stress_checked=bearing >= MIN_LOAD_SHARE,
+        load_share=bearing,
+        strength_share=share,
+        size=floats(size),
+        corner_mass=corner_mass,
+        material=floats(material),
+        neighbours=neighbours,
+        is_bonded=together,
+        is_notch=is_notch,
+        points=points,
+    )
+
+
+def _breakable(body: Body, number: int, tet_size: float, least: float) -> BreakableBody:
+    asked = body.fracture
+    assert asked is not None
+    scale = body.simulated_scale
+    tough = asked.breaking_stress * np.sqrt(tet_size) if asked.toughness is None else asked.toughness / np.sqrt(scale)
+    return BreakableBody(
+        number=number,
+        key=body.key,
+        name=body.name,
+        breaking_stress=asked.breaking_stress,
+        toughness=float(tough),
+        simulated_scale=scale,
+        seed=asked.seed,
+        most_splits=asked.most_splits,
+        most_pieces=asked.most_pieces,
+        min_fragment_volume=least,
+    )
+
+
+def _strengths(body: Body, mesh: TetMesh) -> tuple[Floats, Bools]:
+    """Returns the strength of a body's tets over its breaking stress, (m,), and which of them may break, (m,)."""
+    asked = body.fracture
+    assert asked is not None
+    if len(asked.strength_paint) and not (asked.strength_paint > 0.0).any():
+        raise BadInput("strength-all-zero", name=body.name)
+    paint, unbreakable = extrapolate_to_tets(body, mesh, asked.strength_paint, asked.unbreakable)
+    is_breakable = unbreakable <= 0.5 if len(asked.unbreakable) else np.ones(len(mesh.tets), bool)
+    if not is_breakable.any():
+        raise BadInput("nothing-breakable", name=body.name)
+    lot = 2.0 * uniform(asked.seed, SCATTER_STREAM, np.arange(len(mesh.tets), dtype=np.int64)) - 1.0
+    return np.maximum(paint * (1.0 + asked.scatter * lot), MIN_STRENGTH_SHARE), is_breakable

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which nodes split, and which tets go to which side.
+
+The most overloaded tet comes first. It splits one of its nodes that are at a crack tip, or any where none is, drawn by
+lot: a plane through the node, normal to the largest principal stress, parts the tets at the node by the side that their
+middle is on. The plane lies in rest coordinates, so that it does not depend on how tets are turned or turned inside
+out. A node whose tets are all on one side does not split, nor one that would leave a crumb (`minimum_fragment.py`). A
+tet at a node that has just split waits for the next step: its stress is not known any more.
+
+Source: Müller and Gross 2004, section 4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...mechanics.elements.elastic_stress import elastic_stress, normal_at_rest, principal_stresses
+from ...mechanics.model import Model
+from ...mesh.geometry.connected_components import connected_components
+from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.counter_rng import uniform
+from ...runtime.lazy_dataclass import dataclass
+from .breakable_bodies import ORDER_STREAM, BreakableBody
+from .face_adjacency import FaceAdjacency
+from .minimum_fragment import leaves_small_fragment
+
+FaceList = tuple[Indices, Indices]
+
+
+@dataclass(frozen=True)
+class NodeSplits:
+    """What splits in one body in one step.
+
+    Attributes:
+        faces: For each node that splits the faces across which its tets part, as tets and faces, both sides of each.
+        left: Overloaded tets that would have split a node, had it not been for the limit.
+    """
+
+    faces: list[FaceList]
+    deferred: int
+
+
+@dataclass(frozen=True)
+class NodeSplitter:
+    """A body at the end of a step, as far as splitting goes.
+
+    Attributes:
+        model: Of the step, nodes by now.
+        x: Node positions [m], (n, 3).
+        neighbours: The inner faces.
+        parted: Across which faces tets have parted, (m, 4).
+        is_tip: Which nodes are at crack tips or notches, (n,).
+        is_rigid: Which tets stay together: unbreakable ones and those held exactly, (m,).
+        together: Across which faces others never part, (m, 4).
+        material: Filled volume of each tet [m³], (m,).
+    """
+
+    model: Model
+    x: Floats
+    neighbours: FaceAdjacency
+    is_separated: Bools
+    is_tip: Bools
+    is_rigid: Bools
+    is_bonded: Bools
+    material: Floats
+
+    def select_splits(self, body: BreakableBody, overload: Floats, step: int) -> NodeSplits:
+        """Returns what splits where tets are overloaded, (m,) above zero, in the step of a number."""
+        own = self.model.bodies[body.number].tets
+        which = np.flatnonzero(overload[own]).astype(np.int32) + np.int32(own.start)
+        which = which[np.argsort(-overload[which], kind="stable")]
+        normals = crack_plane_normals(self.model, self.x, which)
+        parted = self.is_separated.copy()
+        lots = uniform(body.seed, ORDER_STREAM, step, which[:, None] - own.start, np.arange(4, dtype=np.int64)).tolist()
+        done: set[int] = set()
+        faces: list[FaceList] = []
+        left = 0
+        for nodes, normal, lot in zip(self.model.tets[which].tolist(), normals, lots, strict=True):
+            if not done.isdisjoint(nodes):
+                continue
+            if len(faces) == body.most_splits:
+                left += 1
+                continue
+            # all tips come first, then the others
+            for _, _, node in sorted((not self.is_tip[node], lot[c], node) for c, node in enumerate(nodes)):
+                found = self.separated_by_plane(node, normal, parted)
+                if found is not None and _try_separating(found, self, parted, body.min_fragment_volume):
+                    faces.append(found)
+                    done.add(node)
+                    break
+        return NodeSplits(faces, left)
+
+    def separated_by_plane(self, node: int, normal: Floats, parted: Bools) -> FaceList | None:
+        """Returns the faces at a node that a plane through it parts, normal in rest coordinates, (3,); None: none.
+
+        `is_separated`: across which faces tets have parted by now, (m, 4).
+        """
+        pattern, X = self.model.pattern, self.model.X
+        first, last = int(pattern.corner_start[node]), int(pattern.corner_start[node + 1])
+        if last - first < 2:
+            return None
+        corners = pattern.corners[first:last].astype(np.int64)
+        tets = corners >> 2
+        middles = 0.25 * X[self.model.tets[tets]].sum(axis=1) - X[node]
+        across = self.neighbours.tet[tets]
+        joined = (across >= 0) & ~parted[tets] & (np.arange(4, dtype=np.int64) != (corners & 3)[:, None])
+        height = np.einsum("ki,i->k", middles, normal)
+        kept = joined & (self.is_bonded[tets] | self.is_rigid[tets][:, None] & self.is_rigid[across])
+        if kept.any():
+            row, face = np.nonzero(kept)
+            group = connected_components(row, np.searchsorted(tets, across[row, face]), len(tets))
+            height = (np.bincount(group, height) / np.bincount(group))[group]
+        is_above = height >= 0.0
+        if is_above.all() or not is_above.any():
+            return None
+        place = np.searchsorted(tets, np.where(joined, across, tets[0]))
+        row, face = np.nonzero(joined & (is_above[place] != is_above[:, None]))
+        return tets[row].astype(np.int32), face.astype(np.int32)
+
+
+def _try_separating(faces: FaceList, cracking: NodeSplitter, parted: Bools, least: float) -> bool:
+    """Parts tets across some faces, if no crumb comes of it, and returns whether it did."""
+    parted[faces] = True
+    if not leaves_small_fragment(faces[0], cracking.neighbours.tet, parted, cracking.material, least):
+        return True
+    parted[faces] = False
+    return False
+
+
+def crack_plane_normals(model: Model, x: Floats, which: Indices) -> Floats:
+    """Returns the directions of the largest principal stress of some tets, as normals at rest, (k, 3)."""
+    stress, _ = elastic_stress(model, x, which)
+    _, directions = principal_stresses(stress)
+    return normal_at_rest(model, x, which, directions[:, :, 2])

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Flesh that follows a pose, while other bodies take steps: on its way from one sample to the next.
+
+It is brought to rest at a sample before the steps to there are taken, and its nodes go there in straight lines. If it
+stood still and then jumped, what lies on it would be inside it, where no contact has seen it go in.
+"""
+
+from __future__ import annotations
+
+from ..runtime.arrays import Floats
+from ..runtime.lazy_dataclass import dataclass
+from .simulation import Simulation
+
+
+@dataclass(frozen=True, eq=False)
+class PoseInterpolation:
+    """Where flesh is going.
+
+    Attributes:
+        begin, end: Times of the samples before and after [s].
+        start, x: Where its nodes are at these [m], (n, 3) each.
+        v: Their velocities at the end [m/s], (n, 3).
+    """
+
+    begin: float
+    end: float
+    start: Floats
+    x: Floats
+    v: Floats
+
+    def positions_at(self, time: float) -> Floats:
+        """Returns where its nodes are at a time [s], (n, 3) in metres."""
+        return self.start + (time - self.begin) / (self.end - self.begin) * (self.x - self.start)
+
+
+def begin_interpolation(simulation: Simulation, start: Floats, begin: float, end: float) -> PoseInterpolation | None:
+    """Takes flesh that has been brought to rest at `end` [s] back to where it was at `begin`, `start` [m], (N, 3).
+
+    Returns where it is going, or None where there is no such flesh.
+    """
+    flesh, state = simulation.built.flesh, simulation.state
+    if flesh is None or flesh.quasistatic is None:
+        return None
+    nodes = flesh.quasistatic.part.nodes
+    ahead = PoseInterpolation(begin, end, start[nodes], state.x[nodes], state.v[nodes])
+    state.x[nodes] = ahead.start
+    return ahead
+
+
+def finish_interpolation(simulation: Simulation, ahead: PoseInterpolation | None) -> None:
+    """Puts flesh where it was going, to the last digit."""
+    flesh, state = simulation.built.flesh, simulation.state
+    if ahead is not None and flesh is not None and flesh.quasistatic is not None:
+        nodes = flesh.quasistatic.part.nodes  # others may have broken meanwhile
+        state.x[nodes], state.v[nodes] = ahead.x, ahead.v

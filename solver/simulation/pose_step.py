@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Brings quasistatic flesh to rest at one sample: what holds it is looked up, and its nodes are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..constraints.external_forces import PointForces
+from ..constraints.rest_shape_animation import update_rest_nodes
+from ..mechanics.model import Model
+from ..quasistatic.fixed_nodes import FixedNodes
+from ..quasistatic.progress import Progress
+from ..runtime.arrays import Bools, Floats, floats
+from ..runtime.errors import BadInput, SolveFailed
+from ..runtime.lazy_dataclass import dataclass
+from ..scene.gravity import gravity_at
+from .build import AssembledScene
+from .current_model import current_model
+from .flesh import FleshPart
+from .flesh.pose_contact import PoseContact
+from .flesh.pose_equilibrium import PoseConditions, PoseEquilibrium, solve_pose
+from .flesh.unchanged_pose import FAILED_BODIES_FIELD, reuse_equilibrium, store_equilibrium
+from .simulation import Simulation
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class PoseReport:
+    """How flesh came to rest in one sample.
+
+    Attributes:
+        newton_iterations, iterations: Newton's, and those of the linear solver, of all tries.
+        residual: Of the body that is farthest from rest.
+        converged: Whether that is within the tolerance.
+        contacts: Points that are pushed.
+        inverted_tets: Tets inside out.
+        deepest: How deep one of them is left in something [m].
+        residuals: By key of the body.
+        settled: Whether contacts were content at the end.
+    """
+
+    newton_iterations: int
+    iterations: int
+    residual: float
+    converged: bool
+    contacts: int
+    inverted_tets: int
+    max_depth: float
+    residuals: dict[str, float]
+    settled: bool = True
+
+
+def equilibrate_flesh(
+    simulation: Simulation, before: float, time: float, on_progress: OnProgress = lambda progress: None
+) -> PoseReport | None:
+    """Brings quasistatic flesh to rest as it is held at a time; None where there is none.
+
+    Args:
+        simulation: Its state gets positions of these nodes, and velocities: what they moved since the sample before.
+        before: Time of that sample [s]; the same as `time`: there was none.
+        time: [s].
+        on_progress: Called before every Newton iteration; what it raises goes through, and nothing is changed then.
+
+    Raises:
+        BadInput, SolveFailed: "flesh-loose": a piece is held by nothing, at the beginning or later.
+    """
+    built, state = simulation.built, simulation.state
+    flesh = built.flesh.quasistatic if built.flesh else None
+    if flesh is None:
+        return None
+    nodes = flesh.part.nodes
+    resting = [body for body in built.animated_rest_shapes if body.number in flesh.part.bodies]
+    update_rest_nodes(resting, state, simulation.tracks, before, time, simulation.scene.settings)
+    model = flesh.model_in_rest_shapes(current_model(built, state)) if resting else flesh.model
+    x = floats(state.x[nodes])
+    contact = None
+    if flesh.contact is not None:
+        contact = PoseContact(flesh.contact, built.colliders, built.deforming, simulation.tracks, before, time)
+    pose, targets = _pose_conditions(simulation, flesh, model, contact, time)
+    asked = _input_arrays(simulation, flesh, model, pose, targets, time) + (contact.asked if contact else [])
+    # a pre-roll is there to come to rest
+    is_preroll = time <= simulation.scene.settings.time(simulation.scene.settings.frame_start)
+    found = reuse_equilibrium(state, asked, x, may_go_on=is_preroll)
+    if found is None:
+        found = _solve_pose(simulation, flesh, model, pose, x, on_progress)
+    state.x[nodes] = found.x
+    state.v[nodes] = (found.x - x) / (time - before) if time > before else 0.0
+    store_equilibrium(state, asked, found)
+    _remember_pins(simulation, flesh, targets, time - before)
+    return _report(found, model)
+
+
+def _solve_pose(
+    simulation: Simulation, flesh: FleshPart, model: Model, pose: PoseConditions, x: Floats, on_progress: OnProgress
+) -> PoseEquilibrium:
+    was_lost = simulation.state.fields.get(FAILED_BODIES_FIELD)
+    if was_lost is None or len(was_lost) != len(model.bodies):  # a bake may go on with more flesh than it began with
+        was_lost = np.zeros(len(model.bodies), bool)
+    return solve_pose(flesh, model, pose, x, was_lost, simulation.scene.settings, on_progress)
+
+
+def _input_arrays(
+    simulation: Simulation,
+    flesh: FleshPart,
+    model: Model,
+    pose: PoseConditions,
+    targets: dict[str, Floats],
+    time: float,
+) -> list[np.ndarray]:
+    """Returns all that decides where flesh is at rest at a time, but for where it begins."""
+    scene, tracks, bones = simulation.scene, simulation.tracks, simulation.built.bones
+    settings, springs = scene.settings, pose.springs
+    laws = " ".join(f"{body.key} {asked.law}" for body, asked in zip(model.bodies, flesh.settings, strict=True))
+    asked = [
+        np.frombuffer(laws.encode(), np.uint8),
+        np.array([settings.pose_tolerance, settings.pose_iterations]),
+        *(model.tets, model.X, model.Dm_inverse, model.volume, model.mu, model.lam),
+        *(pose.fixed.nodes, pose.fixed.positions, pose.load),
+        *(springs.tet, springs.weights, springs.stiffness),  # their force depends on where flesh is
+        *targets.values(),
+    ]
+    if bones:
+        asked.append(bones.restricted_to(flesh.part.bodies).springs(tracks, simulation.built.model, time).targets)
+    return asked
+
+
+def _pose_conditions(
+    simulation: Simulation, flesh: FleshPart, model: Model, contact: PoseContact | None, time: float
+) -> tuple[PoseConditions, dict[str, Floats]]:
+    """Returns what is asked of flesh at a time, and the targets of its pins by key."""
+    scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
+    is_fixed, target = np.zeros(built.model.node_count, bool), np.zeros((built.model.node_count, 3))
+    springs, targets = [PointForces()], {}
+    if built.bones:  # before pins, which win where both hold a node
+        bones = built.bones.restricted_to(flesh.part.bodies)
+        bones.prescribe(tracks, time, is_fixed, target)
+        springs.append(bones.spring_forces(state, built.model, tracks, time))
+    for pins in built.pins:
+        stiffness = pins.stiffness(tracks, time) if pins.body in flesh.part.bodies else 0.0
+        if stiffness > 0.0:
+            targets[pins.key] = pins.targets(tracks, time)
+            pins.prescribe(targets[pins.key], is_fixed, target)
+            springs.append(pins.spring_forces(state, built.model, targets[pins.key], stiffness, np.inf))
+    held = _fixed_nodes(flesh, is_fixed, target)
+    pulling = _springs_in_part(built, flesh, PointForces.concatenate(*springs))
+    loose = flesh.pieces.unconstrained_nodes(model, held, pulling)
+    if len(loose):
+        problem = (
+            BadInput if time <= scene.settings.start_time else SolveFailed
+        )  # what was baked before it is let go stays
+        raise problem(
+            "flesh-loose", name=_body_name(built, flesh, int(loose[0])), count=len(loose), time=round(time, 3)
+        )
+    load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
+    return PoseConditions(held, pulling, floats(load, -1, 3), contact.at if contact else None), targets
+
+
+def _fixed_nodes(flesh: FleshPart, is_fixed: Bools, target: Floats) -> FixedNodes:
+    nodes = flesh.part.nodes
+    own = np.flatnonzero(is_fixed[nodes]).astype(np.int32)
+    return FixedNodes(own, target[nodes[own]])
+
+
+def _springs_in_part(built: AssembledScene, flesh: FleshPart, springs: PointForces) -> PointForces:
+    """Returns springs on tets of the whole as on tets of the part; all of them are its own."""
+    if len(springs):
+        springs.tet = np.searchsorted(flesh.part.tets, springs.tet).astype(np.int32)
+    return springs
+
+
+def _body_name(built: AssembledScene, flesh: FleshPart, node: int) -> str:
+    whole = flesh.part.nodes[node]
+    return next(body.name for body in built.bodies if body.range.nodes.start <= whole < body.range.nodes.stop)
+
+
+def _remember_pins(simulation: Simulation, flesh: FleshPart, targets: dict[str, Floats], dt: float) -> None:
+    built, state = simulation.built, simulation.state
+    for pins in built.pins:
+        if pins.body in flesh.part.bodies:
+            pins.remember(state, built.model, targets.get(pins.key), dt)
+
+
+def _report(found: PoseEquilibrium, model: Model) -> PoseReport:
+    return PoseReport(
+        newton_iterations=found.newton_iterations,
+        iterations=found.cg_iterations,
+        residual=found.residual,
+        converged=found.converged,
+        contacts=found.contacts,
+        max_depth=found.max_depth,
+        inverted_tets=found.inverted_tets,
+        residuals={body.key: residual for body, residual in zip(model.bodies, found.residuals, strict=True)},
+    )
+
+
+def check_flesh(simulation: Simulation) -> None:
+    """Raises BadInput where flesh has no place when the simulation begins."""
+    part = simulation.built.flesh.quasistatic if simulation.built.flesh else None
+    if part is not None:
+        _pose_conditions(simulation, part, part.model, None, simulation.scene.settings.start_time)

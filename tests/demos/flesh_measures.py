@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is pinned of the demo scenes of flesh, measured in the open, baked file and its cache."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from sinew.solver.bake.cache import CacheReader
+
+ELBOW = (0.27, 0.33)  # where along the straight arm its elbow is [m]
+
+
+def _frames(cache: CacheReader) -> range:
+    last = cache.last_frame()
+    assert last is not None
+    return range(cache.metadata.frame_start, last + 1)
+
+
+def arm(cache: CacheReader) -> dict[str, float]:
+    """Returns how wide the elbow is in the last frame, times its width at rest, and what it did of its fold."""
+    model, report = cache.read_model("Arm"), cache.report()
+    elbow = (model["nodes"][:, 0] > ELBOW[0]) & (model["nodes"][:, 0] < ELBOW[1])
+    bent = cache.read_frame(_frames(cache)[-1]).x
+    return {
+        "elbow_width_ratio": float(np.ptp(bent[elbow, 1]) / np.ptp(model["nodes"][elbow, 1])),
+        "contacts": report[-1]["contacts"],
+        "deepest_contact": max(line["deepest_contact"] for line in report),
+        "largest_pose_residual": max(line["pose_residual"] for line in report),
+    }
+
+
+def head(cache: CacheReader) -> dict[str, float]:
+    """Returns how far flesh gets from where the skull would carry it [m], and how far what the skull holds."""
+    model = cache.read_model("Head")
+    rest, held = model["nodes"], model["attached"] >= 0
+    free, stuck = [], []
+    for frame in _frames(cache):
+        bpy.context.scene.frame_set(frame)
+        turn = np.array(bpy.data.objects["Neck"].matrix_world)
+        away = np.linalg.norm(cache.read_frame(frame).x - rest @ turn[:3, :3].T - turn[:3, 3], axis=1)
+        free.append(away[~held].max())
+        stuck.append(away[held].max())
+    return {"farthest_from_skull": float(max(free)), "held_off_skull": float(max(stuck))}
+
+
+def belly(cache: CacheReader) -> dict[str, float]:
+    """Returns how far the rendered belly and the rest of the body get from where the rig alone has them [m]."""
+    body = bpy.data.objects["Wrestler"]
+    bake = next(modifier for modifier in body.modifiers if modifier.type == "MESH_CACHE")
+    body.modifiers["Subdivision"].show_viewport = False
+    soft = _weights(body, "Belly") > 0
+    moved, still = [], []
+    for frame in _frames(cache):
+        bpy.context.scene.frame_set(frame)
+        bake.show_viewport = True
+        both = _shown(body)
+        bake.show_viewport = False
+        away = np.linalg.norm(both - _shown(body), axis=1)
+        moved.append(away[soft].max())
+        still.append(away[~soft].max())
+    return {
+        "at_first": float(moved[0]),
+        "farthest_from_rig": float(max(moved)),
+        "rest_off_rig": float(max(still)),
+        "soft_vertices": float(soft.mean()),
+    }
+
+
+def _weights(obj: bpy.types.Object, name: str) -> np.ndarray:
+    group = obj.vertex_groups[name].index
+    return np.array([sum(e.weight for e in v.groups if e.group == group) for v in obj.data.vertices])
+
+
+def _shown(obj: bpy.types.Object) -> np.ndarray:
+    """Returns the vertices of `obj` after its modifiers [m], (n, 3)."""
+    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    points = np.empty((len(mesh.vertices), 3), np.float32)
+    mesh.vertices.foreach_get("co", points.ravel())
+    return points
+
+
+MEASURES = {"bending_arm": ("Arm", arm), "belly": ("Wrestler", belly), "shaken_cheek": ("Head", head)}

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where skins meet during a step: nothing slips through, whatever is deformed and however it moves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import trimesh
+
+from fixtures.collision_surfaces import gaps_at, skins_from
+from fixtures.triangle_patches import faces_of, sheet, winding, wobble
+from sinew.solver.contact.surfaces import surface_search as searching
+from sinew.solver.contact.surfaces.closest_point_walk import triangle_frame
+from sinew.solver.contact.surfaces.surface_search import PointTriangleSearch
+from sinew.solver.contact.surfaces.time_of_impact import NO_IMPACT, time_of_impact
+
+# --- one look ----------------------------------------------------------------------------------------------------
+
+
+def test_the_search_finds_what_trying_all_pairs_finds():
+    rng = np.random.default_rng(0)
+    many = left_alone = 0
+    for trial in range(8):
+        parts = []
+        for _ in range(3):
+            vertices, triangles = faces_of(trimesh.creation.icosphere(1, radius=0.5))
+            parts.append((vertices + rng.normal(size=3) * 0.6, triangles))
+        skins = skins_from(parts, sizes=1e-3)
+        start = skins.rest
+        end = start + wobble(start, 4.0, rng)
+        met = PointTriangleSearch(skins, start).find(end)
+        found = {(int(p), int(s)): int(t) for p, s, t in zip(met.point, met.skin, met.triangle, strict=True)}
+        expected, out, scratch = {}, np.empty(3), np.empty((1, 9))
+        for p in range(skins.vertex_count):
+            for skin in range(3):
+                if skin == skins.skin_of[p]:
+                    continue
+                best = NO_IMPACT
+                for t in range(int(skins.triangle_start[skin]), int(skins.triangle_start[skin + 1])):
+                    when = time_of_impact(start, end, p, *skins.triangles[t], 1, 1e-3, scratch, out)
+                    if when < best:
+                        best, expected[p, skin] = when, t
+        # what goes in and comes out again within the step is not met
+        assert found.keys() <= expected.keys(), trial
+        for p, skin in expected.keys() - found.keys():
+            own, faces = skins.vertices_of(skin), skins.triangles[skins.triangles_of(skin)]
+            left_alone += winding(end[own], faces - own.start, end[p : p + 1])[0] > 0.5
+        many += len(found)
+    assert many > 40 and left_alone == 0
+
+
+@pytest.mark.parametrize("target", ["anywhere", "vertices", "edges"])
+def test_no_way_leads_into_a_deforming_body_unseen(target):
+    """Points come from outside and are inside at the end of the step: all are met; the way out is free."""
+    rng = np.random.default_rng(5)
+    vertices, triangles = faces_of(trimesh.creation.icosphere(3))
+    start = vertices + wobble(vertices, 0.15, rng)
+    end = start + wobble(vertices, 0.3, rng) + 0.05
+    outside = rng.normal(size=(4000, 3))
+    outside *= rng.uniform(1.4, 3.0, (4000, 1)) / np.linalg.norm(outside, axis=1, keepdims=True)
+    middle, t, k = 0.5 * (start + end), rng.integers(0, len(triangles), 4000), rng.uniform(0, 1, (4000, 1))
+    inside = rng.normal(size=(4000, 3)) * 0.3
+    if target != "anywhere":  # through a vertex or an edge as they are at the middle of the step
+        k = k if target == "edges" else np.ones_like(k)
+        through = k * middle[triangles[t, 0]] + (1.0 - k) * middle[triangles[t, 1]]
+        away = through / np.linalg.norm(through, axis=1, keepdims=True) + 0.3 * rng.normal(size=(4000, 3))
+        outside, inside = through + 0.5 * away, through - 0.5 * away
+    is_out = winding(start, triangles, outside) < 0.01
+    is_in = winding(end, triangles, inside) > 0.99
+    skins = skins_from([(vertices, triangles), (outside, np.zeros((0, 3)))])
+    both = np.concatenate([start, outside]), np.concatenate([end, inside])
+    met = PointTriangleSearch(skins, both[0]).find(both[1])
+    is_met = np.zeros(4000, bool)
+    is_met[met.point[met.skin == 0] - len(vertices)] = True
+    goes_in = is_out & is_in
+    assert goes_in.sum() > 500
+    assert is_met[goes_in].all()
+    back = PointTriangleSearch(skins, both[1]).find(both[0])
+    left = np.zeros(4000, bool)
+    left[back.point[back.skin == 0] - len(vertices)] = True
+    assert not left[goes_in].all()
+    if target == "anywhere":
+        assert left[goes_in].mean() < 0.02  # but for ways that go out and in again
+
+
+def test_the_plane_is_that_of_the_triangle_at_the_end():
+    vertices, triangles = sheet(1, 4.0)
+    skins = skins_from([(vertices, triangles), ([[0.2, 0.1, 0.5]], np.zeros((0, 3)))])
+    start = skins.rest
+    turn = np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]]).T
+    end = start @ turn.T
+    end[4] = turn @ [0.2, 0.1, -0.3]
+    met = PointTriangleSearch(skins, start).find(end)
+    assert len(met) == 1 and met.side[0] == 1 and met.id[0] == 0 * 5 + 4 and met.point[0] == 4 and met.skin[0] == 0
+    np.testing.assert_allclose(met.normal[0], turn @ [0, 0, 1.0], atol=1e-12)
+    assert gaps_at(skins, met, start, end)[0] == pytest.approx(-0.3, abs=1e-9)
+
+
+def test_sides_of_closed_bodies_and_of_sheets():
+    vertices, triangles = sheet(2)
+    above, below = [[0.1, 0.2, 0.5]], [[0.1, 0.2, -0.5]]
+    for one_sided, up_is_met in ((True, False), (False, True)):
+        skins = skins_from([(vertices, triangles), (above + below, np.zeros((0, 3)))], one_sided=[one_sided, True])
+        start, end = skins.rest.copy(), skins.rest.copy()
+        end[-2:] = start[[-1, -2]]
+        met = PointTriangleSearch(skins, start).find(end)
+        assert [(int(p) - len(vertices), int(s)) for p, s in zip(met.point, met.side, strict=True)] == (
+            [(0, 1), (1, -1)] if up_is_met else [(0, 1)]
+        )
+        for row in range(len(met)):
+            np.testing.assert_allclose(met.normal[row], [0, 0, met.side[row]], atol=1e-12)
+
+
+@pytest.mark.parametrize("speed", [0.1, 1.0, 10.0, 100.0, 1000.0])
+def test_nothing_is_too_fast(speed):
+    """A block of points at up to 100 m/s, and a sheet that comes the other way, at 24 frames of 4 steps."""
+    rng = np.random.default_rng(1)
+    vertices, triangles = sheet(6)
+    points = rng.uniform(-0.45, 0.45, (300, 3)) * [1, 1, 0.2] + [0, 0, 0.2]
+    skins = skins_from([(vertices, triangles), (points, np.zeros((0, 3)))], one_sided=[False, True])
+    x, dt = skins.rest.copy(), 1.0 / 96.0
+    velocity = np.where(np.arange(len(x))[:, None] < len(vertices), [0.0, 0, 0.3], [0.0, 0, -0.7]) * speed
+    seen = np.zeros(len(x), bool)
+    for _ in range(10_000):
+        end = x + velocity * dt
+        seen[PointTriangleSearch(skins, x).find(end).point] = True
+        x = end
+        if x[-300:, 2].max() < x[: len(vertices), 2].min() - 0.01:
+            break
+    assert seen[-300:].all()
+
+
+def test_what_touches_at_rest_is_met_and_what_overlaps_is_not():
+    vertices, triangles = faces_of(trimesh.creation.box((1.0, 1.0, 1.0)).subdivide())
+    for gap, is_met in ((0.0, True), (-1e-9, True), (1e-9, True), (-0.01, False)):
+        skins = skins_from([(vertices, triangles), (vertices + [0, 0, 1.0 + gap], triangles)])
+        end = skins.rest.copy()
+        end[len(vertices) :, 2] -= 1e-3
+        met = PointTriangleSearch(skins, skins.rest).find(end)
+        assert (len(met) > 0) == is_met, gap
+        if is_met:
+            assert (np.abs(met.normal[:, 2]) > 0.99).all()
+            assert len(np.unique(met.point)) >= 2 * 9  # the corners of the faces that lie on each other, both ways
+
+
+def test_own_triangles_beside_a_point_are_not_met():
+    """A strip folds over onto itself; the tets at its hinge share nodes."""
+    vertices, triangles = sheet(8)
+    cell = np.round((vertices[:, 0] + 0.5) * 8).astype(int)
+    nodes = np.stack(
+        [cell * 100, cell * 100 + 1, np.arange(len(vertices)) + 5000, np.arange(len(vertices)) + 9000], axis=1
+    )
+    skins = skins_from([(vertices, triangles)], may_touch=[[True]], nodes=nodes)
+    angle = np.pi * (vertices[:, 0] > 0) * 0.999
+    end = vertices.copy()
+    right = vertices[:, 0] > 0.0
+    end[right, 0], end[right, 2] = vertices[right, 0] * np.cos(angle[right]), vertices[right, 0] * np.sin(angle[right])
+    start = vertices.copy()
+    start[right, 0], start[right, 2] = 0.0, vertices[right, 0]
+    closed = end.copy()
+    closed[right, 2] = -0.01
+    met = PointTriangleSearch(skins, start).find(closed)
+    assert len(met) > 10
+    first, second = skins.nodes[met.point], skins.nodes[skins.triangles[met.triangle]]
+    assert not (first[:, None, :, None] == second[:, :, None, :]).any()
+
+
+# --- further looks, threads, switches ----------------------------------------------------------------------------
+
+
+def drop(rng):
+    parts = []
+    for at in ((0, 0, 0), (1.01, 0, 0), (0, 1.01, 0.1), (0.5, 0.5, 0.9)):
+        vertices, triangles = faces_of(trimesh.creation.icosphere(3, radius=0.5))
+        parts.append((vertices + at, triangles))
+    skins = skins_from(parts, sizes=0.1)
+    middles = np.stack([skins.rest[skins.vertices_of(skin)].mean(axis=0) for skin in range(4)])
+    towards = 0.1 * (middles.mean(axis=0) - middles)
+    return skins, skins.rest + towards[skins.skin_of] + wobble(skins.rest, 0.03, rng)
+
+
+def rows(met):
+    return [getattr(met, name) for name in ("id", "point", "skin", "triangle", "place", "normal", "gap", "side")]
+
+
+def test_parts_and_threads_change_nothing(monkeypatch):
+    skins, end = drop(np.random.default_rng(2))
+    monkeypatch.setattr("sinew.solver.runtime.threads.thread_pool.thread_count", lambda: 1)
+    whole = PointTriangleSearch(skins, skins.rest).find(end)
+    assert len(whole) > 40 and (np.diff(whole.id) > 0).all()
+    monkeypatch.setattr("sinew.solver.runtime.threads.thread_pool.thread_count", lambda: 4)
+    monkeypatch.setattr(searching, "MAX_POINTS_PER_TASK", 100)
+    monkeypatch.setattr(searching, "INITIAL_PAIRS_PER_POINT", 1)
+    for one, other in zip(rows(whole), rows(PointTriangleSearch(skins, skins.rest).find(end)), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_further_looks_find_what_a_first_one_finds():
+    rng = np.random.default_rng(3)
+    skins, end = drop(rng)
+    for amount in (1e-4, 0.3):  # within what is to spare, and far beyond
+        search = PointTriangleSearch(skins, skins.rest)
+        first = search.find(end)
+        other = end + wobble(end, amount, rng)
+        again, alone = search.find(other), PointTriangleSearch(skins, skins.rest).find(other)
+        both = np.isin(alone.id, again.id)
+        assert both.mean() > 0.99, amount
+        # what was found first goes on with its place, and planes are those of the new end
+        kept = np.isin(again.id, first.id)
+        assert kept.any()
+        pushed = gaps_at(skins, alone, skins.rest, other) < 0.0
+        assert np.isin(alone.point[pushed], again.point).all()
+
+
+def test_what_is_slow_is_not_looked_for_as_far_as_what_is_fast():
+    """One splinter that flies away made the boxes of all of its body larger: 200,000 pairs here instead of 5,400."""
+    skins, end = drop(np.random.default_rng(5))
+    search = PointTriangleSearch(skins, skins.rest)
+    search.find(end)
+    before = sum(len(point) for point, _ in search.pairs)
+    away = end.copy()
+    away[0] += [0.0, 0.0, 3.0]
+    again = PointTriangleSearch(skins, skins.rest)
+    again.find(away)
+    others = np.concatenate([point for point, _ in again.pairs]) != 0
+    # but for triangles that hang on it
+    assert others.sum() < 1.5 * before
+    assert again.margin[0] > 0.29 and np.array_equal(again.margin[1:], search.margin[1:])
+
+
+def test_skins_that_are_switched_off_meet_nothing():
+    skins, end = drop(np.random.default_rng(2))
+    met = PointTriangleSearch(skins, skins.rest, is_active=np.array([True, False, True, True])).find(end)
+    assert len(met) > 0 and not (met.skin == 1).any() and not (skins.skin_of[met.point] == 1).any()
+    assert len(PointTriangleSearch(skins, skins.rest, is_active=np.zeros(4, bool)).find(end)) == 0
+
+
+# --- frames ------------------------------------------------------------------------------------------------------
+
+
+def test_frames_are_rotations_and_flat_triangles_have_none():
+    rng = np.random.default_rng(0)
+    frame = np.empty((3, 3))
+    for _ in range(20):
+        positions = rng.normal(size=(3, 3))
+        assert not triangle_frame(positions, np.array([[0, 1, 2]], np.int32), 0, frame)
+        np.testing.assert_allclose(frame @ frame.T, np.eye(3), atol=1e-12)
+        assert np.linalg.det(frame) == pytest.approx(1.0)
+        normal = np.cross(positions[1] - positions[0], positions[2] - positions[0])
+        np.testing.assert_allclose(frame[2], normal / np.linalg.norm(normal), atol=1e-12)
+    assert triangle_frame(np.zeros((3, 3)), np.array([[0, 1, 2]], np.int32), 0, frame)
+    np.testing.assert_array_equal(frame, np.eye(3))

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hands and eyes in a real Blender with a window: the mouse, pictures, and what lies under the mouse.
+
+Steps are generator yields: each yields the seconds to wait before the next one. Buttons are found by moving the mouse
+down the sidebar and asking Blender what lies under it.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+
+import bpy
+from bl_ext.user_default.sinew.addon.baking import bake_status
+from bl_ext.user_default.sinew.addon.panels import panels
+
+OUT = pathlib.Path(os.environ["OUT"])
+Steps = Iterator[float]
+
+result: dict[str, object] = {}
+gaps: list[float] = []
+_last_beat = time.monotonic()
+
+
+_opened = 0  # how often `open_alone` was called
+
+
+def view() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region]:
+    window = bpy.context.window_manager.windows[0]
+    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
+    return window, area, next(r for r in area.regions if r.type == "UI")
+
+
+def show_sidebar() -> Steps:
+    _, area, region = view()
+    area.spaces.active.show_region_ui = True
+    yield 1.0
+    region.active_panel_category = "Sinew"
+
+
+def open_alone(label: str) -> None:
+    """Opens one panel of a body in the sidebar, and closes the others that are open at first or were opened so."""
+    global _opened
+    _opened += 1
+    for panel in [p for p in panels.CLASSES if getattr(p, "bl_space_type", "") == "VIEW_3D"]:
+        if panel.bl_label in {"Material", "Tets", "Pins", "Collision", "Advanced"}:
+            bpy.utils.unregister_class(panel)
+            panel.bl_options = set() if panel.bl_label == label else {"DEFAULT_CLOSED"}
+            # Blender remembers by its name whether a panel is open
+            panel.bl_idname = f"{panel.bl_idname.partition('_shown')[0]}_shown{_opened}"
+            bpy.utils.register_class(panel)
+
+
+def status():
+    return bake_status.status(bpy.context.scene)
+
+
+def beat() -> float:
+    """Notes how long the window did not answer; called by a timer of its own."""
+    global _last_beat
+    now = time.monotonic()
+    gaps.append(now - _last_beat)
+    _last_beat = now
+    return 0.02
+
+
+def mouse(*words: str | int) -> None:
+    subprocess.run(["xdotool", *map(str, words)], check=True)
+
+
+def picture(name: str) -> Steps:
+    view()[1].tag_redraw()
+    yield 0.5
+    path = OUT / f"shot-{name}"
+    path.touch()
+    while path.exists():
+        yield 0.1
+
+
+def under_the_mouse(ask: Callable = bpy.ops.ui.copy_python_command_button) -> str:
+    """Returns the Python command of the button under the mouse, or "" where there is none."""
+    window, area, region = view()
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        if not ask.poll():
+            return ""
+        bpy.context.window_manager.clipboard = ""
+        ask()
+        return bpy.context.window_manager.clipboard
+
+
+def press(operator: str, aside: int = -20) -> Steps:
+    """Finds the button of an operator in the sidebar, so far from its middle, and presses it with the mouse."""
+    yield from _press(lambda: f"{operator}(" in under_the_mouse(), operator, aside)
+
+
+def switch(name: str, aside: int = 0, keep: bool = False) -> Steps:
+    """Finds a setting in the sidebar by the end of its data path, and presses it with the mouse.
+
+    With `keep` the mouse stays there, on the menu that has opened.
+    """
+    yield from _press(lambda: under_the_mouse(bpy.ops.ui.copy_data_path_button).endswith(name), name, aside, keep)
+
+
+def _press(is_it: Callable[[], bool], what: str, aside: int, keep: bool = False) -> Steps:
+    window, area, region = view()
+    x = region.x + region.width // 2 + aside
+    for y in range(region.y + region.height - 10, region.y + 10, -7):
+        mouse("mousemove", x, window.height - y)
+        yield 0.06
+        mouse("mousemove_relative", 1, 1)
+        yield 0.12
+        if is_it():
+            mouse("mousedown", 1)
+            mouse("mouseup", 1)
+            yield 0.3
+            if keep:
+                return
+            mouse("mousemove", area.x + 200, window.height - (area.y + 200))
+            return
+    raise AssertionError(f"no {what} in the sidebar")
+
+
+def wait_for(what: str, condition: Callable[[], bool], limit: float) -> Steps:
+    end = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < end, f"{what} did not come in {limit} s: {status()}"
+        yield 0.02
+
+
+def bake() -> Steps:
+    """Presses Simulate, and waits for the end."""
+    yield from press("bpy.ops.sinew.simulate")
+    yield from wait_for("the start", lambda: status().is_running, 10)
+    yield from wait_for("the end", lambda: not status().is_running, 300)
