@@ -153,9 +153,16 @@ def test_a_read_only_file_and_a_folder_are_refused_before_the_work(
 def test_a_link_stays_a_link_and_a_file_keeps_its_permissions(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     target.touch(0o640)
-    link.symlink_to(target)
+    mode = target.stat().st_mode & 0o777  # Windows knows only whether a file may be written
+    assert mode == 0o640 or os.name == "nt"
+    try:
+        link.symlink_to(target)
+    except OSError:
+        pytest.skip("links need a privilege here")
+    if not link.is_symlink():
+        pytest.skip("links do not show as links here")  # Wine
     atomic_files.write_file(link, b"new")
-    assert link.is_symlink() and target.read_bytes() == b"new" and target.stat().st_mode & 0o777 == 0o640
+    assert link.is_symlink() and target.read_bytes() == b"new" and target.stat().st_mode & 0o777 == mode
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "target"]
 
 
@@ -170,4 +177,6 @@ def test_files_are_synced_before_they_are_renamed(tmp_path: Path, monkeypatch: p
     renamed = [place for place, call in enumerate(asked) if call.startswith("replace")]
     names = {asked[place].split()[1] for place in renamed}
     assert {"arrays.npz", "scene.json", "track.json", "000000.npz", "complete", "out"} == names
-    assert all(asked[place - 1] == asked[place + 1] == "fsync" for place in renamed)
+    assert all(asked[place - 1] == "fsync" for place in renamed)
+    if os.name != "nt":  # no folder can be synced there
+        assert all(asked[place + 1] == "fsync" for place in renamed)

@@ -228,6 +228,7 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
         assert done.returncode == 2 and "cannot be opened" in done.stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows kills what is terminated")
 def test_a_terminated_bake_keeps_its_frames_and_says_130(tmp_path: Path) -> None:
     blend = file_of_two(tmp_path / "long.blend", frames=5000)
     process = subprocess.Popen([*SINEW, "bake", str(blend), "--json"], stdout=subprocess.PIPE, text=True)

@@ -23,8 +23,13 @@ def parsed(file: Path) -> set[Path]:
         if isinstance(node, ast.ImportFrom) and node.level:
             base = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
             named = [base / f"{alias.name}.py" for alias in node.names]
-            found |= {path for path in (base.with_suffix(".py"), base / "__init__.py", *named) if path.is_file()}
+            found |= {path for path in (base.with_suffix(".py"), base / "__init__.py", *named) if _is_there(path)}
     return {path for path in found if source_digests.PACKAGE_FOLDER in path.parents}
+
+
+def _is_there(file: Path) -> bool:
+    """Whether there is a file of exactly that name: Windows would take Bones.py for bones.py."""
+    return file.is_file() and file.name in os.listdir(file.parent)
 
 
 def test_imports_are_found_as_the_parser_finds_them() -> None:

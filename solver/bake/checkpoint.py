@@ -89,7 +89,10 @@ def _read_mesh(reader: CacheReader, body: Body) -> tuple[TetMesh, Binding]:
     if not matches_body(stored, body):
         raise StorageFailed("cache-other-shape", path=str(reader.folder))
     try:
-        return from_arrays(stored)
+        mesh, binding = from_arrays(stored)
+        if len(binding.tet) != len(body.vertices):
+            raise ValueError(f"binding_tet has {len(binding.tet)} rows for {len(body.vertices)} vertices")
+        return mesh, binding
     except (KeyError, TypeError, ValueError) as problem:
         raise StorageFailed(
             "cache-damaged", path=str(reader.folder), file=f"model/{body.key}.npz", problem=str(problem)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..constraints.pins import PIN_ERROR_FIELD
 from ..mechanics.state import State
-from ..mechanics.topology import ORIGIN_FIELD, TETS_FIELD
+from ..mechanics.topology import ORIGIN_FIELD, TETS_FIELD, stored_topology
 from ..mesh.object_space import to_object_space
 from ..runtime.arrays import Floats, floats
 from ..runtime.atomic_files import named_errors, npz_bytes, write_atomic
@@ -80,7 +80,7 @@ class CompleteSamples:
             return False
         first, after = self._range(frame)
         between = range(after - first - 1)
-        return all(breakable_frames.stored_nodes(stored.fields, body.key, part) is not None for part in between)
+        return all(f"nodes.{body.key}.{part}" in stored.fields for part in between)
 
     def _range(self, frame: int) -> tuple[int, int]:
         """Returns the number of the first sample of a frame, and of the one after its last."""
@@ -167,7 +167,9 @@ class _RedrawnFrames:
         """Returns the samples of a body that belong to a frame, (k, n, 3), in the space of its object."""
         if self._last_frame[0] != frame:
             drawn: dict[str, list[npt.NDArray[np.float32]]] = {}
-            for number, positions in self._positions(self.reader.read_frame(frame)):
+            path = layout.numbered_path(self.reader.folder / layout.FRAME_FOLDER, frame)
+            stored = self.reader.read_frame(frame)
+            for number, positions in self.reader.read_checked(path, lambda: list(self._positions(stored))):
                 time = self.simulation.scene.settings.time(self.reader.metadata.frame_of_sample(number))
                 for name, world in positions.items():
                     local = to_object_space(self.simulation.tracks, name, world, time)
@@ -182,10 +184,13 @@ class _RedrawnFrames:
         built = self._built(stored.topology)
         for part in range(count):
             number = head.sample_count(stored.frame) - count + part
-            x = floats(stored.x, -1, 3)
+            x = floats(stored.x, built.model.node_count, 3)
             for body in built.bodies:
-                own = breakable_frames.stored_nodes(stored.fields, body.key, part)
-                if own is not None and len(own) == body.range.nodes.stop - body.range.nodes.start:
+                rows = body.range.nodes.stop - body.range.nodes.start
+                stored_rows = len(stored.fields.get(f"nodes.{body.key}.{part}", ()))
+                # a sample before nodes split has fewer
+                own = breakable_frames.stored_nodes(stored.fields, body.key, part, stored_rows)
+                if own is not None and stored_rows == rows:
                     x[body.range.nodes] = own
             state = State(x, np.zeros_like(x))
             self._restore_pin_offsets(built, state, stored, number, part)
@@ -200,17 +205,25 @@ class _RedrawnFrames:
         settings = self.simulation.scene.settings
         time = settings.time(self.reader.metadata.frame_of_sample(number))
         for pins in built.pins:
-            missed = breakable_frames.stored_pin_errors(stored.fields, pins.key, part)
+            missed = breakable_frames.stored_pin_errors(stored.fields, pins.key, part, len(pins.exact))
             if missed is not None:
                 state.fields[PIN_ERROR_FIELD.format(key=pins.key)] = missed
             elif (number or settings.preroll) and pins.stiffness(tracks, time) > 0.0:  # before a step nothing is missed
                 pins.remember(state, built.model, pins.targets(tracks, time), 0.0)
 
+    def _stored_topology(self, number: int) -> dict[str, npt.NDArray]:
+        path = layout.numbered_path(self.reader.folder / layout.TOPOLOGY_FOLDER, number)
+        arrays, whole = (
+            self.reader.read_topology(number),
+            (self.simulation.built.unbroken or self.simulation.built).model,
+        )
+        made = self.reader.read_checked(path, lambda: stored_topology(arrays, whole.tets, whole.node_count))
+        return {TETS_FIELD: made.tets, ORIGIN_FIELD: made.origin}
+
     def _built(self, number: int) -> AssembledScene:
         """Returns what was built, with the topology of that number."""
         if self._topology[0] != number:
-            arrays = self.reader.read_topology(number) if number else {}
-            fields = {TETS_FIELD: arrays["tets"], ORIGIN_FIELD: arrays["origin"]} if arrays else {}
+            fields = self._stored_topology(number) if number else {}
             nothing = np.zeros((0, 3))
             self._topology = (number, apply_topology(self.simulation.built, State(nothing, nothing, fields=fields)))
         return self._topology[1]

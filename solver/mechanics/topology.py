@@ -7,6 +7,11 @@ Tets are never added, removed or renumbered, and never change their rest shape, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
 from ..runtime.arrays import Indices
 from ..runtime.lazy_dataclass import dataclass
 from ..runtime.npz_reader import stored_indices
@@ -37,6 +42,19 @@ class Topology:
     def store_in(self, state: State) -> None:
         """Writes it into a state."""
         state.fields[TETS_FIELD], state.fields[ORIGIN_FIELD] = self.tets, self.origin
+
+
+def stored_topology(arrays: Mapping[str, npt.NDArray], whole: Indices, node_count: int) -> Topology:
+    """Returns the `tets` and `origin` of a file, of bodies with the tets `whole`, (m, 4), and so many nodes, all whole.
+
+    Raises:
+        ValueError: They are of other bodies, or damaged; the sentence says which array is wrong.
+    """
+    origin = stored_indices(arrays, "origin", node_count, -1)
+    tets = stored_indices(arrays, "tets", len(origin), len(whole), 4)
+    if not np.array_equal(origin[tets], whole):
+        raise ValueError("tets are not those of the whole bodies, with copies of their nodes")
+    return Topology(tets, origin)
 
 
 def check_fits(state: State, node_count: int, tet_count: int) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +61,8 @@ def stored_floats(arrays: Mapping[str, npt.NDArray], name: str, *shape: int) -> 
     array = _checked_array(arrays, name, "f", "floats")
     if not np.isfinite(array).all():
         raise ValueError(f"{name} holds values that are not finite")
-    return floats(array, *shape) if shape else array
+    with _named(name):
+        return floats(array, *shape) if shape else array
 
 
 def stored_indices(arrays: Mapping[str, npt.NDArray], name: str, below: int, *shape: int) -> Indices:
@@ -72,7 +74,17 @@ def stored_indices(arrays: Mapping[str, npt.NDArray], name: str, below: int, *sh
     array = _checked_array(arrays, name, "iu", "whole numbers")
     if array.size and not 0 <= int(array.min()) <= int(array.max()) < below:
         raise ValueError(f"{name} holds numbers that are not from 0 to {below - 1}")
-    return indices(array, *shape)
+    with _named(name):
+        return indices(array, *shape)
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Lets errors say which array they are about."""
+    try:
+        yield
+    except ValueError as problem:
+        raise ValueError(f"{name}: {problem}") from problem
 
 
 def _checked_array(arrays: Mapping[str, npt.NDArray], name: str, kinds: str, words: str) -> npt.NDArray:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.lazy_dataclass import dataclass
+from ...runtime.npz_reader import stored_floats, stored_indices
 
 CHECKSUMS_ARRAY = "checksums"
 TOPOLOGY_ARRAY = "topology"
@@ -51,14 +52,18 @@ def frame_from_arrays(number: int, arrays: Mapping[str, npt.NDArray]) -> Frame:
     """Returns the frame that `frame_arrays` took apart.
 
     Raises:
-        KeyError: Something is missing.
+        ValueError: Something is missing, or has another type or shape; the sentence names it.
     """
     fields = {
         name: values
         for name, values in arrays.items()
         if name not in (POSITIONS_ARRAY, TOPOLOGY_ARRAY, CHECKSUMS_ARRAY)
     }
-    return Frame(number, arrays[POSITIONS_ARRAY], int(arrays[TOPOLOGY_ARRAY]), fields)
+    stored_floats(arrays, POSITIONS_ARRAY, -1, 3)
+    topology = stored_indices(arrays, TOPOLOGY_ARRAY, np.iinfo(np.int32).max)
+    if topology.size != 1:
+        raise ValueError(f"{TOPOLOGY_ARRAY} has the shape {topology.shape} instead of one number")
+    return Frame(number, arrays[POSITIONS_ARRAY], int(topology.ravel()[0]), fields)
 
 
 def stored_checksums(arrays: Mapping[str, npt.NDArray]) -> dict[str, str] | None:

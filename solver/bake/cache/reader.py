@@ -73,7 +73,7 @@ class CacheReader:
             StorageFailed: It is not there or damaged.
         """
         path = layout.numbered_path(self.folder / layout.FRAME_FOLDER, frame)
-        return self._read(path, lambda: frame_from_arrays(frame, _read_checked_arrays(path)))
+        return self.read_checked(path, lambda: frame_from_arrays(frame, _read_checked_arrays(path)))
 
     def read_fields(self, frame: int, key: str) -> dict[str, npt.NDArray]:
         """Reads of a frame only what is one body's: fields named SOMETHING.KEY.…
@@ -82,7 +82,7 @@ class CacheReader:
             StorageFailed: It is not there or damaged.
         """
         path = layout.numbered_path(self.folder / layout.FRAME_FOLDER, frame)
-        return self._read(path, lambda: _read_selected_arrays(path, lambda name: name.split(".")[1:2] == [key]))
+        return self.read_checked(path, lambda: _read_selected_arrays(path, lambda name: name.split(".")[1:2] == [key]))
 
     def topologies(self) -> list[int]:
         """Returns the numbers of the first samples of every topology but the whole one, as far as frames go."""
@@ -109,7 +109,7 @@ class CacheReader:
     def read_samples(self, key: str, first: int, count: int = 1) -> npt.NDArray[np.float32]:
         """Returns object-space render positions of a body, (count, vertices, 3)."""
         path = layout.play_path(self.folder, key)
-        return self._read(path, lambda: read_samples(path, first, count))
+        return self.read_checked(path, lambda: read_samples(path, first, count))
 
     def read_model(self, key: str) -> dict[str, npt.NDArray]:
         """Returns what was kept of a body's tets: `nodes`, `tets`, `fill`, `binding_tet`, `binding_weights` …"""
@@ -165,11 +165,18 @@ class CacheReader:
         Raises:
             StorageFailed: It is not there, or damaged.
         """
-        return self._read(path, lambda: _read_checked_arrays(path))
+        return self.read_checked(path, lambda: _read_checked_arrays(path))
 
-    def _read(self, path: Path, read: Callable[[], Any]) -> Any:
+    def read_checked(self, path: Path, read: Callable[[], Any]) -> Any:
+        """Returns what `read` makes of a file of the cache.
+
+        Raises:
+            StorageFailed: It raised something, so the file is not there, or damaged.
+        """
         try:
             return read()
+        except StorageFailed:
+            raise
         except Exception as problem:  # NumPy and zipfile say "damaged" in many ways
             relative = path.relative_to(self.folder).as_posix()
             raise StorageFailed(

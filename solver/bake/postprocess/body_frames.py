@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from ...mechanics.topology import Topology, stored_topology
+from ...mesh.embedding import Binding
 from ...mesh.mesh_npz import from_arrays
+from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.lazy_dataclass import dataclass
-from ..cache import CacheReader, Frame
+from ..cache import CachedBody, CacheReader, Frame, layout
 from . import breakable_frames
 
 
@@ -53,27 +57,34 @@ class BodyFrameReader:
             StorageFailed: The cache is damaged.
         """
         self.reader, self.key = reader, key
-        node_start = tet_start = 0
+        node_count = tet_count = 0
+        whole = []
         for body in reader.metadata.bodies:
-            self.mesh, self.binding = from_arrays(reader.read_model(body.key))
+            mesh, binding = self._read_model(body)
+            whole.append(mesh.tets + np.int32(node_count))
             if body.key == key:
-                break
-            node_start, tet_start = node_start + len(self.mesh.nodes), tet_start + len(self.mesh.tets)
-        self._nodes = np.array([node_start, node_start + len(self.mesh.nodes)], np.int64)
-        self._tets = slice(tet_start, tet_start + len(self.mesh.tets))
+                self.mesh, self.binding = mesh, binding
+                self._nodes = np.array([node_count, node_count + len(mesh.nodes)], np.int64)
+                self._tets = slice(tet_count, tet_count + len(mesh.tets))
+            node_count, tet_count = node_count + len(mesh.nodes), tet_count + len(mesh.tets)
+        self._whole_tets, self._whole_node_count = np.concatenate(whole), node_count
         self.numbers = reader.topologies()
 
     def topology(self, number: int) -> Indices:
         """Returns the nodes of the body's tets, (m, 4), in the topology of that number; 0 is the whole one."""
         if not number:
             return self.mesh.tets
-        stored = self.reader.read_topology(number)
-        start = np.count_nonzero(stored["origin"] < self._nodes[0])
-        return indices(stored["tets"][self._tets] - start, -1, 4)
+        stored = self._stored_topology(number)
+        start = np.count_nonzero(stored.origin < self._nodes[0])
+        return indices(stored.tets[self._tets] - start, -1, 4)
 
     def final(self) -> Indices:
         """Returns the nodes of the tets at the last frame, (m, 4)."""
         return self.topology(self.numbers[-1] if self.numbers else 0)
+
+    def frame_path(self, frame: int) -> Path:
+        """Returns the file of a frame."""
+        return layout.numbered_path(self.reader.folder / layout.FRAME_FOLDER, frame)
 
     def has_broken(self) -> bool:
         """Whether nodes of the body have split up to the last frame."""
@@ -95,11 +106,53 @@ class BodyFrameReader:
                 number = head.sample_count(frame) - count + part
                 while coming and coming[-1] <= number:
                     tets = self.topology(coming.pop())
-                nodes = breakable_frames.stored_nodes(fields, self.key, part)
+                nodes = self._nodes_at(frame, fields, part, tets)
                 if nodes is None:
                     nodes = self._interpolated_nodes(self.reader.read_frame(frame), before, (part + 1) / count)
                 yield BodySample(number, frame, part == count - 1, part, fields, nodes, tets)
             before = nodes
+
+    def pin_errors(self, sample: BodySample, pins: str, count: int) -> Floats | None:
+        """Returns what the tets missed of `count` exact targets [m], (e, 3), or None; raises as `samples`."""
+        missed: Floats | None = self.reader.read_checked(
+            self.frame_path(sample.frame),
+            lambda: breakable_frames.stored_pin_errors(sample.fields, pins, sample.part, count),
+        )
+        return missed
+
+    def attribute(self, sample: BodySample, name: str) -> npt.NDArray:
+        """Returns what an attribute is made of at a sample, a row per node or tet; raises as `samples`."""
+        counts = len(sample.nodes), len(sample.tets)
+        values: npt.NDArray = self.reader.read_checked(
+            self.frame_path(sample.frame),
+            lambda: breakable_frames.stored_attribute(sample.fields, self.key, name, *counts),
+        )
+        return values
+
+    def _read_model(self, body: CachedBody) -> tuple[TetMesh, Binding]:
+        def read() -> tuple[TetMesh, Binding]:
+            mesh, binding = from_arrays(self.reader.read_model(body.key))
+            if len(binding.tet) != body.vertices:
+                raise ValueError(f"binding_tet has {len(binding.tet)} rows for {body.vertices} vertices")
+            return mesh, binding
+
+        made: tuple[TetMesh, Binding] = self.reader.read_checked(layout.model_path(self.reader.folder, body.key), read)
+        return made
+
+    def _stored_topology(self, number: int) -> Topology:
+        path = layout.numbered_path(self.reader.folder / layout.TOPOLOGY_FOLDER, number)
+        arrays = self.reader.read_topology(number)
+        made: Topology = self.reader.read_checked(
+            path, lambda: stored_topology(arrays, self._whole_tets, self._whole_node_count)
+        )
+        return made
+
+    def _nodes_at(self, frame: int, fields: dict[str, npt.NDArray], part: int, tets: Indices) -> Floats | None:
+        count = max(len(self.mesh.nodes), int(tets.max(initial=-1)) + 1)
+        nodes: Floats | None = self.reader.read_checked(
+            self.frame_path(frame), lambda: breakable_frames.stored_nodes(fields, self.key, part, count)
+        )
+        return nodes
 
     def _interpolated_nodes(self, stored: Frame, before: Floats | None, share: float) -> Floats:
         """Returns node positions [m] of a frame that was baked when the body could not break, so whole as it was.
@@ -109,11 +162,12 @@ class BodyFrameReader:
             before: Node positions a frame earlier.
             share: How far after that.
         """
-        origin = (
-            self.reader.read_topology(stored.topology)["origin"]
-            if stored.topology
-            else np.arange(len(stored.x), dtype=np.int64)
-        )
+        count = self._whole_node_count
+        origin = self._stored_topology(stored.topology).origin if stored.topology else np.arange(count, dtype=np.int32)
         own = (origin >= self._nodes[0]) & (origin < self._nodes[1])
-        nodes = floats(stored.x[own], -1, 3)
+
+        def own_nodes() -> Floats:
+            return floats(floats(stored.x, len(origin), 3)[own], len(self.mesh.nodes), 3)
+
+        nodes: Floats = self.reader.read_checked(self.frame_path(stored.frame), own_nodes)
         return nodes if before is None else before + share * (nodes - before)

@@ -17,8 +17,10 @@ import numpy.typing as npt
 
 from ...constraints.pins import PIN_ERROR_FIELD
 from ...runtime.arrays import Floats
+from ...runtime.npz_reader import stored_floats
 from ...scene.scene import Scene
 from ...simulation.simulation import Simulation
+from ..attributes.attribute_fields import NODE_ATTRIBUTES
 
 
 def breakable_keys(scene: Scene) -> tuple[str, ...]:
@@ -39,14 +41,43 @@ def frame_arrays(simulation: Simulation, keys: tuple[str, ...], sample: int) -> 
     return kept
 
 
-def stored_nodes(fields: Mapping[str, npt.NDArray], key: str, sample: int) -> Floats | None:
-    """Returns the node positions of a body at a sample [m], (n, 3); None where it could not break yet."""
-    return fields.get(f"nodes.{key}.{sample}")
+def stored_nodes(fields: Mapping[str, npt.NDArray], key: str, sample: int, count: int) -> Floats | None:
+    """Returns the node positions of a body of `count` nodes at a sample [m], (n, 3); None where it could not break yet.
+
+    Raises:
+        ValueError: They have another type or shape, or are no numbers.
+    """
+    name = f"nodes.{key}.{sample}"
+    return stored_floats(fields, name, count, 3) if name in fields else None
 
 
-def stored_pin_errors(fields: Mapping[str, npt.NDArray], pins: str, sample: int) -> Floats | None:
-    """Returns what the tets missed of exact targets [m], (e, 3); None where there was nothing to miss."""
-    return fields.get(f"missed.{pins}.{sample}")
+def stored_pin_errors(fields: Mapping[str, npt.NDArray], pins: str, sample: int, count: int) -> Floats | None:
+    """Returns what the tets missed of `count` exact targets [m], (e, 3); None where there was nothing to miss.
+
+    Raises:
+        ValueError: They have another type or shape, or are no numbers.
+    """
+    name = f"missed.{pins}.{sample}"
+    return stored_floats(fields, name, count, 3) if name in fields else None
+
+
+def stored_attribute(
+    fields: Mapping[str, npt.NDArray], key: str, name: str, node_count: int, tet_count: int
+) -> npt.NDArray:
+    """Returns what a frame keeps of an attribute of a body: a row per node for NODE_ATTRIBUTES, else per tet.
+
+    Raises:
+        ValueError: It has another type or shape.
+    """
+    stored = fields[attribute_array_name(key, name)]
+    wanted: tuple[int, ...] = (node_count,) if name in NODE_ATTRIBUTES else (tet_count,)
+    wanted += (3,) if name == "velocity" else ()
+    if stored.dtype.kind != "f" or stored.shape != wanted:
+        raise ValueError(
+            f"{attribute_array_name(key, name)} has {stored.dtype.name} of the shape {stored.shape} "
+            f"instead of floats of the shape {wanted}"
+        )
+    return stored
 
 
 def attribute_array_name(key: str, name: str) -> str:

@@ -144,7 +144,7 @@ class BodyPostprocess:
         asked = self.body.attributes
         if not asked or any(attribute_array_name(key, name) not in sample.fields for name in asked):
             return  # or baked before they were asked for
-        values = {name: sample.fields[attribute_array_name(key, name)] for name in asked}
+        values = {name: self.frames.attribute(sample, name) for name in asked}
         volume = rest_shape_inverses(mesh.nodes, mesh.tets)[1] * mesh.fill
         columns = interpolate_at_vertices(values, sample.tets, volume, binding, len(sample.nodes))
         path = layout.attribute_path(self.folder, key, sample.frame)

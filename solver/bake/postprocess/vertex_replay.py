@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...runtime.arrays import Floats
-from . import breakable_frames
 from .body_frames import BodyFrameReader, BodySample
 from .crack_binding import CrackBinding
 from .crack_opening import CrackOpening
@@ -36,7 +35,7 @@ def replay_samples(
             opening.record(sample.number, tets)
         positions = ties.positions(sample.nodes, nodes)
         for pins, matrix in corrections.items():
-            missed = breakable_frames.stored_pin_errors(sample.fields, pins, sample.part)
+            missed = frames.pin_errors(sample, pins, matrix.shape[1])
             if missed is not None:
                 positions += matrix @ missed
         yield sample, positions
