@@ -62,7 +62,8 @@ from sinew.solver.bake.warmup.compile_step import compile_active_set
 compile_active_set()
 before = active_set_kernels.update_active_set.signatures
 warm_bake.compile_scene(reduced_scene(free_fall_scene()), lambda: None)
-assert len(before) == 1 and active_set_kernels.update_active_set.signatures == before, active_set_kernels.update_active_set.signatures
+after = active_set_kernels.update_active_set.signatures
+assert len(before) == 1 and after == before, after
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
@@ -101,7 +102,8 @@ from sinew.solver.linalg import pair_terms as pairs
 from sinew.solver.linalg import pattern_union as widening
 from sinew.solver.bake.warmup.compile_step import compile_coupled_bodies, compile_step
 KERNELS = (
-    conjugate_gradients.conjugate_gradients, coupled_modes.coarse_correct_coupled, pairs.add_pair_terms, widening.merge_rows,
+    conjugate_gradients.conjugate_gradients, coupled_modes.coarse_correct_coupled,
+    pairs.add_pair_terms, widening.merge_rows,
     settle.find_frozen_nodes, settle.has_gained_energy,
 )
 compile_step()
@@ -138,7 +140,8 @@ preconditioner.MIN_ISLAND_NODES = 0
 model = cube()
 stiff = dataclasses.replace(model, mu=1e6 * model.mu, lam=1e6 * model.lam)
 law = hyperelastic(model, "neo-hookean", average=True)
-values, force, work = np.empty((model.pattern.block_count, 9)), np.empty((model.node_count, 3)), tet_arrays(model.pattern)
+values, force = np.empty((model.pattern.block_count, 9)), np.empty((model.node_count, 3))
+work = tet_arrays(model.pattern)
 forces_and_tangent(model, law, model.X, values, force, work)
 pattern, values = whole_tangent(model, law, values, work)
 held = model.X[:, 0] < 0.1

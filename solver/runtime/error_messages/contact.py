@@ -64,8 +64,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "step-gains-energy": (
         'At {time} the blows on "{name}" cannot be worked out, though the step was cut into up to {parts} parts: it '
         "would get more energy from nothing than it had.",
-        "Use more Substeps per Frame, a lower Stiffness for what is small and hard, or slower colliders; what was "
-        "baked so far stays.",
+        "Use more Substeps per Frame, or a lower Stiffness for what is small and hard; what was baked so far stays.",
     ),
     # addon/export/contact_warnings.py
     "scales-differ": (
