@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "window"))
 
 import bpy
 
-from window import random_operations_background as operations_background
+import random_operations_background as operations_background
 
 ADDON = "bl_ext.user_default.sinew"
 
