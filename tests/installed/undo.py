@@ -21,7 +21,6 @@ tempfile.tempdir = str(FOLDER)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "window"))
 
 import bpy
-
 import random_operations_background as operations_background
 
 ADDON = "bl_ext.user_default.sinew"
