@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import time as clock
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,6 @@ from ..mechanics.topology import Topology
 from ..quasistatic.progress import Progress
 from ..runtime.errors import Cancelled, SinewError, StorageFailed
 from ..runtime.event_stream import json_value
-from ..runtime.lazy_dataclass import dataclass
 from ..simulation.advance_frame import FrameReport, advance_frame, begin_frame, render_positions
 from ..simulation.fracture_step import pieces_at_limit
 from ..simulation.sheet_warnings import find_enclosed_sheets

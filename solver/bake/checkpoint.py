@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,6 @@ from ..mesh.embedding import Binding
 from ..mesh.mesh_npz import from_arrays, matches_body
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.errors import SinewError, StorageFailed
-from ..runtime.lazy_dataclass import dataclass
 from ..scene.scene import Body, Scene
 from ..scene.tracks import TrackReader
 from .cache import CacheMetadata, CacheReader

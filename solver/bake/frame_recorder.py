@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from ..mechanics.topology import Topology
 from ..mesh.object_space import to_object_space
 from ..runtime.arrays import Floats
-from ..runtime.lazy_dataclass import dataclass
 from ..simulation.simulation import Simulation
 from .attributes.attribute_fields import attribute_values, body_values
 from .attributes.nodal_averaging import interpolate_at_vertices

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..runtime.arrays import Bools, Floats, Indices
-from ..runtime.lazy_dataclass import dataclass
 
 
 @dataclass

@@ -16,7 +16,7 @@ An affine motion of the targets is thereby followed to round-off: parts 2 and 3 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +33,6 @@ from ..mesh.moving_least_squares import (
     vertex_per_cell,
 )
 from ..runtime.arrays import Floats, Indices, floats
-from ..runtime.lazy_dataclass import dataclass
 from .affine_fit import apply_affine_fit
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ Weight w < 1 is a spring of stiffness w · pin_stiffness · (the vertex's share 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +25,6 @@ from ..mesh.embedding import Binding, place_points
 from ..mesh.geometry.nearest_points import nearest_points
 from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.errors import SolveFailed
-from ..runtime.lazy_dataclass import dataclass
 from ..scene.scene import Body
 from ..scene.tracks import TrackReader
 from .external_forces import PointForces

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
-from ..runtime.lazy_dataclass import dataclass
 from .contact_step import ContactStep
 
 NO_COLLIDER_ROWS = np.zeros(0, np.int64)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from ..mechanics.elements.inverted_tets import count_inverted
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Floats
-from ..runtime.lazy_dataclass import dataclass
 from ..scene.scene import Settings
 from .newmark.newmark import NewmarkStep
 from .newmark.substep_contacts import inter_group_forces

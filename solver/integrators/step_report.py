@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from ..runtime.arrays import Floats
-from ..runtime.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

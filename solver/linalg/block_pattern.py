@@ -6,12 +6,12 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..runtime.arrays import Indices
-from ..runtime.lazy_dataclass import dataclass
 from .coupled_islands import Coupling, Int64s
 
 # kernels index with unsigned numbers: with signed ones Numba adds a wrap-around to every access

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from ..runtime.lazy_dataclass import dataclass
 from .envelope_cholesky import EnvelopeLayout, Int64s, union_clusters
 
 

@@ -8,11 +8,12 @@ layer of nodes, in every iteration.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..runtime.arrays import Bools, Floats
 from ..runtime.jit import kernel
-from ..runtime.lazy_dataclass import dataclass
 from ..runtime.simd.vec3 import vec3_add_cross, vec3_axpy, vec3_load, vec3_store, vec3_unpack, vec3_zero
 from .block_pattern import BlockPattern
 from .envelope_cholesky import EnvelopeLayout, Int64s, envelope_layout, factor_envelope, solve_envelope

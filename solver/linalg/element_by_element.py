@@ -11,11 +11,12 @@ of those of the tet.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
-from ..runtime.lazy_dataclass import dataclass
 from ..runtime.simd.vec3 import vec3, vec3_axpy, vec3_fma, vec3_load, vec3_store, vec3_sum, vec3_unpack, vec3_zero
 from .block_pattern import BlockPattern
 from .pcg_row_passes import ACTIVE, VECTOR_COUNT, Q

@@ -8,11 +8,12 @@ are left out, as if they were not there.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from ..runtime.jit import kernel
-from ..runtime.lazy_dataclass import dataclass
 
 MIN_RELATIVE_PIVOT = 1.0e-12  # of a number on the diagonal, that what is left of it is compared with
 

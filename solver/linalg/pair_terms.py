@@ -6,14 +6,13 @@ The wide pattern is kept while the same tets act on each other, or fewer: blocks
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..runtime.arrays import Indices
 from ..runtime.jit import kernel
-from ..runtime.lazy_dataclass import dataclass
 from .block_pattern import BlockPattern
 from .coupled_islands import Int64s, island_coupling
 from .pattern_union import WidenedPattern, widen_pattern

@@ -4,13 +4,12 @@ neighbours."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
-from ..runtime.lazy_dataclass import dataclass
 from .block_pattern import BlockPattern, UInt32s
 
 NO_BLOCK = 1 << 30  # more than any number of blocks

@@ -12,13 +12,13 @@ changes no bit. Source: Baraff and Witkin 1998, section 5.2, for unknowns that a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from ..runtime.arrays import Bools, Floats
 from ..runtime.jit import thread_count
-from ..runtime.lazy_dataclass import dataclass
 from ..runtime.threads.worker_team import worker_team
 from .block_jacobi import invert_diagonal
 from .block_pattern import BlockPattern

@@ -14,12 +14,12 @@ decomposition and multigrid methods: A-DEF2, which takes back what round-off bri
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.jit import kernel
-from ..runtime.lazy_dataclass import dataclass
 from ..runtime.simd.vec3 import vec3, vec3_add_cross, vec3_axpy, vec3_load, vec3_store, vec3_unpack, vec3_zero
 from ..runtime.threads.thread_pool import run_in_chunks
 from .block_pattern import BlockPattern

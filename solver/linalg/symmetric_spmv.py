@@ -13,13 +13,13 @@ This pays where rows reach ahead by little, as in lattices and bars: see `upper_
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..runtime.arrays import Floats
 from ..runtime.jit import kernel
-from ..runtime.lazy_dataclass import dataclass
 from ..runtime.simd.vec3 import (
     prefetch,
     vec3,

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..runtime.lazy_dataclass import dataclass
 from .block_pattern import BlockPattern, UInt32s
 
 # corners of the six edges of a tet

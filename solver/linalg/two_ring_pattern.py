@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from ..runtime.arrays import Bools
-from ..runtime.lazy_dataclass import dataclass
 from .block_pattern import BlockPattern, UInt32s
 
 

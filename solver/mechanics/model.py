@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ from ..linalg.block_pattern import BlockPattern, block_pattern, island_starts
 from ..mesh.red_refinement import RefinementLevels
 from ..runtime.arrays import Floats, Indices, floats, indices
 from ..runtime.errors import BadInput
-from ..runtime.lazy_dataclass import dataclass
 from ..scene.formulation import DEFAULT_FORMULATION, FormulationSettings
 from ..scene.scene import Material
 from .linear_elasticity import lame_moduli

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from ..runtime.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from ..runtime.arrays import Floats
-from ..runtime.lazy_dataclass import dataclass
 from ..runtime.npz_reader import stored_floats
 
 FIELD_PREFIX = "field."

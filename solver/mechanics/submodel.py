@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..linalg.block_pattern import block_pattern, island_starts
 from ..runtime.arrays import Floats, Indices, floats
-from ..runtime.lazy_dataclass import dataclass
 from .model import BodyRange, Model
 
 

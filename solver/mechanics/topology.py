@@ -8,12 +8,12 @@ Tets are never added, removed or renumbered, and never change their rest shape, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..runtime.arrays import Indices
-from ..runtime.lazy_dataclass import dataclass
 from ..runtime.npz_reader import stored_indices
 from .state import TET_FIELDS, State
 

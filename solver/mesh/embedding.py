@@ -6,11 +6,12 @@ A binding is never found again by position: later several tets may lie in the sa
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices, floats, indices
 from ..runtime.jit import kernel
-from ..runtime.lazy_dataclass import dataclass
 from ..runtime.threads.thread_pool import run_in_chunks
 from .geometry.box_tree import build_box_tree
 from .geometry.point_tet import barycentric_rows, find_tets

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices, floats
-from ..runtime.lazy_dataclass import dataclass
 from .geometry.nearest_points import nearest_points
 
 if TYPE_CHECKING:

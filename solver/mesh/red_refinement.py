@@ -8,11 +8,12 @@ more than three shapes per tet, however often it is done. Source: Bey 1995, Tetr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from ..runtime.arrays import Floats, Indices, floats, indices
-from ..runtime.lazy_dataclass import dataclass
 from ..scene.formulation import CHILDREN_PER_TET
 
 _EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], np.int64)

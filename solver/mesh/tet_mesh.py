@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from ..runtime.lazy_dataclass import dataclass
 
 
 class FilledTets(NamedTuple):

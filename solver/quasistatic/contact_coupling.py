@@ -8,7 +8,7 @@ and a tangent without the blocks between them holds both where they are.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,6 @@ from ..linalg.block_pattern import BlockPattern, row_chunks
 from ..linalg.pattern_union import WidenedPattern, widen_pattern
 from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
-from ..runtime.lazy_dataclass import dataclass
 
 Int64s = npt.NDArray[np.int64]
 

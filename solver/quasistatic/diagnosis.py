@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..mechanics.hyperelastic.hyperelastic_element import Hyperelastic
 from ..mechanics.model import Model
 from ..runtime.arrays import Floats
-from ..runtime.lazy_dataclass import dataclass
 from .equilibrium import Equilibrium, solve
 from .fixed_nodes import FixedNodes
 from .initial_guesses import rigidly_aligned

@@ -12,13 +12,13 @@ Source: S07, chapter 3; tolerances of the linear solves: Eisenstat and Walker 19
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..mechanics.hyperelastic.hyperelastic_element import Hyperelastic
 from ..mechanics.model import Model
 from ..runtime.arrays import Floats
-from ..runtime.lazy_dataclass import dataclass
 from .continuation import MaterialContinuation
 from .external_terms import PotentialForce
 from .fixed_nodes import FixedNodes

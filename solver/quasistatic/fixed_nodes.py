@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from ..mesh.geometry.connected_components import mesh_components
 from ..runtime.arrays import Bools, Floats, Indices
 from ..runtime.errors import BadInput
-from ..runtime.lazy_dataclass import dataclass
 from ..runtime.npz_reader import first_line, read_arrays
 
 

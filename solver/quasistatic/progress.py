@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..runtime.lazy_dataclass import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from ..runtime.lazy_dataclass import dataclass
 from .serialisation import field_constraints
 from .serialisation.field_constraints import OneOf, RowsOf, at_least
 

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from ..runtime.lazy_dataclass import dataclass
 from .serialisation.field_constraints import OneOf, RowsOf, at_least, greater_than, points, shape, shape_or_empty
 
 # how flesh moves (`Flesh.motion`), its laws (`Flesh.law`), and how it steps where it is dynamic (`Flesh.scheme`)

@@ -7,9 +7,9 @@ The papers' names: MDMJC02 warped stiffness, HS04 polar, hybrid and hierarchical
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated
 
-from ..runtime.lazy_dataclass import dataclass
 from .serialisation.field_constraints import OneOf, at_least, closed_range
 
 LINEAR, VERTEX_WARP, POLAR, QR = "linear", "vertex-warp", "polar", "qr"

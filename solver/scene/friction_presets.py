@@ -8,7 +8,7 @@ factor of two.
 
 from __future__ import annotations
 
-from ..runtime.lazy_dataclass import dataclass
+from dataclasses import dataclass
 
 OPENSTAX_SOURCE = "OpenStax, University Physics 1, Table 6.1"
 

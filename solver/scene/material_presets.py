@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import difflib
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput
-from ..runtime.lazy_dataclass import dataclass
 from .scene import Fracture, Heat, Material, Plasticity
 
 NEARLY_INCOMPRESSIBLE = 0.45

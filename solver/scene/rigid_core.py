@@ -6,13 +6,12 @@ Source: Müller, Dorsey, McMillan, Jagnow, Cutler (2002), sections 4.3 and 4.4: 
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
 
 from ..runtime.arrays import Floats
-from ..runtime.lazy_dataclass import dataclass
 from .serialisation.field_constraints import at_least, coordinate, shape
 
 Coordinate = Annotated[float, coordinate()]

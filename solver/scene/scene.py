@@ -13,7 +13,7 @@ tracks beside it (`tracks.py`), which may grow while a solver already reads them
 from __future__ import annotations
 
 import json
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +22,6 @@ import numpy as np
 from ..runtime.arrays import Floats, Indices, digest
 from ..runtime.atomic_files import npz_bytes, write_atomic
 from ..runtime.errors import BadInput, StorageFailed
-from ..runtime.lazy_dataclass import dataclass
 from ..runtime.npz_reader import first_line, read_arrays
 from .contact import Collider as Collider
 from .contact import Collision

@@ -16,6 +16,7 @@ import json
 import os
 import time as clock
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,7 +25,6 @@ import numpy as np
 from ..runtime.arrays import Floats, digest
 from ..runtime.atomic_files import npz_bytes, write_atomic
 from ..runtime.errors import StorageFailed
-from ..runtime.lazy_dataclass import dataclass
 from ..runtime.npz_reader import first_line, read_arrays
 
 TRACK_KINDS = ("linear", "step", "rigid")

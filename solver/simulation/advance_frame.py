@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +20,6 @@ from ..mechanics.state import State
 from ..mesh.embedding import interpolate
 from ..runtime.arrays import Floats
 from ..runtime.errors import SolveFailed
-from ..runtime.lazy_dataclass import dataclass
 from .build import AssembledScene
 from .current_model import current_model, model_with_rest_shapes
 from .fracture_step import fracture_extremes as broken

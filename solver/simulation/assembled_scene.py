@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,6 @@ from ..mechanics.state import State
 from ..mesh.embedding import Binding
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.errors import SinewError
-from ..runtime.lazy_dataclass import dataclass
 from .fracture.breakable_bodies import FractureBodies
 from .fracture.fragment_surfaces import FragmentSurfaces
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..constraints.external_forces import PointForces
 from ..mechanics.model import Model
 from ..runtime.arrays import Bools, Floats
-from ..runtime.lazy_dataclass import dataclass
 from .pose_interpolation import PoseInterpolation
 from .simulation import Simulation
 

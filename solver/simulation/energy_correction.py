@@ -13,6 +13,8 @@ Source: Dinev, Liu, Li, Thomaszewski, Kavan (2018), FEPR, project velocities ont
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..constraints.external_forces import PointForces
@@ -23,7 +25,6 @@ from ..mechanics.model import Model
 from ..mechanics.rigid_rotation import inertia_tensors
 from ..mechanics.state import State
 from ..runtime.arrays import Floats, Indices, floats
-from ..runtime.lazy_dataclass import dataclass
 from .boundary_conditions import BoundaryConditions
 
 MIN_ENERGY_RATIO = 1.0e-6  # energy over that of motion in a group from which it is taken

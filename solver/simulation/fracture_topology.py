@@ -6,7 +6,7 @@ Nothing of the steps in between enters, so a resumed bake gets the same arrays a
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ..mechanics.rigid_core_nodes import RigidCore
 from ..mechanics.state import State
 from ..mechanics.topology import TETS_FIELD, Topology
 from ..runtime.arrays import Bools, Indices, floats
-from ..runtime.lazy_dataclass import dataclass
 from .build import AssembledScene
 from .fracture.breakable_bodies import FractureBodies
 from .fracture.node_duplication import split_nodes

@@ -7,8 +7,9 @@ stood still and then jumped, what lies on it would be inside it, where no contac
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..runtime.arrays import Floats
-from ..runtime.lazy_dataclass import dataclass
 from .simulation import Simulation
 
 

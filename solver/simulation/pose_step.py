@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from ..quasistatic.fixed_nodes import FixedNodes
 from ..quasistatic.progress import Progress
 from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import BadInput, SolveFailed
-from ..runtime.lazy_dataclass import dataclass
 from ..scene.gravity import gravity_at
 from .build import AssembledScene
 from .current_model import current_model

@@ -12,7 +12,7 @@ Only contacts that push count, and sticking ones bear no more than Coulomb's μ 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from ..mechanics.model import Model
 from ..mechanics.prestress import with_prestress
 from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats
-from ..runtime.lazy_dataclass import dataclass
 
 RESIDUAL_TOLERANCE = 1.0e-11  # relative residual: what is left over is what moves in the first frames
 MAX_ITERATIONS = 20_000

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from ..contact.contact_loads import ContactLoads, contact_loads
 from ..contact.contact_step import ContactStep
 from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ..mechanics.state import State
-from ..runtime.lazy_dataclass import dataclass
 from ..scene.scene import Scene
 from ..scene.tracks import TrackReader
 from .build import AssembledScene

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from ...runtime.lazy_dataclass import dataclass
 
 DIVERGED_RESIDUAL = (
     1.0  # residual of a step that leaves more than all that it is made of (`integrators/nonlinear_step.py`)

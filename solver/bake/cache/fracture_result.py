@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
-
-from ...runtime.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.npz_reader import stored_floats, stored_indices
 
 CHECKSUMS_ARRAY = "checksums"

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...runtime.checksums import line_has_checksum
-from ...runtime.lazy_dataclass import dataclass
 from .frame_report_check import is_report_line
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from ...runtime.atomic_files import named_errors, write_atomic
 from ...runtime.checksums import CHECKSUM_KEY, tree_with_checksum, tree_without_checksum
 from ...runtime.errors import BadInput, StorageFailed
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.scene import FrameNumber, FramesPerSecond, SamplesPerFrame, Scene
 from ...scene.serialisation.dataclass_json import from_tree
 from ...scene.serialisation.field_constraints import at_least

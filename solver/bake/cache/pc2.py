@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import os
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.atomic_files import PART_SUFFIX, open_when_unlocked, remove_file, replace, retry_while_locked, write_all
-from ...runtime.lazy_dataclass import dataclass
 
 SIGNATURE = b"POINTCACHE2\0"
 VERSION = 1

@@ -8,12 +8,12 @@ an earlier Sinew wrote has no checksums: that is said, and is no damage.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...runtime.checksums import MISMATCH_TEXT, npz_has_checksum, sha256
 from ...runtime.errors import StorageFailed
-from ...runtime.lazy_dataclass import dataclass
 from . import layout
 from .checkpoint_list import read_list
 from .frame_npz import stored_checksums

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,6 @@ from ...mesh.embedding import Binding
 from ...mesh.mesh_npz import from_arrays
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats, Indices, floats, indices
-from ...runtime.lazy_dataclass import dataclass
 from ..cache import CachedBody, CacheReader, Frame, layout
 from . import breakable_frames
 

@@ -9,11 +9,12 @@ long as the copies hang on the same nodes they are then drawn by the same sum.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...mesh.embedding import Binding, interpolate
 from ...runtime.arrays import Floats, Indices, floats, indices
-from ...runtime.lazy_dataclass import dataclass
 
 SHARED_NODE_TOLERANCE = 1e-6  # weight of a node that not all copies have: above it they are not one point
 MIN_WEIGHT = 1e-10  # weight below which a point does not hang on a node

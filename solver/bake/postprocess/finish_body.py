@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from ...mesh.object_space import to_object_space
 from ...runtime.arrays import Indices
 from ...runtime.atomic_files import npz_bytes, sync_all, write_atomic
 from ...runtime.errors import BadInput
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from ..attributes.nodal_averaging import interpolate_at_vertices

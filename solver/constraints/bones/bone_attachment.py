@@ -15,13 +15,13 @@ Pieces of a mesh that deforms count as bones of their own (`connected_parts.py`)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...mesh.geometry.closest_point import ClosestPoints, closest_points
 from ...mesh.geometry.triangle_bvh import build_bvh
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.flesh import Bone
 from ...scene.scene import Body
 from .bone_distance import BoneShape, interpolate_at, is_painted

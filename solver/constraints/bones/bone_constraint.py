@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...runtime.arrays import Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.flesh import Bone
 from ...scene.tracks import TrackReader
 from .bone_inverted_tets import count_inverted

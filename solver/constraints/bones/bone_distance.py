@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...mesh.geometry.closedness import has_inside
@@ -11,7 +13,6 @@ from ...mesh.geometry.triangle_bvh import Bvh, build_bvh
 from ...mesh.geometry.triangle_surface import make_surface
 from ...mesh.geometry.winding_number import winding_numbers
 from ...runtime.arrays import Bools, Floats, Indices, floats
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.flesh import Bone
 
 PAINT_THRESHOLD = 0.5  # where paint is above this, it says yes

@@ -14,6 +14,8 @@ An affine motion of the vertices is thereby followed to round-off.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...mesh.moving_least_squares import (
@@ -29,7 +31,6 @@ from ...mesh.moving_least_squares import (
 )
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.errors import BadInput, SolveFailed
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.flesh import Bone
 from ...scene.tracks import TrackReader
 from .bone_distance import BoneShape

@@ -8,7 +8,7 @@ bones, so where both hold a node the pins have it.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.errors import SinewError
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.tracks import TrackReader
 from ..external_forces import PointForces
 from .bone_constraint import BoneConstraint, BoneSprings

@@ -7,7 +7,7 @@ part of that one.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.welding import weld
 from ...mesh.geometry.winding_number import winding_numbers
 from ...runtime.arrays import Indices
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.flesh import Bone
 from ...scene.tracks import TrackReader
 

@@ -7,13 +7,14 @@ surface have given. That is exact where those move by an affine motion.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern, block_pattern
 from ...linalg.mesh_laplacian import laplacian
 from ...linalg.pcg import solve
 from ...runtime.arrays import Bools, Floats, Indices, floats
-from ...runtime.lazy_dataclass import dataclass
 
 CG_TOLERANCE = 1.0e-4
 MIN_RELATIVE_DISPLACEMENT = 1.0e-9  # displacements that count at least, over the size of the bone

@@ -7,6 +7,7 @@ It is kept in the state, per node of the body as it was built, as `rest.KEY` [m]
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from ...mesh.embedding import Binding
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats, Indices, floats
 from ...runtime.errors import SolveFailed
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.scene import Body, Scene, Settings
 from ...scene.tracks import TrackReader
 from .interior_extension import InteriorExtension, make_interior_extension

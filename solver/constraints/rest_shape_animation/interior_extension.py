@@ -12,6 +12,8 @@ varies from tet to tet.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern, block_pattern, island_starts
@@ -20,7 +22,6 @@ from ...linalg.pcg import SolveResult, solve
 from ...mesh.embedding import Binding, place_points
 from ...mesh.moving_least_squares import AffineLeastSquares, affine_fit_of_all
 from ...runtime.arrays import Floats, Indices, floats
-from ...runtime.lazy_dataclass import dataclass
 
 SURFACE_WEIGHT = 100.0  # β
 LINEAR_TOLERANCE = 1.0e-7  # of the linear solve, relative to

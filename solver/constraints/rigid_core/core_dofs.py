@@ -8,10 +8,11 @@ what a hinge or held nodes keep it from, is no part of u = u0 + C y = (V, ω).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...runtime.arrays import Floats
-from ...runtime.lazy_dataclass import dataclass
 from .core_motion import CoreBody, axis_speed, cross_each
 
 POINT_COUNT = 3

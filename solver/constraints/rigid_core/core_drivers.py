@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from ...mechanics.rigid_core_nodes import AxisMotion, RigidCore
 from ...mechanics.state import State
 from ...runtime.arrays import Floats, Indices, floats
 from ...runtime.errors import SolveFailed
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from ..external_forces import PointForces

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...mechanics.model import Model
 from ...mechanics.rigid_core_nodes import RigidCore
 from ...runtime.arrays import Floats
-from ...runtime.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,7 +13,6 @@ import numpy.typing as npt
 from ...linalg.block_pattern import BlockPattern, row_chunks
 from ...mechanics.rigid_core_nodes import RigidCore
 from ...runtime.arrays import Indices
-from ...runtime.lazy_dataclass import dataclass
 from .core_dofs import POINT_COUNT
 
 Int64s = npt.NDArray[np.int64]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from ...linalg.block_pattern import BlockPattern, with_coupled
 from ...linalg.pcg import SolveResult
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats
-from ...runtime.lazy_dataclass import dataclass
 from .core_dofs import POINT_COUNT, CoreDofs, core_dofs
 from .core_motion import angular_momentum, core_body, mass_mean
 from .galerkin_projection import reduce_blocks

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ..detection.contact_attachment import ContactAttachment
 from ..detection.multi_tet_contacts import MAX_TETS_PER_CONTACT
 

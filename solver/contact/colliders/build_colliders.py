@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from ...mesh.geometry.triangle_bvh import Bvh, build_bvh
 from ...mesh.geometry.triangle_surface import make_surface
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.contact import SIDES_AUTO, SIDES_BOTH, SIDES_FRONT, Collider
 from ...scene.scene import Settings
 from ...scene.tracks import TrackReader, polar_decomposition

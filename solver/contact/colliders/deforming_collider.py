@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from ...mesh.geometry.closedness import has_inside, signed_volume
 from ...mesh.geometry.triangle_surface import make_surface
 from ...runtime.arrays import Floats, Indices, indices
 from ...runtime.errors import BadInput
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.contact import SIDES_BOTH, SIDES_FRONT, Collider
 from ...scene.scene import Settings
 from ...scene.tracks import TrackReader

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...mesh.embedding import place_point
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from ..colliders.build_colliders import BuiltCollider
 from .contact_points import ContactPoints
 from .persistent_contacts import PersistentContacts

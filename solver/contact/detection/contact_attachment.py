@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from .multi_tet_contacts import MAX_TETS_PER_CONTACT
 
 EPSILON = 1.0e-30

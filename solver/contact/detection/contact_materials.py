@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from ...mechanics.linear_elasticity import youngs_modulus
 from ...mechanics.model import Model
 from ...mesh.embedding import bind
 from ...runtime.arrays import Floats, Indices, floats, indices
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.scene import Scene
 from ..surfaces.collision_surfaces import CollisionSurfaces
 from .contact_points import ContactPoints, contact_points

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices, floats
-from ...runtime.lazy_dataclass import dataclass
 
 STIFFNESS_FACTOR = 100.0  # contact stiffness per area over Young's modulus / tet size
 MIN_POINT_STIFFNESS_FACTOR = 3.0  # least stiffness of a single point over Young's modulus · tet size

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ..colliders.build_colliders import BuiltCollider
 from ..colliders.point_collider import collide_mesh, collide_plane
 from .contact_points import ContactPoints

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy.typing as npt
 
 from ...mechanics.state import State
 from ...runtime.arrays import Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 
 PREFIX = "contact."
 TRIANGLE = PREFIX + "triangle"

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...runtime.arrays import Floats
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.tracks import TrackReader
 from ..colliders.deforming_collider import DeformingCollider, is_active
 from ..surfaces.collision_surfaces import CollisionSurfaces

@@ -8,7 +8,7 @@ behind it, has come from nowhere; its tet lies on the side of the body.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,6 @@ from ...mechanics.model import Model
 from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.triangle_bvh import Bvh, build_bvh
 from ...runtime.arrays import Floats
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.tracks import TrackReader
 from ..colliders.build_colliders import BuiltCollider
 from ..colliders.deforming_collider import is_active

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...constraints.external_forces import PointForces
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...runtime.arrays import Bools, Floats
-from ...runtime.lazy_dataclass import dataclass
 from ..colliders.build_colliders import BuiltCollider
 from ..detection.contact_points import ContactPoints
 from ..detection.contact_set import ColliderPose, ContactSet, find_contacts

@@ -8,12 +8,13 @@ empty: halves of a node are equal, so that boxes are as small as they can be.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 
 Int64s = npt.NDArray[np.int64]
 LEAF_SIZE = 4

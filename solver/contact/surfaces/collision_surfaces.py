@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from .bvh_refit import SurfaceTrees, make_trees
 from .sharp_edges import SharpEdges
 

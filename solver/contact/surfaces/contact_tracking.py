@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,6 @@ from ...mesh.geometry.triangle_bvh import build_bvh
 from ...mesh.geometry.winding_number import direct_winding_numbers, winding_numbers
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from .closest_point_walk import EDGE_WEIGHT_TOLERANCE, MIN_ALIGNED_COSINE, find_closest_places, triangle_frame
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces, Int8s, Int64s, PreviousContacts
 

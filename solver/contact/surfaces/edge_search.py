@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from .broad_phase import find_candidate_pairs, group_bounds, has_left_margin, sweep_boxes
 from .bvh_refit import fit_boxes
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,6 @@ from ...mesh.geometry.connected_components import connected_components
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.welding import face_edges, weld
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
-from ...runtime.lazy_dataclass import dataclass
 from .bvh_refit import SurfaceTrees, make_trees
 
 Int64s = npt.NDArray[np.int64]

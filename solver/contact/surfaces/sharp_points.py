@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.welding import face_edges, weld
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
-from ...runtime.lazy_dataclass import dataclass
 
 MAX_POINTS = 20_000
 MAX_TIP_COSINE, MAX_SPIKE_COSINE = (

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...mesh.embedding import Binding, bind
@@ -12,7 +14,6 @@ from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.welding import distinct_faces, weld
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats, Indices, floats, indices
-from ...runtime.lazy_dataclass import dataclass
 from ..colliders.deforming_collider import DeformingCollider
 from .decimation import decimated_triangles, is_too_fine
 from .split_edges import split_edges

@@ -7,7 +7,7 @@ found for the step as a whole (`solver/integrators/nonlinear_step.py`).
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 import numpy as np
@@ -16,7 +16,6 @@ import numpy.typing as npt
 from ...constraints.external_forces import ExternalForces, PairForces, PointForces
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices, floats
-from ...runtime.lazy_dataclass import dataclass
 from ..system.pair_system import pair_forces
 
 Acting = TypeVar("Acting", PointForces, PairForces)

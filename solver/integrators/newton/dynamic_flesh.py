@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,7 +26,6 @@ from ...mechanics.hyperelastic.rayleigh_damping import damping_matrix
 from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel, make_submodel
 from ...runtime.arrays import Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.flesh import FLESH_TIME_SCHEMES
 
 EULER, NEWMARK = FLESH_TIME_SCHEMES

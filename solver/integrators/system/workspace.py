@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,7 +12,6 @@ from ...linalg.block_pattern import BlockPattern
 from ...mechanics.elements.element_buffer import record_length
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 
 
 @dataclass

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from .v_cycle import COARSE_SOLVE, FIRST_SMOOTH, PROLONGATE, RESTRICT, SMOOTH
 
 # Chebyshev's iteration works on eigenvalues of D⁻¹ A from the largest down to it over REACH

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...runtime.arrays import Floats, floats
-from ...runtime.lazy_dataclass import dataclass
 from ..block_pattern import BlockPattern, UInt32s
 from .int16_layout import quad_slots
 from .lattice_coarsening import Int64s, Prolongation, lattice_prolongations

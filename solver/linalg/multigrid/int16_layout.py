@@ -6,9 +6,10 @@ The numbers: `galerkin_products.py`, their layout: `solver/runtime/simd/int16_bl
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.simd.int16_block_rows import BLOCKS_PER_QUAD, WORDS_PER_QUAD
 from ..block_pattern import UInt32s
 from .product_pattern import SparseStructure

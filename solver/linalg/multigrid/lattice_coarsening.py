@@ -10,13 +10,13 @@ motions, and with them all rigid ones, are passed on exactly.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from ..block_pattern import BlockPattern, UInt32s
 
 # Spacing of the finest lattice, in mean lengths of edges of its part

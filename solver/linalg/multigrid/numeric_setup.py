@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,7 +13,6 @@ import numpy.typing as npt
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.counter_rng import uniform
 from ...runtime.jit import thread_count
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.threads.worker_team import WorkerTeam, worker_team
 from ..block_pattern import BlockPattern, UInt32s
 from .coarse_solve import factor_coarsest

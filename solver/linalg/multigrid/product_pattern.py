@@ -9,12 +9,12 @@ Source: Gustavson (1978), Two fast algorithms for sparse matrices.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...runtime.arrays import Bools
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from ..block_pattern import UInt32s
 
 

@@ -6,8 +6,9 @@ What it then does is loaded then (`solve.py`): most bakes never need it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...runtime.arrays import Bools, Floats
-from ...runtime.lazy_dataclass import dataclass
 from ..block_pattern import BlockPattern
 from ..rigid_modes import RigidModes
 from .hierarchy_reuse import ReusedHierarchy

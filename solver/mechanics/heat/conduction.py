@@ -9,10 +9,11 @@ something hot would at first become colder. Tets that no longer share a node exc
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...runtime.arrays import Floats, Indices, floats
-from ...runtime.lazy_dataclass import dataclass
 from ..model import Model
 
 

@@ -9,6 +9,7 @@ ends smoothly at r, and how finely the material is cut into tets changes nothing
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from ...mesh.geometry.triangle_surface import make_surface
 from ...mesh.geometry.winding_number import winding_numbers
 from ...runtime.arrays import Floats, floats
 from ...runtime.errors import BadInput, SolveFailed
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.scene import HeatSource
 from ...scene.tracks import TrackReader, polar_decomposition
 from .approximate_distance import approximate_distances

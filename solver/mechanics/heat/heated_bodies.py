@@ -11,14 +11,13 @@ its mass takes up comes 1 / s times as fast through the surface and from sources
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.scene import Heat, Scene
 from ...scene.tracks import TrackReader
 from ..model import Model

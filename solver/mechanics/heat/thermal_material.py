@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.scene import Body, Plasticity
 from ..model import Model
 from ..state import State

@@ -13,14 +13,13 @@ which is a problem of coarse quantities alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern
 from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.simd.block_row_product import multiply_row
 from .hierarchical_body import HierarchicalBody
 from .level_matrices import LevelMaps, assemble_coarse_tets

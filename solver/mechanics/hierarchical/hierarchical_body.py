@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from ...linalg.block_pattern import BlockPattern
 from ...mesh.red_refinement import RefinementLevels
 from ...runtime.arrays import Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ..model import Model
 from . import green_strain
 from .fine_level import nearest_rotations, sum_fine_energies, write_fine_records

@@ -7,6 +7,7 @@ of blocks of A_l with weights 1, ½ and ¼ that depend on the mesh alone: one sp
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -16,7 +17,6 @@ import numpy.typing as npt
 from ...linalg.block_pattern import BlockPattern, block_pattern
 from ...mesh.red_refinement import RefinementLevels
 from ...runtime.arrays import Floats
-from ...runtime.lazy_dataclass import dataclass
 from .mean_gradients import coarse_blocks
 
 if TYPE_CHECKING:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...mesh.red_refinement import RefinementLevels, interpolate_from_coarse, red_refinement
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.simd.vec3 import vec3, vec3_axpy, vec3_load, vec3_store, vec3_unpack, vec3_zero
 
 

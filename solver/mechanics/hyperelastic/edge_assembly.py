@@ -7,6 +7,7 @@ need no tets: they are minus the sum of their row. No two threads write to the s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy as np
 from ...linalg.block_pattern import BlockPattern, UInt32s
 from ...runtime.arrays import Indices
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.simd.vec3 import prefetch, vec3, vec3_axpy, vec3_load, vec3_store, vec3_unpack, vec3_zero
 from .tet_kernels import BLOCKS_OFFSET, RECORD_LENGTH
 

@@ -14,7 +14,7 @@ and `whole_tangent` returns all of K, with a pattern of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,6 @@ import numpy.typing as npt
 from ...linalg.block_pattern import BlockPattern
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
 from .edge_assembly import CORNER_PAIRS, EdgePartition, edge_partition, gather_edges, gather_nodes

@@ -18,12 +18,12 @@ Source: Puso and Solberg 2006, A stabilized nodally integrated tetrahedral.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ..model import Model
 
 MAX_UNAVERAGED_POISSON_RATIO = 0.45  # Poisson's ratio up to which tets bear all

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -11,7 +12,6 @@ import numpy as np
 from ...linalg.block_pattern import BlockPattern
 from ...linalg.two_ring_pattern import second_ring
 from ...runtime.arrays import Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
 from .nodal_gradients import NodeAverages, node_averages

@@ -7,7 +7,7 @@ Source: Morton 1966, A computer oriented geodetic data base and a new technique 
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from ...linalg.block_pattern import UInt32s
 from ...runtime.arrays import Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ..model import Model
 from .edge_assembly import MIN_TETS_FOR_PARTS
 from .hyperelastic_element import Hyperelastic

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ...mesh.surface_weights import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats
 from ...runtime.errors import SolveFailed
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.scene import Plasticity, Scene
 from ...scene.tracks import TrackReader
 from ..heat import plasticity_of

@@ -16,12 +16,13 @@ Source: MDMJC02, section 3, after Desbrun et al. 1999; the condition by own deri
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern, with_coupled
 from ...linalg.rigid_modes import RigidModes, coarse_correction, is_any_free, rigid_modes
 from ...runtime.arrays import Bools, Floats
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.threads.thread_pool import run_ranges
 from ..model import Model
 from ..rigid_rotation import inertia_tensors

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern, UInt32s
 from ...runtime.arrays import Floats
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.formulation import EDGES, SPRINGS, FormulationSettings
 from ..elements.assembly import assemble
 from ..elements.element_buffer import UNDAMPED_LENGTH

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern
 from ...runtime.arrays import Bools, Floats, floats
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.threads.thread_pool import run_ranges
 from ...scene.formulation import EDGES, VERTEX_WARP, FormulationSettings
 from ..model import BodyRange, Model

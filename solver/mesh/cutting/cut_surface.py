@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...runtime.arrays import Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ alone fits together everywhere. The surface that comes out has the true position
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 
 NODE_PERTURBATION = 2.0e-10  # of the median edge: tets that touch the surface within 1e-9 were taken (cover.SLACK)
 VERTEX_PERTURBATION = 1.0e-12  # of the size: triangles without area get one

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices, indices
-from ...runtime.lazy_dataclass import dataclass
 from ..geometry.welding import face_edges
 from .general_position import PerturbedPoints
 from .orientation_signs import find_crossing_rows, triangle_sides

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
-
-from ...runtime.lazy_dataclass import dataclass
 
 # What a side lies on; two polygons meet where two sides have the same name.
 SURFACE_EDGE_SIDE = 0  # (edge of the surface, lower point of the part)

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 
 # Face i is opposite to node i, its corners counterclockwise seen from outside of a positive tet.
 FACE_CORNERS = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]], np.int64)

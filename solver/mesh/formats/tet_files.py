@@ -12,6 +12,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,6 @@ import numpy as np
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.atomic_files import atomic_replacement, check_writable
 from ...runtime.errors import BadInput, SinewError
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.npz_reader import first_line
 from ..geometry.coordinate_range import check_extent
 from ..geometry.degenerate_tets import DEGENERATE_TET_RATIO

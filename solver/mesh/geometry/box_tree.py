@@ -8,10 +8,11 @@ and the leaves are the nodes from `leaf_count` on. Leaf number l holds the items
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...runtime.arrays import Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 
 LEAF_SIZE = 4
 MORTON_BITS = 16

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices, floats
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.threads.thread_pool import run_in_chunks
 from .closest_on_triangle import closest_on_triangle
 from .triangle_bvh import STACK_SIZE, Bvh

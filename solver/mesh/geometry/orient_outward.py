@@ -10,11 +10,12 @@ What is done, and what is left alone:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from .consistent_orientation import consistent_faces
 from .triangle_bvh import build_bvh
 from .triangle_surface import Surface

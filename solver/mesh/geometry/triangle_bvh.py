@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices, floats, indices
-from ...runtime.lazy_dataclass import dataclass
 from .multipole_moments import boxes_and_moments
 
 LEAF_SIZE = 4

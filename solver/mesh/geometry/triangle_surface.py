@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
-from ...runtime.lazy_dataclass import dataclass
 from .coordinate_range import check_extent
 
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ..embedding import closest_tets
 from ..geometry.triangle_surface import Surface
 from ..tet_mesh import FilledTets

@@ -9,6 +9,7 @@ may be as near, and an energy that jumps where one takes over from the other wou
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,6 @@ import numpy as np
 from ...contact.colliders.build_colliders import POSED_KEY_SUFFIX
 from ...linalg.point_terms import add_point_terms
 from ...runtime.arrays import Bools, Floats
-from ...runtime.lazy_dataclass import dataclass
 from ..contact_coupling import NodeCouplings
 from . import collider_sdf
 from .linearised_contacts import MAX_FORCE_DEPTH, LinearisedContacts, find_linearised_contacts

@@ -10,6 +10,8 @@ surface at rest says whether that is inside.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...contact.detection.contact_points import ContactPoints
@@ -17,7 +19,6 @@ from ...mechanics.model import Model
 from ...mesh.geometry.box_tree import LEAF_SIZE, build_box_tree
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.threads.thread_pool import run_in_chunks
 from .contact_candidates import EnclosedPoints
 

@@ -16,6 +16,8 @@ Source: S07, section 3.10; the walk and the facing are ours.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...mechanics.model import Model
@@ -25,7 +27,6 @@ from ...mesh.geometry.triangle_bvh import STACK_SIZE, Bvh
 from ...mesh.geometry.winding_number import winding_number
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from ...runtime.threads.thread_pool import run_in_chunks
 from .contact_candidates import EnclosedPoints, SurfacePenetrations
 from .flesh_surface import FleshSurface

@@ -9,7 +9,7 @@ covers at rest, where shells cross in one mesh of tets, are inside for good, and
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from ...mechanics.submodel import Submodel
 from ...mesh.embedding import place_points
 from ...mesh.geometry.closest_point import closest_points
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.tracks import TrackReader
 from .collider_sdf import sheet_sides
 from .contact_candidates import SurfacePenetrations

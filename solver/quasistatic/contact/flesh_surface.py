@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,6 @@ from ...mesh.geometry.welding import weld
 from ...mesh.geometry.winding_number import winding_numbers
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from .render_surface import RenderSurface
 
 PROBE_HEIGHT = (

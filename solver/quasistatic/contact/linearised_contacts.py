@@ -10,13 +10,12 @@ stays where it is (`tying.beside`).
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats
-from ...runtime.lazy_dataclass import dataclass
 from ..contact_coupling import NodeCouplings
 from .contact_candidates import SurfacePenetrations
 from .node_attachment import add_coupling_forces, couple_contacts, coupling_distances, has_free_node, lateral_directions

@@ -10,12 +10,11 @@ end what there is at a fresh look counts, and a solve that has not arrived by th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats
-from ...runtime.lazy_dataclass import dataclass
 from ..equilibrium import Equilibrium, solve
 from ..external_terms import PotentialForce
 from ..fixed_nodes import FixedNodes

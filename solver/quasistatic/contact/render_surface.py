@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...runtime.arrays import Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-
-from ...runtime.lazy_dataclass import dataclass
+from dataclasses import dataclass
 
 MAX_COORDINATE = 1.0e12  # [m]: squares and cubes of it stay far from the end of float64
 MAX_SETTING = 1.0e20  # of any setting, in its unit: products of some of them stay finite

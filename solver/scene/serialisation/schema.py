@@ -8,12 +8,12 @@ import functools
 import types
 import typing
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...runtime.errors import BadInput
-from ...runtime.lazy_dataclass import dataclass
 from .field_constraints import Limits, is_key
 
 

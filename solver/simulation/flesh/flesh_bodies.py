@@ -7,7 +7,7 @@ Bodies whose formulation is Green's or the hybrid one move as dynamic flesh does
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel, make_submodel
 from ...quasistatic.contact import FleshContact
 from ...runtime.arrays import Floats, floats
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.flesh import DYNAMIC, QUASISTATIC, Flesh
 from ...scene.formulation import NEWTON_FORMULATIONS
 from ...scene.scene import Body, Scene

@@ -9,6 +9,7 @@ clearly lower energy is taken; of those that are as good, the one near the sampl
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from ...quasistatic.fixed_nodes import FixedNodes
 from ...quasistatic.point_springs import SpringForces
 from ...quasistatic.progress import Progress
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.scene import Settings
 from .flesh_bodies import FleshPart
 from .inverted_fixed_tets import relax_inverted_held_tets

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...constraints.external_forces import PointForces
@@ -10,7 +12,6 @@ from ...mechanics.model import Model
 from ...mesh.geometry.connected_components import mesh_components
 from ...quasistatic.fixed_nodes import FixedNodes
 from ...runtime.arrays import Indices
-from ...runtime.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.counter_rng import uniform
 from ...runtime.errors import BadInput
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from .face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares

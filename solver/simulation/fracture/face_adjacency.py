@@ -6,10 +6,11 @@ Face f of a tet is the one opposite to its corner f; corners are numbered 4 · t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices, floats
-from ...runtime.lazy_dataclass import dataclass
 
 MIN_FILL = 0.25
 # below this share of the fullest around it a tet is too little to judge by

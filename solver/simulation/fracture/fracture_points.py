@@ -11,6 +11,7 @@ can be found again when more faces break.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,6 @@ from ...mesh.geometry.winding_number import winding_numbers
 from ...mesh.tet_mesh import TetMesh
 from ...mesh.tetrahedralize.volume_fraction import low_discrepancy_barycentric
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
-from ...runtime.lazy_dataclass import dataclass
 from ...scene.scene import Scene
 from .face_adjacency import FACE_CORNERS
 

@@ -16,7 +16,7 @@ triangles have keys that never change: those of the whole skin go first, then 4 
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from ...mechanics.model import Model
 from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.triangle_bvh import build_bvh
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
-from ...runtime.lazy_dataclass import dataclass
 from .breakable_bodies import FractureBodies
 from .face_adjacency import FACE_CORNERS, FaceAdjacency
 

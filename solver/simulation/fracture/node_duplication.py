@@ -8,14 +8,13 @@ faces, and a piece is what nodes connect. The parted faces say all: the order in
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Indices
 from ...runtime.jit import kernel
-from ...runtime.lazy_dataclass import dataclass
 from .face_adjacency import face_adjacency
 
 

@@ -12,6 +12,8 @@ Source: Müller and Gross 2004, section 4.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...mechanics.elements.elastic_stress import elastic_stress, normal_at_rest, principal_stresses
@@ -19,7 +21,6 @@ from ...mechanics.model import Model
 from ...mesh.geometry.connected_components import connected_components
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.counter_rng import uniform
-from ...runtime.lazy_dataclass import dataclass
 from .breakable_bodies import ORDER_STREAM, BreakableBody
 from .face_adjacency import FaceAdjacency
 from .minimum_fragment import leaves_small_fragment
