@@ -32,6 +32,8 @@ zip=$(ls -t dist/sinew-*-debian-linux-x64.zip | head -1)
 inside() { "$tools/enter.sh" "$blender" -b "$PWD:/repo" -b "$tools:/tools" -e "SINEW_KERNEL_CACHE=/repo/$out/kernels" -e SECONDS_LIMIT=2400 ${ONLY:+-e "ONLY=$ONLY"} ${SINEW_SEED:+-e "SINEW_SEED=$SINEW_SEED"} ${SINEW_OPERATIONS:+-e "SINEW_OPERATIONS=$SINEW_OPERATIONS"} "$@"; }
 
 rm -rf "$blender/root/.config/blender" "$blender/root/.cache/sinew"
+# A run that was killed leaves the lock of its X server, which then takes any process of that number for itself.
+rm -f "$blender"/tmp/.X*-lock "$blender"/tmp/.X11-unix/X*
 inside blender --command extension validate "/repo/$zip"
 status=0
 inside bash /tools/window.sh "/repo/$zip" /repo/tests/window/scenarios.py "/repo/$out" || status=$?
