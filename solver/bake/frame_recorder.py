@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..mechanics.topology import Topology
+from ..mesh.geometry.coordinate_range import is_beyond_float32
 from ..mesh.object_space import to_object_space
 from ..runtime.arrays import Floats
 from ..simulation.simulation import Simulation
@@ -65,12 +66,18 @@ class FrameRecorder:
     def frame_data(self) -> tuple[Frame, dict[str, npt.NDArray], dict[str, bytes]]:
         """Returns the frame, the samples of every body, and the attributes of those that cannot break."""
         files = self._record_attributes()
-        frame = Frame(self.frame, self.simulation.state.x.astype(np.float32), self.first_sample, self.fracture_data)
+        frame = Frame(self.frame, self._node_positions(), self.first_sample, self.fracture_data)
         # one sample is not copied: it is as large as the render mesh
         samples = {
             key: drawn[0][None] if len(drawn) == 1 else np.stack(drawn) for key, drawn in self.render_positions.items()
         }
         return frame, samples, files
+
+    def _node_positions(self) -> npt.NDArray:
+        """Returns the positions of all nodes [m], (n, 3): float64 where a body is far from the origin, else float32."""
+        x = self.simulation.state.x
+        is_far = any(is_beyond_float32(x[body.nodes]) for body in self.simulation.built.model.bodies)
+        return x.copy() if is_far else x.astype(np.float32)
 
     def contacts(self) -> dict[str, npt.NDArray]:
         """Returns where bodies touch at the end of the frame, as it is written; nothing where they do not.

@@ -12,14 +12,12 @@ import numpy as np
 from ..bake.cache import CacheReader
 from ..mesh.boundary_faces import boundary_surface
 from ..mesh.formats.tet_files import RepairedTets
+from ..mesh.geometry.coordinate_range import MAX_FLOAT32_DISTANCE_IN_SIZES
 from ..mesh.geometry.triangle_surface import Surface, make_surface
 from ..runtime.arrays import Floats
 from ..scene.scene import Body, Collider, Material, Meshing, Scene, Settings
 
 BODY_KEY = "body"
-MAX_ORIGIN_DISTANCE_IN_SIZES = (
-    1000.0  # sizes from the origin, where float32 still tells apart what is a ten-thousandth of the size
-)
 
 
 def drop_scene(
@@ -62,7 +60,7 @@ def results_origin(shape: Surface | RepairedTets) -> Floats:
     points = shape.vertices[np.unique(shape.triangles)] if isinstance(shape, Surface) else shape.nodes
     low, high = points.min(axis=0), points.max(axis=0)
     middle = 0.5 * (low + high) * [1.0, 1.0, 0.0]
-    return middle if np.linalg.norm(middle) > MAX_ORIGIN_DISTANCE_IN_SIZES * (high - low).max() else np.zeros(3)
+    return middle if np.linalg.norm(middle) > MAX_FLOAT32_DISTANCE_IN_SIZES * (high - low).max() else np.zeros(3)
 
 
 def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) -> dict[str, Any]:

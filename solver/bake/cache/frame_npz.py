@@ -28,14 +28,15 @@ class Frame:
 
     Attributes:
         frame: Its number.
-        x: Positions of the tet nodes of all bodies [m], world, (n, 3) float32.
+        x: Positions of the tet nodes of all bodies [m], world, (n, 3): float32, or float64 where a body is so far from
+            the origin that float32 would not keep its shape.
         topology: Which tets these nodes belong to: 0 are those of the whole bodies, else the number of the first
             sample (`CacheHead.sample_count`) that has them, as in the name of their file.
         fields: More values, by name (bake/postprocess/breakable_frames.py).
     """
 
     frame: int
-    x: npt.NDArray[np.float32]
+    x: npt.NDArray[np.float32] | npt.NDArray[np.float64]
     topology: int = 0
     fields: dict[str, npt.NDArray] = field(default_factory=dict)
 
@@ -43,8 +44,7 @@ class Frame:
 def frame_arrays(frame: Frame, checksums: Mapping[str, str]) -> dict[str, Any]:
     """Returns a frame as named arrays."""
     text = np.frombuffer(json.dumps(checksums).encode(), np.uint8)
-    positions = np.asarray(frame.x, np.float32)
-    return {POSITIONS_ARRAY: positions, TOPOLOGY_ARRAY: np.int64(frame.topology), **frame.fields, CHECKSUMS_ARRAY: text}
+    return {POSITIONS_ARRAY: frame.x, TOPOLOGY_ARRAY: np.int64(frame.topology), **frame.fields, CHECKSUMS_ARRAY: text}
 
 
 def frame_from_arrays(number: int, arrays: Mapping[str, npt.NDArray]) -> Frame:

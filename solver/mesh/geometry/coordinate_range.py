@@ -11,6 +11,7 @@ from ...scene.serialisation.field_constraints import MAX_COORDINATE
 
 MIN_SIZE = 1.0e-9  # [m]: cubes of it stay far from the end of float64
 MIN_SIZE_OVER_DISTANCE = 1.0e-10  # size over distance from the origin: float64 then keeps six digits of the shape
+MAX_FLOAT32_DISTANCE_IN_SIZES = 1000.0  # up to which float32 tells apart a ten-thousandth of the size
 
 
 def check_extent(points: Floats, name: str) -> None:
@@ -30,3 +31,9 @@ def check_extent(points: Floats, name: str) -> None:
         raise BadInput("mesh-too-small", name=name, size=f"{size:.3g}", limit=f"{MIN_SIZE:g}")
     if 0.0 < size < MIN_SIZE_OVER_DISTANCE * farthest:
         raise BadInput("mesh-too-far", name=name, size=f"{size:.3g}", distance=f"{farthest:.3g}")
+
+
+def is_beyond_float32(points: Floats) -> bool:
+    """Whether points (n, 3) lie so far from the origin that float32 would not keep the shape that they form."""
+    size = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
+    return float(np.abs(points).max(initial=0.0)) > MAX_FLOAT32_DISTANCE_IN_SIZES * size
