@@ -52,6 +52,7 @@ MAX_HALVINGS = 14  # halvings of a step where what is stiff turns far, or energy
 MAX_TURN_ENERGY_RATIO = (
     1.0e-3  # energy of a turn along straight lines over that of motion, from which rotations have to follow
 )
+MAX_TURN_ENERGY_RATIO_BREAKABLE = 0.1  # the same for bodies that may break: solved again so, a blow strains them less
 MAX_ENERGY_GAIN_RATIO = 1.0  # energy from nothing that is left over what there was, from which a step cannot be right
 LIFTED = 0.1  # in sizes of bodies: what lifts them by less than that is no such energy
 STIRRED = 0.01  # in sizes of bodies: what moves them by less than that in a step is none either
@@ -106,8 +107,9 @@ def take_step(
     # among pieces something always goes astray, and they part with energy that cracks let go
     in_pieces = model.pattern.island_count > (built.unbroken or built).model.pattern.island_count
     moving = _kinetic_energy_bound(model, before.v, gravity, dt)
+    most_turn = MAX_TURN_ENERGY_RATIO if built.fracture is None else MAX_TURN_ENERGY_RATIO_BREAKABLE
     if contacts is not None and not contacts.skins and len(contacts.contact_set) > 0:
-        leads = leads or _spins_fast(model, before, moving, dt)
+        leads = leads or _spins_fast(model, before, most_turn * moving, dt)
     solves = _StepSolver(model, gravity, bounds, contacts, stepping, leads, TETS_FIELD not in state.fields)
     may_repeat = contacts is not None and stepping is None and not in_pieces
 
@@ -131,7 +133,12 @@ def take_step(
             raise
         return again(None, solves.may_lead or solves.leads, *halves)
 
-    if contacts and may_repeat and solves.may_relinearise and _has_failed(contacts, model, before, state, moving, dt):
+    if (
+        contacts
+        and may_repeat
+        and solves.may_relinearise
+        and _has_failed(contacts, model, before, state, moving, most_turn, dt)
+    ):
         return again(report, True, (begin, end, halvings))
     most = MAX_CONTACT_HALVINGS if solves.has_skins else MAX_HALVINGS
     # between bodies: what is so stiff that round-off hides its motion is solved better in shorter steps
@@ -224,19 +231,15 @@ def _check_gained_energy(simulation: Simulation, model: Model, report: StepRepor
     raise SolveFailed("step-gains-energy", name=name, time=end, parts=f"{2**MAX_HALVINGS:,}")
 
 
-def _spins_fast(model: Model, before: State, moving: Floats, dt: float) -> bool:
+def _spins_fast(model: Model, before: State, most: Floats, dt: float) -> bool:
     """Whether an island that goes on as it turns now gets much energy by doing so along straight lines.
 
     Args:
         model, before: At the start of the step.
-        moving: Energy of motion of every island [J], (k,).
+        most: What energy every island may get [J], (k,).
         dt: Δt [s].
     """
-    return bool(
-        (
-            _straight_line_turn_energy(model, before.x, before.x + dt * before.v, dt) > MAX_TURN_ENERGY_RATIO * moving
-        ).any()
-    )
+    return bool((_straight_line_turn_energy(model, before.x, before.x + dt * before.v, dt) > most).any())
 
 
 def _straight_line_turn_energy(model: Model, x: Floats, end: Floats, dt: float) -> Floats:
@@ -246,13 +249,18 @@ def _straight_line_turn_energy(model: Model, x: Floats, end: Floats, dt: float) 
     return chord_stretch_energy(model, angle, dt)
 
 
-def _has_failed(contacts: ContactStep, model: Model, before: State, state: State, moving: Floats, dt: float) -> bool:
-    """Whether a step of `dt` [s] with the rotations of its start has gone wrong, at contacts or by what turned."""
+def _has_failed(
+    contacts: ContactStep, model: Model, before: State, state: State, moving: Floats, most_turn: float, dt: float
+) -> bool:
+    """Whether a step of `dt` [s] with the rotations of its start has gone wrong, at contacts or by what turned.
+
+    Islands may get `most_turn` of their energy of motion, `moving` [J], (k,), by turns along straight lines.
+    """
     if contacts.has_diverged(before.v, floats(state.v)):
         return True
     # what was at rest is judged by the motion that it has got
     moving = np.maximum(moving, kinetic_energies(model, state.v))
-    return bool((_straight_line_turn_energy(model, before.x, state.x, dt) > MAX_TURN_ENERGY_RATIO * moving).any())
+    return bool((_straight_line_turn_energy(model, before.x, state.x, dt) > most_turn * moving).any())
 
 
 def _nodes_not_to_rotate(model: Model, state: State, held: Bools | None) -> Bools | None:

@@ -20,6 +20,7 @@ from bl_ext.user_default.sinew.addon.overlays import timeline_marks
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from cache_bakes import cache_bakes
 from contact_bake import contact_bake
 from formulation_bakes import methods_bake
 from ui_driver import OUT, Steps, bake, beat, gaps, mouse, picture, press, result, show_sidebar, status, view, wait_for
@@ -206,6 +207,7 @@ PARTS = (
     flesh_bake,
     contact_bake,
     methods_bake,
+    cache_bakes,
     undo_of_bake,
     undo_of_breaking_bake,
     seeded_operations,

@@ -42,11 +42,11 @@ def show_sidebar() -> Steps:
 
 
 def open_alone(label: str) -> None:
-    """Opens one panel of a body in the sidebar, and closes the others that are open at first or were opened so."""
+    """Opens one panel in the sidebar, and closes those that are open at first or were opened so."""
     global _opened
     _opened += 1
     for panel in [p for p in panels.CLASSES if getattr(p, "bl_space_type", "") == "VIEW_3D"]:
-        if panel.bl_label in {"Material", "Tets", "Pins", "Collision", "Advanced"}:
+        if panel.bl_label in {"Material", "Tets", "Pins", "Collision", "Advanced", "Cache"}:
             bpy.utils.unregister_class(panel)
             panel.bl_options = set() if panel.bl_label == label else {"DEFAULT_CLOSED"}
             # Blender remembers by its name whether a panel is open
@@ -102,6 +102,17 @@ def switch(name: str, aside: int = 0, keep: bool = False) -> Steps:
     With `keep` the mouse stays there, on the menu that has opened.
     """
     yield from _press(lambda: under_the_mouse(bpy.ops.ui.copy_data_path_button).endswith(name), name, aside, keep)
+
+
+def scroll(clicks: int) -> Steps:
+    """Turns the mouse wheel over the sidebar: down, or up where `clicks` is negative."""
+    window, _, region = view()
+    mouse("mousemove", region.x + region.width // 2, window.height - (region.y + region.height // 2))
+    yield 0.3
+    for _ in range(abs(clicks)):
+        mouse("click", 5 if clicks > 0 else 4)
+        yield 0.1
+    yield 1.0  # it slides on
 
 
 def _press(is_it: Callable[[], bool], what: str, aside: int, keep: bool = False) -> Steps:
