@@ -177,7 +177,7 @@ def test_words_ranges_and_keys_say_what_they_may_be(stored: Path) -> None:
         (("settings", "gravity", 2), 1e300, ["settings.gravity[2]"]),
         (("settings", "gravity"), [0.0, 1.0], ["settings.gravity", "a list of 3 values"]),
         (("colliders", 0, "key"), "../../x", ["../../x", '"Ground"']),
-        (("bodies", 1, "key"), "a", ['"Glass"', "twice"]),
+        (("bodies", 1, "key"), "a", ['"Glass"', "unique"]),
     ):
         changed = with_value(tree, ("scene", *place), value)
         (stored / SCENE_FILE).write_text(json.dumps(changed), encoding="utf-8")

@@ -171,7 +171,7 @@ def test_an_animation_without_numbers_is_named(tmp_path, name):
     with pytest.raises(SolveFailed) as caught:
         run.advance(2)
     assert caught.value.kind == ("air-not-finite" if "air" in name else "heat-source-not-finite")
-    assert "at 0.1" in caught.value.sentence and ("Torch" in caught.value.sentence or "Air" in caught.value.sentence)
+    assert "At 0.1" in caught.value.sentence and ("Torch" in caught.value.sentence or "Air" in caught.value.sentence)
 
 
 @pytest.mark.parametrize(

@@ -368,7 +368,7 @@ def test_an_error_of_our_own_is_told_and_leaves_nothing_stuck(monkeypatch: pytes
     scene, _ = falling_box(frames=2)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "e.blend"))
     monkeypatch.setattr(bake_session.export_scene, "export_scene", lambda *_: iter([1.0 / 0.0]))
-    with pytest.raises(RuntimeError, match="error of its own: ZeroDivisionError"):
+    with pytest.raises(RuntimeError, match="internal error: ZeroDivisionError"):
         bpy.ops.sinew.simulate()
     assert bake_session.running() is None and "ZeroDivisionError" in error_messages.last_failure(scene)
     monkeypatch.undo()
