@@ -64,7 +64,7 @@ def test_a_start_that_was_replaced_is_called_so(files, capfd):
     assert run(files, "--json", "--start", "scatter:10") == 0
     assert json.loads(capfd.readouterr().out)["start_replaced"]
     assert run(files, "--start", "scatter:10") == 0
-    assert "the start was replaced by a harmonic (Laplace) solve" in capfd.readouterr().out
+    assert "a harmonic (Laplace) solve replaced the start" in capfd.readouterr().out
 
 
 def test_a_start_that_is_kept_is_solved_from(files, capfd):
