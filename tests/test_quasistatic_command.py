@@ -12,7 +12,7 @@ import pytest
 
 from fixtures import quasistatic_scenes as scenes
 from sinew.solver.__main__ import main
-from sinew.solver.cli.commands.equilibrium import TOLD
+from sinew.solver.cli.commands.equilibrium import OUTCOME_TEXTS
 from sinew.solver.mechanics.hyperelastic.laws import LAWS
 from sinew.solver.quasistatic import diagnosis, initial_guesses
 
@@ -170,4 +170,9 @@ def test_a_piece_that_nothing_holds_is_named(files, capfd):
 
 
 def test_names_are_those_of_the_solver():
-    assert set(TOLD) == {diagnosis.AT_REST, diagnosis.OTHER_EQUILIBRIUM, diagnosis.INVERTED, diagnosis.NOT_CONVERGED}
+    assert set(OUTCOME_TEXTS) == {
+        diagnosis.AT_REST,
+        diagnosis.OTHER_EQUILIBRIUM,
+        diagnosis.INVERTED,
+        diagnosis.NOT_CONVERGED,
+    }
