@@ -22,11 +22,11 @@ from .runtime.errors import Cancelled, SinewError, SolveFailed, overriding_next_
 from .runtime.event_stream import EventStream, escape_unprintable_output
 
 PROGRAM = "sinew"
-EPILOG = "sinew bake and sinew attach work on .blend files; they need Blender's own Python or the bpy wheel."
+EPILOG = "sinew bake and sinew attach work on .blend files. They need Blender's Python or the bpy wheel."
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one sentence."""
+    """A parser that reports an error in one sentence."""
 
     def error(self, message: str) -> NoReturn:
         """Ends with exit code 2."""
@@ -34,14 +34,14 @@ class OneLineParser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command that `arguments` (None: those of this process) say and returns its exit code."""
+    """Runs the command in `arguments` (None: those of this process) and returns its exit code."""
     escape_unprintable_output()
     try:
         words = list(sys.argv[1:] if arguments is None else arguments)
         options = _parser(words).parse_args(words)
     except SystemExit as end:
         return int(end.code or 0)
-    # a child speaks to Blender's window
+    # the messages of a child appear in Blender's window
     with overriding_next_steps({} if getattr(options, "child", False) else options.next_steps):
         return _run(options)
 
@@ -57,7 +57,7 @@ def _run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return _report_failure(Cancelled(), options)
     except BrokenPipeError:
-        return 130  # nobody listens any more
+        return 130  # the reader has closed the pipe
     except Exception as problem:
         traceback.print_exc()
         return _report_failure(
@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _parser(words: Sequence[str]) -> OneLineParser:
-    parser = OneLineParser(prog=PROGRAM, description="Soft bodies made of tetrahedra.", epilog=EPILOG)
+    parser = OneLineParser(prog=PROGRAM, description="Simulate soft bodies made of tetrahedra.", epilog=EPILOG)
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=OneLineParser)
     for command in _commands(words):
         command.add_parser(subparsers)
@@ -80,10 +80,10 @@ def _parser(words: Sequence[str]) -> OneLineParser:
 
 
 def _commands(words: Sequence[str]) -> list[ModuleType]:
-    """Returns the modules of all commands, or of just the one that `words` begin with: others may load much."""
+    """Returns the modules of all commands, or only of the one in `words`, since others may import a lot."""
     names = sorted(found.name for found in pkgutil.iter_modules(commands.__path__))
-    asked = [name for name in names if words and words[0] == name.replace("_", "-")]
-    return [importlib.import_module(f"{commands.__name__}.{name}") for name in asked or names]
+    requested = [name for name in names if words and words[0] == name.replace("_", "-")]
+    return [importlib.import_module(f"{commands.__name__}.{name}") for name in requested or names]
 
 
 def _report_failure(problem: SinewError, options: argparse.Namespace) -> int:

@@ -145,7 +145,7 @@ STATES = [
     (Status("baked", frame=250), "Baked to Frame 250"),
     (Status("baked", frame=250, outdated=True), "Out of Date: Simulate Again"),
     (Status("finishing", fraction=0.4), "Finishing 40 %   Cancel"),
-    (Status("baked", frame=250, resume_frame=250, is_unfinished=True), "Cut the Mesh of What Broke"),
+    (Status("baked", frame=250, resume_frame=250, is_unfinished=True), "Cut the Broken Meshes"),
     (Status(busy_elsewhere=True), "Baking in Another Blender …"),
 ]
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,13 +17,13 @@ ROOT = Path(__file__).resolve().parent.parent
 # low to high: a room imports itself and rooms of lower tiers (docs/architecture.md has the same table)
 SOLVER_TIERS = {
     "Foundation": {
-        "runtime": "what everything else runs on: arrays, errors, compiled kernels, threads, SIMD, files, events",
+        "runtime": "what all rooms use: arrays, errors, compiled kernels, threads, SIMD, files, events",
     },
     "Input": {
-        "scene": "what is asked for: bodies, materials, colliders, settings, animated tracks; no Numba, no SciPy",
+        "scene": "the input: bodies, materials, colliders, settings, animated tracks; no Numba, no SciPy",
     },
     "Discretisation": {
-        "mesh": "geometry, tetrahedra that fill a surface, points bound to them, cutting, mesh files",
+        "mesh": "geometry, filling surfaces with tets, embedding points in tets, cutting, mesh files",
         "linalg": "sparse matrices of 3×3 blocks: products, conjugate gradients, rigid modes, multigrid",
     },
     "Mechanics": {
@@ -32,17 +33,17 @@ SOLVER_TIERS = {
         "constraints": "external forces, pins, bones, rigid cores, animated rest shapes",
     },
     "Contact": {
-        "contact": "where bodies touch colliders, each other and themselves, and which contacts push and slide",
+        "contact": "contact of bodies with colliders, each other and themselves: search, active set, friction",
     },
     "Solvers": {
         "integrators": "one time step: implicit Euler, BDF2, Newmark, Newton's method",
-        "quasistatic": "the shape of a body at rest while some nodes are held, with contact",
+        "quasistatic": "static equilibrium of flesh while some nodes are fixed, with contact",
     },
     "Simulation": {
-        "simulation": "a scene is built and advanced by steps and frames, with fracture and posed flesh",
+        "simulation": "builds a scene and advances it by steps and frames, with fracture and posed flesh",
     },
     "Bake": {
-        "bake": "a scene becomes a cache on disk: resumed, verified, with attributes and meshes of what broke",
+        "bake": "writes a cache: frames, resume points, verification, attributes, meshes of broken bodies",
     },
     "Command line": {
         "cli": "the commands of `sinew`, and how another Python starts them",
@@ -51,30 +52,30 @@ SOLVER_TIERS = {
 }
 ADDON_TIERS = {
     "Blender": {
-        "blender_data": "what Blender itself stores: keys, modifiers, visibility, F-curves, library overrides",
+        "blender_data": "Blender's own data: object keys, modifiers, visibility, F-curves, library overrides",
         "evaluation": "objects as Blender evaluates them at any frame",
     },
     "Cache": {
-        "cache": "where the cache of a scene lies, and what its files hold",
-        "playback": "objects play a cache by modifiers or shape keys",
-        "fracture_meshes": "objects that replace a body after it broke",
+        "cache": "the cache folder of a scene, and its files",
+        "playback": "modifiers and shape keys that play a cache",
+        "fracture_meshes": "objects that replace a broken body",
     },
     "Scene": {
         "properties": "every setting of objects, scenes and the add-on",
-        "objects": "roles of objects, and whether their meshes will do",
-        "export": "objects and their animation as a scene file",
+        "objects": "roles of objects, and checks of their meshes",
+        "export": "writes objects and their animation to a scene file",
     },
     "Bake": {
-        "baking": "the solver in a child process, its events, its finished frames",
+        "baking": "the solver process, its events, its finished frames",
     },
     "Interface": {
-        "overlays": "what is drawn over the 3D view and over timelines",
+        "overlays": "drawing over the 3D view and over timelines",
         "panels": "panels of the Physics tab and of the sidebar",
         "operators": "buttons, one subject per file",
     },
     "Entry": {
         "command_line": "baking and attaching without a window",
-        "handlers": "what happens when Blender loads, saves, undoes or renders",
+        "handlers": "callbacks for load, save, undo and render",
     },
 }
 TIERS = {"solver": SOLVER_TIERS, "addon": ADDON_TIERS}
@@ -180,6 +181,14 @@ def test_few_modules_lie_beside_the_rooms():
 def test_the_page_shows_these_tiers(top):
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert table_of(top) in text, f"docs/architecture.md needs this table:\n{table_of(top)}"
+
+
+def test_the_page_names_files_that_exist():
+    """Paths without a package are in solver/; a folder ends with a slash."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    names = set(re.findall(r"[`( ]((?:[a-z_0-9]+/)+[a-z_0-9]+\.py)[`),: ]", text))
+    missing = [name for name in sorted(names) if not (ROOT / name).is_file() and not (ROOT / "solver" / name).is_file()]
+    assert len(names) > 60 and not missing, missing
 
 
 def table_of(top: str) -> str:

@@ -74,7 +74,7 @@ def test_not_a_mesh() -> None:
     scene.collection.objects.link(lamp)
     lamp.select_set(True)
     bpy.context.view_layer.objects.active = lamp
-    assert '"Lamp" is not a mesh but of the type light' in refused(bpy.ops.sinew.make_body)
+    assert '"Lamp" is not a mesh: its type is light' in refused(bpy.ops.sinew.make_body)
     assert '"Lamp" is not a mesh' in refused(bpy.ops.sinew.make_collider)
 
 
@@ -242,7 +242,7 @@ def test_a_folder_of_other_files_is_not_taken(box: Object, tmp_path: Path) -> No
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("words")
     bpy.context.scene.sinew.cache_path = str(tmp_path / "mine")
-    assert "holds other files" in refused(bpy.ops.sinew.simulate)
+    assert "contains other files" in refused(bpy.ops.sinew.simulate)
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
 
 

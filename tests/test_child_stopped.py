@@ -107,7 +107,7 @@ def test_a_terminal_or_farm_stops_it(tmp_path: Path) -> None:
             _, errors = farm.communicate(timeout=60)
         assert farm.returncode == 130
         assert errors.decode().strip() == (
-            "sinew: Cancelled. What was baked so far stays; sinew simulate with --resume goes on from there."
+            "sinew: Cancelled. The baked frames stay. To continue, run sinew simulate with --resume."
         )
         assert (CacheReader(cache).resume_frame() or 0) >= 3
 

@@ -225,7 +225,7 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "no.blend").write_text("no")
     for name in ("missing.blend", "no.blend"):
         done = run("bake", tmp_path / name)
-        assert done.returncode == 2 and "cannot be opened" in done.stderr
+        assert done.returncode == 2 and "cannot open" in done.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows kills what is terminated")

@@ -171,7 +171,7 @@ def test_an_animation_without_numbers_is_named(tmp_path, name):
     with pytest.raises(SolveFailed) as caught:
         run.advance(2)
     assert caught.value.kind == ("air-not-finite" if "air" in name else "heat-source-not-finite")
-    assert "at 0.1" in caught.value.sentence and ("Torch" in caught.value.sentence or "Air" in caught.value.sentence)
+    assert "At 0.1" in caught.value.sentence and ("Torch" in caught.value.sentence or "Air" in caught.value.sentence)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_an_animation_without_numbers_is_named(tmp_path, name):
         (replace(WAX, melting_point=np.inf), TORCH, "Melting Point"),
         (replace(WAX, softening=np.array([[20.0, -1.0, 1.0, 1.0]])), TORCH, "factor of Softening"),
         (replace(WAX, softening=np.array([[np.nan, 1.0, 1.0, 1.0]])), TORCH, "temperature of Softening"),
-        (replace(WAX, softening=np.ones((2, 4))), TORCH, "do not rise"),
+        (replace(WAX, softening=np.ones((2, 4))), TORCH, "do not increase"),
         (WAX, replace(TORCH, radius=0.0), "Radius"),
         (WAX, replace(TORCH, exchange=-5.0), "Heat Transfer"),
         (WAX, replace(TORCH, temperature=np.inf), "Temperature"),

@@ -63,7 +63,7 @@ def test_rows_are_added_and_only_those_are_removed(tmp_path: Path) -> None:
     assert np.array_equal(material_presets.table_rows(obj.sinew.softening), wanted)
     obj.sinew.softening_index = 1
     bpy.context.view_layer.objects.active = obj
-    with pytest.raises(RuntimeError, match='This row of "Candle" comes from the file'):
+    with pytest.raises(RuntimeError, match='The file that "Candle" is linked from'):
         bpy.ops.sinew.remove_softening()
     assert len(obj.sinew.softening) == 6
 

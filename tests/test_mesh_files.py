@@ -285,7 +285,7 @@ def test_damaged_surfaces_say_what_is_wrong(tmp_path, name, content, words):
     ("name", "content", "words"),
     [
         ("wraps.msh", MSH.replace("1 1 2 3 4", "1 4294967297 2 3 4"), "too large"),
-        ("nodes.msh", MSH.replace("$Nodes\n4", "$Nodes\n999999999999999"), "cannot be read"),
+        ("nodes.msh", MSH.replace("$Nodes\n4", "$Nodes\n999999999999999"), "cannot read"),
         ("old.msh", "$NOD\n1\n1 0 0 0\n$ENDNOD\n", "gmsh "),
         ("ansys.msh", '(1 "not of Gmsh")', "does not begin"),
         ("cut.msh", MSH[:110], "cut off"),

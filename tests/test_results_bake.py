@@ -253,7 +253,7 @@ def test_what_was_never_cut_is_cut_by_the_button(shot: Path) -> None:
         obj, scene
     )
     now = bake_status.status(bpy.context.scene)
-    assert now.label == "Cut the Mesh of What Broke" and now.can_resume and not now.outdated
+    assert now.label == "Cut the Broken Meshes" and now.can_resume and not now.outdated
     assert bpy.ops.sinew.simulate(resume=now.can_resume) == {"FINISHED"}
     check_plays(shot)
     assert layout.result_paths(shot / "shot.sinew", "Block")[1].read_bytes() == before

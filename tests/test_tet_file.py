@@ -71,7 +71,7 @@ def test_import_makes_a_body_of_the_outside_that_bakes(tmp_path: Path) -> None:
     assert np.ptp(points, axis=0) == pytest.approx(np.ptp(nodes, axis=0))
     obj.location.z = 5.0
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    assert any("4 of them inside out" in line for line in bake_session.warnings(scene))
+    assert any("4 inverted tets" in line for line in bake_session.warnings(scene))
     reader = CacheReader(tmp_path / "shot.sinew")
     model = reader.read_model(reader.metadata.bodies[0].key)
     assert len(model["tets"]) == len(tets) and reader.last_frame() == 5
@@ -151,11 +151,11 @@ def test_a_finished_bake_is_marked_when_the_file_changes(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("", None, "has no file of tets"),
-        ("none.msh", None, "cannot be read"),
-        ("a.obj", "", "of no kind that can be used"),
-        ("a.vtu", "<VTKFile>", "cannot be read"),
-        ("a.veg", "*VERTICES\n0 3 0 0\n*ELEMENTS\nTET\n0 4 0\n", "holds no tets"),
+        ("", None, "has no tet file"),
+        ("none.msh", None, "cannot read"),
+        ("a.obj", "", "cannot read files of the type"),
+        ("a.vtu", "<VTKFile>", "cannot read"),
+        ("a.veg", "*VERTICES\n0 3 0 0\n*ELEMENTS\nTET\n0 4 0\n", "contains no tets"),
     ],
 )
 def test_what_cannot_be_used_is_said_by_name(tmp_path: Path, name: str, content: str | None, words: str) -> None:
@@ -202,7 +202,7 @@ def test_tets_far_from_the_mesh_are_warned_of(tmp_path: Path) -> None:
     far.sinew.method, far.sinew.tets_path = "GIVEN", near.sinew.tets_path
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    told = [line for line in bake_session.warnings(scene) if "hardly meet" in line]
+    told = [line for line in bake_session.warnings(scene) if "hardly overlaps" in line]
     assert len(told) == 1 and '"Far"' in told[0]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the frames of a bake say, read off the report as it grows: each body's stress, pieces, temperatures, what
-presses on colliders, and which frames did not converge."""
+"""Values per body from the growing report of a bake: stress, pieces, temperatures; also the forces on colliders, and
+the frames that did not converge."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from ..fracture_meshes import show_results
 
 @dataclass(frozen=True)
 class BodyReport:
-    """What is to be said of one body; None where no frame said it.
+    """Values of one body so far; None if no frame had them.
 
     Attributes:
         largest_stress: Largest principal stress so far [Pa].
-        pieces: Into how many it has fallen.
+        pieces: Number of pieces.
         splits: Nodes that have split so far.
-        frames_held: Frames in which a limit held cracks back.
-        largest_plastic_strain: The most so far.
+        frames_held: Frames in which a limit stopped cracks.
+        largest_plastic_strain: Largest norm so far.
         coldest, hottest: At the last frame [°C].
-        pose_residual: The largest residual that a pose of it ended with.
+        pose_residual: The largest final residual of its poses.
     """
 
     largest_stress: float | None = None
@@ -58,11 +58,11 @@ class BodyReport:
 
 @dataclass
 class _ReportPosition:
-    """How far a report was read: the file as it was, bytes, the last line, and what they said.
+    """The part of a report that was read: identity of the file, offset, last line, and values.
 
     Attributes:
         bodies: By key of the body.
-        lost: Frames in which a step or a pose did not converge.
+        unconverged_frames: Frames in which a step or a pose did not converge.
         colliders: Force [N] and torque [N m] by key of the collider and by frame.
     """
 
@@ -78,96 +78,96 @@ _report_positions: dict[Path, _ReportPosition] = {}
 
 
 def report(scene: bpy.types.Scene, obj: bpy.types.Object) -> BodyReport:
-    """Returns what the present bake of `scene` says about a body."""
-    found = reports(cache_paths.cache_folder(scene))
-    return found.get(body_key(obj), BodyReport()) if found else BodyReport()
+    """Returns the values of a body in the present bake of `scene`."""
+    known_reports = reports(cache_paths.cache_folder(scene))
+    return known_reports.get(body_key(obj), BodyReport()) if known_reports else BodyReport()
 
 
 def reports(folder: Path) -> Mapping[str, BodyReport]:
-    """Returns what a cache says about its bodies, by key."""
-    known = _read(folder)
-    return known.bodies if known is not None else {}
+    """Returns the values of a cache's bodies, by key."""
+    position = _read(folder)
+    return position.bodies if position is not None else {}
 
 
 def lacks_final_mesh(folder: Path) -> bool:
-    """Whether a body has cracks in a cache whose mesh was not cut there: Blender or the bake was ended at once."""
+    """Whether a cracked body in a cache lacks its final mesh, because the bake was killed."""
     return any(report.splits and not show_results.has_result(folder, key) for key, report in reports(folder).items())
 
 
 def unconverged_frames(folder: Path) -> Collection[int]:
     """Returns the frames of a cache in which a step or a pose did not converge."""
-    known = _read(folder)
-    return known.unconverged_frames if known is not None else ()
+    position = _read(folder)
+    return position.unconverged_frames if position is not None else ()
 
 
 def collider_forces(folder: Path) -> Mapping[str, Mapping[int, list[float]]]:
     """Returns force [N] and torque [N m] on the colliders of a cache, six numbers by key and by frame."""
-    known = _read(folder)
-    return known.colliders if known is not None else {}
+    position = _read(folder)
+    return position.colliders if position is not None else {}
 
 
 def _read(folder: Path) -> _ReportPosition | None:
-    """Returns what a cache's report says, or None without one; only what is new in the file is read."""
+    """Returns the content of a cache's report, or None without one. Reads only new lines."""
     path = folder / layout.REPORT_FILE
     try:
         stat = path.stat()
         now = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
-        known = _report_positions.get(path)
-        if known is None or known.file != now:
+        position = _report_positions.get(path)
+        if position is None or position.file != now:
             with open(path, "rb") as file:
-                known = _report_positions[path] = _continued(known, file)
-                _add_lines(known, file.read())
-            known.file = now
+                position = _report_positions[path] = _continued(position, file)
+                _add_lines(position, file.read())
+            position.file = now
     except OSError:
         return None
-    return known
+    return position
 
 
-def _continued(known: _ReportPosition | None, file: BinaryIO) -> _ReportPosition:
-    """Returns what is known of a file, which is left behind that; nothing where another one stands in its place.
+def _continued(position: _ReportPosition | None, file: BinaryIO) -> _ReportPosition:
+    """Returns the position in a file and seeks to it; a new position if the file was replaced.
 
-    The file of the next bake may have the number of the one that was deleted: the line that was read last tells.
+    `_report_positions` may refer to a deleted file of the same number, so the last line is compared.
     """
-    if known is not None:
-        file.seek(known.offset - len(known.last_line))
-        if file.read(len(known.last_line)) == known.last_line:
-            return known
+    if position is not None:
+        file.seek(position.offset - len(position.last_line))
+        if file.read(len(position.last_line)) == position.last_line:
+            return position
     file.seek(0)
     return _ReportPosition()
 
 
-def _add_lines(known: _ReportPosition, data: bytes) -> None:
-    """Adds the whole lines of `data`; the start of one that is just written waits for its end."""
+def _add_lines(position: _ReportPosition, data: bytes) -> None:
+    """Adds the complete lines of `data`; an incomplete last line waits."""
     whole = data[: data.rfind(b"\n") + 1]
-    known.offset += len(whole)
-    known.last_line = whole.splitlines(keepends=True)[-1] if whole else known.last_line
-    for told in _parsed(whole.splitlines()):
-        for key, numbers in (told.get("bodies") or {}).items():
-            known.bodies[key] = known.bodies.get(key, BodyReport()).with_frame(numbers)
-        if isinstance(told.get("frame"), int):
-            (known.unconverged_frames.add if told.get("not_converged") else known.unconverged_frames.discard)(
-                told["frame"]
+    position.offset += len(whole)
+    position.last_line = whole.splitlines(keepends=True)[-1] if whole else position.last_line
+    for line in _parsed(whole.splitlines()):
+        for key, numbers in (line.get("bodies") or {}).items():
+            position.bodies[key] = position.bodies.get(key, BodyReport()).with_frame(numbers)
+        if isinstance(line.get("frame"), int):
+            (position.unconverged_frames.add if line.get("not_converged") else position.unconverged_frames.discard)(
+                line["frame"]
             )
-            for key, numbers in (told.get("colliders") or {}).items():
+            for key, numbers in (line.get("colliders") or {}).items():
                 if len(numbers) == 6:
-                    known.colliders.setdefault(key, {})[told["frame"]] = numbers
+                    position.colliders.setdefault(key, {})[line["frame"]] = numbers
 
 
 def _parsed(lines: Iterable[bytes]) -> Iterable[Mapping[str, Any]]:
     for line in lines:
         try:
-            told = json.loads(line)
+            parsed = json.loads(line)
         except ValueError:
             continue
-        if isinstance(told, dict):
-            yield told
+        if isinstance(parsed, dict):
+            yield parsed
 
 
-def _max_or_none(known: float | None, told: Any) -> float | None:
-    if told is None:
-        return known
-    return float(told) if known is None else max(known, float(told))
+def _max_or_none(previous: float | None, value: Any) -> float | None:
+    if value is None:
+        return previous
+    return float(value) if previous is None else max(previous, float(value))
 
 
-def _integer_or(told: Any, known: int | None) -> int | None:
-    return known if told is None else int(told)
+def _integer_or(value: Any, previous: int | None) -> int | None:
+    return previous if value is None else int(value)

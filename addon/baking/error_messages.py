@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every failure as Blender says it: one sentence with the object's name, and what to press next."""
+"""Error messages in Blender: one sentence with the object's name, and the next step."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ from ...solver.runtime.errors import BadInput, SinewError
 from . import stale_errors
 from .state_machine import Job
 
-# Next steps that are shorter where there are buttons than on a command line; all else comes from
-# solver/error_texts.py.
+# shorter next steps for the window; all others come from solver/runtime/error_messages/
 NEXT_STEPS = {
-    "cancelled": "Resume goes on from there",
+    "cancelled": "Press Resume to continue",
     "track-late": "Press Simulate again",
     "track-missing": "Press Simulate again",
     "scene-format": "Press Simulate again",
     "scene-unreadable": "Press Simulate again",
 }
-# residual above which a step got out of hand; one that had too few iterations leaves 1.4 times all that acts in it
+# residual above which a step has diverged; too few iterations alone leave 1.4 times the applied force
 UNSTABLE_RESIDUAL = 10.0
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong last in a scene.
+    """The last failure of a scene.
 
     Attributes:
-        line: What a person reads.
-        kind: Its kind in solver/error_texts, or "".
-        name: Of the object that it is about, or "".
-        stamp: Of what was refused before anything was solved: another one, and it may be right now. None: it stays.
+        line: The message.
+        kind: Its kind in `error_messages.TEXTS`, or "".
+        name: Of its object, or "".
+        stamp: Of the refused input, which may be valid once the stamp changes; None for failures that stay.
     """
 
     line: str
@@ -44,27 +43,27 @@ class Failure:
     stamp: str | None = None
 
 
-# the last failure of each scene, as the panel shows it
+# the last failure of each scene, for the panel
 _last_failures: dict[int, Failure] = {}
 
 
 def message_text(kind: str, sentence: str, next_step: str) -> str:
-    """Returns what a person reads: the sentence and the next step, as one line."""
+    """Returns the sentence and the next step as one line."""
     return f"{sentence.strip()} {NEXT_STEPS.get(kind, next_step).strip()}".strip().rstrip(".")
 
 
 def error_text(problem: SinewError) -> str:
-    """Returns what a person reads about `problem`."""
+    """Returns the message of `problem`."""
     return message_text(problem.kind, problem.sentence, problem.next_step)
 
 
 def ending_message(job: Job) -> tuple[str, str]:
-    """Returns how a bake ended, as Blender's level of report and what a person reads."""
+    """Returns Blender's report level and the message for the end of a bake."""
     if job.error is not None:
         return "ERROR", message_text(job.error["kind"], job.error["sentence"], job.error["next_step"])
     if job.phase == "cancelled":
-        kept = "" if job.frame is None else f" at frame {job.frame}; what is baked so far stays"
-        return "INFO", f"Cancelled{kept}"
+        note = "" if job.frame is None else f" at frame {job.frame}. The baked frames stay"
+        return "INFO", f"Cancelled{note}"
     line = f"Baked frames {job.frame_start} to {job.frame}"
     if job.convergence.contacts:
         line += f", up to {job.convergence.contacts:,} contacts at once"
@@ -73,7 +72,7 @@ def ending_message(job: Job) -> tuple[str, str]:
 
 
 def unconverged_text(tally: ConvergenceSummary) -> str:
-    """Returns what a person has to know of steps that did not reach the tolerance, or ""."""
+    """Returns the message about steps and poses above the tolerance, or ""."""
     lines, steps = [], tally.not_converged - tally.poses_not_converged
     if steps:
         worst = {"residual": tally.residual, "frame": tally.worst_frame}
@@ -88,7 +87,7 @@ def unconverged_text(tally: ConvergenceSummary) -> str:
 
 
 def step_notes(tally: ConvergenceSummary) -> list[str]:
-    """Returns what else there is to say about the steps of a bake."""
+    """Returns further notes on the steps of a bake."""
     lines = [f"Largest residual {tally.residual:.1e}"] if tally.residual or not tally.pose_residual else []
     if tally.pose_residual:
         lines.append(f"Largest residual of a pose {tally.pose_residual:.1e}, in frame {tally.worst_pose_frame}")
@@ -102,17 +101,17 @@ def step_notes(tally: ConvergenceSummary) -> list[str]:
 
 
 def unsettled_text(tally: ConvergenceSummary) -> str:
-    """Returns what a person has to know of steps that ended before their contacts had settled."""
+    """Returns the message about unsettled steps."""
     return error_text(SinewError("contacts-unsettled", count=tally.unsettled))
 
 
 def remember_failure(scene: bpy.types.Scene, line: str) -> None:
-    """Keeps a failure for the panel until the next success."""
+    """Stores a failure for the panel until the next success."""
     _last_failures[scene.session_uid] = Failure(line)
 
 
 def remember_error(scene: bpy.types.Scene, error: Mapping[str, Any]) -> None:
-    """Keeps a failure, as the event stream tells it; bad input only until what is read has changed."""
+    """Stores the failure of an `error` event; bad input only until the input changes."""
     line = message_text(error["kind"], error["sentence"], error["next_step"])
     is_refusal = error.get("exit_code") == BadInput.exit_code
     name = str(error.get("details", {}).get("name", ""))
@@ -123,7 +122,7 @@ def remember_error(scene: bpy.types.Scene, error: Mapping[str, Any]) -> None:
 
 
 def forget_failure(scene: bpy.types.Scene) -> None:
-    """Takes the failure off the panel."""
+    """Removes the failure from the panel."""
     _last_failures.pop(scene.session_uid, None)
 
 
@@ -134,11 +133,11 @@ def last_failure(scene: bpy.types.Scene) -> str:
 
 
 def failure_to_show(scene: bpy.types.Scene, offered: Mapping[str, str]) -> str:
-    """Returns the failure to show in the panel, or "": a refusal is forgotten once what it was about has changed.
+    """Returns the failure to show in the panel, or "". Forgets refused input after a change.
 
     Args:
         scene: The scene.
-        offered: Kinds of failures that a box above already says, with the name of the object.
+        offered: Kinds of failures that a box above already shows, with the name of the object.
     """
     failure = _last_failures.get(scene.session_uid)
     if failure is None:
@@ -150,12 +149,12 @@ def failure_to_show(scene: bpy.types.Scene, offered: Mapping[str, str]) -> str:
 
 
 def forget_all() -> None:
-    """Takes all failures away: another file is open."""
+    """Forgets all failures, since another file is open."""
     _last_failures.clear()
 
 
 def reporting_errors(act: Callable[..., set[str]]) -> Callable[..., set[str]]:
-    """Returns `execute` or `invoke` of an operator with failures reported in words instead of a traceback."""
+    """Wraps `execute` or `invoke` of an operator, so that it reports failures instead of raising them."""
 
     def guarded(operator: bpy.types.Operator, context: bpy.types.Context, *event: bpy.types.Event) -> set[str]:
         forget_failure(context.scene)
@@ -166,7 +165,7 @@ def reporting_errors(act: Callable[..., set[str]]) -> Callable[..., set[str]]:
             operator.report({"ERROR"}, error_text(problem))
             return {"CANCELLED"}
 
-    # Blender counts the arguments
+    # Blender checks the number of arguments
     if act.__name__ == "execute":
         return lambda operator, context: guarded(operator, context)
     return lambda operator, context, event: guarded(operator, context, event)

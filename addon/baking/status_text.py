@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the one big button says: read off the running bake and the cache on disk, never stored in the file.
+"""The status of a bake and the label of the button, from the running bake and the cache on disk, never from the file.
 
-A crash of Blender therefore leaves no "baking" behind: the next start sees what is on disk.
+A crash of Blender therefore leaves no "baking" state behind.
 """
 
 from __future__ import annotations
@@ -13,10 +13,15 @@ from typing import Any
 from ...solver.bake.cache.convergence_summary import ConvergenceSummary
 from ...solver.runtime.errors import SinewError
 
-CUT_LABEL = "Cut the Mesh of What Broke"
-# what the button says of a running bake; the bar below says more
-RUNNING_LABELS = {"export": "Reading", "compiling": "Compiling …", "building": "Preparing …", "finishing": "Finishing"}
-# phases of a running bake_job.Job, as the panel tells them apart
+CUT_LABEL = "Cut the Broken Meshes"
+# labels of the button during a bake; the bar below has the details
+RUNNING_LABELS = {
+    "export": "Reading",
+    "compiling": "Compiling …",
+    "building": "Preparing …",
+    "finishing": "Finishing",
+}
+# phases of a running state_machine.Job → phases in the panel
 SHOWN_PHASES = {
     "exporting": "export",
     "starting": "building",
@@ -30,27 +35,27 @@ SHOWN_PHASES = {
 
 @dataclass(frozen=True)
 class Status:
-    """The state of one scene's bake, as it is shown.
+    """The status of one scene's bake, for display.
 
     Attributes:
         phase: "none", "partial", "baked", or of a running bake "export", "compiling", "building", "baking",
             "finishing", "stopping".
         outdated: Whether settings or animation changed since the frames were baked.
-        is_unfinished: Whether something broke whose final mesh is not there: Blender was closed before it was made.
-        is_whole: Whether the file has the broken meshes and the nodes that the bake needs: an undo takes them out.
-        frame: The last whole frame in the cache, or None.
-        resume_frame: The last frame from which the bake can go on, or None.
-        frame_start, frame_end: The range that is asked for.
-        fraction: How much of the running bake is done, 0 to 1.
+        is_unfinished: Whether a broken body lacks its final mesh, because Blender was closed before.
+        is_whole: Whether the file has the broken meshes and the nodes of the bake, which an undo removes.
+        frame: The last complete frame in the cache, or None.
+        resume_frame: The last frame from which the bake can continue, or None.
+        frame_start, frame_end: The requested range.
+        fraction: Of the running bake that is done, 0 to 1.
         seconds_left: Estimate for the rest of the running bake [s], or None.
         tets: Tets of all bodies, or None before they are known.
-        stage: What a running bake is at, for people.
-        prerolled: How much of the pre-roll is done, 0 to 1, or None outside it.
-        iteration: Of Newton's method, for the flesh that is being solved, and the residual there; or None.
-        tally: How the steps of the running bake, or of the frames that are there, went.
+        stage: Of the running bake, for people.
+        prerolled: Fraction of the pre-roll that is done, 0 to 1, or None outside it.
+        iteration: Newton iteration of the present flesh solve, and its residual; or None.
+        convergence: Summary of the running bake, or of the frames in the cache.
         contacts: Of the last frame of the running bake, or None.
-        problem: Why the bake that is there cannot be read, or None.
-        busy_elsewhere: Whether another process holds the cache's lock.
+        problem: Why the bake on disk cannot be read, or None.
+        busy_elsewhere: Whether another process has the cache's lock.
     """
 
     phase: str = "none"
@@ -74,28 +79,28 @@ class Status:
 
     @property
     def is_running(self) -> bool:
-        """Whether this Blender bakes the scene now."""
+        """Whether this Blender is baking the scene."""
         return self.phase in {*RUNNING_LABELS, "baking", "stopping"}
 
     @property
     def is_locked(self) -> bool:
-        """Whether the settings are not to be changed: they belong to frames that are, or will be, up to date."""
+        """Whether the settings are locked, since they belong to frames that are or will be up to date."""
         return self.is_running or (self.phase == "baked" and not self.outdated)
 
     @property
     def can_resume(self) -> bool:
-        """Whether frames are missing at the end, or final meshes, and the cache lets the bake go on."""
-        is_wanting = self.phase == "partial" or (self.phase == "baked" and self.is_unfinished)
-        return is_wanting and self.resume_frame is not None
+        """Whether frames or final meshes are missing and the cache can be resumed."""
+        is_incomplete = self.phase == "partial" or (self.phase == "baked" and self.is_unfinished)
+        return is_incomplete and self.resume_frame is not None
 
     @property
     def next_frame(self) -> int:
-        """The first frame that a resumed bake makes anew."""
+        """The first frame that a resumed bake computes."""
         return (self.resume_frame or 0) + 1
 
     @property
     def label(self) -> str:
-        """The words on the button."""
+        """The label of the button."""
         if self.phase == "stopping":
             return "Stopping …"
         if self.is_running:
@@ -120,7 +125,7 @@ def _running_label(status: Status) -> str:
 
 
 def newton_iteration(event: Mapping[str, Any] | None) -> tuple[int, float] | None:
-    """Returns what a `solving` event says of the flesh that is being solved: Newton iteration and residual."""
+    """Returns the Newton iteration and the residual in a `solving` event."""
     if event is None or not isinstance(event.get("newton_iterations"), int):
         return None
     residual = event.get("residual")
@@ -128,7 +133,7 @@ def newton_iteration(event: Mapping[str, Any] | None) -> tuple[int, float] | Non
 
 
 def _percent(fraction: float) -> str:
-    """Returns whole per cent, never 100 before the end: "12 %"."""
+    """Returns a percentage, never 100 before the end: "12 %"."""
     return f"{min(int(100.0 * fraction), 99)} %"
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Forces and torques on a collider as custom properties with curves, for drivers, the Graph Editor and shaders.
 
-The curves are an action of their own in a track of the Nonlinear Animation of the object: the action that the artist
-keys, and its slots, stay as they are, and a render without this add-on has the values too. World axes; the torque is
-about the object's origin.
+The curves are a separate action in a track of the object's Nonlinear Animation, so the artist's action and its slots do
+not change, and a render without this add-on has the values too. Values are in world axes; the torque is about the
+object's origin.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 
 TRACK_NAME = "Sinew Forces"
-# custom properties, and what is said of them
+# custom properties and their descriptions
 FORCE_PROPERTY, TORQUE_PROPERTY = "sinew_force", "sinew_torque"
 PROPERTY_DESCRIPTIONS = {
     FORCE_PROPERTY: "What bodies press and rub this collider with [N], world axes, as the bake has it",
     TORQUE_PROPERTY: "The torque of that about the object's origin [N m], world axes",
 }
-# on the action: which numbers it has, and whether the object had no animation before
+# on the action: the stamp of its values, and whether the object had no animation before
 STAMP_KEY, ONLY_ANIMATION_KEY = "sinew_stamp", "sinew_alone"
 
 
 def curves_stamp(obj: bpy.types.Object) -> str | None:
-    """Returns of which numbers the curves of an object are; None where it has none."""
+    """Returns the stamp of the values in an object's curves, or None without curves."""
     track = find_track(obj)
     return None if track is None else str(_actions(track)[0].get(STAMP_KEY, ""))
 
@@ -39,18 +39,18 @@ def find_track(obj: bpy.types.Object) -> bpy.types.NlaTrack | None:
 
 
 def is_force_track(track: bpy.types.NlaTrack) -> bool:
-    """Whether a track has such curves, whatever it is called by now."""
+    """Whether a track has such curves, also after it was renamed."""
     return any(STAMP_KEY in action for action in _actions(track))
 
 
 def add_curves(obj: bpy.types.Object, frames: Floats, numbers: Floats, stamp: str) -> None:
-    """Gives an object the curves, in the place of those that it has.
+    """Adds the curves to an object and replaces existing ones.
 
     Args:
-        obj: The collider; where it already has such properties that are the artist's, nothing is changed.
+        obj: The collider; unchanged if the artist has such properties on it.
         frames: Times in its animation [frames], (k,).
         numbers: Force [N] and torque [N m], (k, 6).
-        stamp: Which numbers these are.
+        stamp: Of these values.
     """
     remove_curves(obj)
     if not can_add_curves(obj):
@@ -74,12 +74,12 @@ def add_curves(obj: bpy.types.Object, frames: Floats, numbers: Floats, stamp: st
 
 
 def can_add_curves(obj: bpy.types.Object) -> bool:
-    """Whether an object without curves may get some: it is not linked, and has no such properties of its own."""
+    """Whether an object without curves may get them: it is not linked, and the artist has no such properties on it."""
     return obj.library is None and not any(name in obj for name in PROPERTY_DESCRIPTIONS)
 
 
 def remove_curves(obj: bpy.types.Object) -> None:
-    """Takes the curves and the properties off an object; what is the artist's stays."""
+    """Removes the curves and the properties from an object, except the artist's."""
     track = find_track(obj)
     if track is None:
         return
@@ -99,11 +99,11 @@ def remove_curves(obj: bpy.types.Object) -> None:
 
 
 def curve_samples(frames: Mapping[int, list[float]], stretch: float) -> tuple[Floats, Floats]:
-    """Returns times in the animation, rising, (k,), and numbers, (k, 6), of numbers by frame.
+    """Returns times in the animation, rising, (k,), and values, (k, 6).
 
     Args:
-        frames: Six numbers by frame.
-        stretch: Frames of the timeline per frame of the remapped time, by which animation goes.
+        frames: Six values by frame.
+        stretch: Frames of the timeline per frame of the remapped time, which animation uses.
     """
     order = sorted(frames)
     times = np.array(order, np.float64) / stretch

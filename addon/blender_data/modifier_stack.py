@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sinew's place in the modifier stack is its Mesh Cache modifier: found, made, and taken away.
+"""Finds, adds, moves and removes Sinew's Mesh Cache modifier in the stack.
 
-What is above it is the input of the simulation, what is below runs on its result.
+The modifiers above it are the input of the simulation; those below run on its result.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .library_overrides import store_override_settings
 
 MODIFIER_NAME = "Sinew"
 
-# Modifiers that refine, grow hair on, or finish the shape that they get: they belong below
+# modifiers that refine, grow hair on or finish their input: they belong below
 FINISHING_MODIFIERS = {
     "SUBSURF",
     "MULTIRES",
@@ -23,10 +23,10 @@ FINISHING_MODIFIERS = {
     "NORMAL_EDIT",
 }
 
-# Modifiers that round the mesh off: of a body that breaks, their result is cut, or cracks would show early
+# modifiers that round the mesh: a breakable body needs them above, or cracks would show early
 SUBDIVIDING_MODIFIERS = {"SUBSURF", "MULTIRES"}
 
-# Modifiers that pose the whole mesh: below Sinew they would pose the simulated shape a second time
+# modifiers that pose the whole mesh: below Sinew's they would pose the simulated shape a second time
 POSING_MODIFIERS = {
     "ARMATURE",
     "CLOTH",
@@ -42,9 +42,9 @@ POSING_MODIFIERS = {
 
 
 def find_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier | None:
-    """Returns Sinew's modifier of `obj`, however it is called by now, or None."""
+    """Returns Sinew's modifier of `obj`, also after it was renamed, or None."""
     caches = [m for m in obj.modifiers if m.type == "MESH_CACHE"]
-    # a library override gets new identifiers at every load
+    # library overrides get new identifiers at every load
     uid = 0 if obj.override_library else obj.sinew.modifier_uid
     tests = (
         lambda m: uid and m.persistent_uid == uid,
@@ -55,7 +55,7 @@ def find_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier | None:
 
 
 def ensure_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier:
-    """Returns Sinew's modifier of `obj`, put into its place if there is none; it plays nothing yet."""
+    """Returns Sinew's modifier of `obj`; adds one that plays nothing yet, if there is none."""
     store_override_settings([obj])
     modifier = find_modifier(obj)
     if modifier is None:
@@ -70,19 +70,19 @@ def ensure_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier:
 
 
 def move_below_subdivision(obj: bpy.types.Object) -> None:
-    """Moves the modifier of a body that may break below its last Subdivision, and notes where it was."""
+    """Moves the modifier of a breakable body below its last Subdivision, and stores its previous index."""
     modifier = find_modifier(obj)
     if modifier is None or not obj.sinew.use_fracture:
         return
-    place, wanted = list(obj.modifiers).index(modifier), _index_below_subdivision(obj)
-    if place < wanted - 1:
-        obj.modifiers.move(place, wanted - 1)
+    place, target = list(obj.modifiers).index(modifier), _index_below_subdivision(obj)
+    if place < target - 1:
+        obj.modifiers.move(place, target - 1)
         if list(obj.modifiers).index(modifier) != place:
             obj.sinew.place_before = place + 1
 
 
 def restore_stack_index(obj: bpy.types.Object) -> None:
-    """Moves the modifier back to where it was before `move_below_subdivision`."""
+    """Moves the modifier back to its index before `move_below_subdivision`."""
     modifier = find_modifier(obj)
     if modifier is not None and obj.sinew.place_before:
         obj.modifiers.move(list(obj.modifiers).index(modifier), min(obj.sinew.place_before, len(obj.modifiers)) - 1)
@@ -96,7 +96,7 @@ def _index_below_subdivision(obj: bpy.types.Object) -> int:
 
 
 def remove_modifier(obj: bpy.types.Object) -> None:
-    """Takes Sinew's modifier out of the stack of `obj`, if it is there."""
+    """Removes Sinew's modifier from the stack of `obj`, if it has one."""
     modifier = find_modifier(obj)
     if modifier is not None:
         obj.modifiers.remove(modifier)
@@ -104,20 +104,20 @@ def remove_modifier(obj: bpy.types.Object) -> None:
 
 
 def input_modifier_count(obj: bpy.types.Object) -> int:
-    """Returns how many modifiers are above Sinew's place, where it is or would be."""
+    """Returns the number of modifiers above Sinew's modifier, or above its default index."""
     modifier = find_modifier(obj)
     return default_stack_index(obj) if modifier is None else list(obj.modifiers).index(modifier)
 
 
 def reset_stack_index(obj: bpy.types.Object) -> None:
-    """Moves Sinew's modifier to where it would be put now: below what poses the mesh."""
+    """Moves Sinew's modifier to its default index, below those that pose the mesh."""
     modifier = ensure_modifier(obj)
-    place, wanted = list(obj.modifiers).index(modifier), default_stack_index(obj)
-    obj.modifiers.move(place, wanted - 1 if wanted > place else wanted)
+    place, target = list(obj.modifiers).index(modifier), default_stack_index(obj)
+    obj.modifiers.move(place, target - 1 if target > place else target)
 
 
 def default_stack_index(obj: bpy.types.Object) -> int:
-    """Returns where in the stack Sinew belongs: after what poses, before what refines or finishes."""
+    """Returns the index for Sinew's modifier: after those that pose, before those that refine or finish."""
     stack = list(obj.modifiers)
     posing = [i for i, modifier in enumerate(stack) if modifier.type in POSING_MODIFIERS]
     first = max(posing[-1] + 1 if posing else 0, _index_below_subdivision(obj) if obj.sinew.use_fracture else 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names of bodies and colliders in files: unique, plain letters, and the same after an object is renamed."""
+"""Keys of bodies and colliders in files: unique, in plain letters, and stable when an object is renamed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLAIN_CHARACTERS = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def body_key(obj: bpy.types.Object) -> str:
-    """Returns the key of a body: the one it was baked under, else one made of its name."""
+    """Returns the key of a body: that of its bake, or else one from its name."""
     if obj.sinew.key and obj.sinew.key == key_from_name(obj.name):
         return obj.sinew.key
     bodies = [o for o in bpy.data.objects if o.library is None and o.sinew.role == "BODY"]
@@ -21,28 +21,28 @@ def body_key(obj: bpy.types.Object) -> str:
 
 
 def unique_keys(objects: Iterable[bpy.types.Object], others: Iterable[str] = ()) -> dict[bpy.types.Object, str]:
-    """Returns a key for each object, no two the same and none of `others`.
+    """Returns a unique key for each object, none of `others`.
 
-    A duplicate of a body remembers the key of the original, which keeps it.
+    A duplicate of a body has the key of the original, which keeps it.
     """
     keys: dict[bpy.types.Object, str] = {}
     rest = []
-    taken = set(others)
+    used = set(others)
     for obj in sorted(objects, key=lambda o: (o.sinew.key != key_from_name(o.name), o.name)):
         key = obj.sinew.key
-        if _PLAIN_CHARACTERS.fullmatch(key) and key not in taken:
+        if _PLAIN_CHARACTERS.fullmatch(key) and key not in used:
             keys[obj] = key
-            taken.add(key)
+            used.add(key)
         else:
             rest.append(obj)
     for obj in rest:
         base = key = key_from_name(obj.name)
         number = 2
-        while key in taken:
+        while key in used:
             key = f"{base}_{number}"
             number += 1
         keys[obj] = key
-        taken.add(key)
+        used.add(key)
     return keys
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The settings of any piece of Blender's data as text, with F-curves and drivers in place of animated values."""
+"""Snapshots of Blender data-blocks as text, with F-curves and drivers in place of animated values."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from . import force_curves
 
 Parts = list[bytes | str | np.ndarray]
 
-# curves and drivers of these only say what is seen
+# curves and drivers of these only affect the display
 VISIBILITY_PATHS = {"hide_viewport", "hide_render"}
 
-# how data looks in the interface, which no result depends on
+# properties of the interface, which no result depends on
 INTERFACE_PROPERTIES = {
     "rna_type", "name", "name_full", "show_expanded", "show_in_editmode", "show_on_cage", "is_active", "select",
     "use_pin_to_last", "use_fake_user", "tag", "show_instancer_for_viewport", "active_index", "execution_time",
@@ -34,9 +34,9 @@ def rna_parts(
     path: str,
     waiting: list[bpy.types.ID] | None = None,
 ) -> Parts:
-    """Returns "path=value" of what can be set in `struct`, but for what is `skipped` or animated.
+    """Returns "path=value" of all writable properties of `struct` that are neither `skipped` nor animated.
 
-    Data-blocks that it points to are added to `waiting`.
+    Adds the data-blocks that it points to to `waiting`.
     """
     parts: Parts = []
     for rna in struct.bl_rna.properties:
@@ -57,7 +57,7 @@ def rna_parts(
 
 
 def _items(struct: bpy.types.bpy_struct, name: str, path: str, waiting: list[bpy.types.ID] | None) -> Parts:
-    """Returns the targets of an Armature constraint and the rows of a table; other collections are left out."""
+    """Returns the targets of an Armature constraint and the rows of a table, but no other collections."""
     if name not in {"targets", "softening"}:
         return []
     found = enumerate(getattr(struct, name))
@@ -79,7 +79,7 @@ def animated_paths(item: bpy.types.ID) -> set[str]:
 
 
 def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
-    """Returns what sets the animated values of `item`; the objects that drivers read are added to `waiting`."""
+    """Returns the animation of `item` as text. Adds the objects that drivers read to `waiting`."""
     data = item.animation_data
     if data is None:
         return []
@@ -111,7 +111,7 @@ def _curves(data: bpy.types.AnimData) -> Iterator[bpy.types.FCurve]:
 
 
 def _tracks(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaTrack]:
-    """Yields the artist's tracks; forces on a collider are what came out of a bake."""
+    """Yields the artist's tracks, without force curves, which are output of a bake."""
     return (track for track in data.nla_tracks if not force_curves.is_force_track(track))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds scenes again after an undo, which moves them in memory: nothing of Blender's is kept but numbers."""
+"""Finds scenes again after an undo, which moves them in memory: Sinew stores only their session ids."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ import bpy
 
 
 def find_scene(uid: int) -> bpy.types.Scene | None:
-    """Returns the scene with a session id, or None when it is gone."""
+    """Returns the scene with a session id, or None if it was deleted."""
     return next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's remapping of time, which modifiers, nodes and drivers are given instead of frames of the timeline."""
+"""Blender's time remapping: modifiers, nodes and drivers get remapped time instead of timeline frames."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hides a body while something stands in for it, and shows it again just as it was.
+"""Hides a body while another object replaces it, and restores its visibility.
 
-Where the artist animates the visibility, or where two objects change places at a frame, a driver holds it: that
-needs no change to anybody's keyframes, and plays without the add-on.
+If the artist animates the visibility, or if two objects swap at a frame, a driver sets it: this changes no keyframes
+and plays without the add-on.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import bpy
 from .time_remapping import time_stretch
 
 VISIBILITY_PROPERTIES = ("hide_viewport", "hide_render")
-# the drivers that are made here, and no others
+# names of the drivers that Sinew adds
 OWN_EXPRESSION = re.compile(r"1|frame (>=|<) -?\d+(\.\d+)?")
 
 
 def hide(obj: bpy.types.Object, from_frame: float | None = None) -> None:
-    """Hides `obj` in the viewport and in renders, always or from a frame on, and notes what it was before."""
+    """Hides `obj` in the viewport and in renders, always or from a frame on, and stores its visibility."""
     restore_visibility(obj)
     obj.sinew.was_hidden_viewport, obj.sinew.was_hidden_render = obj.hide_viewport, obj.hide_render
     obj.sinew.is_replaced = True
@@ -33,7 +33,7 @@ def hide(obj: bpy.types.Object, from_frame: float | None = None) -> None:
 
 
 def hide_permanently(obj: bpy.types.Object) -> None:
-    """Hides `obj` in the viewport and in renders until the artist shows it again, or animates that."""
+    """Hides `obj` in the viewport and in renders until the artist shows it again or animates it."""
     remove_drivers(obj)
     if obj.sinew.is_replaced:
         obj.sinew.was_hidden_viewport = obj.sinew.was_hidden_render = True
@@ -44,7 +44,7 @@ def hide_permanently(obj: bpy.types.Object) -> None:
 
 
 def hidden_from(obj: bpy.types.Object) -> float | None:
-    """Returns the frame from which on `hide` keeps a body out of the viewport, or None where that is no frame."""
+    """Returns the frame from which on `hide` hides a body in the viewport, or None."""
     driver = _find_driver(obj, VISIBILITY_PROPERTIES[0])
     found = OWN_EXPRESSION.fullmatch(driver.driver.expression) if driver is not None else None
     if driver is None or found is None or found[1] != ">=":
@@ -59,7 +59,7 @@ def show_from(obj: bpy.types.Object, from_frame: float) -> None:
 
 
 def restore_visibility(obj: bpy.types.Object) -> None:
-    """Makes `obj` as visible as it was before `hide`; nothing where it was not hidden."""
+    """Restores the visibility of `obj` from before `hide`, if it was hidden."""
     if not obj.sinew.is_replaced:
         return
     remove_drivers(obj)
@@ -71,7 +71,7 @@ def restore_visibility(obj: bpy.types.Object) -> None:
 
 
 def remove_drivers(obj: bpy.types.Object) -> None:
-    """Takes away the drivers that were made here, and what held them when it holds nothing else."""
+    """Removes Sinew's drivers, and empty animation data."""
     for path in VISIBILITY_PROPERTIES:
         driver = _find_driver(obj, path)
         if driver is not None and OWN_EXPRESSION.fullmatch(driver.driver.expression):
@@ -82,7 +82,7 @@ def remove_drivers(obj: bpy.types.Object) -> None:
 
 
 def _add_driver(obj: bpy.types.Object, path: str, expression: str) -> None:
-    """Lets a driver hold a value; one of the artist's own stays, and so does what the artist has hidden."""
+    """Adds a driver for a value, unless the artist has one or has hidden the object."""
     if _find_driver(obj, path) is None and (not getattr(obj, path) or _is_animated(obj, path)):
         obj.driver_add(path).driver.expression = expression
 
@@ -92,7 +92,7 @@ def _find_driver(obj: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
 
 
 def _is_animated(obj: bpy.types.Object, path: str) -> bool:
-    """Whether keyframes or strips set a value, or may do so."""
+    """Whether keyframes or strips set a value, or may set it."""
     data = obj.animation_data
     if data is None:
         return False

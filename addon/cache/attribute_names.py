@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a file of attributes holds, and how the mesh will call it. No Blender in here."""
+"""The columns of an attribute file, and their names on the mesh. Knows no Blender."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 VELOCITY_COLUMNS = ("velocity_x", "velocity_y", "velocity_z")
-# not "velocity": Cycles would take that for the motion of the mesh in its own space, and blur by it
+# not "velocity": Cycles would use that as motion in object space, and blur by it
 VELOCITY_ATTRIBUTE = "world_velocity"
-# Cycles keeps this name to the temperature of volumes, and reads 0 from a mesh that has it
+# Cycles reserves that name for volumes, and reads 0 from a mesh
 RENAMED_ATTRIBUTES = {"temperature": "temperature_celsius"}
 POSITION_COLUMNS = {"x", "y", "z"}
 
 
 def read_columns(path: Path) -> tuple[str, ...]:
-    """Returns the names of the values per vertex in a PLY file, but for its place; none when it is no such file."""
+    """Returns the names of the values per vertex in a PLY file except positions, or none for other files."""
     found: list[str] = []
     with open(path, "rb") as file:
         for _ in range(64):

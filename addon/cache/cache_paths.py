@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the cache of a scene lies: beside its .blend, or in a folder of its own until the file is saved.
+"""The path of a scene's cache: beside its .blend, or in a temporary folder until the file is saved.
 
-The next bake goes to the *own* folder, named by the .blend and the take, or as the artist says. The *present*
-bake may lie elsewhere: under the name that the .blend had before Save As, where it still belongs to the other
-file; it is then played from there, and never written or deleted from here.
+The next bake goes to the *own* folder, named by the .blend and the take, or by the artist. The *present* bake may be
+elsewhere: after Save As it still belongs to the previous .blend. This file then plays it, and never writes or deletes
+it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from . import orphaned_caches
 
 SUFFIX = ".sinew"
 
-# one for each file that is opened or made: two unsaved ones never share a folder
+# one per opened or new file, so that two unsaved files never share a folder
 _file_id = uuid.uuid4().hex[:12]
 
-# set by `pausing_attachment`
+# `pausing_attachment` sets it
 is_attaching_paused = False
 
 
 def own_folder(scene: bpy.types.Scene) -> Path:
-    """Returns the absolute path of the folder that the next bake of `scene` goes to."""
+    """Returns the absolute path of the folder for the next bake of `scene`."""
     if scene.sinew.cache_path:
         return absolute_path(scene.sinew.cache_path, bpy.data.filepath)
     present = _remembered_folder(scene)
@@ -43,13 +43,13 @@ def own_folder(scene: bpy.types.Scene) -> Path:
 
 
 def cache_folder(scene: bpy.types.Scene) -> Path:
-    """Returns the folder of the present bake, or the own folder when there is none."""
+    """Returns the folder of the present bake, or the own folder without one."""
     own = own_folder(scene)
     return own if is_cache(own) else _remembered_folder(scene) or own
 
 
 def remember_bake(scene: bpy.types.Scene, folder: Path, borrowed: bool = False, blend: str | None = None) -> None:
-    """Notes where the present bake lies, as seen from `blend`, and which settings of place it belongs to."""
+    """Stores the path of the present bake, relative to `blend`, and the path settings that it belongs to."""
     scene.sinew.baked_path = portable_path(folder, bpy.data.filepath if blend is None else blend)
     scene.sinew.baked_for = _path_settings(scene)
     scene.sinew.baked_scene = scene.name
@@ -64,7 +64,7 @@ def forget_bake(scene: bpy.types.Scene) -> None:
 
 @contextmanager
 def pausing_attachment() -> Iterator[None]:
-    """Lets places be set without the bodies being attached anew."""
+    """Allows changes of paths without attaching the bodies again."""
     global is_attaching_paused
     is_attaching_paused = True
     try:
@@ -74,7 +74,7 @@ def pausing_attachment() -> Iterator[None]:
 
 
 def is_borrowed(scene: bpy.types.Scene) -> bool:
-    """Whether the present bake belongs to another .blend, or to the scene that this one is a copy of."""
+    """Whether the present bake belongs to another .blend, or to the original of a copied scene."""
     if scene.sinew.borrowed or scene.sinew.baked_scene == scene.name:
         return scene.sinew.borrowed
     return any(
@@ -86,12 +86,12 @@ def is_borrowed(scene: bpy.types.Scene) -> bool:
 
 
 def _remembered_folder(scene: bpy.types.Scene) -> Path | None:
-    """Returns where the present bake was noted to be, if it is there and the take is still the same."""
+    """Returns the stored path of the present bake, if it exists and the take is the same."""
     stored = scene.sinew.baked_path
     if not stored or scene.sinew.baked_for != _path_settings(scene):
         return None
     there = absolute_path(stored, bpy.data.filepath)
-    # moved to another folder or operating system: the same name beside the .blend
+    # after a move to another folder or system: the same name beside the .blend
     return next((folder for folder in (there, caches_home(bpy.data.filepath) / there.name) if is_cache(folder)), None)
 
 
@@ -100,7 +100,7 @@ def _path_settings(scene: bpy.types.Scene) -> str:
 
 
 def absolute_path(path: str, blend: str) -> Path:
-    """Returns a path as Blender writes it, "//" standing for the folder of `blend`, as an absolute one."""
+    """Returns the absolute path of a Blender path, where "//" is the folder of `blend`."""
     path = path.replace("\\", "/")
     if path.startswith("//"):
         return Path(os.path.normpath(caches_home(blend) / path[2:]))
@@ -108,7 +108,7 @@ def absolute_path(path: str, blend: str) -> Path:
 
 
 def portable_path(folder: Path, blend: str) -> str:
-    """Returns `folder` relative to `blend` with "//" where that can be, with forward slashes everywhere."""
+    """Returns `folder` relative to `blend` with "//" if possible, with forward slashes."""
     if not blend:
         return str(folder)
     try:
@@ -118,32 +118,32 @@ def portable_path(folder: Path, blend: str) -> str:
 
 
 def default_folder(scene: bpy.types.Scene, blend: str, suffix: str = "") -> Path:
-    """Returns "NAME.sinew" beside the .blend: its name, the take and, where two scenes would share it, the scene's."""
+    """Returns "NAME.sinew" beside the .blend. NAME is its name and take, and the scene's name if two scenes clash."""
     parts = [Path(blend).stem if blend else "untitled", suffix, scene.sinew.take.strip()]
     return caches_home(blend) / ("-".join(_file_name(part) for part in parts if part) + SUFFIX)
 
 
 def caches_home(blend: str) -> Path:
-    """Returns the folder that caches lie in: that of the .blend, or a temporary one of an unsaved file."""
+    """Returns the folder for caches: that of the .blend, or a temporary one for an unsaved file."""
     return Path(os.path.abspath(blend)).parent if blend else temporary_home()
 
 
 def temporary_home() -> Path:
-    """Returns the folder for the caches of an unsaved file; it outlives Blender's own temporary folder."""
+    """Returns the folder for the caches of an unsaved file, which outlives Blender's own temporary folder."""
     return Path(bpy.context.preferences.filepaths.temporary_directory or tempfile.gettempdir()) / f"sinew-{_file_id}"
 
 
 def lock_temporary_folders() -> None:
-    """Lets other Blenders know which temporary folders the open file plays."""
+    """Locks the temporary folders that the open file plays, so that other Blenders keep them."""
     orphaned_caches.lock_folders({cache_folder(scene).parent for scene in bpy.data.scenes})
 
 
 def start_another_file() -> None:
-    """Gives the next unsaved file a folder of its own."""
+    """Chooses a new folder for the next unsaved file."""
     global _file_id
     _file_id = uuid.uuid4().hex[:12]
 
 
 def _file_name(text: str) -> str:
-    """Returns `text` without what some operating system forbids in file names."""
+    """Returns `text` without characters that an operating system forbids in file names."""
     return re.sub(r'[<>:"/\\|?*\x00-\x1f]', "_", text).strip(" .") or "_"

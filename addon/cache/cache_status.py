@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is in a cache folder, looked up at most once a second: panels are drawn many times a second."""
+"""The status of a cache folder, read at most once a second, since panels are drawn many times a second."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ MAX_AGE_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class CacheStatus:
-    """A cache as it was at one moment.
+    """The status of a cache at one moment.
 
     Attributes:
-        head: What it is of, or None when there is none.
-        last_frame: The last whole frame, or None.
-        resume_frames: The frames from which the bake can go on, rising.
-        is_written: Whether some process writes it.
-        problem: Why what is there cannot be read or played, or None: then there is nothing, or it can.
-        frame_files: The last frame whose file is there, where PC2 files are damaged: resuming draws them again.
+        metadata: Of the cache, or None without a cache.
+        last_frame: The last complete frame, or None.
+        resume_frames: The frames from which the bake can continue, rising.
+        is_written: Whether a process is writing it.
+        problem: Why the cache cannot be read or played, or None.
+        frame_files: The last frame with a file, if PC2 files are damaged; resuming restores those.
     """
 
     metadata: CacheMetadata | None = None
@@ -36,77 +36,77 @@ class CacheStatus:
     frame_files: int | None = None
 
     def frame_shown_at(self, frame: int) -> int | None:
-        """Returns the whole frame nearest to `frame`, or None: nothing is baked."""
+        """Returns the complete frame nearest to `frame`, or None without any."""
         if self.metadata is None or self.last_frame is None:
             return None
         return min(max(frame, self.metadata.frame_start), self.last_frame)
 
     def resume_frame(self, wanted: int | None = None) -> int | None:
-        """Returns the last frame, up to `wanted`, from which the bake can go on, or None."""
+        """Returns the last frame, up to `wanted`, from which the bake can continue, or None."""
         return max((frame for frame in self.resume_frames if wanted is None or frame <= wanted), default=None)
 
 
 _tet_counts: dict[Path, tuple[int, tuple[int, int]]] = {}
 _sizes: dict[Path, tuple[float, int]] = {}
 _convergence: dict[Path, tuple[int, ConvergenceSummary]] = {}
-# by this, others see that what they have made of a look is old
+# a change of it tells other caches that they are out of date
 invalidation_count = 0
 _statuses: dict[Path, tuple[float, CacheStatus]] = {}
 
 
 def read_status(folder: Path) -> CacheStatus:
-    """Returns what is in `folder`, not older than a second."""
+    """Returns the status of `folder`, at most a second old."""
     now = clock.monotonic()
-    known = _statuses.get(folder)
-    if known is None or now - known[0] > MAX_AGE_SECONDS:
-        known = (now, _read_status(folder))
-        _statuses[folder] = known
-    return known[1]
+    entry = _statuses.get(folder)
+    if entry is None or now - entry[0] > MAX_AGE_SECONDS:
+        entry = (now, _read_status(folder))
+        _statuses[folder] = entry
+    return entry[1]
 
 
 def tet_counts(folder: Path, key: str) -> tuple[int, int] | None:
-    """Returns how many tets a body has in the cache, and how many of them are its rigid core, or None."""
+    """Returns the numbers of tets of a body and of its rigid core in the cache, or None."""
     path = layout.model_path(folder, key)
     try:
         stamp = path.stat().st_mtime_ns
-        known = _tet_counts.get(path)
-        if known is None or known[0] != stamp:
+        entry = _tet_counts.get(path)
+        if entry is None or entry[0] != stamp:
             model = CacheReader(folder).read_model(key)
-            known = (stamp, (len(model["tets"]), len(model.get("core_tets", ()))))
-            _tet_counts[path] = known
+            entry = (stamp, (len(model["tets"]), len(model.get("core_tets", ()))))
+            _tet_counts[path] = entry
     except (OSError, KeyError, StorageFailed):
         return None
-    return known[1]
+    return entry[1]
 
 
 def convergence(folder: Path) -> ConvergenceSummary:
-    """Returns how the steps of a cache went; its report is read again only when it has changed."""
+    """Returns the convergence summary of a cache; reads its report only after a change."""
     try:
         stamp = (folder / layout.REPORT_FILE).stat().st_mtime_ns
-        known = _convergence.get(folder)
-        if known is None or known[0] != stamp:
-            known = (stamp, CacheReader(folder).convergence())
-            _convergence[folder] = known
+        entry = _convergence.get(folder)
+        if entry is None or entry[0] != stamp:
+            entry = (stamp, CacheReader(folder).convergence())
+            _convergence[folder] = entry
     except (OSError, StorageFailed):
         return ConvergenceSummary()
-    return known[1]
+    return entry[1]
 
 
 def bytes_on_disk(folder: Path) -> int:
-    """Returns the size of a cache; looked up seldom, since every file has to be asked."""
+    """Returns the size of a cache [bytes]; measured rarely, since every file has to be read."""
     now = clock.monotonic()
-    known = _sizes.get(folder)
-    if known is None or now - known[0] > 5.0 * MAX_AGE_SECONDS:
+    entry = _sizes.get(folder)
+    if entry is None or now - entry[0] > 5.0 * MAX_AGE_SECONDS:
         try:
-            known = (now, CacheReader(folder).size())
+            entry = (now, CacheReader(folder).size())
         except (StorageFailed, OSError):
-            known = (now, 0)
-        _sizes[folder] = known
-    return known[1]
+            entry = (now, 0)
+        _sizes[folder] = entry
+    return entry[1]
 
 
 def invalidate() -> None:
-    """Makes the next look a fresh one."""
+    """Clears the cached status."""
     global invalidation_count
     invalidation_count += 1
     _statuses.clear()
@@ -129,7 +129,7 @@ def _read_status(folder: Path) -> CacheStatus:
 
 
 def _playback_damage(reader: CacheReader) -> dict[str, Any]:
-    """Returns what a look says where PC2 files are damaged; nothing where they are whole."""
+    """Returns the fields of the status for damaged PC2 files, or none for intact ones."""
     problems = reader.play_problems()
     if not problems:
         return {}

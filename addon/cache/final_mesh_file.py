@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The final mesh of a body that broke, as the finishing pass keeps it: `result/KEY.npz`. No Blender in here."""
+"""The final mesh of a broken body, in `result/KEY.npz`. Knows no Blender."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ...solver.runtime.errors import StorageFailed
 
 @dataclass(frozen=True)
 class StoredResult:
-    """A closed mesh of k vertices, f polygons and c corners, and where each of them comes from.
+    """A closed mesh of k vertices, f polygons and c corners, and the origin of each in the render mesh.
 
     Attributes:
-        rest: Positions before anything moved [m], world, (k, 3).
-        source_vertex: Vertex of the render mesh, or −1 for one that a cut made, (k,).
+        rest: Rest positions in world space [m], (k, 3).
+        source_vertex: Vertex of the render mesh, or −1 for a vertex of a cut, (k,).
         face_start: First corner of each polygon, and c at the end, (f + 1,).
         corners: Vertices of the polygons, counter-clockwise seen from outside, (c,).
-        source_face: Polygon of the render mesh that a polygon is part of, −1 for a broken face, (f,).
-        corner_triangle: Triangle of the render mesh on which a corner lies, −1 on broken faces, (c,).
-        corner_weights: Where on it, (c, 3).
-        piece: Number of the closed piece that a polygon belongs to, (f,).
-        opens: Frame, perhaps between two, at which a broken face is first seen, (f,); of one that never opens, one
-            after the last.
+        source_face: Polygon of the render mesh that contains the polygon, −1 for a broken face, (f,).
+        corner_triangle: Triangle of the render mesh that contains the corner, −1 on broken faces, (c,).
+        corner_weights: Barycentric weights in it, (c, 3).
+        piece: Number of the closed piece of a polygon, (f,).
+        opens: Frame, possibly fractional, at which a broken face becomes visible, (f,); one after the last frame if
+            it never does.
     """
 
     rest: Floats
@@ -60,21 +60,21 @@ class StoredResult:
         return self.source_face < 0
 
     def flipped(self) -> StoredResult:
-        """Returns the same mesh with every polygon turned round, and every triangle of the render mesh too.
+        """Returns the same mesh with reversed polygons, and reversed triangles of the render mesh.
 
-        A mirrored object needs that: the solver got its triangles turned round.
+        A mirrored object needs that, since the exporter reverses its triangles.
         """
         starts, ends = self.face_start[:-1], self.face_start[1:]
         faces = self.face_of_corner
-        order = (starts + ends - 1)[faces] - np.arange(len(self.corners), dtype=np.int64)
+        reversed_corners = (starts + ends - 1)[faces] - np.arange(len(self.corners), dtype=np.int64)
         same = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("corners", "corner_triangle", "corner_weights"):
-            same[name] = same[name][order]
+            same[name] = same[name][reversed_corners]
         same["corner_weights"] = same["corner_weights"][:, ::-1]
         return StoredResult(**same)
 
     def piece_mesh(self, piece: int) -> tuple[StoredResult, Indices]:
-        """Returns one piece, and which vertices of this mesh its vertices are."""
+        """Returns one piece, and the vertex numbers of this mesh for its vertices."""
         faces = self.piece == piece
         corners = faces[self.face_of_corner]
         vertices, numbers = np.unique(self.corners[corners], return_inverse=True)
@@ -93,16 +93,16 @@ class StoredResult:
 
 
 def read_result(path: Path) -> StoredResult:
-    """Reads what the finishing pass wrote.
+    """Reads a result of the finishing pass.
 
     Raises:
-        StorageFailed: It is damaged.
+        StorageFailed: The file is damaged.
     """
     try:
         with np.load(path, allow_pickle=False) as stored:
             found = {field.name: stored[field.name] for field in fields(StoredResult)}
             if "partner" in stored and "last_frame" in stored:
-                # a broken face that fits to no other one is inside a piece: it is never seen to open
+                # a broken face without a partner is inside a piece and never becomes visible
                 alone = (found["source_face"] < 0) & (stored["partner"] < 0)
                 found["opens"] = np.where(alone, int(stored["last_frame"]) + 1, found["opens"])
         return StoredResult(**found)
@@ -111,18 +111,18 @@ def read_result(path: Path) -> StoredResult:
         raise StorageFailed("cache-damaged", path=str(path.parents[1]), file=file, problem=str(problem)) from problem
 
 
-# of files that were looked at: (time of change, size) and stamp; every undo asks
+# by file: (time of change, size) and stamp, since every undo needs it
 _stamps: dict[Path, tuple[tuple[int, int], str]] = {}
 
 
 def result_stamp(path: Path) -> str:
-    """Returns what tells one result from another, wherever its file was copied to, or "" when it is not there."""
+    """Returns a digest that identifies a result, also after a copy, or "" without a file."""
     try:
         state = path.stat()
         now = (state.st_mtime_ns, state.st_size)
-        known = _stamps.get(path)
-        if known is None or known[0] != now:
-            known = _stamps[path] = (now, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
+        entry = _stamps.get(path)
+        if entry is None or entry[0] != now:
+            entry = _stamps[path] = (now, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
     except OSError:
         return ""
-    return known[1]
+    return entry[1]

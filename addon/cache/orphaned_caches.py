@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Caches that nobody plays any more in the temporary folder: of files that were never saved, and of crashed Blenders.
+"""Orphaned caches in the temporary folder: of files that were never saved, and of crashed Blenders.
 
-Each Blender holds the lock of the temporary folders that its open file plays. What is not held is offered for deletion,
-and goes by itself `EXPIRY_DAYS` after it was written last: until then Recover Last Session may ask for it.
+Each Blender locks the temporary folders that its open file plays. Sinew offers to delete unlocked folders, and deletes
+them `EXPIRY_DAYS` after their last change; until then, Recover Last Session may need them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...solver.runtime.errors import SinewError
 
 EXPIRY_DAYS = 7
 SECONDS_PER_DAY = 86400.0
-# as cache_place.temporary_home names them
+# names from cache_paths.temporary_home
 TEMPORARY_FOLDER_NAME = re.compile(r"sinew-[0-9a-f]{12}")
 
 # the locks of the folders that the open file plays
@@ -29,12 +29,12 @@ _locks: dict[Path, CacheLock] = {}
 
 @dataclass(frozen=True)
 class OrphanedCache:
-    """A temporary folder with caches that nobody holds.
+    """A temporary folder with caches, without a lock.
 
     Attributes:
         folder: The folder.
-        size: Of all that is in it [bytes].
-        written: When anything in it was written last [s], as `time.time` counts.
+        size: Of all its files [bytes].
+        written: Time of the last change in it [s], as in `time.time`.
     """
 
     folder: Path
@@ -43,22 +43,22 @@ class OrphanedCache:
 
 
 def lock_folders(folders: Iterable[Path]) -> None:
-    """Holds those of some folders that are temporary ones, and lets go what was held before and is not among them."""
-    wanted = {folder for folder in folders if TEMPORARY_FOLDER_NAME.fullmatch(folder.name) and folder.is_dir()}
-    for folder in set(_locks) - wanted:
+    """Locks the temporary ones among `folders`, and releases the other locks of this process."""
+    temporary = {folder for folder in folders if TEMPORARY_FOLDER_NAME.fullmatch(folder.name) and folder.is_dir()}
+    for folder in set(_locks) - temporary:
         _locks.pop(folder).release()
         _remove_if_empty(folder)
-    for folder in wanted - set(_locks):
+    for folder in temporary - set(_locks):
         try:
             _locks[folder] = CacheLock(folder, patience=0.0)
         except SinewError:
-            pass  # another Blender plays it too, and holds it
+            pass  # another Blender plays it too, and has the lock
 
 
 def find_orphaned(temporary: Path) -> list[OrphanedCache]:
-    """Returns the folders with caches that nobody holds in a folder for temporary files, the largest first.
+    """Returns the unlocked folders with caches in a folder for temporary files, the largest first.
 
-    Takes as long as asking for the size of every file in them.
+    Reads the size of every file in them.
     """
     found = []
     for folder in _unlocked_folders(temporary):
@@ -69,10 +69,10 @@ def find_orphaned(temporary: Path) -> list[OrphanedCache]:
 
 
 def delete(folder: Path) -> None:
-    """Deletes the caches in a temporary folder, and the folder; what is not Sinew's stays.
+    """Deletes the caches in a temporary folder, and the folder. Other files stay.
 
     Raises:
-        StorageFailed: One is being written, or the operating system refused.
+        StorageFailed: A process is writing one, or the operating system refused.
     """
     if TEMPORARY_FOLDER_NAME.fullmatch(folder.name) is None or _is_locked(folder):
         return
@@ -83,17 +83,17 @@ def delete(folder: Path) -> None:
 
 
 def delete_old(temporary: Path, now: float | None = None) -> list[Path]:
-    """Deletes what nobody has written for `EXPIRY_DAYS`, and returns what was deleted."""
+    """Deletes the folders without a change for `EXPIRY_DAYS`, and returns them."""
     oldest = (clock.time() if now is None else now) - EXPIRY_DAYS * SECONDS_PER_DAY
-    gone = []
+    deleted = []
     for lost in find_orphaned(temporary):
         if lost.written < oldest:
             try:
                 delete(lost.folder)
             except SinewError:
-                continue  # offered still
-            gone.append(lost.folder)
-    return gone
+                continue  # the panel still offers it
+            deleted.append(lost.folder)
+    return deleted
 
 
 def _unlocked_folders(temporary: Path) -> Iterator[Path]:
@@ -112,7 +112,7 @@ def _unlocked_folders(temporary: Path) -> Iterator[Path]:
 
 
 def _is_locked(folder: Path) -> bool:
-    """Whether some Blender plays what is in a temporary folder, or some process writes it."""
+    """Whether a Blender plays a cache in a temporary folder, or a process writes it."""
     return folder in _locks or is_locked(folder) or any(map(is_locked, _caches(folder)))
 
 
@@ -129,7 +129,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _remove_if_empty(folder: Path) -> None:
-    """Removes a folder that holds nothing but its lock."""
+    """Removes a folder that contains only its lock."""
     try:
         if {path.name for path in folder.iterdir()} <= {layout.LOCK_FILE}:
             (folder / layout.LOCK_FILE).unlink(missing_ok=True)

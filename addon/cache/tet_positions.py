@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the tets of a body stand in the frames of a cache, whole and cracked. No Blender in here."""
+"""The tets of a body in the frames of a cache, intact and cracked. Knows no Blender."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ...solver.runtime.errors import StorageFailed
 
 @dataclass(frozen=True)
 class BodyTets:
-    """The whole tets of a body, and where they are among those of all bodies.
+    """The intact tets of a body, and their position among those of all bodies.
 
     Attributes:
         tets: Nodes of the body, (m, 4).
         joined: Tets that join surfaces far apart along the mesh, (j,).
-        first_node, first_tet: Of the body, among all.
-        node_count: Of the whole body.
+        first_node, first_tet: First node and tet of the body, among all bodies.
+        node_count: Of the intact body.
     """
 
     tets: Indices
@@ -32,7 +32,7 @@ class BodyTets:
     node_count: int
 
     def tets_and_nodes(self, reader: CacheReader, topology: int) -> tuple[Indices, tuple[int, int]]:
-        """Returns the tets (m, 4) by nodes of the body, and where those are in a frame of a topology, 0 being whole.
+        """Returns the tets (m, 4) in a topology (0: intact), and the range of the body's nodes in its frames.
 
         Raises:
             StorageFailed: The topology is damaged.
@@ -45,7 +45,7 @@ class BodyTets:
         return (tets - nodes[0]).astype(np.int32), nodes
 
     def has_split_nodes(self, reader: CacheReader, topology: int) -> bool:
-        """Whether nodes of the body have split in a topology.
+        """Whether nodes of the body are split in a topology.
 
         Raises:
             StorageFailed: The topology is damaged.
@@ -59,7 +59,7 @@ class BodyTets:
 
 
 def body_tets(reader: CacheReader, key: str) -> BodyTets | None:
-    """Returns the tets of a body, or None when the cache has none of it yet."""
+    """Returns the tets of a body, or None if the cache has none yet."""
     first_node = first_tet = 0
     try:
         for body in reader.metadata.bodies:
@@ -75,7 +75,7 @@ def body_tets(reader: CacheReader, key: str) -> BodyTets | None:
 
 
 def first_crack(folder: Path, key: str) -> float | None:
-    """Returns the first frame, perhaps between two, at which a body in a cache has cracked, or None."""
+    """Returns the first frame, possibly fractional, with cracks in a body, or None."""
     try:
         reader = CacheReader(folder)
         topologies = reader.topologies()

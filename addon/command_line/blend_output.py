@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writing the open file as a .blend that a command names: checked before the work, whole or not at all after it."""
+"""Writes the open file as another .blend. Checks the target before the bake, and leaves a whole file or none."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ...solver.runtime.atomic_files import atomic_replacement, check_writable
 from ...solver.runtime.errors import BadInput, StorageFailed
 from ..baking import save_handlers
 
-# how files end that are whole: the last block of a .blend, and the mark behind the table of a compressed one
+# the end of a whole file: the last block of a .blend, or the mark after the table of a compressed one
 _LAST_BLOCK = b"ENDB"
 _LAST_BLOCK_BYTES = 64
 _COMPRESSED_END = b"\xb1\xea\x92\x8f"
-_PROBE_BYTES = 65_536  # of room that are left where all could be written
+_PROBE_BYTES = 65_536  # free space after a complete write
 
 
 def check_writable_blend(path: Path) -> None:
-    """Makes sure that a .blend can be written, as far as that can be told before; changes nothing.
+    """Checks that a .blend can be written, as far as possible without writing it.
 
     Raises:
         BadInput: It is a folder or read-only, its folder cannot be written, or the disk is too full for it.
@@ -32,7 +32,7 @@ def check_writable_blend(path: Path) -> None:
             check_writable(path)
         folder = next(folder for folder in path.parents if folder.exists())
         if not path.parent.is_dir():
-            check_writable(folder / f"{path.name}.check")  # its folder is made when it is written
+            check_writable(folder / f"{path.name}.check")  # writing creates its folder
         present = Path(bpy.data.filepath)
         needed = present.stat().st_size if present.is_file() else 0
         if shutil.disk_usage(folder).free < needed:
@@ -42,10 +42,10 @@ def check_writable_blend(path: Path) -> None:
 
 
 def write_blend(path: Path) -> None:
-    """Writes the open file to `path`, with paths relative to there; the .blend that is there stays until it is whole.
+    """Writes the open file to `path`, with paths relative to it. An existing .blend stays until then.
 
     Raises:
-        StorageFailed: It could not be written; what was baked stays.
+        StorageFailed: The file could not be written. The baked frames stay.
     """
     path = path.resolve()
     try:
@@ -56,7 +56,7 @@ def write_blend(path: Path) -> None:
                 _check_complete(part)
                 _keep_version(path)
             finally:
-                part.with_name(part.name + "@").unlink(missing_ok=True)  # what Blender was writing
+                part.with_name(part.name + "@").unlink(missing_ok=True)  # Blender's own temporary file
     except RuntimeError as problem:
         words = str(problem).strip().removeprefix("Error: ").splitlines()[0].rstrip(".")
         raise StorageFailed("blend-not-written", path=str(path), problem=words) from problem
@@ -65,12 +65,12 @@ def write_blend(path: Path) -> None:
 
 
 def _check_complete(part: Path) -> None:
-    """Raises OSError where not all was written, which Blender 5.0 does not say where the disk gets full at the end."""
+    """Raises OSError for a truncated file: Blender 5.0 does not report a disk that is full at the end."""
     with open(part, "rb") as file:
         file.seek(max(0, part.stat().st_size - _LAST_BLOCK_BYTES))
         end = file.read()
     if _LAST_BLOCK not in end and not end.endswith(_COMPRESSED_END):
-        raise OSError("it is cut off, as on a full disk")
+        raise OSError("it is truncated, as on a full disk")
     probe = part.with_name(part.name + "@")
     try:
         probe.write_bytes(b"\0" * _PROBE_BYTES)
@@ -79,7 +79,7 @@ def _check_complete(part: Path) -> None:
 
 
 def _keep_version(path: Path) -> None:
-    """Keeps the .blend that is there under the name that Blender would give it, where Blender would keep it."""
+    """Keeps the existing .blend as a backup (.blend1), if Blender's preferences ask for one."""
     if bpy.context.preferences.filepaths.save_version > 0 and path.is_file():
         version = path.with_name(path.name + "1")
         with atomic_replacement(version) as part:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`sinew bake` and `sinew attach`: the button without a window.
+"""`sinew bake` and `sinew attach`: baking without a window.
 
     blender -b FILE --command sinew bake …     in an installed Blender, through `run_in_blender`
     sinew bake FILE …                          with the bpy wheel, through `bake_main`
@@ -26,7 +26,7 @@ Command = Callable[[argparse.Namespace], int]
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one sentence."""
+    """A parser that reports an error in one sentence."""
 
     def error(self, message: str) -> NoReturn:
         """Ends with exit code 2."""
@@ -47,48 +47,56 @@ def run_in_blender(arguments: Sequence[str]) -> int:
     """Runs `blender -b FILE --command sinew bake|attach …` and returns its exit code."""
     commands = {"bake": (_bake_parser, _bake), "attach": (_attach_parser, _attach)}
     if not arguments or arguments[0] not in commands:
-        print(f"sinew: say one of {', '.join(commands)}", file=sys.stderr)
+        print(f"sinew: choose one of {', '.join(commands)}", file=sys.stderr)
         return 2
     parser, run = commands[arguments[0]]
     return _run(parser(with_file=False), arguments[1:], run, opens=False)
 
 
 def _bake_parser(with_file: bool) -> argparse.ArgumentParser:
-    parser = OneLineParser(prog="sinew bake", description="Bake a .blend; only the cache is written, unless --out.")
+    parser = OneLineParser(
+        prog="sinew bake", description="Bake a .blend into its cache folder. The .blend stays unchanged."
+    )
     if with_file:
         parser.add_argument("file", type=Path, metavar="FILE.blend")
-    parser.add_argument("--object", nargs="+", metavar="NAME", help="bake these bodies only")
-    parser.add_argument("--scene", metavar="NAME", help="instead of the scene that the file opens with")
-    parser.add_argument("--frame-start", type=int, metavar="N", help="instead of the file's")
-    parser.add_argument("--frame-end", type=int, metavar="N", help="instead of the file's")
+    parser.add_argument("--object", nargs="+", metavar="NAME", help="bake only these bodies")
+    parser.add_argument("--scene", metavar="NAME", help="scene (the one that the file opens with)")
+    parser.add_argument("--frame-start", type=int, metavar="N", help="frame, instead of the one in the file")
+    parser.add_argument("--frame-end", type=int, metavar="N", help="frame, instead of the one in the file")
     begin = parser.add_mutually_exclusive_group()
-    begin.add_argument("--resume", action="store_true", help="go on where the last bake stopped, if there is one")
-    begin.add_argument("--start-over", action="store_true", help="bake all frames anew (so it is without --resume)")
-    parser.add_argument("--from-frame", type=int, metavar="N", help="with --resume: go on from this frame or before")
-    parser.add_argument("--accept-changes", action="store_true", help="with --resume: even if the scene has changed")
-    parser.add_argument("--cache", type=Path, metavar="DIR", help="instead of the file's cache folder")
-    parser.add_argument("--threads", type=int, metavar="N", help="threads; never changes the result")
-    parser.add_argument("--strict", action="store_true", help="exit with 3 when a step does not converge")
+    begin.add_argument("--resume", action="store_true", help="continue where the last bake stopped, if there is one")
+    begin.add_argument("--start-over", action="store_true", help="bake all frames again (the default)")
+    parser.add_argument(
+        "--from-frame", type=int, metavar="N", help="with --resume: continue from this frame or an earlier one"
+    )
+    parser.add_argument(
+        "--accept-changes", action="store_true", help="with --resume: continue even if the scene has changed"
+    )
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="cache folder, instead of the one in the file")
+    parser.add_argument("--threads", type=int, metavar="N", help="number of threads, which never changes the result")
+    parser.add_argument("--strict", action="store_true", help="stop with exit code 3 when a step does not converge")
     parser.add_argument("--out", type=Path, metavar="BAKED.blend", help="also write a .blend that plays the cache")
     _add_force_curves(parser)
-    parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
+    parser.add_argument("--json", action="store_true", help="write events as JSON lines")
     return parser
 
 
 def _attach_parser(with_file: bool) -> argparse.ArgumentParser:
-    parser = OneLineParser(prog="sinew attach", description="Let the objects of a .blend play a cache, by name.")
+    parser = OneLineParser(
+        prog="sinew attach", description="Link a cache into a .blend. Objects play the body of the same name."
+    )
     if with_file:
         parser.add_argument("file", type=Path, metavar="FILE.blend")
     parser.add_argument("cache", type=Path, metavar="CACHE", help="a NAME.sinew folder")
-    parser.add_argument("--scene", metavar="NAME", help="instead of the scene that the file opens with")
-    parser.add_argument("--out", type=Path, metavar="OUT.blend", help="write this instead of changing the file")
+    parser.add_argument("--scene", metavar="NAME", help="scene (the one that the file opens with)")
+    parser.add_argument("--out", type=Path, metavar="OUT.blend", help="write this file instead of changing FILE.blend")
     _add_force_curves(parser)
-    parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
+    parser.add_argument("--json", action="store_true", help="write events as JSON lines")
     return parser
 
 
 def _add_force_curves(parser: argparse.ArgumentParser) -> None:
-    words = "give colliders curves of the forces that they bear, for drivers, in the .blend that is written"
+    words = "give colliders curves of the forces on them, for drivers, in the written .blend"
     parser.add_argument("--force-curves", action="store_true", help=words)
 
 
@@ -127,14 +135,14 @@ def _report_failure(problem: SinewError, options: argparse.Namespace) -> int:
 
 
 def _open_blend(path: Path) -> None:
-    """Opens a .blend in the bpy module, with Sinew enabled and nobody's preferences.
+    """Opens a .blend in the bpy module, with Sinew enabled and default preferences.
 
     Raises:
-        BadInput: It cannot be opened.
+        BadInput: Blender cannot open it.
     """
     if not path.is_file():
         raise BadInput("blend-unreadable", path=str(path), problem="there is no such file")
-    # each run has its own: what else a person has installed must not change a bake
+    # a folder per run: other installed add-ons must not change a bake
     folder = tempfile.TemporaryDirectory(prefix="sinew-blender-")
     _temporary_folders.append(folder)
     os.environ["BLENDER_USER_RESOURCES"] = folder.name
@@ -151,7 +159,7 @@ def _open_blend(path: Path) -> None:
         raise BadInput("blend-unreadable", path=str(path), problem=words) from problem
 
 
-# removed when the process ends
+# the process removes them at its end
 _temporary_folders: list[tempfile.TemporaryDirectory] = []
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Baking and attaching in the file that is open, without a window: the same code as behind the button."""
+"""Bakes and attaches in the open file without a window, by the code that the button runs."""
 
 from __future__ import annotations
 
@@ -26,34 +26,36 @@ from . import blend_output
 
 
 def bake(options: argparse.Namespace) -> int:
-    """Bakes as the options say and returns the exit code.
+    """Bakes by the options and returns the exit code.
 
     Raises:
-        SinewError: It could not be done; the file on disk is as it was.
+        SinewError: The command failed. The file on disk is unchanged.
     """
     scene = _find_scene(options.scene)
     if options.out:
         blend_output.check_writable_blend(options.out)
-    told = options.emit or functools.partial(_print_event, said=set())
+    send_event = options.emit or functools.partial(_print_event, printed=set())
     kinds: set[str] = set()
 
-    def hear(event: Mapping[str, Any]) -> None:
+    def handle_event(event: Mapping[str, Any]) -> None:
         kinds.add(str(event.get("event")))
-        told(event)
+        send_event(event)
 
-    order = bake_session.BakeRequest(
+    request = bake_session.BakeRequest(
         resume=options.resume,
         from_frame=options.from_frame,
         accepts_changes=options.accept_changes,
         folder=options.cache.resolve() if options.cache else None,
         threads=options.threads,
         strict=options.strict,
-        on_event=hear,
+        on_event=handle_event,
     )
     with _temporary_overrides(scene, options), _cancelling_on_signals():
-        running = bake_session.start(scene, order)
+        running = bake_session.start(scene, request)
         for note in input_warnings.input_warnings(scene):  # the window shows them in the panel
-            hear({"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step})
+            handle_event(
+                {"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step}
+            )
         bake_session.wait()
     job = running.driver.job
     if options.out and job.frame is not None:
@@ -62,8 +64,9 @@ def bake(options: argparse.Namespace) -> int:
             collider_forces.create_curves(scene, roles.colliders(scene))
         blend_output.write_blend(options.out)
     if job.error is not None:
-        if "error" not in kinds:  # the child has said what it met itself, not what stopped it or the export
-            told(job.error)
+        # the child reports its own errors, but not why it was stopped, nor errors of the export
+        if "error" not in kinds:
+            send_event(job.error)
         print(f"sinew: {error_messages.ending_message(job)[1]}", file=sys.stderr)
         return int(job.error["exit_code"])
     if job.phase == "cancelled":
@@ -74,10 +77,10 @@ def bake(options: argparse.Namespace) -> int:
 
 
 def attach(options: argparse.Namespace) -> int:
-    """Lets the objects of the open file play a cache and writes the file; returns the exit code.
+    """Links a cache to the objects of the open file, writes the file and returns the exit code.
 
     Raises:
-        SinewError: It could not be done; the file on disk is as it was.
+        SinewError: The command failed. The file on disk is unchanged.
     """
     scene = _find_scene(options.scene)
     folder, target = options.cache.resolve(), options.out or Path(bpy.data.filepath)
@@ -113,7 +116,7 @@ def attach(options: argparse.Namespace) -> int:
 
 
 def _find_scene(name: str | None) -> bpy.types.Scene:
-    """Returns the scene of that name, made the one that is open; without a name the one that is."""
+    """Opens the scene of that name and returns it; without a name, returns the open scene."""
     scene = bpy.context.scene if name is None else bpy.data.scenes.get(name)
     if scene is None:
         raise BadInput("no-such-scene", name=name, path=bpy.data.filepath)
@@ -131,7 +134,7 @@ def _find_object(scene: bpy.types.Scene, key: str, name: str) -> bpy.types.Objec
 
 @contextmanager
 def _temporary_overrides(scene: bpy.types.Scene, options: argparse.Namespace) -> Iterator[None]:
-    """Sets objects and frames as the options say, and back afterwards: a written .blend keeps its own."""
+    """Sets objects and frames by the options and restores them, so that a written .blend has its own."""
     settings = scene.sinew
     before = {name: getattr(settings, name) for name in ("use_scene_range", "frame_start", "frame_end")}
     bodies = roles.bodies(scene)
@@ -149,12 +152,12 @@ def _temporary_overrides(scene: bpy.types.Scene, options: argparse.Namespace) ->
 
 
 def _exclude_bodies(scene: bpy.types.Scene, bodies: list[bpy.types.Object], names: list[str]) -> None:
-    found = {obj.name for obj in bodies}
+    body_names = {obj.name for obj in bodies}
     for name in names:
-        if name not in found:
-            known = name in scene.objects
+        if name not in body_names:
+            exists = name in scene.objects
             raise (
-                BadInput("not-a-body", name=name) if known else BadInput("no-such-object", name=name, scene=scene.name)
+                BadInput("not-a-body", name=name) if exists else BadInput("no-such-object", name=name, scene=scene.name)
             )
     for obj in bodies:
         if obj.name not in names:
@@ -173,7 +176,7 @@ def _set_range(scene: bpy.types.Scene, first: int | None, last: int | None) -> N
 
 @contextmanager
 def _cancelling_on_signals() -> Iterator[None]:
-    """Lets Ctrl-C and a farm's SIGTERM cancel the bake; what is baked stays."""
+    """Lets Ctrl-C and a farm's SIGTERM cancel the bake. The baked frames stay."""
     before = {}
     for number in (signal.SIGINT, signal.SIGTERM):
         before[number] = signal.signal(number, lambda *_: bake_session.cancel())
@@ -181,26 +184,26 @@ def _cancelling_on_signals() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            # None: not Python's but Blender's own, which cannot be asked for
+            # None: a handler of Blender itself, which Python cannot restore
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
-def _print_event(event: Mapping[str, Any], said: set[str]) -> None:
-    """Prints what happens, for people; warnings once, whose sentences are added to those `said`."""
+def _print_event(event: Mapping[str, Any], printed: set[str]) -> None:
+    """Prints an event for people; each warning once. `printed` collects their sentences."""
     match event.get("event"):
         case "compiling":
             print("compiling kernels, once per machine", flush=True)
         case "built":
             print(f"{event['tets']:,} tets", flush=True)
             for warning in (warning for body in event["bodies"] for warning in body["warnings"]):
-                _print_warning(warning, said)
+                _print_warning(warning, printed)
         case "finishing" if event["fraction"] == 0.0:
             print(f"cutting the mesh of {event['body']}", flush=True)
         case "finished":
             for made in event["results"]:
                 print(f'"{made["name"]}" broke into {made["pieces"]:,} pieces', flush=True)
         case "warning":
-            _print_warning(event, said)
+            _print_warning(event, printed)
         case "frame":
             words = f"frame {event['frame']} of {event['frame_end']}, {residual_text(event)}"
             print(
@@ -209,7 +212,7 @@ def _print_event(event: Mapping[str, Any], said: set[str]) -> None:
             )
 
 
-def _print_warning(warning: Mapping[str, Any], said: set[str]) -> None:
-    if warning["sentence"] not in said:
-        said.add(warning["sentence"])
+def _print_warning(warning: Mapping[str, Any], printed: set[str]) -> None:
+    if warning["sentence"] not in printed:
+        printed.add(warning["sentence"])
         print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)

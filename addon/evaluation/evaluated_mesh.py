@@ -13,13 +13,13 @@ from mathutils import Matrix
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 
-# attribute types whose values are weights, and how they are read
+# attribute types that can be weights, and the dtype of their values
 WEIGHT_TYPES = {"FLOAT", "BOOLEAN", "INT", "INT8"}
 
 
 @contextmanager
 def evaluated_mesh(evaluated: bpy.types.Object) -> Iterator[bpy.types.Mesh]:
-    """Gives the mesh of an evaluated object, as long as the block runs."""
+    """Yields the mesh of an evaluated object for the duration of the block."""
     mesh = evaluated.to_mesh()
     try:
         yield mesh
@@ -30,9 +30,9 @@ def evaluated_mesh(evaluated: bpy.types.Object) -> Iterator[bpy.types.Mesh]:
 def positions(mesh: bpy.types.Mesh) -> Floats:
     """Returns vertex positions [Blender units], object space, (n, 3)."""
     values = np.empty(len(mesh.vertices) * 3, np.float32)
-    attribute = mesh.attributes.get("position")  # in Edit Mode, and where there are no vertices, there is none
+    attribute = mesh.attributes.get("position")  # it is missing in Edit Mode, and without vertices
     if attribute is not None and len(attribute.data) == len(mesh.vertices):
-        attribute.data.foreach_get("vector", values)  # copied in one piece, vertices one by one
+        attribute.data.foreach_get("vector", values)  # one copy, instead of one per vertex
     else:
         mesh.vertices.foreach_get("co", values)
     return values.reshape(-1, 3).astype(np.float64)
@@ -41,7 +41,7 @@ def positions(mesh: bpy.types.Mesh) -> Floats:
 def longest_side(points: Floats, matrix: Floats) -> float:
     """Returns the longest side of the box around `points` (n, 3) along the object's own axes, times its scale.
 
-    It is the largest of Blender's Dimensions, and the same however the object is turned.
+    This is the largest of Blender's Dimensions; rotation does not change it.
     """
     if len(points) == 0:
         return 0.0
@@ -62,12 +62,12 @@ def weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, name: str, owner:
     Args:
         evaluated: The evaluated object.
         mesh: Its mesh.
-        name: Of the vertex group, else of an attribute of the vertices, perhaps written by a modifier.
-        owner: Name of the object for people.
-        field: Name of the setting that asks for it.
+        name: Of a vertex group, or else of a vertex attribute, which a modifier may write.
+        owner: Name of the object, for messages.
+        field: Label of the setting that uses it.
 
     Raises:
-        BadInput: There is neither.
+        BadInput: The mesh has neither.
     """
     group = evaluated.vertex_groups.get(name)
     if group is not None:

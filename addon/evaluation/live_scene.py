@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stage for what a copy of the scene cannot show: objects that Blender's rigid body simulation moves.
+"""Evaluates objects that Blender's rigid body simulation moves, which a copy of the scene cannot show.
 
-It plays the artist's own scene and sets the playhead back.
+It plays the artist's own scene and restores the playhead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .scene_copy import SceneCopy, truncate_stack
 
 
 class LiveScene(SceneCopy):
-    """The artist's scene, with copies of the cut objects in it while the `with` block runs."""
+    """The artist's scene, with copies of objects with a truncated stack for the duration of the `with` block."""
 
     def __init__(self, scene: bpy.types.Scene, cuts: Mapping[bpy.types.Object, int | None]) -> None:
         super().__init__(scene, cuts)
@@ -42,11 +42,11 @@ class LiveScene(SceneCopy):
         self._source.frame_set(frame, subframe=subframe)
 
     def evaluated(self, obj: bpy.types.Object) -> bpy.types.Object:
-        """Returns the evaluated copy of a cut object, or the evaluated object; valid until the next `go_to`."""
+        """Returns the evaluated object, or its copy with a truncated stack; valid until the next `set_frame`."""
         return self._copies.get(obj, obj).evaluated_get(self.depsgraph)
 
     def matrix(self, obj: bpy.types.Object) -> Matrix:
-        """Returns where `obj` is in the world: only itself, and no copy, is in the rigid body simulation."""
+        """Returns the world matrix of `obj` itself: copies take no part in the rigid body simulation."""
         return obj.evaluated_get(self.depsgraph).matrix_world
 
     def _copy(self, obj: bpy.types.Object, cut: int | None) -> bpy.types.Object:

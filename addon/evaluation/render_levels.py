@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The levels of detail that differ between the viewport and a render, and how to look at those of a render."""
+"""Levels of detail that differ between viewport and render, and how to evaluate those of a render."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 import bpy
 
-# modifiers that have a level for the viewport and one for the render
+# modifiers with separate levels for viewport and render
 LEVEL_MODIFIERS = {"SUBSURF", "MULTIRES"}
 
 
 @dataclass(frozen=True)
 class RenderLevels:
-    """What a render uses of each modifier of an object: shown or not, and its level (None: it has none)."""
+    """For each modifier of an object, whether a render shows it, and its render level (None: no level)."""
 
     shown: dict[str, bool]
     levels: dict[str, int | None]
 
 
 def render_levels(evaluated: bpy.types.Object) -> RenderLevels:
-    """Returns the render's values, as animation and drivers have them, of an evaluated object."""
+    """Returns the render's values of an evaluated object, with animation and drivers applied."""
     stack = evaluated.modifiers
     return RenderLevels(
         {m.name: m.show_render for m in stack},
@@ -40,12 +40,12 @@ def may_differ(scene: bpy.types.Scene, evaluated: bpy.types.Object) -> bool:
 
 
 def uses_is_viewport(modifier: bpy.types.Modifier) -> bool:
-    """Whether the node tree of a Geometry Nodes modifier knows the viewport from a render (Is Viewport)."""
+    """Whether the node tree of a Geometry Nodes modifier uses Is Viewport."""
     return modifier.type == "NODES" and _has_is_viewport(modifier.node_group, set())
 
 
 def apply_render_levels(scene: bpy.types.Scene, copy: bpy.types.Object, levels: RenderLevels) -> None:
-    """Makes a viewport evaluation of `copy` in `scene` look as a render would, with its values of `levels`."""
+    """Sets the render's `levels` on `copy`, so that a viewport evaluation in `scene` equals a render."""
     scene.render.simplify_subdivision = scene.render.simplify_subdivision_render
     for modifier in copy.modifiers:
         _remove_drivers(copy, modifier, ("show_viewport", "levels", "viewport_resolution"))
@@ -58,7 +58,7 @@ def apply_render_levels(scene: bpy.types.Scene, copy: bpy.types.Object, levels: 
 
 
 def _remove_drivers(copy: bpy.types.Object, modifier: bpy.types.Modifier, names: tuple[str, ...]) -> None:
-    """Removes the drivers of the viewport's values, which would win over those set."""
+    """Removes the drivers of the viewport's values, which would override the new ones."""
     for name in names if copy.animation_data else ():
         if hasattr(modifier, name):
             modifier.driver_remove(name)

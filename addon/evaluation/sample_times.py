@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When a scene is read: the rest pose first, then the frames of the pre-roll, then those of the bake."""
+"""The times at which a scene is read: rest pose first, then the pre-roll, then the bake."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import bpy
 
 @dataclass(frozen=True)
 class SampleTime:
-    """A frame and a part of one, and the time that it is at in the bake: zero at the first frame [s]."""
+    """A frame with subframe, and its time in the bake [s], zero at the first frame."""
 
     frame: int
     subframe: float
@@ -29,23 +29,23 @@ def frames_per_second(scene: bpy.types.Scene) -> float:
 
 
 def rest_frame(scene: bpy.types.Scene) -> int:
-    """Returns the frame whose pose is that of rest: the first one, unless another is chosen."""
+    """Returns the frame of the rest pose: the first one, unless the artist chose another."""
     own = scene.sinew
     return int(own.rest_frame) if own.use_rest_frame else frame_range(scene)[0]
 
 
 def preroll(scene: bpy.types.Scene) -> int:
-    """Returns how many frames lie between the rest pose and the first frame of the bake.
+    """Returns the number of frames between the rest pose and the first frame of the bake.
 
-    Those between a rest frame and the first frame after it, or else as many as are set, in which bodies settle. From
-    another rest frame than the first one, the way takes one frame at least: bodies cannot be in two poses at once.
+    These are the frames from an earlier rest frame to the first one, or else the Pre-Roll setting, in which bodies
+    settle. A rest frame other than the first one takes at least one frame: bodies cannot be in two poses at once.
     """
     start, rest = frame_range(scene)[0], rest_frame(scene)
     return start - rest if rest < start else max(int(scene.sinew.preroll), int(rest > start))
 
 
 def sample_times(scene: bpy.types.Scene) -> list[SampleTime]:
-    """Returns all moments to read, in the order of their times; the first one is the rest pose."""
+    """Returns all times to read, in rising order; the first one is the rest pose."""
     start, end = frame_range(scene)
     rest, before = rest_frame(scene), preroll(scene)
     per_frame = scene.sinew.samples_per_frame

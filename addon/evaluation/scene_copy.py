@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A scene behind the scenes: objects evaluated at any frame while the artist's playhead stays where it is.
+"""A hidden copy of the scene: evaluates objects at any frame without moving the artist's playhead.
 
-A copy of the scene, emptied of everything but copies of the objects that are asked for, has a dependency graph
-of its own. Blender adds to it what those objects depend on (armatures, drivers, parents, constraint targets)
-and evaluates it without writing any value back to the file. The copies stop at Sinew's place in their stacks.
+The copy contains only copies of the requested objects and has its own dependency graph. Blender adds what these
+objects depend on (armatures, drivers, parents, constraint targets) and evaluates without writing any value back to
+the file. The stacks of the copies end at Sinew's modifier.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ COPY_NAME = ".Sinew Stage"
 
 
 class SceneCopy:
-    """The copy of a scene, there while its `with` block runs."""
+    """The copy of a scene, for the duration of a `with` block."""
 
     def __init__(self, scene: bpy.types.Scene, cuts: Mapping[bpy.types.Object, int | None]) -> None:
-        """Takes a scene and the objects to evaluate, each with how many of its modifiers (None: all)."""
+        """Takes a scene and the objects to evaluate, each with the number of its modifiers to use (None: all)."""
         self._source = scene
         self._cuts = dict(cuts)
         self._copies: dict[bpy.types.Object, bpy.types.Object] = {}
@@ -58,13 +58,13 @@ class SceneCopy:
         self.scene.frame_set(frame, subframe=subframe)
 
     def evaluate_frames(self, first: int, last: int) -> None:
-        """Evaluates the frames from `first` to before `last`, one after the other, for what remembers them."""
+        """Evaluates the frames from `first` to before `last` in order, for what depends on earlier frames."""
         for frame in range(first, last):
             self.set_frame(frame)
 
     @property
     def depsgraph(self) -> bpy.types.Depsgraph:
-        """What was evaluated last."""
+        """The dependency graph of the last evaluation."""
         return self.scene.view_layers[0].depsgraph
 
     def evaluated(self, obj: bpy.types.Object) -> bpy.types.Object:
@@ -72,25 +72,25 @@ class SceneCopy:
         return self._copies[obj].evaluated_get(self.depsgraph)
 
     def copy_of(self, obj: bpy.types.Object) -> bpy.types.Object:
-        """Returns what stands in for `obj`."""
+        """Returns the copy of `obj`."""
         return self._copies[obj]
 
     def matrix(self, obj: bpy.types.Object) -> Matrix:
-        """Returns where `obj` is in the world."""
+        """Returns the world matrix of `obj`."""
         return self.evaluated(obj).matrix_world
 
     def evaluated_scene(self) -> bpy.types.Scene:
-        """Returns the evaluated scene: its gravity, for one."""
+        """Returns the evaluated scene, for values such as gravity."""
         return self.depsgraph.scene_eval
 
     def use_render_levels(self, obj: bpy.types.Object, levels: RenderLevels) -> None:
-        """Gives the copy of `obj` the levels of detail that a render would use."""
+        """Sets the render's levels of detail on the copy of `obj`."""
         apply_render_levels(self.scene, self._copies[obj], levels)
 
     def _copy(self, obj: bpy.types.Object, cut: int | None) -> bpy.types.Object:
         copy = obj.copy()
         self._copies[obj] = copy
-        visibility.remove_drivers(copy)  # of what a result stands in for
+        visibility.remove_drivers(copy)  # of a body that a result replaces
         copy.hide_viewport = False
         truncate_stack(copy, cut)
         self.scene.collection.objects.link(copy)
@@ -106,7 +106,7 @@ class SceneCopy:
 
 
 def truncate_stack(copy: bpy.types.Object, cut: int | None) -> None:
-    """Leaves the first `cut` modifiers of an object, or all."""
+    """Removes all but the first `cut` modifiers of an object (None: keeps all)."""
     for modifier in list(copy.modifiers)[cut:] if cut is not None else []:
         copy.modifiers.remove(modifier)
 
@@ -114,7 +114,7 @@ def truncate_stack(copy: bpy.types.Object, cut: int | None) -> None:
 def input_modifier_counts(
     bodies: list[bpy.types.Object], others: list[bpy.types.Object]
 ) -> dict[bpy.types.Object, int | None]:
-    """Returns how bodies are cut, at Sinew's place, and other objects, not at all."""
+    """Returns the number of modifiers to use: those above Sinew's for bodies, all for other objects."""
     cuts: dict[bpy.types.Object, int | None] = {obj: modifier_stack.input_modifier_count(obj) for obj in bodies}
     return cuts | dict.fromkeys(others)
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a broken bake becomes in Blender: a new object with the final topology, and the original out of sight."""
+"""Objects for broken bodies: a new object with the final topology replaces the original, which is hidden."""

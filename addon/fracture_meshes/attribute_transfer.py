@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values of a render mesh at the vertices, corners, edges and faces of a mesh that was cut out of it. No Blender."""
+"""Transfers values of a render mesh to the vertices, corners, edges and faces of its cut mesh. Knows no Blender."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy.typing as npt
 from ...solver.runtime.arrays import Floats, Indices
 from ..cache.final_mesh_file import StoredResult
 
-# a weight below it is none: a corner lies on an edge, or at a vertex
+# a smaller weight counts as zero: the corner is on an edge or at a vertex
 EDGE_WEIGHT_TOLERANCE = 1.0e-7
 
 
 @dataclass(frozen=True)
 class MeshTopology:
-    """How a render mesh of l corners, t triangles and p polygons hangs together.
+    """The topology of a render mesh of l corners, t triangles and p polygons.
 
     Attributes:
         loop_vertex: Vertex of each corner, (l,).
@@ -44,7 +44,7 @@ class MeshTopology:
 
 @dataclass(frozen=True)
 class SourcePositions:
-    """Where on the render mesh things are: three of its corners or vertices each, and their weights.
+    """Positions on the render mesh: three of its corners or vertices each, and their weights.
 
     Attributes:
         of: Three indices each, (n, 3).
@@ -55,12 +55,12 @@ class SourcePositions:
     weights: Floats
 
     def blend(self, values: npt.NDArray) -> Floats:
-        """Returns the weighted mean of `values` (m, …) at every place, (n, …)."""
+        """Returns the weighted mean of `values` (m, …) at every position, (n, …)."""
         picked = np.asarray(values, np.float64)[self.indices]
         return np.einsum("ij,ij...->i...", self.weights, picked)
 
     def pick(self, values: npt.NDArray) -> npt.NDArray:
-        """Returns the one of `values` (m, …) that weighs most at every place, for what has no mean, (n, …)."""
+        """Returns the value of the largest weight at every position, for values without a mean, (n, …)."""
         strongest = np.argmax(self.weights, axis=1)
         return values[self.indices[np.arange(len(self.indices), dtype=np.int64), strongest]]
 
@@ -68,19 +68,19 @@ class SourcePositions:
 def locate_on_source(
     result: StoredResult, topology: MeshTopology, nearest: Callable[[Indices], Indices]
 ) -> tuple[SourcePositions, SourcePositions]:
-    """Returns where the vertices (among vertices) and the corners (among corners) of a result are.
+    """Returns the positions of a result's vertices (by vertices) and corners (by corners) on the render mesh.
 
-    What is on broken faces only takes the values of the nearest vertex of the render mesh.
+    Vertices that are on broken faces only take the values of the nearest vertex of the render mesh.
 
     Args:
         result: The result.
         topology: Of the render mesh.
-        nearest: Gives for vertices of the result the nearest vertex of the render mesh.
+        nearest: Maps vertices of the result to the nearest vertex of the render mesh.
     """
     count = len(result.rest)
     triangle = np.full(count, -1, np.int64)
     weights = np.zeros((count, 3))
-    on_mesh = np.flatnonzero(result.corner_triangle >= 0)[::-1]  # of several corners the first one stays
+    on_mesh = np.flatnonzero(result.corner_triangle >= 0)[::-1]  # the first of several corners counts
     triangle[result.corners[on_mesh]] = result.corner_triangle[on_mesh]
     weights[result.corners[on_mesh]] = result.corner_weights[on_mesh]
     loops = topology.triangle_loops[np.maximum(triangle, 0)]
@@ -89,9 +89,9 @@ def locate_on_source(
         loops[inside] = _any_loop_of_vertex(topology)[nearest(inside)][:, None]
         weights[inside] = [1.0, 0.0, 0.0]
     vertices = topology.loop_vertex[loops]
-    known = np.flatnonzero(result.source_vertex >= 0)
-    vertices[known] = result.source_vertex[known, None]
-    weights[known] = [1.0, 0.0, 0.0]
+    on_source = np.flatnonzero(result.source_vertex >= 0)
+    vertices[on_source] = result.source_vertex[on_source, None]
+    weights[on_source] = [1.0, 0.0, 0.0]
 
     broken = result.corner_triangle < 0
     own = topology.triangle_loops[np.maximum(result.corner_triangle, 0)]
@@ -108,7 +108,7 @@ def _any_loop_of_vertex(topology: MeshTopology) -> Indices:
 
 
 def source_edges(result: StoredResult, topology: MeshTopology) -> Indices:
-    """Returns for each corner of a result the render mesh's edge on which the edge to its next corner lies, or −1."""
+    """Returns, for the edge after each corner of a result, the edge of the render mesh that contains it, or −1."""
     first, second = _border_edges(result, topology)
     following = result.next_corner
     shared = np.full(len(result.corners), -1, np.int64)
@@ -120,7 +120,7 @@ def source_edges(result: StoredResult, topology: MeshTopology) -> Indices:
 
 
 def _border_edges(result: StoredResult, topology: MeshTopology) -> tuple[Indices, Indices]:
-    """Returns the one or two edges of its polygon on which each corner of a result lies, named by their corners."""
+    """Returns the one or two edges of its polygon that contain each corner of a result, by their corners."""
     triangle = np.maximum(result.corner_triangle, 0)
     loops = topology.triangle_loops[triangle]
     rows = np.arange(len(loops), dtype=np.int64)
@@ -158,9 +158,9 @@ def unit_vectors(vectors: Floats) -> Floats:
 
 
 def box_projection(points: Floats, normals: Floats, size: float) -> Floats:
-    """Returns UVs (n, 2) of points (n, 3) seen along the axis to which their normals (n, 3) are nearest.
+    """Returns UVs (n, 2) of points (n, 3), projected along the axis nearest to their normals (n, 3).
 
-    One unit of UV is `size`; seen from either side, pictures are not mirrored.
+    One unit of UV is `size`. Images are not mirrored on either side.
     """
     axis = np.argmax(np.abs(normals), axis=1)
     rows = np.arange(len(points), dtype=np.int64)

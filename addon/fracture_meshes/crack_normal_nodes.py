@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The node group that shades closed cracks as if they were not there (crack_normals.py), and needs no add-on."""
+"""The node group that hides closed cracks in the shading (crack_normals.py); it needs no add-on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEAM_ATTRIBUTE, OPENING_ATTRIBUTE, CLOSED_GROUP_ATTRIBUTE, OPEN_GROUP_ATTRIBUTE,
 )
 SUM_ATTRIBUTE = ".sinew_sum"
 SUM_INDEX_ATTRIBUTES = (".sinew_sum_0", ".sinew_sum_1", ".sinew_sum_2")
-# modifiers that keep corners as they are, behind which shading still fits
+# modifiers that preserve corners, so that the shading after them still fits
 CORNER_PRESERVING_MODIFIERS = {
     "ARMATURE", "CAST", "CORRECTIVE_SMOOTH", "CURVE", "DISPLACE", "HOOK", "LAPLACIANDEFORM", "LAPLACIANSMOOTH",
     "LATTICE", "MESH_CACHE", "MESH_DEFORM", "SHRINKWRAP", "SIMPLE_DEFORM", "SMOOTH", "SURFACE_DEFORM", "UV_PROJECT",
@@ -25,7 +25,7 @@ CORNER_PRESERVING_MODIFIERS = {
 
 
 def attach(made: bpy.types.Object, seams: Seams) -> None:
-    """Notes seams on the mesh of a result and adds the modifier that shades them; nothing where there are none."""
+    """Stores the seams on the mesh of a result and adds the modifier that shades them, if there are any."""
     if not seams.is_seam.any() or any(m.type not in CORNER_PRESERVING_MODIFIERS for m in made.modifiers):
         return
     for name, kind, prop, values in (
@@ -44,12 +44,12 @@ def attach(made: bpy.types.Object, seams: Seams) -> None:
 
 
 def _group(stretch: float) -> bpy.types.NodeTree:
-    """Returns the group for a remapping of time, made once per file."""
+    """Returns the group for a time remapping, one per file."""
     trees = (
         tree for tree in bpy.data.node_groups if tree.library is None and tree.get(SIGNATURE_KEY) == f"seams {stretch}"
     )
-    known = next(trees, None)
-    return known if known is not None else _make(stretch)
+    existing = next(trees, None)
+    return existing if existing is not None else _make(stretch)
 
 
 def _make(stretch: float) -> bpy.types.NodeTree:
@@ -67,7 +67,7 @@ def _make(stretch: float) -> bpy.types.NodeTree:
     total = nodes.add("GeometryNodeAccumulateField", data_type="FLOAT_VECTOR", domain="CORNER")
     nodes.link(_weighted_normal(nodes), total.inputs["Value"])
     nodes.link(group, total.inputs["Group ID"])
-    # stored, so that it is not summed up again for each of the three
+    # stored, so that the three sums share it
     store = nodes.add("GeometryNodeStoreNamedAttribute", data_type="FLOAT_VECTOR", domain="CORNER")
     store.inputs["Name"].default_value = SUM_ATTRIBUTE
     nodes.link(nodes.add("NodeGroupInput").outputs[0], store.inputs["Geometry"])
@@ -84,7 +84,7 @@ def _make(stretch: float) -> bpy.types.NodeTree:
 
 
 def _weighted_normal(nodes: _NodeBuilder) -> bpy.types.NodeSocket:
-    """Returns the normal of a corner's face times its angle there; nothing on broken faces."""
+    """Returns the face normal at a corner times the corner's angle; zero on broken faces."""
     here = nodes.position(0)
     after, before = (nodes.vector("NORMALIZE", nodes.vector("SUBTRACT", nodes.position(i), here)) for i in (1, -1))
     cosine = nodes.math("MINIMUM", nodes.math("MAXIMUM", nodes.vector("DOT_PRODUCT", after, before), -1.0), 1.0)
@@ -96,7 +96,7 @@ def _weighted_normal(nodes: _NodeBuilder) -> bpy.types.NodeSocket:
 
 
 def _mean_normal(nodes: _NodeBuilder, sums: bpy.types.NodeSocket) -> bpy.types.NodeSocket:
-    """Returns the mean of three sums of other corners, of length 1."""
+    """Returns the normalised mean of three sums of other corners."""
     weights = nodes.add("ShaderNodeSeparateXYZ")
     nodes.link(nodes.attribute(WEIGHTS_ATTRIBUTE, "FLOAT_VECTOR"), weights.inputs[0])
     parts = []
@@ -109,7 +109,7 @@ def _mean_normal(nodes: _NodeBuilder, sums: bpy.types.NodeSocket) -> bpy.types.N
 
 
 class _NodeBuilder:
-    """Adds nodes to a tree, one beside the other, and links them."""
+    """Adds nodes to a tree, side by side, and links them."""
 
     def __init__(self, tree: bpy.types.NodeTree) -> None:
         self.tree = tree
@@ -170,7 +170,7 @@ class _NodeBuilder:
         return next(socket for socket in node.outputs if socket.enabled)
 
     def position(self, offset: int) -> bpy.types.NodeSocket:
-        """Returns where the vertex of a corner is, or of the one so many corners on around the face."""
+        """Returns the vertex position of a corner, or of a later corner around the face."""
         corner = self.add("GeometryNodeInputIndex").outputs[0]
         if offset:
             moved = self.add("GeometryNodeOffsetCornerInFace")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How closed cracks are shaded as if they were not there: normals from both sides of them. No Blender in here.
+"""Normals that hide closed cracks in the shading, by averaging over both sides. Knows no Blender.
 
-At a vertex of the render mesh the shading normal is the sum of the normals of the faces around it, weighted by their
-angles; inside a triangle it is interpolated. A cut parts these faces, and takes vertices to where none was. As long as
-a crack is closed, the sum has to go over both of its sides, and at a new vertex to be interpolated.
+The shading normal at a vertex of the render mesh is the angle-weighted sum of the normals of its faces; inside a
+triangle it is interpolated. A cut separates these faces and adds vertices. As long as a crack is closed, the sum has to
+include both of its sides, and new vertices need an interpolated normal.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from ..cache.final_mesh_file import StoredResult
 from .attribute_transfer import MeshTopology
 
 VERTEX_WEIGHT = 1.0 - 2.0e-7
-# relative to the size of the body: vertices that are nearer are at one place
+# relative to the size of the body; nearer vertices count as coincident
 COINCIDENCE_TOLERANCE = 1.0e-9
 
 
 @dataclass(frozen=True)
 class Seams:
-    """What the shading of each corner, of c, is made of.
+    """The terms of the shading normal of each of c corners.
 
     Attributes:
         is_seam: Corners at closed cracks: their normal is a mean over both sides, (c,) bool.
-        until: Frame at which the first crack at the corner's place opens, (c,); a large number: none ever does.
-        together: Group of the corners whose faces are summed up while cracks are closed, (c,).
+        until: Frame at which the first crack at the corner opens, (c,); a large number if none does.
+        together: Group of the corners whose faces are summed while cracks are closed, (c,).
         apart: The same once the crack is open, (c,).
-        sums: The three corners whose sums the normal of a seam corner is a mean of, (c, 3).
+        sums: The three corners whose sums make up the normal of a seam corner, (c, 3).
         weights: Their weights, (c, 3).
     """
 
@@ -47,12 +47,12 @@ NEVER_OPENS = 1.0e9
 
 
 def find_seams(result: StoredResult, topology: MeshTopology, normals: Floats) -> Seams:
-    """Returns what the shading of the corners of a result is made of.
+    """Returns the terms of the shading normals of a result.
 
     Args:
         result: The result.
         topology: Of the render mesh.
-        normals: Shading normals of the corners of the render mesh, (l, 3): those of one smooth fan are the same.
+        normals: Shading normals of the corners of the render mesh, (l, 3), equal within a smooth fan.
     """
     count = len(result.corners)
     on_surface = result.corner_triangle >= 0
@@ -77,7 +77,7 @@ def find_seams(result: StoredResult, topology: MeshTopology, normals: Floats) ->
     sums = some_corner[fan_of_loop[loops]]
     is_seam &= (sums >= 0).all(axis=1)
     sums[~is_seam] = 0
-    # a corner at a vertex of the render mesh has its own sum
+    # a corner at a vertex of the render mesh uses its own sum
     sums[at_vertex & is_seam] = np.flatnonzero(at_vertex & is_seam)[:, None]
     return Seams(is_seam, until, together, apart, sums, np.where(is_seam[:, None], result.corner_weights, 0.0))
 
@@ -90,13 +90,13 @@ def _smooth_fans(topology: MeshTopology, normals: Floats) -> Indices:
 
 
 def _coincident_vertices(rest: Floats) -> Indices:
-    """Returns one number for all vertices at one place, (k,)."""
+    """Returns one number for all vertices at one position, (k,)."""
     step = max(float(np.ptp(rest, axis=0).max(initial=0.0)) * COINCIDENCE_TOLERANCE, np.finfo(float).tiny)
     return np.unique(np.round((rest - rest.min(axis=0)) / step), axis=0, return_inverse=True)[1].ravel()
 
 
 def _opening_frames(result: StoredResult, place: Indices) -> Floats:
-    """Returns the first frame at which a broken face opens at each place."""
+    """Returns the first frame at which a broken face opens at each position."""
     until = np.full(int(place.max(initial=-1)) + 1, NEVER_OPENS, np.float64)
     faces = result.face_of_corner
     broken = result.is_broken[faces]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Materials through which hidden broken faces show: there the original stands until the first crack opens."""
+"""Transparent materials, which would show closed cracks: the original stays visible until the first crack opens."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..blender_data import visibility
 from .result_mesh import BROKEN_ATTRIBUTE, OPENS_ATTRIBUTE
 from .source_mesh import read_property
 
-# sockets of any shader whose value lets light into the body
+# sockets of any shader whose value lets light in
 TRANSMISSIVE_SOCKETS = ("Transmission Weight", "Subsurface Weight", "Transmission", "Subsurface")
-# shaders that do so by what they are
+# shaders that always let light in
 TRANSMISSIVE_SHADERS = {
     "BSDF_GLASS", "BSDF_REFRACTION", "BSDF_TRANSLUCENT", "BSDF_TRANSPARENT", "SUBSURFACE_SCATTERING",
     "VOLUME_SCATTER", "VOLUME_ABSORPTION", "PRINCIPLED_VOLUME",
@@ -22,7 +22,7 @@ TRANSMISSIVE_SHADERS = {
 
 
 def swap_visibility(shown: list[bpy.types.Object], obj: bpy.types.Object) -> None:
-    """Hides `obj` and shows its result instead: always, or from the first crack on where light gets inside."""
+    """Hides `obj` and shows its result instead: always, or from the first crack on if a material lets light in."""
     cracks = [frame for frame in map(first_crack, shown) if frame is not None]
     swap_at = min(cracks) if cracks and transmissive_materials(obj) else None
     for made in shown:
@@ -33,7 +33,7 @@ def swap_visibility(shown: list[bpy.types.Object], obj: bpy.types.Object) -> Non
 
 
 def first_crack(made: bpy.types.Object) -> float | None:
-    """Returns the first frame at which a broken face of a result is seen, or None."""
+    """Returns the first frame at which a broken face of a result is visible, or None."""
     mesh = made.data
     if mesh is None or BROKEN_ATTRIBUTE not in mesh.attributes or OPENS_ATTRIBUTE not in mesh.attributes:
         return None
@@ -43,13 +43,13 @@ def first_crack(made: bpy.types.Object) -> float | None:
 
 
 def transmissive_materials(obj: bpy.types.Object) -> list[str]:
-    """Returns the names of the materials of `obj` that let light inside."""
+    """Returns the names of the materials of `obj` that let light in."""
     found = (slot.material for slot in obj.material_slots)
     return sorted({material.name for material in found if material is not None and is_transmissive(material)})
 
 
 def is_transmissive(material: bpy.types.Material) -> bool:
-    """Whether what is inside can be seen through a material."""
+    """Whether a material lets light in."""
     tree = material.node_tree
     return tree is not None and any(_is_transmissive_node(node) for node in _nodes(tree, set()))
 

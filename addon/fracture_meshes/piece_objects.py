@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A broken body as one object per piece, each with a motion file of its own in the cache: `result/KEY-piece-N.pc2`."""
+"""A broken body as one object per piece, each with its own motion file in the cache: `result/KEY-piece-N.pc2`."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def make_piece_objects(
     folder: Path,
     key: str,
 ) -> list[bpy.types.Object]:
-    """Returns an empty in the place of a body and the objects of its pieces, whose motion it writes into the cache.
+    """Makes an empty in place of a body and one object per piece, and writes their motion into the cache.
 
     Raises:
-        StorageFailed: The cache is damaged, or cannot be written.
+        StorageFailed: The cache is damaged or cannot be written.
     """
     samples = _samples(folder, key, len(result.rest))
     head = CacheMetadata.load(folder)
@@ -53,7 +53,7 @@ def make_piece_objects(
 
 
 def motion_path(folder: Path, key: str, made: bpy.types.Object) -> Path:
-    """Returns the motion of a piece."""
+    """Returns the motion file of a piece."""
     return _path(folder, key, made.data.attributes[PIECE_PROPERTY].data[0].value)
 
 
@@ -63,10 +63,10 @@ def _path(folder: Path, key: str, number: int) -> Path:
 
 
 def _samples(folder: Path, key: str, count: int) -> npt.NDArray[np.float32]:
-    """Returns the motion of the whole result, read as it is needed, (samples, k, 3).
+    """Returns the motion of the whole result, read lazily, (samples, k, 3).
 
     Raises:
-        StorageFailed: It is damaged.
+        StorageFailed: The file is damaged.
     """
     _, motion = layout.result_paths(folder, key)
     try:
@@ -81,7 +81,7 @@ def _samples(folder: Path, key: str, count: int) -> npt.NDArray[np.float32]:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Writes a file that can be made again at any time: whole or not at all, but not synced one by one."""
+    """Writes a file atomically but without a sync, since it can be made again at any time."""
     part = path.with_name(path.name + PART_SUFFIX)
     with named_errors(path.parent):
         part.write_bytes(data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Blender mesh of a body that broke: final topology, and all layers of the render mesh where they belong."""
+"""The Blender mesh of a broken body: the final topology with all layers of the render mesh."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ UV_NAME = "UVMap"
 def make_mesh(
     name: str, result: StoredResult, source: SourceMesh, points: Floats
 ) -> tuple[bpy.types.Mesh, SourcePositions]:
-    """Returns a new mesh, and where its vertices are on the render mesh.
+    """Returns a new mesh, and the positions of its vertices on the render mesh.
 
     Args:
         name: Of the mesh.
         result: The final topology.
-        source: The render mesh that it was cut out of.
-        points: Its vertices at the first frame [Blender units], object space, (k, 3).
+        source: The render mesh before the cut.
+        points: Vertices at the first frame in object space [Blender units], (k, 3).
     """
     mesh = bpy.data.meshes.new(name)
     with removing_on_failure(mesh):
@@ -45,7 +45,7 @@ def make_mesh(
 
 
 def add_groups(obj: bpy.types.Object, vertices: SourcePositions, source: SourceMesh) -> None:
-    """Gives an object the vertex groups of the render mesh, where its vertices are on it."""
+    """Adds the vertex groups of the render mesh to an object."""
     obj.vertex_groups.clear()
     for name, weights in source.groups.items():
         group = obj.vertex_groups.new(name=name)
@@ -57,7 +57,7 @@ def add_groups(obj: bpy.types.Object, vertices: SourcePositions, source: SourceM
 
 
 def _rows_by_value(values: Floats, order: Indices) -> list[tuple[float, Indices]]:
-    """Returns each different value with the rows that have it."""
+    """Returns each distinct value with its rows."""
     cuts = np.flatnonzero(np.diff(values[order])) + 1
     return [(float(values[rows[0]]), rows) for rows in np.split(order, cuts) if len(rows)]
 
@@ -81,7 +81,7 @@ def _box_projected_uvs(result: StoredResult, source: SourceMesh, points: Floats,
 def _add_uv_maps(
     mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh, corners: SourcePositions, projected: Floats
 ) -> None:
-    """Adds every UV map: the artist's own on the surface, the projection on broken faces; one if there was none."""
+    """Adds every UV map, with the projection on broken faces; adds one if the render mesh has none."""
     broken = result.is_broken[result.face_of_corner]
     own = {layer.name: layer.values for layer in source.layers if layer.name in source.uv_maps[0]}
     for name in source.uv_maps[0] or [UV_NAME]:
@@ -100,7 +100,7 @@ def _layer_values(
     vertices: SourcePositions,
     corners: SourcePositions,
 ) -> npt.NDArray | None:
-    """Returns the values of a layer on the result, or None where it is not carried over."""
+    """Returns the values of a layer on the result, or None for a layer that is not transferred."""
     if layer.name in source.uv_maps[0]:
         return None
     has_mean = ATTRIBUTE_TYPES[layer.type][3]
@@ -116,11 +116,11 @@ def _layer_values(
 
 
 def _source_edges(mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh) -> npt.NDArray[np.int64]:
-    """Returns the edge of the render mesh on which each edge of the result lies, or −1."""
+    """Returns the edge of the render mesh that contains each edge of the result, or −1."""
     found = attribute_transfer.source_edges(result, source.topology)
     edges = np.full(len(mesh.edges), -1, np.int64)
-    known = found >= 0
-    edges[read_property(mesh.loops, "edge_index", np.int32)[known]] = found[known]
+    is_on_edge = found >= 0
+    edges[read_property(mesh.loops, "edge_index", np.int32)[is_on_edge]] = found[is_on_edge]
     return edges
 
 
@@ -131,7 +131,7 @@ def _or_zero(values: npt.NDArray, rows: npt.NDArray[np.integer]) -> npt.NDArray:
 
 
 def add_layer(mesh: bpy.types.Mesh, layer: Layer, values: npt.NDArray | None) -> None:
-    """Adds an attribute like `layer` with other values, unless there are none or another one has its name."""
+    """Adds an attribute like `layer` with other values, unless they are None or the name is in use."""
     if values is None:
         return
     value, _, kind, _ = ATTRIBUTE_TYPES[layer.type]
@@ -162,7 +162,7 @@ def broken_slot(mesh: bpy.types.Mesh) -> int:
 
 
 def set_active_layers(mesh: bpy.types.Mesh, source: SourceMesh) -> None:
-    """Makes active, and rendered, what was so on the render mesh."""
+    """Sets the active and the rendered layers as on the render mesh."""
     _, active, rendered = source.uv_maps
     for i, layer in enumerate(mesh.uv_layers):
         if layer.name == active:
@@ -179,10 +179,10 @@ def set_active_layers(mesh: bpy.types.Mesh, source: SourceMesh) -> None:
 def _set_shading(
     mesh: bpy.types.Mesh, result: StoredResult, source: SourceMesh, corners: SourcePositions, face_normals: Floats
 ) -> None:
-    """Makes broken faces flat with sharp rims, and gives the rest the shading of the render mesh, cut or not.
+    """Shades broken faces flat with sharp rims, and all other faces as on the render mesh.
 
-    Where all is flat, no normals are stored: with normals of corners, Cycles shades a bent quad as one plane, without
-    them as the two triangles that it is, as the original.
+    A mesh of flat faces gets no custom normals: with them, Cycles would shade a bent quad as one plane instead of two
+    triangles.
     """
     faces = result.face_of_corner
     broken = result.is_broken

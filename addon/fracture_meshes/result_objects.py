@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects that stand in for a body that broke: found, made, removed."""
+"""Finds, makes and removes the objects that replace a broken body."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from .source_mesh import SourceMesh
 SUFFIX = " Broken"
 PIECES_SUFFIX = " Pieces"
 PLAIN_MATERIAL_NAME = "Sinew Broken"
-# marks what is Sinew's own to remove, on data that has no settings of Sinew's
+# custom property that marks data-blocks of Sinew, which it may remove
 MADE_BY_SINEW_KEY = "made_by_sinew"
 PLAIN_GREY = (0.35, 0.35, 0.35, 1.0)
 
 
 def results_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """Returns the objects that were made of a body; duplicates of them are the artist's, and no results."""
+    """Returns the result objects of a body, without the artist's duplicates of them."""
     return _original_results(o for o in bpy.data.objects if o.library is None and o.sinew.result_of == obj)
 
 
 def orphans() -> list[bpy.types.Object]:
-    """Returns the results of bodies that are gone."""
+    """Returns the results of deleted bodies."""
     stamped = (o for o in bpy.data.objects if o.library is None and o.sinew.result_stamp)
     return _original_results(o for o in stamped if o.sinew.result_of is None or not o.sinew.result_of.users_scene)
 
 
 def _original_results(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
-    """Returns one object for each name that was given, renamed or not."""
+    """Returns one object per original name, renamed or not."""
     found: dict[str, bpy.types.Object] = {}
     for obj in objects:
         name = obj.sinew.result_name
@@ -48,9 +48,9 @@ def _original_results(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Obj
 def make_object(
     scene: bpy.types.Scene, obj: bpy.types.Object, result: StoredResult, source: SourceMesh, points: Floats
 ) -> bpy.types.Object:
-    """Returns a new object that has the transform, parent, animation and lower modifiers of `obj`.
+    """Returns a new object with the transform, parent, animation and lower modifiers of `obj`.
 
-    `obj` must be as the artist left it: visible or not, with its own drivers only.
+    `obj` must have the artist's visibility and only its own drivers.
     """
     made = _make_object(scene, obj, obj.name + SUFFIX, result, source, points)
     if not (source.has_custom_normals or source.is_flat):
@@ -66,12 +66,12 @@ def make_piece(
     source: SourceMesh,
     points: Floats,
 ) -> bpy.types.Object:
-    """Returns a new object of one piece with its origin in the middle of its box, which `parent` carries.
+    """Returns a new object of one piece, a child of `parent`, with its origin in the centre of its box.
 
     Args:
         scene: The scene.
         obj: The body.
-        parent: An empty in the place of the body.
+        parent: An empty in place of the body.
         piece: The piece.
         source: The render mesh of the body.
         points: Vertices of the piece at the first frame [Blender units], object space of the body, (k, 3).
@@ -91,12 +91,12 @@ def make_piece(
 
 
 def box_centre(points: Floats) -> Floats:
-    """Returns the middle of the box around points, (3,)."""
+    """Returns the centre of the box around points, (3,)."""
     return (points.min(axis=0) + points.max(axis=0)) / 2.0
 
 
 def make_parent(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
-    """Returns an empty that goes wherever the body goes, hidden or not."""
+    """Returns an empty that moves with the body, hidden or not."""
     made = bpy.data.objects.new(obj.name + PIECES_SUFFIX, None)
     made.sinew.result_of, made.sinew.result_name = obj, made.name
     made.parent = obj
@@ -133,7 +133,7 @@ def _make_object(
 
 
 def remove(results: Iterable[bpy.types.Object]) -> None:
-    """Takes results out of the file, with their meshes and nodes, and with the plain material when nothing uses it."""
+    """Removes results with their meshes and nodes, and the plain material if nothing else uses it."""
     objects = list(results)
     if not objects:
         return
@@ -152,7 +152,7 @@ def remove(results: Iterable[bpy.types.Object]) -> None:
 
 
 def use_material(made: bpy.types.Object, chosen: bpy.types.Material | None) -> None:
-    """Gives the broken faces the material that the artist chose, or a plain one."""
+    """Assigns the artist's material, or a plain one, to the broken faces."""
     slot = result_mesh.broken_slot(made.data)
     material = chosen if chosen is not None else plain_material()
     if made.data.materials[slot] != material:
@@ -161,10 +161,10 @@ def use_material(made: bpy.types.Object, chosen: bpy.types.Material | None) -> N
 
 
 def plain_material() -> bpy.types.Material:
-    """Returns the material of broken faces for which none was chosen, made once per file."""
-    known = next((m for m in bpy.data.materials if m.library is None and m.get(MADE_BY_SINEW_KEY)), None)
-    if known is not None:
-        return known
+    """Returns the default material of broken faces, one per file."""
+    existing = next((m for m in bpy.data.materials if m.library is None and m.get(MADE_BY_SINEW_KEY)), None)
+    if existing is not None:
+        return existing
     material = bpy.data.materials.new(PLAIN_MATERIAL_NAME)
     material[MADE_BY_SINEW_KEY] = True
     material.diffuse_color = PLAIN_GREY
@@ -178,7 +178,7 @@ def plain_material() -> bpy.types.Material:
 
 
 def remove_unused_plain() -> None:
-    """Takes the plain material away when no result uses it any more."""
+    """Removes the plain material if no result uses it."""
     for material in [m for m in bpy.data.materials if m.library is None and m.get(MADE_BY_SINEW_KEY)]:
         if material.users == int(material.use_fake_user):
             bpy.data.materials.remove(material)
@@ -191,12 +191,12 @@ def _clear_sinew_settings(made: bpy.types.Object) -> None:
 
 
 def _keep_texture_space(before: bpy.types.Mesh, mesh: bpy.types.Mesh) -> None:
-    """Lets Generated texture coordinates be those of the original mesh."""
+    """Copies the texture space, so that Generated coordinates equal those of the original mesh."""
     mesh.use_auto_texspace = False
     mesh.texspace_location, mesh.texspace_size = before.texspace_location, before.texspace_size
 
 
 def _collections_of(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Collection]:
-    """Returns the collections of `obj` into which something can be put, else that of the scene."""
+    """Returns the editable collections of `obj`, or else that of the scene."""
     own = [c for c in obj.users_collection if c.library is None and c.override_library is None]
     return own or [scene.collection]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lets results stand in for the bodies that broke, as the cache has it: after a bake, a load, an undo, a deletion."""
+"""Replaces broken bodies by their results from the cache, after a bake, a load, an undo or a deletion."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..playback import mesh_cache
 from . import material_swap, piece_objects, result_objects
 from .source_mesh import SourceMesh, read_source
 
-# behind the stamp of what is shown in pieces
+# suffix of the stamp of results in separate pieces
 PIECES_STAMP_SUFFIX = " in pieces"
 
 
@@ -35,7 +35,7 @@ def has_result(folder: Path, key: str) -> bool:
 
 
 def may_break(folder: Path, key: str) -> bool:
-    """Whether a body was baked as one that may break: then its modifier was below its last Subdivision."""
+    """Whether a body was baked as breakable, with Sinew's modifier below its last Subdivision."""
     try:
         tree = json.loads((folder / layout.SCENE_FOLDER / SCENE_FILE).read_text(encoding="utf-8"))
         return any(body["key"] == key and body["fracture"] is not None for body in tree["scene"]["bodies"])
@@ -44,14 +44,14 @@ def may_break(folder: Path, key: str) -> bool:
 
 
 def has_result_objects(obj: bpy.types.Object, folder: Path, key: str) -> bool:
-    """Whether the objects that stand in for a body are there, and of the result that the cache has."""
+    """Whether the objects that replace a body exist and belong to the result in the cache."""
     found = result_objects.results_of(obj)
     stamp = _stamp(obj, folder, key)
     return bool(found) and all(made.sinew.result_stamp == stamp and made.users_collection for made in found)
 
 
 def _stamp(obj: bpy.types.Object, folder: Path, key: str) -> str:
-    """Returns what tells the result in a cache, as the body wants it, from another."""
+    """Returns the stamp that identifies the result in a cache, with the settings of the body."""
     return result_stamp(layout.result_paths(folder, key)[0]) + (
         PIECES_STAMP_SUFFIX if obj.sinew.separate_pieces else ""
     )
@@ -60,13 +60,13 @@ def _stamp(obj: bpy.types.Object, folder: Path, key: str) -> str:
 def show_result(
     scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str, is_undoable: bool = True
 ) -> list[bpy.types.Object]:
-    """Lets the result in a cache stand in for a body, whole or in pieces, and returns its objects with a mesh.
+    """Replaces a body by its result from a cache, in one object or in pieces, and returns the mesh objects.
 
-    They are made only where they are not there yet; with `is_undoable` false they are there, and keep their materials.
+    Makes them if they do not exist yet. If `is_undoable` is false, they have to exist, and keep their materials.
 
     Raises:
-        BadInput: The mesh of `obj` is another one than was baked.
-        StorageFailed: The cache is damaged, or files for pieces cannot be written.
+        BadInput: The mesh of `obj` has changed since the bake.
+        StorageFailed: The cache is damaged, or files of pieces cannot be written.
     """
     _, motion = layout.result_paths(folder, key)
     is_new = not has_result_objects(obj, folder, key)
@@ -83,14 +83,14 @@ def show_result(
         mesh_cache.play_file(made, _modifier(made), head, path)
         if is_undoable:
             result_objects.use_material(made, obj.sinew.broken_material)
-    # hidden from a frame on: so it is where light gets inside, and where no result was there before an undo or a redo
+    # hidden from a frame on: a material lets light in, or no result existed before an undo or a redo
     if is_new or not obj.sinew.is_replaced or visibility.hidden_from(obj) is not None:
         material_swap.swap_visibility(shown, obj)
     return shown
 
 
 def show_original(obj: bpy.types.Object, folder: Path, key: str) -> None:
-    """Shows a body itself, up to its first crack: from there on it would be drawn out like rubber."""
+    """Shows the body itself up to its first crack; after it, the mesh would stretch like rubber."""
     remove_results(obj)
     from_frame = tet_positions.first_crack(folder, key)
     if from_frame is None:
@@ -100,18 +100,18 @@ def show_original(obj: bpy.types.Object, folder: Path, key: str) -> None:
 
 
 def restore_body(obj: bpy.types.Object) -> None:
-    """Removes what stood in for a body, and shows it as it was before."""
+    """Removes the results of a body and restores its visibility."""
     remove_results(obj)
     visibility.restore_visibility(obj)
 
 
 def remove_results(obj: bpy.types.Object) -> None:
-    """Removes what stood in for a body."""
+    """Removes the results of a body."""
     result_objects.remove(result_objects.results_of(obj))
 
 
 def remove_orphans() -> None:
-    """Removes results of bodies that were deleted meanwhile."""
+    """Removes the results of deleted bodies."""
     result_objects.remove(result_objects.orphans())
 
 
@@ -145,10 +145,10 @@ def _first_sample(folder: Path, key: str, count: int) -> Floats:
 
 
 def _is_mirrored(obj: bpy.types.Object, source: SourceMesh, folder: Path, key: str) -> bool:
-    """Whether the triangles that were baked are those of `obj` turned round, as the exporter does for mirrored ones.
+    """Whether the baked triangles are the reversed ones of `obj`, as exported for mirrored objects.
 
     Raises:
-        BadInput: They are of another mesh.
+        BadInput: They belong to another mesh.
     """
     bodies = Scene.load(folder / layout.SCENE_FOLDER).bodies
     baked = next((body for body in bodies if body.key == key), None)
@@ -160,7 +160,7 @@ def _is_mirrored(obj: bpy.types.Object, source: SourceMesh, folder: Path, key: s
 
 
 def _modifier(made: bpy.types.Object) -> bpy.types.MeshCacheModifier:
-    """Returns the Mesh Cache modifier of a result, the first of its stack."""
+    """Returns the Mesh Cache modifier of a result, the first in its stack."""
     modifier = next(
         (m for m in made.modifiers if m.type == "MESH_CACHE" and m.name == modifier_stack.MODIFIER_NAME), None
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The render mesh that went to the solver, as arrays: how it hangs together, and all layers that lie on it."""
+"""The exported render mesh as arrays: its topology and all its layers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh
 from ..evaluation.scene_copy import SceneCopy
 from .attribute_transfer import MeshTopology
 
-# how values of an attribute's type are read: name of the value, numbers of each, whether a mean has a meaning
+# per attribute type: name of the value, numbers per value, whether a mean makes sense
 ATTRIBUTE_TYPES = {
     "FLOAT": ("value", 1, np.float32, True),
     "FLOAT2": ("vector", 2, np.float32, True),
@@ -35,9 +35,9 @@ ATTRIBUTE_TYPES = {
     "QUATERNION": ("value", 4, np.float32, False),
     "FLOAT4X4": ("value", 16, np.float32, False),
 }
-# what Blender makes itself, and what the result has of its own
+# attributes that Blender makes itself, or that the result has of its own
 NOT_TRANSFERRED = {"position", "custom_normal", "material_index", "broken", "piece", "opens"}
-# names that begin with a dot are the editor's own, but for seams
+# names with a leading dot belong to the editor, except seams
 TRANSFERRED_HIDDEN = {".uv_seam"}
 
 
@@ -57,18 +57,18 @@ class SourceMesh:
 
     Attributes:
         points: Vertices [Blender units], object space, (n, 3).
-        topology: How it hangs together.
+        topology: Of the mesh.
         triangle_vertices: Vertices of its triangles, (t, 3).
         normals: Shading normals of its corners, (l, 3).
         layers: Its attributes.
         materials: Of its slots.
         material_index: Slot of each polygon, (p,).
-        groups: Name of each vertex group that is used, and the weights of all vertices, (n,).
-        uv_maps: Names of the UV maps, of the active one and of the one that is rendered.
+        groups: Name of each vertex group in use, and the weights of all vertices, (n,).
+        uv_maps: Names of the UV maps, of the active one and of the rendered one.
         colours: Names of the active and of the rendered colour attribute, or "".
-        matrix: Where the object is, world ← object space.
-        has_custom_normals: Whether its shading normals are others than Blender computes of its faces.
-        is_flat: Whether all its faces are shaded flat: renderers then take the normals of triangles.
+        matrix: World ← object space.
+        has_custom_normals: Whether its shading normals differ from those that Blender computes from its faces.
+        is_flat: Whether all its faces are flat shaded; renderers then use the normals of triangles.
     """
 
     points: Floats
@@ -86,7 +86,7 @@ class SourceMesh:
     is_flat: bool
 
     def nearest(self, points: Floats) -> Indices:
-        """Returns the vertex that is nearest to each of the points (n, 3), (n,)."""
+        """Returns the vertex nearest to each of the points (n, 3), (n,)."""
         return np.array([self._tree.find(point)[1] for point in points.tolist()], np.int64)
 
     @cached_property
@@ -100,7 +100,7 @@ class SourceMesh:
 
 
 def read_source(scene: bpy.types.Scene, obj: bpy.types.Object, frame: int) -> SourceMesh:
-    """Returns the mesh of `obj` at Sinew's place in its stack, at a frame."""
+    """Returns the mesh of `obj` before Sinew's modifier, at a frame."""
     with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj)}) as stage:
         stage.set_frame(frame)
         evaluated = stage.evaluated(obj)
@@ -166,7 +166,7 @@ def _groups(evaluated: bpy.types.Object, mesh: bpy.types.Mesh) -> dict[str, Floa
 
 @contextmanager
 def removing_on_failure(mesh: bpy.types.Mesh) -> Iterator[None]:
-    """Takes a half-made mesh out of the file when the block fails."""
+    """Removes an incomplete mesh if the block fails."""
     try:
         yield
     except BaseException:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What bones hold of a body, as it is drawn: tets that they hold as a whole, and single nodes. No Blender in here."""
+"""Geometry of the attachment overlay: tets and single nodes that bones hold. Knows no Blender."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import StorageFailed
 from ..cache.tet_positions import body_tets
 
-# from one bone's hue to the next: neighbours differ most, and no two are the same
+# hue steps of the golden ratio: neighbours differ strongly and no hue repeats
 FIRST_HUE, HUE_STEP = 0.08, 0.381966
-CROSS_HALF_SIZE = 0.18  # half the size of a node's cross, of the length of edges
+CROSS_HALF_SIZE = 0.18  # of a node's cross, relative to the median edge
 
 
 @dataclass(frozen=True)
 class BoneAttachment:
-    """What one bone holds of a body.
+    """The nodes and faces of a body that one bone holds.
 
     Attributes:
         number, bone: Of the bone in the cache, and its name there.
         nodes: Nodes of the body, (k,).
-        faces: The outside of the tets all of whose nodes it holds, (f, 3).
+        faces: Outer faces of the tets whose four nodes it holds, (f, 3).
     """
 
     number: int
@@ -37,11 +37,11 @@ class BoneAttachment:
 
 @dataclass(frozen=True)
 class AttachmentDisplay:
-    """What holds one body.
+    """The attachments of one body.
 
     Attributes:
-        nodes: Where the body's nodes are in a frame's positions: first and one past the last.
-        held: Per bone that holds anything.
+        nodes: Range of the body's nodes in the positions of a frame: first, and one past the last.
+        attachments: One per bone that holds nodes.
         cross: Half the size of a node's cross [m].
     """
 
@@ -51,7 +51,7 @@ class AttachmentDisplay:
 
 
 def load_attachment(reader: CacheReader, key: str, topology: int = 0) -> AttachmentDisplay | None:
-    """Returns what holds the body `key` as a topology has it, or None where the cache does not say."""
+    """Returns the attachments of the body `key` in a topology, or None if the cache has none."""
     body = body_tets(reader, key)
     try:
         model = reader.read_model(key) if body is not None else {}
@@ -71,7 +71,7 @@ def load_attachment(reader: CacheReader, key: str, topology: int = 0) -> Attachm
 
 
 def attachments_by_bone(attached: Indices, names: np.ndarray, tets: Indices) -> tuple[BoneAttachment, ...]:
-    """Returns what each bone holds: of nodes with the numbers of their bones (n,), −1 for none, and of tets (m, 4)."""
+    """Returns one attachment per bone, from the bone of each node (n,), −1 for none, and tets (m, 4)."""
     found, of_tets = [], attached[tets]
     for number in np.unique(attached[attached >= 0]).tolist():
         faces = boundary_faces(tets[(of_tets == number).all(axis=1)])
@@ -91,7 +91,7 @@ def cross_lines(points: np.ndarray, size: float) -> Floats:
 
 
 def _median_edge(nodes: Floats, tets: Indices) -> float:
-    """Returns the median length of one edge of every tet [m]."""
+    """Returns the median of one edge length per tet [m]."""
     if not len(tets):
         return 0.0
     return float(np.median(np.linalg.norm(nodes[tets[:, 0]] - nodes[tets[:, 1]], axis=1)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What bones hold of flesh in the viewport, a colour for each bone, through everything that is in front of it."""
+"""The attachment overlay: the flesh that each bone holds, in the bone's colour, drawn in front of everything."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ BonePart = tuple[str, int, np.ndarray, np.ndarray]
 
 
 def shown_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> set[str] | None:
-    """Returns the names of the bones whose hold on `obj` is shown; None: of all of them."""
+    """Returns the names of the bones whose attachment to `obj` is shown; None: of all bones."""
     if obj.sinew.show_attachment:
         return None
     return {bone.name for bone in attachment.bones_of(scene, obj) if bone.sinew.show_attachment and bone.visible_get()}
 
 
 def draw() -> None:
-    """Draws what holds all visible flesh; called by Blender for every viewport."""
+    """Draws the attachments of all visible flesh. Blender calls it for every viewport."""
     context = bpy.context
     scene, space = context.scene, context.space_data
     if space is None or not space.overlay.show_overlays:
@@ -48,7 +48,7 @@ def draw() -> None:
 
 
 def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, bones: set[str] | None) -> list:
-    """Returns (shader, batch, colour), made again only when the frame, the bake or what is shown has changed."""
+    """Returns (shader, batch, colour), made again only after a change of frame, bake or shown bones."""
     key, unit = attach_bake.cache_key(obj), scene.unit_settings.scale_length
     seen, chosen = cache_status.read_status(folder), None if bones is None else frozenset(bones)
     make: Callable[[], Iterator[BonePart]]
@@ -57,7 +57,7 @@ def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, bones:
         depends: tuple = (_stamp(folder), frame, unit, chosen)
         make = partial(_baked_parts, folder, key, frame, unit)
     elif scene.frame_current == rest_frame(scene) and obj.mode != "EDIT":
-        # evaluating here would take from Blender what it is about to draw
+        # an evaluation here would invalidate what Blender is about to draw
         depsgraph = bpy.context.view_layer.depsgraph
         if depsgraph is None:
             return []
@@ -80,7 +80,7 @@ def _stamp(folder: Path) -> int:
 
 
 def _baked_parts(folder: Path, key: str, frame: int, unit: float) -> Iterator[BonePart]:
-    """Yields per bone its name and number, corners of faces, and lines [Blender units], as they are in a cache."""
+    """Yields per bone its name and number, corners of faces, and lines [Blender units], from a cache."""
     try:
         display = attachment_geometry.load_attachment(CacheReader(folder), key, tet_geometry.topology_at(folder, frame))
     except StorageFailed:
@@ -88,13 +88,13 @@ def _baked_parts(folder: Path, key: str, frame: int, unit: float) -> Iterator[Bo
     points = None if display is None else tet_geometry.node_positions(folder, frame, display.nodes)
     if display is None or points is None:
         return
-    for held in display.attachments:
-        lines = attachment_geometry.cross_lines(points[held.nodes], display.cross)
-        yield held.bone, held.number, points[held.faces].reshape(-1, 3) / unit, lines / unit
+    for part in display.attachments:
+        lines = attachment_geometry.cross_lines(points[part.nodes], display.cross)
+        yield part.bone, part.number, points[part.faces].reshape(-1, 3) / unit, lines / unit
 
 
 def _preview_parts(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[BonePart]:
-    """Yields the same of what bones will hold, as far as that can be told before the bake."""
+    """Yields the same before a bake, as an estimate."""
     found = attachment_preview.preview(scene, obj, depsgraph)
     for number, (name, points) in enumerate(zip(found.names, found.points, strict=True)):
         lines = attachment_geometry.cross_lines(points, attachment_geometry.CROSS_HALF_SIZE * found.spacing)

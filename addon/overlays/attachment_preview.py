@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""About what bones will hold of flesh, before it is baked: points as close as tets, sampled where bones reach.
+"""Estimates the flesh that bones will hold before a bake, by sample points as dense as nodes.
 
-The bake asks nodes of tets, which lie elsewhere. Where hardly a point is shown, it will hardly find a node.
+The bake tests the nodes of tets, which are elsewhere. Where few points appear, it will find few nodes.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from ..evaluation.evaluated_mesh import group_weights
 from ..export.armature_bones import automatic_radius
 from ..objects import attachment, tet_estimate
 
-MAX_POINTS_PER_BONE = 4000  # of a bone; where there would be more, they are farther apart
-MASK_THRESHOLD = 0.5  # what is painted above this says yes
+MAX_POINTS_PER_BONE = 4000  # above it, points get a wider spacing
+MASK_THRESHOLD = 0.5  # painted weights above it count
 
 
 @dataclass(frozen=True)
 class Preview:
-    """Points [Blender units], world, that bones will hold, and how far they are apart.
+    """Points that bones will probably hold, in world space [Blender units].
 
     Attributes:
         names: Of the bones.
         points: Of each bone, (k, 3).
-        spacing: From one point to the next.
+        spacing: Distance between neighbouring points [Blender units].
     """
 
     names: tuple[str, ...]
@@ -41,7 +41,7 @@ class Preview:
 
 @dataclass(frozen=True)
 class _BoneQuery:
-    """A bone that is asked: how deep points are in it, and the box that it reaches to."""
+    """A bone: its signed distance to points, and the box of its reach."""
 
     name: str
     depth: Callable[[Vector], float | None]
@@ -51,14 +51,14 @@ class _BoneQuery:
 
 
 def preview_stamp(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple:
-    """Returns what the preview of `obj` depends on, as far as can be seen at once."""
+    """Returns what the preview of `obj` depends on, as far as it is cheap to read."""
     own, found = obj.sinew, []
     settings = (own.divisions, own.tet_size, own.sizing, own.attachment_group, own.use_armature_bones)
     for each in (obj, *attachment.bones_of(scene, obj)):
         evaluated = each.evaluated_get(depsgraph)
         box = [round(value, 6) for corner in evaluated.bound_box for value in corner]
         found += [each.name, tuple(map(tuple, evaluated.matrix_world)), tuple(box), len(evaluated.data.vertices)]
-        # paint is looked at again when an artist leaves the mode in which it was done
+        # a change of mode stands for new paint
         found += [each.sinew.bone_distance, each.sinew.bone_mask_group, each.mode]
     for rig in attachment.armatures_of(obj) if own.use_armature_bones else ():
         found += [own.armature_bone_radius, tuple(map(tuple, rig.matrix_world))]
@@ -67,14 +67,14 @@ def preview_stamp(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.
 
 
 def preview(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Preview:
-    """Returns about what bones will hold of `obj`, whose rest pose is that of the present frame."""
+    """Returns the estimate for `obj`. The present frame has to be its rest pose."""
     unit, body = scene.unit_settings.scale_length, _MeshQuery(obj, depsgraph)
     longest = tet_estimate.measure_object(obj, unit).longest
     spacing = (tet_estimate.meshing(obj, longest, unit).tet_size or 0.0) / unit
     bones = [*_mesh_bones(scene, obj, depsgraph), *_armature_bones(obj, body, spacing)]
     if not spacing > 0.0 or not bones:
         return Preview((), (), spacing)
-    held: list[list[Vector]] = [[] for _ in bones]
+    points_of_bone: list[list[Vector]] = [[] for _ in bones]
     low, high = body.box()
     for number, bone in enumerate(bones):
         for point in _lattice_points(np.maximum(low, bone.low), np.minimum(high, bone.high), spacing):
@@ -86,13 +86,13 @@ def preview(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.
                 body.weight(point, bone.group) >= body.weight(point, other.group) for other in bones if other.group
             )
             if is_leading and all(other is None or other >= depth for other in others):
-                held[number].append(point)
-    points = tuple(np.array(each, np.float64).reshape(-1, 3) for each in held)
+                points_of_bone[number].append(point)
+    points = tuple(np.array(each, np.float64).reshape(-1, 3) for each in points_of_bone)
     return Preview(tuple(bone.name for bone in bones), points, spacing)
 
 
 class _MeshQuery:
-    """An evaluated mesh that is asked about points of the world."""
+    """Queries of an evaluated mesh at points in world space."""
 
     def __init__(self, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> None:
         self.evaluated = obj.evaluated_get(depsgraph)
@@ -107,7 +107,7 @@ class _MeshQuery:
         return corners.min(axis=0), corners.max(axis=0)
 
     def depth(self, point: Vector) -> float:
-        """Returns how far a point is from the surface, less than zero inside."""
+        """Returns the signed distance of a point to the surface, negative inside."""
         local = self.inverse @ point
         place, normal, _, _ = self.tree.find_nearest(local)
         if place is None:
@@ -119,7 +119,7 @@ class _MeshQuery:
         return self.depth(point) < 0.0
 
     def weight(self, point: Vector, group: str) -> float:
-        """Returns the mean weight of a vertex group in the face that is nearest."""
+        """Returns the mean weight of a vertex group in the nearest face."""
         number = self.groups.get(group)
         face = self.tree.find_nearest(self.inverse @ point)[2]
         if number is None or face is None:
@@ -129,7 +129,7 @@ class _MeshQuery:
         return sum(found) / len(corners)
 
     def painted(self, point: Vector, group: str) -> bool:
-        """Whether a vertex group says yes there; of attributes that is not known here, and no group always does."""
+        """Whether the weight of a vertex group counts there. Without a group, and for attributes, it always does."""
         return group not in self.groups or self.weight(point, group) > MASK_THRESHOLD
 
 
@@ -179,7 +179,7 @@ def _line_bone(name: str, group: str, ends: Floats, radius: float) -> _BoneQuery
 
 
 def _lattice_points(low: Floats, high: Floats, spacing: float) -> Iterator[Vector]:
-    """Yields points within a box: those of a cubic lattice and the middles of its cubes, as tets begin with."""
+    """Yields the points of a body-centred cubic lattice in a box."""
     sides = np.maximum(high - low, 0.0)
     wider = max(spacing, float((2.0 * sides.prod() / MAX_POINTS_PER_BONE) ** (1.0 / 3.0)))
     for shift in (0.0, 0.5):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where bodies touch at a frame, as it is drawn: dots, normals and arrows of the forces. No Blender in here."""
+"""Geometry of the contact overlay: points, normals and force arrows of a frame. Knows no Blender."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 from ...solver.bake.cache import layout
 from ...solver.runtime.arrays import Floats
 
-# of the size of the bodies: the longest arrow, and every normal
+# lengths of the longest arrow and of normals, relative to the size of the bodies
 MAX_ARROW_LENGTH, NORMAL_LENGTH = 0.5, 0.12
-# of an arrow: how long and how wide its head is
+# length and width of an arrow's head, relative to the arrow
 ARROW_HEAD_LENGTH, ARROW_HEAD_WIDTH = 0.22, 0.08
-# of the largest force: what is less is no arrow
+# relative to the largest force; smaller ones get no arrow
 MIN_FORCE_RATIO = 1.0e-3
 
 Stamp = tuple[int, int]
@@ -27,9 +27,9 @@ class Contacts:
     """All contacts at a frame.
 
     Attributes:
-        positions: Where they are [m], world, (k, 3).
-        forces: What the body feels there [N], (k, 3).
-        normals: Away from what it touches, of length one, (k, 3).
+        positions: In world space [m], (k, 3).
+        forces: On the body [N], (k, 3).
+        normals: Unit vectors away from what the body touches, (k, 3).
     """
 
     positions: Floats
@@ -47,12 +47,12 @@ class Contacts:
 
 NO_CONTACTS = Contacts(*(np.zeros((0, 3)) for _ in range(3)))
 
-# what was read last of each folder: the frame, which file it was, and what it said
+# the last contacts of each folder: frame, identity of the file, contacts
 _last_read: dict[Path, tuple[int, Stamp, Contacts]] = {}
 
 
 def stamp(folder: Path, frame: int) -> Stamp | None:
-    """Returns which file the contacts of a frame are, or None where the cache has none at it."""
+    """Returns the identity of a frame's contact file, or None if the frame has none."""
     try:
         found = path_of(folder, frame).stat()
     except OSError:
@@ -61,20 +61,20 @@ def stamp(folder: Path, frame: int) -> Stamp | None:
 
 
 def path_of(folder: Path, frame: int) -> Path:
-    """Returns where the contacts of a frame are written."""
+    """Returns the contact file of a frame."""
     return layout.numbered_path(folder / layout.CONTACT_FOLDER, frame)
 
 
 def load_contacts(folder: Path, frame: int) -> Contacts:
-    """Returns the contacts of a frame; none where there is no such frame, or it cannot be read."""
+    """Returns the contacts of a frame, or no contacts if their file is missing or damaged."""
     now = stamp(folder, frame)
     if now is None:
         return NO_CONTACTS
-    known = _last_read.get(folder)
-    if known is None or known[:2] != (frame, now):
-        known = (frame, now, _read_contacts(path_of(folder, frame)))
-        _last_read[folder] = known
-    return known[2]
+    last_read = _last_read.get(folder)
+    if last_read is None or last_read[:2] != (frame, now):
+        last_read = (frame, now, _read_contacts(path_of(folder, frame)))
+        _last_read[folder] = last_read
+    return last_read[2]
 
 
 def _read_contacts(path: Path) -> Contacts:
@@ -95,13 +95,13 @@ def _unit_vectors(vectors: Floats) -> Floats:
 
 
 def normal_lines(contacts: Contacts, size: float) -> Floats:
-    """Returns a line along the normal of every contact, (2 k, 3), where bodies are as large as `size`."""
+    """Returns a line along the normal of every contact, (2 k, 3), for bodies of size `size`."""
     ends = contacts.positions + NORMAL_LENGTH * size * contacts.normals
     return np.stack([contacts.positions, ends], axis=1).reshape(-1, 3)
 
 
 def arrow_lines(contacts: Contacts, size: float) -> Floats:
-    """Returns arrows that start at the contacts, the longest half as long as bodies are large, (10 a, 3).
+    """Returns arrows from the contacts, the longest half as long as the bodies, (10 a, 3).
 
     An arrow is a shaft and four lines of a head.
     """
@@ -122,5 +122,5 @@ def arrow_lines(contacts: Contacts, size: float) -> Floats:
 
 
 def invalidate() -> None:
-    """Drops what was read."""
+    """Clears the memory of contacts."""
     _last_read.clear()

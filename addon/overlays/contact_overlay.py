@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where bodies touch at the present frame, in the viewport: dots, normals, and arrows of the forces."""
+"""The contact overlay: points, normals and force arrows of the present frame."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def contacts(scene: bpy.types.Scene) -> Contacts:
 
 
 def median_body_size(scene: bpy.types.Scene) -> float:
-    """Returns how large the bodies of a scene are that are seen: the median of their longest sides [Blender units]."""
+    """Returns the median longest side of the visible bodies [Blender units]."""
     longest = [max(obj.dimensions) for obj in roles.bodies(scene) if obj.visible_get()]
     return float(np.median(longest)) if longest else 0.0
 
 
 def draw() -> None:
-    """Draws the contacts of the present frame; called by Blender for every viewport."""
+    """Draws the contacts of the present frame. Blender calls it for every viewport."""
     context = bpy.context
     scene, space = context.scene, context.space_data
     if not scene.sinew.show_contacts or space is None or not space.overlay.show_overlays:
@@ -51,7 +51,7 @@ def draw() -> None:
 
 
 def _batches(found: Contacts, unit: float, size: float) -> list:
-    """Returns (shader, batch, colour, width) of what is seen of contacts; `size` is in Blender units."""
+    """Returns (shader, batch, colour, width); `size` is the size of bodies [Blender units]."""
     parts = (
         ("LINES", contact_geometry.arrow_lines(found, size * unit), FORCE_COLOUR, ARROW_WIDTH),
         ("POINTS", found.positions, POINT_COLOUR, POINT_SIZE),
@@ -70,7 +70,7 @@ def _draw_batches(batches: list, context: bpy.types.Context) -> None:
 
     scale = context.preferences.system.ui_scale
     region = (context.region.width, context.region.height)
-    with blending():  # forces point into the bodies that feel them
+    with blending():  # forces point into the body
         for shader, batch, colour, width in batches:
             if width == POINT_SIZE:
                 gpu.state.point_size_set(width * scale)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Sinew draws itself in Blender's editors: when, what is kept of it, and how it comes to the screen."""
+"""Draw handlers in Blender's editors, with a cache of GPU batches."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 
 
 class DrawHandler:
-    """What a function draws in all editors of a kind, from `register` to `unregister`.
+    """Calls a draw function in all editors of a kind, from `register` to `unregister`.
 
-    What was made for it is kept as long as what it depends on stays, so that a still frame is uploaded once.
+    It caches batches until their inputs change, so that a still frame is uploaded once.
 
     Args:
-        draw: Called by Blender for every region "WINDOW" of every such editor.
-        forget_more: Drops what others keep for it.
+        draw: Blender calls it for every region "WINDOW" of every such editor.
+        forget_more: Clears further caches.
         space: Name of the editor in `bpy.types`.
         when: "POST_VIEW" draws in the coordinates of the scene, "POST_PIXEL" in those of the region.
     """
@@ -35,15 +35,15 @@ class DrawHandler:
         self._cache: dict[Hashable, tuple[tuple, list]] = {}
 
     def cached(self, key: Hashable, depends: tuple, make: Callable[[], list]) -> list:
-        """Returns what was made for `key`, made again only when what it depends on is another."""
-        known = self._cache.get(key)
-        if known is None or known[0] != depends:
-            known = (depends, make())
-            self._cache[key] = known
-        return known[1]
+        """Returns the cached batches of `key`, made again after `depends` has changed."""
+        entry = self._cache.get(key)
+        if entry is None or entry[0] != depends:
+            entry = (depends, make())
+            self._cache[key] = entry
+        return entry[1]
 
     def invalidate(self) -> None:
-        """Drops what is kept."""
+        """Clears the cache."""
         self._cache.clear()
         if self._forget_more is not None:
             self._forget_more()
@@ -65,16 +65,16 @@ _registered: list[DrawHandler] = []
 
 
 def invalidate_all() -> None:
-    """Drops all that is kept for drawing: another file is open, or a bake was deleted."""
+    """Clears all caches: another file is open, or a bake was deleted."""
     for drawn in _registered:
         drawn.invalidate()
 
 
 def make_batch(kind: str, points: np.ndarray, shader: str = "UNIFORM_COLOR", **more: Any) -> tuple[Any, Any]:
-    """Returns a shader of Blender's and a batch of "POINTS", "LINES" or "TRIS" for it, of places (n, 2) or (n, 3).
+    """Returns a built-in shader and a batch of "POINTS", "LINES" or "TRIS" at positions (n, 2) or (n, 3).
 
     Args:
-        more: Other values of the places by name, or `indices`.
+        more: Other values per position by name, or `indices`.
     """
     import gpu
     from gpu_extras.batch import batch_for_shader
@@ -89,7 +89,7 @@ def make_batch(kind: str, points: np.ndarray, shader: str = "UNIFORM_COLOR", **m
 
 @contextmanager
 def blending(depth_test: str = "NONE") -> Iterator[None]:
-    """Lets what is drawn be seen through, in front of everything, or where `depth_test` lets it."""
+    """Draws transparently, in front of everything or by `depth_test`."""
     import gpu
 
     gpu.state.blend_set("ALPHA")
@@ -102,7 +102,7 @@ def blending(depth_test: str = "NONE") -> Iterator[None]:
 
 
 def draw_batch(shader: Any, batch: Any, colour: tuple[float, ...] | None = None, **uniforms: Any) -> None:
-    """Draws a batch in a colour, None for one of its own."""
+    """Draws a batch in a colour, or None for the colours of the batch."""
     shader.bind()
     if colour is not None:
         uniforms["color"] = colour

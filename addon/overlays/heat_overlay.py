@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far heat sources reach, in the viewport: circles around a point, the mesh grown by the radius around a mesh."""
+"""The heat source overlay: circles around a point, or the mesh offset by the radius."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .draw_handler import DrawHandler, blending, draw_batch, make_batch
 
 COLOUR = (1.0, 0.45, 0.1, 0.7)
 CIRCLE_SEGMENTS = 64
-# of meshes with more edges only the box is shown
+# larger meshes show only their box
 MAX_DRAWN_EDGES = 20_000
 
 
 def reach_lines(source: bpy.types.Object, evaluated: bpy.types.Object) -> np.ndarray:
-    """Returns lines [Blender units], world, that show how far a source reaches, (k, 2, 3)."""
+    """Returns lines in world space [Blender units] that show the reach of a source, (k, 2, 3)."""
     radius, matrix = source.sinew.source_radius, np.array(evaluated.matrix_world)
     if source.type != "MESH":
         return circle_lines(matrix[:3, 3], radius)
@@ -60,7 +60,7 @@ def box_lines(corners: np.ndarray, radius: float) -> np.ndarray:
 
 
 def draw() -> None:
-    """Draws all visible heat sources; called by Blender for every viewport."""
+    """Draws all visible heat sources. Blender calls it for every viewport."""
     context = bpy.context
     space = context.space_data
     if space is None or not space.overlay.show_overlays:
@@ -68,7 +68,7 @@ def draw() -> None:
     shown = [o for o in roles.heat_sources(context.scene) if o.visible_get()]
     if not shown:
         return
-    # evaluating here would take from Blender what it is about to draw
+    # an evaluation here would invalidate what Blender is about to draw
     depsgraph = context.view_layer.depsgraph
     if depsgraph is None:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What of a body's tets is drawn: faces and edges as index lists, positions of one frame. No Blender in here."""
+"""Geometry of the tet overlay: index lists of faces and edges, and positions of a frame. Knows no Blender."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ __all__ = [
     "topology_at",
 ]
 
-# where the light comes from, and how dark a face is that looks away from it
+# direction to the light, and the brightness of faces that point away from it
 LIGHT_DIRECTION = np.array([-0.36, -0.48, 0.80])
 MIN_BRIGHTNESS = 0.25
 
 
 @dataclass(frozen=True)
 class TetGeometry:
-    """The tets of one body, ready to be drawn.
+    """The tets of one body as index lists.
 
     Attributes:
-        nodes: Where the body's nodes are in a frame's positions: first and one past the last.
-        faces: Faces of the outside, (k, 3), nodes of the body.
+        nodes: Range of the body's nodes in the positions of a frame: first, and one past the last.
+        faces: Outer faces, (k, 3), by nodes of the body.
         edges: Their edges, each once, (l, 2).
         joined: All faces of the tets that join surfaces far apart along the mesh, (m, 3).
-        core: Faces around what is rigid, (n, 3).
+        core: Outer faces of the rigid core, (n, 3).
     """
 
     nodes: tuple[int, int]
@@ -58,7 +58,7 @@ def face_edges(faces: Indices) -> Indices:
 
 
 def load_geometry(reader: CacheReader, key: str, topology: int = 0) -> TetGeometry | None:
-    """Returns what is to be drawn of the body `key` as a topology has it, or None when the cache has no tets yet."""
+    """Returns the geometry of the body `key` in a topology, or None if the cache has no tets yet."""
     body = body_tets(reader, key)
     try:
         if body is None:
@@ -74,16 +74,16 @@ def load_geometry(reader: CacheReader, key: str, topology: int = 0) -> TetGeomet
 
 
 def topology_at(folder: Path, frame: int) -> int:
-    """Returns the number of the topology that a baked frame has.
+    """Returns the number of a baked frame's topology.
 
     Raises:
-        StorageFailed: It cannot be read.
+        StorageFailed: The frame cannot be read.
     """
     return CacheReader(folder).read_frame(frame).topology
 
 
 def shaded_faces(points: npt.NDArray[np.float32], faces: Indices, colour: tuple[float, ...]) -> tuple[Floats, Floats]:
-    """Returns the corners of faces one by one, (3 f, 3), and a colour for each, (3 f, 4), lit from above one side."""
+    """Returns the corners of all faces, (3 f, 3), and their shaded colours, (3 f, 4)."""
     corners = points[faces].astype(np.float64)
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normals, axis=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tets of a body in the viewport: the outside as a lattice of lines, a core and what joins surfaces in colour."""
+"""The tet overlay: outer edges as lines, and in colour the rigid core and tets that join surfaces."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ FACE_COLOUR = (0.25, 0.55, 0.85, 0.18)
 EDGE_COLOUR = (0.10, 0.30, 0.55, 0.85)
 SOLID_COLOUR = (0.65, 0.68, 0.72)
 JOINED_COLOUR = (1.00, 0.35, 0.05, 0.80)
-# most of them are where nobody can look, between lips or in an armpit: they shine through
+# most of them are hidden, between lips or in an armpit, so they shine through
 HIDDEN_JOINED_COLOUR = (1.00, 0.35, 0.05, 0.10)
 
 # a rigid core lies inside, so it shines through
 CORE_COLOUR = (0.95, 0.75, 0.20, 0.25)
 
-# depth tests: what is not behind something else, and everything
+# depth tests: only what is visible, and everything
 DEPTH_TEST_VISIBLE, DEPTH_TEST_ALWAYS = "LESS_EQUAL", "ALWAYS"
 
-# so much nearer in depth, -1 to 1, are tets drawn, whose outside lies where the mesh is
+# depth offset, -1 to 1, of tets, whose outer faces coincide with the mesh
 DEPTH_BIAS = 2.0e-4
 
-# faces and edges, the same in all frames of a topology: (folder, key) → ((stamp, topology), display)
+# geometry, the same for all frames of a topology: (folder, key) → ((stamp, topology), geometry)
 _displays: dict[tuple[str, str], tuple[tuple[int, int], tet_geometry.TetGeometry | None]] = {}
 
 
 def draw() -> None:
-    """Draws the tets of all visible bodies that ask for it; called by Blender for every viewport."""
+    """Draws the tets of all visible bodies with the switch on. Blender calls it for every viewport."""
     scene = bpy.context.scene
     shown = [o for o in roles.bodies(scene) if (o.sinew.show_tets and o.visible_get()) or replaces_mesh(o, scene)]
     if not shown:
@@ -50,7 +50,7 @@ def draw() -> None:
 
 
 def replaces_mesh(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Whether the tets are all there is to be seen of a body: it has cracked, and its broken mesh is not made yet."""
+    """Whether tets replace the mesh of a body: it has cracked, and its broken mesh does not exist yet."""
     if not obj.sinew.is_replaced or obj.sinew.was_hidden_viewport or obj.name not in scene.objects:
         return False
     hidden_from = visibility.hidden_from(obj)
@@ -58,7 +58,7 @@ def replaces_mesh(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 
 def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object) -> list:
-    """Returns (shader, batch, colour, depth test), made again only when the frame or the bake has changed."""
+    """Returns (shader, batch, colour, depth test), made again only after a change of frame or bake."""
     key = attach_bake.cache_key(obj)
     try:
         stamp = (folder / "cache.json").stat().st_mtime_ns
@@ -76,11 +76,11 @@ def _load_display(folder: Path, key: str, stamp: int, frame: int) -> tet_geometr
         made_of = (stamp, tet_geometry.topology_at(folder, frame))
     except StorageFailed:
         return None
-    known = _displays.get((str(folder), key))
-    if known is None or known[0] != made_of or known[1] is None:
-        known = (made_of, tet_geometry.load_geometry(CacheReader(folder), key, made_of[1]))
-        _displays[str(folder), key] = known
-    return known[1]
+    entry = _displays.get((str(folder), key))
+    if entry is None or entry[0] != made_of or entry[1] is None:
+        entry = (made_of, tet_geometry.load_geometry(CacheReader(folder), key, made_of[1]))
+        _displays[str(folder), key] = entry
+    return entry[1]
 
 
 def _make_batches(folder: Path, scene: bpy.types.Scene, key: str, depends: tuple) -> list:
@@ -96,15 +96,15 @@ def _make_batches(folder: Path, scene: bpy.types.Scene, key: str, depends: tuple
     ]
     parts.append(("TRIS", display.core, CORE_COLOUR, DEPTH_TEST_ALWAYS))
     if show_joined:
-        # in this order: what is always drawn writes its depth too
+        # this order, since the part without a depth test writes depth too
         parts.append(("TRIS", display.joined, JOINED_COLOUR, DEPTH_TEST_VISIBLE))
         parts.append(("TRIS", display.joined, HIDDEN_JOINED_COLOUR, DEPTH_TEST_ALWAYS))
     solid = [_shaded_batch(points, display.faces)] if is_solid and len(display.faces) else []
-    return solid + [(*make_batch(kind, points, indices=which), *look) for kind, which, *look in parts if len(which)]
+    return solid + [(*make_batch(kind, points, indices=which), *style) for kind, which, *style in parts if len(which)]
 
 
 def _shaded_batch(points: np.ndarray, faces: np.ndarray) -> tuple:
-    """Returns the faces of the tets as a solid thing: a batch, no colour of its own, and its depth test."""
+    """Returns the outer faces as a shaded solid: shader, batch, no colour, depth test."""
     corners, colours = tet_geometry.shaded_faces(points, faces, SOLID_COLOUR)
     return *make_batch("TRIS", corners, "SMOOTH_COLOR", color=colours), None, DEPTH_TEST_VISIBLE
 

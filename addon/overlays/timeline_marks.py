@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frames that did not converge, as red marks at the foot of timelines; nothing is added to the file."""
+"""Red marks in timelines at frames that did not converge. The file does not store them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .draw_handler import DrawHandler, blending, draw_batch, make_batch
 
 COLOUR = (0.95, 0.20, 0.15, 0.95)
 MARK_HEIGHT, MIN_MARK_WIDTH = 5.0, 3.0  # [pixels at 100 %]
-BOTTOM_MARGIN = 3.0  # the foot of the region, where its scroll bar is thin
+BOTTOM_MARGIN = 3.0  # above the scroll bar of the region
 
 
 def consecutive_runs(frames: Iterable[int]) -> list[tuple[int, int]]:
-    """Returns frames in runs of neighbours, first and last of each, rising."""
+    """Returns the runs of consecutive frames, first and last of each, in rising order."""
     found: list[tuple[int, int]] = []
     for frame in sorted(frames):
         if found and frame == found[-1][1] + 1:
@@ -39,12 +39,12 @@ def unconverged_runs(scene: bpy.types.Scene) -> list[tuple[int, int]]:
 
 
 def mark_triangles(places: Collection[tuple[float, float]], scale: float, width: float) -> np.ndarray:
-    """Returns the corners of triangles [pixels] that mark places in a region of some width, (6 k, 2).
+    """Returns the corners of triangles for marks in a region [pixels], (6 k, 2).
 
     Args:
-        places: Where each mark begins and ends [pixels].
+        places: Start and end of each mark [pixels].
         scale: Of the interface.
-        width: Of the region [pixels]; what is outside is left out.
+        width: Of the region [pixels]; marks outside are left out.
     """
     corners = []
     for begin, end in places:
@@ -57,13 +57,13 @@ def mark_triangles(places: Collection[tuple[float, float]], scale: float, width:
 
 
 def draw() -> None:
-    """Draws the marks; called by Blender for every timeline, dope sheet and action editor."""
+    """Draws the marks. Blender calls it for every timeline, dope sheet and action editor."""
     context = bpy.context
     found = unconverged_runs(context.scene)
     if not found:
         return
     view = context.region.view2d
-    # a frame is marked from half before it to half after it
+    # a mark spans half a frame before and after its frame
     places = [(view.view_to_region(a - 0.5, 0.0, clip=False)[0], view.view_to_region(b + 0.5, 0.0, clip=False)[0])
               for a, b in found]  # fmt: skip
     corners = mark_triangles(places, context.preferences.system.ui_scale, context.region.width)

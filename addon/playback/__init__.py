@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Baked motion and attributes on objects, by modifiers that need no add-on."""
+"""Plays baked motion and attributes on objects, by modifiers that need no add-on."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The node group that puts the values of `attributes/KEY/FRAME.ply` on the vertices of a mesh.
+"""The node group that stores the values of `attributes/KEY/FRAME.ply` on the vertices of a mesh.
 
-Scene Time → frame, held between the first and the last one → path → Import PLY
+Scene Time → frame, clamped to the first and the last one → path → Import PLY
 → Sample Index by the index of the vertex → Store Named Attribute, one after the other
 """
 
@@ -14,21 +14,21 @@ import bpy
 from ..cache.attribute_names import RENAMED_ATTRIBUTES, VELOCITY_ATTRIBUTE, VELOCITY_COLUMNS
 
 GROUP_NAME = "Sinew Attributes"
-# what the group was made for
+# custom property with the signature of the group's settings
 SIGNATURE_KEY = "sinew_made_for"
 NODE_WIDTH = 200
 
 
 @dataclass(frozen=True)
 class AttributeFiles:
-    """What a group reads.
+    """The files that a node group reads.
 
     Attributes:
         folder: Of the files, as Blender writes paths: "//" stands for the folder of the .blend.
-        first, last: Frames of which there are files.
+        first, last: Frames with files.
         stretch: Frames of the timeline per frame of Blender's remapped time.
         columns: Names of the values in the files.
-        index: Attribute of the vertices that says which point of the files each one is; "": in the same order.
+        index: Vertex attribute with the number of the point in the files; "": the same order.
     """
 
     folder: str
@@ -40,17 +40,17 @@ class AttributeFiles:
 
     @property
     def signature(self) -> str:
-        """What tells one reading from another."""
+        """A text that identifies these settings."""
         return repr((self.folder, self.first, self.last, self.stretch, self.columns, self.index))
 
 
 def is_supported() -> bool:
-    """Whether this Blender has the nodes: 4.5 and later do."""
+    """Whether this Blender has the nodes (4.5 and later)."""
     return all(hasattr(bpy.types, name) for name in ("GeometryNodeImportPLY", "FunctionNodeFormatString"))
 
 
 def build_nodes(tree: bpy.types.NodeTree, reading: AttributeFiles) -> None:
-    """Makes `tree` do a reading, whatever it did before; nothing where it does that already."""
+    """Builds the nodes for `files` in `tree`, unless it has them already."""
     if tree.get(SIGNATURE_KEY) == reading.signature:
         return
     tree.nodes.clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lets objects play the attributes of a cache: a Geometry Nodes modifier behind the Mesh Cache."""
+"""Plays the attributes of a cache by a Geometry Nodes modifier after the Mesh Cache modifier."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ..cache.attribute_names import read_columns
 from .attribute_nodes import GROUP_NAME, SIGNATURE_KEY, AttributeFiles, build_nodes, is_supported
 from .mesh_cache import portable_path
 
-# on the vertices of a piece: which vertex of the whole result each one is
+# vertex attribute of a piece: the vertex number in the whole result
 VERTEX_INDEX_ATTRIBUTE = "result_vertex"
 
 
 def attach(obj: bpy.types.Object, after: bpy.types.Modifier, cache: Path, key: str, is_undoable: bool = True) -> None:
-    """Lets `obj` have the attributes of a body in a cache, if there are any; changes nothing where it has them.
+    """Attaches the attributes of a body in a cache to `obj`, if the cache has any and `obj` lacks them.
 
     Args:
-        obj: The body, or what stands in for it.
-        after: Its Mesh Cache modifier: vertices are numbered there as in the files.
+        obj: The body, or the object that replaces it.
+        after: Its Mesh Cache modifier, where vertices have the numbers of the files.
         cache: The cache.
         key: Of the body.
-        is_undoable: Whether an undo step follows: only then a group of nodes is made, and given to a modifier.
+        is_undoable: Whether an undo step follows; without one, no node group may be created or assigned.
     """
     frames, columns = _cached_attributes(cache, key)
     if not columns or not is_supported():
@@ -49,7 +49,7 @@ def attach(obj: bpy.types.Object, after: bpy.types.Modifier, cache: Path, key: s
 
 
 def is_attached(obj: bpy.types.Object, cache: Path, key: str) -> bool:
-    """Whether `obj` has the nodes for the attributes of a body in a cache, or there are none."""
+    """Whether `obj` has the nodes for the attributes of a body in a cache, or the cache has no attributes."""
     modifier = find_modifier(obj)
     if modifier is not None and modifier.node_group is not None:
         return True
@@ -57,16 +57,16 @@ def is_attached(obj: bpy.types.Object, cache: Path, key: str) -> bool:
 
 
 def _cached_attributes(cache: Path, key: str) -> tuple[list[int], tuple[str, ...]]:
-    """Returns the frames of which a cache has attributes of a body, and their columns."""
+    """Returns the frames with attributes of a body in a cache, and their columns."""
     frames = layout.attribute_frames(cache, key)
     return frames, read_columns(layout.attribute_path(cache, key, frames[0])) if frames else ()
 
 
 def _group_for(reading: AttributeFiles, key: str, before: bpy.types.NodeTree | None) -> bpy.types.NodeTree:
-    """Returns a group that does a reading: one that does so already, as of other pieces, else the one from before."""
-    known = next((tree for tree in _groups() if tree[SIGNATURE_KEY] == reading.signature), None)
-    if known is not None:
-        return known
+    """Returns a group for these files: an existing one, as for other pieces, or else the previous one, rebuilt."""
+    matching = next((tree for tree in _groups() if tree[SIGNATURE_KEY] == reading.signature), None)
+    if matching is not None:
+        return matching
     mine = before if before is not None and before.users == 1 else None
     tree = mine or bpy.data.node_groups.new(f"{GROUP_NAME} {key}", "GeometryNodeTree")
     build_nodes(tree, reading)
@@ -74,7 +74,7 @@ def _group_for(reading: AttributeFiles, key: str, before: bpy.types.NodeTree | N
 
 
 def detach(obj: bpy.types.Object) -> None:
-    """Takes the modifier away, and its nodes."""
+    """Removes the modifier and its nodes."""
     modifier = find_modifier(obj)
     if modifier is not None:
         tree = modifier.node_group
@@ -96,10 +96,10 @@ def _add_modifier(obj: bpy.types.Object, after: bpy.types.Modifier) -> bpy.types
 
 
 def rebase_paths(old: str, new: str) -> dict[str, tuple[str, str]]:
-    """Makes the paths in all groups right as seen from the .blend `new`, as Blender does with its own paths.
+    """Makes the paths in all groups relative to the .blend `new`, as Blender does with its own paths.
 
     Returns:
-        What they were before, for `restore_paths`: group → (format, what it was made for).
+        The previous paths, for `restore_paths`: group → (format, signature).
     """
     before = {}
     for tree, node in _path_nodes():
@@ -107,12 +107,12 @@ def rebase_paths(old: str, new: str) -> dict[str, tuple[str, str]]:
         folder = Path(os.path.abspath(os.path.join(os.path.dirname(old), shown.removeprefix("//"))))
         before[tree.name] = (shown, tree[SIGNATURE_KEY])
         node.inputs["Format"].default_value = portable_path(folder, new)
-        tree[SIGNATURE_KEY] = ""  # whoever attaches next looks again
+        tree[SIGNATURE_KEY] = ""  # the next attach compares again
     return before
 
 
 def restore_paths(before: dict[str, tuple[str, str]]) -> None:
-    """Undoes `rebase_paths`: the file was not written, or is a copy."""
+    """Undoes `rebase_paths` if the file was not written, or is a copy."""
     for tree, node in _path_nodes():
         if tree.name in before:
             node.inputs["Format"].default_value, tree[SIGNATURE_KEY] = before[tree.name]
@@ -123,7 +123,7 @@ def _groups() -> list[bpy.types.NodeTree]:
 
 
 def _path_nodes() -> list[tuple[bpy.types.NodeTree, bpy.types.Node]]:
-    """Returns the groups of this file that read attributes, each with the node that holds the path."""
+    """Returns the groups of this file that read attributes, each with its path node."""
     trees = (t for t in bpy.data.node_groups if t.library is None and t.override_library is None and SIGNATURE_KEY in t)
     found = ((tree, _path_node(tree)) for tree in trees)
     return [(tree, node) for tree, node in found if node is not None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lets objects play a cache: settings of the Mesh Cache modifier, which is Blender's own and needs no add-on."""
+"""Plays a cache by Blender's own Mesh Cache modifier, which needs no add-on."""
 
 from __future__ import annotations
 
@@ -30,40 +30,40 @@ __all__ = [
 
 
 def attach(obj: bpy.types.Object, cache: Path, key: str) -> None:
-    """Makes `obj` play the body `key` of a cache folder; changes nothing where it already does.
+    """Makes `obj` play the body `key` of a cache folder, unless it does already.
 
     Raises:
-        StorageFailed: There is no cache in that folder.
+        StorageFailed: The folder has no cache.
     """
     head = CacheMetadata.load(cache)
     play_file(obj, ensure_modifier(obj), head, layout.play_path(cache, key))
 
 
 def play_file(obj: bpy.types.Object, modifier: bpy.types.MeshCacheModifier, head: CacheMetadata, file: Path) -> None:
-    """Makes a modifier of `obj` play a PC2 file with the timing of a cache; changes nothing where it already does."""
+    """Makes a modifier of `obj` play a PC2 file with the timing of a cache, unless it does already."""
     path = portable_path(file, bpy.data.filepath)
     for name, value in _modifier_settings(obj, head, path).items():
-        # setting a value tags the object for a new evaluation, even when it is the same
+        # setting a value triggers an evaluation, even if the value is the same
         present = getattr(modifier, name)
         if (tuple(present) if isinstance(value, tuple) else present) != value:
             setattr(modifier, name, value)
 
 
 def detach(obj: bpy.types.Object) -> None:
-    """Makes `obj` show its own shape again; Sinew's place in the stack stays."""
+    """Makes `obj` show its own shape again. The modifier stays in the stack."""
     modifier = find_modifier(obj)
     if modifier is not None and modifier.filepath:
         modifier.filepath = ""
 
 
 def refresh(objects: Iterable[bpy.types.Object]) -> None:
-    """Lets objects read their caches again: frames were added."""
+    """Makes objects read their caches again after new frames."""
     for obj in objects:
         obj.update_tag(refresh={"DATA"})
 
 
 def attached_file(obj: bpy.types.Object) -> Path | None:
-    """Returns the file that `obj` plays, whether it is there or not, or None."""
+    """Returns the file that `obj` plays, existing or not, or None."""
     modifier = find_modifier(obj)
     if modifier is None or not modifier.filepath:
         return None
@@ -71,7 +71,7 @@ def attached_file(obj: bpy.types.Object) -> Path | None:
 
 
 def portable_path(file: Path, blend: str) -> str:
-    """Returns a path that is relative to the .blend where there is one on the same drive, with "/" everywhere."""
+    """Returns a path relative to the .blend, if that is on the same drive, with "/" everywhere."""
     if blend:
         try:
             return "//" + os.path.relpath(file, Path(blend).parent).replace("\\", "/")
@@ -83,7 +83,7 @@ def portable_path(file: Path, blend: str) -> str:
 def _modifier_settings(obj: bpy.types.Object, head: CacheMetadata, path: str) -> dict[str, object]:
     """Returns the modifier's settings: it reads sample `frame_scale · frame - frame_start` of the file.
 
-    Its Influence is the artist's: it blends the bake with what is above, the pose of the rig for one.
+    The artist sets its Influence, which blends the bake with the modifiers above, such as the rig.
     """
     affect = obj.sinew.affect_group
     return {

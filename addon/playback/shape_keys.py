@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bake as shape keys on a copy that needs no rig, no cache and no add-on."""
+"""Converts a bake to shape keys on a copy that needs no rig, no cache and no add-on."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ..blender_data.object_keys import body_key
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, to_world
 from ..evaluation.scene_copy import SceneCopy
 
-# per vertex: a shape key, and a mesh of quads with a UV map (a saved grid of 90,000 vertices: 119.4 MB with 101 keys)
+# per vertex: a shape key, and a quad mesh with a UV map (saved grid of 90,000 vertices and 101 keys: 119.4 MB)
 BYTES_PER_KEY_VERTEX = 12
 BYTES_PER_MESH_VERTEX = 110
 
 SUFFIX = " Shape Keys"
-# Blender's number of linear interpolation, as keyframe_points.foreach_set takes it
+# Blender's number of linear interpolation, for keyframe_points.foreach_set
 LINEAR_INTERPOLATION = 1
 
 
 def shape_key_bytes(vertices: int, samples: int) -> int:
-    """Returns what a mesh with a basis and a key per further sample takes in a file: 119 MB for 90,000 and 101.
+    """Returns the file size of a mesh with one key per sample [bytes]: 119 MB for 90,000 vertices and 101 samples.
 
-    Blender needs the keys twice in memory while the object is in a scene, once for the evaluated copy.
+    In memory, Blender needs twice as much while the object is in a scene, for the evaluated copy.
     """
     return (BYTES_PER_KEY_VERTEX * samples + BYTES_PER_MESH_VERTEX) * vertices
 
@@ -41,20 +41,20 @@ def convert_to_shape_keys(
     cache: Path,
     shown: bpy.types.Object | None = None,
 ) -> bpy.types.Object:
-    """Returns a new object that moves as `obj` does where Sinew's modifier is, with a linear key per sample.
+    """Returns a new object with the motion of `obj` at Sinew's modifier, as one linear key per sample.
 
-    Modifiers below Sinew's go on working on it; what is above them is in the keys.
+    The copy has the modifiers below Sinew's; the keys contain those above.
 
     Args:
-        context: Where it is selected.
+        context: Selects the new object.
         scene: The scene.
         obj: The body.
-        cache: Where it is baked.
-        shown: What stands in for the body, if it broke.
+        cache: Of the bake.
+        shown: The object that replaces the body, if it broke.
 
     Raises:
         BadInput: `obj` has no baked frames.
-        StorageFailed: There is no cache in that folder.
+        StorageFailed: The folder has no cache.
     """
     head = CacheMetadata.load(cache)
     last = CacheReader(cache).last_frame()
@@ -76,13 +76,13 @@ def convert_to_shape_keys(
 
 
 def _collection_of(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Collection:
-    """Returns the collection of `obj` if something can be put there, else that of the scene."""
+    """Returns the collection of `obj` if it is editable, or else that of the scene."""
     own = (c for c in obj.users_collection if c.library is None and c.override_library is None)
     return next(own, scene.collection)
 
 
 def _whole_frame_samples(head: CacheMetadata, last: int) -> list[tuple[int, float]]:
-    """Returns the samples that whole frames up to `last` have: frame and part of a frame."""
+    """Returns the samples of complete frames up to `last`: frame and subframe."""
     per_frame = head.samples_per_frame
     count = (last - head.frame_start) * per_frame + 1
     return [(head.frame_start + i // per_frame, (i % per_frame) / per_frame) for i in range(count)]
@@ -91,7 +91,7 @@ def _whole_frame_samples(head: CacheMetadata, last: int) -> list[tuple[int, floa
 def _read(
     scene: bpy.types.Scene, obj: bpy.types.Object, moments: list[tuple[int, float]]
 ) -> tuple[bpy.types.Mesh, list[npt.NDArray[np.float32]], Matrix]:
-    """Returns the mesh at the first moment, the shapes at all of them in its space, and its place in the world."""
+    """Returns the mesh at the first sample, the shapes of all samples in its space, and its world matrix."""
     shapes = []
     with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj) + 1}) as stage:
         stage.set_frame(*moments[0])
@@ -112,7 +112,7 @@ def _read(
 
 
 def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, place: Matrix) -> bpy.types.Object:
-    """Returns a copy of `obj` with another mesh, only the modifiers below Sinew's, and nothing that moves it."""
+    """Returns a copy of `obj` with another mesh, only the modifiers below Sinew's, and no animation."""
     copy = obj.copy()
     if copy.override_library is not None:
         copy = copy.make_local(clear_liboverride=True)
@@ -135,7 +135,7 @@ def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, place: Matrix) -> bp
 
 
 def _add_keys(copy: bpy.types.Object, shapes: list[npt.NDArray[np.float32]], frames: list[float]) -> None:
-    """Adds the basis and one key per further shape; each rises from the frame before and falls to the next."""
+    """Adds the basis and one key per further shape; each rises from the previous sample and falls to the next."""
     copy.shape_key_clear()
     copy.shape_key_add(name="Basis", from_mix=False)
     copy.active_shape_key_index = 0

@@ -4,8 +4,8 @@
     python -s bootstrap.py --package-dir FOLDER [--site FOLDER ...] COMMAND ARGUMENTS ...
     blender -b --python bootstrap.py -- --package-dir FOLDER [--site FOLDER ...] COMMAND ARGUMENTS ...
 
-Inside Blender the package is called bl_ext.….sinew and its wheels lie in a folder that another Python does not
-know; both are told here. Standard output is for JSON lines only: whatever else prints goes to standard error.
+Inside Blender the package is called bl_ext.….sinew, and another Python does not know the folder of its wheels; the
+arguments name both. Standard output is for JSON lines only; all other prints go to standard error.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import sys
 from pathlib import Path
 
 PACKAGE_NAME = "sinew"
-# Threads of NumPy's matrix products otherwise spin for a while after each, on cores that kernels could use: a third of
-# what a small bake took of the processor.
+# Otherwise the threads of NumPy's matrix products spin after each product, on cores that kernels could use: a third of
+# the processor time of a small bake.
 OPENBLAS_ENVIRONMENT = {"OPENBLAS_THREAD_TIMEOUT": "4"}
-# What glibc's `mallopt` is told: arrays of less than 32 MB lie in memory that the process keeps, up to 64 MB of it when
-# it is free. That is what glibc comes to by itself where large arrays are left; until then it asks for pages and gives
-# them back again and again, a twentieth of the time of a small bake.
+# Options of glibc's `mallopt`: the process keeps the memory of arrays below 32 MB, and up to 64 MB of free memory.
+# glibc arrives at these values by itself after large arrays; until then it requests and returns pages again and again,
+# a twentieth of the time of a small bake.
 MALLOPT_THRESHOLDS = {-3: 32 << 20, -1: 64 << 20}  # M_MMAP_THRESHOLD and M_TRIM_THRESHOLD [bytes]
 
 
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     for name, value in OPENBLAS_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     _raise_malloc_thresholds()
-    # The folder of this file is on the path, since it was started as a script; its modules are not top-level ones.
+    # Python puts the folder of a script on the path, but the modules here are not top-level modules.
     here = Path(__file__).resolve().parent
     sys.path[:] = [folder for folder in sys.path if not folder or Path(folder).resolve() != here]
     sys.path[:] = [folder for folder in sys.path if folder] + [site for site in sites if site not in sys.path]
@@ -44,11 +44,11 @@ def main(arguments: list[str]) -> int:
 
 
 def _raise_malloc_thresholds() -> None:
-    """Lets memory of arrays be used again, where the C library is glibc."""
-    tell = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-    if tell is not None:
+    """Lets glibc reuse the memory of arrays."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:
         for option, value in MALLOPT_THRESHOLDS.items():
-            tell(option, value)
+            mallopt(option, value)
 
 
 def _split_arguments(arguments: list[str]) -> tuple[Path, list[str], list[str]]:
@@ -79,5 +79,5 @@ if __name__ == "__main__":
     code = main(words)
     sys.stdout.flush()
     sys.stderr.flush()
-    # Not sys.exit: in Blender that would go on with its own end, and threads of Numba may delay it.
+    # Not sys.exit: Blender would run its own shutdown, and threads of Numba may delay it.
     os._exit(code)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A mesh dropped on the ground: the scene of it, and what is to be said about how it went."""
+"""A mesh that falls on the ground: its scene, and the report of its motion."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def drop_scene(
     """Returns a scene in which a shape falls on the plane z = 0.
 
     Args:
-        name: What the body is called.
-        shape: A surface to fill, or tets of which the outside is shown; in metres, z up.
-        material, meshing: What it is made of, and how it is filled.
+        name: Of the body.
+        shape: A surface to fill, or tets, whose outer faces are the render mesh; in metres, z up.
+        material, meshing: Of the body.
         height: Of its lowest point at the start [m]; None: half its longest side.
         settings: Frames, steps and tolerance.
         simulated_scale: See `Body`.
@@ -54,8 +54,7 @@ def drop_scene(
 def results_origin(shape: Surface | RepairedTets) -> Floats:
     """Returns where the origin of the results is in the file's coordinates [m], (3,).
 
-    It is the file's own, unless the shape is so far from it that the float32 of the results could not hold its form;
-    then it is below or above the shape.
+    This is the origin of the file, unless the shape is too far away for float32. Then it is below or above the shape.
     """
     points = shape.vertices[np.unique(shape.triangles)] if isinstance(shape, Surface) else shape.nodes
     low, high = points.min(axis=0), points.max(axis=0)
@@ -66,11 +65,11 @@ def results_origin(shape: Surface | RepairedTets) -> Floats:
 def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) -> dict[str, Any]:
     """Returns steps, residuals, lowest point [m], volume ratio, inverted tets and seconds per frame of a bake.
 
-    `body` is what the last frame's report says of the body: pieces, largest stress [Pa], largest plastic strain.
+    `body` has the values of the last frame: pieces, largest stress [Pa], largest plastic strain.
 
     Args:
         reader: The cache, baked.
-        seconds: How long each computed frame took, as the `frame` events said.
+        seconds: Of each computed frame, from the `frame` events.
         substeps: Steps per frame.
     """
     model = reader.read_model(BODY_KEY)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One file per subcommand of `sinew`: `add_parser(subparsers)` says its options, `run(options)` does it.
+"""One file per subcommand of `sinew`: `add_parser(subparsers)` adds its options, `run(options)` runs it.
 
-What a command needs of the solver is imported in `run`, so that `sinew --help` loads neither Numba nor SciPy.
+`run` imports the solver, so that `sinew --help` loads neither Numba nor SciPy.
 """

@@ -27,32 +27,32 @@ if TYPE_CHECKING:
 
 
 def add_parser(subparsers: Any) -> None:
-    """Says the options."""
+    """Adds the command and its options."""
     parser = subparsers.add_parser("drop", help="drop a mesh on the ground")
-    parser.add_argument("mesh", type=Path, metavar="IN", help="a file of a mesh or of tets, in metres, z up")
+    parser.add_argument("mesh", type=Path, metavar="IN", help="mesh or tet file, in metres, z up")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for NAME.pc2 and report.json")
     parser.add_argument(
         "--preset", default=DEFAULT_PRESET_KEY, metavar="NAME", help=", ".join(MATERIAL_PRESETS).lower()
     )
-    parser.add_argument("--youngs-modulus", type=float, metavar="PA", help="stiffness, instead of the preset's")
-    parser.add_argument("--height", type=float, metavar="M", help="of the lowest point; half the size without it")
-    parser.add_argument("--seconds", type=float, default=2.0, metavar="S", help="how long (2)")
+    parser.add_argument("--youngs-modulus", type=float, metavar="PA", help="stiffness, instead of that of the preset")
+    parser.add_argument("--height", type=float, metavar="M", help="height of the lowest point (half the size)")
+    parser.add_argument("--seconds", type=float, default=2.0, metavar="S", help="simulated time (2)")
     parser.add_argument("--fps", type=float, default=24.0, metavar="N", help="frames per second (24)")
     parser.add_argument("--substeps", type=int, default=4, metavar="N", help="steps per frame (4)")
     parser.add_argument(
-        "--simulated-scale", type=float, default=1.0, metavar="F", help="move as if F times as large (1)"
+        "--simulated-scale", type=float, default=1.0, metavar="F", help="simulate as if F times as large (1)"
     )
-    parser.add_argument("--method", choices=("smooth", "robust"), default="smooth", help="how it is filled (smooth)")
-    parser.add_argument("--divisions", type=int, default=16, metavar="N", help="tets along the longest side (16)")
     parser.add_argument(
-        "--breaking-stress", type=float, metavar="PA", help="let it break; largest stress that it bears"
+        "--method", choices=("smooth", "robust"), default="smooth", help="how tets fill the mesh (smooth)"
     )
-    parser.add_argument("--toughness", type=float, metavar="K", help="at crack tips, in Pa √m")
-    parser.add_argument("--yield-strain", type=float, metavar="E", help="let it take a new shape from this strain on")
-    parser.add_argument("--flow", type=float, metavar="RATE", help="how fast it does, per second")
-    parser.add_argument("--elastic", action="store_true", help="whatever the preset is chosen for")
-    parser.add_argument("--threads", type=int, metavar="N", help="threads; never changes the result")
-    parser.add_argument("--json", action="store_true", help="say what happens as JSON lines; the last is the report")
+    parser.add_argument("--divisions", type=int, default=16, metavar="N", help="tets along the longest side (16)")
+    parser.add_argument("--breaking-stress", type=float, metavar="PA", help="turn fracture on, at this stress")
+    parser.add_argument("--toughness", type=float, metavar="K", help="resistance to crack growth, in Pa √m")
+    parser.add_argument("--yield-strain", type=float, metavar="E", help="turn plasticity on, above this strain")
+    parser.add_argument("--flow", type=float, metavar="RATE", help="rate of plastic flow, per second")
+    parser.add_argument("--elastic", action="store_true", help="turn plasticity and fracture of the preset off")
+    parser.add_argument("--threads", type=int, metavar="N", help="number of threads, which never changes the result")
+    parser.add_argument("--json", action="store_true", help="write events as JSON lines; the last one is the report")
     parser.set_defaults(run=run, next_steps=MESH_COMMAND_NEXT_STEPS)
 
 
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     scene = drop_scene(name, shape, material, meshing, options.height, settings, options.simulated_scale)
     body = replace(scene.bodies[0], plasticity=_plasticity(options, preset), fracture=_fracture(options, preset))
     scene = replace(scene, bodies=(body,))
-    check_scene(scene)  # before anything is written over
+    check_scene(scene)  # before anything is overwritten
     origin = results_origin(shape)
     if origin.any():
         notes = [*notes, SinewError("mesh-far", name=name, x=f"{origin[0]:.10g}", y=f"{origin[1]:.10g}")]
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     seconds: list[float] = []
     warnings: list[Mapping[str, Any]] = []
 
-    def hear(event: Mapping[str, Any]) -> None:
+    def handle_event(event: Mapping[str, Any]) -> None:
         if event.get("event") == "frame" and event["frame"] > settings.frame_start:
             seconds.append(event["seconds"])
         warnings.extend(warnings_in(event))
@@ -94,11 +94,17 @@ def run(options: argparse.Namespace) -> int:
             print_event(event)
 
     for note in notes:
-        hear({"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step})
-    run_bake(cache, hear, stop, on_stopped=stop.acknowledge, threads=options.threads)
+        handle_event({"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step})
+    run_bake(cache, handle_event, stop, on_stopped=stop.acknowledge, threads=options.threads)
     reader = CacheReader(cache)
-    told = drop_report(reader, seconds, settings.substeps)
-    report = {"mesh": options.mesh.name, "preset": preset.key, "origin": origin.tolist(), **told, "warnings": warnings}
+    measured = drop_report(reader, seconds, settings.substeps)
+    report = {
+        "mesh": options.mesh.name,
+        "preset": preset.key,
+        "origin": origin.tolist(),
+        **measured,
+        "warnings": warnings,
+    }
     with named_errors(options.out):
         copy_file(reader.play_path(BODY_KEY), options.out / f"{name}.pc2")
         write_file(options.out / "report.json", json.dumps(report, indent=1).encode())
@@ -109,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _read(path: Path) -> tuple[Surface | RepairedTets, list[SinewError]]:
-    """Returns the surface or the tets of a file, and what was repaired."""
+    """Returns the surface or the tets of a file, and notes on repairs."""
     from ...mesh.formats.surface_files import SURFACE_SUFFIXES, read_surface
     from ...mesh.formats.tet_files import TET_SUFFIXES, read_tets
 
@@ -135,20 +141,20 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 
 def _plasticity(options: argparse.Namespace, preset: MaterialPreset) -> Plasticity | None:
-    """Returns how it takes a new shape: where the preset is chosen for that, or an option asks for it."""
-    asked = _without_none(yield_strain=options.yield_strain, flow=options.flow)
-    is_on = asked or ("plasticity" in preset.features and not options.elastic)
-    return replace(preset.plasticity or Plasticity(), **asked) if is_on else None
+    """Returns the plasticity, if the preset has it by default or an option sets it."""
+    chosen = _without_none(yield_strain=options.yield_strain, flow=options.flow)
+    is_on = chosen or ("plasticity" in preset.features and not options.elastic)
+    return replace(preset.plasticity or Plasticity(), **chosen) if is_on else None
 
 
 def _fracture(options: argparse.Namespace, preset: MaterialPreset) -> Fracture | None:
-    """Returns how it breaks: where the preset is chosen for that, or an option asks for it."""
-    asked = _without_none(breaking_stress=options.breaking_stress, toughness=options.toughness)
-    is_on = asked or ("fracture" in preset.features and not options.elastic)
-    known = preset.fracture or Fracture()
-    if "breaking_stress" in asked:  # a toughness that was known belongs to the stress that was known
-        known = replace(known, toughness=None)
-    return replace(known, **asked) if is_on else None
+    """Returns the fracture settings, if the preset has them by default or an option sets them."""
+    chosen = _without_none(breaking_stress=options.breaking_stress, toughness=options.toughness)
+    is_on = chosen or ("fracture" in preset.features and not options.elastic)
+    defaults = preset.fracture or Fracture()
+    if "breaking_stress" in chosen:  # the preset's toughness belongs to its breaking stress
+        defaults = replace(defaults, toughness=None)
+    return replace(defaults, **chosen) if is_on else None
 
 
 def _without_none(**values: float | None) -> dict[str, Any]:
@@ -159,7 +165,7 @@ def _print_report(report: Mapping[str, Any], folder: Path) -> None:
     print(f"{report['tets']} tets, {report['frames']} frames, {1e3 * report['seconds_per_frame']:.1f} ms per frame")
     print(f"lowest point {report['lowest_point']:.4g} m, volume {100 * report['volume_ratio']:.1f} % at the end")
     print(f"{report['inverted_tets_max']} tets inverted at most, {report['steps_not_converged']} steps not converged,")
-    print(f"{report['steps_with_unsettled_contacts']} steps with contacts not settled")
+    print(f"{report['steps_with_unsettled_contacts']} steps with unsettled contacts")
     for name, value in report["body"].items():
         print(f"{name.replace('_', ' ')}: {value:.4g}")
     print(f"in {folder}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`sinew finish CACHE`: cuts the render meshes of what broke; after a crash, or where a bake was stopped at once."""
+"""`sinew finish CACHE`: cuts the render meshes of broken bodies, after a crash or an aborted bake."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .simulate import print_event, print_results
 
 
 def add_parser(subparsers: Any) -> None:
-    """Says the options."""
-    parser = subparsers.add_parser("finish", help="cut the render meshes of what broke, of the frames that are there")
+    """Adds the command and its options."""
+    parser = subparsers.add_parser("finish", help="cut the render meshes of broken bodies")
     parser.add_argument("cache", type=Path, metavar="CACHE", help="a NAME.sinew folder with frames in it")
-    parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
-    parser.add_argument("--child", action="store_true", help="take commands on standard input; end when it closes")
+    parser.add_argument("--json", action="store_true", help="write events as JSON lines")
+    parser.add_argument("--child", action="store_true", help="read commands from standard input; stop when it closes")
     parser.set_defaults(run=run, next_steps=CACHE_COMMAND_NEXT_STEPS)
 
 
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     stop.listen_to_signals()
     if options.child:
         stop.listen_to_input(lambda: options.emit(Cancelled().as_event()))
-    CacheReader(options.cache)  # names what is no cache, before a lock is made there
+    CacheReader(options.cache)  # refuses other folders before the lock exists there
     options.emit({"event": "started"})
 
     from ...bake.postprocess.finish_cache import postprocess_cache
@@ -42,9 +42,9 @@ def run(options: argparse.Namespace) -> int:
     finally:
         lock.release()
     seconds = clock.perf_counter() - began
-    told = [result.as_event() for result in results]
-    options.emit({"event": "done", "results": told, "seconds": seconds})
+    rows = [result.as_event() for result in results]
+    options.emit({"event": "done", "results": rows, "seconds": seconds})
     if not options.json:
-        print_results(told)
+        print_results(rows)
         print(f"finished in {seconds:.1f} s")
     return 0

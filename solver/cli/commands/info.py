@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`sinew info CACHE`: what is in a cache folder, and whether it is whole."""
+"""`sinew info CACHE`: describes a cache folder and checks it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MAX_SHOWN_PROBLEMS = 20
 
 
 def add_parser(subparsers: Any) -> None:
-    """Says the options."""
-    parser = subparsers.add_parser("info", help="say what is in a cache folder")
+    """Adds the command and its options."""
+    parser = subparsers.add_parser("info", help="describe a cache folder")
     parser.add_argument("cache", type=Path, metavar="CACHE")
     parser.add_argument("--verify", action="store_true", help="compare every file with its checksum")
-    parser.add_argument("--json", action="store_true", help="as one JSON line")
+    parser.add_argument("--json", action="store_true", help="write the description as one JSON line")
     parser.set_defaults(run=run, next_steps=CACHE_COMMAND_NEXT_STEPS)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Reads everything that counts; exit code 3 when something of it is damaged."""
+    """Describes the cache. Raises StorageFailed (exit code 3) if a file is damaged."""
     reader = CacheReader(options.cache)
     found = describe(reader)
     if options.verify:
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def describe(reader: CacheReader) -> dict[str, Any]:
-    """Returns what there is to know about a cache, as JSON can say it."""
+    """Returns the description of a cache, for JSON."""
     head = reader.metadata
     return {
         "event": "info",
@@ -72,7 +72,9 @@ def _print_description(found: dict[str, Any]) -> None:
     print_results(found["results"])
     print(f"frames: {last} of {found['frame_start']} to {found['frame_end']} at {found['fps']:g} per second")
     print(f"resumes from: {found['resume_frame']}   size: {found['bytes'] / 1e6:.1f} MB")
-    print(f"steps or poses not converged: {found['not_converged']}   with contacts not settled: {found['unsettled']}")
+    print(
+        f"steps or poses not converged: {found['not_converged']}   steps with unsettled contacts: {found['unsettled']}"
+    )
     print(f"largest residual: {found['residual']:.2g}   most inverted tets: {found['inverted_tets']}")
     say_warnings(found["warnings"])
     if "checked" in found:
@@ -80,9 +82,9 @@ def _print_description(found: dict[str, Any]) -> None:
 
 
 def _print_verification(found: dict[str, Any]) -> None:
-    verdict = f"{len(found['problems'])} problems" if found["problems"] else "nothing is damaged"
-    print(f"compared with checksums: {found['checked']}   without one: {len(found['unchecked'])}   {verdict}")
+    verdict = f"{len(found['problems'])} problems" if found["problems"] else "no damage"
+    print(f"checked by checksum: {found['checked']}   without a checksum: {len(found['unchecked'])}   {verdict}")
     for problem in found["problems"][:MAX_SHOWN_PROBLEMS]:
         print(f"  {problem}")
     if found["unchecked"]:
-        print(f"without a checksum, as Sinew 0.2 wrote them: {found['unchecked'][0]} and the like")
+        print(f"without a checksum, from Sinew 0.2: {found['unchecked'][0]} and others")

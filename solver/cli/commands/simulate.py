@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`sinew simulate CACHE`: bakes the scene in a cache folder; what Blender's child and a render farm run."""
+"""`sinew simulate CACHE`: bakes the scene in a cache folder. Blender's child process and render farms run it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,23 @@ from ...runtime.preload import loading_permanently
 
 
 def add_parser(subparsers: Any) -> None:
-    """Says the options."""
+    """Adds the command and its options."""
     parser = subparsers.add_parser("simulate", help="bake the scene in a cache folder")
     parser.add_argument("cache", type=Path, metavar="CACHE", help="a NAME.sinew folder with a scene in it")
     begin = parser.add_mutually_exclusive_group()
-    begin.add_argument("--resume", action="store_true", help="go on where the last bake stopped")
-    begin.add_argument("--start-over", action="store_true", help="bake all frames anew (so it is without --resume)")
-    parser.add_argument("--from-frame", type=int, metavar="N", help="with --resume: go on from this frame or before")
-    parser.add_argument("--accept-changes", action="store_true", help="with --resume: even if the scene has changed")
+    begin.add_argument("--resume", action="store_true", help="continue where the last bake stopped")
+    begin.add_argument("--start-over", action="store_true", help="bake all frames again (the default)")
+    parser.add_argument(
+        "--from-frame", type=int, metavar="N", help="with --resume: continue from this frame or an earlier one"
+    )
+    parser.add_argument(
+        "--accept-changes", action="store_true", help="with --resume: continue even if the scene has changed"
+    )
     parser.add_argument("--frame-end", type=int, metavar="N", help="last frame, instead of the scene's")
-    parser.add_argument("--threads", type=int, metavar="N", help="threads; never changes the result")
+    parser.add_argument("--threads", type=int, metavar="N", help="number of threads, which never changes the result")
     parser.add_argument("--strict", action="store_true", default=None, help="stop when a step does not converge")
-    parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
-    parser.add_argument("--child", action="store_true", help="take commands on standard input; end when it closes")
+    parser.add_argument("--json", action="store_true", help="write events as JSON lines")
+    parser.add_argument("--child", action="store_true", help="read commands from standard input; stop when it closes")
     parser.set_defaults(run=run, next_steps=CACHE_COMMAND_NEXT_STEPS)
 
 
@@ -40,9 +44,9 @@ def run(options: argparse.Namespace) -> int:
     stop.listen_to_signals()
     if options.child:
         stop.listen_to_input(lambda: options.emit(Cancelled().as_event()))
-    options.emit({"event": "started"})  # before Numba is loaded: it may take seconds on a slow disk
+    options.emit({"event": "started"})  # before Numba loads, which may take seconds on a slow disk
 
-    # where nothing is compiled another process begins while this one loads all that it needs
+    # if nothing is compiled, another process starts compiling while this one loads modules
     helper = None if any(compiled_features()) else start_compiler_process("beside", str(options.cache))
 
     try:
@@ -97,13 +101,13 @@ def say_warnings(warnings: Iterable[Mapping[str, str]]) -> None:
 
 
 def print_results(results: Sequence[Mapping[str, Any]]) -> None:
-    """Prints what broke, and into what."""
+    """Prints the broken bodies and their pieces."""
     for made in results:
         cracks = f"{made['pieces']} pieces, {made['broken_faces']} broken faces, {made['vertices']} vertices"
         print(f'broken: "{made["name"]}": {cracks}', flush=True)
 
 
 def _unconverged_text(event: Mapping[str, Any]) -> str:
-    """Returns what of a frame's or a bake's steps did not come out as asked for, or ""."""
+    """Returns how many steps of a frame or a bake did not converge or settle, or ""."""
     words = f", {event['not_converged']} steps or poses not converged" if event["not_converged"] else ""
-    return words + (f", {event['unsettled']} steps with contacts not settled" if event["unsettled"] else "")
+    return words + (f", {event['unsettled']} steps with unsettled contacts" if event["unsettled"] else "")

@@ -23,15 +23,15 @@ from ...scene.scene import Body, Meshing
 
 
 def add_parser(subparsers: Any) -> None:
-    """Says the options."""
+    """Adds the command and its options."""
     parser = subparsers.add_parser("tetrahedralize", help="fill a surface with tets")
     parser.add_argument("input", type=Path, metavar="IN", help=" ".join([*SURFACE_SUFFIXES, *TET_SUFFIXES]))
     parser.add_argument("output", type=Path, metavar="OUT", help=" ".join(WRITTEN_SUFFIXES))
     parser.add_argument("--method", choices=("smooth", "robust"), default="smooth")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--divisions", type=int, default=16, metavar="N", help="tets along the longest side")
-    size.add_argument("--tet-size", type=float, metavar="M", help="edge length of the lattice, in the file's unit")
-    parser.add_argument("--json", action="store_true", help="the report as one JSON line")
+    size.add_argument("--tet-size", type=float, metavar="M", help="edge length of the tets, in the unit of the file")
+    parser.add_argument("--json", action="store_true", help="write the report as one JSON line")
     parser.set_defaults(run=run, next_steps=MESH_COMMAND_NEXT_STEPS)
 
 
@@ -61,12 +61,12 @@ def run(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class FillResult:
-    """Tets, and what is to be said about them.
+    """Tets, and the messages about them.
 
     Attributes:
         mesh: The tets.
-        repairs: How many were repaired, by what was done.
-        warnings: What the person should know.
+        repairs: Numbers of repaired tets, by kind of repair.
+        warnings: For the user.
     """
 
     mesh: TetMesh
@@ -75,7 +75,7 @@ class FillResult:
 
 
 def read_or_fill(path: Path, meshing: Meshing) -> FillResult:
-    """Returns the tets that a file brings, or those that fill its surface."""
+    """Returns the tets in a file, or the tets that fill its surface."""
     name = path.stem
     if path.suffix.lower() not in TET_SUFFIXES:
         surface = read_surface(path)
@@ -88,7 +88,7 @@ def read_or_fill(path: Path, meshing: Meshing) -> FillResult:
 
 
 def describe(mesh: TetMesh) -> dict[str, Any]:
-    """Returns the report as JSON can say it."""
+    """Returns the report, for JSON."""
     report = mesh.report
     return {
         "event": "tetrahedralized",
@@ -108,7 +108,7 @@ def describe(mesh: TetMesh) -> dict[str, Any]:
 def _print_report(found: dict[str, Any], path: Path) -> None:
     print(f"{path}: {found['tets']} tets, {found['nodes']} nodes, tet size {found['tet_size']:.4g}")
     print(f"dihedral angles {found['min_dihedral']:.1f}° to {found['max_dihedral']:.1f}°")
-    print(f"volume {found['volume']:.6g}, {100 * found['volume_ratio']:.2f} % of what the surface encloses")
+    print(f"volume {found['volume']:.6g}, {100 * found['volume_ratio']:.2f} % of the enclosed volume")
     print(f"tets that join surfaces far apart along the mesh: {found['joined_tets']}")
     for part in found["lost_parts"]:
         keeps = f"; a tet size of {part['tet_size_needed']:.4g} or less keeps it" if part["tet_size_needed"] else ""

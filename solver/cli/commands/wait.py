@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`sinew wait`: loads all that a bake needs, and then bakes what a line on standard input asks for.
+"""`sinew wait`: loads all modules that a bake needs, then bakes on request from standard input.
 
     {"command": "simulate", "arguments": ["CACHE", "--child", "--json"], "log": "…/log.txt"}
 
-Loading takes most of a short bake. Blender keeps such a process, so that Simulate begins at once.
-It says `ready` when it is, and ends when its standard input does.
+Loading takes most of a short bake. Blender therefore keeps such a process, so that Simulate starts at once.
+The process emits `ready` and ends when its standard input closes.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from . import simulate
 
 
 def add_parser(subparsers: Any) -> None:
-    """Says the options."""
-    parser = subparsers.add_parser("wait", help="load everything, and bake what standard input asks for")
-    parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
+    """Adds the command and its options."""
+    parser = subparsers.add_parser("wait", help="load everything, then bake on request from standard input")
+    parser.add_argument("--json", action="store_true", help="write events as JSON lines")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Waits, bakes once and returns the exit code; 0 where nobody asked."""
+    """Waits, bakes once and returns the exit code, or 0 without a request."""
     with loading_permanently():
         preload_modules()
         from ...bake.warmup.small_scenes import free_fall_scene
@@ -37,38 +37,38 @@ def run(options: argparse.Namespace) -> int:
         load_kernels(free_fall_scene())
     options.emit({"event": "ready"})
     for line in take_command_input():
-        order = _parse_request(line)
-        if order is not None:
-            _write_log(order.get("log"))
-            return simulate.run(_simulate_options(options, order["arguments"]))
+        request = _parse_request(line)
+        if request is not None:
+            _write_log(request.get("log"))
+            return simulate.run(_simulate_options(options, request["arguments"]))
     return 0
 
 
 def _parse_request(line: bytes) -> dict[str, Any] | None:
-    """Returns what a line asks for, or None where it asks for no bake."""
+    """Returns the request in a line, or None if it does not request a bake."""
     try:
-        order = json.loads(line)
+        request = json.loads(line)
     except ValueError:
         return None
-    return order if isinstance(order, dict) and order.get("command") == "simulate" else None
+    return request if isinstance(request, dict) and request.get("command") == "simulate" else None
 
 
 def _simulate_options(options: argparse.Namespace, arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     simulate.add_parser(parser.add_subparsers())
-    asked = parser.parse_args(["simulate", *arguments])
-    asked.emit = options.emit
-    return asked
+    requested = parser.parse_args(["simulate", *arguments])
+    requested.emit = options.emit
+    return requested
 
 
 def _write_log(path: str | None) -> None:
-    """Sends standard error to the end of a file; without one, or where it cannot be written, it stays."""
+    """Appends standard error to a file, if the file can be written."""
     if not path:
         return
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
     except OSError:
-        return  # a bake does not fail for its log
+        return  # a missing log does not stop a bake
     sys.stderr.flush()
     os.dup2(file, 2)
     os.close(file)

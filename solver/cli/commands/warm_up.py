@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`sinew warm-up`: compiles all kernels now, so that no bake on this machine has to."""
+"""`sinew warm-up`: compiles all kernels, so that no bake on this machine has to."""
 
 from __future__ import annotations
 
@@ -15,18 +15,22 @@ from ...runtime.cancellation import CancellationToken
 
 
 def add_parser(subparsers: Any) -> None:
-    """Says the options."""
+    """Adds the command and its options."""
     parser = subparsers.add_parser("warm-up", help="compile the kernels now, once per machine")
-    parser.add_argument("--steps", action="store_true", help="only those of the simulation's steps")
-    parser.add_argument("--steps-of-many", action="store_true", help="those, and of bodies that push each other")
-    parser.add_argument("--beside", type=Path, metavar="CACHE", help="what a bake of that scene needs, steps first")
-    parser.add_argument("--flesh", action="store_true", help="only those of flesh")
-    parser.add_argument("--averaged-flesh", action="store_true", help="only those of nearly incompressible flesh")
-    parser.add_argument("--levels", action="store_true", help="only those of multigrid")
-    parser.add_argument("--touching", action="store_true", help="only those of bodies that meet each other")
-    parser.add_argument("--json", action="store_true", help="say what happens as JSON lines")
-    parser.add_argument("--gently", action="store_true", help="only when the processor has nothing else to do")
-    parser.add_argument("--child", action="store_true", help="end when standard input closes")
+    parser.add_argument("--steps", action="store_true", help="only the kernels of time steps")
+    parser.add_argument(
+        "--steps-of-many", action="store_true", help="the kernels of time steps, also with contact between bodies"
+    )
+    parser.add_argument(
+        "--beside", type=Path, metavar="CACHE", help="the kernels that a bake of that scene needs, time steps first"
+    )
+    parser.add_argument("--flesh", action="store_true", help="only the kernels of flesh")
+    parser.add_argument("--averaged-flesh", action="store_true", help="only the kernels of nearly incompressible flesh")
+    parser.add_argument("--levels", action="store_true", help="only the kernels of multigrid")
+    parser.add_argument("--touching", action="store_true", help="only the kernels of contact between bodies")
+    parser.add_argument("--json", action="store_true", help="write events as JSON lines")
+    parser.add_argument("--gently", action="store_true", help="run only when the processor is idle")
+    parser.add_argument("--child", action="store_true", help="stop when standard input closes")
     parser.set_defaults(run=run)
 
 
@@ -35,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     began = clock.perf_counter()
     if options.child:
         CancellationToken().listen_to_input(lambda: None)
-    gc.disable()  # what a compiler makes is needed to the end: 6 % of the time
+    gc.disable()  # the compiler's objects live to the end: 6 % of the time
     if options.gently:
         lower_priority()
     if options.beside:
@@ -45,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.steps or options.steps_of_many:
         from ...bake.warmup.compile_step import compile_active_set, compile_coupled_bodies, compile_step
 
-        compile_active_set()  # first: the process that builds gets there when this one is at the solve
+        compile_active_set()  # first: the building process needs it while this one compiles the solve
         compile_step()
         if options.steps_of_many:
             compile_coupled_bodies()
@@ -65,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         from ...bake.warmup.small_scenes import free_fall_scene, full_feature_scene, pinned_scene
         from ...bake.warmup.warm_up import warm_up
 
-        for scene in (free_fall_scene(), pinned_scene(), full_feature_scene()):  # in the order in which most need them
+        for scene in (free_fall_scene(), pinned_scene(), full_feature_scene()):  # most needed first
             warm_up(scene, options.emit)
     seconds = clock.perf_counter() - began
     options.emit({"event": "done", "seconds": seconds})
@@ -75,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def lower_priority() -> None:
-    """Lets every other program go first, also before the processes that this one starts."""
+    """Lowers the priority of this process and of those that it starts."""
     if os.name == "nt":
         below_normal = 0x4000
         kernel32 = ctypes.windll.kernel32  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The words of every failure: kind → (one sentence, the next step), filled with `str.format`.
+"""The text of every error: kind → (one sentence, the next step), filled with `str.format`.
 
-Sentences name the object in quotes. A file per subject, in it a group per part that raises them; keep the groups.
+Sentences name the object in quotes. A file per subject, and in it a group per part that raises the errors.
 """
 
 from . import (

@@ -1,129 +1,129 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be wrong in Blender's data or window."""
+"""Messages about Blender's data and window."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     # reading Blender's objects
-    "in-edit-mode": ('"{name}" is in Edit Mode.', "Leave it (Tab) and simulate again."),
-    "object-gone": ('"{name}" was deleted while it was read.', "Simulate again."),
+    "in-edit-mode": ('"{name}" is in Edit Mode.', "Leave Edit Mode (Tab) and simulate again."),
+    "object-gone": ('"{name}" was deleted while Sinew read it.', "Simulate again."),
     "object-flat": (
-        '"{name}" is scaled to nothing along an axis, or to something that is not a number.',
-        "Give it a scale (Object > Clear > Scale).",
+        'A scale of "{name}" is zero or not a number.',
+        "Reset the scale (Object > Clear > Scale).",
     ),
     "group-gone": (
-        '"{name}" has no vertex group or attribute "{group}", which {field} asks for.',
+        'The setting {field} names "{group}", but "{name}" has no such vertex group or attribute.',
         "Choose another one in that field, or clear it.",
     ),
     "group-empty": (
-        '"{group}", which {field} of "{name}" asks for, is 0 everywhere.',
+        'All weights of "{group}" are 0, but {field} of "{name}" uses it.',
         "Paint it in Weight Paint Mode, or clear the field.",
     ),
     "attribute-not-weights": (
-        'The attribute "{group}" of "{name}" does not hold one number per vertex.',
+        'The attribute "{group}" of "{name}" does not store one number per vertex.',
         "Store it as a Float on the Point domain.",
     ),
     "render-differs": (
-        'The modifier "{modifier}" gives "{name}" {viewport} vertices in the viewport and {render} in a render, '
-        "where the bake would not show.",
+        'The modifier "{modifier}" gives "{name}" {viewport} vertices in the viewport but {render} in a render, '
+        "so a render could not show the bake.",
         "Make its viewport and render settings equal, or move it below Sinew's modifier.",
     ),
     "modifier-asks-for-viewport": (
-        'The modifier "{modifier}" of "{name}" looks different in the viewport and in a render (Is Viewport).',
+        'The modifier "{modifier}" makes "{name}" differ between viewport and render (Is Viewport).',
         "Move it below Sinew's modifier.",
     ),
     "vertices-change": (
-        'The modifier "{modifier}" gives "{name}" {first} vertices at frame {start} and {now} at frame {frame}.',
-        "Move it below Sinew's modifier, or take its animation off.",
+        'The modifier "{modifier}" gives "{name}" {first} vertices at frame {start} but {now} at frame {frame}.',
+        "Move it below Sinew's modifier, or remove its animation.",
     ),
     "forces-not-baked": (
-        'The bake of "{name}" tells of no force on the selected objects.',
-        "Select colliders that were there when it was baked, or press Simulate first.",
+        'The bake of "{name}" has no forces for the selected objects.',
+        "Select colliders that took part in the bake, or press Simulate first.",
     ),
     "not-baked": ('"{name}" has no baked frames.', "Press Simulate first."),
     "gravity-scaled": (
-        'Gravity in "{name}" is {gravity} m/s², since a Blender unit is {scale} m.',
-        "Set 9.81 m/s² in Scene Properties > Gravity for motion at the scene's true size.",
+        'Gravity in "{name}" is {gravity} m/s², because one Blender unit is {scale} m.',
+        "For motion at true size, set 9.81 m/s² in Scene Properties > Gravity.",
     ),
     "hangs-far": (
-        '"{name}" is so soft that it may hang far off its bones or pins, and its poses may not be found: '
-        "where it is thickest, its weight is {times} times its stiffness.",
-        "Raise Stiffness to {stiffness} Pa, or let bones hold more of it: a larger Radius or Distance.",
+        '"{name}" is very soft: its weight is {times} times its stiffness where it is thickest. It may hang far '
+        "below its bones or pins, and the solver may not find its poses.",
+        "Raise Stiffness to {stiffness} Pa, or let bones hold more of it with a larger Radius or Distance.",
     ),
     "normals-free": (
-        'The custom normals of "{name}" are free vectors, which no modifier turns.',
+        'The custom normals of "{name}" are free vectors, which modifiers do not rotate.',
         "Store them again with the node Set Mesh Normal in Tangent Space, or clear them.",
     ),
     "posed-twice": (
-        'The modifier "{modifier}" below Sinew\'s poses "{name}" a second time.',
+        'The modifier "{modifier}" below Sinew\'s modifier poses "{name}" a second time.',
         "Move Sinew's modifier below it.",
     ),
     "affect-not-faded": (
-        '"{group}" is no vertex group of "{name}", so Affect holds the rest, but does not fade at the border.',
+        '"{group}" is not a vertex group of "{name}", so Affect has a hard edge.',
         "Use a vertex group.",
     ),
     "heat-source-deforms": (
-        'The heat source "{name}" changes its shape at frame {frame}, but heat sources can only move and turn.',
-        "Use an object that moves rigidly, parented to it for example.",
+        'The heat source "{name}" deforms at frame {frame}, but heat sources can only move and rotate.',
+        "Use an object that moves rigidly, such as one with a parent.",
     ),
     # reading flesh and bones in Blender
     "armature-none": (
-        '"{name}" is to be held by the bones of its armature, but has no Armature modifier above Sinew\'s.',
-        "Give it one with an object, or turn Armature Bones off.",
+        '"{name}" uses Armature Bones, but has no Armature modifier above Sinew\'s modifier.',
+        "Add an Armature modifier with an object, or turn Armature Bones off.",
     ),
     "armature-no-groups": (
-        'No bone of "{armature}" that deforms has a weight in "{name}".',
+        'No deforming bone of "{armature}" has weights in "{name}".',
         "Paint vertex groups with the names of the bones, or turn Armature Bones off.",
     ),
     "bone-vertices-change": (
-        'The bone "{name}" has {first} vertices in the rest pose and {now} at frame {frame}.',
-        "Take the animation off what changes its number of vertices.",
+        'The bone "{name}" has {first} vertices in the rest pose but {now} at frame {frame}.',
+        "Remove the animation that changes its number of vertices.",
     ),
     "rest-shape-vertices": (
-        'With the shape keys of frame {frame}, "{name}" has {now} instead of {first} vertices in the rest pose.',
-        "Move the modifier that adds or removes vertices below Sinew's.",
+        'The shape keys of frame {frame} give "{name}" {now} vertices, but its rest pose has {first}.',
+        "Move the modifier that adds or removes vertices below Sinew's modifier.",
     ),
     "bone-shaped-by-body": (
-        'The bone "{name}" takes its shape from "{body}", which is to be simulated.',
-        "Take the modifier off that follows it, or let the armature move the bone.",
+        'The shape of the bone "{name}" depends on "{body}", which Sinew simulates.',
+        "Remove the modifier that follows the body, or let the armature move the bone.",
     ),
     "keys-not-followed": (
         'The shape keys of "{name}" move, but flesh takes its shape from its bones.',
-        "Turn on Rest Shape from Shape Keys for it to follow them.",
+        "Turn on Rest Shape from Shape Keys, so that the flesh follows them.",
     ),
     "bone-holds-no-flesh": (
-        'The bone "{name}" is to hold "{body}", which is no flesh of this bake.',
-        "Choose another Body for it, or none.",
+        'The bone "{name}" is set to hold "{body}", but this bake has no such flesh.',
+        "Choose another Body for the bone, or clear the field.",
     ),
     # settings
-    "setting-out-of-range": ('{setting} of "{name}" is {value}; it has to be {range}.', "Change the setting."),
+    "setting-out-of-range": ('{setting} of "{name}" is {value}, but it has to be {range}.', "Change the setting."),
     # Blender's window
     "nothing-selected": ("Nothing is selected.", "Select a mesh object first."),
     "not-a-mesh": (
-        '"{name}" is not a mesh but of the type {type}.',
-        "Select a mesh, or convert it: Object > Convert > Mesh.",
+        '"{name}" is not a mesh: its type is {type}.',
+        "Select a mesh, or convert the object (Object > Convert > Mesh).",
     ),
     "not-a-heat-source": (
-        '"{name}" is a {type}, which cannot be a heat source.',
+        '"{name}" cannot be a heat source: its type is {type}.',
         "Select an empty or a mesh, or press Add Heat Source.",
     ),
     "row-linked": (
-        'This row of "{name}" comes from the file that it is linked from, and cannot be removed here.',
-        "Set its factors to 1, or change it there.",
+        'The file that "{name}" is linked from contains this row, so you cannot remove it here.',
+        "Set its factors to 1, or remove it in that file.",
     ),
     "linked-without-override": (
-        '"{name}" is linked from another file and cannot be changed here.',
-        "Make a library override first: Object > Library Override > Make.",
+        '"{name}" is linked from another file, so you cannot change it here.',
+        "Make a library override first (Object > Library Override > Make).",
     ),
     "mesh-shared": (
-        '"{name}" and "{other}" are two bodies with one mesh, "{mesh}".',
-        "Make it single-user first: Object > Relations > Make Single User > Object & Data.",
+        'The bodies "{name}" and "{other}" share the mesh "{mesh}".',
+        "Make it single-user first (Object > Relations > Make Single User > Object & Data).",
     ),
-    "no-vertices-selected": ('No vertex of "{name}" is selected.', "Select some in Edit Mode first."),
+    "no-vertices-selected": ('No vertex of "{name}" is selected.', "Select vertices in Edit Mode first."),
     "no-bodies": ('The scene "{name}" has no bodies.', "Select a mesh and press Make Body or Make Flesh."),
-    "no-such-object": ('There is no object "{name}" in the scene "{scene}".', "Check the name."),
-    "no-such-scene": ('There is no scene "{name}" in {path}.', "Check the name."),
-    "not-a-body": ('"{name}" is not a body.', "Make it one first, with Make Body."),
-    "bake-running": ('The scene "{name}" is being baked.', "Wait for it, or press Cancel."),
-    "bake-protected": ('The bake of the scene "{name}" is protected.', "Turn the lock beside Delete Bake off first."),
+    "no-such-object": ('The scene "{scene}" has no object "{name}".', "Check the name."),
+    "no-such-scene": ('{path} has no scene "{name}".', "Check the name."),
+    "not-a-body": ('"{name}" is not a body.', "Press Make Body first."),
+    "bake-running": ('Sinew is baking the scene "{name}".', "Wait for the bake, or press Cancel."),
+    "bake-protected": ('The bake of the scene "{name}" is protected.', "Turn off the lock beside Delete Bake first."),
     "nothing-to-attach": (
         'No mesh of the scene "{name}" has the name of a body in {path}.',
         "Check the cache, or the names of the objects.",

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Next steps on the command line, where those of Blender's window name what is not there.
+"""Next steps for the command line: they name options where the ones of Blender's window name buttons and fields.
 
-They are filled with the same details as the words of the kind.
+The same details fill them as fill the sentence of their kind.
 """
 
 # of commands that take a mesh and options: drop, tetrahedralize, equilibrium
 MESH_COMMAND_NEXT_STEPS: dict[str, str] = {
     "cancelled": "Run the command again.",
     "mesh-flat": "Give it faces with an area.",
-    "no-inside": "Add --method robust, which covers its faces, close it, or give it thickness.",
-    "nothing-inside": "Choose more --divisions, --method robust, or give it thickness.",
+    "no-inside": "Add --method robust, which covers its faces, close the mesh, or give it thickness.",
+    "nothing-inside": "Choose more --divisions or --method robust, or give the mesh thickness.",
     "no-tets": "Choose more --divisions.",
     "tet-size-too-large": "Choose a smaller --tet-size or more --divisions.",
     "too-many-tets": "Choose fewer --divisions, for tets of {fitting_size} m or more.",
@@ -18,11 +18,12 @@ MESH_COMMAND_NEXT_STEPS: dict[str, str] = {
     "part-without-inside": "Add --method robust, or give it thickness.",
     "parts-without-inside": "Add --method robust, or give them thickness.",
     "pieces-apart": "Choose more --divisions, or --method robust.",
-    "parts-joined": "Choose more --divisions to keep them apart.",
+    "parts-joined": "Choose more --divisions to separate them.",
     "volume-changed": "Choose more --divisions for a closer fit.",
-    "volume-multiplied": "Choose more --divisions, or give it thickness; else it is as heavy and stiff as its tets.",
-    "tets-dropped": "Check whether something comes loose.",
-    "tets-inverted": "Repair the file of tets.",
+    "volume-multiplied": "Choose more --divisions, or give it thickness. Otherwise it is as heavy and stiff as its "
+    "tets.",
+    "tets-dropped": "Check whether a part comes loose.",
+    "tets-inverted": "Repair the tet file.",
     "cut-open": "Close its holes and merge its doubles, or add --elastic.",
     "cut-uncovered": "Give its surface instead of tets, or add --elastic.",
     "cut-tets": "Give its surface instead of tets, or add --elastic.",
@@ -34,15 +35,15 @@ MESH_COMMAND_NEXT_STEPS: dict[str, str] = {
     "step-not-converged": "Choose more --substeps.",
     "steps-not-converged": "Choose more --substeps.",
     "contacts-unsettled": "If the body trembles or sinks in a little, choose more --substeps.",
-    "inverted-after-steps": "Choose more --substeps or a stiffer --preset if the shape looks wrong.",
+    "inverted-after-steps": "If the shape looks wrong, choose more --substeps or a stiffer --preset.",
     "solve-not-finite": "Choose more --substeps.",
     "step-gains-energy": "Choose more --substeps, or a lower --youngs-modulus.",
 }
 # of commands that take a cache folder: simulate, info, finish
 CACHE_COMMAND_NEXT_STEPS: dict[str, str] = {
-    "cancelled": "What was baked so far stays; sinew simulate with --resume goes on from there.",
+    "cancelled": "The baked frames stay. To continue, run sinew simulate with --resume.",
     "cache-missing": "Check the path, or run sinew simulate there first.",
-    "cache-no-resume": "Bake it again from the start, without --resume.",
+    "cache-no-resume": "Bake again from the start, without --resume.",
     "scene-unreadable": "Check the path, or export the scene from Blender again.",
     "disk-full": "Free some space, then run sinew simulate with --resume.",
 }

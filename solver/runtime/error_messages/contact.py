@@ -1,93 +1,93 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Words of what goes wrong where bodies meet colliders, each other and themselves."""
+"""Messages about contact of bodies with colliders, with each other and with themselves."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     # solver/contact/colliders/build_colliders.py, solver/contact/colliders/deforming_collider.py
     "collider-not-finite": (
-        'The collider "{name}" is at a place that is not a number at frame {frame}.',
-        "Look at its animation, drivers and modifiers at that frame.",
+        'A coordinate of the collider "{name}" is not a number at frame {frame}.',
+        "Check its animation, drivers and modifiers at that frame.",
     ),
     "collider-of-another-mesh": (
-        'The animation of the collider "{name}" is that of a mesh with another number of vertices.',
+        'The animation of the collider "{name}" belongs to a mesh with another number of vertices.',
         "Bake it again.",
     ),
-    # addon/reading
+    # addon/export
     "collider-vertices-change": (
-        'The collider "{name}" has {first} vertices in the rest pose and {now} at frame {frame}.',
-        "Take the animation off what changes its number of vertices.",
+        'The collider "{name}" has {first} vertices in the rest pose but {now} at frame {frame}.',
+        "Remove the animation that changes its number of vertices.",
     ),
     "collider-shaped-by-body": (
-        'The collider "{name}" takes its shape from "{body}", which is to be simulated.',
-        "Take the modifier off that follows it.",
+        'The shape of the collider "{name}" depends on "{body}", which Sinew simulates.',
+        "Remove the modifier that follows the body.",
     ),
     # solver/scene/validation.py
     "collider-sides": (
-        'The collider "{name}" has the sides "{sides}", which is none of {known}.',
-        "Choose one of them.",
+        'Sides of the collider "{name}" is "{sides}", which does not exist.',
+        "Choose one of {known}.",
     ),
     "collider-shape": (
-        'The collider "{name}" has the shape "{shape}", which is none of {known}.',
-        "Choose one of them.",
+        'The shape of the collider "{name}" is "{shape}", which does not exist.',
+        "Choose one of {known}.",
     ),
     "collider-plane-deforms": (
-        'The collider "{name}" is a plane without end, which cannot change its shape.',
-        "Choose the Shape Mesh.",
+        'The collider "{name}" is an endless plane, which cannot deform.',
+        "Choose Mesh as its Shape.",
     ),
     "ignored-pair-unknown": (
-        '"{name}" is to pass through what the scene does not have.',
+        'A collision filter refers to "{name}", which the scene does not have.',
         "Bake it again.",
     ),
     # solver/contact/initial/resolve_overlap.py
     "bodies-overlap": (
-        '"{name}" and "{other}" are so deep in each other at the first frame that nothing says which way is out.',
+        '"{name}" and "{other}" overlap so deeply at the first frame that Sinew cannot tell which way is out.',
         "Move one of them out, or let them pass through each other with Collides With.",
     ),
     # solver/simulation/sheet_warnings.py
     "sheet-in-body": (
-        'At frame {frame} the sheet "{name}" is inside "{body}" all at once: nothing says which side of it is out, so '
-        "the body stays on both sides.",
-        "Let it come in from outside over some frames, or put it somewhere else.",
+        'At frame {frame} the sheet "{name}" is suddenly inside "{body}". Neither side of the sheet is outside, so '
+        "the body stays on both.",
+        "Move the sheet in from outside over some frames, or place it elsewhere.",
     ),
     # addon/baking/error_messages.py
     "contacts-unsettled": (
-        "In {count} steps, points that touch were still changing between holding, sliding and letting go when the "
-        "step had to end.",
-        "If bodies tremble or sink in a little, use more Substeps per Frame, or a Thickness.",
+        "In {count} steps the contact solve did not converge: some contacts still switched between sticking, sliding "
+        "and separating.",
+        "If bodies tremble or sink in a little, use more Substeps per Frame, or set a Thickness.",
     ),
     # solver/bake/bake_warnings.py
     "most-steps-unsettled": (
-        "In {count} of {steps} steps with contact, points that touch were still changing, or energy came from nothing, "
-        "when the step had to end: what is seen there may be wrong.",
-        "Use more Substeps per Frame (--substeps), or a lower Stiffness for what is small and hard.",
+        "In {count} of {steps} steps with contact, the contact solve did not converge or bodies gained energy, so the "
+        "motion may be wrong.",
+        "Use more Substeps per Frame (--substeps), or lower the Stiffness of small hard bodies.",
     ),
     # solver/simulation/time_step.py
     "step-gains-energy": (
-        'At {time} the blows on "{name}" cannot be worked out, though the step was cut into up to {parts} parts: it '
-        "would get more energy from nothing than it had.",
-        "Use more Substeps per Frame, or a lower Stiffness for what is small and hard; what was baked so far stays.",
+        'At {time} the solver cannot compute the impact on "{name}": even with the step split into up to {parts} '
+        "parts, the body would gain more energy than it had.",
+        "Use more Substeps per Frame, or lower the Stiffness of small hard bodies. The baked frames stay.",
     ),
     # addon/export/contact_warnings.py
     "scales-differ": (
-        '"{name}" and "{other}" touch, but their Simulated Sizes are not the same part of their true sizes: beside the '
-        "other, the first one moves as if it were {times} times smaller, so it falls faster and presses harder.",
-        "Give both the same part of their true size, or let them pass through each other with Collides With.",
+        '"{name}" and "{other}" touch, but their Simulated Sizes scale them differently: beside "{other}", "{name}" '
+        "moves as if it were {times} times smaller, so it falls faster and presses harder.",
+        "Scale both by the same factor, or let them pass through each other with Collides With.",
     ),
     "thin-for-tets": (
-        'The tets of "{name}" are {tet_size} m long and it is about {thickness} m thick: with less than one tet '
-        "through it, it dents and folds coarsely where others touch it.",
+        '"{name}" is about {thickness} m thick, but its tets are {tet_size} m long. With less than one tet across its '
+        "thickness, it dents and folds coarsely where others touch it.",
         "Choose a Tet Size of {wanted} m or less, or more Resolution Divisions.",
     ),
     "filter-empty": (
-        '"{name}" touches nothing: nothing that it could touch is in "{collection}".',
+        '"{name}" touches nothing: "{collection}" contains nothing that it could touch.',
         "Put bodies or colliders in that collection, or clear Collides With.",
     ),
     "filter-one-sided": (
-        '"{name}" touches nothing: "{other}" collides only with what is in "{collection}", and "{name}" is not.',
-        "Put it in there, or clear Collides With of the other.",
+        '"{name}" touches nothing: "{other}" collides only with "{collection}", and "{name}" is not in it.',
+        'Put "{name}" in that collection, or clear Collides With of "{other}".',
     ),
     "driven-by-force": (
-        'A driver moves "{name}" by the force on "{collider}", which is what this bake gives: every bake would be of '
-        "the forces of the one before.",
-        "Bake the driver to keyframes, or let it drive something that takes no part.",
+        'A driver moves "{name}" by the force on "{collider}", which this bake computes, so each bake would depend on '
+        "the previous one.",
+        "Bake the driver to keyframes, or let it drive an object that is not part of the simulation.",
     ),
 }

@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be wrong with the method by which a body resists."""
+"""Messages about the formulation of a body's elasticity."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     "method-unknown": (
-        '"{name}" is to resist by a method called "{method}", which does not exist.',
+        'The formulation of "{name}" is "{method}", which does not exist.',
         "Choose one of {known}.",
     ),
     "method-switch": (
-        '{switch} of the method of "{name}" is to be "{value}", which does not exist.',
+        '{switch} of "{name}" is "{value}", which does not exist.',
         "Choose one of {known}.",
     ),
     "method-combined": (
-        '"{name}" resists by the method {method}, which {feature} is not made for.',
-        "Choose another Method for it under Advanced, such as Polar, or turn {feature} off.",
+        '"{name}" uses the formulation {method}, which does not support {feature}.',
+        "Choose another one for it under Advanced, such as Polar, or turn {feature} off.",
     ),
-    # bodies that are stepped by one solve
+    # bodies with one linear solve per step
     "step-astray": (
-        "A step of frame {frame} went astray: at its end it leaves {residual:.2g} times all that acts in it.",
-        "Use more substeps per frame, raise Max Iterations, or turn off One Linear Step of bodies whose Method is "
-        "Green or Hybrid.",
+        "A step of frame {frame} diverged: at its end the unbalanced force is {residual:.2g} times the applied force.",
+        "Use more Substeps per Frame, raise Max Iterations, or turn off One Linear Step for Green and Hybrid bodies.",
     ),
     "steps-astray": (
-        "{count} steps did not converge, and at worst, in frame {frame}, one leaves {residual:.2g} times all that acts "
-        "in it: what moves there comes out of nothing.",
-        "Use more substeps per frame, raise Max Iterations, or turn off One Linear Step of bodies whose Method is "
-        "Green or Hybrid.",
+        "{count} steps diverged. At worst, in frame {frame}, the unbalanced force is {residual:.2g} times the applied "
+        "force, so the motion there is not physical.",
+        "Use more Substeps per Frame, raise Max Iterations, or turn off One Linear Step for Green and Hybrid bodies.",
     ),
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be wrong with flow, heat and fracture, and with what broke."""
+"""Messages about plastic flow, heat and fracture, and about the meshes of broken bodies."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     # hyperelastic laws
@@ -8,117 +8,130 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose one of {laws}.",
     ),
     "hyperelastic-extension": (
-        'There is no way called "{extension}" to go on below the compression threshold {threshold}.',
+        'There is no extension "{extension}" below the compression threshold {threshold}.',
         "Choose constant, linear, smooth or none, and a threshold above 0 and up to 1.",
     ),
-    # own weight
+    # self-weight
     "collapses": (
-        '"{name}" is too soft for its size and sags into a pancake: its weight presses on its foot with {times} times '
-        "its stiffness.",
+        '"{name}" is too soft for its size and collapses under its own weight, which presses on its base with '
+        "{times} times its stiffness.",
         "Raise Stiffness to {stiffness} Pa (--youngs-modulus {pascals}), or set Simulated Size to {size} "
         "(--simulated-scale {scale}).",
     ),
     # plastic flow and creep
     "plastic-law": (
-        '"{name}" is to flow by a law called "{law}", which does not exist.',
+        'The plastic law of "{name}" is "{law}", which does not exist.',
         "Choose multiplicative or additive.",
     ),
     "paint-without-vertices": (
-        'What is painted on "{name}" for {setting} does not fit its vertices.',
+        'The painted values of {setting} do not fit the vertices of "{name}".',
         "Choose another vertex group, or clear the field.",
     ),
     "plastic-not-finite": (
-        'The animation of {setting} of "{name}" gives a value at {time} that is not a number.',
-        "Look at its keyframes or driver at that time.",
+        'At {time} the animation of {setting} of "{name}" gives a value that is not a number.',
+        "Check its keyframes or driver at that time.",
     ),
     # heat and melting
     "melts-never": (
-        'Nothing melts "{name}": it melts at {melting_point} °C, and nothing around it is hotter than {hottest} °C.',
+        '"{name}" cannot melt: its Melting Point is {melting_point} °C, but nothing around it is hotter than '
+        "{hottest} °C.",
         "Add a heat source, raise Air Temperature, or turn Heat off.",
     ),
     "heat-source-small": (
-        'The radius of the heat source "{name}", {radius} m, is smaller than the tets of "{body}" ({size} m), '
-        "so it may pass between their corners.",
-        "Choose a larger radius or a smaller tet size.",
+        'The Radius of the heat source "{name}" ({radius} m) is smaller than the tets of "{body}" ({size} m), '
+        "so it may pass between their nodes.",
+        "Choose a larger Radius or a smaller Tet Size.",
     ),
-    "heat-source-idle": ('The heat source "{name}" has no body to heat.', "Turn Heat on for one."),
-    "heat-source-flat": ('The heat source "{name}" has a scale of zero along one axis.', "Give it a scale."),
+    "heat-source-idle": ('The heat source "{name}" has no body to heat.', "Turn Heat on for a body."),
+    "heat-source-flat": ('A scale of the heat source "{name}" is zero.', "Set a scale other than zero."),
     "heat-source-not-finite": (
-        'The animation of the heat source "{name}" gives a place or temperature at {time} that is not a number.',
-        "Look at its animation and its parents at that time.",
+        'At {time} the animation of the heat source "{name}" gives a position or temperature that is not a number.',
+        "Check its animation and its parents at that time.",
     ),
     "air-not-finite": (
-        "The animation of Air Temperature gives a value at {time} that is not a number.",
-        "Look at its keyframes or driver at that time.",
+        "At {time} the animation of Air Temperature gives a value that is not a number.",
+        "Check its keyframes or driver at that time.",
     ),
     "heat-not-finite": (
-        'The temperatures of "{name}" at {time} are no longer numbers.',
-        "Look at its Conductivity and Heat Capacity, and at the heat sources near it.",
+        'At {time} the temperatures of "{name}" are no longer numbers.',
+        "Check its Conductivity and Heat Capacity, and the heat sources near it.",
     ),
-    "softening-not-rising": ('The Softening Factors of "{name}" do not rise in temperature.', "Sort the rows."),
+    "softening-not-rising": (
+        'The temperatures in the Softening Factors of "{name}" do not increase from row to row.',
+        "Sort the rows.",
+    ),
     # attributes for shaders
-    "attribute-without-source": ('{attribute} of "{name}" is 0: {what} is off.', "Turn {what} on, or leave it out."),
-    # breaking
+    "attribute-without-source": (
+        '{attribute} of "{name}" is 0, because {what} is off.',
+        "Turn {what} on, or do not write that attribute.",
+    ),
+    # fracture
     "strength-all-zero": (
-        'The paint of the strength of "{name}" is 0 everywhere, so it would fall to dust.',
+        'The painted strength of "{name}" is 0 everywhere, so the body would break into single tets.',
         "Paint the group under Breaking Stress, or clear the field.",
     ),
     "nothing-breakable": (
         'All of "{name}" is unbreakable.',
-        "Take vertices out of the group Unbreakable, or turn Fracture off.",
+        "Remove vertices from the group Unbreakable, or turn Fracture off.",
     ),
     "pieces-at-limit": (
-        '"{name}" has fallen into {count} pieces at frame {frame}, as many as it may; it breaks no further.',
-        "Raise Most Pieces, or Breaking Stress.",
+        '"{name}" reached its limit of {count} pieces at frame {frame} and breaks no further.',
+        "Raise that limit, or raise Breaking Stress.",
     ),
     # cutting the render mesh
     "cut-open": (
-        '"{name}" cannot be kept closed when it breaks: it has {edges} open or wrong edges.',
+        'Sinew cannot cut "{name}" into closed pieces: {edges} of its edges are open or have more than two faces.',
         "Remesh a copy of it (Voxel Remesh), or close its holes and merge its doubles.",
     ),
     "cut-uncovered": (
-        '{count} triangles of "{name}" leave its tets, so it cannot be kept closed when it breaks.',
+        'Sinew cannot cut "{name}" into closed pieces: {count} of its triangles lie outside its tets.',
         "Choose Robust under Tets.",
     ),
     "cut-tets": (
-        'Tets of "{name}" overlap or have no volume, so it cannot be kept closed when it breaks.',
+        'Sinew cannot cut "{name}" into closed pieces: some of its tets overlap or have no volume.',
         "Choose Robust under Tets.",
     ),
-    "cut-not-closed": ('The cracks of "{name}" could not be closed.', "Show its tets, and report this with the file."),
-    "frame-range-empty": ("The frame range {start} to {end} holds no frames.", "Set the end after the start."),
-    "blend-unreadable": ("{path} cannot be opened: {problem}.", "Check the path, and that it is a .blend file."),
-    "bake-not-moved": (
-        "The bake could not be moved beside the file and stays in {path}, which a restart may empty: {problem}.",
-        "Make room there, then save again.",
+    "cut-not-closed": (
+        'Sinew could not close the cracks of "{name}".',
+        "Please report this with the file.",
     ),
-    "folder-in-use": ("{path} holds other files.", "Choose a folder of its own for the cache."),
-    # results of bodies that broke
+    "frame-range-empty": ("The frame range {start} to {end} has no frames.", "Set the end after the start."),
+    "blend-unreadable": (
+        "Sinew cannot open {path}: {problem}.",
+        "Check the path, and check that it is a .blend file.",
+    ),
+    "bake-not-moved": (
+        "Sinew could not move the bake beside the file: {problem}. It stays in {path}, which a restart may empty.",
+        "Free some space there, then save again.",
+    ),
+    "folder-in-use": ("{path} contains other files.", "Choose a separate folder for the cache."),
+    # results of broken bodies
     "breaks-open": (
-        '"{name}" cannot be kept closed when it breaks: it has {defects}.',
-        "Press Make Closed Copy, close it by hand, or turn Fracture off.",
+        'Sinew cannot break "{name}" into closed pieces: it has {defects}.',
+        "Press Make Closed Copy, close the mesh by hand, or turn Fracture off.",
     ),
     "breaks-inside-out": (
-        '"{name}" is turned inside out: its faces look inwards, so there is nothing to break.',
-        "Turn them round (Edit Mode, Mesh > Normals > Recalculate Outside).",
+        'The faces of "{name}" point inwards, so it has no volume that could break.',
+        "Flip them (Edit Mode, Mesh > Normals > Recalculate Outside).",
     ),
     "shape-keys-of-pieces": (
-        '"{name}" is shown in separate pieces, which shape keys of one mesh cannot be.',
+        '"{name}" is in separate pieces, which cannot share the shape keys of one mesh.',
         "Turn Separate Pieces off, convert, and turn it on again.",
     ),
     "cracks-shown-early": (
-        'Modifier "{modifier}" of "{name}" works on the broken mesh, so cracks may show before they open.',
+        'The modifier "{modifier}" of "{name}" changes the broken mesh, so cracks may show before they open.',
         "Move it above Sinew's modifier.",
     ),
     "swapped-at-crack": (
-        'Light gets inside "{name}" through its material "{material}", so cracks would show before they open.',
-        "The body itself is shown until the first one opens; later ones show early.",
+        'Light enters "{name}" through its material "{material}", so cracks would show before they open.',
+        "Sinew shows the unbroken body until the first crack opens. Later cracks show early.",
     ),
     "copy-not-closed": (
-        'Voxels of {size} do not close "{name}".',
+        'A voxel remesh of {size} does not close "{name}".',
         "Choose another Voxel Size, or close the mesh by hand (Mesh > Clean Up > Fill Holes).",
     ),
     "result-other-mesh": (
-        'The broken mesh of "{name}" cannot be made: its faces are not those that were baked.',
+        'Sinew cannot make the broken mesh of "{name}", because its faces have changed since the bake.',
         "Undo the change to its mesh or modifiers, or simulate again.",
     ),
 }

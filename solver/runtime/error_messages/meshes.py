@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be wrong with a mesh, its tets, or a file of them."""
+"""Messages about meshes, tets and their files."""
 
 TEXTS: dict[str, tuple[str, str]] = {
-    # meshes as they come in
+    # surface meshes
     "mesh-empty": ('"{name}" has no faces.', "Give it at least one face."),
     "mesh-not-finite": ('"{name}" has {count} vertices whose coordinates are not numbers.', "Delete or repair them."),
-    "mesh-index": ('A face of "{name}" asks for vertex {index} of {count}.', "Export the mesh again."),
+    "mesh-index": (
+        'A face of "{name}" refers to vertex {index}, but the mesh has {count} vertices.',
+        "Export the mesh again.",
+    ),
     "mesh-too-large": (
-        '"{name}" has a coordinate of {coordinate} m; {limit} m is the most.',
+        '"{name}" has a coordinate of {coordinate} m; the limit is {limit} m.',
         "Check its unit, or scale it down.",
     ),
-    "mesh-too-small": ('"{name}" is {size} m long; {limit} m is the least.', "Check its unit, or scale it up."),
+    "mesh-too-small": ('"{name}" is {size} m long; the limit is {limit} m.', "Check its unit, or scale it up."),
     "mesh-far": (
-        '"{name}" is too far from the origin for results in float32, which are therefore relative to {x}, {y}, 0.',
-        "Add these coordinates to the results where they are needed.",
+        '"{name}" is too far from the origin for float32, so its results are relative to {x}, {y}, 0.',
+        "Add these coordinates to the results where you need them.",
     ),
     "mesh-too-far": (
         '"{name}" is {size} m long and {distance} m from the origin, where its coordinates have too few digits.',
@@ -23,7 +26,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "mesh-flat": ('"{name}" has no extent: its faces have no area.', "Give it faces with an area."),
     "no-inside": (
         '"{name}" is too open or too flat to have an inside.',
-        "Choose Robust under Tets, which covers its faces, close it, or give it thickness (Solidify).",
+        "Choose Robust under Tets, which covers its faces, close the mesh, or give it thickness (Solidify).",
     ),
     "nothing-inside": (
         'The tets of "{name}" are too large: none fits inside.',
@@ -34,62 +37,71 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose a smaller Tet Size or more Resolution Divisions.",
     ),
     "too-many-refined": (
-        '"{name}" would get {count} tets by {levels} Refinements, which need {needed} of memory; {limit} is free.',
-        "Choose fewer Refinements under Advanced, or a larger tet size.",
+        '"{name}" would get {count} tets with {levels} Refinements, which need {needed} of memory; {limit} is free.',
+        "Choose fewer Refinements under Advanced, or a larger Tet Size.",
     ),
     "too-many-tets": (
         '"{name}" would get about {count} tets of {tet_size} m, which need {needed} of memory; {limit} is free.',
-        "Choose a tet size of {fitting_size} m or more.",
+        "Choose a Tet Size of {fitting_size} m or more.",
     ),
     # mesh files
-    "file-format": ("{path} is of no kind that can be used here.", "Give a file of one of these: {wanted}."),
-    "file-unreadable": ("{path} cannot be read: {problem}.", "Check the path, or export the mesh again."),
+    "file-format": ("Sinew cannot read files of the type of {path}.", "Use a file of one of these types: {wanted}."),
+    "file-unreadable": ("Sinew cannot read {path}: {problem}.", "Check the path, or export the mesh again."),
     "blend-not-written": (
-        "{path} could not be written: {problem}.",
-        "What was baked stays: make room or choose another place, then run sinew attach with the cache folder.",
+        "Sinew could not write {path}: {problem}.",
+        "The baked frames stay. Free some space or choose another path, then run sinew attach with the cache folder.",
     ),
-    "file-unwritable": ("{path} cannot be written: {problem}.", "Choose another place."),
+    "file-unwritable": ("Sinew cannot write {path}: {problem}.", "Choose another path."),
     "file-gmsh-1": (
-        "{path} is of Gmsh's format 1, which is too old.",
+        "{path} has Gmsh format 1, which is too old.",
         "Save it in format 4.1: gmsh {path} -save -format msh41 -o NEW.msh.",
     ),
-    "file-library": ("{path} needs {library}, which is not installed.", "Install it: pip install {library}."),
-    "file-without-tets": ("{path} holds no tets.", "Export the volume mesh, not its surface."),
+    "file-library": (
+        "Sinew needs {library} to read {path}, but it is not installed.",
+        "Install it: pip install {library}.",
+    ),
+    "file-without-tets": ("{path} contains no tets.", "Export the volume mesh, not its surface."),
     "tets-turned": (
-        'The file of tets of "{name}" had {count} of them inside out; they were turned.',
-        "Nothing has to be done.",
+        'The tet file of "{name}" had {count} inverted tets. Sinew reoriented them.',
+        "You need not do anything.",
     ),
     "tets-dropped": (
-        'The file of tets of "{name}" had {count} of them without volume; they were left out.',
-        "Look at Viewport Display if something comes loose.",
+        'The tet file of "{name}" had {count} tets without volume. Sinew left them out.',
+        "If a part comes loose, check the tets with Viewport Display.",
     ),
     "tets-doubled": (
-        'The file of tets of "{name}" had {count} of them twice; one of each was kept.',
-        "Nothing has to be done.",
+        'The tet file of "{name}" had {count} tets twice. Sinew kept one of each.',
+        "You need not do anything.",
     ),
-    "tets-twice": ('{count} tets of "{name}" are there twice.', "Export the mesh again, each tet once."),
+    "tets-twice": ('"{name}" has {count} tets twice.', "Export the mesh again, with each tet once."),
     "tets-elsewhere": (
-        'The mesh of "{name}" and its tets hardly meet: it is {extent} m long and reaches {distance} m out of them; '
-        "they are {tets_extent} m long.",
-        "Check the unit and the origin of the file of tets, which is read in the object's own space.",
+        'The mesh of "{name}" hardly overlaps its tets: it is {extent} m long and extends {distance} m out of them; '
+        "the tets are {tets_extent} m long.",
+        "Check the unit and the origin of the tet file, which Sinew reads in the object's local space.",
     ),
-    "tets-without-outside": ("The tets of {path} have no outside.", "Export them again, each once."),
-    "tets-no-file": ('"{name}" has no file of tets.', "Choose one as File in the panel Tets, or another Method."),
+    "tets-without-outside": ("The tets of {path} have no outer faces.", "Export the mesh again, with each tet once."),
+    "tets-no-file": (
+        '"{name}" has no tet file.',
+        "Choose a File in the panel Tets, or choose Smooth or Robust.",
+    ),
     "tets-file": ('"{name}" gets no tets: {problem}.', "{advice}."),
     "tets-without-volume": ('All tets of "{name}" are flat.', "Export the mesh again, or let Sinew make the tets."),
-    # nodes that are held, and where an equilibrium is sought from
+    # fixed nodes and the start of an equilibrium
     "pins-arrays": (
-        "{path} does not hold the arrays nodes, k whole numbers, and positions, k times 3 numbers.",
+        "{path} needs two arrays: nodes with k whole numbers, and positions with k times 3 numbers.",
         "Write it with numpy.savez(path, nodes=..., positions=...).",
     ),
-    "pins-none": ("{path} holds no node, so there is nothing that keeps the body in place.", "Hold at least one node."),
-    "pins-outside": ("{path} holds node {node}, but the mesh has nodes 0 to {last}.", "Check which mesh it is for."),
-    "pins-twice": ("{path} holds node {node} more than once.", "Name each node once."),
-    "pins-not-finite": ("{path} has {count} positions that are not numbers.", "Check how it was made."),
-    "pins-unused": ("{path} holds only points that no tet uses.", "Check which mesh it is for."),
+    "pins-none": ("{path} fixes no node, so nothing holds the body in place.", "Fix at least one node."),
+    "pins-outside": (
+        "{path} fixes node {node}, but the mesh has nodes 0 to {last}.",
+        "Check which mesh it belongs to.",
+    ),
+    "pins-twice": ("{path} fixes node {node} more than once.", "List each node once."),
+    "pins-not-finite": ("{path} has {count} positions that are not numbers.", "Check how you made it."),
+    "pins-unused": ("{path} fixes only points that no tet uses.", "Check which mesh it belongs to."),
     "pins-piece": (
-        "A piece of {path} with {count} nodes, such as node {node}, is held nowhere.",
-        "Hold nodes of every piece, or leave the piece out.",
+        "A piece of {path} with {count} nodes, such as node {node}, has no fixed node.",
+        "Fix nodes of every piece, or leave the piece out.",
     ),
     "start-unknown": (
         'There is no start "{start}".',

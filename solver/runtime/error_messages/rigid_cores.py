@@ -1,34 +1,34 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be wrong with rigid cores."""
+"""Messages about rigid cores."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     "core-none": (
-        'No tet of "{name}" lies as deep below the surface as its Skin Thickness of {thickness} m; the deepest node '
-        "where a core may be is {depth} m deep.",
+        'No tet of "{name}" is as deep below the surface as its Skin Thickness of {thickness} m; the deepest possible '
+        "core node is {depth} m deep.",
         "Lower Skin Thickness, choose smaller tets, or turn Rigid Core off.",
     ),
     "core-not-painted": (
-        'The Core Group of "{name}" has no weight above 0.5, so nothing of it is core.',
-        "Paint where the core lies below the surface, or clear the group.",
+        'The Core Group of "{name}" has no weight above 0.5, so it has no core.',
+        "Paint the surface above the core, or clear the group.",
     ),
     "core-everything": (
-        'With a Skin Thickness of {thickness} m all of "{name}" is core, and nothing of it is soft.',
+        'With a Skin Thickness of {thickness} m, all of "{name}" is core and nothing is soft.',
         "Raise Skin Thickness, or paint a Core Group.",
     ),
     "core-without-axis": (
         'The hinge of the rigid core of "{name}" has no direction.',
-        "Give its object a scale other than zero.",
+        "Give the Hinge object a scale other than zero.",
     ),
     "core-axis-not-finite": (
-        'The hinge of the rigid core of "{name}" has no direction at {time}.',
-        "Give its object a scale other than zero at that time.",
+        'At {time} the hinge of the rigid core of "{name}" has no direction.',
+        "Give the Hinge object a scale other than zero at that time.",
     ),
     "core-object-elsewhere": (
-        'The rigid core of "{name}" asks for "{other}", which is not in the scene "{scene}".',
+        'The rigid core of "{name}" uses "{other}", which is not in the scene "{scene}".',
         "Choose another object for Hinge or Pull, or clear the field.",
     ),
     "core-combined": (
-        '"{name}" has a rigid core, which does not go with {feature}.',
+        '"{name}" has a rigid core, which does not support {feature}.',
         "Change that, or turn Rigid Core off.",
     ),
 }
