@@ -28,7 +28,7 @@ def rest_track(*shapes, times=None):
 def a_ball(**settings) -> Body:
     vertices, triangles = sphere(8)
     settings.setdefault("meshing", Meshing("smooth", divisions=8))
-    return Body("block", "Block", vertices, triangles.astype(np.int32), **settings)
+    return Body(vertices, triangles.astype(np.int32), key="block", name="Block", **settings)
 
 
 def nodes_at_rest(run):

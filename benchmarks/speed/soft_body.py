@@ -78,8 +78,7 @@ class SinewBody:
     def __init__(self, vertices: Floats, triangles: Indices, divisions: int) -> None:
         held = np.flatnonzero(is_held_point(vertices)).astype(np.int32)
         body = Body(
-            "suzanne", "Suzanne", vertices, triangles, pinned=held, pin_weights=np.ones(len(held)), material=MATERIAL,
-            meshing=Meshing("robust", divisions=divisions),
+            vertices, triangles, MATERIAL, Meshing("robust", divisions=divisions), "suzanne", "Suzanne", pinned=held,
         )  # fmt: skip
         scene = Scene((body,), (), Settings(fps=float(FPS), substeps=SUBSTEPS))
         targets = ([0.0], vertices[held][None])
