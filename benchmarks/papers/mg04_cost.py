@@ -8,7 +8,6 @@ from statistics import median
 
 import numpy as np
 
-from fixtures.tet_meshes import bar
 from harness import plots
 from harness.result import Picture, Result
 from papers.experiment import Experiment, Row, claim_row
@@ -16,6 +15,7 @@ from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
+from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.jit import set_thread_count
 from sinew.solver.scene.formulation import LINEAR, POLAR, FormulationSettings
 from sinew.solver.scene.scene import JACOBI, Material, Settings
@@ -57,7 +57,7 @@ def run(quick: bool) -> Result:
 
 def measure_bar(cells: tuple[int, int, int], steps: int) -> tuple[int, list[float], float]:
     """Returns the tets, the median times of a step per method [ms], taken in turns, and polar's elements / solve."""
-    nodes, tets = bar(cells, (0.3, 0.3, 1.0))
+    nodes, tets = box_tets(cells, (0.3, 0.3, 1.0))
     material = Material(1.0e5, 0.33, 1000.0, 0.0, 0.0)
     moving = []
     for name in METHODS:

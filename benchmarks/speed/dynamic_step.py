@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fixtures.tet_meshes import bar
 from harness.result import Result
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.step_report import StepReport
@@ -21,6 +20,7 @@ from sinew.solver.linalg.multigrid.numeric_setup import numeric_setup
 from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.mechanics.model import Model, Part, make_model
+from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.scene import AUTO_SOLVER, JACOBI, Material, Settings
 from speed.baseline_mujoco import SETTINGS_TEXT, MujocoFlex, make_flex
@@ -113,7 +113,7 @@ class TimedSteps:
 
 def make_beam(cells: tuple[int, int, int]) -> Beam:
     """Returns the beam of so many cubes of five tets."""
-    nodes, tets = bar(cells, BEAM_SIZE)
+    nodes, tets = box_tets(cells, BEAM_SIZE)
     material = Material(YOUNGS_MODULUS, POISSON_RATIO, DENSITY, 0.0, 0.0)
     model, twin = (make_model([Part("beam", nodes, tets, np.ones(len(tets)), material)]) for _ in range(2))
     beam = Beam(model, np.zeros(0), np.zeros(0), twin)

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from fixtures.tet_meshes import bar
 from harness.result import Result
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.scene.scene import JACOBI, Material, Settings
 from speed.beams import CELLS, GRAVITY, rest_state
 from speed.benchmark import NO_TARGET, Benchmark, Row
@@ -34,7 +34,7 @@ class SwingingBeam:
 
     def __init__(self, cells: tuple[int, int, int], youngs_modulus: float, settings: Settings) -> None:
         self.settings = settings
-        nodes, tets = bar(cells, (0.25, 0.25, 1.0))
+        nodes, tets = box_tets(cells, (0.25, 0.25, 1.0))
         material = Material(youngs_modulus, 0.45, 1000.0, 0.0, 0.0)
         self.model = make_model([Part("beam", nodes, tets, np.ones(len(tets)), material)])
         self.state, self.kept = rest_state(self.model), ReusedHierarchy()
