@@ -13,6 +13,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Bake it again from Blender, or correct the value in scene.json.",
     ),
     "track-missing": ('The animated input "{name}" cannot be read: {problem}.', "Bake it again."),
+    "track-invalid": ('The animated input "{name}" cannot be used: {problem}.', "Correct its times and values."),
+    "track-unknown": (
+        'Nothing in the scene reads an animated input called "{name}".',
+        "Its name begins with what it belongs to and its key, such as {example}.",
+    ),
     "track-late": ('The animated input "{name}" was not written up to {time}.', "Bake it again."),
     # the command line
     "no-such-preset": ('There is no preset "{name}".', "{advice}."),
