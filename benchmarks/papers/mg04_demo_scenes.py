@@ -17,7 +17,6 @@ from sinew.solver.bake.cache import layout
 from sinew.solver.scene.scene import JACOBI, Scene
 from sinew.solver.scene.tracks import TrackReader
 from sinew.solver.simulation.advance_frame import advance_step
-from sinew.solver.simulation.build import build
 from sinew.solver.simulation.simulation import Simulation
 
 DT = 0.01
@@ -44,10 +43,11 @@ def demo_simulation(name: str, folder: Path) -> Simulation:
     scene = Scene.load(folder / layout.SCENE_FOLDER)
     assert np.isclose(scene.settings.substeps * scene.settings.fps, 1.0 / DT)
     tracks = TrackReader(folder / layout.SCENE_FOLDER)
-    built = build(scene, tracks, lambda *stage: None)
+    simulated = Simulation(scene, tracks)
     # no residual is small enough to stop before
     settings = dataclasses.replace(scene.settings, tolerance=0.0, max_iterations=ITERATIONS, linear_solver=JACOBI)
-    return Simulation(dataclasses.replace(scene, settings=settings), tracks, built, built.initial.copy())
+    simulated.scene = dataclasses.replace(scene, settings=settings)
+    return simulated
 
 
 def rendered_triangle_count() -> int:

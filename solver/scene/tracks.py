@@ -278,7 +278,9 @@ def _track_in_memory(given: Track) -> _LoadedTrack:
     kind = given.kind or ("rigid" if values.shape[1:] == (4, 4) else "linear")
     if kind not in TRACK_KINDS:
         raise ValueError(f"its kind has to be one of {', '.join(TRACK_KINDS)}")
-    if not len(times) or not np.isfinite(times).all() or values.shape[:1] != times.shape:
+    if not np.isfinite(times).all():
+        raise ValueError("its times are not finite")
+    if not len(times) or values.shape[:1] != times.shape:
         raise ValueError(f"it has {len(values) if values.ndim else 0} values for {len(times)} times")
     if kind == "rigid" and values.shape[1:] != (4, 4):
         raise ValueError(f"its values have the shape {values.shape[1:]} instead of (4, 4), for it is rigid")
