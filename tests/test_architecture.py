@@ -44,6 +44,9 @@ SOLVER_TIERS = {
     "Bake": {
         "bake": "a scene becomes a cache on disk: resumed, verified, with attributes and meshes of what broke",
     },
+    "Library": {
+        "api": "what `import sinew` gives in one call: tets, equilibria, steps, bakes",
+    },
     "Command line": {
         "cli": "the commands of `sinew`, and how another Python starts them",
         "__main__": "`python -m sinew`",
@@ -172,7 +175,7 @@ def test_rooms_import_lower_tiers_only(top):
 
 
 def test_few_modules_lie_beside_the_rooms():
-    assert {path.name for path in (ROOT / "solver").glob("*.py")} == {"__init__.py", "__main__.py"}
+    assert {path.name for path in (ROOT / "solver").glob("*.py")} == {"__init__.py", "__main__.py", "api.py"}
     assert {path.name for path in (ROOT / "addon").glob("*.py")} == {"__init__.py", "handlers.py"}
 
 
@@ -276,7 +279,7 @@ def test_functions_say_their_types():
 def test_no_file_grows_past_one_idea():
     long = {
         str(path.relative_to(ROOT)): count
-        for folder in ("solver", "addon", "scripts", "demo_blends", "benchmarks")
+        for folder in ("solver", "addon", "scripts", "demo_blends", "benchmarks", "examples")
         for path in sources(folder)
         if (count := path.read_text(encoding="utf-8").count("\n")) > 400
     }
@@ -284,7 +287,7 @@ def test_no_file_grows_past_one_idea():
 
 
 def test_every_source_says_its_licence():
-    folders = ("solver", "addon", "scripts", "tests", "demo_blends", "benchmarks")
+    folders = ("solver", "addon", "scripts", "tests", "demo_blends", "benchmarks", "examples")
     files = [path for folder in folders for path in sources(folder)]
     missing = [
         str(path.relative_to(ROOT))

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices, floats
@@ -14,47 +12,56 @@ from .boundary_faces import boundary_surface
 # corners of a cube as 4 x + 2 y + z; four corner tets round a middle one, and in the mirror image bit 4 is the other
 CUBE_TETS = np.array([[0, 4, 2, 1], [6, 2, 4, 7], [5, 4, 1, 7], [3, 1, 2, 7], [1, 4, 2, 7]])
 X_BIT = 4
+Point = tuple[float, float, float]
+ORIGIN: Point = (0.0, 0.0, 0.0)
 
 
-def box(size: tuple[float, float, float] = (1.0, 1.0, 1.0), divisions: int = 1) -> tuple[Floats, Indices]:
-    """Returns the closed surface of a box around the origin.
+def box(
+    size: tuple[float, float, float] = (1.0, 1.0, 1.0), divisions: int = 1, center: Point = ORIGIN
+) -> tuple[Floats, Indices]:
+    """Returns the closed surface of a box.
 
     Args:
         size: Its sides [m].
         divisions: Squares along each side, of two triangles each.
+        center: [m].
     """
     vertices, triangles = _unit_cube(divisions)
-    return vertices * np.array(size), triangles
+    return vertices * np.array(size) + np.array(center), triangles
 
 
-def sphere(radius: float = 1.0, divisions: int = 8) -> tuple[Floats, Indices]:
-    """Returns the closed surface of a sphere around the origin.
+def sphere(radius: float = 1.0, divisions: int = 8, center: Point = ORIGIN) -> tuple[Floats, Indices]:
+    """Returns the closed surface of a sphere.
 
     Args:
         radius: [m].
         divisions: Squares along each side of the cube that is blown up to the sphere, of two triangles each.
+        center: [m].
     """
     vertices, triangles = _unit_cube(divisions)
     vertices = np.tan(vertices * np.pi / 2)  # nearly equal squares
-    return floats(radius * vertices / np.linalg.norm(vertices, axis=1, keepdims=True)), triangles
+    outward = vertices / np.linalg.norm(vertices, axis=1, keepdims=True)
+    return floats(radius * outward + np.array(center)), triangles
 
 
 def torus(
-    ring_radius: float = 0.7, tube_radius: float = 0.3, around: int = 32, across: int = 16
+    ring_radius: float = 0.7, tube_radius: float = 0.3, around: int = 32, across: int = 16, center: Point = ORIGIN
 ) -> tuple[Floats, Indices]:
-    """Returns the closed surface of a torus around the z axis.
+    """Returns the closed surface of a torus about a vertical axis.
 
     Args:
         ring_radius: From the axis to the middle of the tube [m].
         tube_radius: Of the tube [m].
         around, across: Squares around the axis and around the tube, of two triangles each.
+        center: [m].
     """
-
-    def position(u: Floats, v: Floats) -> Floats:
-        distance = ring_radius + tube_radius * np.cos(v)
-        return np.column_stack([distance * np.cos(u), distance * np.sin(u), tube_radius * np.sin(v)])
-
-    return _periodic_grid(position, around, across)
+    i, j = (index.ravel() for index in np.meshgrid(np.arange(around), np.arange(across), indexing="ij"))
+    u, v = 2 * np.pi * i / around, 2 * np.pi * j / across
+    distance = ring_radius + tube_radius * np.cos(v)
+    vertices = np.column_stack([distance * np.cos(u), distance * np.sin(u), tube_radius * np.sin(v)])
+    a, b, c, d = ((i + di) % around * across + (j + dj) % across for di, dj in ((0, 0), (1, 0), (1, 1), (0, 1)))
+    triangles = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    return floats(vertices + np.array(center)), triangles.astype(np.int32)
 
 
 def box_tets(cells: tuple[int, int, int], size: tuple[float, float, float]) -> tuple[Floats, Indices]:
@@ -115,11 +122,3 @@ def _unit_cube(divisions: int) -> tuple[Floats, Indices]:
     # neighbouring faces share the vertices along their edge
     lattice, number = np.unique(np.concatenate(points), axis=0, return_inverse=True)
     return lattice / divisions - 0.5, number.ravel()[np.concatenate(triangles)].astype(np.int32)
-
-
-def _periodic_grid(position: Callable[[Floats, Floats], Floats], rows: int, columns: int) -> tuple[Floats, Indices]:
-    """Returns a grid of squares that is closed in both directions; `position` takes two angles [rad]."""
-    i, j = (index.ravel() for index in np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij"))
-    a, b, c, d = ((i + di) % rows * columns + (j + dj) % columns for di, dj in ((0, 0), (1, 0), (1, 1), (0, 1)))
-    triangles = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
-    return floats(position(2 * np.pi * i / rows, 2 * np.pi * j / columns)), triangles.astype(np.int32)

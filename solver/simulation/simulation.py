@@ -98,7 +98,7 @@ class Simulation(SimulatedScene):
         Raises:
             BadInput: Something cannot be simulated; the sentence names it.
         """
-        reader = track_reader(scene, tracks)
+        reader = tracks if isinstance(tracks, TrackReader) else memory_tracks(scene, tracks)
         built = build(scene, reader, on_stage) if built is None else built
         super().__init__(scene, reader, built, built.initial.copy() if state is None else state)
         self._is_started = state is not None
@@ -203,16 +203,16 @@ class Simulation(SimulatedScene):
             raise
 
 
-def track_reader(scene: Scene, tracks: Tracks) -> TrackReader:
-    """Returns what samples the animated inputs of a scene.
+def memory_tracks(scene: Scene, tracks: Mapping[str, Track | tuple[Any, ...]] | MemoryTracks | None) -> MemoryTracks:
+    """Returns the animated inputs of a scene, by name or as they were made before.
 
     Raises:
         BadInput: "track-unknown", "track-invalid": a name that nothing reads, or samples that cannot be its.
     """
-    if isinstance(tracks, TrackReader):
+    if isinstance(tracks, MemoryTracks):
         return tracks
     tracks, known = tracks or {}, track_names(scene)
     for name in tracks:
         if name not in known:
-            raise BadInput("track-unknown", name=name, example=f"body.{scene.bodies[0].key}.targets")
+            raise BadInput("track-unknown", name=name, example="body.KEY.targets")
     return MemoryTracks(tracks, track_shapes(scene))

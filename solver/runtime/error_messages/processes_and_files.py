@@ -16,7 +16,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "track-invalid": ('The animated input "{name}" cannot be used: {problem}.', "Correct its times and values."),
     "track-unknown": (
         'Nothing in the scene reads an animated input called "{name}".',
-        "Its name begins with what it belongs to and its key, such as {example}.",
+        "Its name is made of what it belongs to, the key of that and what it is, such as {example}.",
     ),
     "track-late": ('The animated input "{name}" was not written up to {time}.', "Bake it again."),
     # the command line
