@@ -229,7 +229,7 @@ def test_what_tets_leave_out_and_close_up_is_told(tmp_path):
         (Surface(*box([0, 0, 0], [1, 1, 0.3])), 0.3),
     )
     parts = tuple(
-        Body(f"b{i}", f"Body {i}", surface.vertices, surface.triangles, JELLY, Meshing("smooth", tet_size=size))
+        Body(surface.vertices, surface.triangles, JELLY, Meshing("smooth", tet_size=size), f"b{i}", f"Body {i}")
         for i, (surface, size) in enumerate(bodies)
     )
     apart = (("b0", "b1"), ("b0", "b2"), ("b1", "b2"))  # they lie in each other
@@ -244,7 +244,7 @@ def test_what_tets_leave_out_and_close_up_is_told(tmp_path):
 def test_lost_parts_are_told_in_one_sentence(tmp_path):
     hairs = [box([1.5 + i, 0, 0], [1.58 + i, 0.08, 0.5 + 0.1 * i]) for i in range(5)]
     surface = together(sphere(16), *hairs)
-    body = Body("b", "Body", surface.vertices, surface.triangles, JELLY, Meshing("smooth", tet_size=0.2))
+    body = Body(surface.vertices, surface.triangles, JELLY, Meshing("smooth", tet_size=0.2), "b")
     run = Run(tmp_path, Scene((body,)))
     lost = [warning for warning in run.built.bodies[0].warnings if "lost" in warning.kind]
     assert [warning.kind for warning in lost] == ["parts-lost"]
@@ -256,7 +256,7 @@ def test_all_lost_parts_are_counted(tmp_path):
     hairs = [box([1.5, 0.1 * i, 0], [1.52, 0.1 * i + 0.02, 0.2 + 0.02 * i], n=2) for i in range(14)]
     sheets = [(np.array([[3, i, 0], [3, i, 0.1], [3.1, i, 0]], float), np.array([[0, 1, 2]])) for i in range(3)]
     surface = together(sphere(16), *hairs, *sheets)
-    body = Body("b", "Body", surface.vertices, surface.triangles, meshing=Meshing("smooth", tet_size=0.2))
+    body = Body(surface.vertices, surface.triangles, meshing=Meshing("smooth", tet_size=0.2), key="b")
     mesh = tetrahedralize(surface, body.meshing, "Body")
     told = {warning.kind: warning for warning in fill_warnings(body, surface, mesh)}
     assert told["parts-lost"].details["count"] == 14 and "11 more" in told["parts-lost"].text
@@ -265,7 +265,7 @@ def test_all_lost_parts_are_counted(tmp_path):
 
 def test_tets_that_are_thicker_than_the_body_are_told():
     surface = Surface(*box([0, 0, 0], [1, 1, 2.0e-5], n=2))
-    body = Body("b", "Paper", surface.vertices, surface.triangles, meshing=Meshing("robust", divisions=8))
+    body = Body(surface.vertices, surface.triangles, meshing=Meshing("robust", divisions=8), name="Paper")
     mesh = tetrahedralize(surface, body.meshing, "Paper")
     assert mesh.report.volume_ratio > 2.0
     (told,) = [warning for warning in fill_warnings(body, surface, mesh) if "volume" in warning.kind]

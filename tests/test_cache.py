@@ -260,7 +260,7 @@ def test_keys_that_cannot_name_files_are_refused() -> None:
     from sinew.solver.scene.scene import Body, Scene
 
     for keys in (["../evil"], ["a", "a"], [""]):
-        bodies = tuple(Body(key, "N", np.zeros((3, 3)), np.array([[0, 1, 2]], np.int32)) for key in keys)
+        bodies = tuple(Body(np.zeros((3, 3)), np.array([[0, 1, 2]], np.int32), key=key, name="N") for key in keys)
         with pytest.raises(BadInput) as caught:
             CacheMetadata.for_scene(Scene(bodies), "")
         assert caught.value.kind == "body-key"

@@ -135,7 +135,9 @@ def test_skins_of_bodies_are_closed_fine_enough_and_bound(tmp_path):
     vertices, triangles = faces_of(trimesh.creation.box((1.0, 1.0, 1.0)))
     doubled = np.concatenate([vertices[triangles].reshape(-1, 3)])  # every face has corners of its own
     loose = np.arange(len(doubled), dtype=np.int32).reshape(-1, 3)
-    body = Body("box", "Box", doubled, loose[:, ::-1].copy(), meshing=Meshing(divisions=6))  # and it is inside out
+    body = Body(
+        doubled, loose[:, ::-1].copy(), meshing=Meshing(divisions=6), key="box", name="Box"
+    )  # and it is inside out
     run = Run(tmp_path, Scene((body, block(at=(0, 0, 3.0)))))
     skins = skins_of(run)
     surface = surface_of(skins, 0)

@@ -43,10 +43,10 @@ def scene_of_everything() -> Scene:
     nodes, tets, faces = box_of_tets(1)
     ones = np.ones(len(nodes))
     breaking = Body(
-        "a",
-        "Glass",
         nodes,
         faces,
+        key="a",
+        name="Glass",
         meshing=Meshing("given"),
         tet_nodes=nodes,
         tets=tets,
@@ -58,8 +58,8 @@ def scene_of_everything() -> Scene:
         attributes=("stress",),
         face_of_triangle=np.arange(len(faces), dtype=np.int32),
     )
-    flesh = Body("b", "Cheek", nodes + [5.0, 0, 0], faces, flesh=Flesh(stiffness_paint=ones))
-    cored = Body("c", "Head", nodes + [9.0, 0, 0], faces, core=Core(0.1, ones, Hinge(), Pull()))
+    flesh = Body(nodes + [5.0, 0, 0], faces, key="b", name="Cheek", flesh=Flesh(stiffness_paint=ones))
+    cored = Body(nodes + [9.0, 0, 0], faces, key="c", name="Head", core=Core(0.1, ones, Hinge(), Pull()))
     bone = Bone("e", "Femur", 0.2 * nodes + [5.0, 0, 0.5], faces, bodies=("b",), mask=ones)
     return Scene(
         (breaking, flesh, cored),

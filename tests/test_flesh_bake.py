@@ -49,7 +49,7 @@ def equilibrium(run: Run, x: np.ndarray, gravity: float = 0.0) -> np.ndarray:
 def test_every_sample_is_an_equilibrium(tmp_path: Path):
     settings = dataclasses.replace(STILL, gravity=(0.0, 0.0, -9.81), samples_per_frame=2, pose_tolerance=1e-6)
     run = limb_run(tmp_path, settings, flesh=Flesh(law="neo-hookean"))
-    told = begin_frame(run.simulation)
+    told = run.simulation.start().report
     assert told.converged and told.newton_iterations > 0 and told.pose_residual <= 1e-6
     drawn: list[tuple[np.ndarray, np.ndarray]] = []
     for frame in (2, 3, 4):
@@ -66,7 +66,7 @@ def test_every_sample_is_an_equilibrium(tmp_path: Path):
 
 def test_velocities_are_what_nodes_moved_in_a_sample(tmp_path: Path):
     run = limb_run(tmp_path)
-    begin_frame(run.simulation)
+    run.simulation.start()
     assert not run.state.v.any()
     run.advance(2)
     before = run.state.x.copy()
@@ -84,7 +84,7 @@ def test_tets_that_are_crushed_by_what_holds_them_spoil_nothing(tmp_path: Path, 
     targets[1:, far, 1] = 0.25 + squash * (targets[1:, far, 1] - 0.25)
     run = Run(tmp_path, Scene((body,), (), STILL), body__limb__targets=(np.arange(3) / 24.0, targets))
     model, pins = run.built.model, run.built.pins[0]
-    begin_frame(run.simulation)
+    run.simulation.start()
     run.advance(2)
     is_held = np.zeros(model.node_count, bool)
     is_held[pins.fixed_nodes] = True
@@ -103,7 +103,7 @@ def test_weak_pins_are_springs(tmp_path: Path):
     settings = Settings(frame_end=2, gravity=(0.0, 0.0, -10.0), pose_tolerance=1e-6)
     stiffness = (np.array([0.0]), np.array([100.0]), "step")
     run = Run(tmp_path, Scene((body,), (), settings), body__limb__pin_stiffness=stiffness)
-    told = begin_frame(run.simulation)
+    told = run.simulation.start().report
     assert told.converged
     mean = np.average(run.state.x - run.built.model.X, axis=0, weights=run.built.model.mass)
     np.testing.assert_allclose(mean, [0.0, 0.0, -10.0 / (0.5 * 100.0)], atol=5e-3)
@@ -112,7 +112,7 @@ def test_weak_pins_are_springs(tmp_path: Path):
 def test_the_frame_after_a_bad_frame_recovers(tmp_path: Path):
     """Whatever a frame leaves behind, the next is the one that would have been."""
     run, good = (limb_run(tmp_path / name, first=20.0) for name in ("bad", "good"))
-    begin_frame(run.simulation), begin_frame(good.simulation)
+    run.simulation.start(), good.simulation.start()
     good.advance(2)
     rng = np.random.default_rng(1)
     run.state.x = run.state.x + rng.normal(0.0, 0.5, run.state.x.shape)
@@ -144,7 +144,7 @@ def test_a_twist_that_a_bad_frame_left_is_undone(tmp_path: Path):
     twisted = model.X.copy()
     twisted[:, 1:] = np.column_stack([c * arm[:, 0] - s * arm[:, 1], s * arm[:, 0] + c * arm[:, 1]]) + 0.25
     run.state.x = twisted.copy()
-    begin_frame(run.simulation)  # nothing says that anything is wrong: it stays
+    run.simulation.start()  # nothing says that anything is wrong: it stays
     assert np.abs(run.state.x - model.X).max() > 0.1 and not run.state.fields[FAILED_BODIES_FIELD].any()
     run.state.fields[FAILED_BODIES_FIELD][:] = True
     equilibrate_flesh(run.simulation, 0.0, 1.0 / 24.0)
@@ -159,7 +159,7 @@ def test_other_bodies_move_as_if_flesh_were_not_there(tmp_path: Path):
     alone = Run(tmp_path / "b", Scene((falls,), ground, settings))
     flesh = Run(tmp_path / "c", Scene((body,), ground, settings), body__limb__targets=targets)
     for run in (both, flesh):
-        begin_frame(run.simulation)
+        run.simulation.start()
     for run in (both, alone, flesh):
         run.advance(5)
     n = flesh.built.model.node_count
@@ -179,7 +179,7 @@ def test_flesh_stays_itself_where_another_body_breaks(tmp_path: Path):
     ground, targets = (Collider("g", "G"),), bending(body, settings, 60.0)
     run = Run(tmp_path / "a", Scene((breaks, body), ground, settings), body__limb__targets=targets)
     alone = Run(tmp_path / "b", Scene((body,), ground, settings), body__limb__targets=targets)
-    begin_frame(run.simulation), begin_frame(alone.simulation)
+    run.simulation.start(), alone.simulation.start()
     run.advance(3), alone.advance(3)
     n = alone.built.model.node_count
     assert run.built.unbroken is not None and run.built.model.node_count > run.built.unbroken.model.node_count
@@ -230,7 +230,7 @@ def test_only_what_is_lost_is_begun_anew(tmp_path: Path):
     targets = {f"body__{body.key}__targets": bending(body, settings, 60.0) for body in (one, other)}
     run, good = (Run(tmp_path / name, Scene((one, other), (), settings), **targets) for name in ("bad", "good"))
     for each in (run, good):
-        begin_frame(each.simulation)
+        each.simulation.start()
         each.advance()
     own = run.built.model.bodies[0].nodes
     run.state.x[own] += np.random.default_rng(2).normal(0.0, 0.5, run.state.x[own].shape)
@@ -253,7 +253,7 @@ def test_a_pose_that_did_not_come_to_rest_is_not_tried_again_while_nothing_moves
     times, targets = halting(body, settings, 2)
     targets[5] += [0.0, 0.0, 0.01]
     run = Run(tmp_path, Scene((body,), (), settings), body__limb__targets=(times, targets))
-    begin_frame(run.simulation)
+    run.simulation.start()
     run.advance(2)
     first, stopped = run.reports[-1], run.state.x.copy()
     assert not first.converged and first.newton_iterations >= 6  # both tries
@@ -299,7 +299,7 @@ def test_what_changes_without_a_target_is_followed(tmp_path: Path, change: Any):
     settings = dataclasses.replace(STILL, pose_iterations=3, pose_tolerance=1e-9)
     body = limb()
     run = Run(tmp_path, Scene((body,), (), settings), body__limb__targets=halting(body, settings, 1))
-    begin_frame(run.simulation)
+    run.simulation.start()
     run.advance(2)
     assert run.reports[-1].newton_iterations == 0
     change(run)
@@ -315,7 +315,7 @@ def test_springs_that_stay_are_not_tried_again(tmp_path: Path):
     times, targets = halting(body, settings, 2)
     targets[5] += [0.0, 0.0, 0.01]
     run = Run(tmp_path, Scene((body,), (), settings), body__limb__targets=(times, targets))
-    begin_frame(run.simulation)
+    run.simulation.start()
     run.advance(5)
     assert [told.newton_iterations > 0 for told in run.reports] == [True, True, False, False, True]
     assert not run.reports[-2].converged

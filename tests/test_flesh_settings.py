@@ -26,7 +26,6 @@ from sinew.solver.runtime.event_stream import residual_text
 from sinew.solver.scene.flesh import FLESH_LAWS, Bone, Flesh
 from sinew.solver.scene.scene import Collider, Fracture, Heat, Material, Meshing, Plasticity, Scene, Settings
 from sinew.solver.scene.validation import check_scene
-from sinew.solver.simulation.advance_frame import begin_frame
 
 STILL = Settings(frame_end=4, substeps=1, gravity=(0.0, 0.0, 0.0))
 
@@ -150,7 +149,7 @@ def test_a_piece_that_nothing_holds_is_told(tmp_path: Path):
     )
     run = Run(tmp_path, Scene((both,), (), STILL))
     with pytest.raises(BadInput) as told:
-        begin_frame(run.simulation)
+        run.simulation.start()
     assert told.value.kind == "flesh-loose" and told.value.details["count"] == count
 
 

@@ -27,7 +27,7 @@ def cube(key: str, at: tuple[float, float, float], method: FormulationSettings, 
     nodes, tets, faces = box_of_tets()
     nodes = nodes + at
     given = Meshing(method="given")
-    body = Body(key, key.capitalize(), nodes, faces, STIFF, given, tet_nodes=nodes, tets=tets, **more)
+    body = Body(nodes, faces, STIFF, given, key, key.capitalize(), tet_nodes=nodes, tets=tets, **more)
     return resisting(body, method)
 
 

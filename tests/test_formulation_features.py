@@ -81,7 +81,7 @@ def tower(order: list[str]) -> Scene:
         nodes, tets, faces = box_of_tets()
         nodes = nodes + [0.0, 0.0, 0.01 + 1.03 * number]
         given = Meshing(method="given")
-        body = Body(f"cube-{number}", name.title(), nodes, faces, STIFF, given, tet_nodes=nodes, tets=tets)
+        body = Body(nodes, faces, STIFF, given, f"cube-{number}", name.title(), tet_nodes=nodes, tets=tets)
         bodies.append(resisting(body, FormulationSettings(name)))
     return Scene(tuple(bodies), (Collider("ground", "Ground"),), Settings(1, 16, substeps=4))
 

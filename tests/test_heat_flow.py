@@ -132,7 +132,7 @@ def test_a_cosine_mode_fades_as_the_heat_equation_says(tmp_path):
 def test_the_air_touches_the_area_of_the_surface_not_that_of_tets(tmp_path, method):
     vertices, triangles = sphere(24, 0.5)
     heat = Heat(100.0, 1.0e5, 2000.0, 50.0)
-    body = Body("ball", "Ball", vertices, triangles, meshing=Meshing(method, divisions=6), heat=heat)
+    body = Body(vertices, triangles, meshing=Meshing(method, divisions=6), key="ball", name="Ball", heat=heat)
     run = Run(tmp_path, Scene((body,), (), STILL))
     corners = vertices[triangles]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
@@ -201,7 +201,7 @@ def test_no_heat_crosses_a_crack(tmp_path):
     first = np.searchsorted(origin, np.arange(len(nodes)))
     is_split = np.isin(np.arange(len(nodes)), shared)
     split = np.where(right[:, None] & is_split[tets], first[tets] + 1, first[tets]).astype(np.int32)
-    body = Body("b", "B", nodes, tets[:, :3], heat=INSULATED)
+    body = Body(nodes, tets[:, :3], key="b", name="B", heat=INSULATED)
     scene = Scene((body,), (), STILL)
     models = [
         make_model([Part("b", X, t, np.ones(len(t)), Material())]) for X, t in ((nodes, tets), (nodes[origin], split))

@@ -10,7 +10,7 @@ from fixtures.multigrid_problems import bar_problem, dense, jittered, made, stif
 from fixtures.tet_meshes import bar, lattice_bar
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators import implicit_euler
-from sinew.solver.integrators.system import multigrid_policy, solve_system
+from sinew.solver.integrators.system import multigrid_policy
 from sinew.solver.integrators.system.workspace import workspace
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.multigrid import mg_pcg, numeric_setup, switching_policy
@@ -30,7 +30,7 @@ from sinew.solver.linalg.symmetric_spmv import cached_upper_half
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.jit import set_thread_count
-from sinew.solver.scene.scene import Material, Settings
+from sinew.solver.scene.scene import AUTO_SOLVER, JACOBI, LINEAR_SOLVERS, MULTIGRID, Material, Settings
 
 
 def exact(model, values, b, is_free, x):
@@ -142,20 +142,33 @@ def test_a_loose_tolerance_is_left_to_block_jacobi():
 
 
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-10])
-def test_a_stiff_step_is_the_same_in_fewer_iterations(monkeypatch, tolerance):
+def test_a_stiff_step_is_the_same_in_fewer_iterations(tolerance):
     model = made([jittered(bar, (4, 4, 24))], 0.45, 1e6)
-    fixed, settings, found = model.X[:, 2] < 1e-9, Settings(tolerance=tolerance, max_iterations=9000), []
-    for way in (lambda *_: None, solve_system.choose_multigrid):
-        monkeypatch.setattr(solve_system, "choose_multigrid", way)
+    fixed, v, iterations = model.X[:, 2] < 1e-9, {}, {}
+    for solver in LINEAR_SOLVERS:
+        settings = Settings(tolerance=tolerance, max_iterations=9000, linear_solver=solver)
         state = State(model.X.copy(), np.zeros_like(model.X))
         report = implicit_euler.step(
             model, state, ExternalForces(np.array([0.3, 0.0, -9.8]), is_fixed=fixed), 0.1, settings
         )
         assert report.converged
-        found.append((state.v, report.iterations))
+        v[solver], iterations[solver] = state.v, report.iterations
     error = max(1e-6, 100 * tolerance)  # bending is what a residual says least of
-    np.testing.assert_allclose(found[1][0], found[0][0], atol=error * np.abs(found[0][0]).max())
-    assert found[1][1] < 1.2 * JACOBI_ITERATIONS < found[0][1] / 3  # at Δt = 0.1 s it is stiff: at once, or soon
+    for solver in (AUTO_SOLVER, MULTIGRID):
+        np.testing.assert_allclose(v[solver], v[JACOBI], atol=error * np.abs(v[JACOBI]).max())
+    # at Δt = 0.1 s it is stiff: at once, or soon
+    assert iterations[AUTO_SOLVER] < 1.2 * JACOBI_ITERATIONS < iterations[JACOBI] / 3
+    assert iterations[MULTIGRID] <= iterations[AUTO_SOLVER] < iterations[JACOBI] / 3
+
+
+def test_multigrid_is_left_out_or_begins_as_the_settings_say():
+    model = made([jittered(bar, (4, 4, 24))])
+    outside, found = ExternalForces(np.array([0.3, 0.0, -9.8]), is_fixed=model.X[:, 2] < 1e-9), {}
+    for solver in LINEAR_SOLVERS:
+        state = State(model.X.copy(), np.zeros_like(model.X))
+        settings = Settings(tolerance=1e-4, linear_solver=solver)
+        found[solver] = implicit_euler.step(model, state, outside, 0.1, settings).iterations
+    assert found[AUTO_SOLVER] == found[JACOBI] > found[MULTIGRID] > 0  # in so short a step block Jacobi is soon done
 
 
 @pytest.mark.parametrize(("dt", "is_stiff"), [(0.1, True), (1.0e-4, False)])

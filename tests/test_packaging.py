@@ -54,6 +54,11 @@ def test_pip_installs_every_package():
     assert found | {"sinew"} == set(project()["tool"]["setuptools"]["packages"])
 
 
+def test_pip_installs_the_mark_of_typed_packages_and_the_zip_no_examples(build_zip):
+    assert project()["tool"]["setuptools"]["package-data"] == {"sinew": ["py.typed"]} and (ROOT / "py.typed").is_file()
+    assert (ROOT / "examples").is_dir() and "examples" not in build_zip.CONTENT
+
+
 def test_every_requirement_is_pinned():
     for path in sorted((ROOT / "requirements").glob("*.txt")):
         for line in path.read_text().splitlines():

@@ -93,7 +93,6 @@ def test_the_same_bytes_after_a_resume(tmp_path):
     with np.load(tmp_path / "point.npz") as stored:
         again = Run(tmp_path / "again", run.scene)
         again.simulation.state = State.from_arrays(stored)
-    again.frame = 7
     again.advance(6)
     one, other = run.state.to_arrays(), again.state.to_arrays()
     assert set(one) == set(other) and {"field.tet.Fp_inverse", "field.tet.plastic_strain"} <= set(one)

@@ -14,7 +14,6 @@ from fixtures.scenes import Run
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.scene import Body, Collider, Scene, Settings
-from sinew.solver.simulation.advance_frame import begin_frame
 
 FRAME = 1.0 / 24.0
 SETTINGS = Settings(frame_end=6, substeps=1, gravity=(0.0, 0.0, 0.0))
@@ -50,7 +49,7 @@ def pressed_run(folder: Path, track: str, own: float = 0.0) -> tuple[Run, float,
     if track == "switched":
         told["collider__ball__active"] = (times, [1.0, 1.0, 1.0, 1.0, 0.0, 0.0])
     run = Run(folder, Scene((body,), (ball,), SETTINGS), **told)
-    begin_frame(run.simulation)
+    run.simulation.start()
     return run, thickness, down
 
 

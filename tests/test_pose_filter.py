@@ -12,7 +12,6 @@ from fixtures.flesh_scenes import limb
 from fixtures.scenes import Run
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.scene import Scene
-from sinew.solver.simulation.advance_frame import begin_frame
 from test_pose_colliders import FRAME, SETTINGS, ball_beside
 
 
@@ -40,7 +39,7 @@ def pressed(folder, ignored, *, deforms: bool) -> tuple[Run, dict[str, float]]:
     for body in (near, far):
         told[f"body__{body.key}__targets"] = ([0.0, 1.0], np.tile(body.vertices[body.pinned], (2, 1, 1)))
     run = Run(folder, Scene((near, far), (ball,), SETTINGS, ignored_pairs=ignored), **told)
-    begin_frame(run.simulation)
+    run.simulation.start()
     run.advance(3)
     moved = np.linalg.norm(run.state.x - run.built.model.X, axis=1)
     return run, {body.key: float(moved[body.range.nodes].max()) / thickness for body in run.built.bodies}
@@ -66,7 +65,7 @@ def test_flesh_passes_through_flesh_that_it_ignores(tmp_path):
             "body__high__targets": (FRAME * np.arange(3), np.array(down)),
         }
         run = Run(tmp_path / name, Scene((low, high), (), SETTINGS, ignored_pairs=ignored), **told)
-        begin_frame(run.simulation)
+        run.simulation.start()
         run.advance(2)
         contacts[name] = run.reports[-1].contacts
     assert contacts["felt"] > 0 and contacts["ignored"] == 0

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fixtures import creature_mesh
 from fixtures import quasistatic_scenes as scenes
+from harness import creature_mesh
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces, hyperelastic, tet_arrays
 from sinew.solver.mechanics.hyperelastic.laws import NO_EXTENSION, WEIGHTED_COROTATED
 from sinew.solver.mesh.geometry.connected_components import mesh_components

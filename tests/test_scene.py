@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sinew.solver.runtime.errors import StorageFailed
+from sinew.solver.runtime.errors import BadInput, StorageFailed
 from sinew.solver.scene.scene import ARRAYS_FILE, SCENE_FILE, Body, Collider, Material, Meshing, Scene, Settings
+from sinew.solver.scene.validation import check_scene
 
 NODES = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
 FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], np.int32)
@@ -105,6 +106,29 @@ def test_the_digest_changes_with_what_changes_the_result(change):
 def test_the_digest_ignores_how_hard_to_work(change):
     scene = small_scene()
     assert replace(scene, settings=replace(scene.settings, **change)).digest() == scene.digest()
+
+
+def test_the_digest_is_that_of_earlier_caches_where_the_linear_solver_is_not_chosen():
+    """As Sinew 0.2 computed it, which had no such setting: its caches are resumed."""
+    scene = small_scene()
+    assert scene.digest() == "a47c048fe7dff6a3d95b52ac48c788e95f45af5e11ec404ee70977ad3bccc7ae"
+    chosen = replace(scene, settings=replace(scene.settings, linear_solver="jacobi"))
+    assert chosen.digest() != scene.digest()
+
+
+def test_a_body_is_made_of_lists_with_nothing_else():
+    body = Body(NODES.tolist(), FACES.tolist(), pinned=[0, 2])
+    assert body.vertices.dtype == np.float64 and body.triangles.dtype == body.pinned.dtype == np.int32
+    assert body.pin_weights.tolist() == [1.0, 1.0] and (body.key, body.name) == ("body", "Body")
+    scene = Scene([body], [Collider()])
+    assert scene.bodies == (body,) and scene.colliders[0].shape == "plane"
+    check_scene(scene)
+
+
+def test_an_unknown_linear_solver_is_refused():
+    scene = small_scene()
+    with pytest.raises(BadInput, match='"cholesky".*auto, jacobi, multigrid'):
+        check_scene(replace(scene, settings=replace(scene.settings, linear_solver="cholesky")))
 
 
 def test_the_digest_ignores_how_an_array_lies_in_memory():

@@ -43,12 +43,12 @@ def test_an_experiment_leaves_no_folder_while_it_runs(temporary: Path) -> None:
     nodes, tets, _ = box_of_tets()
     stiffness = ([0.0, 1.0], np.array([5.0, 7.0]))
     simulated = simulation_setup.make_simulation(
-        simulation_setup.body(nodes, tets, Material()), 0.01, tracks={"body.body.any": stiffness}
+        simulation_setup.body(nodes, tets, Material()), 0.01, tracks={"body.body.flow": stiffness}
     )
     assert list(temporary.iterdir()) == []
     simulation_setup.take_step(simulated)
-    assert simulated.tracks.sample("body.body.any", 0.5) == pytest.approx(6.0)
-    assert simulated.tracks.has("body.body.any") and not simulated.tracks.has("body.body.other")
+    assert simulated.tracks.sample("body.body.flow", 0.5) == pytest.approx(6.0)
+    assert simulated.tracks.has("body.body.flow") and not simulated.tracks.has("body.body.yield_strain")
 
 
 def test_no_tracks_have_the_digest_of_an_empty_folder(tmp_path: Path) -> None:

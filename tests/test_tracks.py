@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from sinew.solver.runtime.errors import StorageFailed
-from sinew.solver.scene.tracks import TrackReader, TrackWriter
+from sinew.solver.runtime.errors import BadInput, StorageFailed
+from sinew.solver.scene.tracks import MemoryTracks, Track, TrackReader, TrackWriter
 
 
 def written(folder: Path, times, values, kind: str = "linear", cuts: tuple[int, ...] = ()) -> TrackReader:
@@ -241,3 +241,34 @@ def test_chunks_of_other_shapes_and_values_that_must_be_numbers_are_named(tmp_pa
     TrackWriter(tmp_path).append("body.a.pin_stiffness", np.array([0.0]), np.array([np.nan]))
     with pytest.raises(StorageFailed, match="not numbers"):
         TrackReader(tmp_path, wait=0.1, shapes={"body.a.pin_stiffness": ()}).sample("body.a.pin_stiffness", 0.0)
+
+
+def test_tracks_in_memory_are_those_on_disk(tmp_path: Path):
+    """Samples, digests and what they are saved as; a kind that is left out fits the values."""
+    times, matrices = np.array([0.0, 1.0]), np.array([np.eye(4), np.diag([-1.0, -1.0, 1.0, 1.0])])
+    memory = MemoryTracks({"b.values": ([0, 1], [[0.0], [2.0]]), "a.matrix": Track(times, matrices)})
+    assert memory.has("a.matrix") and not memory.has("c")
+    assert memory.sample("b.values", 0.25).tolist() == [0.5]
+    turned = memory.sample("a.matrix", 0.5)  # rigid: turned by 90°, not flattened
+    assert np.allclose(turned[:3, :3] @ turned[:3, :3].T, np.eye(3))
+    memory.save(tmp_path)
+    stored = TrackReader(tmp_path)
+    assert stored.digest() == memory.digest() != memory.digest(0.5)
+    assert np.array_equal(stored.sample("a.matrix", 0.5), turned)
+
+
+@pytest.mark.parametrize(
+    ("samples", "problem"),
+    [
+        (([0.0, 1.0], [1.0]), "1 values for 2 times"),
+        (([1.0, 0.0], [1.0, 2.0]), "times do not rise"),
+        (([np.nan], [1.0]), "its times are not finite"),
+        (([0.0], [1.0], "smooth"), "kind has to be one of"),
+        (([0.0], [1.0], "rigid"), "instead of"),
+        (([0.0], [[1.0, 2.0]]), "shape"),
+        (([0.0],), "values"),
+    ],
+)
+def test_tracks_in_memory_that_cannot_be_read_are_refused(samples: tuple, problem: str):
+    with pytest.raises(BadInput, match=f'"body.b.flow" cannot be used: .*{problem}'):
+        MemoryTracks({"body.b.flow": samples}, {"body.b.flow": ()})

@@ -23,7 +23,7 @@ from sinew.solver.scene.tracks import TrackWriter
 
 def _cube(height: float = 0.2) -> Scene:
     vertices, triangles = box(np.array([0.0, 0.0, height]), 1)
-    body = Body("cube", "Cube", vertices, triangles, meshing=Meshing(divisions=4))
+    body = Body(vertices, triangles, meshing=Meshing(divisions=4), key="cube", name="Cube")
     return Scene((body,), (Collider("ground", "Ground"),), Settings(1, 4, substeps=1))
 
 

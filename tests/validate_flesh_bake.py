@@ -20,7 +20,6 @@ from sinew.solver.bake.cache import CacheReader
 from sinew.solver.runtime.kernel_cache.cache_folder import CACHE_VARIABLE
 from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.scene import Body, Material, Scene, Settings
-from sinew.solver.simulation.advance_frame import begin_frame
 
 SECTION = "Flesh in the bake"
 LENGTH, WIDTH, CELLS = 4.0, 0.7, (40, 7, 7)
@@ -64,7 +63,7 @@ def test_frames_of_a_moving_bone(reach: Callable[..., bool], tmp_path: Path, mee
     rates, worst = [], 0.0
     for number in range(3):
         run = bent(tmp_path / str(number), arm(self_contact=meets_itself))
-        begin_frame(run.simulation)
+        run.simulation.start()
         run.advance(2)
         # by the reference beside it: by the clock alone the same bounds were only judged on an idle machine
         seconds, _ = RelativeTime().time(lambda: run.advance(FRAMES - 2))  # noqa: B023

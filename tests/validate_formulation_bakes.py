@@ -46,7 +46,7 @@ def scene_of(path: Path, method: FormulationSettings, **material: float) -> Scen
     for key, at in (("lower", (0.0, 0.0, 0.05)), ("upper", (0.15, 0.1, 1.1)), ("hangs", (2.0, 0.0, 1.0))):
         vertices, triangles = standing(path, at)
         made = dataclasses.replace(JELLY, **material)
-        body = Body(key, key.capitalize(), vertices, triangles, made, Meshing("smooth", None, 8))
+        body = Body(vertices, triangles, made, Meshing("smooth", None, 8), key, key.capitalize())
         if key == "hangs":
             top = np.flatnonzero(vertices[:, 2] > 1.0 + 0.85 * np.ptp(vertices[:, 2])).astype(np.int32)
             body = dataclasses.replace(body, pinned=top, pin_weights=np.ones(len(top)))

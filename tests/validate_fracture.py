@@ -65,7 +65,7 @@ def test_a_bar_filled_by_the_robust_method_breaks_near_its_strength(tmp_path, re
     ends = np.flatnonzero(np.abs(vertices[:, 2]) > 1.0 - 1e-9).astype(np.int32)
     firm = (np.abs(vertices[:, 2]) > 0.55).astype(float)
     body = Body(
-        "bar", "Bar", vertices, np.array(box.faces, np.int32), material=STIFF, meshing=Meshing(tet_size=tet_size),
+        vertices, np.array(box.faces, np.int32), STIFF, Meshing(tet_size=tet_size), "bar", "Bar",
         pinned=ends, pin_weights=np.ones(len(ends)),
         fracture=Fracture(breaking_stress=STRENGTH, scatter=0.0, unbreakable=firm),
     )  # fmt: skip
@@ -142,7 +142,7 @@ def test_a_bent_bar_opens_on_the_tension_side(tmp_path, reach, across):
 def test_splitting_keeps_what_a_body_is_made_of(tmp_path, reach):
     ball = trimesh.creation.icosphere(4, radius=0.5)
     body = Body(
-        "ball", "Ball", np.array(ball.vertices) + [0.0, 0.0, 0.6], np.array(ball.faces, np.int32),
+        np.array(ball.vertices) + [0.0, 0.0, 0.6], np.array(ball.faces, np.int32), key="ball", name="Ball",
         material=Material(youngs_modulus=2.0e5, poisson_ratio=0.3, stiffness_damping=0.001),
         meshing=Meshing("robust", divisions=8), initial_velocity=(0.0, 0.0, -4.0),
         plasticity=Plasticity(yield_strain=0.02, flow=5.0), heat=Heat(temperature=30.0),

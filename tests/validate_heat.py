@@ -57,7 +57,7 @@ def cosine_error(mesh, cells, steps, tmp_path):
     across = max(2, cells // 4)
     nodes, tets = mesh((across, across, cells), (LENGTH * across / cells, LENGTH * across / cells, LENGTH))
     heat = Heat(0.0, DIFFUSIVITY * 1000.0 * 2000.0, 2000.0, 0.0)
-    body = Body("b", "B", nodes, tets[:, :3], heat=heat)
+    body = Body(nodes, tets[:, :3], key="b", name="B", heat=heat)
     scene, tracks = Scene((body,), (), STILL), TrackReader(tmp_path)
     model = make_model([Part("b", nodes, tets, np.ones(len(tets)), Material())])
     heated = make_heat(scene, model, [NO_SURFACE], tracks, np.zeros(3))
@@ -84,7 +84,7 @@ def test_a_cosine_mode_converges_with_order_two(tmp_path, mesh):
 def test_total_heat_is_kept(tmp_path, method):
     vertices, triangles = torus(32, 16, 0.7, 0.3)
     body = Body(
-        "b", "B", vertices, triangles, meshing=Meshing(method, divisions=14), heat=Heat(20.0, 5.0e4, 2000.0, 0.0)
+        vertices, triangles, Material(), Meshing(method, divisions=14), "b", "B", heat=Heat(20.0, 5.0e4, 2000.0, 0.0)
     )
     run = Run(tmp_path, Scene((body,), (), STILL))
     T = run.state.fields[TEMPERATURE]
@@ -132,8 +132,8 @@ def wax_cow(shared, method, curve, size):
     vertices = surface.vertices[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
     vertices = size * (vertices - vertices.min(axis=0)) / np.ptp(vertices, axis=0).max() + [0.0, 0.0, 0.002]
     body = Body(
-        "cow", "Cow", vertices, surface.triangles, Material(5.0e4, 0.33, 1000.0, 0.0, 0.01),
-        Meshing(method, divisions=8), plasticity=Plasticity(yield_strain=0.01, flow=100.0, maximum_strain=10.0),
+        vertices, surface.triangles, Material(5.0e4, 0.33, 1000.0, 0.0, 0.01), Meshing(method, divisions=8),
+        "cow", "Cow", plasticity=Plasticity(yield_strain=0.01, flow=100.0, maximum_strain=10.0),
         heat=Heat(20.0, 0.25, 2000.0, 10.0, 60.0, curve),
     )  # fmt: skip
     source = HeatSource("ball", "Ball", 300.0, 0.6 * size, 2.0e6 * size)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fixtures.claim_table import reach
-from fixtures.multigrid_problems import bent_bar
+from harness.bent_bar import bent_bar
 from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.runtime.jit import set_thread_count

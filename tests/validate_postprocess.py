@@ -32,12 +32,12 @@ def torn_torus(frame_end: int, attributes: tuple[str, ...] = ()) -> Scene:
     vertices = vertices + [0.0, 0.0, 1.0]
     pinned = np.flatnonzero(np.abs(vertices[:, 0]) > 0.9).astype(np.int32)
     body = Body(
-        KEY,
-        "Torus",
         vertices,
         triangles,
         Material(1.0e5, 0.33, 1000.0),
         Meshing("robust", divisions=6),
+        KEY,
+        "Torus",
         pinned=pinned,
         pin_weights=np.ones(len(pinned)),
         fracture=Fracture(breaking_stress=2.5e4),

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from fixtures import creature_mesh
 from fixtures import quasistatic_scenes as scenes
+from harness import creature_mesh
 from sinew.solver.mechanics.model import Model
 from sinew.solver.mesh.formats.surface_files import read_surface
 from sinew.solver.mesh.tetrahedralize import tetrahedralize

@@ -47,7 +47,7 @@ def standing_hand(folder: Path, material: Material, divisions: int) -> Body:
     vertices = surface.vertices[:, [2, 0, 1]]
     vertices /= np.ptp(vertices, axis=0).max()
     vertices -= [0.0, 0.0, vertices[:, 2].min() - 0.5]
-    return Body("hand", "Hand", vertices, surface.triangles, material, Meshing(divisions=divisions))
+    return Body(vertices, surface.triangles, material, Meshing(divisions=divisions), "hand", "Hand")
 
 
 def tell(reach: Reach, line: str, body: Body, found: Volumes) -> None:

@@ -16,7 +16,8 @@ from pathlib import Path
 import bpy
 
 from ...solver.bake.cache import layout
-from ...solver.runtime.atomic_files import PART_SUFFIX, make_folder, named_errors, remove_folder, replace, sync_tree
+from ...solver.bake.cache.scene_folder import replace_scene
+from ...solver.runtime.atomic_files import PART_SUFFIX, make_folder, named_errors, sync_tree
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.scene import Scene
 from ...solver.scene.tracks import TrackWriter
@@ -61,7 +62,7 @@ def export_scene(
         with named_errors(cache):
             (part / layout.SETTINGS_FILE).write_text(digest, newline="\n")
             sync_tree(part)
-            _replace_folder(part, target)
+            replace_scene(part, target)
     finally:
         shutil.rmtree(part, ignore_errors=True)
         for folder in made:
@@ -140,13 +141,3 @@ def _make_folder(folder: Path) -> list[Path]:
     made = [f for f in [folder, *folder.parents] if not f.exists()]
     make_folder(folder)
     return made
-
-
-def _replace_folder(part: Path, target: Path) -> None:
-    """Puts a finished folder where another one may be, which is away only between two renames."""
-    old = target.with_name(target.name + layout.OLD_SUFFIX)
-    remove_folder(old)
-    if target.exists():
-        replace(target, old)
-    replace(part, target)
-    shutil.rmtree(old, ignore_errors=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # tests/ has the meshes and scenes; this folder is not a place to import from
-sys.path[:] = [str(HERE.parent), str(HERE.parent.parent / "tests"), *(p for p in sys.path if Path(p or ".") != HERE)]
+sys.path[:] = [str(HERE.parent), *(p for p in sys.path if Path(p or ".") != HERE)]
 
 from harness import child_process  # noqa: E402
 from harness.suite import Suite, succeeded  # noqa: E402

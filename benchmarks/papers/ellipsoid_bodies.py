@@ -7,8 +7,8 @@ import functools
 
 import numpy as np
 
-from fixtures.closed_surfaces import sphere
 from sinew.solver.mesh.geometry.triangle_surface import make_surface
+from sinew.solver.mesh.shapes import sphere
 from sinew.solver.mesh.tetrahedralize.fill import fill_surface
 from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.scene.scene import Meshing
@@ -47,7 +47,7 @@ def liver(divisions: int = 18) -> tuple[Floats, Indices]:
 
 
 def _fill_ellipsoids(parts: tuple, divisions: int, name: str) -> tuple[Floats, Indices]:
-    ball, triangles = sphere(16)
+    ball, triangles = sphere(divisions=16)
     vertices = np.concatenate([ball * radii + np.array(centre) for centre, radii in parts])
     faces = np.concatenate([triangles + number * len(ball) for number in range(len(parts))])
     mesh = fill_surface(make_surface(vertices, faces, name), Meshing("smooth", divisions=divisions), name)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fixtures.tet_meshes import bar
 from papers.prescribed_forces import NodalForces, nodal_area_shares, with_extra_pins
 from papers.simulation_setup import HeldNodes, body, make_simulation
+from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.scene.formulation import EDGES, GREEN, HYBRID, LINEAR, POLAR, VERTEX_WARP, FormulationSettings
 from sinew.solver.scene.scene import Material
@@ -46,7 +46,7 @@ def upright_box(
     cells: tuple[int, int, int], lengths: tuple[float, float, float], method: FormulationSettings, **motion: Any
 ) -> Simulation:
     """Returns a box of `meshes.bar`, its last length upward; `motion` is that of `sheared_body`."""
-    return sheared_body(*bar(cells, lengths), method, **motion)
+    return sheared_body(*box_tets(cells, lengths), method, **motion)
 
 
 def sheared_body(

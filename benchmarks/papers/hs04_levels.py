@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fixtures.tet_meshes import bar
 from harness import plots
 from harness.result import Picture, Result
 from papers import hs04_comparison
 from papers.experiment import NO_PAPER_VALUE, Experiment, Row, claim_row
 from papers.hs04_comparison import SLOWER_NOTE, Run, cost_rows, relative_error
 from papers.hs04_cube_and_bar import DT, MATERIAL_TEXT, corner_node, sheared_body
+from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.runtime.jit import set_thread_count
 from sinew.solver.scene.formulation import GREEN, HIERARCHICAL, LU, POLAR, FormulationSettings
@@ -34,7 +34,7 @@ def run(quick: bool) -> Result:
     """Bends and turns the bar, refined once and twice."""
     set_thread_count(1)
     cells, steps = ((1, 1, 3), QUICK_STEPS) if quick else (CELLS, STEPS)
-    nodes, tets = bar(cells, LENGTHS)
+    nodes, tets = box_tets(cells, LENGTHS)
     coarse = run_bar(nodes, tets, FormulationSettings(GREEN), steps)
     rows, values = [], {}
     for levels in REFINEMENTS[:1] if quick else REFINEMENTS:

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from fixtures.tet_meshes import bar
 from papers.simulation_setup import body, hold_in_place, make_simulation
+from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.scene import Material
 from sinew.solver.simulation.simulation import Simulation
@@ -33,7 +33,7 @@ DESCRIPTION = (
 
 def clamped_bar(cells: int, method: FormulationSettings, dt: float = DT, side: float = SIDE, **settings) -> Simulation:
     """Returns a horizontal bar of so many cells along and `side` thick [m], held at its end y = 0."""
-    nodes, tets = bar((3, cells, 3), (side, side * cells / 3.0, side))
+    nodes, tets = box_tets((3, cells, 3), (side, side * cells / 3.0, side))
     asked = {"tolerance": 1e-6, "max_iterations": 2000, **settings}
     return make_simulation(
         body(nodes, tets, MATERIAL, method), dt, held=hold_in_place(nodes, nodes[:, 1] == 0.0), **asked

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fixtures.tet_meshes import bar
 from harness.plots import COLOURS, plot
 from harness.result import Picture, Result
 from papers.experiment import NO_PAPER_VALUE, Experiment, Row
 from papers.mdmjc02_clamped_bars import DT, MATERIAL
 from papers.simulation_setup import body, make_simulation, take_steps
 from sinew.solver.integrators.formulations import formulation
+from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.formulation import EDGES, LEAST_SQUARES, FormulationSettings
 
@@ -54,7 +54,7 @@ def run(quick: bool) -> Result:
 
 def release(method: FormulationSettings, count: int):
     """Returns net force and torque at first, as shares, and speed [m/s] and spin [1/s] after every step, (count,)."""
-    nodes, tets = bar((3, 10, 3), (1.0, LENGTH, 1.0))
+    nodes, tets = box_tets((3, 10, 3), (1.0, LENGTH, 1.0))
     asked = {"gravity": (0.0, 0.0, 0.0), "tolerance": 1e-12, "max_iterations": 3000}
     simulated = make_simulation(body(nodes, tets, MATERIAL, method), DT, **asked)
     state, model = simulated.state, simulated.built.model

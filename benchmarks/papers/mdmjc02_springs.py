@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fixtures.tet_meshes import bar
 from harness.plots import COLOURS, boundary_triangles, plot_bodies
 from harness.result import Picture, Result
 from papers.experiment import NO_PAPER_VALUE, Experiment, Row
 from papers.mdmjc02_clamped_bars import DESCRIPTION, DT, MATERIAL, SHORT_BAR_CELLS, SIDE
 from papers.simulation_setup import body, hold_in_place, make_simulation, signed_volume, take_steps
+from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.scene.formulation import EDGES, LEAST_SQUARES, SPRINGS, FormulationSettings
 
 POISSON_RATIO = 0.25  # Poisson's, which a network of springs has whatever is asked
@@ -26,7 +26,7 @@ MAX_VOLUME_CHANGE = 0.1
 
 def run(quick: bool) -> Result:
     """Returns volumes and sags of bars of springs and of tets."""
-    nodes, tets = bar((3, SHORT_BAR_CELLS, 3), (SIDE, SIDE * SHORT_BAR_CELLS / 3.0, SIDE))
+    nodes, tets = box_tets((3, SHORT_BAR_CELLS, 3), (SIDE, SIDE * SHORT_BAR_CELLS / 3.0, SIDE))
     tip = nodes[:, 1] == nodes[:, 1].max()
     rows, values, shapes = [], {}, {}
     for name, method in METHODS.items():

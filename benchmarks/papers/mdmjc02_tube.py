@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
-from fixtures.scenes import rotation
-from fixtures.tet_meshes import bar
 from papers.simulation_setup import body, make_simulation
+from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.scene import Collider, Material
@@ -28,7 +28,7 @@ DESCRIPTION = (
 
 def tube_mesh() -> tuple[Floats, Indices]:
     """Returns nodes [m] and tets of the tube along x, its axis through the origin."""
-    grid, tets = bar(CELLS, (1.0, 1.0, 1.0))
+    grid, tets = box_tets(CELLS, (1.0, 1.0, 1.0))
     angle, radius = 2.0 * np.pi * grid[:, 0], INNER + (OUTER - INNER) * grid[:, 2]
     nodes = np.column_stack([LENGTH * (grid[:, 1] - 0.5), radius * np.cos(angle), radius * np.sin(angle)])
     first = np.flatnonzero(grid[:, 0] < 1e-9)  # in the same order as those a whole turn on
@@ -45,7 +45,7 @@ def tube_mesh() -> tuple[Floats, Indices]:
 def dropped_tube(E: float, method: FormulationSettings, dt: float, speed: float, **settings) -> Simulation:
     """Returns the tube as it touches the ground at a speed [m/s], aslant."""
     nodes, tets = tube_mesh()
-    nodes = nodes @ rotation([0, 1, 0], SLOPE).T
+    nodes = nodes @ Rotation.from_euler("y", SLOPE).as_matrix().T
     nodes[:, 2] -= nodes[:, 2].min()
     tube = body(nodes, tets, Material(E, 0.33, 1000.0, 0.0, DAMPING), method, initial_velocity=(0.0, 0.0, -speed))
     asked = {"tolerance": 1e-6, "max_iterations": 2000, **settings}

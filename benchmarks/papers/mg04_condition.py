@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from fixtures.tet_meshes import bar
 from harness import plots
 from harness.result import Picture, Result
 from papers import mg04_demo_scenes
 from papers.experiment import Experiment, claim_row
 from sinew.solver.integrators.formulations import formulation
 from sinew.solver.mechanics.model import Model, Part, make_model
+from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Bools, Floats
 from sinew.solver.scene.formulation import GREEN, POLAR, FormulationSettings
 from sinew.solver.scene.scene import Material
@@ -77,7 +77,7 @@ def run(quick: bool) -> Result:
 
 def bar_model(E: float) -> Model:
     """Returns the bar of 450 tets and half a metre."""
-    nodes, tets = bar((3, 3, 10), (0.15, 0.15, 0.5))
+    nodes, tets = box_tets((3, 3, 10), (0.15, 0.15, 0.5))
     return make_model([Part("bar", nodes, tets, np.ones(len(tets)), Material(E, 0.33, 1000.0, 0.0, 0.0))])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fixtures.tet_meshes import bar
+from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.scene.scene import Material
 
@@ -19,7 +19,7 @@ def block_mesh() -> tuple[Floats, Indices]:
     8³ nodes have 7³ cubes, of ten tets each: both ways to make five of a cube, on top of each other. No other count of
     tets per cube gives the paper's numbers.
     """
-    nodes, tets = bar(CELLS, (1.0, 1.0, 1.0))
+    nodes, tets = box_tets(CELLS, (1.0, 1.0, 1.0))
     place = np.rint(nodes * CELLS).astype(np.int64)
     mirror = np.ravel_multi_index(((CELLS[0] - place[:, 0]), place[:, 1], place[:, 2]), [c + 1 for c in CELLS])
     others = mirror[tets][:, [0, 1, 3, 2]].astype(np.int32)

@@ -57,7 +57,8 @@ def _simulation(name: str, folder: Path) -> Simulation:
     """Returns the scene as artists bake it: solved to its tolerance, not for so many iterations."""
     made = mg04_demo_scenes.demo_simulation(name, folder)
     settings = dataclasses.replace(made.scene.settings, tolerance=1.0e-4, max_iterations=400)
-    return Simulation(dataclasses.replace(made.scene, settings=settings), made.tracks, made.built, made.state)
+    made.scene = dataclasses.replace(made.scene, settings=settings)
+    return made
 
 
 def _run(simulated: Simulation, last: int) -> tuple[Floats, Floats, float]:

@@ -3,24 +3,20 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
-from fixtures.scenes import boundary
 from sinew.solver.constraints.external_forces import PointForces
 from sinew.solver.integrators.step_report import StepReport
+from sinew.solver.mesh.shapes import body_of_tets
 from sinew.solver.runtime.arrays import Bools, Floats, Indices
 from sinew.solver.runtime.errors import SolveFailed
 from sinew.solver.scene.formulation import DEFAULT_FORMULATION, FormulationSettings
-from sinew.solver.scene.scene import Body, Collider, Material, Meshing, Scene, Settings
-from sinew.solver.scene.tracks import NoTracks, TrackReader, TrackWriter
-from sinew.solver.simulation.advance_frame import advance_step
-from sinew.solver.simulation.build import build
+from sinew.solver.scene.scene import Body, Collider, Material, Scene, Settings
+from sinew.solver.scene.tracks import TrackReader
 from sinew.solver.simulation.simulation import Simulation
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -96,20 +92,7 @@ def body(
         key: Its name.
         settings: Further ones of the body.
     """
-    faces = boundary(tets)
-    used, numbered = np.unique(faces, return_inverse=True)
-    return Body(
-        key=key,
-        name=key,
-        vertices=nodes[used],
-        triangles=numbered.reshape(-1, 3).astype(np.int32),
-        material=material,
-        meshing=Meshing("given"),
-        tet_nodes=nodes,
-        tets=tets,
-        method=method,
-        **settings,
-    )
+    return body_of_tets(nodes, tets, material=material, method=method, key=key, name=key, **settings)
 
 
 def make_simulation(
@@ -127,37 +110,23 @@ def make_simulation(
         dt: Time step [s], which sets the length of a frame.
         held: Nodes that are held exactly: pins of a bake reach on to all nodes of their tets, the papers' do not.
         colliders: What they may touch.
-        tracks: Name → what `TrackWriter.append` takes besides.
+        tracks: Animated inputs by name.
         settings: Of the scene, `tolerance` and `max_iterations` among them.
     """
     bodies = (bodies,) if isinstance(bodies, Body) else tuple(bodies)
-    reader = memory_tracks(tracks) if tracks else NoTracks()
     settings = {"gravity": GRAVITY, **settings}
     scene = Scene(bodies, colliders, Settings(fps=1.0 / dt, substeps=1, gravity=settings["gravity"]))
-    built = build(scene, reader, lambda *stage: None)
+    simulated = Simulation(scene, tracks)
     # a tolerance of zero, so that all iterations are made, is refused of scenes
-    scene = replace(scene, settings=replace(scene.settings, **settings))
+    simulated.scene = replace(scene, settings=replace(scene.settings, **settings))
     holds = (held,) if isinstance(held, HeldNodes) else held
-    built = replace(built, pins=(*built.pins, *holds))  # type: ignore[arg-type]
-    return Simulation(scene, reader, built, built.initial.copy())
-
-
-def memory_tracks(tracks: Mapping[str, tuple]) -> TrackReader:
-    """Returns a reader of tracks, by name what `TrackWriter.append` takes besides; nothing of it stays on disk."""
-    with tempfile.TemporaryDirectory(prefix="sinew-papers-") as folder:
-        writer = TrackWriter(Path(folder), is_durable=False)
-        for name, samples in tracks.items():
-            writer.append(name, *samples)
-        writer.close()
-        reader = TrackReader(Path(folder))
-        reader.load()
-    return reader
+    simulated.built = replace(simulated.built, pins=(*simulated.built.pins, *holds))  # type: ignore[arg-type]
+    return simulated
 
 
 def take_step(simulated: Simulation) -> StepReport:
     """Moves a simulation on by one time step."""
-    begin = simulated.state.time
-    return advance_step(simulated, begin, begin + 1.0 / simulated.scene.settings.fps)
+    return simulated.step()
 
 
 def take_steps(

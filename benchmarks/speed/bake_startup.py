@@ -70,7 +70,7 @@ def write_cube(cache: Path, is_held: bool) -> None:
     vertices = 2.0 * vertices + [-1.0, -1.0, 0.5]
     top = np.flatnonzero(vertices[:, 2] > 2.0).astype(np.int32) if is_held else np.zeros(0, np.int32)
     meshing = Meshing(divisions=12)  # as a new body has it
-    body = Body("cube", "Cube", vertices, triangles, meshing=meshing, pinned=top, pin_weights=np.ones(len(top)))
+    body = Body(vertices, triangles, meshing=meshing, key="cube", name="Cube", pinned=top)
     folder = cache / "scene"
     Scene((body,), (Collider("ground", "Ground"),), Settings(1, 2, substeps=1)).save(folder)
     TrackWriter(folder).close()

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 import numpy as np
 
 from harness.result import Result
-from harness.without_multigrid import without_multigrid
 from sinew.solver.integrators.implicit_euler import step
 from speed import timing
 from speed.beams import CELLS, DT, FIXED_ITERATIONS, external_forces, make_beam, rest_state
@@ -50,7 +49,7 @@ def measure_steps(name: str, quick: bool) -> tuple[dict[int, dict[int, list[floa
     drawn = random.Random(0)
 
     def one_step(count: int) -> None:
-        with timing.using_threads(count), without_multigrid():
+        with timing.using_threads(count):
             step(model, states[count], acts, DT, FIXED_ITERATIONS)
 
     for _ in range(4):

@@ -6,14 +6,11 @@ from __future__ import annotations
 import importlib.util
 import statistics
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fixtures.tet_meshes import bar
 from harness.result import Result
-from harness.without_multigrid import without_multigrid
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.step_report import StepReport
 from sinew.solver.integrators.system.workspace import workspace
@@ -23,8 +20,9 @@ from sinew.solver.linalg.multigrid.numeric_setup import numeric_setup
 from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.mechanics.model import Model, Part, make_model
+from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Floats
-from sinew.solver.scene.scene import Material, Settings
+from sinew.solver.scene.scene import AUTO_SOLVER, JACOBI, Material, Settings
 from speed.baseline_mujoco import SETTINGS_TEXT, MujocoFlex, make_flex
 from speed.baseline_scipy import ITERATIONS, ScipyConjugateGradients
 from speed.beams import CELLS, DT, GRAVITY, TETS_PER_TURN, external_forces, repeats_per_turn, rest_state
@@ -41,10 +39,8 @@ CONVERGED_RESIDUAL = 1.0e-12
 MAX_TRIED_ITERATIONS = 1000  # iterations that are tried
 EXACT_SETTINGS = Settings(tolerance=CONVERGED_RESIDUAL, max_iterations=MAX_TRIED_ITERATIONS)
 SUBSTEPS = Settings().substeps
-# what takes over while systems of steps are solved
-SOLVERS: dict[str, Callable[[], AbstractContextManager[None]]] = {
-    "block Jacobi": without_multigrid, "multigrid": nullcontext,
-}  # fmt: skip
+# what solves the systems of steps: multigrid stands by as at any tight tolerance
+SOLVERS = {"block Jacobi": JACOBI, "multigrid": AUTO_SOLVER}
 
 
 @dataclass
@@ -69,29 +65,28 @@ class Beam:
         step(self.model, state, external_forces(self.model), DT, settings)
         return np.asarray(state.v)
 
-    def error(self, way: str, settings: Settings) -> float:
+    def error(self, settings: Settings) -> float:
         """Returns the largest error of the steps of a frame, each against the solution of its own system."""
         state, acts, kept, errors = rest_state(self.model), external_forces(self.model), ReusedHierarchy(), []
         for _ in range(SUBSTEPS):
             solved = state.copy()
             step(self.twin, solved, acts, DT, EXACT_SETTINGS)
-            with SOLVERS[way]():
-                step(self.model, state, acts, DT, settings, kept=kept)
+            step(self.model, state, acts, DT, settings, kept=kept)
             values = workspace(self.model.pattern).values  # of the state that both began with
             errors.append(energy_norm_error(self.model, values, np.asarray(state.v), np.asarray(solved.v)))
         return max(errors)
 
-    def steps(self, way: str, settings: Settings) -> TimedSteps:
+    def steps(self, settings: Settings) -> TimedSteps:
         """Returns what steps the beam."""
-        return TimedSteps(self.model, way, settings)
+        return TimedSteps(self.model, settings)
 
 
 class TimedSteps:
     """Steps of a beam, as many from rest per call as make `TETS_PER_TURN` tets."""
 
-    def __init__(self, model: Model, way: str, settings: Settings) -> None:
+    def __init__(self, model: Model, settings: Settings) -> None:
         """Makes ready."""
-        self.model, self.way, self.settings, self.acts = model, way, settings, external_forces(model)
+        self.model, self.settings, self.acts = model, settings, external_forces(model)
         self.count = repeats_per_turn(model)
         self.reports: list[StepReport] = []
 
@@ -101,8 +96,7 @@ class TimedSteps:
         for number in range(self.count):
             if number % SUBSTEPS == 0:
                 kept.drop()
-            with SOLVERS[self.way]():
-                self.reports.append(step(self.model, state, self.acts, DT, self.settings, kept=kept))
+            self.reports.append(step(self.model, state, self.acts, DT, self.settings, kept=kept))
 
     @property
     def iterations(self) -> str:
@@ -119,7 +113,7 @@ class TimedSteps:
 
 def make_beam(cells: tuple[int, int, int]) -> Beam:
     """Returns the beam of so many cubes of five tets."""
-    nodes, tets = bar(cells, BEAM_SIZE)
+    nodes, tets = box_tets(cells, BEAM_SIZE)
     material = Material(YOUNGS_MODULUS, POISSON_RATIO, DENSITY, 0.0, 0.0)
     model, twin = (make_model([Part("beam", nodes, tets, np.ones(len(tets)), material)]) for _ in range(2))
     beam = Beam(model, np.zeros(0), np.zeros(0), twin)
@@ -163,14 +157,12 @@ def fewest_iterations(reaches: Callable[[int], bool]) -> int | None:
 
 def solver_settings(beam: Beam, largest: float) -> dict[str, Settings]:
     """Returns by way the settings with which all steps of a frame come to an error in the fewest iterations."""
-    found, asked = (
-        {},
-        {n: Settings(tolerance=CONVERGED_RESIDUAL, max_iterations=n) for n in range(1, MAX_TRIED_ITERATIONS + 1)},
-    )
-    for way in SOLVERS:
-        count = fewest_iterations(lambda n, way=way: beam.error(way, asked[n]) <= largest)
+    found = {}
+    for way, solver in SOLVERS.items():
+        asked = Settings(tolerance=CONVERGED_RESIDUAL, linear_solver=solver)
+        count = fewest_iterations(lambda n, asked=asked: beam.error(replace(asked, max_iterations=n)) <= largest)
         if count is not None:
-            found[way] = asked[count]
+            found[way] = replace(asked, max_iterations=count)
     return found
 
 
@@ -224,7 +216,7 @@ def _at_equal_error(
         yield Row(f"{name} tets, error {largest:g}", NO_TARGET, f"not reached in {MAX_TRIED_ITERATIONS} iterations")
         return
     peer.flex.start_again(theirs)
-    steps = {way: beam.steps(way, settings) for way, settings in asked.items()}
+    steps = {way: beam.steps(settings) for way, settings in asked.items()}
     taken = step_times({"MuJoCo": repeat(peer.flex.step, repeats_per_turn(beam.model)), **steps}, rounds, beam.model)
     best = min(asked, key=lambda way: taken[way])
     ratio = taken["MuJoCo"] / taken[best]
@@ -273,15 +265,14 @@ def compare_with_scipy(sizes: dict[str, tuple[int, int, int]], rounds: int, valu
         model = beam.model
         peer = ScipyConjugateGradients(model.pattern, beam.values, model.X[:, 2] != 0.0)
         b = np.outer(model.mass, np.multiply(DT, GRAVITY))
-        settings, way = Settings(tolerance=CONVERGED_RESIDUAL, max_iterations=ITERATIONS), "block Jacobi"
+        settings = Settings(tolerance=CONVERGED_RESIDUAL, max_iterations=ITERATIONS, linear_solver=JACOBI)
         both = {
             "SciPy": repeat(lambda p=peer, b=b: p.solve(b), repeats_per_turn(model)),
-            "Sinew": beam.steps(way, settings),
+            "Sinew": beam.steps(settings),
         }
         taken = step_times(both, rounds, model)
         theirs = energy_norm_error(model, beam.values, peer.solve(b), beam.goal)
-        with SOLVERS[way]():
-            mine = energy_norm_error(model, beam.values, beam.first_step(settings), beam.goal)
+        mine = energy_norm_error(model, beam.values, beam.first_step(settings), beam.goal)
         values |= {f"scipy.{name}.scipy": 1e3 * taken["SciPy"], f"scipy.{name}.sinew": 1e3 * taken["Sinew"]}
         told = f"{1e3 * taken['Sinew']:.3g}; the iterations alone with SciPy {1e3 * taken['SciPy']:.3g}"
         remark = f"Errors {mine:.2g}, and SciPy {theirs:.2g}."

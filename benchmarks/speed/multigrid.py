@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fixtures.multigrid_problems import bent_bar
+from harness.bent_bar import bent_bar
 from harness.result import Result
 from sinew.solver.linalg.multigrid.hierarchy import build_hierarchy, hierarchy_of
 from sinew.solver.linalg.multigrid.numeric_setup import last_multigrid

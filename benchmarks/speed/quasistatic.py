@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from fixtures import quasistatic_scenes as scenes
+from harness import quasistatic_scenes as scenes
 from harness.result import Result
 from sinew.solver.mechanics.model import Model
 from sinew.solver.quasistatic.equilibrium import Equilibrium, solve

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fixtures import creature_mesh
-from fixtures import quasistatic_scenes as scenes
-from harness import machine
+from harness import creature_mesh, machine
+from harness import quasistatic_scenes as scenes
 from harness.result import Result
 from sinew.solver.mechanics.model import Model
 from sinew.solver.mesh.formats.surface_files import read_surface
@@ -186,9 +185,9 @@ BENCHMARK = Benchmark(
     what="All nodes that are not held are strewn in a cube of ten longest sides. Of the creature hands and feet are "
     "held, of the others what lies within a tenth of the longest side of three points far from each other. "
     "Neo-Hookean, ν = 0.3, constant stress below a stretch of 0.7, to a relative residual of 1e-6. Dinosaur and bunny: "
-    "polyfem_dinosaur.msh and polyfem_bunny.msh of shared/testdata/tet; creature: tests/fixtures/creature_mesh.py, a "
-    "lattice of "
-    f"{creature_mesh.DIVISIONS} divisions in a body of capsules with four limbs; half a million: the lattice of "
+    "polyfem_dinosaur.msh and polyfem_bunny.msh of shared/testdata/tet; creature: "
+    f"benchmarks/harness/creature_mesh.py, a lattice of {creature_mesh.DIVISIONS} divisions in a body of "
+    "capsules with four limbs; half a million: the lattice of "
     f"{LARGE_DIVISIONS} divisions in Suzanne. From the scatter itself (`sinew equilibrium --keep-start`) every seed "
     "has a way of its own, as in S07, figure 3.1: 380,000 tets, 80 Newton iterations. Otherwise a start of which more "
     "than a third of the tets is inside out is replaced by a harmonic (Laplace) solve between held nodes: all seeds "

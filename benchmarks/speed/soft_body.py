@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import importlib.util
-import tempfile
-from pathlib import Path
 
 import numpy as np
 
-from fixtures.scenes import Run
 from harness.result import Result
 from sinew.solver.runtime.arrays import Bools, Floats, Indices
 from sinew.solver.scene.scene import Body, Material, Meshing, Scene, Settings
+from sinew.solver.simulation.simulation import Simulation
 from speed.benchmark import NO_TARGET, Benchmark, Row
 from speed.timing import interleaved_times, medians
 
@@ -78,20 +76,15 @@ class SinewBody:
     def __init__(self, vertices: Floats, triangles: Indices, divisions: int) -> None:
         held = np.flatnonzero(is_held_point(vertices)).astype(np.int32)
         body = Body(
-            "suzanne", "Suzanne", vertices, triangles, pinned=held, pin_weights=np.ones(len(held)), material=MATERIAL,
-            meshing=Meshing("robust", divisions=divisions),
+            vertices, triangles, MATERIAL, Meshing("robust", divisions=divisions), "suzanne", "Suzanne", pinned=held,
         )  # fmt: skip
-        scene = Scene((body,), (), Settings(fps=float(FPS), substeps=SUBSTEPS))
-        targets = ([0.0], vertices[held][None])
-        with tempfile.TemporaryDirectory(prefix="sinew-speed-") as folder:
-            self.run = Run(Path(folder), scene, body__suzanne__targets=targets)
-            self.run.tracks.load()
-        self.tet_count = self.run.built.model.tet_count
+        self.simulation = Simulation(Scene((body,), (), Settings(fps=float(FPS), substeps=SUBSTEPS)))
+        self.tet_count = self.simulation.built.model.tet_count
         self.positions = vertices
 
     def next_frame(self) -> None:
         """Moves it on by a frame, with the vertices of the surface."""
-        self.positions = self.run.advance()
+        self.positions = self.simulation.advance().positions["suzanne"]
 
 
 def is_held_point(points: Floats) -> Bools:

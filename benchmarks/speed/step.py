@@ -12,7 +12,6 @@ import numpy as np
 
 from harness import plots
 from harness.result import Picture, Result
-from harness.without_multigrid import without_multigrid
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.step_report import StepReport
 from sinew.solver.mechanics.model import Model
@@ -85,7 +84,7 @@ class TimedBeam:
     def __call__(self) -> None:
         """Takes some steps from rest: where the beam has come to rest again, fewer iterations would do."""
         state = rest_state(self.model)
-        with using_threads(self.count), without_multigrid():
+        with using_threads(self.count):
             for _ in range(self.at_once):
                 self.reports.append(step(self.model, state, self.outside, DT, FIXED_ITERATIONS))
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fixtures.tet_meshes import bar
 from harness.result import Result
-from harness.without_multigrid import without_multigrid
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from sinew.solver.mechanics.model import Part, make_model
-from sinew.solver.scene.scene import Material, Settings
+from sinew.solver.mesh.shapes import box_tets
+from sinew.solver.scene.scene import JACOBI, Material, Settings
 from speed.beams import CELLS, GRAVITY, rest_state
 from speed.benchmark import NO_TARGET, Benchmark, Row
 from speed.timing import interleaved_times, medians
@@ -22,6 +21,7 @@ STIFFNESSES = (1.0e5, 1.0e6, 1.0e8)  # foam, rubber, hard plastic [Pa]
 FPS = 24
 ROUNDS = 5
 SETTINGS = Settings()
+JACOBI_SETTINGS = Settings(linear_solver=JACOBI)
 
 
 class SwingingBeam:
@@ -32,8 +32,9 @@ class SwingingBeam:
         converged: Whether all steps have reached the tolerance.
     """
 
-    def __init__(self, cells: tuple[int, int, int], youngs_modulus: float) -> None:
-        nodes, tets = bar(cells, (0.25, 0.25, 1.0))
+    def __init__(self, cells: tuple[int, int, int], youngs_modulus: float, settings: Settings) -> None:
+        self.settings = settings
+        nodes, tets = box_tets(cells, (0.25, 0.25, 1.0))
         material = Material(youngs_modulus, 0.45, 1000.0, 0.0, 0.0)
         self.model = make_model([Part("beam", nodes, tets, np.ones(len(tets)), material)])
         self.state, self.kept = rest_state(self.model), ReusedHierarchy()
@@ -46,15 +47,10 @@ class SwingingBeam:
         self.kept.drop()
         dt = 1.0 / FPS / SETTINGS.substeps
         taken = [
-            step(self.model, self.state, self.acts, dt, SETTINGS, kept=self.kept) for _ in range(SETTINGS.substeps)
+            step(self.model, self.state, self.acts, dt, self.settings, kept=self.kept) for _ in range(SETTINGS.substeps)
         ]
         self.iterations = [report.iterations for report in taken]
         self.converged = self.converged and all(report.converged for report in taken)
-
-    def alone(self) -> None:
-        """Does the same by block Jacobi alone."""
-        with without_multigrid():
-            self()
 
     def told(self, seconds: float) -> str:
         """Returns what a frame takes, and its iterations."""
@@ -64,8 +60,8 @@ class SwingingBeam:
 
 def compare(name: str, cells: tuple[int, int, int], youngs_modulus: float, rounds: int) -> tuple[Row, dict[str, float]]:
     """Compares frames of two beams that are the same."""
-    ours, alone = SwingingBeam(cells, youngs_modulus), SwingingBeam(cells, youngs_modulus)
-    taken = medians(interleaved_times({"ours": ours, "alone": alone.alone}, rounds))
+    ours, alone = (SwingingBeam(cells, youngs_modulus, settings) for settings in (SETTINGS, JACOBI_SETTINGS))
+    taken = medians(interleaved_times({"ours": ours, "alone": alone}, rounds))
     row = Row(
         f"{name} tets, E = {youngs_modulus:g} Pa, ms per frame", NO_TARGET,
         f"{ours.told(taken['ours'])}; block Jacobi alone {alone.told(taken['alone'])}",

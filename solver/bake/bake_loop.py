@@ -13,19 +13,20 @@ from typing import Any
 from ..mechanics.state import State
 from ..mechanics.topology import Topology
 from ..quasistatic.progress import Progress
+from ..runtime.arrays import Floats
 from ..runtime.errors import Cancelled, SinewError, StorageFailed
 from ..runtime.event_stream import json_value
-from ..simulation.advance_frame import FrameReport, advance_frame, begin_frame, render_positions
+from ..simulation.advance_frame import FrameReport
 from ..simulation.fracture_step import pieces_at_limit
 from ..simulation.sheet_warnings import find_enclosed_sheets
-from ..simulation.simulation import Simulation
+from ..simulation.simulation import FrameCallbacks, Simulation
 from .cache import BackgroundWriter, CacheMetadata, CacheWriter
 from .frame_recorder import FrameRecorder
 
 OnEvent = Callable[[Mapping[str, Any]], None]
 RESUME_EVERY_FRAME_NODES = 10_000  # from here on a frame takes so long that every one gets its resume point
 RESUME_INTERVAL_FRAMES = 10  # else one in so many does
-MIN_SECONDS_BETWEEN_EVENTS = 0.2  # from one `newton_callback` or `preroll` event to the next
+MIN_SECONDS_BETWEEN_EVENTS = 0.2  # from one `solving` or `preroll` event to the next
 
 
 class ThrottledEvents:
@@ -52,15 +53,17 @@ class ThrottledEvents:
             self.last = clock.monotonic()
             self.on_event(event)
 
-    def newton_callback(self, frame: int) -> Callable[[Progress], None]:
-        """Returns what is to be called before every Newton iteration of a frame."""
+    def callbacks(self, on_sample: Callable[[dict[str, Floats]], None] = lambda positions: None) -> FrameCallbacks:
+        """Returns what a simulation is to call while it moves on."""
+        return FrameCallbacks(on_sample, self.raise_if_cancelled, self._emit_solving, self._emit_preroll)
 
-        def told(progress: Progress) -> None:
-            self.raise_if_cancelled()
-            numbers = {"newton_iterations": progress.newton_iterations, "residual": progress.residual}
-            self.emit({"event": "solving", "frame": frame, **numbers})
+    def _emit_solving(self, frame: int, progress: Progress) -> None:
+        self.raise_if_cancelled()
+        numbers = {"newton_iterations": progress.newton_iterations, "residual": progress.residual}
+        self.emit({"event": "solving", "frame": frame, **numbers})
 
-        return told
+    def _emit_preroll(self, fraction: float) -> None:
+        self.emit({"event": "preroll", "fraction": fraction}, fraction == 1.0)
 
 
 @dataclass
@@ -68,7 +71,6 @@ class Bake:
     """A simulation between two frames, and the cache that it is written into.
 
     Attributes:
-        frame: The frame that the simulation is at. Every frame that was told of counts.
         topology: Number of the first sample with the present topology, 0 while all bodies are whole.
         warnings: What was warned of when it was built and is not in the report yet: the next line has it.
         at_limit: Keys of the bodies of which a person knows that they are in as many pieces as they may.
@@ -78,11 +80,15 @@ class Bake:
     writer: CacheWriter
     metadata: CacheMetadata
     simulation: Simulation
-    frame: int
     topology: int = 0
     warnings: list[dict[str, str]] = dataclasses.field(default_factory=list)
     bodies_at_piece_limit: set[str] = dataclasses.field(default_factory=set)
     reported_inversions: set[tuple[str, str, str]] = dataclasses.field(default_factory=set)
+
+    @property
+    def frame(self) -> int:
+        """The frame that the simulation is at. Every frame that was told of counts."""
+        return self.simulation.frame
 
     @property
     def resume_interval(self) -> int:
@@ -97,24 +103,14 @@ class Bake:
             SolveFailed, StorageFailed, Cancelled: As `run`; there is nothing yet that could be resumed.
         """
         began = clock.perf_counter()
-        told = self._preroll(on_event, should_stop)
-        taken = self._frame_recorder(self.frame)
-        taken.record_sample(render_positions(self.simulation.built, self.simulation.state))
-        write, report = self._write_and_event(taken, told, began, self.simulation.state)
+        first = self.simulation.start(ThrottledEvents(on_event, should_stop).callbacks())
+        taken = self._frame_recorder(first.number)
+        taken.record_sample(first.positions)
+        write, report = self._write_and_event(taken, first.report, began)
         write()
         for warning in self._sheet_warnings(is_first=True):
             on_event(warning)
         return report
-
-    def _preroll(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> FrameReport:
-        """Goes from the rest pose to the first frame; returns how that frame went."""
-        settings, paced = self.simulation.scene.settings, ThrottledEvents(on_event, should_stop)
-        told = begin_frame(self.simulation, paced.newton_callback(settings.frame_start - settings.preroll))
-        for number in range(1, settings.preroll + 1):
-            frame = settings.frame_start - settings.preroll + number
-            told = advance_frame(self.simulation, frame, None, paced.raise_if_cancelled, paced.newton_callback(frame))
-            paced.emit({"event": "preroll", "fraction": number / settings.preroll}, number == settings.preroll)
-        return told
 
     def run(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
         """Computes and writes all frames up to the last.
@@ -126,18 +122,18 @@ class Bake:
         """
         with BackgroundWriter() as behind:
             paced = ThrottledEvents(on_event, should_stop, behind.run_callbacks)
-            before = self.simulation.copy()
-            for frame in range(self.frame + 1, self.simulation.scene.settings.frame_end + 1):
+            while self.frame < self.simulation.scene.settings.frame_end:
+                began = clock.perf_counter()
+                taken = self._frame_recorder(self.frame + 1)
                 try:
-                    taken, told, began = self._advance(frame, paced)
+                    paced.raise_if_cancelled()
+                    moved = self.simulation.advance(paced.callbacks(taken.record_sample))
                 except BaseException as problem:
-                    if self.frame < frame and not isinstance(problem, StorageFailed):
-                        self.simulation.restore(before)
+                    if not isinstance(problem, StorageFailed):
                         behind.finish()
-                        self._write_resume(self.frame, before.state)
+                        self._write_resume(self.frame, self.simulation.state)
                     raise
-                before = self.simulation.copy()
-                write, report = self._write_and_event(taken, told, began, before.state)
+                write, report = self._write_and_event(taken, moved.report, began)
                 warnings = (
                     *self._piece_limit_warnings(),
                     *self._inversion_warnings(),
@@ -148,17 +144,6 @@ class Bake:
         self._complete_head()
         self.writer.write_head(self.metadata)
         self._write_resume(self.frame, self.simulation.state)
-
-    def _advance(self, frame: int, paced: ThrottledEvents) -> tuple[FrameRecorder, FrameReport, float]:
-        """Moves on by one frame; returns what is to be written of it, how it went, and when it began."""
-        began = clock.perf_counter()
-        taken = self._frame_recorder(frame)
-        paced.raise_if_cancelled()
-        told = advance_frame(
-            self.simulation, frame, taken.record_sample, paced.raise_if_cancelled, paced.newton_callback(frame)
-        )
-        self.frame = frame
-        return taken, told, began
 
     def _piece_limit_warnings(self) -> list[dict[str, Any]]:
         """Returns a warning for every body that has just fallen into as many pieces as it may."""
@@ -204,11 +189,11 @@ class Bake:
         )
 
     def _write_and_event(
-        self, taken: FrameRecorder, told: FrameReport, began: float, state: State
+        self, taken: FrameRecorder, told: FrameReport, began: float
     ) -> tuple[Callable[[], None], dict[str, Any]]:
         """Returns what writes the frame that the simulation is at, with a resume point where one is due, and its event.
 
-        It may be called by another thread, while the simulation moves on: `state` has to stay as it is.
+        It may be called by another thread, while the simulation moves on.
         """
         number, line = self.frame, json_value({"frame": self.frame, **dataclasses.asdict(told)})
         warned, self.warnings = {"warnings": self.warnings} if self.warnings else {}, []
@@ -218,11 +203,11 @@ class Bake:
         is_due = (number - self.metadata.frame_start) % self.resume_interval == 0
         if is_due:
             self._complete_head()
-        head = self.metadata
+        head, state = self.metadata, self.simulation.state.copy() if is_due else None
 
         def write() -> None:
             self.writer.write_frame(frame, samples, line | warned, taken.topologies, attributes, contacts)
-            if is_due:
+            if state is not None:
                 self.writer.write_head(head)
                 self._write_resume(number, state)
 

@@ -180,10 +180,10 @@ def _prepare_bake(
             on_event({"event": "warning", **_plainly(note)})
         writer.resume(head, point.frame, breakable_keys(scene))
         told = _built_event(built, scene)
-        bake = Bake(writer, head, simulation, point.frame, point.topology, _not_in(writer.folder, told))
+        bake = Bake(writer, head, simulation, point.topology, _not_in(writer.folder, told))
         on_event(told)
     else:
-        simulation = Simulation(scene, tracks, built, built.initial)
+        simulation = Simulation(scene, tracks, built)
         _check_flesh(simulation)
         writer.start_over(head)
         for body, asked in zip(built.bodies, scene.bodies, strict=True):
@@ -191,7 +191,7 @@ def _prepare_bake(
             core = core_arrays(built.model.cores, body.range.tets)
             writer.write_model(asked.key, {**to_arrays(asked, body.mesh, body.binding), **follows, **core})
         told = _built_event(built, scene)
-        bake = Bake(writer, head, simulation, scene.settings.frame_start, warnings=warnings_in(told))
+        bake = Bake(writer, head, simulation, warnings=warnings_in(told))
         on_event(told)
         on_event(bake.write_first_frame(on_event, should_stop))
     return bake

@@ -44,7 +44,7 @@ def drop_scene(
     lift = 0.5 * float((high - low).max()) if height is None else height
     raised = np.array([0.0, 0.0, lift - low[2]]) - results_origin(shape)
     body = Body(
-        BODY_KEY, name, surface.vertices + raised, surface.triangles, material, meshing, simulated_scale=simulated_scale
+        surface.vertices + raised, surface.triangles, material, meshing, BODY_KEY, name, simulated_scale=simulated_scale
     )
     if isinstance(shape, RepairedTets):
         body = replace(body, meshing=Meshing("given"), tet_nodes=shape.nodes + raised, tets=shape.tets)

@@ -11,6 +11,7 @@ import numpy as np
 from ..runtime.arrays import Floats, Indices
 from .serialisation import field_constraints
 from .serialisation.field_constraints import OneOf, RowsOf, at_least
+from .serialisation.sequences import convert_sequences
 
 # which sides of a collider's faces bodies are kept on (`Collider.sides`)
 SIDES_AUTO, SIDES_FRONT, SIDES_BOTH = "auto", "front", "both"
@@ -60,11 +61,15 @@ class Collider:
             where the normals point, also by an open mesh), "both" (nothing passes, whichever side it comes from).
     """
 
-    key: str
-    name: str
+    key: str = "collider"
+    name: str = "Collider"
     shape: Annotated[str, OneOf(COLLIDER_SHAPES)] = "plane"
     vertices: Annotated[Floats, field_constraints.points("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
     triangles: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int32))
     friction: Annotated[float, at_least(0.0, "Friction")] = 0.5
     thickness: Annotated[float, at_least(0.0, "Thickness", "m")] = 0.0
     sides: Annotated[str, OneOf(COLLIDER_SIDES)] = SIDES_AUTO
+
+    def __post_init__(self) -> None:
+        """Takes lists for arrays."""
+        convert_sequences(self)

@@ -27,6 +27,7 @@ from .contact import Collider as Collider
 from .contact import Collision
 from .flesh import DYNAMIC, Bone, Flesh
 from .formulation import FormulationSettings
+from .meshing import Meshing as Meshing
 from .rigid_core import Core
 from .serialisation.dataclass_json import InvalidValue, from_tree, to_tree
 from .serialisation.field_constraints import (  # fmt: skip
@@ -44,6 +45,7 @@ from .serialisation.field_constraints import (  # fmt: skip
     shape_or_empty,
 )
 from .serialisation.schema import check_keys, check_ranges
+from .serialisation.sequences import convert_sequences
 
 SCENE_FORMAT = 1
 # what can be written per render vertex: von Mises and largest principal stress [Pa], norm of the plastic strain,
@@ -51,8 +53,9 @@ SCENE_FORMAT = 1
 ATTRIBUTES = ("stress", "principal_stress", "plastic_strain", "temperature", "damage", "velocity")
 # how a body may flow (`Plasticity`)
 PLASTICITY_LAWS = ("multiplicative", "additive")
-# how a surface is filled (`Meshing`)
-FILL_METHODS = ("smooth", "robust", "given")
+# what solves the linear systems of steps (`Settings.linear_solver`)
+AUTO_SOLVER, JACOBI, MULTIGRID = "auto", "jacobi", "multigrid"
+LINEAR_SOLVERS = (AUTO_SOLVER, JACOBI, MULTIGRID)
 MAX_FRAME_NUMBER = 1_048_574  # Blender's largest frame number of a Mesh Cache modifier
 MAX_SEED = 2**31 - 1
 # factors at the render vertices of a body
@@ -167,27 +170,6 @@ class Fracture:
 
 
 @dataclass(frozen=True)
-class Meshing:
-    """How a surface is filled with tets.
-
-    Attributes:
-        method: "smooth" (conforming, isosurface stuffing), "robust" (lattice cover) or "given" (the body
-            brings `tet_nodes` and `tets`). Bodies that may break are filled by "robust" instead of "smooth".
-        tet_size: Edge length of the lattice at the surface [m], or None to take it from `divisions`.
-        divisions: Tets along the longest side of the bounding box.
-        interior_size: How many times larger than `tet_size` the tets deep inside may get: 1, 2 or 4
-            (smooth only).
-        memory_limit: Refuse what is estimated to need more than this many bytes; None: what is free.
-    """
-
-    method: Annotated[str, OneOf(FILL_METHODS)] = "smooth"
-    tet_size: Annotated[float, greater_than(0.0, "Tet Size", "m")] | None = None
-    divisions: Annotated[int, at_least(1, "Resolution Divisions")] = 16
-    interior_size: Annotated[int, closed_range(1, 4, "Interior Size")] = 1
-    memory_limit: Annotated[int, at_least(0)] | None = None
-
-
-@dataclass(frozen=True)
 class Body:
     """A soft body as it enters: its render mesh at the first frame, and how it behaves.
 
@@ -200,13 +182,14 @@ class Body:
             changes (shape keys).
 
     Attributes:
-        key: Name in files and tracks: unique in the scene, letters, digits, "_" and "-" only.
-        name: Name for people, as Blender shows it.
         vertices: Render vertices [m], world, in the rest pose, which is that of the first frame unless
             `Settings.preroll` is above 0, (n, 3).
         triangles: Triangulated faces, (t, 3).
+        material, meshing: What it is made of, and how it is filled with tets.
+        key: Name in files and tracks: unique in the scene, letters, digits, "_" and "-" only.
+        name: Name for people, as Blender shows it.
         pinned: The vertices with a pin weight above zero, (p,).
-        pin_weights: Their weights in (0, 1], (p,). 1 is held exactly. Less is a spring to the target of
+        pin_weights: Their weights in (0, 1], (p,), none: all 1. 1 is held exactly. Less is a spring to the target of
             stiffness w · pin_stiffness · (share of the body's mass by surface area) [N/m], with
             pin_stiffness in 1/s².
         attached, attached_weights: As `pinned` and `pin_weights`, of what the animation never lets go: the part
@@ -227,12 +210,12 @@ class Body:
         core: Which part of it moves as one rigid body; None: no part does.
     """
 
-    key: str
-    name: str
     vertices: Annotated[Floats, points("n", 3)]
     triangles: Faces
     material: Material = field(default_factory=Material)
     meshing: Meshing = field(default_factory=Meshing)
+    key: str = "body"
+    name: str = "Body"
     pinned: Annotated[Indices, shape("p"), RowsOf("vertices")] = field(default_factory=lambda: np.zeros(0, np.int32))
     pin_weights: Annotated[Floats, shape("p")] = field(default_factory=lambda: np.zeros(0))
     simulated_scale: Annotated[float, greater_than(0.0, "Simulated Size")] = 1.0
@@ -251,6 +234,12 @@ class Body:
     collision: Collision = field(default_factory=Collision)
     method: FormulationSettings = field(default_factory=FormulationSettings)
     core: Core | None = None
+
+    def __post_init__(self) -> None:
+        """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
+        convert_sequences(self)
+        if len(self.pinned) and not len(self.pin_weights):
+            object.__setattr__(self, "pin_weights", np.ones(len(self.pinned)))
 
 
 @dataclass(frozen=True)
@@ -296,6 +285,9 @@ class Settings:
         pose_tolerance: Relative residual (`quasistatic/equilibrium_residual.py`) at which quasistatic flesh is at rest.
         pose_iterations: Newton iterations that a try to bring a sample of it to rest may take; where the first try
             does not arrive there is a second one. That none did is reported, never hidden.
+        linear_solver: Of `LINEAR_SOLVERS`, the preconditioner of conjugate gradients in a step: "jacobi" (blocks of the
+            diagonal), "multigrid" (from the first iteration, where bodies are neither coupled by contacts nor have a
+            rigid core), or "auto" (multigrid where a system needs it).
     """
 
     frame_start: FrameNumber = 1
@@ -312,6 +304,7 @@ class Settings:
     preroll: Annotated[int, closed_range(0, MAX_FRAME_NUMBER, "Pre-roll")] = 0
     pose_tolerance: Annotated[float, open_range(0.0, 1.0, "Pose Tolerance")] = 1.0e-3
     pose_iterations: Annotated[int, at_least(1, "Pose Iterations")] = 100
+    linear_solver: Annotated[str, OneOf(LINEAR_SOLVERS)] = AUTO_SOLVER
 
     @property
     def start_time(self) -> float:
@@ -333,6 +326,8 @@ class Scene:
     """Everything that one simulation is asked to do; all bodies move in the same world.
 
     Attributes:
+        bodies, colliders, heat_sources, bones: Each has a key of its own. Lists are taken, too.
+        settings: How it is simulated.
         ignored_pairs: Pairs of keys of bodies, or of a body and a collider, that pass through each other.
     """
 
@@ -342,6 +337,10 @@ class Scene:
     heat_sources: tuple[HeatSource, ...] = ()
     bones: tuple[Bone, ...] = ()
     ignored_pairs: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Takes lists for tuples."""
+        convert_sequences(self)
 
     def is_loose_flesh(self, body: Body) -> bool:
         """Whether a body is flesh that moves and that neither bones nor pins hold: it falls and lies as others do."""
@@ -393,6 +392,8 @@ class Scene:
         tree = to_tree(self, "", arrays)
         for name in ("threads", "strict", "frame_end"):
             del tree["settings"][name]
+        if self.settings.linear_solver == AUTO_SOLVER:
+            del tree["settings"]["linear_solver"]  # caches of Sinew 0.2 do not have it
         for body, own in zip(self.bodies, tree["bodies"], strict=True):
             if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
                 del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it

@@ -25,6 +25,14 @@ def track_shapes(scene: Scene) -> dict[str, Shape]:
     return found | {f"bone.{bone.key}.matrix": MATRIX_SHAPE for bone in scene.bones}
 
 
+def track_names(scene: Scene) -> set[str]:
+    """Returns the names of all tracks that a scene may have, those of vertices that deform included."""
+    deforming = [f"body.{body.key}.rest" for body in scene.bodies]
+    deforming += [f"collider.{collider.key}.vertices" for collider in scene.colliders]
+    deforming += [f"bone.{bone.key}.vertices" for bone in scene.bones]
+    return {*track_shapes(scene), *deforming}
+
+
 def _body_track_shapes(body: Body) -> dict[str, Shape]:
     numbers = ("pin_stiffness", "attached.pin_stiffness", "yield_strain", "flow", "maximum_strain", "breaking_stress")
     return {

@@ -19,12 +19,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from ..runtime.arrays import Floats, digest
+from ..runtime.arrays import Floats, digest, floats
 from ..runtime.atomic_files import npz_bytes, write_atomic
-from ..runtime.errors import StorageFailed
+from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
 
 TRACK_KINDS = ("linear", "step", "rigid")
@@ -148,14 +150,9 @@ class TrackReader:
 
         That a value stays as it is says nothing new: a bake made longer has the same inputs as far as it got.
         """
-        parts: list[bytes | str | np.ndarray] = []
-        for folder in sorted(self.folder.glob("*/track.json")):
-            track = self._load(folder.parent.name)
-            if track is None:
-                continue
-            count = _distinct_count(track, until)
-            parts += [folder.parent.name, track.kind, track.times[:count], track.values[:count]]
-        return digest(parts)
+        names = sorted(head.parent.name for head in self.folder.glob("*/track.json"))
+        loaded = {name: self._load(name) for name in names}
+        return _digest_of_tracks({name: track for name, track in loaded.items() if track is not None}, until)
 
     def final_digest(self, until: float) -> str:
         """Returns `digest`, or "" while the tracks are still being written."""
@@ -194,36 +191,109 @@ class TrackReader:
             if any(some.shape[1:] != values[0].shape[1:] for some in values):
                 raise ValueError("its chunks hold values of different shapes")
             track = _LoadedTrack(kind, np.concatenate(times), np.concatenate(values), len(chunks), complete)
-            wanted = self.shapes.get(name, track.values.shape[1:])
-            if track.values.shape[1:] != wanted:
-                raise ValueError(f"its values have the shape {track.values.shape[1:]} instead of {wanted}")
-            if name in self.shapes and name.endswith(FINITE_TRACKS) and not np.isfinite(track.values).all():
-                raise ValueError("some of its values are not numbers")
-            if not (np.diff(track.times) >= 0.0).all():
-                raise ValueError("its times do not rise")
+            self._check_track(name, track)
         except (OSError, ValueError, RecursionError) as problem:
             raise StorageFailed("track-missing", name=name, problem=first_line(problem)) from problem
         self._loaded[name] = track
         return track
 
+    def _check_track(self, name: str, track: _LoadedTrack) -> None:
+        """Raises ValueError where a track has values of another shape than its name asks for, or times that fall."""
+        wanted = self.shapes.get(name, track.values.shape[1:])
+        if track.values.shape[1:] != wanted:
+            raise ValueError(f"its values have the shape {track.values.shape[1:]} instead of {wanted}")
+        if name in self.shapes and name.endswith(FINITE_TRACKS) and not np.isfinite(track.values).all():
+            raise ValueError("some of its values are not numbers")
+        if not (np.diff(track.times) >= 0.0).all():
+            raise ValueError("its times do not rise")
 
-class NoTracks(TrackReader):
-    """A scene in which nothing moves: no folder is needed for it."""
 
-    def __init__(self) -> None:
-        super().__init__(Path(os.devnull), wait=0.0)
+class Track(NamedTuple):
+    """An input that changes over time.
+
+    Attributes:
+        times: Of its samples [s], rising; zero is the first frame, (k,).
+        values: At these times, (k, …).
+        kind: Of `TRACK_KINDS`; None: "rigid" for matrices, (k, 4, 4), and "linear" for all else.
+    """
+
+    times: npt.ArrayLike
+    values: npt.ArrayLike
+    kind: str | None = None
+
+
+class MemoryTracks(TrackReader):
+    """Tracks that are in memory, and in no folder."""
+
+    def __init__(
+        self, tracks: Mapping[str, Track | tuple[Any, ...]], shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES
+    ) -> None:
+        """Takes tracks by name.
+
+        Args:
+            tracks: As `Track`, or as tuples of its fields.
+            shapes: As for `TrackReader`.
+
+        Raises:
+            BadInput: "track-invalid": times or values cannot be those of the track.
+        """
+        super().__init__(Path(os.devnull), wait=0.0, shapes=shapes)
+        for name, given in tracks.items():
+            try:
+                self._loaded[name] = _track_in_memory(Track(*given))
+                self._check_track(name, self._loaded[name])
+            except (TypeError, ValueError) as problem:
+                raise BadInput("track-invalid", name=name, problem=first_line(problem)) from problem
 
     def has(self, name: str) -> bool:
-        """Returns False."""
-        return False
+        """Whether there is a track of that name."""
+        return name in self._loaded
 
     def digest(self, until: float = np.inf) -> str:
-        """Returns the digest of no tracks."""
-        return digest([])
+        """Returns 64 hex digits of what the tracks say up to a time [s], as `TrackReader.digest`."""
+        return _digest_of_tracks(dict(sorted(self._loaded.items())), until)
 
     def final_digest(self, until: float) -> str:
         """Returns `digest`."""
         return self.digest(until)
+
+    def save(self, folder: Path) -> None:
+        """Writes the tracks into the scene in `folder`."""
+        writer = TrackWriter(folder, is_durable=False)
+        for name, track in self._loaded.items():
+            writer.append(name, track.times, track.values, track.kind)
+        writer.close()
+
+
+class NoTracks(MemoryTracks):
+    """A scene in which nothing moves."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+
+def _track_in_memory(given: Track) -> _LoadedTrack:
+    """Returns the arrays of a track; raises ValueError where they have other types or shapes."""
+    times, values = floats(given.times, -1), floats(given.values)
+    kind = given.kind or ("rigid" if values.shape[1:] == (4, 4) else "linear")
+    if kind not in TRACK_KINDS:
+        raise ValueError(f"its kind has to be one of {', '.join(TRACK_KINDS)}")
+    if not np.isfinite(times).all():
+        raise ValueError("its times are not finite")
+    if not len(times) or values.shape[:1] != times.shape:
+        raise ValueError(f"it has {len(values) if values.ndim else 0} values for {len(times)} times")
+    if kind == "rigid" and values.shape[1:] != (4, 4):
+        raise ValueError(f"its values have the shape {values.shape[1:]} instead of (4, 4), for it is rigid")
+    return _LoadedTrack(kind, times, values, 1, complete=True)
+
+
+def _digest_of_tracks(tracks: Mapping[str, _LoadedTrack], until: float) -> str:
+    """Returns the digest of tracks in their order, without what they say after a time [s]."""
+    parts: list[bytes | str | np.ndarray] = []
+    for name, track in tracks.items():
+        count = _distinct_count(track, until)
+        parts += [name, track.kind, track.times[:count], track.values[:count]]
+    return digest(parts)
 
 
 def _read_kind(folder: Path) -> str:

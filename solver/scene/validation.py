@@ -22,7 +22,7 @@ from .formulation import (
     display_name,
     unsupported_features,
 )
-from .scene import PLASTICITY_LAWS, Body, Scene, Settings
+from .scene import LINEAR_SOLVERS, PLASTICITY_LAWS, Body, Scene, Settings
 from .serialisation.schema import check_ranges
 
 RangeCheck = tuple[str, float, str, bool]
@@ -59,6 +59,8 @@ def check_settings(settings: Settings) -> None:
         raise BadInput("frame-range-empty", start=settings.frame_start, end=settings.frame_end)
     if settings.substeps % settings.samples_per_frame:
         raise BadInput("samples-do-not-divide", samples=settings.samples_per_frame, substeps=settings.substeps)
+    if settings.linear_solver not in LINEAR_SOLVERS:
+        raise BadInput("linear-solver", solver=settings.linear_solver, known=", ".join(LINEAR_SOLVERS))
 
 
 def check_body(body: Body) -> None:

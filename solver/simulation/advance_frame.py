@@ -25,7 +25,7 @@ from .current_model import current_model, model_with_rest_shapes
 from .fracture_step import fracture_extremes as broken
 from .fracture_step import split_overloaded_nodes
 from .pose_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
-from .simulation import Simulation
+from .simulated_scene import SimulatedScene
 from .time_step import take_step
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class FrameReport:
 
 
 def advance_frame(
-    simulation: Simulation,
+    simulation: SimulatedScene,
     frame: int,
     on_sample: OnSample | None,
     before_step: Callable[[], None] = lambda: None,
@@ -133,7 +133,7 @@ def advance_frame(
     )
 
 
-def begin_frame(simulation: Simulation, on_progress: OnProgress = lambda progress: None) -> FrameReport:
+def begin_frame(simulation: SimulatedScene, on_progress: OnProgress = lambda progress: None) -> FrameReport:
     """Brings flesh to rest in the pose that a simulation starts with; nothing else changes.
 
     Raises:
@@ -144,7 +144,7 @@ def begin_frame(simulation: Simulation, on_progress: OnProgress = lambda progres
     return _frame_report(simulation, [], _equilibrate_flesh(simulation, frame, begin, begin, on_progress), started)
 
 
-def _takes_steps(simulation: Simulation) -> bool:
+def _takes_steps(simulation: SimulatedScene) -> bool:
     """Whether there is anything besides flesh that follows a pose."""
     flesh = simulation.built.flesh
     resting = flesh.resting_bodies if flesh else ()
@@ -152,7 +152,7 @@ def _takes_steps(simulation: Simulation) -> bool:
 
 
 def _equilibrate_flesh(
-    simulation: Simulation, frame: int, before: float, end: float, on_progress: OnProgress
+    simulation: SimulatedScene, frame: int, before: float, end: float, on_progress: OnProgress
 ) -> list[PoseReport]:
     """Poses flesh where there is some, and returns how that went."""
     if simulation.built.flesh is None:
@@ -168,7 +168,7 @@ def _equilibrate_flesh(
 
 
 def _frame_report(
-    simulation: Simulation, steps: list[StepReport], poses: list[PoseReport], started: float
+    simulation: SimulatedScene, steps: list[StepReport], poses: list[PoseReport], started: float
 ) -> FrameReport:
     reports: list[StepReport | PoseReport] = [*steps, *poses]
     return FrameReport(
@@ -190,7 +190,7 @@ def _frame_report(
 
 
 def advance_step(
-    simulation: Simulation,
+    simulation: SimulatedScene,
     begin: float,
     end: float,
     on_progress: OnProgress = lambda progress: None,
@@ -214,7 +214,7 @@ def advance_step(
 
 
 def _body_reports(
-    simulation: Simulation, steps: list[StepReport], poses: list[PoseReport]
+    simulation: SimulatedScene, steps: list[StepReport], poses: list[PoseReport]
 ) -> dict[str, dict[str, float]]:
     """Returns what a frame's report says of bodies: key → name → number."""
     built, state = simulation.built, simulation.state
@@ -231,13 +231,13 @@ def _body_reports(
     return found
 
 
-def _count_contacts(simulation: Simulation, steps: list[StepReport], poses: list[PoseReport]) -> int:
+def _count_contacts(simulation: SimulatedScene, steps: list[StepReport], poses: list[PoseReport]) -> int:
     """Returns how many contacts pushed in the last step, and how many of flesh that follows a pose."""
     in_step = int(simulation.contacts.was_active.sum()) if steps and simulation.contacts else 0
     return in_step + (poses[-1].contacts if poses else 0)
 
 
-def _mean_collider_loads(simulation: Simulation, bearing: list[Floats]) -> dict[str, tuple[float, ...]]:
+def _mean_collider_loads(simulation: SimulatedScene, bearing: list[Floats]) -> dict[str, tuple[float, ...]]:
     """Returns what colliders bore on average over steps, by key."""
     if not simulation.contacts or not bearing:
         return {}

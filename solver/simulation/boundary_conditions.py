@@ -11,7 +11,7 @@ from ..constraints.external_forces import PointForces
 from ..mechanics.model import Model
 from ..runtime.arrays import Bools, Floats
 from .pose_interpolation import PoseInterpolation
-from .simulation import Simulation
+from .simulated_scene import SimulatedScene
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class BoundaryConditions:
     springs: PointForces
     pin_targets: dict[str, Floats]
 
-    def remember(self, simulation: Simulation, model: Model, dt: float) -> None:
+    def remember(self, simulation: SimulatedScene, model: Model, dt: float) -> None:
         """Keeps in the state what pins have to know in the next step, after one of `dt` [s]."""
         resting = simulation.built.flesh.resting_bodies if simulation.built.flesh else ()
         for pins in simulation.built.pins:
@@ -39,7 +39,7 @@ class BoundaryConditions:
 
 
 def boundary_conditions(
-    simulation: Simulation, model: Model, begin: float, end: float, ahead: PoseInterpolation | None
+    simulation: SimulatedScene, model: Model, begin: float, end: float, ahead: PoseInterpolation | None
 ) -> BoundaryConditions:
     """Returns what holds and pulls in a step from one time to another [s]; flesh in a pose goes where `ahead` says."""
     tracks, built, state = simulation.tracks, simulation.built, simulation.state

@@ -12,10 +12,12 @@ from ..contact.detection.remap_contacts import merge_contacts, resolving_contact
 from ..contact.surfaces.backface_points import find_backside_points
 from ..contact.surfaces.vertex_positions import interpolate_vertices
 from ..runtime.arrays import Bools
-from .simulation import Simulation
+from .simulated_scene import SimulatedScene
 
 
-def add_backside_contacts(memory: PersistentContacts, simulation: Simulation, has_broken: Bools) -> PersistentContacts:
+def add_backside_contacts(
+    memory: PersistentContacts, simulation: SimulatedScene, has_broken: Bools
+) -> PersistentContacts:
     """Returns what contacts remember, and what is a little behind a skin of bodies that have just broken, (b,)."""
     built, state, tracks = simulation.built, simulation.state, simulation.tracks
     assert built.skins is not None

@@ -29,13 +29,15 @@ from .fracture.node_duplication import count_pieces
 from .fracture.node_splitting import FaceList, NodeSplitter
 from .fracture_overlaps import add_backside_contacts
 from .fracture_topology import SplitScene, split_scene
-from .simulation import Simulation
+from .simulated_scene import SimulatedScene
 
 NODE_FIELD_PREFIX = "node."
 NO_NODE_MASK = np.zeros(0, bool)
 
 
-def split_overloaded_nodes(simulation: Simulation, model: Model, is_held: Bools | None, end: float) -> dict[str, float]:
+def split_overloaded_nodes(
+    simulation: SimulatedScene, model: Model, is_held: Bools | None, end: float
+) -> dict[str, float]:
     """Splits nodes where tets are overloaded; `simulation` gets what was built, and its state, of the new topology.
 
     Args:
@@ -77,7 +79,7 @@ def split_overloaded_nodes(simulation: Simulation, model: Model, is_held: Bools 
     return left
 
 
-def fracture_extremes(simulation: Simulation) -> dict[str, dict[str, float]]:
+def fracture_extremes(simulation: SimulatedScene) -> dict[str, dict[str, float]]:
     """Returns by key of the body the largest stress so far [Pa], pieces, and nodes that have split so far."""
     built, state = simulation.built, simulation.state
     if built.fracture is None:
@@ -94,7 +96,7 @@ def fracture_extremes(simulation: Simulation) -> dict[str, dict[str, float]]:
     return told
 
 
-def pieces_at_limit(simulation: Simulation) -> dict[str, dict[str, Any]]:
+def pieces_at_limit(simulation: SimulatedScene) -> dict[str, dict[str, Any]]:
     """Returns name and count of pieces of every broken body, by key, that is in as many pieces as it may."""
     fracture, model = simulation.built.fracture, simulation.built.model
     if fracture is None or simulation.built.unbroken is None:
@@ -108,7 +110,7 @@ def pieces_at_limit(simulation: Simulation) -> dict[str, dict[str, Any]]:
 def _evaluate_overload(
     fracture: FractureBodies,
     body: BreakableBody,
-    simulation: Simulation,
+    simulation: SimulatedScene,
     model: Model,
     is_held: Bools,
     end: float,
@@ -192,7 +194,7 @@ def _splits_within_limit(
     return fits
 
 
-def _apply_topology(simulation: Simulation, broken: SplitScene, parted: Bools) -> None:
+def _apply_topology(simulation: SimulatedScene, broken: SplitScene, parted: Bools) -> None:
     """Gives a simulation the nodes that it has now; copies move on from where their node was."""
     before, state = simulation.built, simulation.state
     source = before.model.tets.ravel()[broken.corner]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..runtime.arrays import Floats
-from .simulation import Simulation
+from .simulated_scene import SimulatedScene
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,9 @@ class PoseInterpolation:
         return self.start + (time - self.begin) / (self.end - self.begin) * (self.x - self.start)
 
 
-def begin_interpolation(simulation: Simulation, start: Floats, begin: float, end: float) -> PoseInterpolation | None:
+def begin_interpolation(
+    simulation: SimulatedScene, start: Floats, begin: float, end: float
+) -> PoseInterpolation | None:
     """Takes flesh that has been brought to rest at `end` [s] back to where it was at `begin`, `start` [m], (N, 3).
 
     Returns where it is going, or None where there is no such flesh.
@@ -48,7 +50,7 @@ def begin_interpolation(simulation: Simulation, start: Floats, begin: float, end
     return ahead
 
 
-def finish_interpolation(simulation: Simulation, ahead: PoseInterpolation | None) -> None:
+def finish_interpolation(simulation: SimulatedScene, ahead: PoseInterpolation | None) -> None:
     """Puts flesh where it was going, to the last digit."""
     flesh, state = simulation.built.flesh, simulation.state
     if ahead is not None and flesh is not None and flesh.quasistatic is not None:

@@ -22,7 +22,7 @@ from .flesh import FleshPart
 from .flesh.pose_contact import PoseContact
 from .flesh.pose_equilibrium import PoseConditions, PoseEquilibrium, solve_pose
 from .flesh.unchanged_pose import FAILED_BODIES_FIELD, reuse_equilibrium, store_equilibrium
-from .simulation import Simulation
+from .simulated_scene import SimulatedScene
 
 OnProgress = Callable[[Progress], None]
 
@@ -54,7 +54,7 @@ class PoseReport:
 
 
 def equilibrate_flesh(
-    simulation: Simulation, before: float, time: float, on_progress: OnProgress = lambda progress: None
+    simulation: SimulatedScene, before: float, time: float, on_progress: OnProgress = lambda progress: None
 ) -> PoseReport | None:
     """Brings quasistatic flesh to rest as it is held at a time; None where there is none.
 
@@ -94,7 +94,7 @@ def equilibrate_flesh(
 
 
 def _solve_pose(
-    simulation: Simulation, flesh: FleshPart, model: Model, pose: PoseConditions, x: Floats, on_progress: OnProgress
+    simulation: SimulatedScene, flesh: FleshPart, model: Model, pose: PoseConditions, x: Floats, on_progress: OnProgress
 ) -> PoseEquilibrium:
     was_lost = simulation.state.fields.get(FAILED_BODIES_FIELD)
     if was_lost is None or len(was_lost) != len(model.bodies):  # a bake may go on with more flesh than it began with
@@ -103,7 +103,7 @@ def _solve_pose(
 
 
 def _input_arrays(
-    simulation: Simulation,
+    simulation: SimulatedScene,
     flesh: FleshPart,
     model: Model,
     pose: PoseConditions,
@@ -128,7 +128,7 @@ def _input_arrays(
 
 
 def _pose_conditions(
-    simulation: Simulation, flesh: FleshPart, model: Model, contact: PoseContact | None, time: float
+    simulation: SimulatedScene, flesh: FleshPart, model: Model, contact: PoseContact | None, time: float
 ) -> tuple[PoseConditions, dict[str, Floats]]:
     """Returns what is asked of flesh at a time, and the targets of its pins by key."""
     scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
@@ -176,7 +176,7 @@ def _body_name(built: AssembledScene, flesh: FleshPart, node: int) -> str:
     return next(body.name for body in built.bodies if body.range.nodes.start <= whole < body.range.nodes.stop)
 
 
-def _remember_pins(simulation: Simulation, flesh: FleshPart, targets: dict[str, Floats], dt: float) -> None:
+def _remember_pins(simulation: SimulatedScene, flesh: FleshPart, targets: dict[str, Floats], dt: float) -> None:
     built, state = simulation.built, simulation.state
     for pins in built.pins:
         if pins.body in flesh.part.bodies:
@@ -196,7 +196,7 @@ def _report(found: PoseEquilibrium, model: Model) -> PoseReport:
     )
 
 
-def check_flesh(simulation: Simulation) -> None:
+def check_flesh(simulation: SimulatedScene) -> None:
     """Raises BadInput where flesh has no place when the simulation begins."""
     part = simulation.built.flesh.quasistatic if simulation.built.flesh else None
     if part is not None:

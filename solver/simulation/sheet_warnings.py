@@ -20,12 +20,12 @@ from ..mesh.geometry.triangle_bvh import build_bvh
 from ..mesh.geometry.winding_number import winding_numbers
 from ..runtime.arrays import Floats
 from .advance_frame import render_positions
-from .simulation import Simulation
+from .simulated_scene import SimulatedScene
 
 MIN_SHEET_DEPTH = 0.25  # depth in a body from which a sheet is inside, in sizes of tets
 
 
-def find_enclosed_sheets(simulation: Simulation, frame: int, is_first: bool) -> Iterator[tuple[str, str]]:
+def find_enclosed_sheets(simulation: SimulatedScene, frame: int, is_first: bool) -> Iterator[tuple[str, str]]:
     """Yields the names of sheets and of bodies that they are inside of at a frame, and have not come into.
 
     Args:
@@ -57,14 +57,16 @@ def find_enclosed_sheets(simulation: Simulation, frame: int, is_first: bool) -> 
                 yield collider.name, built.bodies[number].name
 
 
-def _teleports(simulation: Simulation, collider: BuiltCollider | DeformingCollider, begin: float, end: float) -> bool:
+def _teleports(
+    simulation: SimulatedScene, collider: BuiltCollider | DeformingCollider, begin: float, end: float
+) -> bool:
     """Whether a collider is elsewhere all at once at the end of a step."""
     if isinstance(collider, DeformingCollider):
         return collider.teleports(simulation.tracks, begin, end)
     return arrives_rigidly(collider, simulation.tracks, begin, end)
 
 
-def _may_touch(simulation: Simulation, collider: BuiltCollider | DeformingCollider, body: int) -> bool:
+def _may_touch(simulation: SimulatedScene, collider: BuiltCollider | DeformingCollider, body: int) -> bool:
     built = simulation.built
     if isinstance(collider, BuiltCollider):
         tets = built.bodies[body].range.tets
@@ -76,7 +78,7 @@ def _may_touch(simulation: Simulation, collider: BuiltCollider | DeformingCollid
 
 
 def _is_inside(
-    simulation: Simulation, number: int, here: dict[str, Floats], sheet: BuiltCollider, pose: Floats | None
+    simulation: SimulatedScene, number: int, here: dict[str, Floats], sheet: BuiltCollider, pose: Floats | None
 ) -> bool:
     """Whether a sheet is deep in a body; its triangles may be much larger, so tets look for the nearest place on it."""
     built = simulation.built

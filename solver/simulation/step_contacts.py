@@ -14,11 +14,11 @@ from ..contact.surfaces.vertex_positions import interpolate_vertices
 from ..mechanics.model import Model
 from ..mechanics.topology import TETS_FIELD
 from ..runtime.arrays import Bools, Floats
-from .simulation import Simulation
+from .simulated_scene import SimulatedScene
 
 
 def make_contact_step(
-    simulation: Simulation, model: Model, is_fixed: Bools | None, gravity: Floats, begin: float, end: float
+    simulation: SimulatedScene, model: Model, is_fixed: Bools | None, gravity: Floats, begin: float, end: float
 ) -> ContactStep | None:
     """Returns the contacts of a step from one time to another [s]; None where nothing can meet.
 
@@ -42,7 +42,7 @@ def make_contact_step(
     return ContactStep(built.contact_points, places, model, simulation.state, is_fixed, gravity, dt, skins)
 
 
-def _add_spawned_contacts(simulation: Simulation, where: PrescribedSurfaces, begin: float, end: float) -> None:
+def _add_spawned_contacts(simulation: SimulatedScene, where: PrescribedSurfaces, begin: float, end: float) -> None:
     """Lets the state remember what is inside colliders that have just appeared."""
     built, state, memory = simulation.built, simulation.state, PersistentContacts.from_state(simulation.state)
     at, first = where.start.copy(), len(built.colliders) * max(len(built.contact_points), 1)

@@ -44,7 +44,7 @@ from ..scene.gravity import gravity_at
 from .boundary_conditions import BoundaryConditions, boundary_conditions
 from .energy_correction import energy_gain_in_step
 from .pose_interpolation import PoseInterpolation
-from .simulation import Simulation
+from .simulated_scene import SimulatedScene
 from .step_contacts import make_contact_step
 
 MAX_CONTACT_HALVINGS = 3  # of a step whose contacts between bodies are not content
@@ -67,7 +67,7 @@ OnProgress = Callable[[Progress], None]
 
 
 def take_step(
-    simulation: Simulation,
+    simulation: SimulatedScene,
     model: Model,
     begin: float,
     end: float,
@@ -216,7 +216,9 @@ def _had(model: Model, whole: State, gravity: Floats, dt: float) -> Floats:
     )
 
 
-def _check_gained_energy(simulation: Simulation, model: Model, report: StepReport, begin: float, end: float) -> None:
+def _check_gained_energy(
+    simulation: SimulatedScene, model: Model, report: StepReport, begin: float, end: float
+) -> None:
     """Raises SolveFailed where a whole step from `begin` to `end` [s] left more energy from nothing than there was.
 
     Colliders that move may squeeze bodies without limit: such steps count as unsettled instead.
@@ -307,7 +309,7 @@ class _StepSolver:
             contacts.keep_earliest()
         self.is_substepped = self.newmark is not None and not self.is_mixed
 
-    def step(self, simulation: Simulation, dt: float, on_progress: OnProgress, may_be_shorter: bool) -> StepReport:
+    def step(self, simulation: SimulatedScene, dt: float, on_progress: OnProgress, may_be_shorter: bool) -> StepReport:
         """Moves the state on by `dt` [s]."""
         contacts, state = self.contacts, simulation.state
         return step(

@@ -111,6 +111,10 @@ class CacheReader:
         path = layout.play_path(self.folder, key)
         return self.read_checked(path, lambda: read_samples(path, first, count))
 
+    def read_positions(self, frame: int, key: str) -> npt.NDArray[np.float32]:
+        """Returns the render positions of a body at a frame, (vertices, 3), as `read_samples`."""
+        return self.read_samples(key, self.metadata.sample_count(frame) - 1)[0]
+
     def read_model(self, key: str) -> dict[str, npt.NDArray]:
         """Returns what was kept of a body's tets: `nodes`, `tets`, `fill`, `binding_tet`, `binding_weights` …"""
         return self.read_arrays(layout.model_path(self.folder, key))

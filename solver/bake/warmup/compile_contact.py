@@ -40,6 +40,6 @@ def _box(key: str, height: float, turn: Floats) -> Body:
     vertices, triangles = box(corner, 1)
     nodes, tets = grid_of_tets((2, 2, 2))
     return Body(
-        key, "warm-up", vertices @ turn, triangles, meshing=Meshing("given"),
+        vertices @ turn, triangles, key=key, name="warm-up", meshing=Meshing("given"),
         tet_nodes=(corner + 0.5 * nodes) @ turn, tets=tets, collision=Collision(self_contact=True),
     )  # fmt: skip

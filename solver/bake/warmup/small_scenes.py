@@ -46,7 +46,7 @@ def full_feature_scene() -> Scene:
     """Returns a scene with every feature that has kernels of its own."""
     vertices, triangles = box(np.zeros(3), 1)
     pinned, weights = np.arange(2, dtype=np.int32), np.array([1.0, 0.5])
-    plain = Body("", "", vertices, triangles, pinned=pinned, pin_weights=weights, gravity_in_shape=True)
+    plain = Body(vertices, triangles, key="", name="", pinned=pinned, pin_weights=weights, gravity_in_shape=True)
     methods = ("smooth", "robust", "given")
     laws = (None, *(Plasticity(law) for law in PLASTICITY_LAWS))
     bodies = tuple(
@@ -70,7 +70,7 @@ def full_feature_scene() -> Scene:
         Bone("m", "m", vertices, triangles, bodies=held),
         Bone("l", "l", vertices[:2], triangles[:0], stiffness=100.0, bodies=held),
     )
-    loose = Body("loose", "", vertices, triangles, material=SOFT_MATERIAL, flesh=Flesh(DYNAMIC, keeps_volume=True))
+    loose = Body(vertices, triangles, SOFT_MATERIAL, key="loose", name="", flesh=Flesh(DYNAMIC, keeps_volume=True))
     colliders = (Collider("p", "p", "plane"), Collider("m", "m", "mesh"))
     return Scene((*bodies, breaking, soft, *flesh, loose), colliders, heat_sources=(_heat_source(True),), bones=bones)
 
@@ -78,7 +78,7 @@ def full_feature_scene() -> Scene:
 def free_fall_scene() -> Scene:
     """Returns a scene as most begin: a body that falls on the ground."""
     vertices, triangles = box(np.zeros(3), 1)
-    return Scene((Body("falls", "", vertices, triangles),), (Collider("p", "p", "plane"),))
+    return Scene((Body(vertices, triangles, key="falls", name=""),), (Collider("p", "p", "plane"),))
 
 
 def pinned_scene() -> Scene:
@@ -118,7 +118,7 @@ def reduced_scene(scene: Scene) -> Scene:
         vertices, triangles = _two_boxes(np.array([CUBE_SPACING * number, 0.0, 1.0e-4]))
         meshing = dataclasses.replace(kinds[kind].meshing, tet_size=0.25, memory_limit=None)
         nodes, tets = user_tets(kind[0], vertices, bool(kind[5] or kind[6] or kind[7]))
-        body = Body(f"b{number}", "warm-up", vertices, triangles, meshing=meshing, tet_nodes=nodes, tets=tets)
+        body = Body(vertices, triangles, meshing=meshing, key=f"b{number}", name="warm-up", tet_nodes=nodes, tets=tets)
         plasticity = Plasticity(kind[2], yield_strain=0.0) if kind[2] else None
         attributes = STRESS_ATTRIBUTES if any({*STRESS_ATTRIBUTES} & {*b.attributes} for b in scene.bodies) else ()
         fracture, heat = Fracture() if kind[3] else None, MOLTEN_HEAT if kind[4] else None

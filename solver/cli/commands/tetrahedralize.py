@@ -80,7 +80,7 @@ def read_or_fill(path: Path, meshing: Meshing) -> FillResult:
     if path.suffix.lower() not in TET_SUFFIXES:
         surface = read_surface(path)
         mesh = tetrahedralize(surface, meshing, name)
-        body = Body("body", name, surface.vertices, surface.triangles, meshing=meshing)
+        body = Body(surface.vertices, surface.triangles, meshing=meshing, name=name)
         return FillResult(mesh, {}, fill_warnings(body, surface, mesh))
     found = read_tets(path)
     counts = {"turned_tets": found.flipped, "dropped_tets": found.degenerate, "doubled_tets": found.duplicates}

@@ -10,7 +10,7 @@ from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ...linalg.multigrid.switching_policy import IMMEDIATE_TOLERANCE, LatticeMultigrid
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats
-from ...scene.scene import Settings
+from ...scene.scene import JACOBI, MULTIGRID, Settings
 
 # Relative residuals that are tight: fewer iterations are too many for block Jacobi then than where more may be left
 TIGHT_RESIDUAL = 1.0e-5
@@ -39,13 +39,17 @@ def choose_multigrid(
     Args:
         model: The bodies.
         asked: The system, of all their nodes or of some.
-        settings: Its `tolerance` is read.
+        settings: Its `tolerance` and `linear_solver` are read.
         kept: What earlier steps of the frame have set up; None: nothing.
     """
     pattern, is_tight = asked.pattern, settings.tolerance <= TIGHT_RESIDUAL
-    is_whole = pattern is model.pattern
+    if settings.linear_solver == JACOBI or pattern.coupling is not None or asked.has_cores:
+        return None
+    is_whole, mesh = pattern is model.pattern, model.pattern if asked.X is model.X else None
+    if settings.linear_solver == MULTIGRID:
+        return LatticeMultigrid(asked.X, mesh=mesh, kept=kept)
     # with a pattern that contacts make anew and anew, levels have to be worth more than a loose tolerance
-    if pattern.coupling is not None or asked.has_cores or not (is_whole or is_tight):
+    if not (is_whole or is_tight):
         return None
     # where levels stand by already, it does not matter; and where as little is asked for as by the first steps of
     # Newton's method, block Jacobi comes to it soon
@@ -54,7 +58,6 @@ def choose_multigrid(
     is_stiff = is_asked and _is_stiff(
         model, asked.values, asked.is_free, MIN_STIFFNESS_RATIO if is_tight else MIN_STIFFNESS_RATIO_IF_LOOSE
     )
-    mesh = model.pattern if asked.X is model.X else None
     if is_tight:
         return LatticeMultigrid(asked.X, starts_immediately=is_stiff, mesh=mesh, kept=kept)
     return LatticeMultigrid(

@@ -12,6 +12,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{samples} Samples per Frame do not divide {substeps} Substeps per Frame evenly.",
         "Choose numbers that divide evenly, such as {substeps} and {substeps}.",
     ),
+    "linear-solver": (
+        'There is no linear solver called "{solver}".',
+        "Choose one of {known}.",
+    ),
     "pins-everything": (
         'Pins of weight 1 hold all of "{name}", so nothing is left to simulate.',
         "Remove vertices from its Pin Group, lower their weights, or choose a smaller Tet Size.",

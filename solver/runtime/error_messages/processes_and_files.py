@@ -13,6 +13,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Bake it again from Blender, or correct the value in scene.json.",
     ),
     "track-missing": ('Sinew cannot read the animated input "{name}": {problem}.', "Bake it again."),
+    "track-invalid": ('Sinew cannot use the animated input "{name}": {problem}.', "Correct its times and values."),
+    "track-unknown": (
+        'Nothing in the scene reads an animated input called "{name}".',
+        "The name consists of the kind of its owner, the owner's key and the property, such as {example}.",
+    ),
     "track-late": ('The animated input "{name}" ends before {time}.', "Bake it again."),
     # the command line
     "no-such-preset": ('There is no preset "{name}".', "{advice}."),

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a surface is filled with tets, as a scene asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from .serialisation.field_constraints import OneOf, at_least, closed_range, greater_than
+
+FILL_METHODS = ("smooth", "robust", "given")  # of `Meshing.method`
+
+
+@dataclass(frozen=True)
+class Meshing:
+    """How a surface is filled with tets.
+
+    Attributes:
+        method: "smooth" (conforming, isosurface stuffing), "robust" (lattice cover) or "given" (the body
+            brings `tet_nodes` and `tets`). Bodies that may break are filled by "robust" instead of "smooth".
+        tet_size: Edge length of the lattice at the surface [m], or None to take it from `divisions`.
+        divisions: Tets along the longest side of the bounding box.
+        interior_size: How many times larger than `tet_size` the tets deep inside may get: 1, 2 or 4
+            (smooth only).
+        memory_limit: Refuse what is estimated to need more than this many bytes; None: what is free.
+    """
+
+    method: Annotated[str, OneOf(FILL_METHODS)] = "smooth"
+    tet_size: Annotated[float, greater_than(0.0, "Tet Size", "m")] | None = None
+    divisions: Annotated[int, at_least(1, "Resolution Divisions")] = 16
+    interior_size: Annotated[int, closed_range(1, 4, "Interior Size")] = 1
+    memory_limit: Annotated[int, at_least(0)] | None = None

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A scene at one moment of its simulation: what is asked for, what was built of it, and where it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..contact.contact_loads import ContactLoads, contact_loads
+from ..contact.contact_step import ContactStep
+from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
+from ..mechanics.state import State
+from ..scene.scene import Scene
+from ..scene.tracks import TrackReader
+from .build import AssembledScene
+
+
+@dataclass
+class SimulatedScene:
+    """What steps and frames move on (`advance_frame.py`, `time_step.py`).
+
+    Attributes:
+        scene: What is asked for.
+        tracks: Its animated inputs.
+        built: What is constant during a step; a new one takes its place where a body breaks.
+        state: Where it is; with `built` it holds all that the next step reads.
+        contacts: Of the last step; no step reads them.
+        kept: What multigrid keeps from step to step of a frame.
+    """
+
+    scene: Scene
+    tracks: TrackReader
+    built: AssembledScene
+    state: State
+    contacts: ContactStep | None = None
+    multigrid_levels: ReusedHierarchy = field(default_factory=ReusedHierarchy)
+
+    def contact_loads(self) -> ContactLoads:
+        """Returns what contacts pressed with in the last step."""
+        return contact_loads(self.contacts) if self.contacts else ContactLoads()
