@@ -11,8 +11,6 @@ that a thousandth of them is left while four tets in ten are still inside out. O
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import numpy as np
 
 from ..mechanics.model import Model
@@ -20,17 +18,12 @@ from ..runtime.arrays import Bools, Floats
 
 REFERENCE_STRAIN = 1.0e-3  # ε
 
-
 ALL_TETS = slice(None)
-
-_cached_scales: WeakKeyDictionary[Model, list[float]] = WeakKeyDictionary()
 
 
 def force_scales(model: Model) -> list[float]:
-    """Returns ε S [N] of every body, found once."""
-    if model not in _cached_scales:
-        _cached_scales[model] = [force_scale(model, body.tets) for body in model.bodies]
-    return _cached_scales[model]
+    """Returns ε S [N] of every body."""
+    return [force_scale(model, body.tets) for body in model.bodies]
 
 
 def force_scale(model: Model, tets: slice = ALL_TETS) -> float:

@@ -14,7 +14,7 @@ from ...mechanics.hierarchical.hierarchical_body import HierarchicalBody, hierar
 from ...mechanics.model import BodyRange, Model
 from ...mesh.red_refinement import RefinementLevels, red_refinement
 from ...runtime.arrays import Floats, Indices, floats, indices
-from ..system.workspace import element_records
+from ..solver_context import StepWorkspace
 
 
 class HierarchicalFormulation:
@@ -68,7 +68,7 @@ class HierarchicalFormulation:
 
     def _join(self, x: Floats) -> tuple[Floats, Floats]:
         pattern = self.model.pattern
-        warped = element_records(self.model)
+        warped = StepWorkspace(pattern).element_records(self.model)
         for body, R in self._energy_frames(x):
             body.write(floats(x[body.nodes]), R, warped[body.tets])
         values, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))

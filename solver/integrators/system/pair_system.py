@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The system of a step with what acts between points of two tets: a wider matrix."""
+"""Pair forces in the system of a step: their blocks join nodes of two tets, so the matrix gets a wider pattern."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ...runtime.arrays import Floats, floats
 def add_pair_blocks(
     model: Model, pattern: BlockPattern, pairs: PairForces, dt: float, values: Floats, b: Floats
 ) -> tuple[BlockPattern, Floats]:
-    """Returns pattern and blocks of a matrix with pairs; without any just those that it has.
+    """Returns pattern and blocks of a matrix with those of pairs added; without pairs its own.
 
     Args:
         model: The bodies.
         pattern, values: Of the matrix, not changed, (b, 9).
-        pairs: What acts between two tets.
+        pairs: The pair forces.
         dt: Δt [s].
         b: Right-hand side [N s], (n, 3), to which Δt f is added.
     """
@@ -31,35 +31,56 @@ def add_pair_blocks(
     wide = patterns.wide
     across.widened.scatter(values, wide)
     add_pair_terms(
-        dt, pairs.tet, pairs.weights, pairs.other, pairs.other_weights, floats(pairs.stiffness).reshape(-1, 9),
-        pairs.force, across.place,
-        model.tets, across.pattern.corner_block, across.widened.added_blocks, wide, b,
-    )  # fmt: skip
+        dt,
+        pairs.tet,
+        pairs.weights,
+        pairs.other,
+        pairs.other_weights,
+        floats(pairs.stiffness).reshape(-1, 9),
+        pairs.force,
+        across.place,
+        model.tets,
+        across.pattern.corner_block,
+        across.widened.added_blocks,
+        wide,
+        b,
+    )
     return across.pattern, wide
 
 
 def pair_stiffness_impulse(model: Model, pairs: PairForces, dt: float, v: Floats) -> Floats:
-    """Returns Δt times what pairs lose by velocities v [m/s], of nodes [N s], (n, 3) each."""
-    lost = np.zeros_like(v)
+    """Returns Δt² K v of pairs on nodes [N s], (n, 3), for velocities v [m/s], (n, 3)."""
+    impulse = np.zeros_like(v)
     if len(pairs):
         forces = np.einsum("kij,kj->ki", dt * pairs.stiffness, pairs.relative_positions(v, model.tets))
-        _scatter_pair_impulses(model, pairs, forces, dt, lost)
-    return lost
+        _scatter_pair_impulses(model, pairs, forces, dt, impulse)
+    return impulse
 
 
 def pair_forces(model: Model, pairs: PairForces, dt: float, v: Floats) -> Floats:
-    """Returns what pairs push nodes with [N], (n, 3), at the end of a step of velocities v [m/s], (n, 3)."""
+    """Returns the pair forces on nodes [N], (n, 3), at the end of a step with velocities v [m/s], (n, 3)."""
     out = np.zeros_like(v)
     if len(pairs):
-        lost = np.einsum("kij,kj->ki", dt * pairs.stiffness, pairs.relative_positions(v, model.tets))
-        _scatter_pair_impulses(model, pairs, pairs.force - lost, 1.0, out)
+        forces = np.einsum("kij,kj->ki", dt * pairs.stiffness, pairs.relative_positions(v, model.tets))
+        _scatter_pair_impulses(model, pairs, pairs.force - forces, 1.0, out)
     return out
 
 
 def _scatter_pair_impulses(model: Model, pairs: PairForces, forces: Floats, dt: float, out: Floats) -> None:
-    """Adds Δt times forces on the points p, (k, 3), and what answers them, to nodes, (n, 3)."""
+    """Adds Δt times forces on the points p, (k, 3), and the opposite forces on the points q, to nodes, (n, 3)."""
     none, blocks = np.zeros((0, 9)), np.zeros((0, 4), np.uint32)
     add_pair_terms(
-        dt, pairs.tet, pairs.weights, pairs.other, pairs.other_weights, none, floats(forces), np.zeros(0, np.int64),
-        model.tets, blocks, np.zeros(0, np.uint32), none, out,
-    )  # fmt: skip
+        dt,
+        pairs.tet,
+        pairs.weights,
+        pairs.other,
+        pairs.other_weights,
+        none,
+        floats(forces),
+        np.zeros(0, np.int64),
+        model.tets,
+        blocks,
+        np.zeros(0, np.uint32),
+        none,
+        out,
+    )
