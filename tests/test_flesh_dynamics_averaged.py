@@ -20,6 +20,7 @@ from sinew.solver.mechanics.hyperelastic.nodal_gradients import nodal_share
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
 from sinew.solver.mechanics.model import Model
 from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.scene.scene import Material, Settings
 
@@ -38,7 +39,9 @@ def sag(model: Model, average: bool):
     assert report.converged and np.abs(state.v).max() < 1e-3
     nodes = np.flatnonzero(held).astype(np.int32)
     law = hyperelastic(model, LAW, None, average=average)
-    equilibrium = solve(model, law, FixedNodes(nodes, model.X[nodes]), model.X, 1e-8, load=model.mass[:, None] * g)
+    equilibrium = solve(
+        EquilibriumProblem(model, law, FixedNodes(nodes, model.X[nodes]), load=model.mass[:, None] * g), model.X, 1e-8
+    )
     own = model.bodies[0].nodes
     return (state.x - model.X)[own], (equilibrium.x - model.X)[own], (state.x - model.X)[model.bodies[1].nodes]
 

@@ -68,6 +68,7 @@ def run(options: argparse.Namespace) -> int:
     from ...mechanics.model import Part, make_model
     from ...quasistatic.diagnosis import classify_outcome
     from ...quasistatic.equilibrium import solve
+    from ...quasistatic.equilibrium_problem import EquilibriumProblem
     from ...quasistatic.fixed_nodes import check_constrained, read_fixed_nodes
     from ...scene.scene import Material
 
@@ -82,9 +83,10 @@ def run(options: argparse.Namespace) -> int:
     law = hyperelastic(model, options.material, extension, average=True)
     x = initial_positions(options, model.X, held)
     began = time.perf_counter()
-    found = solve(model, law, held, x, options.tolerance, options.iterations, keeps_start=options.keep_start)
+    problem = EquilibriumProblem(model, law, held)
+    found = solve(problem, x, options.tolerance, options.iterations, keeps_start=options.keep_start)
     seconds = time.perf_counter() - began
-    outcome = classify_outcome(model, law, held, found, options.start != "rest", options.tolerance)
+    outcome = classify_outcome(problem, found, options.start != "rest", options.tolerance)
     write_tets(
         options.out,
         FilledTets(found.x, model.tets, fill),
