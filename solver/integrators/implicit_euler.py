@@ -33,16 +33,8 @@ from .step_input import DEFAULT_OPTIONS, NO_CONTACTS, VELOCITY_CHANGE, ContactCa
 from .step_report import StepReport
 from .system.assembly import AssembledSystem, assemble_system, compute_element_records
 from .system.core_rotation import end_step_with_cores
-from .system.lagged_rotations import (
-    NODE_ROTATION,
-    TET_ROTATION,
-    add_vertex_warp,
-    advance_rotation_age,
-    lagged_rotations,
-    rotations_due,
-)
-from .system.pair_system import add_pair_blocks
-from .system.point_system import add_point_blocks
+from .system.external_blocks import add_pair_blocks, add_point_blocks
+from .system.lagged_rotations import add_vertex_warp, begin_rotations
 from .system.relinearised_step import RelinearisedStep
 from .system.right_hand_side import (
     NORM_FLOOR_SHARE,
@@ -87,7 +79,7 @@ def step(
         SolveFailed: Velocities are not finite; `state` is unchanged.
     """
     workspace = (context or SolverContext()).workspace(model)
-    flesh = options.flesh or nonlinear_bodies(model, workspace)
+    flesh = options.flesh or (nonlinear_bodies(model, workspace) if model.methods else None)
 
     def take(start: StepInput) -> StepReport:
         if flesh is None:
@@ -110,15 +102,15 @@ def _linear_step(start: StepInput) -> StepReport:
     started = clock.perf_counter()
     point = start.linearisation_point
     linearised = state if point is None else State(point, state.v, state.time, state.fields)
-    was_due, rotations = rotations_due(model, linearised), lagged_rotations(model, linearised)
-    records = compute_element_records(model, linearised.x, rotations, start.workspace.element_records(model))
-    relinearised = RelinearisedStep(start, linearised.x, rotations) if options.relinearises else None
+    rotations = begin_rotations(model, linearised)
+    records = compute_element_records(model, linearised.x, rotations.of_tets, start.workspace.element_records(model))
+    relinearised = RelinearisedStep(start, linearised.x, rotations.of_tets) if options.relinearises else None
     energy_before = stored_energy(model, floats(linearised.x), records) if relinearised else np.zeros(0)
     if point is not None:
         add_linear_forces(1.0, point - state.x, model.tets, records)
     recorded = clock.perf_counter()
     system = assemble_system(model, records, dt, start.workspace)
-    node_rotations = add_vertex_warp(model, state, dt, system.values, system.force)
+    rotations.of_nodes = add_vertex_warp(model, state, dt, system.values, system.force)
     assembled = clock.perf_counter()
 
     external_forces, previous_v = start.external_forces, None
@@ -156,11 +148,7 @@ def _linear_step(start: StepInput) -> StepReport:
     ended = clock.perf_counter()
 
     state.fields[VELOCITY_CHANGE] = solved.change
-    if rotations is not None:
-        state.fields[TET_ROTATION] = rotations
-    if node_rotations is not None:
-        state.fields[NODE_ROTATION] = node_rotations
-    advance_rotation_age(model, state, was_due)
+    rotations.store(model, state)
     state.x, state.v, state.time = x, v, state.time + dt
     stages = {"elements": recorded - started, "assembly": assembled - recorded, "solve": ended - assembled}
     return StepReport(

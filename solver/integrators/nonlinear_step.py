@@ -33,7 +33,7 @@ from .newton.newton import NewtonStep
 from .step_input import VELOCITY_CHANGE, ContactUpdate, StepInput
 from .step_report import MAX_LINEARISATION_RESIDUAL, StepReport
 from .system.core_rotation import end_step_with_cores
-from .system.lagged_rotations import NODE_ROTATION, TET_ROTATION, advance_rotation_age, rotations_due
+from .system.lagged_rotations import StepRotations, rotations_due
 
 MAX_SOLVES = 40  # solves of a step; bodies that come out of a tangle need some twenty, others two or three
 
@@ -55,7 +55,7 @@ def flesh_step(start: StepInput, flesh: DynamicFlesh) -> StepReport:
         start.external_forces,
         start.contacts,
     )
-    started, was_due = clock.perf_counter(), rotations_due(model, state)
+    started = clock.perf_counter()
     newmark = NewmarkStep(flesh.newmark, start) if flesh.newmark else None
     newton = None
     has_others = (
@@ -84,11 +84,8 @@ def flesh_step(start: StepInput, flesh: DynamicFlesh) -> StepReport:
 
     x, v = solves.end()
     state.fields[VELOCITY_CHANGE] = v - state.v
-    if newton and newton.system.constant_terms.lagged_rotations is not None:
-        state.fields[TET_ROTATION] = newton.system.constant_terms.lagged_rotations
-    if newton and newton.system.constant_terms.node_rotations is not None:
-        state.fields[NODE_ROTATION] = newton.system.constant_terms.node_rotations
-    advance_rotation_age(model, state, was_due)
+    rotations = newton.system.constant_terms.rotations if newton else StepRotations(rotations_due(model, state), None)
+    rotations.store(model, state)
     state.x, state.v, state.time = x, v, state.time + dt
     times = {"assembly": 1e3 * (begun - started), "solve": 1e3 * (ended - begun)}
     if newton and newton.system.levels:

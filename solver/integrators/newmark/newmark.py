@@ -33,8 +33,7 @@ from ..newton.dynamic_flesh import FleshEvaluator, FleshGroup
 from ..step_input import StepInput
 from ..system.assembly import diagonal_mass
 from ..system.block_ops import add_blocks, add_to_diagonal
-from ..system.pair_system import add_pair_blocks
-from ..system.point_system import add_point_blocks
+from ..system.external_blocks import add_pair_blocks, add_point_blocks
 from ..system.right_hand_side import write_gravity_impulse
 from .stable_time_step import highest_frequencies
 from .substep_contacts import GroupContacts, SubstepSolve, active_pairs, active_points, group_contacts
@@ -87,13 +86,13 @@ class NewmarkStep:
     def run(self, external_forces: ExternalForces) -> None:
         """Takes the step from its start with external forces, without pairs that join other bodies."""
         free = self.is_free[:, None]
-        held = (self.target - self.x0) / self.dt
-        self.x, self.v = self.x0.copy(), np.where(free, self.v0, held)
+        fixed_velocity = (self.target - self.x0) / self.dt
+        self.x, self.v = self.x0.copy(), np.where(free, self.v0, fixed_velocity)
         self.iterations, self.residual = 0, 0.0
-        touching = group_contacts(external_forces, self.tets)
-        external = _SubstepForces(external_forces, touching)
+        contacts = group_contacts(external_forces, self.tets)
+        external = _SubstepForces(external_forces, contacts)
         if external_forces.contact_count or len(external_forces.pairs):
-            self.substeps = self._substeps(touching.contacts())
+            self.substeps = self._substeps(contacts.contacts_as_points())
         h = self.dt / self.substeps
         if self.is_damped:
             self.evaluator.damping(self.x0, self.damping)
@@ -109,7 +108,7 @@ class NewmarkStep:
             x_end = self.x + h * middle
             share = number / self.substeps
             self.x = np.where(free, x_end, self.x0 + share * (self.target - self.x0))
-            self.v = np.where(free, 2.0 * half - self.v, held)
+            self.v = np.where(free, 2.0 * half - self.v, fixed_velocity)
         if not (np.isfinite(self.x).all() and np.isfinite(self.v).all()):
             raise SolveFailed("solve-not-finite", time=self.time + self.dt)
 
@@ -140,15 +139,15 @@ class NewmarkStep:
         self, force: Floats, x: Floats, external: _SubstepForces, h: float, guess: Floats, *, is_first: bool
     ) -> Floats:
         """Returns v with (M + h C) v = M v_n + h f for the forces of flesh at x and all others there, (n, 3)."""
-        external_forces, touching = external
+        external_forces, contacts = external
         model, pattern = self.model, self.model.pattern
-        push = np.empty_like(x)
-        write_gravity_impulse(model.mass, model.gravity_scale, floats(external_forces.gravity), h, push)
+        impulse = np.empty_like(x)
+        write_gravity_impulse(model.mass, model.gravity_scale, floats(external_forces.gravity), h, impulse)
         if external_forces.node_force is not None:
-            push += h * external_forces.node_force[self.nodes]
-        b = model.mass[:, None] * self.v + h * force + push
+            impulse += h * external_forces.node_force[self.nodes]
+        b = model.mass[:, None] * self.v + h * force + impulse
         solve_input = SubstepSolve(model.tets, x - self.x0, self.v, h, self.dt / self.substeps, is_first)
-        acting, pairs = active_points(touching, solve_input), active_pairs(touching, solve_input)
+        acting, pairs = active_points(contacts, solve_input), active_pairs(contacts, solve_input)
         mass = diagonal_mass(model, h)
         if not len(acting) and not len(pairs) and not self.is_damped:
             return np.where(self.is_free[:, None], b / mass[:, None], self.v)

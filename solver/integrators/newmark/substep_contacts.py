@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ...constraints.external_forces import ExternalForces, PairForces, PointForces
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices, floats
-from ..system.pair_system import pair_forces
+from ..system.external_blocks import pair_forces
 
 Acting = TypeVar("Acting", PointForces, PairForces)
 
@@ -37,7 +37,7 @@ class GroupContacts:
     pairs: PairForces
     pair_normals: Floats
 
-    def contacts(self) -> PointForces:
+    def contacts_as_points(self) -> PointForces:
         """Returns all contacts as points; those of pairs are as stiff as if their ends moved against each other."""
         pairs, own = self.pairs, (self.normals != 0.0).any(axis=1)
         both = (self.pair_normals != 0.0).any(axis=1)

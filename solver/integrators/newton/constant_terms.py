@@ -22,7 +22,7 @@ from ...runtime.arrays import Floats, floats
 from ..step_input import StepInput
 from ..system.assembly import diagonal_mass, write_mass_rows
 from ..system.block_ops import add_blocks, add_to_diagonal, block_matrix_product, for_all_rows, row_blocks
-from ..system.lagged_rotations import add_vertex_warp, lagged_rotations
+from ..system.lagged_rotations import add_vertex_warp, begin_rotations
 from .dynamic_flesh import DynamicFlesh, FleshEvaluator, FleshGroup
 from .hierarchical_solver import HierarchicalSolver
 from .lagged_shear import has_lagged_shear, write_shear_records
@@ -35,8 +35,7 @@ class ConstantTerms:
     Attributes:
         values: Blocks, (b, 9).
         force: Elastic forces at the start of the step [N], (n, 3).
-        lagged_rotations: Rotations of tets, see `system/lagged_rotations.py`; None: none lag.
-        node_rotations: Rotations of nodes, see `vertex_warp.add_warped`; None: none lag.
+        rotations: Lagged rotations of the step.
         levels: Hierarchical bodies, whose mass and damping are in it; None: there are none.
     """
 
@@ -50,17 +49,19 @@ class ConstantTerms:
         """
         model, state, dt = start.model, start.state, start.dt
         self.model, self.dt, self.x0, self.workspace = model, dt, floats(state.x), start.workspace
-        self.about = self.x0 if start.linearisation_point is None else start.linearisation_point
+        self.linearisation_point = self.x0 if start.linearisation_point is None else start.linearisation_point
         self.values, self.force = self.workspace.constant_values(), self.workspace.force
         self.records = self.workspace.element_records(model)
         self.force[:] = 0.0
         self.diagonal_mass = diagonal_mass(model, dt)
-        self.lagged_rotations = lagged_rotations(model, State(self.about, state.v, state.time, state.fields))
+        self.rotations = begin_rotations(model, State(self.linearisation_point, state.v, state.time, state.fields))
         self.levels = (
-            HierarchicalSolver(model, flesh.levels, self.about, self.lagged_rotations, dt) if flesh.levels else None
+            HierarchicalSolver(model, flesh.levels, self.linearisation_point, self.rotations.of_tets, dt)
+            if flesh.levels
+            else None
         )
         self._assemble_corotated(flesh)
-        self.node_rotations = add_vertex_warp(model, state, dt, self.values, self.force)
+        self.rotations.of_nodes = add_vertex_warp(model, state, dt, self.values, self.force)
         self._assemble_flesh(flesh, evaluator)
         if self.levels:
             self.levels.begin(self.x0, self.diagonal_mass, self.records, self.values, self.force)
@@ -75,7 +76,7 @@ class ConstantTerms:
         assert self.once and self.once_evaluator
         nodes, evaluator = self.once.part.nodes, self.once_evaluator
         linear = evaluator.force - block_matrix_product(
-            evaluator.model.pattern, evaluator.tangent, x[nodes] - self.about[nodes]
+            evaluator.model.pattern, evaluator.tangent, x[nodes] - self.linearisation_point[nodes]
         )
         force = np.empty_like(linear)
         evaluator.force_at(x[nodes], force)
@@ -83,31 +84,31 @@ class ConstantTerms:
 
     def _assemble_corotated(self, flesh: DynamicFlesh) -> None:
         """Writes the rows of all bodies that are not flesh."""
-        model, p, warped, dt = self.model, self.model.pattern, self.records, self.dt
+        model, p, records, dt = self.model, self.model.pattern, self.records, self.dt
         strain = model.initial_strain
         for number in flesh.corotational_bodies(model):
             t, n = model.bodies[number].tets, model.bodies[number].nodes
             if not needs_records(model, number):
                 write_mass_rows(p, n, self.diagonal_mass, self.values)
                 continue
-            write_records(model, number, self.about, warped, self.lagged_rotations)
+            write_records(model, number, self.linearisation_point, records, self.rotations.of_tets)
             if len(model.pressure_modulus):
                 add_pressure(
-                    self.about,
+                    self.linearisation_point,
                     model.tets[t],
                     model.Dm_inverse[t],
                     model.volume[t],
                     model.pressure_modulus[t],
                     model.stiffness_damping[t],
                     strain[t] if len(strain) else strain,
-                    warped[t],
+                    records[t],
                 )
             for core in model.cores:  # rigid
-                warped[core.tets] = 0.0
-            if self.about is not self.x0:
-                add_linear_forces(1.0, self.about - self.x0, model.tets[t], warped[t])
+                records[core.tets] = 0.0
+            if self.linearisation_point is not self.x0:
+                add_linear_forces(1.0, self.linearisation_point - self.x0, model.tets[t], records[t])
             stiffness_factor = 0.0 if is_warped(model, number) else dt * dt
-            assemble(stiffness_factor, dt, self.diagonal_mass, p, warped, self.values, self.force, n)
+            assemble(stiffness_factor, dt, self.diagonal_mass, p, records, self.values, self.force, n)
 
     def _assemble_flesh(self, flesh: DynamicFlesh, evaluator: FleshEvaluator | None) -> None:
         """Writes mass and damping of flesh; bodies that do not move by implicit Euler have their mass alone."""
@@ -123,12 +124,12 @@ class ConstantTerms:
     def _assemble_once(self, group: FleshGroup, evaluator: FleshEvaluator) -> None:
         """Writes the rows and forces of bodies that are linearised once."""
         rows = group.part.nodes
-        evaluator.evaluate(self.about[rows], clamp=False)
+        evaluator.evaluate(self.linearisation_point[rows], clamp=False)
         self._assemble_damping(group, evaluator)
         force = evaluator.force
-        if self.about is not self.x0:
+        if self.linearisation_point is not self.x0:
             force = force + block_matrix_product(
-                evaluator.model.pattern, evaluator.tangent, self.about[rows] - self.x0[rows]
+                evaluator.model.pattern, evaluator.tangent, self.linearisation_point[rows] - self.x0[rows]
             )
         for whole, own in body_slices(group, self.model):
             for_all_rows(add_blocks, evaluator.tangent[own[1]], self.dt * self.dt, self.values[whole[1]])
@@ -137,16 +138,16 @@ class ConstantTerms:
 
     def _assemble_lagged_shear(self) -> None:
         """Adds the shear of hybrid bodies with lagged rotations."""
-        if self.lagged_rotations is None:
+        if self.rotations.of_tets is None:
             return
         for number in range(len(self.model.bodies)):
             if has_lagged_shear(self.model, number):
-                self._add_lagged_shear(number, self.lagged_rotations)
+                self._add_lagged_shear(number, self.rotations.of_tets)
 
     def _add_lagged_shear(self, number: int, rotations: Floats) -> None:
         """Adds the shear of a body, given the rotations of all tets, (m, 3, 3)."""
         model, pattern, nodes = self.model, self.model.pattern, self.model.bodies[number].nodes
-        write_shear_records(model, number, rotations, self.about, self.x0, self.records)
+        write_shear_records(model, number, rotations, self.linearisation_point, self.x0, self.records)
         rows, values, force = row_blocks(pattern.row_start, nodes), self.workspace.values, np.empty_like(self.force)
         no_mass = np.zeros(pattern.node_count)
         assemble(self.dt * self.dt, 0.0, no_mass, pattern, self.records, values, force, nodes)
@@ -157,7 +158,7 @@ class ConstantTerms:
         """Writes the damping of bodies into their rows."""
         D = np.zeros_like(evaluator.tangent)
         if self.model.stiffness_damping[group.part.tets].any():
-            evaluator.damping(self.about[group.part.nodes], D)
+            evaluator.damping(self.linearisation_point[group.part.nodes], D)
         for whole, own in body_slices(group, self.model):
             np.multiply(D[own[1]], self.dt, out=self.values[whole[1]])
 

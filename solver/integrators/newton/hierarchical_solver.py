@@ -52,18 +52,18 @@ class HierarchicalSolver:
     """
 
     def __init__(
-        self, model: Model, numbers: Sequence[int], about: Floats, rotations: Floats | None, dt: float
+        self, model: Model, numbers: Sequence[int], linearisation_point: Floats, rotations: Floats | None, dt: float
     ) -> None:
         """Begins a step.
 
         Args:
             model: All bodies.
             numbers: Of the hierarchical ones.
-            about: Where the step is linearised [m], (n, 3).
+            linearisation_point: Where the step is linearised [m], (n, 3).
             rotations: Lagged rotations of tets, (m, 3, 3); None: none lag.
             dt: Δt [s].
         """
-        self.model, self.numbers, self.about, self.dt = model, tuple(numbers), about, dt
+        self.model, self.numbers, self.linearisation_point, self.dt = model, tuple(numbers), linearisation_point, dt
         self.bodies = [hierarchical_body(model, number) for number in numbers]
         self.frames = [self._frames(number, body, rotations) for number, body in zip(numbers, self.bodies, strict=True)]
         self.linearised_excess: list[Floats] = []
@@ -80,7 +80,7 @@ class HierarchicalSolver:
     def _frames(self, number: int, body: HierarchicalBody, rotations: Floats | None) -> Floats:
         if rotations is not None and self.model.methods[number].rotations_every > 1:
             return floats(rotations[body.tets][:: body.levels.children_per_coarse_tet])
-        return body.rotations(floats(self.about[body.nodes]))
+        return body.rotations(floats(self.linearisation_point[body.nodes]))
 
     @property
     def rows(self) -> list[slice]:
@@ -91,7 +91,7 @@ class HierarchicalSolver:
         """Writes mass, damping, stiffness and forces of these bodies.
 
         Args:
-            x0: Start of the step, where the forces are those of the system linearised at `about` [m], (n, 3).
+            x0: Start of the step, where the linearised system has its forces [m], (n, 3).
             mass: Mass and its damping on the diagonal [kg], (n,).
             records: Of all tets, (m, …), out.
             values: Blocks of the system, (b, 9), out.
@@ -99,10 +99,10 @@ class HierarchicalSolver:
         """
         begun, pattern = clock.perf_counter(), self.model.pattern
         for body, R in zip(self.bodies, self.frames, strict=True):
-            own = floats(self.about[body.nodes])
+            own = floats(self.linearisation_point[body.nodes])
             body.write(own, R, records[body.tets])
-            if self.about is not x0:
-                add_linear_forces(1.0, self.about - x0, self.model.tets[body.tets], records[body.tets])
+            if self.linearisation_point is not x0:
+                add_linear_forces(1.0, self.linearisation_point - x0, self.model.tets[body.tets], records[body.tets])
             assemble(self.dt**2, self.dt, mass, pattern, records, values, force, body.nodes)
             self.linearised_excess.append(body.excess_stress(body.mean_gradients(own), R))
         self.seconds["fine"] += clock.perf_counter() - begun

@@ -49,7 +49,7 @@ def _without_shear(mu: Floats, bodies: Sequence[BodyRange]) -> Floats:
 
 
 def write_shear_records(
-    model: Model, number: int, rotations: Floats, about: Floats, x: Floats, records: Floats
+    model: Model, number: int, rotations: Floats, linearisation_point: Floats, x: Floats, records: Floats
 ) -> None:
     """Writes the records of a body's tets with shear alone, linearised about a position.
 
@@ -57,7 +57,7 @@ def write_shear_records(
         model: The bodies.
         number: Of the body.
         rotations: Rotations of all tets, (m, 3, 3).
-        about: Where it is linearised [m], (n, 3).
+        linearisation_point: Where it is linearised [m], (n, 3).
         x: Start of the step, where its forces are those of the records [m], (n, 3).
         records: Of all tets, (m, …), out.
     """
@@ -65,7 +65,7 @@ def write_shear_records(
     none = np.zeros(t.stop - t.start)
     compute_records_with_rotations(
         rotations[t],
-        about,
+        linearisation_point,
         model.tets[t],
         model.Dm_inverse[t],
         model.volume[t],
@@ -75,5 +75,5 @@ def write_shear_records(
         np.zeros((0, 6)),
         records[t],
     )
-    if about is not x:
-        add_linear_forces(1.0, about - x, model.tets[t], records[t])
+    if linearisation_point is not x:
+        add_linear_forces(1.0, linearisation_point - x, model.tets[t], records[t])

@@ -24,8 +24,12 @@ from ...mechanics.vertex_warp import ghost_impulse, is_any_warped, is_unsymmetri
 from ...runtime.arrays import Bools, Floats, floats
 from ..step_input import StepInput
 from ..system.block_ops import add_blocks, block_matrix_product, for_all_rows
-from ..system.pair_system import add_pair_blocks, pair_stiffness_impulse
-from ..system.point_system import add_point_blocks, point_stiffness_impulse
+from ..system.external_blocks import (
+    add_pair_blocks,
+    add_point_blocks,
+    pair_stiffness_impulse,
+    point_stiffness_impulse,
+)
 from ..system.right_hand_side import NORM_FLOOR_SHARE, write_gravity_impulse
 from ..system.solve_system import solve_system
 from .constant_terms import ConstantTerms
@@ -102,33 +106,35 @@ class FleshSystem:
         model, dt = self.model, self.dt
         self.external_forces = external_forces
         np.copyto(self.values, self.constant_terms.values)
-        pull = dt * self.constant_terms.force
+        elastic_impulse = dt * self.constant_terms.force
         if self.evaluator and self.group:
             for whole, own in body_slices(self.group, self.model):
                 for_all_rows(add_blocks, self.evaluator.tangent[own[1]], dt * dt, self.values[whole[1]])
-                pull[whole[0]] += dt * self.evaluator.force[own[0]]
+                elastic_impulse[whole[0]] += dt * self.evaluator.force[own[0]]
         if self.levels:
             for nodes in self.levels.rows:
-                pull[nodes] += dt * self.levels.force[nodes]
-        push = np.empty_like(self.r)
-        write_gravity_impulse(model.mass, model.gravity_scale, floats(external_forces.gravity), dt, push)
+                elastic_impulse[nodes] += dt * self.levels.force[nodes]
+        external_impulse = np.empty_like(self.r)
+        write_gravity_impulse(model.mass, model.gravity_scale, floats(external_forces.gravity), dt, external_impulse)
         if external_forces.node_force is not None:
-            push += dt * external_forces.node_force
-        add_point_blocks(model, external_forces.points, dt, self.values, push)
-        drawn = point_stiffness_impulse(model, external_forces.points, dt, v)
-        drawn += pair_stiffness_impulse(model, external_forces.pairs, dt, v)
+            external_impulse += dt * external_forces.node_force
+        add_point_blocks(model, external_forces.points, dt, self.values, external_impulse)
+        velocity_impulse = point_stiffness_impulse(model, external_forces.points, dt, v)
+        velocity_impulse += pair_stiffness_impulse(model, external_forces.pairs, dt, v)
         self.pattern, self.matrix, self.is_apart = model.pattern, self.values, self.wide_tangent is not None
         if self.wide_tangent and self.evaluator:
             self.wide_tangent.update(self.evaluator, self.values, dt)
             if len(external_forces.pairs):
                 self.pattern, self.matrix = self.wide_tangent.merged(self.values)
                 self.is_apart = False
-        self.pattern, self.matrix = add_pair_blocks(model, self.pattern, external_forces.pairs, dt, self.matrix, push)
+        self.pattern, self.matrix = add_pair_blocks(
+            model, self.pattern, external_forces.pairs, dt, self.matrix, external_impulse
+        )
         r = (
             self.momentum
-            + pull
-            + push
-            - drawn
+            + elastic_impulse
+            + external_impulse
+            - velocity_impulse
             - block_matrix_product(self.model.pattern, self.constant_terms.values, v)
         )
         if is_any_warped(model):
@@ -136,8 +142,8 @@ class FleshSystem:
         r[~is_free] = 0.0
         if model.cores:
             r = effective_forces(model, self.x0, r, is_free)
-        self.r, self.linear = r, r - is_free[:, None] * (pull - dt * self.constant_terms.force)
-        self.scale = self._scale(v, is_free, pull, push)
+        self.r, self.linear = r, r - is_free[:, None] * (elastic_impulse - dt * self.constant_terms.force)
+        self.scale = self._scale(v, is_free, elastic_impulse, external_impulse)
 
     def residual(self) -> float:
         """Returns the largest ‖r‖ / `scale` of the islands; infinite where it is not finite."""
@@ -263,11 +269,11 @@ class FleshSystem:
             self.levels.add_excess_tangent(v, out)
         return out
 
-    def _scale(self, v: Floats, is_free: Bools, pull: Floats, push: Floats) -> Floats:
+    def _scale(self, v: Floats, is_free: Bools, elastic_impulse: Floats, external_impulse: Floats) -> Floats:
         """Returns ‖b‖ of the linear system at the iterate, as `linalg/pcg.py` computes it."""
         free = is_free[:, None]
         b = self.r + free * self._times(v * free, whole=False)
-        norms = sum(self._norms(part * free) for part in (self.momentum, pull, push))
+        norms = sum(self._norms(part * free) for part in (self.momentum, elastic_impulse, external_impulse))
         return np.maximum(
             np.maximum(self._norms(b), NORM_FLOOR_SHARE * norms), self.round_off / self.settings.tolerance
         )

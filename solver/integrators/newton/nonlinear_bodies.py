@@ -30,8 +30,6 @@ def scheme_of(method: FormulationSettings) -> str:
 
 def nonlinear_bodies(model: Model, workspace: StepWorkspace) -> DynamicFlesh | None:
     """Returns the bodies of a model whose formulation asks for Newton's method; None: none do."""
-    if not model.methods:
-        return None
     own = [number for number, method in enumerate(model.methods) if method.name in NEWTON_FORMULATIONS]
     levels = hierarchical_numbers(model)
     if not own and not levels:

@@ -5,10 +5,12 @@
     node.rotation  R of the nodes of bodies that are warped vertex by vertex and lag, (n, 9)
     tet.rotation   R of the tets of polar, hybrid and hierarchical bodies that lag, zero for all others, (m, 3, 3)
 
-`rotations_due` says at the start of a step which bodies compute theirs; `advance_rotation_age` counts at its end.
+A step begins with `begin_rotations` and ends with `StepRotations.store`.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,19 +41,38 @@ def rotations_due(model: Model, state: State) -> Bools:
     return np.ones(len(every), bool) if ROTATION_AGE not in state.fields else state.fields[ROTATION_AGE] + 1 >= every
 
 
-def advance_rotation_age(model: Model, state: State, was_due: Bools) -> None:
-    """Counts a step, given what `rotations_due` returned at its start."""
-    if model.methods and (_update_intervals(model) > 1).any():
-        age = state.fields.get(ROTATION_AGE, np.zeros(len(was_due), np.int64))
-        state.fields[ROTATION_AGE] = np.where(was_due, 0, age + 1)
+@dataclass(eq=False)
+class StepRotations:
+    """The lagged rotations of one step.
 
-
-def lagged_rotations(model: Model, state: State) -> Floats | None:
-    """Returns the rotations of tets of bodies that lag, as the step from `state` uses them.
-
-    Returns:
-        (m, 3, 3), for `TET_ROTATION` in the fields of the state at the end of the step; None where no body lags.
+    Attributes:
+        is_due: Bodies that compute theirs in the step, (bodies,), or (0,) for all.
+        of_tets: Rotations of tets, (m, 3, 3); None: no body lags.
+        of_nodes: Rotations of nodes, (n, 9), see `add_vertex_warp`; None: no body lags.
     """
+
+    is_due: Bools
+    of_tets: Floats | None
+    of_nodes: Floats | None = None
+
+    def store(self, model: Model, state: State) -> None:
+        """Writes the rotations and their age into the fields of the state at the end of the step."""
+        if self.of_tets is not None:
+            state.fields[TET_ROTATION] = self.of_tets
+        if self.of_nodes is not None:
+            state.fields[NODE_ROTATION] = self.of_nodes
+        if model.methods and (_update_intervals(model) > 1).any():
+            age = state.fields.get(ROTATION_AGE, np.zeros(len(self.is_due), np.int64))
+            state.fields[ROTATION_AGE] = np.where(self.is_due, 0, age + 1)
+
+
+def begin_rotations(model: Model, state: State) -> StepRotations:
+    """Returns the lagged rotations for a step that is linearised at the positions of `state`."""
+    return StepRotations(rotations_due(model, state), _tet_rotations(model, state))
+
+
+def _tet_rotations(model: Model, state: State) -> Floats | None:
+    """Returns the rotations of tets of bodies that lag, (m, 3, 3); None where no body lags."""
     if not model.methods:
         return None
     lagging = [
@@ -89,8 +110,7 @@ def add_vertex_warp(model: Model, state: State, dt: float, values: Floats, force
         force: Elastic forces [N], (n, 3), in and out.
 
     Returns:
-        Rotations of nodes, (n, 9), for `NODE_ROTATION` in the fields of the state at the end of the step; None where no
-        body lags.
+        Rotations of nodes, (n, 9), for `StepRotations.of_nodes`; None where no body lags.
     """
     if not is_any_warped(model):
         return None

@@ -64,13 +64,13 @@ def make_element_products(model: Model, numbers: list[int], records: Floats, dt:
 
 
 @kernel()
-def copy_records(is_present, stiff, damp, warped, stiffness, damping):
+def copy_records(is_present, stiff, damp, records, stiffness, damping):
     """Writes the rows of `ElementProducts` of the tets of a body; see there.
 
     With present gradients damping is a multiple of the stiffness; else it is in rows of its own, where there are any.
     """
-    for tet in range(len(warped)):
-        of, out = warped[tet], stiffness[tet]
+    for tet in range(len(records)):
+        of, out = records[tet], stiffness[tet]
         for m in range(9):
             out[m] = of[ROTATED_GRADIENTS + 3 + m]
         out[9], out[10] = stiff * of[V_LAMBDA], stiff * of[V_MU]

@@ -165,39 +165,39 @@ class RelinearisedStep:
         self.is_first &= ~renewed
         return assemble_system(self.model, system.records, self.dt, self.workspace) if renewed.any() else system
 
-    def _linearise(self, warped: Floats) -> None:
+    def _linearise(self, records: Floats) -> None:
         """Writes the records of all tets, (m, …), about the points where their islands are linearised.
 
         Keeping those of the last solve would take no less time, and as much memory as the rest of a step.
         """
         damping = None
-        if self.makes_rotations and warped.shape[1] >= DAMPED_LENGTH:
+        if self.makes_rotations and records.shape[1] >= DAMPED_LENGTH:
             # by the chord of a turn, Green's strain changes as about its middle: not at all
             middle = 0.5 * (self.start + self.linearisation_point)
-            compute_element_records(self.model, middle, self.lagged_rotations, warped)
-            damping = warped[:, DEFORMED_GRADIENTS:DAMPED_LENGTH].copy()
-        compute_element_records(self.model, self.linearisation_point, self.lagged_rotations, warped)
+            compute_element_records(self.model, middle, self.lagged_rotations, records)
+            damping = records[:, DEFORMED_GRADIENTS:DAMPED_LENGTH].copy()
+        compute_element_records(self.model, self.linearisation_point, self.lagged_rotations, records)
         if damping is not None:
-            warped[:, DEFORMED_GRADIENTS:DAMPED_LENGTH] = damping
+            records[:, DEFORMED_GRADIENTS:DAMPED_LENGTH] = damping
         pull = (self.linearisation_point - self.start) / self.dt
         if pull.any():
-            add_linear_forces(self.dt, pull, self.model.tets, warped)
+            add_linear_forces(self.dt, pull, self.model.tets, records)
 
-    def _compute_records_at_end(self, warped: Floats, v: Floats, twist: Floats) -> Bools:
+    def _compute_records_at_end(self, records: Floats, v: Floats, twist: Floats) -> Bools:
         """Writes the records of tets at the end of a solve; returns the islands whose linear forces were wrong, (k,).
 
         Args:
-            warped: Records of the solve, (m, …), in and out.
+            records: Records of the solve, (m, …), in and out.
             v: Velocities that it gave [m/s], (n, 3).
             twist: Torque of the linear forces [N m], (k, 3), out.
         """
         model, pattern = self.model, self.model.pattern
-        add_linear_forces(-self.dt, v, model.tets, warped)
-        forces, (wrong, stored) = np.empty((len(warped), 9)), np.empty((2, pattern.island_count))
-        copy_forces(warped, forces)
-        sum_torques(self.start, v, pattern.island_of_row, model.tets, warped, twist)
-        compute_element_records(model, self.x, self.lagged_rotations, warped)
-        sum_linearisation_errors(forces, pattern.island_of_row, model.tets, warped, wrong, stored)
+        add_linear_forces(-self.dt, v, model.tets, records)
+        forces, (wrong, stored) = np.empty((len(records), 9)), np.empty((2, pattern.island_count))
+        copy_forces(records, forces)
+        sum_torques(self.start, v, pattern.island_of_row, model.tets, records, twist)
+        compute_element_records(model, self.x, self.lagged_rotations, records)
+        sum_linearisation_errors(forces, pattern.island_of_row, model.tets, records, wrong, stored)
         moving = kinetic_energies(model, v)
         return wrong > MAX_ENERGY_ERROR * (stored + moving)
 
