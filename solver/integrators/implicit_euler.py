@@ -89,7 +89,8 @@ def step(
         return flesh_step(start, flesh)
 
     with tuned_threads(model.pattern, 1 + model.tet_count // MIN_TETS_PER_THREAD) as taken:
-        contacts = replace(contacts, update=taken.excluding_time(contacts.update))
+        update = taken.excluding_time(contacts.update)
+        contacts = ContactCallbacks(update, contacts.line_search, contacts.substep_forces)
         start = StepInput(model, state, external_forces, dt, settings, workspace, contacts, options)
         uses_bdf2 = bool(model.methods) and len(bodies_by_bdf2(model)) > 0
         taken.report = bdf2_step(take, start) if uses_bdf2 else take(start)

@@ -48,13 +48,8 @@ def flesh_step(start: StepInput, flesh: DynamicFlesh) -> StepReport:
     Raises:
         SolveFailed: Velocities are not finite, or too many substeps are needed; the state is unchanged.
     """
-    model, state, dt, external_forces, contacts = (
-        start.model,
-        start.state,
-        start.dt,
-        start.external_forces,
-        start.contacts,
-    )
+    model, state, dt = start.model, start.state, start.dt
+    external_forces, contacts = start.external_forces, start.contacts
     started = clock.perf_counter()
     newmark = NewmarkStep(flesh.newmark, start) if flesh.newmark else None
     newton = None
@@ -70,7 +65,7 @@ def flesh_step(start: StepInput, flesh: DynamicFlesh) -> StepReport:
         newmark.run(external_forces)
     if has_others:
         newton = NewtonStep(start, _with_fixed_newmark_nodes(newmark, state, external_forces, dt), flesh)
-    solves = _StepSolver(newmark, newton, state, external_forces, dt)
+    solves = _SolveLoop(newmark, newton, state, external_forces, dt)
     begun = clock.perf_counter()
     solves.run(start)
     if later and newton:
@@ -94,7 +89,7 @@ def flesh_step(start: StepInput, flesh: DynamicFlesh) -> StepReport:
 
 
 @dataclass
-class _StepSolver:
+class _SolveLoop:
     """The solves of a step, repeated while contacts change or Newton's method goes on.
 
     Attributes:
