@@ -29,6 +29,7 @@ from .mesh.tet_mesh import TetMesh
 from .mesh.tetrahedralize import tetrahedralize as fill_with_tets
 from .quasistatic import equilibrium as newton
 from .quasistatic.equilibrium import Equilibrium
+from .quasistatic.equilibrium_problem import EquilibriumProblem
 from .quasistatic.fixed_nodes import FixedNodes, check_constrained
 from .runtime.arrays import Floats, floats, indices
 from .scene.formulation import DEFAULT_FORMULATION, FormulationSettings
@@ -133,7 +134,7 @@ def equilibrium(
     if isinstance(law, str):
         law = hyperelastic(model, law, "constant" if law in EXTENDED_LAWS else None, average=True)
     x = model.X.copy() if start is None else floats(start, -1, 3)
-    return newton.solve(model, law, fixed, x, tolerance, max_iterations, load)
+    return newton.solve(EquilibriumProblem(model, law, fixed, load), x, tolerance, max_iterations)
 
 
 def bake(

@@ -16,8 +16,7 @@ from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators.bdf2 import PREVIOUS_DT, PREVIOUS_X
 from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.system.linearised_step import compute_element_records
-from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.integrators.system.assembly import compute_element_records
 from sinew.solver.mechanics.elements.assembly import assemble
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
@@ -62,8 +61,7 @@ def damping_of(model, x):
     """Returns D [N s/m] of tets that leave records."""
     p = model.pattern
     values, force = np.empty((p.block_count, 9)), np.empty((p.node_count, 3))
-    compute_element_records(model, x)
-    assemble(0.0, 1.0, np.zeros(p.node_count), p, workspace(p).element_records, values, force)
+    assemble(0.0, 1.0, np.zeros(p.node_count), p, compute_element_records(model, x), values, force)
     return matrix(model, values)
 
 

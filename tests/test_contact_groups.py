@@ -15,6 +15,7 @@ from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.contact.active_set.active_set_kernels import group_islands
 from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.step_input import ContactCallbacks
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
@@ -104,7 +105,7 @@ def test_done_nodes_are_not_solved_again():
     for name, done in (("once", None), ("all", np.zeros_like(is_done)), ("rest", is_done)):
         state, later = replace(start, fields={}), iter([ExternalForces(points=push, is_frozen=done)])
         respond = None if name == "once" else lambda x, v, later=later: next(later, None)
-        step(model, state, ExternalForces(), 0.01, Settings(), respond=respond)
+        step(model, state, ExternalForces(), 0.01, Settings(), contacts=ContactCallbacks(update=respond))
         ends[name] = state.v
     first, second = (body.nodes for body in model.bodies)
     assert np.array_equal(ends["rest"][first], ends["once"][first])
@@ -119,5 +120,7 @@ def test_what_has_not_converged_is_not_done(max_iterations):
     state = State(model.X + 0.05 * np.random.default_rng(1).normal(size=model.X.shape), np.zeros_like(model.X))
     later = iter([ExternalForces(gravity=np.array(NOTHING), is_frozen=np.ones(model.node_count, bool))])
     settings = Settings(tolerance=1e-6, max_iterations=max_iterations)
-    report = step(model, state, ExternalForces(), 0.01, settings, respond=lambda x, v: next(later, None))
+    report = step(
+        model, state, ExternalForces(), 0.01, settings, contacts=ContactCallbacks(update=lambda x, v: next(later, None))
+    )
     assert report.converged == (max_iterations > 1)

@@ -11,8 +11,7 @@ from reference.corotational import Tet, forces_and_stiffness
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.system.linearised_step import compute_element_records
-from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.integrators.system.assembly import compute_element_records
 from sinew.solver.mechanics.elements.assembly import assemble
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
 from sinew.solver.mechanics.elements.element_buffer import DAMPING_MU, FORCE, V_MU
@@ -39,8 +38,8 @@ def test_forces_and_blocks_are_those_of_the_papers_matrices(method, strained):
     assert np.abs(dense(model, asked.stiffness(x)) - K).max() < 1e-11 * np.abs(K).max()
     if asked.energy(x) is not None:
         assert asked.energy(x) == pytest.approx(energy, rel=1e-11)
-    compute_element_records(replace(model, methods=(method,)), x)
-    stored = stored_energy(replace(model, methods=(method,)), x, workspace(model.pattern).element_records)
+    by_method = replace(model, methods=(method,))
+    stored = stored_energy(by_method, x, compute_element_records(by_method, x))
     assert stored[0] == pytest.approx(energy, rel=1e-11)
 
 
@@ -68,21 +67,19 @@ def test_each_body_has_its_own_method_beside_others(method):
     x = crumpled(alone)
     many = others.X.copy()
     many[others.bodies[1].nodes] = x
-    compute_element_records(alone, x)
-    compute_element_records(others, many)
     written = np.r_[: V_MU + 1, FORCE : DAMPING_MU + 1]
-    own = workspace(alone.pattern).element_records[:, written]
-    assert np.array_equal(workspace(others.pattern).element_records[others.bodies[1].tets][:, written], own)
+    own, all_records = compute_element_records(alone, x), compute_element_records(others, many)
+    assert np.array_equal(all_records[others.bodies[1].tets][:, written], own[:, written])
 
 
 @every_method
 def test_damping_takes_nothing_from_a_rigid_motion_but_of_linear_bodies(method):
     model = make_model([part(method)])
     x = crumpled(model, 0.05)
-    compute_element_records(model, x)
-    work, p = workspace(model.pattern), model.pattern
-    assemble(0.0, 1.0, np.zeros(model.node_count), p, work.element_records, work.values, work.force)
-    C = dense(model, work.values)
+    records, p = compute_element_records(model, x), model.pattern
+    values, force = np.empty((p.block_count, 9)), np.empty((p.node_count, 3))
+    assemble(0.0, 1.0, np.zeros(model.node_count), p, records, values, force)
+    C = dense(model, values)
     spin = np.cross([1.0, -2.0, 0.5], x).ravel()
     slow = np.abs(C @ spin).max() / (np.abs(C).max() * np.abs(spin).max())
     assert (slow > 1e-3) if method is LINEAR else (slow < 1e-13)
@@ -119,8 +116,7 @@ def test_tets_let_go_in_any_shape_do_not_run_away_by_qr(dt):
     material = Material(1.0e5, 0.33, 1000.0, 0.0, 0.0)
     model = make_model([Part("tets", nodes, tets, np.ones(len(tets)), material, method=FRESH)])
     state = State(0.8 * random.normal(size=nodes.shape), np.zeros_like(nodes))
-    compute_element_records(model, state.x)
-    stored = stored_energy(model, state.x, workspace(model.pattern).element_records)
+    stored = stored_energy(model, state.x, compute_element_records(model, state.x))
     motion = []
     for _ in range(round(0.4 / dt)):
         step(model, state, ExternalForces(), dt, Settings(tolerance=1e-10))

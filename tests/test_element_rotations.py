@@ -9,8 +9,8 @@ from reference.corotational import forces_and_stiffness, rotation
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.system.linearised_step import assemble_system, compute_element_records
-from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.integrators.solver_context import StepWorkspace
+from sinew.solver.integrators.system.assembly import assemble_system, compute_element_records
 from sinew.solver.mechanics.elements.element_rotations import compute_rotations
 from sinew.solver.mechanics.elements.higham_polar import orthogonal_factor_of
 from sinew.solver.mechanics.elements.nearest_rotation import nearest_rotation
@@ -124,10 +124,9 @@ def test_the_forces_of_held_rotations_are_those_of_the_twin():
     model = make_model([part(FormulationSettings("polar", rotations_every=5))])
     held, x = np.empty((model.tet_count, 3, 3)), crumpled(model, 0.1)
     compute_rotations(POLAR, crumpled(model, 0.1, seed=8), model.tets, model.Dm_inverse, held)
-    compute_element_records(model, x, held)
-    assemble_system(model, 1.0)
+    system = assemble_system(model, compute_element_records(model, x, held), 1.0, StepWorkspace(model.pattern))
     force, K, _ = forces_and_stiffness(model, POLAR, x, held)
-    assert np.abs(workspace(model.pattern).force - force).max() < 1e-11 * np.abs(force).max()
+    assert np.abs(system.force - force).max() < 1e-11 * np.abs(force).max()
 
 
 def test_rotations_of_every_step_are_those_of_the_default():

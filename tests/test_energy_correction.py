@@ -13,8 +13,7 @@ from fixtures.contact_scenes import NOTHING
 from fixtures.corotational_bars import forces_in
 from fixtures.scenes import JELLY, Run, block, pose, rotation
 from fixtures.tet_meshes import bar
-from sinew.solver.integrators.system.linearised_step import compute_element_records
-from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.integrators.system.assembly import compute_element_records
 from sinew.solver.mechanics.elements.strain_energy import stored_energy
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.scene.scene import Collider, Scene, Settings
@@ -32,8 +31,7 @@ def crumpled() -> tuple[Model, np.ndarray]:
 
 def stored(model: Model, x: np.ndarray) -> np.ndarray:
     """Returns what every island stores at x."""
-    compute_element_records(model, x)
-    return stored_energy(model, x, workspace(model.pattern).element_records)
+    return stored_energy(model, x, compute_element_records(model, x))
 
 
 def test_strain_that_bodies_begin_with_is_taken_off() -> None:
@@ -67,9 +65,8 @@ def test_forces_are_what_stored_energy_falls_by(has_strain: bool, has_pressure: 
         kappa = np.where(random.random(model.tet_count) < 0.5, 1.0e5, 0.0)
         model = replace(model, pressure_modulus=kappa)
         x = x * [1.0, 1.0, 0.3]  # some are flat or inside out
-    compute_element_records(model, x)
     force = np.zeros_like(x)
-    np.add.at(force, model.tets, forces_in(workspace(model.pattern).element_records))
+    np.add.at(force, model.tets, forces_in(compute_element_records(model, x)))
     for _ in range(3):
         way = random.normal(size=x.shape)
         h = 1.0e-6

@@ -25,6 +25,7 @@ from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mechanics.submodel import make_submodel
 from sinew.solver.quasistatic import initial_guesses
 from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.runtime.jit import set_thread_count
 from sinew.solver.scene.scene import Material
@@ -151,7 +152,7 @@ def test_an_active_cube_becomes_as_short_as_its_energy_says():
         return float(law + of_stretch(a * J ** (-1 / 3), np.ones(()), np.ones(()))[0])
 
     a, b = minimize(psi, [0.8, 1.1], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12}).x
-    found = solve(model, flesh, FixedNodes(np.zeros(1, np.int32), model.X[:1]), model.X, 1e-8)
+    found = solve(EquilibriumProblem(model, flesh, FixedNodes(np.zeros(1, np.int32), model.X[:1])), model.X, 1e-8)
     Ds = np.swapaxes(found.x[model.tets[:, 1:]] - found.x[model.tets[:, :1]], 1, 2)
     F = Ds @ model.Dm_inverse
     assert found.converged and found.newton_iterations < 20 and 0.6 < a < 0.85 < 1.05 < b
@@ -166,13 +167,13 @@ def test_an_active_cube_comes_back_from_a_scatter_to_the_same_shape():
     flesh = replace(hyperelastic(model), extra_term=along_x(model, 1.0))
     lengths = []
     for start in (model.X, initial_guesses.scattered(model.X, held, 10.0, 1)):
-        found = solve(model, flesh, held, start)
+        found = solve(EquilibriumProblem(model, flesh, held), start)
         assert found.converged and found.inverted_tets == 0 and found.newton_iterations <= 80
         lengths.append(found.x)
     end = model.X[:, 0] > 1.0 - 1e-9
     assert lengths[0][end, 0].mean() < 0.8 and np.ptp(lengths[0][:, 1]) > 1.1
     assert np.abs(lengths[0] - lengths[1]).max() < 1e-4
-    passive = solve(model, replace(flesh, extra_term=along_x(model, 0.0)), held, model.X)
+    passive = solve(EquilibriumProblem(model, replace(flesh, extra_term=along_x(model, 0.0)), held), model.X)
     assert passive.newton_iterations == 0 and np.array_equal(passive.x, model.X)
 
 

@@ -18,6 +18,7 @@ from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import hyperelastic
 from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.runtime.errors import Cancelled
 from sinew.solver.scene.flesh import Flesh
@@ -43,7 +44,7 @@ def equilibrium(run: Run, x: np.ndarray, gravity: float = 0.0) -> np.ndarray:
     model, nodes = run.built.model, run.built.pins[0].fixed_nodes
     load = model.mass[:, None] * np.array([0.0, 0.0, -gravity])
     law = hyperelastic(model, "neo-hookean")
-    return solve(model, law, FixedNodes(nodes, x[nodes]), x, 1e-9, load=load).x
+    return solve(EquilibriumProblem(model, law, FixedNodes(nodes, x[nodes]), load=load), x, 1e-9).x
 
 
 def test_every_sample_is_an_equilibrium(tmp_path: Path):

@@ -22,6 +22,7 @@ from fixtures.flesh_contact_scenes import (
 )
 from sinew.solver.quasistatic.contact import solve_in_contact
 from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.quasistatic.initial_guesses import scattered
 from sinew.solver.runtime.jit import limiting_threads
@@ -46,7 +47,7 @@ def test_an_elbow_folds_in_one_go_and_does_not_pass_through_itself():
     found = bent(scene, 140.0, scene.X)
     assert found.equilibrium.converged and found.equilibrium.residual <= 1e-3
     assert max(depth_of(scene, found)) < 0.02
-    plain = solve(scene.model, scene.law, bones(scene.X, np.radians(140.0)), scene.X, 1e-3)
+    plain = solve(EquilibriumProblem(scene.model, scene.law, bones(scene.X, np.radians(140.0))), scene.X, 1e-3)
     assert passed_through(scene, plain.x, 0.002 * DIAMETER, 0.2 * DIAMETER) > 0.1 * DIAMETER
 
 

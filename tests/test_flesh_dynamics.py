@@ -25,6 +25,7 @@ from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators import nonlinear_step
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.newton.line_search import step_lengths
+from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.mechanics.elements.inverted_tets import count_inverted
 from sinew.solver.mechanics.hyperelastic.laws import LAWS
 from sinew.solver.mechanics.state import State
@@ -59,7 +60,7 @@ def test_the_end_of_a_step_solves_the_equation_of_the_step(law):
     target = state.x + [0.05, 0.0, 0.0]
     x0, v0 = state.x.copy(), state.v.copy()
     outside = ExternalForces(GRAVITY, held, target, np.tile([0.0, 0.3, 0.0], (model.node_count, 1)), points)
-    report = step(model, state, outside, dt, EXACT, flesh=flesh)
+    report = step(model, state, outside, dt, EXACT, options=StepOptions(flesh=flesh))
     assert report.converged and report.newton_iterations == report.solves > 1
     m = model.mass[:, None]
     acting = on_nodes(model, points, points.force) + m * GRAVITY + outside.node_force
@@ -154,7 +155,14 @@ def test_comes_out_of_a_tangle(kind, law):
     flesh, held = flesh_of(model, law=law), model.X[:, 2] < 1e-9
     state = State(tangle(model, kind), np.zeros_like(model.X))
     for _ in range(80):
-        report = step(model, state, ExternalForces(is_fixed=held, fixed_target=model.X), 0.02, Settings(), flesh=flesh)
+        report = step(
+            model,
+            state,
+            ExternalForces(is_fixed=held, fixed_target=model.X),
+            0.02,
+            Settings(),
+            options=StepOptions(flesh=flesh),
+        )
         assert np.isfinite(report.residual)
     assert report.converged and count_inverted(state.x, model.tets) == 0
     assert np.abs(state.v).max() < 0.01
@@ -167,7 +175,14 @@ def test_held_nodes_may_jump():
     flesh, held, state = flesh_of(model), model.X[:, 2] < 1e-9, at_rest(model)
     target = model.X + [1.5, 0.0, 0.5]
     for _ in range(80):
-        report = step(model, state, ExternalForces(is_fixed=held, fixed_target=target), 0.02, Settings(), flesh=flesh)
+        report = step(
+            model,
+            state,
+            ExternalForces(is_fixed=held, fixed_target=target),
+            0.02,
+            Settings(),
+            options=StepOptions(flesh=flesh),
+        )
         assert report.converged
     assert report.inverted_tets == 0
     assert np.abs(state.x - target).max() < 1e-3
@@ -176,7 +191,9 @@ def test_held_nodes_may_jump():
 def test_a_step_that_does_not_converge_says_so(monkeypatch):
     model = model_of()
     monkeypatch.setattr(nonlinear_step, "MAX_SOLVES", 1)
-    report = step(model, spinning(model, 1.5), ExternalForces(), 0.02, EXACT, flesh=flesh_of(model))
+    report = step(
+        model, spinning(model, 1.5), ExternalForces(), 0.02, EXACT, options=StepOptions(flesh=flesh_of(model))
+    )
     assert report.solves == 1 and not report.converged and 1e-4 < report.residual < np.inf
 
 
@@ -207,7 +224,14 @@ def test_neither_threads_nor_a_break_between_steps_change_a_byte():
                 if is_resumed and number == 3:
                     state, flesh = State.from_arrays(state.to_arrays()), flesh_of(model)
                     state.x, state.v = state.x.copy(), state.v.copy()
-                step(model, state, ExternalForces(GRAVITY, held, model.X), 0.01, Settings(), flesh=flesh)
+                step(
+                    model,
+                    state,
+                    ExternalForces(GRAVITY, held, model.X),
+                    0.01,
+                    Settings(),
+                    options=StepOptions(flesh=flesh),
+                )
         finally:
             set_thread_count(threads)
         ends.append(state.x.tobytes() + state.v.tobytes())
@@ -250,5 +274,5 @@ def test_velocities_that_are_no_numbers_leave_the_state_alone():
     state = at_rest(model)
     state.v[0, 0] = np.inf
     with pytest.raises(SolveFailed):
-        step(model, state, ExternalForces(), 0.01, Settings(), flesh=flesh_of(model))
+        step(model, state, ExternalForces(), 0.01, Settings(), options=StepOptions(flesh=flesh_of(model)))
     assert np.array_equal(state.x, model.X) and state.time == 0.0

@@ -9,6 +9,7 @@ import pytest
 from fixtures.flesh_dynamics import EXACT, GRAVITY, advance, at_rest, energy_of, flesh_of, model_of, momentum, spinning
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     forces,
     forces_and_tangent,
@@ -19,6 +20,7 @@ from sinew.solver.mechanics.hyperelastic.nodal_gradients import nodal_share
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
 from sinew.solver.mechanics.model import Model
 from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.scene.scene import Material, Settings
 
@@ -31,11 +33,15 @@ def sag(model: Model, average: bool):
     held, g = model.X[:, 2] < 1e-9, 0.2 * GRAVITY[[2, 1, 0]]
     state, flesh = at_rest(model), flesh_of(model, bodies=[0], average=average)
     for _ in range(200):
-        report = step(model, state, ExternalForces(g, held, model.X), 0.02, Settings(), flesh=flesh)
+        report = step(
+            model, state, ExternalForces(g, held, model.X), 0.02, Settings(), options=StepOptions(flesh=flesh)
+        )
     assert report.converged and np.abs(state.v).max() < 1e-3
     nodes = np.flatnonzero(held).astype(np.int32)
     law = hyperelastic(model, LAW, None, average=average)
-    equilibrium = solve(model, law, FixedNodes(nodes, model.X[nodes]), model.X, 1e-8, load=model.mass[:, None] * g)
+    equilibrium = solve(
+        EquilibriumProblem(model, law, FixedNodes(nodes, model.X[nodes]), load=model.mass[:, None] * g), model.X, 1e-8
+    )
     own = model.bodies[0].nodes
     return (state.x - model.X)[own], (equilibrium.x - model.X)[own], (state.x - model.X)[model.bodies[1].nodes]
 
@@ -65,7 +71,7 @@ def test_a_step_solves_its_equation_with_averages():
     model, dt = model_of(material=replace(RUBBER, mass_damping=0.0, stiffness_damping=0.0)), 0.01
     state, flesh = spinning(model, 1.03), flesh_of(model, average=True)
     v0 = state.v.copy()
-    report = step(model, state, ExternalForces(), dt, EXACT, flesh=flesh)
+    report = step(model, state, ExternalForces(), dt, EXACT, options=StepOptions(flesh=flesh))
     force = np.empty_like(state.x)
     forces(model, hyperelastic(model, LAW, "smooth", average=True), state.x, force, tet_arrays(model.pattern))
     r = model.mass[:, None] * (v0 - state.v) + dt * force

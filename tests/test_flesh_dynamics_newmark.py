@@ -29,6 +29,7 @@ from fixtures.tet_meshes import lattice_bar
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.newmark import newmark
+from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import SolveFailed
 from sinew.solver.scene.flesh import Flesh
@@ -49,7 +50,12 @@ def highest_frequency(model, x, is_free):
 
 def reported_substeps(model, state, dt, **outside):
     return step(
-        model, state.copy(), ExternalForces(**outside), dt, Settings(), flesh=flesh_of(model, "newmark")
+        model,
+        state.copy(),
+        ExternalForces(**outside),
+        dt,
+        Settings(),
+        options=StepOptions(flesh=flesh_of(model, "newmark")),
     ).substeps
 
 
@@ -95,7 +101,12 @@ def test_a_step_is_the_scheme_of_the_text():
     half = solve(x, x, True)
     middle = solve(x + 0.5 * dt * half, x + 0.5 * dt * half, False)
     report = step(
-        model, state, ExternalForces(GRAVITY, held, target, points=points), dt, TIGHT, flesh=flesh_of(model, "newmark")
+        model,
+        state,
+        ExternalForces(GRAVITY, held, target, points=points),
+        dt,
+        TIGHT,
+        options=StepOptions(flesh=flesh_of(model, "newmark")),
     )
     assert report.substeps == 1 and report.converged
     assert np.abs(state.x.ravel()[free] - (x + dt * half)[free]).max() < 1e-13
@@ -125,7 +136,14 @@ def test_steps_beyond_the_limit_grow_and_steps_within_it_do_not(monkeypatch):
         state = State(model.X + 1e-8 * random.normal(size=model.X.shape), np.zeros_like(model.X))
         first = energy_of(model, state)
         for _ in range(25):
-            step(model, state, ExternalForces(), share * longest, Settings(), flesh=flesh_of(model, "newmark"))
+            step(
+                model,
+                state,
+                ExternalForces(),
+                share * longest,
+                Settings(),
+                options=StepOptions(flesh=flesh_of(model, "newmark")),
+            )
         grown.append(energy_of(model, state) / first)
     assert grown[0] < 30.0 and grown[1] > 1e6
 
@@ -171,7 +189,7 @@ def test_a_body_that_needs_too_many_substeps_is_named():
     model = model_of(material=Material(1.0e9, 0.4, 1000.0))
     state = at_rest(model)
     with pytest.raises(SolveFailed) as found:
-        step(model, state, ExternalForces(), 0.02, Settings(), flesh=flesh_of(model, "newmark"))
+        step(model, state, ExternalForces(), 0.02, Settings(), options=StepOptions(flesh=flesh_of(model, "newmark")))
     assert found.value.kind == "newmark-substeps" and found.value.details["name"] == "bar0"
     assert int(found.value.details["needed"]) > found.value.details["most"] == newmark.MAX_SUBSTEPS
     assert np.array_equal(state.x, model.X) and state.time == 0.0

@@ -13,6 +13,7 @@ from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.quasistatic import initial_guesses
 from sinew.solver.quasistatic.continuation import MaterialContinuation
 from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.quasistatic.harmonic_reset import harmonic_reset
 from sinew.solver.quasistatic.newton_iterate import NewtonIterate
@@ -22,8 +23,9 @@ from sinew.solver.scene.scene import Material
 
 def fresh(model, held, x, acting=()):
     """Returns where to begin instead of at x, or None."""
-    search = NewtonIterate(model, held, None, acting)
-    search.evaluate_forces(MaterialContinuation(scenes.law_of(model, "neo-hookean")).law, x)
+    law = scenes.law_of(model, "neo-hookean")
+    search = NewtonIterate(EquilibriumProblem(model, law, held, forces=acting))
+    search.evaluate_forces(MaterialContinuation(law).law, x)
     return harmonic_reset(search, x)
 
 
@@ -84,8 +86,8 @@ def test_springs_draw_as_held_nodes_do():
     x = initial_guesses.scattered(model.X, nothing, 10.0, 1)
     expected = drawn(model, nothing, tets, targets, 2.0e4)
     assert np.abs(fresh(model, nothing, x, [springs]) - expected).max() < 1e-6
-    found = solve(model, scenes.law_of(model, "neo-hookean"), nothing, x, acting=[springs])
-    usual = solve(model, scenes.law_of(model, "neo-hookean"), nothing, model.X, acting=[springs])
+    found = solve(EquilibriumProblem(model, scenes.law_of(model, "neo-hookean"), nothing, forces=[springs]), x)
+    usual = solve(EquilibriumProblem(model, scenes.law_of(model, "neo-hookean"), nothing, forces=[springs]), model.X)
     assert found.converged and usual.converged and np.abs(found.x - usual.x).max() < 1e-3
 
 
@@ -109,7 +111,7 @@ def test_a_start_that_says_something_is_kept():
     lost = np.abs(model.X[:, 0] - 2.0) < 0.4
     x[lost] = strewn[lost]
     assert fresh(model, held, model.X) is None and fresh(model, held, x) is None
-    found = solve(model, scenes.law_of(model, "neo-hookean"), held, x)
+    found = solve(EquilibriumProblem(model, scenes.law_of(model, "neo-hookean"), held), x)
     assert found.converged and np.abs(found.x - model.X).max() < 1e-4 * 4.0
 
 
@@ -132,5 +134,8 @@ def test_where_a_start_is_forgotten_nothing_of_it_is_left():
     model = scenes.bar_model()
     held = scenes.ends(model.X, stretch=0.1)
     law = scenes.law_of(model, "neo-hookean")
-    found = [solve(model, law, held, initial_guesses.scattered(model.X, held, 10.0, seed)) for seed in range(3)]
+    found = [
+        solve(EquilibriumProblem(model, law, held), initial_guesses.scattered(model.X, held, 10.0, seed))
+        for seed in range(3)
+    ]
     assert all(np.array_equal(each.x, found[0].x) for each in found)

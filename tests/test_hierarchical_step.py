@@ -12,6 +12,8 @@ from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.newton.newton_system import FleshSystem
 from sinew.solver.integrators.newton.nonlinear_bodies import nonlinear_bodies
+from sinew.solver.integrators.solver_context import StepWorkspace
+from sinew.solver.integrators.step_input import StepInput
 from sinew.solver.mechanics.hierarchical.basis_transform import gather_forces, to_hierarchical, to_nodal
 from sinew.solver.mechanics.hierarchical.level_matrices import assemble_coarse_tets, level_maps
 from sinew.solver.mechanics.hierarchical.level_preconditioner import LevelBlocks, LevelPreconditioner
@@ -142,7 +144,9 @@ def test_coarse_motion_leaves_nothing_to_coarse_nodes(solver):
     model = make_model([part(1, coarse_solver=solver, damping=0.01)])
     outside, state = clamped(model), at_rest(model)
     is_free = ~outside.is_fixed
-    system = FleshSystem(model, state, 0.2, Settings(), nonlinear_bodies(model))
+    workspace = StepWorkspace(model.pattern)
+    start = StepInput(model, state, outside, 0.2, Settings(), workspace)
+    system = FleshSystem(start, nonlinear_bodies(model, workspace))
     v = np.zeros_like(state.x)
     system.evaluate(state.x, v, outside, is_free)
     levels = model.levels[0]

@@ -9,10 +9,8 @@ import pytest
 from fixtures.corotational_bars import LINEAR, POLAR, crumpled, dense, part
 from sinew.solver.constraints.external_forces import ExternalForces, PairForces, PointForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.system.cached_rows import restore_rows
-from sinew.solver.integrators.system.linearised_step import assemble_system, compute_element_records
-from sinew.solver.integrators.system.matrix_free import matrix_free_terms
-from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.integrators.solver_context import StepWorkspace
+from sinew.solver.integrators.system.assembly import assemble_system, compute_element_records
 from sinew.solver.mechanics.model import make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.formulation import FormulationSettings
@@ -36,28 +34,33 @@ MATRIX_FREE = {
 free_of_matrices = pytest.mark.parametrize("method", MATRIX_FREE.values(), ids=MATRIX_FREE)
 
 
+def assembled_at(model, x, dt):
+    """Returns the system of a step at node positions x, in arrays of its own."""
+    return assemble_system(model, compute_element_records(model, x), dt, StepWorkspace(model.pattern))
+
+
 @free_of_matrices
 def test_products_made_tet_by_tet_are_those_of_the_matrix(method):
     """The product, its diagonal, and how it bends, damping included; nothing of it is in the matrix."""
     dt, model = 0.01, make_model([part(method)])
     x = crumpled(model)
     whole = make_model([part(replace(method, is_matrix_free=False))])
-    for of in (model, whole):
-        compute_element_records(of, x)
-        assemble_system(of, dt)
-    A, besides = dense(model, workspace(whole.pattern).values), matrix_free_terms(model)
-    assert matrix_free_terms(whole) is None and besides is not None
-    assert np.array_equal(workspace(model.pattern).force, workspace(whole.pattern).force)
+    system, assembled = (assembled_at(of, x, dt) for of in (model, whole))
+    A, element_terms = dense(model, assembled.values), system.element_terms
+    assert assembled.element_terms is None and element_terms is not None
+    assert np.array_equal(system.force, assembled.force)
     v = np.random.default_rng(5).normal(size=x.shape)
-    mass = dense(model, workspace(model.pattern).values)
+    mass = dense(model, system.values)
     assert np.count_nonzero(mass) == 3 * model.node_count
     product = (mass @ v.ravel()).reshape(-1, 3)
-    besides.add_product_to(v, product)
+    element_terms.add_product_to(v, product)
     assert np.abs(product.ravel() - A @ v.ravel()).max() < 1e-13 * np.abs(A @ v.ravel()).max()
-    blocks = besides.diagonal(model.node_count) + workspace(model.pattern).values[model.pattern.diagonal]
-    wanted = workspace(whole.pattern).values[whole.pattern.diagonal]
+    blocks = element_terms.diagonal(model.node_count) + system.values[model.pattern.diagonal]
+    wanted = assembled.values[whole.pattern.diagonal]
     assert np.abs(blocks - wanted).max() < 1e-13 * np.abs(wanted).max()
-    assert besides.quadratic_form(model.pattern, v)[0] == pytest.approx(v.ravel() @ (A - mass) @ v.ravel(), rel=1e-12)
+    assert element_terms.quadratic_form(model.pattern, v)[0] == pytest.approx(
+        v.ravel() @ (A - mass) @ v.ravel(), rel=1e-12
+    )
 
 
 @free_of_matrices
@@ -108,32 +111,37 @@ def test_a_body_that_melts_has_a_matrix_and_nothing_besides():
 def test_the_matrix_of_linear_bodies_never_changes():
     """The blocks of a step are the same bits wherever the body is, damping included."""
     model = make_model([part(LINEAR)])
-    seen = []
-    for amount in (0.0, 0.1, 0.5):
-        compute_element_records(model, crumpled(model, amount) if amount else model.X)
-        assemble_system(model, 0.01)
-        seen.append(workspace(model.pattern).values.copy())
+    seen = [
+        assembled_at(model, crumpled(model, amount) if amount else model.X, 0.01).values for amount in (0.0, 0.1, 0.5)
+    ]
     assert np.array_equal(seen[0], seen[1]) and np.array_equal(seen[0], seen[2])
     polar = make_model([part(POLAR)])
-    compute_element_records(polar, crumpled(polar, 0.1))
-    assemble_system(polar, 0.01)
-    assert np.abs(workspace(polar.pattern).values - seen[0]).max() > 0.01 * np.abs(seen[0]).max()
+    values = assembled_at(polar, crumpled(polar, 0.1), 0.01).values
+    assert np.abs(values - seen[0]).max() > 0.01 * np.abs(seen[0]).max()
 
 
-def test_rows_of_linear_bodies_are_kept_until_anything_in_them_changes():
-    """The same bits as assembled anew: in every step, after another Δt, and with other moduli."""
-    kept = make_model([part(LINEAR), part(POLAR, "other", at=3.0)])
-    x = crumpled(kept, 0.1)
-    for dt, scale in ((0.01, 1.0), (0.01, 1.0), (0.02, 1.0), (0.02, 1.0), (0.02, 3.0), (0.02, 1.0)):
-        model = kept if scale == 1.0 else replace(kept, mu=scale * kept.mu)
-        fresh = make_model([part(LINEAR), part(POLAR, "other", at=3.0)])
-        fresh = fresh if scale == 1.0 else replace(fresh, mu=scale * fresh.mu)
+def test_rows_of_linear_bodies_are_reused_until_anything_in_them_changes():
+    """They have the bits of a new assembly: in every step, after another Δt, and with other moduli."""
+    model = make_model([part(LINEAR), part(POLAR, "other", at=3.0)])
+    workspace, x = StepWorkspace(model.pattern), crumpled(model, 0.1)
+    rows = slice(0, int(model.pattern.row_start[model.bodies[0].nodes.stop]))
+    heavier, copied = replace(model, mass=2.0 * model.mass), replace(model, mass=model.mass.copy())
+    stiffer = replace(model, mu=3.0 * model.mu)
+    steps = [
+        (model, 0.01, False),
+        (model, 0.01, True),
+        (model, 0.02, False),
+        (copied, 0.02, True),
+        (heavier, 0.02, False),
+        (stiffer, 0.02, False),
+        (stiffer, 0.02, True),
+        (model, 0.02, False),
+    ]
+    for changed, dt, is_reused in steps:
         x = x + 0.01
-        for of in (model, fresh):
-            compute_element_records(of, x)
-            assemble_system(of, dt)
-        one, other = workspace(model.pattern), workspace(fresh.pattern)
-        assert np.array_equal(one.values, other.values) and np.array_equal(one.force, other.force)
-    scaled = replace(kept, mass=1.0 * kept.mass)
-    assert restore_rows(scaled, 0, 0.02) and not restore_rows(replace(kept, mass=2.0 * kept.mass), 0, 0.02)
-    assert restore_rows(kept, 0, 0.02) and not restore_rows(kept, 0, 0.03) and not restore_rows(kept, 1, 0.02)
+        before = workspace.cached_rows.get(0)
+        system = assemble_system(changed, compute_element_records(changed, x), dt, workspace)
+        assert (workspace.cached_rows[0] is before) == is_reused and 1 not in workspace.cached_rows
+        fresh = assembled_at(changed, x, dt)
+        assert np.array_equal(system.values, fresh.values) and np.array_equal(system.force, fresh.force)
+        assert np.array_equal(workspace.cached_rows[0].values, fresh.values[rows])

@@ -10,8 +10,8 @@ from fixtures.multigrid_problems import bar_problem, dense, jittered, made, stif
 from fixtures.tet_meshes import bar, lattice_bar
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators import implicit_euler
+from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.integrators.system import multigrid_policy
-from sinew.solver.integrators.system.workspace import workspace
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.multigrid import mg_pcg, numeric_setup, switching_policy
 from sinew.solver.linalg.multigrid import solve as take_over
@@ -176,8 +176,9 @@ def test_multigrid_comes_first_only_where_a_step_is_stiff(dt, is_stiff):
     model = made([jittered(bar, (4, 4, 24))], 0.45, 1e6)
     fixed, state = model.X[:, 2] < 1e-9, State(model.X.copy(), np.zeros_like(model.X))
     outside = ExternalForces(np.array([0.0, -9.8, 0.0]), is_fixed=fixed)
-    implicit_euler.step(model, state, outside, dt, Settings(tolerance=1e-6, max_iterations=9000))
-    values = workspace(model.pattern).values
+    context = SolverContext()
+    implicit_euler.step(model, state, outside, dt, Settings(tolerance=1e-6, max_iterations=9000), context=context)
+    values = context.workspace(model).values
     for limit in (multigrid_policy.MIN_STIFFNESS_RATIO, multigrid_policy.MIN_STIFFNESS_RATIO_IF_LOOSE):
         assert multigrid_policy._is_stiff(model, values, ~fixed, limit) == is_stiff
 

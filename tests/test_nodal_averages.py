@@ -25,6 +25,7 @@ from sinew.solver.mechanics.hyperelastic.laws import LAWS
 from sinew.solver.mechanics.hyperelastic.nodal_gradients import NODAL_SHEAR_SHARE, TET_LAME_RATIO
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.runtime.jit import set_thread_count
 from sinew.solver.scene.scene import Material
@@ -183,7 +184,7 @@ def test_a_stretched_and_twisted_bar_comes_to_rest(mesh):
     held = ends(model.X, 0.0, 0.2, 0.5 * np.pi)
     shapes = []
     for average in (False, True):
-        result = solve(model, hyperelastic(model, average=average), held, model.X)
+        result = solve(EquilibriumProblem(model, hyperelastic(model, average=average), held), model.X)
         assert result.converged and result.residual <= 1e-6 and result.inverted_tets == 0
         shapes.append(result)
     assert shapes[1].energy < shapes[0].energy

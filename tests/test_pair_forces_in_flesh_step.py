@@ -9,6 +9,7 @@ import pytest
 from fixtures.flesh_dynamics import EXACT, FLESH, GRAVITY, flesh_of, law_of, model_of
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces, tet_arrays
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.jit import set_thread_count, thread_count
@@ -42,7 +43,7 @@ def test_a_step_solves_its_equation_with_pairs(average, itself):
     if itself:
         pairs = random_pairs(model, 4, (1, 1), 1, stiff=1.0e4)
     v0 = state.v.copy()
-    report = step(model, state, ExternalForces(pairs=pairs), DT, EXACT, flesh=flesh)
+    report = step(model, state, ExternalForces(pairs=pairs), DT, EXACT, options=StepOptions(flesh=flesh))
     force = np.empty_like(state.x)
     forces(model, law_of(model, average=average), state.x, force, tet_arrays(model.pattern))
     r = model.mass[:, None] * (v0 - state.v) + DT * (force + pushed(model, pairs, state.v))
@@ -63,7 +64,7 @@ def test_flesh_and_a_corotated_body_feel_each_other(average):
     model = of_corotated(average)
     state, flesh = moving(model), flesh_of(model, bodies=[0], average=average)
     pairs, v0 = random_pairs(model, 6, (0, 1), stiff=1.0e5), state.v.copy()
-    report = step(model, state, ExternalForces(pairs=pairs), DT, EXACT, flesh=flesh)
+    report = step(model, state, ExternalForces(pairs=pairs), DT, EXACT, options=StepOptions(flesh=flesh))
     assert report.converged
     others = []
     for body in model.bodies:
@@ -80,7 +81,7 @@ def test_held_flesh_is_pressed_without_an_end():
     state = moving(model)
     outside = ExternalForces(GRAVITY, held, model.X, pairs=random_pairs(model, 6, (0, 1), stiff=1.0e4))
     for _ in range(3):
-        report = step(model, state, outside, DT, Settings(), flesh=flesh_of(model))
+        report = step(model, state, outside, DT, Settings(), options=StepOptions(flesh=flesh_of(model)))
         assert report.converged
     assert np.abs(state.x[held] - model.X[held]).max() == 0.0
 
@@ -98,7 +99,7 @@ def test_threads_change_no_bit():
                 ExternalForces(pairs=random_pairs(model, 9, (0, 1))),
                 DT,
                 Settings(),
-                flesh=flesh_of(model),
+                options=StepOptions(flesh=flesh_of(model)),
             )
             results.append(state.x.tobytes() + state.v.tobytes())
     finally:

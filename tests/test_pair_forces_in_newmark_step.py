@@ -10,6 +10,7 @@ from fixtures.flesh_dynamics import FLESH, energy_of, flesh_of, model_of, moment
 from sinew.solver.constraints.external_forces import ExternalForces, PairForces, PointForces
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.newmark.substep_contacts import select_forces
+from sinew.solver.integrators.step_input import ContactCallbacks, StepOptions
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.jit import set_thread_count, thread_count
 from sinew.solver.scene.scene import Settings
@@ -63,7 +64,7 @@ def test_pairs_of_one_group_neither_make_nor_take_momentum_nor_make_energy(is_co
             pairs, force=-np.einsum("kij,kj->ki", pairs.stiffness, pairs.relative_positions(state.x - x0, model.tets))
         )
         outside = ExternalForces(pairs=now, pair_normals=normals if is_contact else None)
-        step(model, state, outside, DT, TIGHT, flesh=flesh)
+        step(model, state, outside, DT, TIGHT, options=StepOptions(flesh=flesh))
         pushed = max(pushed, np.abs(state.v[model.bodies[1].nodes]).max())
         assert energy_of(model, state) < (1.0 + 1e-6) * first
     assert pushed > 0.05
@@ -74,7 +75,14 @@ def test_a_contact_does_not_pull_and_lets_time_pass_as_it_does():
     model, state = side_by_side(speed=-1.0)
     expected = state.x + DT * state.v
     pairs, normals = facing(model)
-    step(model, state, ExternalForces(pairs=pairs, pair_normals=normals), DT, TIGHT, flesh=flesh_of(model, "newmark"))
+    step(
+        model,
+        state,
+        ExternalForces(pairs=pairs, pair_normals=normals),
+        DT,
+        TIGHT,
+        options=StepOptions(flesh=flesh_of(model, "newmark")),
+    )
     assert np.abs(state.v[model.bodies[1].nodes]).max() < 1e-12
     assert np.abs(state.x - expected).max() < 1e-12
 
@@ -93,7 +101,14 @@ def test_bodies_of_different_schemes_give_each_other_the_same(flesh_too, turned)
         relative = pairs.relative_positions(state.x - x0, model.tets)
         now = replace(pairs, force=-np.einsum("kij,kj->ki", pairs.stiffness, relative))
         deep = (relative[:, 0] < 0.0) if turned else (relative[:, 0] > 0.0)
-        step(model, state, ExternalForces(pairs=select_forces(now, deep)), 0.25 * DT, TIGHT, flesh=flesh)
+        step(
+            model,
+            state,
+            ExternalForces(pairs=select_forces(now, deep)),
+            0.25 * DT,
+            TIGHT,
+            options=StepOptions(flesh=flesh),
+        )
         assert np.abs(momentum(model, state) - before).max() < 1e-7 * np.linalg.norm(model.mass[:, None] * state.v)
         assert energy_of(model, state) < 1.001 * first
     given = model.mass[model.bodies[1].nodes] @ state.v[model.bodies[1].nodes]
@@ -110,7 +125,7 @@ def test_a_held_body_stops_what_runs_into_it():
         relative = pairs.relative_positions(state.x - x0, model.tets)
         now = replace(pairs, force=-np.einsum("kij,kj->ki", pairs.stiffness, relative))
         outside = ExternalForces(np.zeros(3), is_fixed, model.X, pairs=select_forces(now, relative[:, 0] > 0.0))
-        step(model, state, outside, 0.5 * DT, TIGHT, flesh=flesh)
+        step(model, state, outside, 0.5 * DT, TIGHT, options=StepOptions(flesh=flesh))
         speeds.append(np.average(state.v[own, 0], weights=model.mass[own]))
     assert speeds[-1] < -0.3 and min(speeds) > -1.0
 
@@ -133,7 +148,15 @@ def test_contacts_that_push_in_substeps_are_asked_for():
         told.append(x)
 
     before = momentum(model, state)
-    step(model, state, ExternalForces(pairs=pairs), DT, TIGHT, flesh=flesh, respond=respond, lively=lively)
+    step(
+        model,
+        state,
+        ExternalForces(pairs=pairs),
+        DT,
+        TIGHT,
+        contacts=ContactCallbacks(update=respond, substep_forces=lively),
+        options=StepOptions(flesh=flesh),
+    )
     assert len(asked) == 1 and asked[0] == len(told) - 1 and np.array_equal(told[-1], state.x)
     expected = before + [0.0, 0.0, 50.0 * DT]
     assert np.abs(momentum(model, state) - expected).max() < 1e-8 * np.linalg.norm(before)
@@ -153,7 +176,7 @@ def test_threads_change_no_bit():
                     ExternalForces(pairs=random_pairs(model, 9, both, stiff=1e3)),
                     DT,
                     Settings(),
-                    flesh=flesh,
+                    options=StepOptions(flesh=flesh),
                 )
             results.append(state.x.tobytes() + state.v.tobytes())
     finally:

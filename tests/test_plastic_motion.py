@@ -13,7 +13,7 @@ from fixtures.scenes import Run, block, rotation
 from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.system.workspace import element_records, workspace
+from sinew.solver.integrators.solver_context import StepWorkspace
 from sinew.solver.mechanics.elements.assembly import assemble
 from sinew.solver.mechanics.elements.corotational_element import compute_corotational_records
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
@@ -50,13 +50,14 @@ def flowed(model, F, asked=FLOWS, steps=20, dt=0.02):
 
 def forces(model, x):
     """Returns the elastic forces on nodes [N], (n, 3), and the stiffness blocks."""
-    work, pattern, records = workspace(model.pattern), model.pattern, element_records(model)
+    work, pattern = StepWorkspace(model.pattern), model.pattern
+    records = work.element_records(model)
     compute_corotational_records(
         x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
         model.stiffness_damping, model.initial_strain, records,
     )  # fmt: skip
     assemble(1.0, 0.0, np.zeros(model.node_count), pattern, records, work.values, work.force)
-    return work.force.copy(), work.values.copy()
+    return work.force, work.values
 
 
 def rest_shape(model, state):

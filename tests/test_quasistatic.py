@@ -12,6 +12,7 @@ from fixtures import quasistatic_scenes as scenes
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces, hyperelastic, tet_arrays
 from sinew.solver.quasistatic import diagnosis, initial_guesses
 from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.equilibrium_residual import REFERENCE_STRAIN, force_scale, relative_residual
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.quasistatic.newton_iterate import NewtonIterate
@@ -116,7 +117,7 @@ def test_a_homogeneous_deformation_of_the_outside_goes_through_the_inside(law: s
     F = np.array([[1.1, 0.1, 0.0], [0.0, 0.95, 0.05], [0.02, 0.0, 1.05]])
     outside = np.flatnonzero(((model.X < 1e-9) | (model.X > 1.0 - 1e-9)).any(axis=1)).astype(np.int32)
     held = FixedNodes(outside, model.X[outside] @ F.T)
-    found = solve(model, scenes.law_of(model, law), held, model.X, 1e-10)
+    found = solve(EquilibriumProblem(model, scenes.law_of(model, law), held), model.X, 1e-10)
     assert found.converged and np.abs(found.x - model.X @ F.T).max() < 1e-9
 
 
@@ -131,7 +132,7 @@ def test_a_bar_comes_back_from_anything(law: str, start: str):
         "plane": lambda: initial_guesses.flattened(model.X, held),
         "mirror": lambda: initial_guesses.mirrored(model.X, held),
     }[start]()
-    found = solve(model, scenes.law_of(model, law), held, x)
+    found = solve(EquilibriumProblem(model, scenes.law_of(model, law), held), x)
     assert found.converged and found.residual <= 1e-6 and found.inverted_tets == 0
     assert np.abs(found.x - model.X).max() < 1e-4 * 2.0
     assert found.newton_iterations <= 80
@@ -139,15 +140,15 @@ def test_a_bar_comes_back_from_anything(law: str, start: str):
 
 def test_at_rest_there_is_nothing_to_do():
     model = scenes.bar_model()
-    found = solve(model, scenes.law_of(model, "neo-hookean"), scenes.ends(model.X), model.X)
+    found = solve(EquilibriumProblem(model, scenes.law_of(model, "neo-hookean"), scenes.ends(model.X)), model.X)
     assert found.converged and found.newton_iterations == 0 and found.energy == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_body_moves_along_with_its_held_nodes():
     model = scenes.bar_model()
     held = scenes.ends(model.X, stretch=-0.2)
-    search = NewtonIterate(model, held, None)
     law = scenes.law_of(model, "neo-hookean")
+    search = NewtonIterate(EquilibriumProblem(model, law, held))
     jumped = model.X.copy()
     jumped[held.nodes] = held.positions
     moved = search.move_with_fixed_nodes(law, model.X, held, 0.01)
@@ -163,7 +164,7 @@ def test_round_off_in_what_is_held_moves_nothing_along():
     begin[held.nodes] = held.positions
     off = begin.copy()
     off[held.nodes] *= 1.0 + 1.0e-15
-    exact, near = (solve(model, hyperelastic(model), held, x) for x in (begin, off))
+    exact, near = (solve(EquilibriumProblem(model, hyperelastic(model), held), x) for x in (begin, off))
     assert (off != begin).any() and exact.converged
     assert (near.newton_iterations, near.cg_iterations) == (exact.newton_iterations, exact.cg_iterations)
     np.testing.assert_allclose(near.x, exact.x, atol=1e-9)
@@ -173,11 +174,15 @@ def test_a_solve_that_stops_early_says_so():
     model = scenes.bar_model()
     told: list[Progress] = []
     held = scenes.ends(model.X, stretch=0.3)
-    found = solve(model, scenes.law_of(model, "neo-hookean"), held, model.X, 1e-8, 2, on_iteration=told.append)
+    found = solve(
+        EquilibriumProblem(model, scenes.law_of(model, "neo-hookean"), held), model.X, 1e-8, 2, on_iteration=told.append
+    )
     assert not found.converged and found.residual > 1e-8 and found.newton_iterations == 2
     assert [step.newton_iterations for step in told] == [1, 2] and told[-1].residual == found.residual
     assert (
-        diagnosis.classify_outcome(model, scenes.law_of(model, "neo-hookean"), held, found, True, 1e-6).kind
+        diagnosis.classify_outcome(
+            EquilibriumProblem(model, scenes.law_of(model, "neo-hookean"), held), found, True, 1e-6
+        ).kind
         == "not converged"
     )
 
@@ -188,7 +193,7 @@ def test_a_tangle_that_is_not_undone_is_told_under_the_law_asked_for():
     law = scenes.law_of(model, "neo-hookean")
     x = model.X + 0.3 * np.random.default_rng(0).uniform(-1.0, 1.0, model.X.shape)
     x[held.nodes] = held.positions
-    found = solve(model, law, held, x, max_iterations=1)
+    found = solve(EquilibriumProblem(model, law, held), x, max_iterations=1)
     force = np.empty_like(found.x)
     answer = forces(model, law, found.x, force, tet_arrays(model.pattern))
     assert not found.converged and found.inverted_tets == answer.inverted > 0
@@ -199,7 +204,7 @@ def test_the_residual_told_is_that_of_the_positions_returned():
     model = scenes.bar_model()
     held = scenes.ends(model.X, stretch=0.2, turn=1.0)
     law = scenes.law_of(model, "neo-hookean")
-    found = solve(model, law, held, model.X, 1e-8)
+    found = solve(EquilibriumProblem(model, law, held), model.X, 1e-8)
     force = np.empty_like(found.x)
     answer = forces(model, law, found.x, force, tet_arrays(model.pattern))
     assert relative_residual(force, held.is_free(len(force)), force_scale(model)) == pytest.approx(
@@ -214,7 +219,7 @@ def test_energy_never_rises_where_there_is_one(law: str):
     held = scenes.ends(model.X, stretch=0.5, turn=2.0)
     flesh = scenes.law_of(model, law)
     start = model.X
-    energies = [solve(model, flesh, held, start, 1e-8, count).energy for count in range(1, 13)]
+    energies = [solve(EquilibriumProblem(model, flesh, held), start, 1e-8, count).energy for count in range(1, 13)]
     assert all(later <= before * (1.0 + 1e-9) for before, later in zip(energies, energies[1:], strict=False))
 
 
@@ -222,8 +227,10 @@ def test_energy_never_rises_where_there_is_one(law: str):
 def test_every_extension_leads_to_the_same_equilibrium(extension: str | None):
     model = scenes.bar_model()
     held = scenes.ends(model.X, stretch=0.2)
-    usual = solve(model, hyperelastic(model, "neo-hookean", "constant"), held, model.X, 1e-9)
-    found = solve(model, hyperelastic(model, "neo-hookean", extension), held, stretched(model.X, 0.2), 1e-9)
+    usual = solve(EquilibriumProblem(model, hyperelastic(model, "neo-hookean", "constant"), held), model.X, 1e-9)
+    found = solve(
+        EquilibriumProblem(model, hyperelastic(model, "neo-hookean", extension), held), stretched(model.X, 0.2), 1e-9
+    )
     assert found.converged and np.abs(found.x - usual.x).max() < 1e-8
 
 
@@ -236,7 +243,7 @@ def test_pressed_tets_obey_their_law_in_the_end():
     model = scenes.bar_model()
     held = scenes.ends(model.X, stretch=-0.45)
     law = hyperelastic(model, "neo-hookean", "constant", 0.9)
-    found = solve(model, law, held, model.X, 1e-8)
+    found = solve(EquilibriumProblem(model, law, held), model.X, 1e-8)
     assert found.converged and found.extended_tets == 0 and found.inverted_tets == 0
     force = np.empty_like(found.x)
     answer = forces(model, hyperelastic(model, "neo-hookean", None), found.x, force, tet_arrays(model.pattern))
@@ -249,7 +256,7 @@ def test_near_the_end_digits_double():
     held = scenes.ends(model.X, stretch=-0.2)
     told: list[Progress] = []
     law = scenes.law_of(model, "neo-hookean")
-    assert solve(model, law, held, model.X, 1e-10, on_iteration=told.append).converged
+    assert solve(EquilibriumProblem(model, law, held), model.X, 1e-10, on_iteration=told.append).converged
     residuals = [step.residual for step in told]
     near = next(i for i, residual in enumerate(residuals) if residual < 1e-3)
     assert len(residuals) - near <= 5
@@ -262,7 +269,7 @@ def test_a_load_is_borne_by_what_is_held():
     held = FixedNodes(nodes, X[nodes])
     load = 0.2 * model.mass[:, None] * [[0.0, 0.0, -9.81]]
     law = scenes.law_of(model, "neo-hookean")
-    found = solve(model, law, held, X, 1e-9, load=load)
+    found = solve(EquilibriumProblem(model, law, held, load=load), X, 1e-9)
     force = np.empty_like(X)
     forces(model, law, found.x, force, tet_arrays(model.pattern))
     assert found.converged and found.x[:, 2].min() < -0.001
@@ -276,12 +283,15 @@ def test_a_twisted_equilibrium_is_told_from_the_right_one(turns: float):
     held = scenes.ends(model.X)
     x = scenes.turned_about(model.X, 2.0 * np.pi * turns)
     law = scenes.law_of(model, "neo-hookean")
-    found = solve(model, law, held, x)
+    found = solve(EquilibriumProblem(model, law, held), x)
     assert found.converged and found.residual <= 1e-6 and found.inverted_tets == 0
-    judged = diagnosis.classify_outcome(model, law, held, found, True, 1e-6)
+    judged = diagnosis.classify_outcome(EquilibriumProblem(model, law, held), found, True, 1e-6)
     assert judged.kind == "elsewhere" and judged.distance > 0.01
-    back = solve(model, law, held, initial_guesses.scattered(model.X, held, 2.0, 0))
-    assert diagnosis.classify_outcome(model, law, held, replace(back, x=model.X), True, 1e-6).kind == "at rest"
+    back = solve(EquilibriumProblem(model, law, held), initial_guesses.scattered(model.X, held, 2.0, 0))
+    assert (
+        diagnosis.classify_outcome(EquilibriumProblem(model, law, held), replace(back, x=model.X), True, 1e-6).kind
+        == "at rest"
+    )
 
 
 @pytest.mark.parametrize("law", scenes.LAWS)
@@ -292,9 +302,9 @@ def test_tets_that_are_held_flat_are_told(law: str):
     held = FixedNodes(nodes, np.zeros((len(nodes), 3)))
     flesh = scenes.law_of(model, law)
     flat = np.isin(model.tets, nodes).sum(axis=1) >= 2
-    found = solve(model, flesh, held, model.X)
+    found = solve(EquilibriumProblem(model, flesh, held), model.X)
     assert flat.any() and found.inverted_tets >= np.count_nonzero(flat)
-    assert diagnosis.classify_outcome(model, flesh, held, found, False, 1e-6).kind in (
+    assert diagnosis.classify_outcome(EquilibriumProblem(model, flesh, held), found, False, 1e-6).kind in (
         diagnosis.INVERTED,
         diagnosis.NOT_CONVERGED,
     )
@@ -309,7 +319,7 @@ def test_threads_change_no_bit():
         found = []
         for threads in (1, min(2, before)):
             set_thread_count(threads)
-            found.append(solve(model, scenes.law_of(model, "neo-hookean"), held, x).x)
+            found.append(solve(EquilibriumProblem(model, scenes.law_of(model, "neo-hookean"), held), x).x)
     finally:
         set_thread_count(before)
     assert np.array_equal(*found)
@@ -319,6 +329,6 @@ def test_a_twisted_beam_is_as_felupe_has_it():
     model = scenes.bar_model((12, 3, 3), (4.0, 1.0, 1.0))
     held = scenes.ends(model.X, stretch=0.2, turn=0.5 * np.pi)
     theirs = scenes.by_felupe(model, held, steps=10)
-    found = solve(model, scenes.law_of(model, "neo-hookean"), held, model.X, 1e-9)
+    found = solve(EquilibriumProblem(model, scenes.law_of(model, "neo-hookean"), held), model.X, 1e-9)
     assert found.converged
     assert np.abs(found.x - theirs).max() <= 1e-6 * np.abs(theirs - model.X).max()

@@ -16,6 +16,7 @@ from sinew.solver.mechanics.hyperelastic.laws import NO_EXTENSION, WEIGHTED_CORO
 from sinew.solver.mesh.geometry.connected_components import mesh_components
 from sinew.solver.quasistatic import initial_guesses
 from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.runtime.jit import set_thread_count, thread_count
 
 SIDES = 10.0
@@ -25,7 +26,7 @@ TWISTED = (4, 6)  # seeds that ended twisted where every rotation counted in ful
 def from_scatter(model, held, seed: int, law: str = "neo-hookean") -> Equilibrium:
     """Returns where a body comes to rest from a scatter that is kept."""
     x = initial_guesses.scattered(model.X, held, SIDES, seed)
-    return solve(model, scenes.law_of(model, law), held, x, keeps_start=True)
+    return solve(EquilibriumProblem(model, scenes.law_of(model, law), held), x, keeps_start=True)
 
 
 @pytest.fixture(scope="module")
@@ -51,14 +52,16 @@ def test_under_every_law(law: str):
 def test_only_what_is_in_disorder_is_told_as_replaced():
     model = scenes.bar_model()
     held, law = scenes.ends(model.X), scenes.law_of(model, "neo-hookean")
-    assert solve(model, law, held, initial_guesses.scattered(model.X, held, SIDES, 0)).start_replaced
-    assert not solve(model, law, held, model.X).start_replaced
+    assert solve(
+        EquilibriumProblem(model, law, held), initial_guesses.scattered(model.X, held, SIDES, 0)
+    ).start_replaced
+    assert not solve(EquilibriumProblem(model, law, held), model.X).start_replaced
 
 
 def test_a_mirror_image_that_is_kept_is_never_silently_wrong():
     model = scenes.bar_model()
     held, law = scenes.ends(model.X), scenes.law_of(model, "neo-hookean")
-    found = solve(model, law, held, initial_guesses.mirrored(model.X, held), keeps_start=True)
+    found = solve(EquilibriumProblem(model, law, held), initial_guesses.mirrored(model.X, held), keeps_start=True)
     assert scenes.is_back(model, found) and not found.start_replaced
 
 

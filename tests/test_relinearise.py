@@ -14,8 +14,8 @@ from fixtures.scenes import Run, block, rotation
 from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.system.linearised_step import compute_element_records
-from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.integrators.step_input import ContactCallbacks, StepOptions
+from sinew.solver.integrators.system.assembly import compute_element_records
 from sinew.solver.mechanics.elements.assembly import assemble
 from sinew.solver.mechanics.elements.element_torque import sum_torques
 from sinew.solver.mechanics.elements.linear_force import add_linear_forces
@@ -36,32 +36,35 @@ def crumpled(has_pressure: bool) -> tuple[Model, np.ndarray, np.ndarray]:
     return model, X + 0.05 * random.normal(size=X.shape), random.normal(size=X.shape)
 
 
-def assembled(model: Model, stiff: float, damp: float, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the product of the matrix of the present records with v, and their forces, (n, 3) each."""
-    work, pattern = workspace(model.pattern), model.pattern
-    assemble(stiff, damp, np.zeros(len(v)), pattern, work.element_records, work.values, work.force)
+def assembled(
+    model: Model, records: np.ndarray, factors: tuple[float, float], v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the product of a matrix with v, and forces, (n, 3) each; factors are those of stiffness and damping."""
+    pattern = model.pattern
+    values, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
+    assemble(*factors, np.zeros(len(v)), pattern, records, values, force)
     row = np.repeat(np.arange(len(v)), np.diff(pattern.row_start))
     product = np.zeros_like(v)
-    np.add.at(product, row, np.einsum("bij,bj->bi", work.values.reshape(-1, 3, 3), v[pattern.column]))
-    return product, work.force.copy()
+    np.add.at(product, row, np.einsum("bij,bj->bi", values.reshape(-1, 3, 3), v[pattern.column]))
+    return product, force
 
 
 @pytest.mark.parametrize("has_pressure", (False, True))
 def test_the_linear_pull_is_that_of_the_matrix(has_pressure: bool) -> None:
     model, x, v = crumpled(has_pressure)
-    compute_element_records(model, x)
-    Kv, force = assembled(model, 1.0, 0.0, v)
-    add_linear_forces(0.3, v, model.tets, workspace(model.pattern).element_records)
-    assert np.abs(assembled(model, 1.0, 0.0, v)[1] - force - 0.3 * Kv).max() < 1e-13 * np.abs(Kv).max()
+    records = compute_element_records(model, x)
+    Kv, force = assembled(model, records, (1.0, 0.0), v)
+    add_linear_forces(0.3, v, model.tets, records)
+    assert np.abs(assembled(model, records, (1.0, 0.0), v)[1] - force - 0.3 * Kv).max() < 1e-13 * np.abs(Kv).max()
 
 
 @pytest.mark.parametrize("has_pressure", (False, True))
 def test_the_twist_is_that_of_forces_and_damping(has_pressure: bool) -> None:
     model, x, v = crumpled(has_pressure)
     start, twist = x - 0.01 * v, np.empty((1, 3))
-    compute_element_records(model, x)
-    Cv, force = assembled(model, 0.0, 1.0, v)
-    sum_torques(start, v, model.pattern.island_of_row, model.tets, workspace(model.pattern).element_records, twist)
+    records = compute_element_records(model, x)
+    Cv, force = assembled(model, records, (0.0, 1.0), v)
+    sum_torques(start, v, model.pattern.island_of_row, model.tets, records, twist)
     wanted = np.cross(start, force - Cv).sum(axis=0)
     assert np.abs(twist[0] - wanted).max() < 1e-12 * np.abs(np.cross(start, force)).sum()
 
@@ -69,15 +72,14 @@ def test_the_twist_is_that_of_forces_and_damping(has_pressure: bool) -> None:
 def test_changes_of_forces_are_energies() -> None:
     """A stress in all tets alike, taken to be nothing: what it stores within a factor of two."""
     model, _, _ = crumpled(False)
-    work = workspace(model.pattern)
     for stretch in ([0.01, 0.0, 0.0], [0.01, -0.01, 0.0], [0.0, 0.0, -0.02]):
         x = model.X * (1.0 + np.array(stretch))
-        compute_element_records(model, x)
-        nothing, (wrong, stored) = np.zeros((len(work.element_records), 9)), np.empty((2, 1))
-        sum_linearisation_errors(nothing, model.pattern.island_of_row, model.tets, work.element_records, wrong, stored)
+        records = compute_element_records(model, x)
+        nothing, (wrong, stored) = np.zeros((len(records), 9)), np.empty((2, 1))
+        sum_linearisation_errors(nothing, model.pattern.island_of_row, model.tets, records, wrong, stored)
         assert wrong[0] == stored[0] and 0.5 < stored[0] / elastic_energy(model, x) < 4.0
-        copy_forces(work.element_records, nothing)
-        sum_linearisation_errors(nothing, model.pattern.island_of_row, model.tets, work.element_records, wrong, stored)
+        copy_forces(records, nothing)
+        sum_linearisation_errors(nothing, model.pattern.island_of_row, model.tets, records, wrong, stored)
         assert wrong[0] == 0.0
 
 
@@ -102,7 +104,15 @@ def test_a_body_that_is_struck_and_spins_gets_no_energy(tmp_path) -> None:
 
         before = 0.5 * float(model.mass @ (state.v**2).sum(axis=1))
         angular = np.cross(state.x, model.mass[:, None] * state.v).sum(axis=0)
-        step(model, state, ExternalForces(points=spring), dt, Settings(tolerance=1e-8), respond=respond, turns=turns)
+        step(
+            model,
+            state,
+            ExternalForces(points=spring),
+            dt,
+            Settings(tolerance=1e-8),
+            contacts=ContactCallbacks(update=respond),
+            options=StepOptions(relinearises=turns),
+        )
         least[turns] = elastic_energy(model, state.x) / before
         after = np.cross(state.x, model.mass[:, None] * state.v).sum(axis=0)
         assert np.abs(after - angular).max() < 0.02 * angular[2]  # but for what the spring does

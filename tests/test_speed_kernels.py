@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="make bench draws with it")
 
-from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.integrators.solver_context import StepWorkspace
 from speed import baseline_meshers, beams, meshing, step
 from speed import stream_triad as triad
 from speed.step import StepCost
@@ -32,8 +32,9 @@ def test_the_triad_is_one():
 
 def test_kernels_do_what_a_step_does(model):
     """The product is that of the matrix, each is counted with bytes, and calls can be repeated."""
-    found = {kernel.name: kernel for kernel in step_kernels(model)}
-    pattern, values = model.pattern, workspace(model.pattern).values
+    workspace = StepWorkspace(model.pattern)
+    found = {kernel.name: kernel for kernel in step_kernels(model, workspace)}
+    pattern, values = model.pattern, workspace.values
     for _ in range(2):
         for kernel in found.values():
             kernel.call()

@@ -6,6 +6,7 @@ import pytest
 
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.step_input import ContactCallbacks, StepOptions
 from sinew.solver.scene.scene import Material, Settings
 from test_step_motion import EXACT, GRAVITY, at_rest, model_of, spinning
 
@@ -63,12 +64,18 @@ def test_responds_until_content_and_says_how_often():
         asked.append((x.copy(), v.copy()))
         return ExternalForces(GRAVITY) if len(asked) < 3 else None
 
-    report = step(model, at_rest(model), ExternalForces(), 0.01, EXACT, respond=respond)
+    report = step(model, at_rest(model), ExternalForces(), 0.01, EXACT, contacts=ContactCallbacks(update=respond))
     assert report.solves == 3 and report.settled
     assert np.abs(asked[0][1]).max() < 1e-12  # the first solve had no gravity
     assert np.abs(asked[2][1] - 0.01 * GRAVITY).max() < 1e-9
     report = step(
-        model, at_rest(model), ExternalForces(), 0.01, EXACT, respond=lambda x, v: ExternalForces(), max_solves=2
+        model,
+        at_rest(model),
+        ExternalForces(),
+        0.01,
+        EXACT,
+        contacts=ContactCallbacks(update=lambda x, v: ExternalForces()),
+        options=StepOptions(max_solves=2),
     )
     assert report.solves == 2 and not report.settled
 
@@ -81,6 +88,13 @@ def test_a_solve_with_points_leaves_nothing_behind_in_the_next():
     plain, after = spinning(model), spinning(model)
     step(model, plain, ExternalForces(GRAVITY), 0.01, tight)
     rounds = iter([ExternalForces(GRAVITY), None])
-    step(model, after, ExternalForces(GRAVITY, points=points), 0.01, tight, respond=lambda x, v: next(rounds))
+    step(
+        model,
+        after,
+        ExternalForces(GRAVITY, points=points),
+        0.01,
+        tight,
+        contacts=ContactCallbacks(update=lambda x, v: next(rounds)),
+    )
     # the second solve starts where the first ended, so it stops elsewhere within the tolerance
     assert np.abs(plain.v - after.v).max() < 1e-9 * np.abs(plain.v).max()

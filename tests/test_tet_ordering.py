@@ -8,6 +8,7 @@ from fixtures.tet_meshes import bar
 from sinew.solver.mechanics.hyperelastic import edge_assembly, tet_ordering
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces_and_tangent, hyperelastic, tet_arrays
 from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.quasistatic.newton_iterate import NewtonIterate
 from sinew.solver.scene.scene import Material
@@ -83,7 +84,8 @@ def test_a_search_finds_what_the_model_as_it_is_gives(nu):
     model = two_bars(nu)
     law, x = hyperelastic(model, average=True), moved(model)
     answer, values, force, work = looked(model, law, x)
-    search = NewtonIterate(model, FixedNodes(np.zeros(1, np.int32), model.X[:1]), None)
+    fixed = FixedNodes(np.zeros(1, np.int32), model.X[:1])
+    search = NewtonIterate(EquilibriumProblem(model, law, fixed))
     found = search.evaluate_tangent(law, x)
     assert found.energy == pytest.approx(answer.energy, rel=1e-12)
     assert (found.inverted, found.extended_count) == (answer.inverted, answer.extended_count)

@@ -11,6 +11,7 @@ from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators import thread_tuner
 from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.step_input import ContactCallbacks
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.jit import set_thread_count, thread_count
@@ -162,7 +163,7 @@ def test_contacts_are_looked_for_on_all_threads_and_do_not_count(monkeypatch):
     try:
         for _ in range(2):  # the first compiles
             began = time.perf_counter()
-            step(model, state, outside, 0.01, Settings(max_iterations=40), respond=respond)
+            step(model, state, outside, 0.01, Settings(max_iterations=40), contacts=ContactCallbacks(update=respond))
             taken = time.perf_counter() - began
         assert threads == [2, 2] and thread_count() == before == 2
     finally:

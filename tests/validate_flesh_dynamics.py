@@ -32,6 +32,7 @@ from reference.bcc_damping import EVEN, five_scalars
 from reference.damping_products import by_d1, by_five
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.integrators.system.block_ops import multiply_rows
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import tet_arrays
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
@@ -114,7 +115,14 @@ def test_threads(scheme):
         set_thread_count(min(count, threads))
         state, flesh = at_rest(model), flesh_of(model, scheme)
         for _ in range(5):
-            step(model, state, ExternalForces(GRAVITY[[2, 1, 0]], held, model.X), 0.01, Settings(), flesh=flesh)
+            step(
+                model,
+                state,
+                ExternalForces(GRAVITY[[2, 1, 0]], held, model.X),
+                0.01,
+                Settings(),
+                options=StepOptions(flesh=flesh),
+            )
         ends.append(state.x.tobytes() + state.v.tobytes())
     set_thread_count(threads)
     line = f"{scheme}: bytes with 1 and 2 threads, {model.tet_count} tets"
@@ -187,7 +195,14 @@ def test_time_of_a_step(cells):
         state, times, solves = at_rest(model), [], 0
         for _ in range(count):
             began = time.perf_counter()
-            report = step(model, state, ExternalForces(outside_gravity, held, model.X), 0.01, Settings(), flesh=flesh)
+            report = step(
+                model,
+                state,
+                ExternalForces(outside_gravity, held, model.X),
+                0.01,
+                Settings(),
+                options=StepOptions(flesh=flesh),
+            )
             times.append(time.perf_counter() - began)
             solves += max(report.newton_iterations, report.substeps)
             assert report.converged

@@ -23,6 +23,7 @@ from fixtures.tet_meshes import bar, kuhn_bar, lattice_bar
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import hyperelastic
 from sinew.solver.mechanics.linear_elasticity import lame_moduli
 from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.scene import Material
@@ -51,9 +52,9 @@ def sag(mesh: str, nu: float, average: bool) -> tuple[float, Equilibrium, float]
     load = model.mass[:, None] * np.array([0.0, 0.0, -gravity])
     nodes = np.flatnonzero(model.X[:, 0] < 1e-9).astype(np.int32)
     held = FixedNodes(nodes, model.X[nodes])
-    solve(model, law, held, model.X, 1.0e-9, load=load)
+    solve(EquilibriumProblem(model, law, held, load=load), model.X, 1.0e-9)
     began = time.perf_counter()
-    found = solve(model, law, held, model.X, 1.0e-9, load=load)
+    found = solve(EquilibriumProblem(model, law, held, load=load), model.X, 1.0e-9)
     seconds = time.perf_counter() - began
     assert found.converged
     end = model.X[:, 0] > LONG - 1e-9
@@ -123,7 +124,7 @@ def squeezed(mesh: str, cells: int, nu: float, average: bool) -> float:
     nodes = np.flatnonzero(np.abs(model.X[:, 2] - 0.5) > 0.5 - 1e-9).astype(np.int32)
     amount = 1.0e-3
     held = FixedNodes(nodes, model.X[nodes] * [1.0, 1.0, 1.0 - amount])
-    found = solve(model, hyperelastic(model, "neo-hookean", average=average), held, model.X, 1.0e-8)
+    found = solve(EquilibriumProblem(model, hyperelastic(model, "neo-hookean", average=average), held), model.X, 1.0e-8)
     assert found.converged
     return 2.0 * found.energy / (YOUNG * amount**2)
 
@@ -146,7 +147,11 @@ def twisted(mesh: str, cells: tuple[int, int, int], law: str, average: bool) -> 
     model = scenes.model_of(*MESHES[mesh](cells, (2.0, 0.75, 0.75)), poisson_ratio=0.49)
     extension = "constant" if law in ("neo-hookean", "mooney-rivlin") else None
     held = scenes.ends(model.X, stretch=0.2, turn=0.5 * np.pi)
-    return model.X, model.tets, solve(model, hyperelastic(model, law, extension, average=average), held, model.X)
+    return (
+        model.X,
+        model.tets,
+        solve(EquilibriumProblem(model, hyperelastic(model, law, extension, average=average), held), model.X),
+    )
 
 
 @pytest.mark.parametrize("mesh", MESHES)

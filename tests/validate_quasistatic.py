@@ -19,6 +19,7 @@ from sinew.solver.mesh.formats.surface_files import read_surface
 from sinew.solver.mesh.tetrahedralize import tetrahedralize
 from sinew.solver.quasistatic import diagnosis, initial_guesses
 from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.scene import Meshing
@@ -49,7 +50,7 @@ def solved(model: Model, held: FixedNodes, x: Floats, tolerance: float = 1.0e-6)
     By the clock alone a busy machine missed the same bounds, or these rows were left out.
     """
     law = scenes.law_of(model, "neo-hookean")
-    seconds, found = RelativeTime().time(lambda: solve(model, law, held, x, tolerance))
+    seconds, found = RelativeTime().time(lambda: solve(EquilibriumProblem(model, law, held), x, tolerance))
     return found, seconds
 
 
@@ -191,7 +192,10 @@ def test_a_dinosaur_that_is_strewn_in_part_comes_back(shared: Path, reach: Calla
         x = np.where(lost[:, None], initial_guesses.scattered(model.X, held, 10.0, seed), model.X)
         found, _ = solved(model, held, x)
         is_back = found.converged and not found.inverted_tets and np.abs(found.x - model.X).max() <= 1e-4 * size
-        honest &= is_back or diagnosis.classify_outcome(model, law, held, found, True, 1e-6).kind != "at rest"
+        honest &= (
+            is_back
+            or diagnosis.classify_outcome(EquilibriumProblem(model, law, held), found, True, 1e-6).kind != "at rest"
+        )
         back += is_back
     line = f"dinosaur of which {100 * share:.0f} % is strewn: back at rest to 1e-4, residual 1e-6"
     reach(SECTION, line, f"{back} of {SEEDS}", SEEDS, back == SEEDS and honest)

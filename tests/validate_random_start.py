@@ -20,6 +20,7 @@ from sinew.solver.mesh.formats.surface_files import read_surface
 from sinew.solver.mesh.tetrahedralize import tetrahedralize
 from sinew.solver.quasistatic import diagnosis, initial_guesses
 from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.scene.scene import Meshing
 
@@ -53,14 +54,20 @@ def test_scatters_come_back(reach: Callable[..., bool], request: pytest.FixtureR
     first = int(request.config.getoption("--scatter-seed"))
     iterations, back, silent = [], 0, 0
     for seed in range(first, first + SEEDS):
-        found = solve(model, law, held, initial_guesses.scattered(model.X, held, SIDES, seed), keeps_start=True)
+        found = solve(
+            EquilibriumProblem(model, law, held),
+            initial_guesses.scattered(model.X, held, SIDES, seed),
+            keeps_start=True,
+        )
         assert not found.start_replaced
         iterations.append(found.newton_iterations)
         is_back = scenes.is_back(model, found)
         back += is_back
         # what ended elsewhere has to be known to have: by its own words, not by the rest shape
         silent += (
-            not is_back and diagnosis.classify_outcome(model, law, held, found, True, 1e-6).kind == diagnosis.AT_REST
+            not is_back
+            and diagnosis.classify_outcome(EquilibriumProblem(model, law, held), found, True, 1e-6).kind
+            == diagnosis.AT_REST
         )
     label = f"{name}, {model.tet_count} tets, seeds {first} to {first + SEEDS - 1}:"
     reach(SECTION, f"{label} back at rest to 1e-4", f"{back} of {SEEDS}", LEAST_BACK, back >= LEAST_BACK)

@@ -94,7 +94,7 @@ def shaded_faces(points: npt.NDArray[np.float32], faces: Indices, colour: tuple[
     return corners.reshape(-1, 3), np.repeat(colours, 3, axis=0)
 
 
-def node_positions(folder: Path, frame: int, nodes: tuple[int, int]) -> npt.NDArray[np.float32] | None:
+def node_positions(folder: Path, frame: int, nodes: tuple[int, int]) -> npt.NDArray | None:
     """Returns the node positions of one body [m], world, (n, 3), at the frame or the nearest baked one."""
     try:
         reader = CacheReader(folder)

@@ -11,9 +11,8 @@ from harness.plots import plot
 from harness.result import Picture, Result
 from papers.experiment import NO_PAPER_VALUE, Experiment, Row
 from papers.npf05_block import MATERIAL, block_mesh
-from sinew.solver.integrators.system.linearised_step import assemble_system, compute_element_records
-from sinew.solver.integrators.system.matrix_free import matrix_free_terms
-from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.integrators.solver_context import StepWorkspace
+from sinew.solver.integrators.system.assembly import assemble_system, compute_element_records
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.runtime.jit import limiting_threads
@@ -36,10 +35,11 @@ def run(quick: bool) -> Result:
     }
     rounds = 3 if quick else ROUNDS
     taken: dict[str, list[list[float]]] = {name: [] for name in models}
+    workspaces = {name: StepWorkspace(model.pattern) for name, model in models.items()}
     with limiting_threads(1):
         for _ in range(rounds):
             for name, model in models.items():
-                taken[name].append([solve_ms(model, count) for count in counts])
+                taken[name].append([solve_ms(model, workspaces[name], count) for count in counts])
     times = {name: np.min(found, axis=0) for name, found in taken.items()}
     lines = {name: np.polyfit(counts, found, 1) for name, found in times.items()}
     rows = [
@@ -73,21 +73,21 @@ def run(quick: bool) -> Result:
     return Result(rows, [_picture(counts, times)], values)
 
 
-def solve_ms(model: Model, count: int) -> float:
+def solve_ms(model: Model, workspace: StepWorkspace, count: int) -> float:
     """Returns how long it takes to find the tets' matrices, assemble them or not, and iterate so often [ms].
 
     Raises:
         RuntimeError: It did not iterate so often.
     """
     bent = model.X @ np.array([[1.0, 0.2, 0.0], [0.0, 0.9, 0.1], [0.1, 0.0, 1.1]]).T
-    pattern, work = model.pattern, workspace(model.pattern)
+    pattern = model.pattern
     is_free = model.X[:, 2] > 0.0
     b = np.random.default_rng(4).normal(size=bent.shape) * is_free[:, None]
     v = np.zeros_like(bent)
     began = time.perf_counter()
-    compute_element_records(model, bent)
-    assemble_system(model, DT)
-    solved = solve(pattern, work.values, b, is_free, v, 0.0, count, besides=matrix_free_terms(model))
+    records = compute_element_records(model, bent, out=workspace.element_records(model))
+    system = assemble_system(model, records, DT, workspace)
+    solved = solve(pattern, system.values, b, is_free, v, 0.0, count, besides=system.element_terms)
     taken = 1e3 * (time.perf_counter() - began)
     if solved.iterations != count:
         raise RuntimeError(f"{solved.iterations} iterations instead of {count}")

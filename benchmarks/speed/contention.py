@@ -15,6 +15,7 @@ import numpy as np
 
 from harness.result import Result
 from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.solver_context import SolverContext
 from speed import timing
 from speed.beams import CELLS, DT, FIXED_ITERATIONS, external_forces, make_beam, rest_state
 from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row
@@ -43,6 +44,7 @@ def measure_steps(name: str, quick: bool) -> tuple[dict[int, dict[int, list[floa
     """Returns how long steps of a beam took [s], by load and threads, and whether both ended in the same bytes."""
     model = make_beam(CELLS[name])
     acts, states = external_forces(model), {count: rest_state(model) for count in (1, 2)}
+    context = SolverContext()
     found: dict[int, dict[int, list[float]]] = {}
     # The system's slices of time are about as long as a step at 10K tets: in a fixed order one of the two is put aside
     # more often, though both are the same.
@@ -50,7 +52,7 @@ def measure_steps(name: str, quick: bool) -> tuple[dict[int, dict[int, list[floa
 
     def one_step(count: int) -> None:
         with timing.using_threads(count):
-            step(model, states[count], acts, DT, FIXED_ITERATIONS)
+            step(model, states[count], acts, DT, FIXED_ITERATIONS, context=context)
 
     for _ in range(4):
         for count in states:

@@ -12,8 +12,8 @@ import numpy as np
 
 from harness.result import Result
 from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.integrators.step_report import StepReport
-from sinew.solver.integrators.system.workspace import workspace
 from sinew.solver.linalg.multigrid.hierarchy import hierarchy_of
 from sinew.solver.linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from sinew.solver.linalg.multigrid.numeric_setup import numeric_setup
@@ -59,20 +59,21 @@ class Beam:
     goal: Floats
     twin: Model
 
-    def first_step(self, settings: Settings) -> Floats:
+    def first_step(self, settings: Settings, context: SolverContext | None = None) -> Floats:
         """Returns the velocities after the first step [m/s], (n, 3)."""
         state = rest_state(self.model)
-        step(self.model, state, external_forces(self.model), DT, settings)
+        step(self.model, state, external_forces(self.model), DT, settings, context=context)
         return np.asarray(state.v)
 
     def error(self, settings: Settings) -> float:
         """Returns the largest error of the steps of a frame, each against the solution of its own system."""
-        state, acts, kept, errors = rest_state(self.model), external_forces(self.model), ReusedHierarchy(), []
+        state, acts, errors = rest_state(self.model), external_forces(self.model), []
+        context = SolverContext(ReusedHierarchy())
         for _ in range(SUBSTEPS):
             solved = state.copy()
             step(self.twin, solved, acts, DT, EXACT_SETTINGS)
-            step(self.model, state, acts, DT, settings, kept=kept)
-            values = workspace(self.model.pattern).values  # of the state that both began with
+            step(self.model, state, acts, DT, settings, context=context)
+            values = context.workspace(self.model).values  # of the state that both began with
             errors.append(energy_norm_error(self.model, values, np.asarray(state.v), np.asarray(solved.v)))
         return max(errors)
 
@@ -87,16 +88,16 @@ class TimedSteps:
     def __init__(self, model: Model, settings: Settings) -> None:
         """Makes ready."""
         self.model, self.settings, self.acts = model, settings, external_forces(model)
-        self.count = repeats_per_turn(model)
+        self.count, self.context = repeats_per_turn(model), SolverContext(ReusedHierarchy())
         self.reports: list[StepReport] = []
 
     def __call__(self) -> None:
         """Takes them."""
-        state, kept = rest_state(self.model), ReusedHierarchy()
+        state = rest_state(self.model)
         for number in range(self.count):
             if number % SUBSTEPS == 0:
-                kept.drop()
-            self.reports.append(step(self.model, state, self.acts, DT, self.settings, kept=kept))
+                self.context.drop_multigrid_levels()
+            self.reports.append(step(self.model, state, self.acts, DT, self.settings, context=self.context))
 
     @property
     def iterations(self) -> str:
@@ -117,8 +118,9 @@ def make_beam(cells: tuple[int, int, int]) -> Beam:
     material = Material(YOUNGS_MODULUS, POISSON_RATIO, DENSITY, 0.0, 0.0)
     model, twin = (make_model([Part("beam", nodes, tets, np.ones(len(tets)), material)]) for _ in range(2))
     beam = Beam(model, np.zeros(0), np.zeros(0), twin)
-    beam.goal = beam.first_step(EXACT_SETTINGS)
-    beam.values = workspace(model.pattern).values.copy()
+    context = SolverContext()
+    beam.goal = beam.first_step(EXACT_SETTINGS, context)
+    beam.values = context.workspace(model).values
     return beam
 
 

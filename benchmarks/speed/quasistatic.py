@@ -12,6 +12,7 @@ from harness import quasistatic_scenes as scenes
 from harness.result import Result
 from sinew.solver.mechanics.model import Model
 from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.runtime.arrays import Floats
 from speed.baseline_felupe import ORDERINGS, FelupeBody, blas_of_cholmod
@@ -69,7 +70,7 @@ def evenly_deformed(model: Model, held: FixedNodes) -> Floats:
 
 def solve_sinew(model: Model, held: FixedNodes, begin: Floats) -> Equilibrium:
     """Returns Sinew's equilibrium."""
-    found = solve(model, scenes.law_of(model, "neo-hookean"), held, begin, TOLERANCE)
+    found = solve(EquilibriumProblem(model, scenes.law_of(model, "neo-hookean"), held), begin, TOLERANCE)
     if not found.converged:
         raise RuntimeError(f"{model.tet_count} tets: a residual of {found.residual:.1e} is left")
     return found

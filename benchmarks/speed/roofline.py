@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.result import Result
+from sinew.solver.integrators.solver_context import StepWorkspace
 from speed.beams import CELLS, DESCRIPTION, TETS_PER_TURN, make_beam, repeats_per_turn
 from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row
 from speed.step_kernels import PRODUCT, TimedKernel, step_kernels
@@ -41,7 +42,7 @@ def run(quick: bool) -> Result:
         # what fits the caches is set beside a triad that does
         megabytes = MEGABYTES[-1] if name == JUDGED_SIZE else MEGABYTES[1]
         found = kernel_rates(
-            [kernel.repeated(repeats_per_turn(model)) for kernel in step_kernels(model)],
+            [kernel.repeated(repeats_per_turn(model)) for kernel in step_kernels(model, StepWorkspace(model.pattern))],
             megabytes,
             1 if quick else ROUNDS,
         )

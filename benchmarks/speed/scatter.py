@@ -17,6 +17,7 @@ from sinew.solver.mesh.formats.surface_files import read_surface
 from sinew.solver.mesh.tetrahedralize import tetrahedralize
 from sinew.solver.quasistatic import initial_guesses
 from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.scene.scene import Meshing
 from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row
@@ -96,7 +97,7 @@ def run_scatters(name: str, model: Model, held: FixedNodes, seeds: int, keeps_st
 
     def one(seed: int, most: int = 300) -> Equilibrium:
         x = initial_guesses.scattered(model.X, held, CUBE_SIDES, seed)
-        return solve(model, law, held, x, TOLERANCE, most, keeps_start=keeps_start)
+        return solve(EquilibriumProblem(model, law, held), x, TOLERANCE, most, keeps_start=keeps_start)
 
     one(0, 1)
     spent, iterations, back = [], [], 0

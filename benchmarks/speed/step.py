@@ -13,6 +13,7 @@ import numpy as np
 from harness import plots
 from harness.result import Picture, Result
 from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.integrators.step_report import StepReport
 from sinew.solver.mechanics.model import Model
 from speed.beams import (
@@ -78,7 +79,7 @@ class TimedBeam:
     def __init__(self, model: Model, count: int) -> None:
         """Makes ready, with so many threads."""
         self.model, self.count, self.outside = model, count, external_forces(model)
-        self.at_once = repeats_per_turn(model)
+        self.at_once, self.context = repeats_per_turn(model), SolverContext()
         self.reports: list[StepReport] = []
 
     def __call__(self) -> None:
@@ -86,7 +87,7 @@ class TimedBeam:
         state = rest_state(self.model)
         with using_threads(self.count):
             for _ in range(self.at_once):
-                self.reports.append(step(self.model, state, self.outside, DT, FIXED_ITERATIONS))
+                self.reports.append(step(self.model, state, self.outside, DT, FIXED_ITERATIONS, context=self.context))
 
     def cost(self, taken: float, rounds: int, triad: Mapping[int, float]) -> StepCost:
         """Returns what a step costs where a call took so long [s], and the median stages of the last so many calls."""

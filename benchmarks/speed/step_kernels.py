@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numba
 import numpy as np
 
-from sinew.solver.integrators.system.linearised_step import assemble_system, compute_element_records
-from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.integrators.solver_context import StepWorkspace
+from sinew.solver.integrators.system.assembly import assemble_system, compute_element_records
 from sinew.solver.linalg.multigrid.hierarchy import hierarchy_of
 from sinew.solver.linalg.multigrid.numeric_setup import Multigrid, numeric_setup, v_cycle
 from sinew.solver.linalg.multigrid.v_cycle import PROLONGATE, RESTRICT, SMOOTH, run_cycle
@@ -59,46 +59,48 @@ class TimedKernel:
         return replace(self, call=repeat(self.call, count), times=count * self.times)
 
 
-def step_kernels(model: Model) -> list[TimedKernel]:
-    """Returns the kernels of a step of a beam, in order; the matrix that they read is made here."""
-    pattern, work = model.pattern, workspace(model.pattern)
+def step_kernels(model: Model, workspace: StepWorkspace) -> list[TimedKernel]:
+    """Returns the kernels of a step of a beam, in order; the matrix that they read is assembled in the workspace."""
+    pattern = model.pattern
     x = model.X.copy()
     x[:, 1] -= 0.02 * x[:, 2] ** 2  # bent
-    compute_element_records(model, x)
-    assemble_system(model, DT)
+    buffer = compute_element_records(model, x, out=workspace.element_records(model))
+    values = assemble_system(model, buffer, DT, workspace).values
     nodes, blocks = pattern.node_count, pattern.block_count
     is_free = model.X[:, 2] > 0.0
     edges = edge_shares(pattern)
-    records, matrix = _size(work.element_records), _size(work.values)
+    records, matrix = _size(buffer), _size(values)
     given = _size(model.tets, model.Dm_inverse, model.volume, model.mu, model.lam) + BYTES_PER_VECTOR * nodes
     lists = _size(edges.upper, edges.lower, edges.start, edges.shares, pattern.corner_start, pattern.corners)
     law, of_tets = hyperelastic(model), tet_arrays(pattern)
-    tangent, force = np.empty_like(work.values), np.empty((nodes, 3))
+    tangent, force = np.empty_like(values), np.empty((nodes, 3))
     p, q = np.random.default_rng(0).standard_normal((2, nodes, 3))
     product_bytes = matrix + 4.0 * (blocks + nodes) + 2.0 * BYTES_PER_VECTOR * nodes
 
     def multiply() -> Floats:
-        product(pattern.chunk_start, pattern.row_start, pattern.column, work.values, p, q)
+        product(pattern.chunk_start, pattern.row_start, pattern.column, values, p, q)
         return q
 
     half = cached_upper_half(pattern)
     # per iteration p, q, r, z and x are read and written, the inverse of the diagonal is read
     blocks_read = half_product_bytes(half) if half else product_bytes - 2.0 * BYTES_PER_VECTOR * nodes
     iteration = blocks_read + (10 * BYTES_PER_VECTOR + 72) * nodes
-    by_half = [half_product_kernel(model, half, p)] if half else []
-    multigrid = numeric_setup(hierarchy_of(pattern, model.X, pattern), pattern, work.values, is_free)
+    by_half = [half_product_kernel(model, values, half, p)] if half else []
+    multigrid = numeric_setup(hierarchy_of(pattern, model.X, pattern), pattern, values, is_free)
     return [
         TimedKernel(
             "records of tets",
-            lambda: compute_element_records(model, x),
+            lambda: compute_element_records(model, x, out=buffer),
             given + _size(model.stiffness_damping) + records,
         ),
         TimedKernel(
-            "assembly", lambda: assemble_system(model, DT), records + matrix + lists + BYTES_PER_VECTOR * nodes
+            "assembly",
+            lambda: assemble_system(model, buffer, DT, workspace),
+            records + matrix + lists + BYTES_PER_VECTOR * nodes,
         ),
         TimedKernel(PRODUCT, multiply, product_bytes),
         *by_half,
-        TimedKernel(ITERATION, pcg_kernel(model, is_free, ITERATIONS), iteration, ITERATIONS),
+        TimedKernel(ITERATION, pcg_kernel(model, values, is_free, ITERATIONS), iteration, ITERATIONS),
         TimedKernel("V-cycle of multigrid", lambda: run_cycle(v_cycle(multigrid)), v_cycle_bytes(multigrid)),
         TimedKernel(
             "neo-Hookean forces and tangent",
@@ -132,8 +134,8 @@ def product_by_half(start, row_start, column, values, end, mask, ring_start, rin
         add_segment_rings(chunk_start[k], chunk_start[k + 1], first[k], own[k], end, mask, ring_start, ring, vectors, 0)
 
 
-def half_product_kernel(model: Model, half: UpperHalf, p: Floats) -> TimedKernel:
-    """Returns the product of the matrix at hand with p, (n, 3), by its upper half."""
+def half_product_kernel(model: Model, values: Floats, half: UpperHalf, p: Floats) -> TimedKernel:
+    """Returns the product of a matrix, (b, 9), with p, (n, 3), by its upper half."""
     longer, out, h = np.vstack([p, np.zeros(3)]), np.empty((1, *p.shape)), half
 
     def multiply() -> Floats:
@@ -143,7 +145,7 @@ def half_product_kernel(model: Model, half: UpperHalf, p: Floats) -> TimedKernel
         )  # fmt: skip
         return out[0]
 
-    pattern, values = model.pattern, workspace(model.pattern).values
+    pattern = model.pattern
     numba.njit(pack_rows.py_func)(
         0, pattern.node_count, pattern.diagonal, pattern.row_start, values, h.row_start, h.values
     )  # fmt: skip
@@ -155,16 +157,15 @@ def half_product_bytes(half: UpperHalf) -> float:
     return _size(half.values, half.column, half.row_start)
 
 
-def pcg_kernel(model: Model, is_free: Bools, count: int) -> Callable[[], object]:
-    """Returns a solve of so many iterations with the matrix at hand.
+def pcg_kernel(model: Model, values: Floats, is_free: Bools, count: int) -> Callable[[], object]:
+    """Returns a solve of so many iterations with a matrix, (b, 9).
 
     What comes before and after them, two products and an inverse of the diagonal, is in its time: a few percent.
     """
-    work = workspace(model.pattern)
     b: Floats = np.where(is_free[:, None], np.random.default_rng(1).standard_normal(model.X.shape), 0.0)
 
     def search() -> None:
-        solved = solve(model.pattern, work.values, b, is_free, np.zeros_like(b), 1e-14, count)
+        solved = solve(model.pattern, values, b, is_free, np.zeros_like(b), 1e-14, count)
         assert solved.iterations == count
 
     return search

@@ -8,6 +8,7 @@ import numpy as np
 from harness.result import Result
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mesh.shapes import box_tets
@@ -37,17 +38,18 @@ class SwingingBeam:
         nodes, tets = box_tets(cells, (0.25, 0.25, 1.0))
         material = Material(youngs_modulus, 0.45, 1000.0, 0.0, 0.0)
         self.model = make_model([Part("beam", nodes, tets, np.ones(len(tets)), material)])
-        self.state, self.kept = rest_state(self.model), ReusedHierarchy()
+        self.state, self.context = rest_state(self.model), SolverContext(ReusedHierarchy())
         self.acts = ExternalForces(np.array(GRAVITY), self.model.X[:, 2] == 0.0, self.model.X)
         self.iterations: list[int] = []
         self.converged = True
 
     def __call__(self) -> None:
         """Takes the steps of the next frame."""
-        self.kept.drop()
+        self.context.drop_multigrid_levels()
         dt = 1.0 / FPS / SETTINGS.substeps
         taken = [
-            step(self.model, self.state, self.acts, dt, self.settings, kept=self.kept) for _ in range(SETTINGS.substeps)
+            step(self.model, self.state, self.acts, dt, self.settings, context=self.context)
+            for _ in range(SETTINGS.substeps)
         ]
         self.iterations = [report.iterations for report in taken]
         self.converged = self.converged and all(report.converged for report in taken)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One step of implicit Euler with the rotations of its start: one linear solve.
 
-    (M + Δt C + Δt² K') v⁺ = M v + Δt (f_elastic(x) + f_outside),    x⁺ = x + Δt v⁺
+    (M + Δt C + Δt² K') v⁺ = M v + Δt (f_elastic(x) + f_external),    x⁺ = x + Δt v⁺
 
 Source: Müller and Gross 2004, section 6, with f_elastic = −(K' x + f0' − f_plastic).
 """
@@ -9,16 +9,14 @@ Source: Müller and Gross 2004, section 6, with f_elastic = −(K' x + f0' − f
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..constraints.external_forces import ExternalForces
-from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
+from ..constraints.rigid_core import LinearSystem
 from ..linalg.pcg import SolveResult
-from ..linalg.point_terms import add_point_terms, restore_blocks, save_blocks
+from ..linalg.point_terms import restore_blocks, save_blocks
 from ..linalg.quadratic_form import quadratic_form
 from ..mechanics.elements.inverted_tets import count_inverted
 from ..mechanics.elements.linear_force import add_linear_forces
@@ -28,36 +26,26 @@ from ..mechanics.state import State
 from ..runtime.arrays import Floats, floats
 from ..runtime.errors import SolveFailed
 from ..scene.scene import Settings
-from .bdf2 import ContactLineSearch, ContactResponse, EulerStart, bdf2_step, bodies_by_bdf2
+from .bdf2 import bdf2_step, bodies_by_bdf2
 from .newton.nonlinear_bodies import nonlinear_bodies
+from .solver_context import SolverContext
+from .step_input import DEFAULT_OPTIONS, NO_CONTACTS, VELOCITY_CHANGE, ContactCallbacks, StepInput, StepOptions
 from .step_report import StepReport
+from .system.assembly import AssembledSystem, assemble_system, compute_element_records
 from .system.core_rotation import end_step_with_cores
-from .system.lagged_rotations import (
-    NODE_ROTATION,
-    TET_ROTATION,
-    add_vertex_warp,
-    advance_rotation_age,
-    lagged_rotations,
-    rotations_due,
-)
-from .system.linearised_step import RelinearisedStep, assemble_system, compute_element_records
-from .system.matrix_free import matrix_free_terms, restore_stiffness
-from .system.pair_system import add_pair_blocks
-from .system.residual_scale import motion_share
+from .system.external_blocks import add_pair_blocks, add_point_blocks
+from .system.lagged_rotations import add_vertex_warp, begin_rotations
+from .system.relinearised_step import RelinearisedStep
 from .system.right_hand_side import (
+    NORM_FLOOR_SHARE,
     advance_positions,
     assemble_right_hand_side,
+    motion_share,
     write_gravity_impulse,
     write_target_velocities,
 )
 from .system.solve_system import solve_system
-from .system.step_constants import NORM_FLOOR_SHARE, VELOCITY_CHANGE
-from .system.workspace import workspace
 from .thread_tuner import tuned_threads
-
-if TYPE_CHECKING:
-    from .newton.dynamic_flesh import DynamicFlesh
-    from .nonlinear_step import OnIteration
 
 # below this a second thread costs more in waiting than it brings
 MIN_TETS_PER_THREAD = 400
@@ -68,228 +56,218 @@ NO_TARGET = np.zeros((0, 3))
 def step(
     model: Model,
     state: State,
-    outside: ExternalForces,
+    external_forces: ExternalForces,
     dt: float,
     settings: Settings,
-    *,
-    respond: ContactResponse | None = None,
-    max_solves: int = 8,
-    flesh: DynamicFlesh | None = None,
-    on_iteration: OnIteration = lambda solves, residual: None,
-    lively: Callable[[], ExternalForces] | None = None,
-    follow: ContactLineSearch | None = None,
-    turns: bool = False,
-    leads: bool = False,
-    may_be_shorter: bool = False,
-    kept: ReusedHierarchy | None = None,
+    contacts: ContactCallbacks = NO_CONTACTS,
+    options: StepOptions = DEFAULT_OPTIONS,
+    context: SolverContext | None = None,
 ) -> StepReport:
-    """Moves `state` on by Δt = `dt` [s]; nothing else changes.
+    """Moves `state` on by one step; nothing else changes.
 
     Args:
         model: The bodies.
-        state: x, v and time, moved on.
-        outside: What acts from outside.
+        state: x, v and time, in and out.
+        external_forces: What acts in the first solve.
         dt: Δt [s].
-        settings: Its `tolerance` and `max_iterations` are read.
-        respond: Looks at x⁺ and v⁺ of a solve, (n, 3) each, and returns what acts from outside instead
-            (contacts that opened, closed or slid), or None when content. Where rotations follow, it is told as well
-            which islands want to be solved again.
-        max_solves: Linear solves to spend at most.
-        flesh: Bodies whose tets are hyperelastic, those included whose formulation is; None: the latter alone.
-        on_iteration: Called with solves so far and residual before every solve of a step with flesh; what it raises
-            goes through, and `state` is as it was.
-        lively: Where flesh that moves by Newmark's scheme may touch other bodies: returns what acts on it in substeps,
-            which find out themselves when a contact pushes. `outside` and `respond` then are for all by implicit Euler.
-        follow: Called before `respond` after every solve but the first, with v⁺ of the solve before, v⁺ and x⁺, (n, 3)
-            each, and dᵀ A d of the way d between the two per island, (islands,). It may take v⁺ and x⁺ back on that
-            way, and returns whether it did. Steps with flesh do not call it.
-        turns: Whether rotations follow within the step, see `solver/integrators/system/linearised_step.py`; only
-            without flesh.
-        leads: Whether turns of solves are made as rotations then, and residuals measured by the motion.
-        may_be_shorter: Whether the step may be given up, for shorter ones, where what is stiff turns far in it.
-        kept: What multigrid keeps from step to step; None: it is set up anew wherever it is needed.
+        settings: Its `tolerance` and `max_iterations` count.
+        contacts: How contacts answer to a solve.
+        options: How the step is solved.
+        context: Work arrays and results that the steps of a simulation reuse; None: made for this step alone.
 
     Raises:
-        SolveFailed: Velocities are no longer numbers; `state` is as it was.
+        SolveFailed: Velocities are not finite; `state` is unchanged.
     """
-    moved = flesh or nonlinear_bodies(model)
+    workspace = (context or SolverContext()).workspace(model)
+    flesh = options.flesh or (nonlinear_bodies(model, workspace) if model.methods else None)
 
-    def take(start: EulerStart) -> StepReport:
-        if moved is None:
-            return _step(start, dt, settings, max_solves, turns, leads, may_be_shorter, kept)
+    def take(start: StepInput) -> StepReport:
+        if flesh is None:
+            return _linear_step(start)
         from .nonlinear_step import flesh_step
 
-        return flesh_step(
-            start.model, start.state, start.outside, dt, settings, moved, respond=start.respond, max_solves=max_solves,
-            on_iteration=on_iteration, lively=lively, about=start.about,
-        )  # fmt: skip
+        return flesh_step(start, flesh)
 
     with tuned_threads(model.pattern, 1 + model.tet_count // MIN_TETS_PER_THREAD) as taken:
-        respond = taken.excluding_time(respond)
-        if model.methods and len(bodies_by_bdf2(model)):
-            taken.report = bdf2_step(take, model, state, outside, dt, respond, follow)
-        else:
-            taken.report = take(EulerStart(model, state, outside, respond, follow))
+        update = taken.excluding_time(contacts.update)
+        contacts = ContactCallbacks(update, contacts.line_search, contacts.substep_forces)
+        start = StepInput(model, state, external_forces, dt, settings, workspace, contacts, options)
+        uses_bdf2 = bool(model.methods) and len(bodies_by_bdf2(model)) > 0
+        taken.report = bdf2_step(take, start) if uses_bdf2 else take(start)
     return taken.report
 
 
-def _step(
-    start: EulerStart,
-    dt: float,
-    settings: Settings,
-    max_solves: int,
-    turns: bool,
-    leads: bool,
-    may_be_shorter: bool,
-    kept: ReusedHierarchy | None,
-) -> StepReport:
-    model, state, outside, respond, follow = start.model, start.state, start.outside, start.respond, start.follow
+def _linear_step(start: StepInput) -> StepReport:
+    """Moves the state on by a step of bodies whose forces are linearised."""
+    model, state, dt, options, contacts = start.model, start.state, start.dt, start.options, start.contacts
     started = clock.perf_counter()
-    work = workspace(model.pattern)
-    about = state if start.about is None else State(start.about, state.v, state.time, state.fields)
-    was_due, held = rotations_due(model, about), lagged_rotations(model, about)
-    turning = RelinearisedStep(model, state, about.x, dt, held, start.is_straight, leads) if turns else None
-    compute_element_records(model, about.x, held)
-    stored = stored_energy(model, floats(about.x), work.element_records) if turning else np.zeros(0)
-    if start.about is not None:
-        add_linear_forces(1.0, start.about - state.x, model.tets, work.element_records)
-    warped = clock.perf_counter()
-    assemble_system(model, dt)
-    node_turns = add_vertex_warp(model, state, dt, work.values, work.force)
+    point = start.linearisation_point
+    linearised = state if point is None else State(point, state.v, state.time, state.fields)
+    rotations = begin_rotations(model, linearised)
+    records = compute_element_records(model, linearised.x, rotations.of_tets, start.workspace.element_records(model))
+    relinearised = RelinearisedStep(start, linearised.x, rotations.of_tets) if options.relinearises else None
+    energy_before = stored_energy(model, floats(linearised.x), records) if relinearised else np.zeros(0)
+    if point is not None:
+        add_linear_forces(1.0, point - state.x, model.tets, records)
+    recorded = clock.perf_counter()
+    system = assemble_system(model, records, dt, start.workspace)
+    rotations.of_nodes = add_vertex_warp(model, state, dt, system.values, system.force)
     assembled = clock.perf_counter()
 
-    iterations, effort, solves = 0, 0.0, 0
-    turns_far = False
-    last_v: Floats | None = None
+    external_forces, previous_v = start.external_forces, None
+    iterations, work, solves, rotates_far = 0, 0.0, 0, False
     while True:
-        before = last_v
-        bending = np.empty(model.pattern.island_count) if follow and before is not None else None
-        x, last_v, change, solved, motion_residual = solve_step(
-            model, state, outside, dt, settings, before, bending, kept, leads
+        solved = solve_step(start, system, external_forces, previous_v)
+        is_shortened = (
+            contacts.line_search is not None
+            and previous_v is not None
+            and solved.curvature is not None
+            and contacts.line_search(previous_v, solved.v, solved.x, solved.curvature)
         )
-        if follow and before is not None and bending is not None and follow(before, last_v, x, bending):
-            np.subtract(last_v, state.v, out=change)
-        iterations, solves = iterations + solved.iterations, solves + 1
-        effort += solved.work
-        if turning:
-            straight = x
-            x, v = turning.end(outside, x, last_v)
-            last_v = turning.constrained_velocities(last_v)
-            turns_far = turning.turns_far
-            changed = respond(turning.straight_end(straight), v, turning.is_inaccurate) if respond else None
+        if is_shortened:
+            np.subtract(solved.v, state.v, out=solved.change)
+        iterations, work, solves = iterations + solved.linear.iterations, work + solved.linear.work, solves + 1
+        x, v, previous_v = solved.x, solved.v, solved.v
+        changed = None
+        if relinearised:
+            x, v = relinearised.end(system, external_forces, solved.x, solved.v)
+            previous_v = relinearised.constrained_velocities(solved.v)
+            rotates_far = relinearised.rotates_far
+            if contacts.update:
+                changed = contacts.update(relinearised.straight_end(solved.x), v, relinearised.is_inaccurate)
         else:
-            v = last_v
             if model.cores:
-                x, v = end_step_with_cores(model, state, outside, x, v, dt)
-            changed = respond(x, v) if respond else None
-        if changed is None or solves >= max_solves or (turns_far and may_be_shorter):
+                x, v = end_step_with_cores(model, state, external_forces, x, v, dt)
+            if contacts.update:
+                changed = contacts.update(x, v)
+        if changed is None or solves >= options.max_solves or (rotates_far and options.may_abandon):
             break
-        # what has not converged is not done, whatever its contacts say
-        outside = changed if solved.converged else replace(changed, is_frozen=None)
-        if turning:
-            turning.relinearise(outside)
+        # an island whose solve has not converged is not finished, whatever its contacts say
+        external_forces = changed if solved.linear.converged else replace(changed, is_frozen=None)
+        if relinearised:
+            system = relinearised.relinearise(system, external_forces)
     ended = clock.perf_counter()
 
-    state.fields[VELOCITY_CHANGE] = change
-    if held is not None:
-        state.fields[TET_ROTATION] = held
-    if node_turns is not None:
-        state.fields[NODE_ROTATION] = node_turns
-    advance_rotation_age(model, state, was_due)
+    state.fields[VELOCITY_CHANGE] = solved.change
+    rotations.store(model, state)
     state.x, state.v, state.time = x, v, state.time + dt
-    stages = {"elements": warped - started, "assembly": assembled - warped, "solve": ended - assembled}
+    stages = {"elements": recorded - started, "assembly": assembled - recorded, "solve": ended - assembled}
     return StepReport(
         iterations=iterations,
-        residual=solved.residual,
-        converged=solved.converged,
+        residual=solved.linear.residual,
+        converged=solved.linear.converged,
         settled=changed is None,
         solves=solves,
-        contacts=outside.contact_count + len(outside.pairs),
+        contacts=external_forces.contact_count + len(external_forces.pairs),
         inverted_tets=int(count_inverted(x, model.tets)),
         milliseconds={name: 1e3 * seconds for name, seconds in stages.items()},
-        stored=(stored, stored_energy(model, x, work.element_records)) if turning else None,
-        work=effort,
-        turns_far=turns_far,
-        motion_residual=motion_residual,
+        stored=(energy_before, stored_energy(model, x, records)) if relinearised else None,
+        work=work,
+        rotates_far=rotates_far,
+        motion_residual=solved.motion_residual,
     )
 
 
+@dataclass(eq=False)
+class StepSolution:
+    """One solve of a step.
+
+    Attributes:
+        x, v: Positions [m] and velocities [m/s] at the end of the step, (n, 3) each.
+        change: v less the velocities at the start of the step [m/s], (n, 3).
+        linear: How the linear solve went.
+        motion_residual: Its residual relative to what moves the bodies, see `motion_share`.
+        curvature: dᵀ A d per island, (k,), with the difference d between v and that of the solve before; None where no
+            line search needs it.
+    """
+
+    x: Floats
+    v: Floats
+    change: Floats
+    linear: SolveResult
+    motion_residual: float
+    curvature: Floats | None
+
+
 def solve_step(
-    model: Model,
-    state: State,
-    outside: ExternalForces,
-    dt: float,
-    settings: Settings,
-    before: Floats | None,
-    bending: Floats | None = None,
-    kept: ReusedHierarchy | None = None,
-    by_motion: bool = False,
-) -> tuple[Floats, Floats, Floats, SolveResult, float]:
-    """Solves the assembled system of a step with what acts from outside.
+    start: StepInput, system: AssembledSystem, external_forces: ExternalForces, previous_v: Floats | None = None
+) -> StepSolution:
+    """Solves an assembled system with external forces.
 
     Args:
-        model, state, outside, dt, settings: As for `step`.
-        before: v⁺ of the solve before [m/s], (n, 3), to start from; None in the first one.
-        bending: Gets dᵀ A d of the way d from there to v⁺ per island, (islands,); None: it is not wanted.
-        kept: As for `step`.
-        by_motion: Whether the residual is measured by the motion alone, see
-            `solver/integrators/system/residual_scale.py`.
-
-    Returns:
-        x⁺ [m], v⁺ and v⁺ − v [m/s], (n, 3) each, how the solve went, and its residual over what moves the bodies, where
-        contacts or springs push. The matrix is left as it was found.
+        start: The step.
+        system: Its matrix and elastic forces; the blocks are the same afterwards.
+        external_forces: What acts in this solve.
+        previous_v: v⁺ of the solve before [m/s], (n, 3), as the first guess; None in the first solve.
 
     Raises:
-        SolveFailed: Velocities are no longer numbers.
+        SolveFailed: Velocities are not finite.
     """
-    pattern, points = model.pattern, outside.points
-    work = workspace(pattern)
-    is_free = work.all_free if outside.is_fixed is None else ~outside.is_fixed
-    sought = is_free if before is None or outside.is_frozen is None else is_free & ~outside.is_frozen
-    impulse = work.impulse
-    write_gravity_impulse(model.mass, model.gravity_scale, floats(outside.gravity), dt, impulse)
-    if outside.node_force is not None:
-        impulse += dt * outside.node_force
+    model, dt, pattern, workspace = start.model, start.dt, system.pattern, start.workspace
+    points, pairs, impulse = external_forces.points, external_forces.pairs, workspace.impulse
+    is_free = workspace.all_free if external_forces.is_fixed is None else ~external_forces.is_fixed
+    is_frozen = None if previous_v is None else external_forces.is_frozen
+    is_solved = is_free if is_frozen is None else is_free & ~is_frozen
+    write_gravity_impulse(model.mass, model.gravity_scale, floats(external_forces.gravity), dt, impulse)
+    if external_forces.node_force is not None:
+        impulse += dt * external_forces.node_force
 
-    if len(outside.pairs) and model.methods:
-        restore_stiffness(model, dt)
-    besides = matrix_free_terms(model) if model.methods else None
-    count = 0
+    if len(pairs):
+        system.assemble_element_terms(model, dt)
+    count, saved = 0, workspace.saved
     if len(points):
-        count = save_blocks(points.tet, pattern.corner_block, work.values, work.is_saved, work.saved_places, work.kept)
-        add_point_terms(
-            dt, points.tet, points.weights, points.stiffness, points.damping, points.force, model.tets,
-            pattern.corner_block, work.values, impulse,
-        )  # fmt: skip
-    matrix, values = add_pair_blocks(model, pattern, outside.pairs, dt, work.values, impulse)
+        count = save_blocks(points.tet, pattern.corner_block, system.values, *saved)
+        add_point_blocks(model, points, dt, system.values, impulse)
+    matrix, values = add_pair_blocks(model, pattern, pairs, dt, system.values, impulse)
 
-    x0, v0 = floats(state.x), floats(state.v)
-    likely = state.fields.get(VELOCITY_CHANGE) if before is None else None
-    v = (v0 if before is None else before).copy()
-    target = NO_TARGET if outside.fixed_target is None or is_free is work.all_free else floats(outside.fixed_target)
+    x0, v0 = floats(start.state.x), floats(start.state.v)
+    v = (v0 if previous_v is None else previous_v).copy()
+    target = NO_TARGET
+    if external_forces.fixed_target is not None and external_forces.is_fixed is not None:
+        target = floats(external_forces.fixed_target)
     if len(target):
         write_target_velocities(target, x0, is_free, dt, v)
     b, x, change = np.empty((3, *v.shape))
-    least = np.empty(pattern.island_count)
+    norm_floor = np.empty(pattern.island_count)
     assemble_right_hand_side(
-        model.mass, v0, work.force, impulse, dt, sought, pattern.island_start, NORM_FLOOR_SHARE, b, least,
-    )  # fmt: skip
-    share = motion_share(model, v0, floats(outside.gravity), dt, b) if by_motion or len(points) else 1.0
-    tolerance = (share if by_motion else 1.0) * settings.tolerance
+        model.mass, v0, system.force, impulse, dt, is_solved, pattern.island_start, NORM_FLOOR_SHARE, b, norm_floor
+    )
+    by_motion = start.options.makes_rotations
+    share = motion_share(model, v0, floats(external_forces.gravity), dt, b) if by_motion or len(points) else 1.0
+    linear_system = LinearSystem(
+        pattern=matrix,
+        values=values,
+        b=b,
+        is_free=is_solved,
+        v=v,
+        x=x0,
+        X=model.X,
+        is_unsymmetric=None,
+        tolerance=(share if by_motion else 1.0) * start.settings.tolerance,
+        norm_floor=norm_floor,
+        initial_direction=start.state.fields.get(VELOCITY_CHANGE) if previous_v is None else None,
+    )
     solved = solve_system(
-        model, matrix, values, b, sought, v, x0, settings,
-        tolerance=tolerance, least=least, likely=likely, balances=True, besides=besides, kept=kept,
-    )  # fmt: skip
+        model,
+        linear_system,
+        start.settings,
+        workspace.reduced_patterns,
+        multigrid_levels=workspace.multigrid_levels,
+        conserves_momentum=True,
+        element_terms=system.element_terms,
+    )
     motion_residual = solved.residual / share
     if by_motion:
         solved = replace(solved, residual=motion_residual)
-    if before is not None and bending is not None:
-        quadratic_form(pattern.island_start, matrix.row_start, matrix.column, values, v - before, bending)
-        if besides is not None:
-            bending += besides.quadratic_form(pattern, v - before)
+    curvature = None
+    if start.contacts.line_search and previous_v is not None:
+        curvature = np.empty(pattern.island_count)
+        quadratic_form(pattern.island_start, matrix.row_start, matrix.column, values, v - previous_v, curvature)
+        if system.element_terms is not None:
+            curvature += system.element_terms.quadratic_form(pattern, v - previous_v)
     if count:
-        restore_blocks(count, work.saved_places, work.kept, work.is_saved, work.values)
+        restore_blocks(count, saved.places, saved.blocks, saved.is_saved, system.values)
 
     if not advance_positions(x0, v, v0, dt, is_free, target, x, change):
-        raise SolveFailed("solve-not-finite", time=state.time + dt)
-    return x, v, change, solved, motion_residual
+        raise SolveFailed("solve-not-finite", time=start.state.time + dt)
+    return StepSolution(x, v, change, solved, motion_residual, curvature)

@@ -1,183 +1,170 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One step with dynamic flesh: Newton's method, Newmark's substeps and changes of contacts share one loop of solves.
 
-Bodies that move by implicit Euler, flesh or not, are one system (`solver/integrators/newton/newton.py`); for it the
-nodes of bodies that move by Newmark's scheme (`solver/integrators/newmark/newmark.py`) are held where that leads. A
-step whose residual does not come within the tolerance says so.
+Bodies that move by implicit Euler, flesh or not, are one system (`solver/integrators/newton/newton.py`). For it, the
+nodes of bodies that move by Newmark's scheme (`solver/integrators/newmark/newmark.py`) are fixed where that scheme
+ends. A step whose residual stays above the tolerance is reported as not converged.
 
-Bodies that are linearised once leave a residual in every step. They are unstable where a step is too long, and nothing
-in the linear system tells: so a step that leaves more than all that its equation is made of has not converged.
+Bodies that are linearised once leave a residual in every step. They are unstable in long steps, and the linear system
+does not show it: so a step that leaves more than all terms of its equation has not converged.
 
 Where bodies of the two kinds may touch, neither can go first: each would be pushed as if the other could not give way.
-There all move by implicit Euler at first, to find what they push each other with at the end of the step. Bodies that
-move by Newmark's scheme then feel that all through the step, in substeps. So both sides get the same, and momentum
-stays; what lags is that these forces do not change within the step, and that the others have met the bodies as implicit
-Euler moves them.
+So all move by implicit Euler first, to find the contact forces between them at the end of the step. Bodies of Newmark's
+scheme then get these forces all through the step, in substeps. Both sides get the same forces, so momentum is
+conserved. The price is a lag: these forces do not change within the step, and they belong to the motion by implicit
+Euler.
 """
 
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from ..constraints.external_forces import ExternalForces
 from ..mechanics.elements.inverted_tets import count_inverted
-from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Floats
-from ..scene.scene import Settings
 from .newmark.newmark import NewmarkStep
 from .newmark.substep_contacts import inter_group_forces
 from .newton.dynamic_flesh import DynamicFlesh
 from .newton.newton import NewtonStep
-from .step_report import StepReport
+from .step_input import VELOCITY_CHANGE, ContactUpdate, StepInput
+from .step_report import MAX_LINEARISATION_RESIDUAL, StepReport
 from .system.core_rotation import end_step_with_cores
-from .system.lagged_rotations import NODE_ROTATION, TET_ROTATION, advance_rotation_age, rotations_due
-from .system.step_constants import MAX_LINEARISATION_RESIDUAL, VELOCITY_CHANGE
+from .system.lagged_rotations import StepRotations, rotations_due
 
 MAX_SOLVES = 40  # solves of a step; bodies that come out of a tangle need some twenty, others two or three
 
-ContactResponse = Callable[[Floats, Floats], ExternalForces | None]
-OnIteration = Callable[[int, float], None]
 
+def flesh_step(start: StepInput, flesh: DynamicFlesh) -> StepReport:
+    """Moves the state on by a step with flesh.
 
-def flesh_step(
-    model: Model,
-    state: State,
-    outside: ExternalForces,
-    dt: float,
-    settings: Settings,
-    flesh: DynamicFlesh,
-    *,
-    respond: ContactResponse | None,
-    max_solves: int,
-    on_iteration: OnIteration,
-    lively: Callable[[], ExternalForces] | None = None,
-    about: Floats | None = None,
-) -> StepReport:
-    """Moves `state` on by Δt = `dt` [s]. The arguments are those of `implicit_euler.step`, and `about` of `Start`.
+    Args:
+        start: The step.
+        flesh: Its flesh, and other bodies that need Newton's method.
 
     Raises:
-        SolveFailed: Velocities are no longer numbers, or too many substeps are needed; `state` is as it was.
+        SolveFailed: Velocities are not finite, or too many substeps are needed; the state is unchanged.
     """
-    started, was_due = clock.perf_counter(), rotations_due(model, state)
-    newmark = NewmarkStep(flesh.newmark, model, state, outside, dt, settings) if flesh.newmark else None
+    model, state, dt = start.model, start.state, start.dt
+    external_forces, contacts = start.external_forces, start.contacts
+    started = clock.perf_counter()
+    newmark = NewmarkStep(flesh.newmark, start) if flesh.newmark else None
     newton = None
     has_others = (
         flesh.euler is not None
         or flesh.once is not None
         or len(flesh.levels) + len(flesh.corotational_bodies(model)) > 0
     )
-    later = newmark if has_others and (lively is not None or len(outside.pairs)) else None
+    later = newmark if has_others and (contacts.substep_forces is not None or len(external_forces.pairs)) else None
     if later:
         newmark, flesh = None, flesh.by_euler()
     if newmark:
-        newmark.run(outside)
+        newmark.run(external_forces)
     if has_others:
-        newton = NewtonStep(model, state, _hold_newmark_nodes(newmark, state, outside, dt), dt, settings, flesh, about)
-    solves = _StepSolver(newmark, newton, state, outside, dt)
+        newton = NewtonStep(start, _with_fixed_newmark_nodes(newmark, state, external_forces, dt), flesh)
+    solves = _SolveLoop(newmark, newton, state, external_forces, dt)
     begun = clock.perf_counter()
-    solves.run(settings.tolerance, respond, max_solves, on_iteration)
+    solves.run(start)
     if later and newton:
         solves.newmark = later
-        push = inter_group_forces(model, later.nodes, later.tets, solves.outside.pairs, dt, newton.v)
-        acting = lively() if lively else solves.outside
+        push = inter_group_forces(model, later.nodes, later.tets, solves.external_forces.pairs, dt, newton.v)
+        acting = contacts.substep_forces() if contacts.substep_forces else solves.external_forces
         later.run(replace(acting, node_force=push if acting.node_force is None else push + acting.node_force))
-        if respond:
-            respond(*solves.end())  # which remembers where it ended
+        if contacts.update:
+            contacts.update(*solves.end())  # it remembers the end
     ended = clock.perf_counter()
 
     x, v = solves.end()
     state.fields[VELOCITY_CHANGE] = v - state.v
-    if newton and newton.system.lagged_rotations is not None:
-        state.fields[TET_ROTATION] = newton.system.lagged_rotations
-    if newton and newton.system.node_rotations is not None:
-        state.fields[NODE_ROTATION] = newton.system.node_rotations
-    advance_rotation_age(model, state, was_due)
+    rotations = newton.system.constant_terms.rotations if newton else StepRotations(rotations_due(model, state), None)
+    rotations.store(model, state)
     state.x, state.v, state.time = x, v, state.time + dt
     times = {"assembly": 1e3 * (begun - started), "solve": 1e3 * (ended - begun)}
     if newton and newton.system.levels:
         times |= {name: 1e3 * seconds for name, seconds in newton.system.levels.seconds.items()}
-    return solves.report(settings.tolerance, int(count_inverted(x, model.tets)), times)
+    return solves.report(start.settings.tolerance, int(count_inverted(x, model.tets)), times)
 
 
 @dataclass
-class _StepSolver:
+class _SolveLoop:
     """The solves of a step, repeated while contacts change or Newton's method goes on.
 
     Attributes:
         newmark, newton: The bodies by each scheme, or None.
         state, dt: At the start of the step; Δt [s].
-        outside: What acted in the last solve.
-        settled: Whether contacts want nothing else.
-        changes: How often they wanted something else and got it.
+        external_forces: What acted in the last solve.
+        is_settled: Whether contacts agree with it.
+        changes: How often contacts have changed.
         iterations: Of the solves by Newmark's scheme that were done again.
     """
 
     newmark: NewmarkStep | None
     newton: NewtonStep | None
     state: State
-    outside: ExternalForces
+    external_forces: ExternalForces
     dt: float
-    settled: bool = True
+    is_settled: bool = True
     changes: int = 0
     iterations: int = 0
 
-    def run(
-        self, tolerance: float, respond: ContactResponse | None, max_solves: int, on_iteration: OnIteration
-    ) -> None:
-        """Solves until the residual is within the tolerance and contacts are content, or for long enough."""
-        newton, has_way, is_new = self.newton, True, True
-        while is_new or (newton and has_way and newton.residual > tolerance and newton.solves < MAX_SOLVES):
+    def run(self, start: StepInput) -> None:
+        """Solves until the residual is within the tolerance and contacts agree, or for long enough."""
+        newton, update, has_moved, is_new = self.newton, start.contacts.update, True, True
+        tolerance, on_iteration = start.settings.tolerance, start.options.on_iteration
+        while is_new or (newton and has_moved and newton.residual > tolerance and newton.solves < MAX_SOLVES):
             if newton:
                 on_iteration(newton.solves, newton.residual)
-                has_way = newton.solve()
+                has_moved = newton.solve()
             is_new = False
-            changed = self._contact_response(respond) if respond else None
-            self.settled = changed is None if respond else self.settled
-            if changed is not None and self.changes + 1 < max_solves:
-                has_way, is_new = True, newton is None
-                self._go_on(changed)
-            elif changed is not None:  # what they want now is not solved for
-                respond = None
+            changed = self._changed_forces(update) if update else None
+            self.is_settled = changed is None if update else self.is_settled
+            if changed is not None and self.changes + 1 < start.options.max_solves:
+                has_moved, is_new = True, newton is None
+                self._restart_with(changed)
+            elif changed is not None:  # no solve is left for these contacts
+                update = None
 
-    def _contact_response(self, respond: ContactResponse) -> ExternalForces | None:
-        """Returns what acts instead according to `respond`, or None."""
-        changed = respond(*self.end())
+    def _changed_forces(self, update: ContactUpdate) -> ExternalForces | None:
+        """Returns the external forces of the next solve, or None where contacts agree with the last one."""
+        changed = update(*self.end())
         if changed is None or self.newton is not None:
             return changed
-        # contacts do not pull in substeps, so those that open need not be looked for
-        is_content = self.changes > 0 and _contact_count(changed) <= _contact_count(self.outside)
-        return None if is_content or _is_same_contacts(changed, self.outside) else changed
+        # contacts do not pull in substeps, so those that open do not matter
+        is_settled = self.changes > 0 and _contact_count(changed) <= _contact_count(self.external_forces)
+        return None if is_settled or _is_same_contacts(changed, self.external_forces) else changed
 
-    def _go_on(self, changed: ExternalForces) -> None:
-        self.changes, self.outside = self.changes + 1, changed
+    def _restart_with(self, changed: ExternalForces) -> None:
+        self.changes, self.external_forces = self.changes + 1, changed
         if self.newmark:
             self.iterations += self.newmark.iterations
             self.newmark.run(changed)
         if self.newton:
-            self.newton.update(_hold_newmark_nodes(self.newmark, self.state, changed, self.dt))
+            self.newton.update(_with_fixed_newmark_nodes(self.newmark, self.state, changed, self.dt))
 
     def end(self) -> tuple[Floats, Floats]:
-        """Returns where the step has led by now, x [m] and v [m/s], (n, 3) each."""
-        state, outside = self.state, self.outside
+        """Returns the end of the step after the last solve, x [m] and v [m/s], (n, 3) each."""
+        state, external_forces = self.state, self.external_forces
         if self.newton:
             x, v = self.newton.x, self.newton.v
-        else:  # all others are held
-            x = state.x + self.dt * state.v if outside.fixed_target is None else outside.fixed_target.copy()
+        else:  # all others are fixed
+            x = (
+                state.x + self.dt * state.v
+                if external_forces.fixed_target is None
+                else external_forces.fixed_target.copy()
+            )
             v = (x - state.x) / self.dt
         if self.newmark:
             x, v = x.copy(), v.copy()
             x[self.newmark.nodes], v[self.newmark.nodes] = self.newmark.x, self.newmark.v
         if self.newton and self.newton.model.cores:
-            return end_step_with_cores(self.newton.model, state, self.outside, x, v, self.dt)
+            return end_step_with_cores(self.newton.model, state, self.external_forces, x, v, self.dt)
         return x, v
 
     def report(self, tolerance: float, inverted_tets: int, milliseconds: dict[str, float]) -> StepReport:
-        """Returns what is told of the step."""
+        """Returns how the step went."""
         parts = [part for part in (self.newmark, self.newton) if part]
         residual = max((part.residual for part in parts), default=0.0)
         left = self.newton.linearisation_residual() if self.newton else 0.0
@@ -187,9 +174,9 @@ class _StepSolver:
             iterations=self.iterations + sum(part.iterations for part in parts),
             residual=residual,
             converged=residual <= tolerance,
-            settled=self.settled,
+            settled=self.is_settled,
             solves=self.newton.solves if self.newton else self.changes + 1,
-            contacts=_contact_count(self.outside),
+            contacts=_contact_count(self.external_forces),
             inverted_tets=inverted_tets,
             newton_iterations=self.newton.solves if self.newton else 0,
             substeps=self.newmark.substeps if self.newmark else 0,
@@ -197,21 +184,21 @@ class _StepSolver:
         )
 
 
-def _hold_newmark_nodes(
-    newmark: NewmarkStep | None, state: State, outside: ExternalForces, dt: float
+def _with_fixed_newmark_nodes(
+    newmark: NewmarkStep | None, state: State, external_forces: ExternalForces, dt: float
 ) -> ExternalForces:
-    """Returns what acts from outside on all others, to whom the nodes of Newmark's scheme are held."""
+    """Returns the external forces on all other bodies, with the nodes of Newmark's scheme fixed at its end."""
     if newmark is None:
-        return outside
-    is_fixed = np.zeros(len(state.x), bool) if outside.is_fixed is None else outside.is_fixed.copy()
-    target = state.x + dt * state.v if outside.fixed_target is None else outside.fixed_target.copy()
+        return external_forces
+    is_fixed = np.zeros(len(state.x), bool) if external_forces.is_fixed is None else external_forces.is_fixed.copy()
+    target = state.x + dt * state.v if external_forces.fixed_target is None else external_forces.fixed_target.copy()
     is_fixed[newmark.nodes], target[newmark.nodes] = True, newmark.x
-    return replace(outside, is_fixed=is_fixed, fixed_target=target)
+    return replace(external_forces, is_fixed=is_fixed, fixed_target=target)
 
 
-def _contact_count(outside: ExternalForces) -> int:
+def _contact_count(external_forces: ExternalForces) -> int:
     """Returns how many contacts there are."""
-    return outside.contact_count + len(outside.pairs)
+    return external_forces.contact_count + len(external_forces.pairs)
 
 
 def _is_same_contacts(one: ExternalForces, other: ExternalForces) -> bool:

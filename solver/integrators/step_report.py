@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one step has to say about itself."""
+"""How one step went."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from ..runtime.arrays import Floats
+
+# Residual that bodies linearised once may leave: stable bars leave 0.3 at most, unstable ones 10 and more
+MAX_LINEARISATION_RESIDUAL = 1.0
 
 
 @dataclass(frozen=True)
@@ -14,24 +17,24 @@ class StepReport:
 
     Attributes:
         iterations: Iterations of the linear solver, over all solves of the step.
-        residual: ‖b − A v‖ / ‖b‖ of the last solve, computed anew at its end, of the body where it is largest. With
-            dynamic flesh ‖r‖ / ‖b‖ of the step's own equation (`solver/integrators/newton/newton_system.py`).
+        residual: ‖b − A v‖ / ‖b‖ of the last solve, recomputed at its end, of the body where it is largest. With
+            dynamic flesh ‖r‖ / ‖b‖ of the equation of the step (`solver/integrators/newton/newton_system.py`).
         converged: Whether `residual` is within the tolerance.
-        settled: Whether contacts were content at the end, rather than cut off after the last solve allowed.
+        settled: Whether contacts agreed with the last solve, rather than being cut off after the last solve allowed.
         solves: Linear solves; more than one where contacts changed.
         contacts: Contacts in the last solve, each once for every pair of tets that it is made of.
         newton_iterations: Solves of a step with dynamic flesh; 0 without.
         substeps: Of flesh that moves by Newmark's scheme, in this step; 0 without.
-        inverted_tets: Tets turned inside out at the end of the step.
+        inverted_tets: Inverted tets at the end of the step.
         milliseconds: Time of each stage, by name; never written where bytes are compared.
-        stored: Elastic energy of every island at the begin and at the end [J], (k,) each; None where rotations did not
-            follow.
-        loads: Forces and torques on colliders, see `contact.pressed.loads`; None without contacts.
-        work: What the solves took, in iterations of block Jacobi, roughly; 0 with flesh, which does not tell.
-        turns_far: Whether something stiff turned so far in the step that it has to be taken in shorter ones.
-        motion_residual: The residual over what moves the bodies, see `solver/integrators/system/residual_scale.py`; 0
-            with flesh.
-        gained_energy: Energy from nothing that halving could not keep out of a step, over what the group of every
+        stored: Elastic energy of every island at the start and at the end [J], (k,) each; None where the step was not
+            relinearised.
+        loads: Forces and torques on colliders, see `contact_loads.collider_loads`; None without contacts.
+        work: Cost of the solves, roughly in iterations of block Jacobi; 0 with flesh, where it is not known.
+        rotates_far: Whether something stiff rotated so far in the step that it has to be taken in shorter ones.
+        motion_residual: The residual relative to what moves the bodies, see
+            `solver/integrators/system/right_hand_side.py`; 0 with flesh.
+        gained_energy: Energy out of nothing that halving could not keep out of a step, over what the group of every
             island had at its start, (k,); None: none.
         splits_left: Overloaded tets that wait for the next step because of a limit, by key of the body.
     """
@@ -50,6 +53,6 @@ class StepReport:
     stored: tuple[Floats, Floats] | None = None
     loads: Floats | None = None
     work: float = 0.0
-    turns_far: bool = False
+    rotates_far: bool = False
     motion_residual: float = 0.0
     gained_energy: Floats | None = None

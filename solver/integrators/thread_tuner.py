@@ -27,7 +27,7 @@ from weakref import WeakKeyDictionary
 from ..constraints.external_forces import ExternalForces
 from ..linalg.block_pattern import BlockPattern
 from ..runtime.jit import limiting_threads, thread_count, using_threads
-from .bdf2 import ContactResponse
+from .step_input import ContactUpdate
 from .step_report import StepReport
 
 MEDIAN_WINDOW_STEPS = 15  # steps of each way whose median is what it is known to cost
@@ -120,7 +120,7 @@ class TimedStep:
     def __init__(self) -> None:
         self.excluded_seconds, self._threads = 0.0, thread_count()
 
-    def excluding_time(self, respond: ContactResponse | None) -> ContactResponse | None:
+    def excluding_time(self, respond: ContactUpdate | None) -> ContactUpdate | None:
         """Returns `respond` on as many threads as there were before the step, and its time not counted.
 
         Contacts are looked for in parts that take a thread's turn each, for which nobody has to be awake, and how much

@@ -112,7 +112,8 @@ def _unit_cube(divisions: int) -> tuple[Floats, Indices]:
             np.column_stack([corner, corner + divisions + 2, corner + 1]),
         ]
     )
-    points, triangles = [], []
+    points: list[np.ndarray] = []
+    triangles: list[np.ndarray] = []
     for axis in range(3):
         for end in (0, divisions):
             face = np.empty((len(u), 3), np.int64)

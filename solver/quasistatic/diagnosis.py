@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a solve has come to: at rest where it should be, at rest elsewhere, inside out, or not at rest."""
+"""Classifies the result of a solve: at rest, at rest in another shape, with inverted tets, or not converged."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..mechanics.hyperelastic.hyperelastic_element import Hyperelastic
-from ..mechanics.model import Model
-from ..runtime.arrays import Floats
 from .equilibrium import Equilibrium, solve
-from .fixed_nodes import FixedNodes
+from .equilibrium_problem import EquilibriumProblem
 from .initial_guesses import rigidly_aligned
 
 AT_REST = "at rest"
@@ -27,9 +24,9 @@ class Outcome:
     """What a solve has come to.
 
     Attributes:
-        ended: One of the words above. "elsewhere" is an equilibrium too, but a twisted or folded one: a start in
-            the rest shape leads to another.
-        distance: Of the node that is farthest from where that start leads, over the longest side of the mesh; None
+        kind: One of the words above. "elsewhere" is an equilibrium too, but a twisted or folded one: a start in the
+            rest shape leads to another.
+        distance: Largest distance of a node from that other equilibrium, over the longest side of the mesh; None
             where nothing was compared.
     """
 
@@ -37,22 +34,14 @@ class Outcome:
     distance: float | None = None
 
 
-def classify_outcome(
-    model: Model,
-    law: Hyperelastic,
-    held: FixedNodes,
-    found: Equilibrium,
-    is_compared: bool,
-    tolerance: float,
-    load: Floats | None = None,
-) -> Outcome:
+def classify_outcome(problem: EquilibriumProblem, found: Equilibrium, is_compared: bool, tolerance: float) -> Outcome:
     """Returns what a solve has come to.
 
     Args:
-        model, law, held, load: Of the solve.
-        found: How it ended.
-        is_compared: Whether it began far from rest, and has to be compared with a solve that began in the rest shape,
-            moved along with the held nodes. That takes no time where held nodes moved rigidly.
+        problem: Of the solve.
+        found: Its result.
+        is_compared: Whether the solve started far from rest, and is compared with one that starts in the rest shape,
+            moved along with the fixed nodes. The comparison takes no time where fixed nodes moved rigidly.
         tolerance: Residual that the comparison has to reach.
     """
     if not found.converged:
@@ -61,8 +50,9 @@ def classify_outcome(
         return Outcome(INVERTED)
     if not is_compared:
         return Outcome(AT_REST)
-    usual = solve(model, law, held, rigidly_aligned(model.X, held), tolerance, load=load)
-    distance = float(np.linalg.norm(found.x - usual.x, axis=1).max() / np.ptp(model.X, axis=0).max())
-    if not usual.converged:  # nothing is known of where it should be
+    X = problem.model.X
+    usual = solve(replace(problem, forces=()), rigidly_aligned(X, problem.fixed), tolerance)
+    distance = float(np.linalg.norm(found.x - usual.x, axis=1).max() / np.ptp(X, axis=0).max())
+    if not usual.converged:  # then it is not known where the body should be
         return Outcome(AT_REST)
     return Outcome(AT_REST if distance <= SAME_POSITION_TOLERANCE else OTHER_EQUILIBRIUM, distance)

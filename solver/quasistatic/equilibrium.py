@@ -1,37 +1,36 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Newton's method for f(x) + load = 0 with the clamped tangent K = −∂f/∂x, from any start.
 
-Every iteration solves K d = f + load by conjugate gradients, as exactly as it pays, and goes along d as far as
-`step_length.py` says, under the law that `continuation.py` says. A start that says nothing of the shape is replaced by
-a harmonic (Laplace) solve first (`harmonic_reset.py`), unless it is to be kept. The first solves of a tangle are more
-exact than later ones: what is left of the disorder decides whether a limb ends twisted.
+Every iteration solves K d = f + load by conjugate gradients, as exactly as it pays, and takes a step along d whose
+length is that of `step_length.py`, under the law of `continuation.py`. A start that says nothing of the shape is first
+replaced by a harmonic (Laplace) solve (`harmonic_reset.py`), unless the caller wants to keep it. The first solves of a
+tangle are more exact than later ones: the disorder that is left decides whether a limb ends twisted.
 
 Source: S07, chapter 3; tolerances of the linear solves: Eisenstat and Walker 1996, second choice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..mechanics.hyperelastic.hyperelastic_element import Hyperelastic
-from ..mechanics.model import Model
 from ..runtime.arrays import Floats
 from .continuation import MaterialContinuation
-from .external_terms import PotentialForce
-from .fixed_nodes import FixedNodes
+from .equilibrium_problem import EquilibriumProblem
 from .harmonic_reset import FLAT_STRETCH, harmonic_reset
 from .newton_iterate import NewtonIterate
 from .progress import Progress
 
-TANGLED_SHARE = 0.02  # share of inverted tets above which solves are
-TANGLED_FORCING_TERM = 0.01  # as exact as this,
-WEIGHTED_FORCING_TERM = 1.0e-5  # or as this under weighted rotations: their errors are all the disorder that is left
-MAX_FORCING_TERM = 0.1  # relative residual of other linear solves far from rest; 0.5 never arrives
-PREDICTOR_TOLERANCE = 0.03  # the same of the solve that moves a body along with its held nodes
-STALE_TANGENT_TOLERANCE_RATIO = 0.1  # of the tolerance: what an old tangent has to promise to be used once more
+# Relative residuals of the linear solves
+TANGLED_FORCING_TERM = 0.01  # where more than `TANGLED_SHARE` of the tets are inverted
+WEIGHTED_FORCING_TERM = 1.0e-5  # the same under weighted rotations, where errors are all the disorder that is left
+MAX_FORCING_TERM = 0.1  # of other solves far from rest; with 0.5 they never converge
+PREDICTOR_TOLERANCE = 0.03  # of the solve that moves a body along with its fixed nodes
+
+TANGLED_SHARE = 0.02  # share of inverted tets
+STALE_TANGENT_TOLERANCE_RATIO = 0.1  # expected residual over the tolerance below which an old tangent is used again
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +42,8 @@ class Equilibrium:
         converged: Whether `residual` is within the tolerance.
         residual: Of `equilibrium_residual.py`.
         energy: Energy of the tets and in the loads [J]; infinite where the law has none.
-        inverted_tets: Number of tets inside out, or without any volume, where laws may have no stress to tell it.
-        extended_tets: Number of tets that the constant extension has hold of, whose stress is not the law's.
+        inverted_tets: Number of tets that are inverted or have no volume.
+        extended_tets: Number of tets under the constant extension, whose stress is not that of the law.
         newton_iterations: Newton iterations.
         cg_iterations: Iterations of conjugate gradients in all of them.
         residuals: Of every body.
@@ -64,35 +63,28 @@ class Equilibrium:
 
 
 def solve(
-    model: Model,
-    law: Hyperelastic,
-    held: FixedNodes,
+    problem: EquilibriumProblem,
     x: Floats,
     tolerance: float = 1.0e-6,
     max_iterations: int = 300,
-    load: Floats | None = None,
     on_iteration: Callable[[Progress], None] = lambda progress: None,
-    acting: Sequence[PotentialForce] = (),
     keeps_start: bool = False,
 ) -> Equilibrium:
-    """Returns where the body is at rest, or how far it came; a solve that did not arrive says so.
+    """Returns the equilibrium, or the last iterate; `converged` says which.
 
     Args:
-        model: All bodies.
-        law: What they are made of.
-        held: Which nodes are held, and where.
-        x: Where to begin [m], (n, 3): the rest shape, the equilibrium of the frame before, or anything.
+        problem: Bodies, fixed nodes and forces.
+        x: Start [m], (n, 3): the rest shape, the equilibrium of the frame before, or anything.
         tolerance: Residual to reach.
-        max_iterations: Newton iterations to spend at most.
-        load: Forces from outside [N], (n, 3); None: none.
-        on_iteration: Called before every iteration but that which moves a body along with held nodes, and at the end.
-            What it raises goes through.
-        acting: Springs and contacts.
-        keeps_start: Whether to begin at x even where it says nothing of the shape. Now and then such a solve ends in
-            an equilibrium that is twisted (`diagnosis.py`).
+        max_iterations: Most Newton iterations.
+        on_iteration: Called before every iteration except the one that moves a body along with fixed nodes, and at the
+            end. An exception from it passes through.
+        keeps_start: Whether to start at x even if it says nothing of the shape. Such a solve sometimes ends in a
+            twisted equilibrium (`diagnosis.py`).
     """
-    search = NewtonIterate(model, held, load, acting)
-    x = search.move_with_fixed_nodes(law, x, held, PREDICTOR_TOLERANCE)
+    model, law = problem.model, problem.law
+    search = NewtonIterate(problem)
+    x = search.move_with_fixed_nodes(law, x, problem.fixed, PREDICTOR_TOLERANCE)
     search.begin()
     stages = MaterialContinuation(law, orders=keeps_start)
     answer = search.evaluate_tangent(stages.unextended, x)
@@ -123,11 +115,11 @@ def solve(
             d = search.true_tangent_direction(stages.law, x, exact, residual)
         if d is None:
             d = search.direction(stages.law, x, exact)
-        # an old tangent wins as many digits once more
+        # an old tangent gains as many digits again
         is_last = residual * exact * exact <= STALE_TANGENT_TOLERANCE_RATIO * tolerance
         x, answer, has_way = search.step(stages.law, x, answer, d, tangled, is_last)
         iterations, before = iterations + 1, residual
-    if stages.is_untangling:  # told is what holds under the law that was asked for
+    if stages.is_untangling:  # report the result under the law of the problem
         search.is_tangled = False
         answer = search.evaluate_tangent(law, x)
         residual = search.residual()
@@ -155,5 +147,5 @@ def _forcing_term(
         return WEIGHTED_FORCING_TERM if stages.is_ordering else TANGLED_FORCING_TERM
     if not np.isfinite(before):
         return MAX_FORCING_TERM
-    # as many digits as the residual won last, and no more than are asked for
+    # as many digits as the residual gained last, and no more than the tolerance needs
     return min(MAX_FORCING_TERM, max(0.9 * (residual / before) ** 2, 0.5 * tolerance / residual))

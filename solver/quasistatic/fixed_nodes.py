@@ -62,12 +62,12 @@ def read_fixed_nodes(path: Path, number: Indices) -> FixedNodes:
     return FixedNodes(np.ascontiguousarray(used[used >= 0], np.int32), np.ascontiguousarray(positions[used >= 0]))
 
 
-def check_constrained(tets: Indices, held: FixedNodes, number: Indices, name: str) -> None:
+def check_constrained(tets: Indices, fixed: FixedNodes, number: Indices, name: str) -> None:
     """Refuses a piece of the mesh of which no node is held: nothing would say where it is.
 
     Args:
         tets: Nodes of the tets, (m, 4).
-        held: What is held.
+        fixed: The fixed nodes.
         number: What the nodes are called outside, (n,).
         name: Of the mesh.
 
@@ -75,7 +75,7 @@ def check_constrained(tets: Indices, held: FixedNodes, number: Indices, name: st
         BadInput: "pins-piece".
     """
     piece = mesh_components(tets, len(number))
-    loose = np.flatnonzero(~np.isin(piece, piece[held.nodes]))
+    loose = np.flatnonzero(~np.isin(piece, piece[fixed.nodes]))
     if len(loose):
         nodes = np.flatnonzero(piece == piece[loose[0]])
         raise BadInput("pins-piece", path=name, count=len(nodes), node=int(number[nodes[0]]))

@@ -74,8 +74,8 @@ def _inverted_shares(model: Model, piece: Indices, is_free: Bools, smallest: Flo
 def _fixed_centroids(piece: Indices, is_free: Bools, x: Floats) -> Floats:
     """Returns the mean position of the held nodes of each node's piece [m], (n, 3), or of all where none is held."""
     count = int(piece.max()) + 1
-    held = np.bincount(piece[~is_free], minlength=count)
-    counts = ~is_free | (held == 0)[piece]
+    fixed_counts = np.bincount(piece[~is_free], minlength=count)
+    counts = ~is_free | (fixed_counts == 0)[piece]
     number = np.bincount(piece[counts], minlength=count)
     sums = [np.bincount(piece[counts], x[counts, i], minlength=count) for i in range(3)]
     return floats((np.stack(sums, axis=1) / number[:, None])[piece])

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a Newton iteration does with positions: forces and tangent there, a direction, and a step along it."""
+"""A Newton iteration: forces and tangent at the positions, a direction, and a step along it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +23,7 @@ from ..mechanics.hyperelastic.tet_ordering import ordered_model
 from ..mechanics.model import Model
 from ..runtime.arrays import Bools, Floats
 from .contact_coupling import CoupledPattern, NodeCouplings
+from .equilibrium_problem import EquilibriumProblem
 from .equilibrium_residual import force_scales, relative_residual
 from .external_terms import CouplingForce, PotentialForce
 from .fixed_nodes import FixedNodes
@@ -32,25 +32,25 @@ from .step_length import ARMIJO_FRACTION, SlopeBracket, backtracking_step_length
 MAX_CG_ITERATIONS = 2000
 TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried
 TRUE_TANGENT_STRETCH = 0.8  # smallest stretch from which it is tried sooner: hardly a tet's own is indefinite there
-MIN_FIXED_MOTION = 1.0e-12  # of the size of the mesh: what round-off alone moves held nodes by
+MIN_FIXED_MOTION = 1.0e-12  # of the size of the mesh: what round-off alone moves fixed nodes by
 
 
 class NewtonIterate:
-    """The arrays of a solve; forces and tangent in them are those of the last look."""
+    """Forces and tangent of a solve at the last evaluation, and how they lead to the next positions."""
 
-    def __init__(
-        self, model: Model, held: FixedNodes, load: Floats | None, acting: Sequence[PotentialForce] = ()
-    ) -> None:
+    def __init__(self, problem: EquilibriumProblem) -> None:
+        """Makes the arrays."""
+        model = problem.model
         self.model, self.ordered = model, ordered_model(model)
-        self.is_free: Bools = held.is_free(model.node_count)
-        self.load, self.all_forces = load, tuple(acting)
-        self.is_tangled = False  # what waits for a shape does not act then
+        self.is_free: Bools = problem.fixed.is_free(model.node_count)
+        self.load, self.all_forces = problem.load, tuple(problem.forces)
+        self.is_tangled = False  # forces that wait for untangling are off then
         self.moduli = float(np.sum(model.volume * (2.0 * model.mu + model.lam)))
         self.bodies = [(body.nodes, least) for body, least in zip(model.bodies, force_scales(model), strict=True)]
         self.values = np.empty((model.pattern.block_count, 9))
         self.force = np.empty((model.node_count, 3))
         self.work = tet_arrays(model.pattern)
-        self.law: Hyperelastic | None = None  # of the last look
+        self.law: Hyperelastic | None = None  # of the last evaluation
         self.is_tangent_current = False  # whether the tangent is that where forces are
         self.is_ordered = False  # whether tets had that of `ordered_model` in the last pass over them
         self.lattices = LatticeMultigrid(model.X)
@@ -62,11 +62,11 @@ class NewtonIterate:
         self.system_count = 0
         self.may_be_definite = True  # whether the true tangent may still be asked
         self.is_mildly_strained = True  # whether it may be asked far from rest
-        self.has_true_tangent = False  # whether that is what the last look has left
+        self.has_true_tangent = False  # whether that is what the last evaluation has left
 
     @property
     def active_forces(self) -> list[PotentialForce]:
-        """What acts now."""
+        """The forces that are on now."""
         return [
             a
             for a in self.all_forces
@@ -74,7 +74,7 @@ class NewtonIterate:
         ]
 
     def begin(self) -> None:
-        """Lets what acts forget where nodes were before they moved to where they are held."""
+        """Lets forces forget the positions before nodes moved to where they are fixed."""
         for acting in self.all_forces:
             if isinstance(acting, CouplingForce):
                 acting.begin()
@@ -87,12 +87,12 @@ class NewtonIterate:
         )
 
     def evaluate_forces(self, law: Hyperelastic, x: Floats) -> EvaluationResult:
-        """Does what `evaluate_tangent` does, but for the tangent, which stays that of the last look."""
+        """Does what `evaluate_tangent` does, but for the tangent, which stays that of the last evaluation."""
         self.is_tangent_current = False
         return self._add_forces(forces(*self._ordered_model(law), x, self.force, self.work), x)
 
     def smallest(self) -> Floats:
-        """Returns σ3 of every tet at the last look or feel, negative where inverted, (m,)."""
+        """Returns σ3 of every tet at the last evaluation, negative where inverted, (m,)."""
         if self.ordered is None or not self.is_ordered:
             return self.work.smallest
         found = np.empty_like(self.work.smallest)
@@ -100,21 +100,21 @@ class NewtonIterate:
         return found
 
     def residual(self) -> float:
-        """Returns the residual at the last look, of the body that is farthest from rest."""
+        """Returns the residual at the last evaluation, of the body that is farthest from rest."""
         return max(self.residuals())
 
     def residuals(self) -> list[float]:
-        """Returns the residual of every body at the last look."""
+        """Returns the residual of every body at the last evaluation."""
         return [relative_residual(self.force[nodes], self.is_free[nodes], least) for nodes, least in self.bodies]
 
     def direction(self, law: Hyperelastic, x: Floats, tolerance: float) -> Floats:
-        """Returns d with K d = f for the clamped tangent K at x, to a relative residual, and zero at held nodes."""
+        """Returns d with K d = f for the clamped tangent K at x, to a relative residual, and zero at fixed nodes."""
         if self.has_true_tangent or not self.is_tangent_current:
             self.evaluate_tangent(law, x)
         return self._solve(tolerance)[0]
 
     def stale_direction(self, tolerance: float) -> Floats | None:
-        """Returns d for forces here and the tangent of an earlier look, or None where forces have left none of it."""
+        """Returns d for the present forces and an older tangent, or None where the arrays have no such tangent."""
         if self.law is None or self.is_tangent_current or self.law.left is not None or self.active_forces:
             return None
         d, has_solved = self._solve(tolerance)
@@ -141,15 +141,15 @@ class NewtonIterate:
         self.may_be_definite, self.is_mildly_strained = residual > TRUE_TANGENT_RESIDUAL, False
         return None
 
-    def move_with_fixed_nodes(self, law: Hyperelastic, x: Floats, held: FixedNodes, tolerance: float) -> Floats:
-        """Returns x with the held nodes where they are held, and the others moved along as the tangent at x says.
+    def move_with_fixed_nodes(self, law: Hyperelastic, x: Floats, fixed: FixedNodes, tolerance: float) -> Floats:
+        """Returns x with the fixed nodes where they are fixed, and the others moved along as the tangent at x says.
 
-        Held nodes that jump alone turn the tets next to them inside out. Where the tangent does that to more tets, as
-        it may where held nodes turn far, they jump alone all the same.
+        Fixed nodes that jump alone invert the tets next to them. If the tangent inverts more tets, as it may where
+        fixed nodes rotate far, they jump alone all the same.
         """
         jumped = x.copy()
-        jumped[held.nodes] = held.positions
-        farthest = float(np.abs(held.positions - x[held.nodes]).max(initial=0.0))
+        jumped[fixed.nodes] = fixed.positions
+        farthest = float(np.abs(fixed.positions - x[fixed.nodes]).max(initial=0.0))
         if (
             farthest <= MIN_FIXED_MOTION * float(np.ptp(self.model.X, axis=0).max())
             or self.evaluate_tangent(law, x).inverted
@@ -160,21 +160,24 @@ class NewtonIterate:
         if self._energy_of_tets(law, x + d).inverted > self._energy_of_tets(law, jumped).inverted:
             return jumped
         x = x + d
-        x[held.nodes] = held.positions
+        x[fixed.nodes] = fixed.positions
         return x
 
     def step(
         self, law: Hyperelastic, x: Floats, before: EvaluationResult, d: Floats, is_tangled: bool, is_last: bool = False
     ) -> tuple[Floats, EvaluationResult, bool]:
-        """Goes along d from x, where it was as `before`.
+        """Takes a step along d.
 
         Args:
-            law, x, before, d: The same.
-            is_tangled: Whether a tangle is undone.
-            is_last: Whether x + d is likely to be at rest: no tangent is computed there, unless it is asked for.
+            law: The law.
+            x: Where the step starts [m], (n, 3).
+            before: The evaluation there.
+            d: Direction and full length [m], (n, 3).
+            is_tangled: Whether the solve is untangling.
+            is_last: Whether x + d is likely to be at rest: its tangent is then computed only on demand.
 
         Returns:
-            Where that is, how it is there, and whether there was a way at all.
+            The new positions, their evaluation, and whether the step has any length.
         """
         slope, rounding = self._slope(d), energy_round_off(before.energy, self.moduli)
         if (
@@ -182,7 +185,7 @@ class NewtonIterate:
             and not before.extended_count
             and any(isinstance(acting, CouplingForce) for acting in self.active_forces)
         ):
-            # a look changes what touches what, and with it the energy that a step has to lower
+            # an evaluation changes the contacts, and with them the energy that a step has to lower
             length = backtracking_step_length(before.energy, slope, rounding, lambda s: self._energy(law, x + s * d))
             answer, bracket = self._evaluate_next_tangent(law, x + length * d, before), SlopeBracket(slope, length)
             while bracket.narrow(self._slope(d)):
@@ -205,7 +208,7 @@ class NewtonIterate:
         return x + length * d, self._evaluate_next_tangent(law, x + length * d, before), length > 0.0
 
     def _evaluate_next_tangent(self, law: Hyperelastic, x: Floats, before: EvaluationResult) -> EvaluationResult:
-        """Looks at x for the kind of tangent that has led there, or for the true one where nothing is pressed hard."""
+        """Evaluates the kind of tangent that led to x, or the true one where no tet is compressed much."""
         return self.evaluate_tangent(
             law,
             x,
@@ -226,7 +229,7 @@ class NewtonIterate:
         return solved.converged
 
     def _system(self) -> tuple[BlockPattern, Floats, LatticeMultigrid]:
-        """Returns the tangent of the last look, with what ties nodes of different tets, and its preconditioner."""
+        """Returns the tangent of the last evaluation with contacts between different tets, and its preconditioner."""
         assert self.law is not None
         pattern, values = whole_tangent(*self._ordered_model(self.law), self.values, self.work)
         if self.law.left is None:

@@ -12,8 +12,7 @@ import numpy as np
 
 from ..constraints.rest_shape_animation import update_rest_nodes
 from ..contact.contact_loads import loaded_collider_keys
-from ..integrators.step_report import StepReport
-from ..integrators.system.step_constants import MAX_LINEARISATION_RESIDUAL
+from ..integrators.step_report import MAX_LINEARISATION_RESIDUAL, StepReport
 from ..mechanics.heat import advance_heat, temperature_extremes, thermal_factors
 from ..mechanics.plasticity import flow, largest_plastic_strain
 from ..mechanics.state import State
@@ -101,7 +100,7 @@ def advance_frame(
     poses: list[PoseReport] = []
     bearing: list[Floats] = []
     ahead = None
-    simulation.multigrid_levels.drop()  # so that a bake that is resumed at this frame goes on as one that was not
+    simulation.solver_context.drop_multigrid_levels()  # a bake that is resumed here has none either
     for number in range(1, settings.substeps + 1):
         # from whole numbers, so that a resumed bake gets the same times
         begin, end = (settings.time(frame - 1 + n / settings.substeps) for n in (number - 1, number))

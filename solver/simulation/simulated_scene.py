@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..contact.contact_loads import ContactLoads, contact_loads
 from ..contact.contact_step import ContactStep
+from ..integrators.solver_context import SolverContext
 from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ..mechanics.state import State
 from ..scene.scene import Scene
@@ -24,7 +25,7 @@ class SimulatedScene:
         built: What is constant during a step; a new one takes its place where a body breaks.
         state: Where it is; with `built` it holds all that the next step reads.
         contacts: Of the last step; no step reads them.
-        kept: What multigrid keeps from step to step of a frame.
+        solver_context: Work arrays and results that its steps reuse.
     """
 
     scene: Scene
@@ -32,7 +33,7 @@ class SimulatedScene:
     built: AssembledScene
     state: State
     contacts: ContactStep | None = None
-    multigrid_levels: ReusedHierarchy = field(default_factory=ReusedHierarchy)
+    solver_context: SolverContext = field(default_factory=lambda: SolverContext(ReusedHierarchy()))
 
     def contact_loads(self) -> ContactLoads:
         """Returns what contacts pressed with in the last step."""

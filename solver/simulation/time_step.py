@@ -30,8 +30,10 @@ from ..contact.contact_step import ContactStep
 from ..contact.separation_damping import damp_separation
 from ..integrators.bdf2 import PREVIOUS_DT
 from ..integrators.implicit_euler import step
+from ..integrators.solver_context import StepWorkspace
+from ..integrators.step_input import ContactCallbacks, StepOptions
 from ..integrators.step_report import StepReport
-from ..integrators.system.linearised_step import elastic_energies, kinetic_energies
+from ..integrators.system.relinearised_step import elastic_energies, kinetic_energies
 from ..mechanics.model import Model
 from ..mechanics.rigid_rotation import chord_stretch_energy, rotate_free_islands, with_finite_rotations
 from ..mechanics.state import State
@@ -144,7 +146,7 @@ def take_step(
     # between bodies: what is so stiff that round-off hides its motion is solved better in shorter steps
     is_rough = solves.leads and solves.has_skins and not report.converged and report.residual > ENERGY_CHECK_RESIDUAL
     is_astray = bool(contacts and may_repeat and not solves.may_relinearise) and (
-        ((report.turns_far or is_rough) and halvings < MAX_HALVINGS)
+        ((report.rotates_far or is_rough) and halvings < MAX_HALVINGS)
         or (halvings < most and contacts is not None and contacts.has_diverged(before.v, floats(state.v)))
     )
     gain = None
@@ -160,7 +162,8 @@ def take_step(
             and report.motion_residual > ENERGY_CHECK_RESIDUAL
             and not model.methods
         ):
-            stored = elastic_energies(model, before.x), elastic_energies(model, state.x)
+            workspace = simulation.solver_context.workspace(model)
+            stored = elastic_energies(model, before.x, workspace), elastic_energies(model, state.x, workspace)
             rough = energy_gain_in_step(contacts, model, gravity, before, state, stored, bounds)
             if rough and (rough.energy > rough.tolerance).any():
                 return again(report, True, (begin, end, halvings))
@@ -172,7 +175,10 @@ def take_step(
         return again(report, solves.leads, *halves)
     if gain and stays and whole is not None:
         report = replace(
-            report, gained_energy=gain.share_of(left, _had(model, whole, gravity, dt * 2**halvings), model)
+            report,
+            gained_energy=gain.share_of(
+                left, _had(model, whole, gravity, dt * 2**halvings, simulation.solver_context.workspace(model)), model
+            ),
         )
     if contacts:
         if gain:
@@ -195,7 +201,7 @@ def _kinetic_energy_bound(model: Model, v: Floats, gravity: Floats, dt: float) -
     )
 
 
-def _had(model: Model, whole: State, gravity: Floats, dt: float) -> Floats:
+def _had(model: Model, whole: State, gravity: Floats, dt: float, workspace: StepWorkspace) -> Floats:
     """Returns what energy islands had where a step began, with what lifts and stirs them a little [J], (k,).
 
     Args:
@@ -203,6 +209,7 @@ def _had(model: Model, whole: State, gravity: Floats, dt: float) -> Floats:
         whole: Where it began.
         gravity: g [m/s²], (3,).
         dt: Of the step as a whole [s].
+        workspace: For records of tets.
     """
     row, count = model.pattern.island_of_row, model.pattern.island_count
     size = np.cbrt(np.bincount(row[model.tets[:, 0]], model.volume, count))
@@ -210,7 +217,7 @@ def _had(model: Model, whole: State, gravity: Floats, dt: float) -> Floats:
     stirred = 0.5 * np.bincount(row, model.mass, count) * (STIRRED * size / dt) ** 2
     return floats(
         _kinetic_energy_bound(model, whole.v, gravity, dt)
-        + elastic_energies(model, whole.x)
+        + elastic_energies(model, whole.x, workspace)
         + weight * LIFTED * size
         + stirred
     )
@@ -312,16 +319,30 @@ class _StepSolver:
     def step(self, simulation: SimulatedScene, dt: float, on_progress: OnProgress, may_be_shorter: bool) -> StepReport:
         """Moves the state on by `dt` [s]."""
         contacts, state = self.contacts, simulation.state
-        return step(
-            self.model, state, self.external_forces(self.is_substepped), dt,
-            simulation.scene.settings, respond=self.respond, max_solves=MAX_SOLVES_AT_IMPACT, flesh=self.dynamics,
+        relinearises = TETS_FIELD in state.fields or self.has_skins or self.relinearises
+        callbacks = ContactCallbacks(
+            update=self.respond,
+            line_search=contacts.line_search if contacts and (self.has_skins or self.relinearises) else None,
+            substep_forces=(lambda: self.external_forces(True)) if self.is_mixed else None,
+        )
+        options = StepOptions(
+            max_solves=MAX_SOLVES_AT_IMPACT,
+            flesh=self.dynamics,
+            relinearises=relinearises and not is_any_warped(self.model),
+            makes_rotations=self.leads,
+            may_abandon=may_be_shorter,
             on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
-            lively=(lambda: self.external_forces(True)) if self.is_mixed else None,
-            turns=(TETS_FIELD in state.fields or self.has_skins or self.relinearises) and not is_any_warped(self.model),
-            follow=contacts.line_search if contacts and (self.has_skins or self.relinearises) else None,
-            leads=self.leads, may_be_shorter=may_be_shorter,
-            kept=simulation.multigrid_levels,
-        )  # fmt: skip
+        )
+        return step(
+            self.model,
+            state,
+            self.external_forces(self.is_substepped),
+            dt,
+            simulation.scene.settings,
+            callbacks,
+            options,
+            simulation.solver_context,
+        )
 
     def external_forces(self, is_lively: bool) -> ExternalForces:
         """Returns what acts from outside; lively is what finds out itself in substeps when contacts push."""

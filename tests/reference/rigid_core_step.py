@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinew.solver.integrators.system.linearised_step import assemble_system, compute_element_records
-from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.integrators.solver_context import StepWorkspace
+from sinew.solver.integrators.system.assembly import assemble_system, compute_element_records
 
 
 def dense_solution(model, state, outside, dt):
@@ -16,14 +16,13 @@ def dense_solution(model, state, outside, dt):
     = 0; that it turns about its axis by every node, which moves across the axis and across its arm from it.
     """
     n, x = model.node_count, state.x
-    compute_element_records(model, x)
-    assemble_system(model, dt)
-    work, pattern = workspace(model.pattern), model.pattern
+    pattern = model.pattern
+    system = assemble_system(model, compute_element_records(model, x), dt, StepWorkspace(pattern))
     A = np.zeros((3 * n, 3 * n))
     rows = np.repeat(np.arange(n), np.diff(pattern.row_start.astype(int)))
-    for row, column, block in zip(rows, pattern.column.astype(int), work.values, strict=True):
+    for row, column, block in zip(rows, pattern.column.astype(int), system.values, strict=True):
         A[3 * row : 3 * row + 3, 3 * column : 3 * column + 3] = block.reshape(3, 3)
-    b = model.mass[:, None] * state.v + dt * work.force + dt * model.mass[:, None] * outside.gravity
+    b = model.mass[:, None] * state.v + dt * system.force + dt * model.mass[:, None] * outside.gravity
     b = b.ravel()
     for tet, weights, force, k in zip(
         outside.points.tet, outside.points.weights, outside.points.force, outside.points.stiffness, strict=True

@@ -8,6 +8,7 @@ import numpy as np
 from ...mechanics.hyperelastic.hyperelastic_element import hyperelastic
 from ...mechanics.hyperelastic.nodal_gradients import MAX_UNAVERAGED_POISSON_RATIO
 from ...quasistatic.equilibrium import solve
+from ...quasistatic.equilibrium_problem import EquilibriumProblem
 from ...quasistatic.fixed_nodes import FixedNodes
 from .compile_multigrid import cube
 
@@ -22,4 +23,4 @@ def compile_flesh(is_averaged: bool) -> None:
     law = hyperelastic(model, "neo-hookean", average=True)
     held = np.flatnonzero(model.X[:, 0] < 0.1).astype(np.int32)
     load = np.outer(model.mass, [0.0, 0.0, -1.0])
-    solve(model, law, FixedNodes(held, model.X[held]), model.X, max_iterations=2, load=load)
+    solve(EquilibriumProblem(model, law, FixedNodes(held, model.X[held]), load), model.X, max_iterations=2)

@@ -11,8 +11,9 @@ from ...contact.active_set.active_set_kernels import CONVERGED, STOPPED
 from ...contact.active_set.contact_state import ContactState
 from ...contact.detection.contact_set import ContactSet
 from ...integrators.implicit_euler import solve_step, step
-from ...integrators.system.linearised_step import assemble_system
-from ...integrators.system.workspace import element_records, workspace
+from ...integrators.solver_context import StepWorkspace
+from ...integrators.step_input import ContactCallbacks, StepInput, StepOptions
+from ...integrators.system.assembly import AssembledSystem, assemble_system
 from ...linalg.direct_small_islands import MAX_SMALL_ISLAND_NODES
 from ...linalg.pcg import solve
 from ...linalg.rigid_modes import rigid_modes
@@ -61,13 +62,15 @@ def compile_inelastic_step() -> None:
     """
     compile_solve(has_modes=True)
     model = _tet_strips()
-    work, state = workspace(model.pattern), State(STRIP_NODES.copy(), np.zeros_like(STRIP_NODES))
-    work.force[:], work.values[:] = 0.0, 0.0
-    work.values[model.pattern.diagonal] = np.eye(3).ravel()
-    solve_step(model, state, ExternalForces(), 0.01, Settings(), None)
+    workspace, state = StepWorkspace(model.pattern), State(STRIP_NODES.copy(), np.zeros_like(STRIP_NODES))
+    force, values = np.zeros_like(STRIP_NODES), np.zeros((model.pattern.block_count, 9))
+    values[model.pattern.diagonal] = np.eye(3).ravel()
+    records = workspace.element_records(model)
+    start = StepInput(model, state, ExternalForces(), 0.01, Settings(), workspace)
+    solve_step(start, AssembledSystem(model.pattern, values, force, records), start.external_forces)
     count_inverted(state.x, model.tets)
-    element_records(model)[:] = 0.0
-    assemble_system(model, 0.01)
+    records[:] = 0.0
+    assemble_system(model, records, 0.01, workspace)
 
 
 def compile_active_set() -> None:
@@ -88,7 +91,8 @@ def compile_coupled_bodies() -> None:
     state = State(model.X.copy(), np.zeros_like(model.X))
     # where contacts change, a second solve begins with what the first one found
     answers = iter((touching, None))
-    step(model, state, touching, 0.01, Settings(), respond=lambda *_: next(answers), max_solves=2)
+    contacts = ContactCallbacks(lambda *_: next(answers))
+    step(model, state, touching, 0.01, Settings(), contacts, StepOptions(max_solves=2))
     # what decides when one body is done before the other, or whether a step has gone astray, most steps do not ask
     settling = ActiveSet(model)
     settling.solves, settling.is_converged = 1, False

@@ -70,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
     from ...mechanics.model import Part, make_model
     from ...quasistatic.diagnosis import classify_outcome
     from ...quasistatic.equilibrium import solve
+    from ...quasistatic.equilibrium_problem import EquilibriumProblem
     from ...quasistatic.fixed_nodes import check_constrained, read_fixed_nodes
     from ...scene.scene import Material
 
@@ -84,9 +85,10 @@ def run(options: argparse.Namespace) -> int:
     law = hyperelastic(model, options.material, extension, average=True)
     x = initial_positions(options, model.X, fixed)
     began = time.perf_counter()
-    solution = solve(model, law, fixed, x, options.tolerance, options.iterations, keeps_start=options.keep_start)
+    problem = EquilibriumProblem(model, law, fixed)
+    solution = solve(problem, x, options.tolerance, options.iterations, keeps_start=options.keep_start)
     seconds = time.perf_counter() - began
-    outcome = classify_outcome(model, law, fixed, solution, options.start != "rest", options.tolerance)
+    outcome = classify_outcome(problem, solution, options.start != "rest", options.tolerance)
     write_tets(
         options.out,
         FilledTets(solution.x, model.tets, fill),

@@ -42,14 +42,17 @@ class ReducedPattern:
     core_row: Indices
 
 
-_cache: WeakKeyDictionary[BlockPattern, ReducedPattern] = WeakKeyDictionary()
+class ReducedPatterns:
+    """The reduced patterns of one model: of its own pattern, and of those that contacts between bodies widen."""
 
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[BlockPattern, ReducedPattern] = WeakKeyDictionary()
 
-def reduced_pattern(pattern: BlockPattern, cores: Sequence[RigidCore]) -> ReducedPattern:
-    """Returns the pattern of the matrix that is left of one with `pattern`, the same for the same cores."""
-    if pattern not in _cache:
-        _cache[pattern] = _make_reduced_pattern(pattern, cores)
-    return _cache[pattern]
+    def of(self, pattern: BlockPattern, cores: Sequence[RigidCore]) -> ReducedPattern:
+        """Returns the reduced pattern of a matrix with `pattern`, for the cores of the model."""
+        if pattern not in self._known:
+            self._known[pattern] = _make_reduced_pattern(pattern, cores)
+        return self._known[pattern]
 
 
 def _make_reduced_pattern(pattern: BlockPattern, cores: Sequence[RigidCore]) -> ReducedPattern:

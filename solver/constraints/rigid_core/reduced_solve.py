@@ -15,7 +15,7 @@ from ...runtime.arrays import Bools, Floats
 from .core_dofs import POINT_COUNT, CoreDofs, core_dofs
 from .core_motion import angular_momentum, core_body, mass_mean
 from .galerkin_projection import reduce_blocks
-from .reduced_pattern import ReducedPattern, reduced_pattern
+from .reduced_pattern import ReducedPattern, ReducedPatterns
 
 
 @dataclass(eq=False)
@@ -46,7 +46,9 @@ class LinearSystem:
     has_cores: bool = False
 
 
-def solve_with_cores(model: Model, asked: LinearSystem, solve: Callable[[LinearSystem], SolveResult]) -> SolveResult:
+def solve_with_cores(
+    model: Model, asked: LinearSystem, solve: Callable[[LinearSystem], SolveResult], patterns: ReducedPatterns
+) -> SolveResult:
     """Solves the smaller system PᵀA P y = Pᵀ(b − A v0), v = v0 + P y, by `solve`.
 
     It has three rows for every core instead of its nodes. What holds some nodes of a core holds it as far as these say
@@ -56,10 +58,11 @@ def solve_with_cores(model: Model, asked: LinearSystem, solve: Callable[[LinearS
         model: The bodies; some have cores.
         asked: The system, a row for every node.
         solve: Solves the smaller one.
+        patterns: Reduced patterns that earlier solves of the model have found.
     """
     pattern, values, b, is_free, v, x = asked.pattern, asked.values, asked.b, asked.is_free, asked.v, asked.x
     likely = asked.initial_direction
-    cores, small = model.cores, reduced_pattern(pattern, model.cores)
+    cores, small = model.cores, patterns.of(pattern, model.cores)
     ways = [_core_dofs(model, number, x, v, is_free, asked.base_velocity) for number in range(len(cores))]
     arms, given = np.zeros_like(x), np.zeros_like(x)
     for way in ways:

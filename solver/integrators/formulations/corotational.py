@@ -10,8 +10,7 @@ from ...mechanics.elements.strain_energy import stored_energy
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats, floats
 from ...scene.formulation import QR
-from ..system.linearised_step import compute_element_records
-from ..system.workspace import workspace
+from ..system.assembly import compute_element_records
 
 
 class CorotationalFormulation:
@@ -24,8 +23,7 @@ class CorotationalFormulation:
         """Returns the elastic energy [J]; None for QR, whose rotations do not make its strain least."""
         if any(method.name == QR for method in self.model.methods):
             return None
-        self._compute_records(x)
-        return float(stored_energy(self.model, floats(x), workspace(self.model.pattern).element_records).sum())
+        return float(stored_energy(self.model, floats(x), compute_element_records(self.model, floats(x))).sum())
 
     def forces(self, x: Floats) -> Floats:
         """Returns the elastic forces on the nodes [N], (n, 3)."""
@@ -35,14 +33,8 @@ class CorotationalFormulation:
         """Returns K with rotations held, (b, 9)."""
         return self._join(x)[0]
 
-    def _compute_records(self, x: Floats) -> None:
-        compute_element_records(self.model, floats(x))
-
     def _join(self, x: Floats) -> tuple[Floats, Floats]:
-        self._compute_records(x)
-        pattern = self.model.pattern
+        pattern, records = self.model.pattern, compute_element_records(self.model, floats(x))
         values, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
-        assemble(
-            1.0, 0.0, np.zeros(pattern.node_count), pattern, workspace(pattern).element_records, values, force
-        )  # fmt: skip
+        assemble(1.0, 0.0, np.zeros(pattern.node_count), pattern, records, values, force)
         return values, force

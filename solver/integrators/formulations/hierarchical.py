@@ -14,7 +14,7 @@ from ...mechanics.hierarchical.hierarchical_body import HierarchicalBody, hierar
 from ...mechanics.model import BodyRange, Model
 from ...mesh.red_refinement import RefinementLevels, red_refinement
 from ...runtime.arrays import Floats, Indices, floats, indices
-from ..system.workspace import element_records
+from ..solver_context import StepWorkspace
 
 
 class HierarchicalFormulation:
@@ -63,16 +63,16 @@ class HierarchicalFormulation:
         return found
 
     def _energy_frames(self, x: Floats) -> list[tuple[HierarchicalBody, Floats]]:
-        held = self.frames or [body.rotations(floats(x[body.nodes])) for body in self.bodies]
-        return list(zip(self.bodies, held, strict=True))
+        rotations = self.frames or [body.rotations(floats(x[body.nodes])) for body in self.bodies]
+        return list(zip(self.bodies, rotations, strict=True))
 
     def _join(self, x: Floats) -> tuple[Floats, Floats]:
         pattern = self.model.pattern
-        warped = element_records(self.model)
+        records = StepWorkspace(pattern).element_records(self.model)
         for body, R in self._energy_frames(x):
-            body.write(floats(x[body.nodes]), R, warped[body.tets])
+            body.write(floats(x[body.nodes]), R, records[body.tets])
         values, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
-        assemble(1.0, 0.0, np.zeros(pattern.node_count), pattern, warped, values, force)
+        assemble(1.0, 0.0, np.zeros(pattern.node_count), pattern, records, values, force)
         return values, force
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which bodies go equally far in a Newton step: bodies of flesh that touch, and all that hangs together with them."""
+"""Groups of bodies with one step length in a Newton iteration: flesh that touches, and all that is coupled to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...runtime.arrays import Floats
 
 
 class CoupledGroups:
-    """Sets of bodies, k of them, each with flesh in it."""
+    """Groups of bodies, k of them, each with flesh in it."""
 
     def __init__(self, model: Model, part: Submodel | None, pairs: PairForces) -> None:
         self.model, self.part = model, part
@@ -32,7 +32,7 @@ class CoupledGroups:
             self.group_of = found[cluster]
 
     def products(self, a: Floats, b: Floats) -> Floats:
-        """Returns a·b of every set, (k,), for values of nodes, (n, 3)."""
+        """Returns a·b of every group, (k,), for values of nodes, (n, 3)."""
         if self.part is None:
             return np.zeros(0)
         along = (a * b).sum(axis=1)
@@ -42,11 +42,11 @@ class CoupledGroups:
         return self._added(of_bodies, self.group_of)
 
     def sums(self, values: Floats) -> Floats:
-        """Returns the sums of what belongs to bodies of flesh, of every set, (k,)."""
+        """Returns the sums over every group of values of bodies of flesh, (k,)."""
         return values if self.group_of is None else self._added(values, self.group_of[self.flesh])
 
     def to_nodes(self, values: np.ndarray) -> Floats:
-        """Returns what belongs to sets for all nodes, (n,): of all other bodies it is 1."""
+        """Returns values of groups, (k,), for all nodes, (n,); 1 for all other bodies."""
         out = np.ones(self.model.node_count)
         bodies = zip(self.flesh, values, strict=True) if self.group_of is None else self._body_values(values)
         for number, value in bodies:
@@ -59,6 +59,6 @@ class CoupledGroups:
 
     @staticmethod
     def _added(values: Floats, set_of: np.ndarray) -> Floats:
-        """Returns the sums of values by set."""
+        """Returns the sums of values by group."""
         own = set_of >= 0
         return np.asarray(np.bincount(set_of[own], values[own], int(set_of.max(initial=-1)) + 1), float)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dynamic flesh as steps see it: which bodies it is, by which scheme they move, and their forces at an iterate."""
+"""Dynamic flesh in a step: which bodies it is, by which scheme they move, and their forces at an iterate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,12 +26,11 @@ from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel, make_submodel
 from ...runtime.arrays import Floats, Indices
 from ...scene.flesh import FLESH_TIME_SCHEMES
+from ..solver_context import StepWorkspace
 
 EULER, NEWMARK = FLESH_TIME_SCHEMES
-SINGLE_SOLVE = (
-    "once"  # implicit Euler with the forces and the stiffness of the start of the step, and no more iterations
-)
-ROUND_OFF = 1.0e-15  # of positions, and of strains that are 1
+SINGLE_SOLVE = "once"  # implicit Euler with one Newton iteration from the start of the step
+ROUND_OFF = 1.0e-15  # of positions, and of strains around 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +44,14 @@ class FleshGroup:
 
 @dataclass(frozen=True, eq=False)
 class DynamicFlesh:
-    """All dynamic flesh of a model, by scheme; None where no body has it.
+    """All dynamic flesh of a model, by scheme; None where no body has that scheme.
 
     Attributes:
         euler, newmark: The bodies of each scheme.
-        still: Numbers of further bodies whose nodes are all held in every step: nothing is computed for them.
-        every: The bodies of both.
-        once: Bodies that are linearised about the start of the step, as corotated ones are, but whose stiffness is all
-            of −∂f/∂x.
+        fixed_bodies: Numbers of further bodies all of whose nodes are fixed in every step: nothing is computed for
+            them.
+        all_groups: The bodies of both schemes.
+        once: Bodies that are linearised once, about the start of the step, with all of −∂f/∂x as their stiffness.
         levels: Numbers of the hierarchical bodies.
     """
 
@@ -88,23 +86,22 @@ def dynamic_flesh(
     Args:
         whole: All bodies.
         part: Those of dynamic flesh.
-        law: What their tets are made of; its extension has to have an energy for every F ("smooth", "linear"), or its
-            laws have to.
+        law: Their material; it or its extension has to have an energy for every F ("smooth", "linear").
         schemes: "euler", "newmark" or "once", for every body of `part`, in its order.
         still: Of `DynamicFlesh`.
-        names: Of the bodies of `part`, for people; none: their keys.
+        names: Display names of the bodies of `part`; none: their keys.
     """
-    called = names or [whole.bodies[number].key for number in part.bodies]
+    labels = names or [whole.bodies[number].key for number in part.bodies]
 
-    def group(*wanted: str) -> FleshGroup | None:
-        own = [k for k, asked in enumerate(schemes) if asked in wanted]
+    def group(*selected: str) -> FleshGroup | None:
+        own = [k for k, scheme in enumerate(schemes) if scheme in selected]
         if len(own) == len(part.bodies):
-            return FleshGroup(part, law, tuple(called))
+            return FleshGroup(part, law, tuple(labels))
         if not own:
             return None
         some = make_submodel(whole, [part.bodies[k] for k in own])
         rows = np.searchsorted(part.tets, some.tets)
-        return FleshGroup(some, _select_law(law, rows), tuple(called[k] for k in own))
+        return FleshGroup(some, _select_law(law, rows), tuple(labels[k] for k in own))
 
     return DynamicFlesh(group(EULER), group(NEWMARK), tuple(still), group(EULER, NEWMARK), group(SINGLE_SOLVE))
 
@@ -123,15 +120,15 @@ def _select_law(law: Hyperelastic, rows: Indices) -> Hyperelastic:
 
 
 @dataclass(eq=False)
-class _GroupArrays:
-    """Work arrays of a group, and where its last look was, since the next step begins where one has ended.
+class GroupArrays:
+    """Work arrays of a group, and its last evaluation: the next step begins where one has ended.
 
     Attributes:
-        model, rest: The group alone, and the arrays of the whole that its rest shapes are of.
-        tets, tangent, force: What a look writes.
-        x: Where it was [m], (n, 3); None where the arrays have been used for something else since.
-        clamp: Whether the tangent was clamped.
-        answer: What it found.
+        model, rest: The group alone, and the arrays of the whole model that its rest shapes come from.
+        tets, tangent, force: Output of an evaluation.
+        x: Node positions of the last evaluation [m], (n, 3); None where the arrays have been used for something else.
+        clamp: Whether its tangent was clamped.
+        answer: Its result.
         moduli: Root of the sum of squares of the tets' stiffness [N/m], and the bodies' V (2μ + λ) [J]; None: not yet.
     """
 
@@ -146,32 +143,30 @@ class _GroupArrays:
     moduli: tuple[float, Floats] | None = None
 
 
-_cache: WeakKeyDictionary[FleshGroup, _GroupArrays] = WeakKeyDictionary()
-
-
 class FleshEvaluator:
-    """A group's forces and tangent at the last look; positions are those of its own nodes.
+    """Forces and tangent of a group at the last evaluation; positions are those of its own nodes.
 
     Attributes:
-        model: The group alone, in the rest shapes of the present whole model.
+        model: The group alone, with the rest shapes of the whole model.
         tangent: Blocks of the K = −∂f/∂x [N/m], clamped or not, (b, 9).
         force: f [N], (n, 3).
     """
 
-    def __init__(self, group: FleshGroup, whole: Model) -> None:
+    def __init__(self, group: FleshGroup, whole: Model, workspace: StepWorkspace) -> None:
+        """Takes the arrays of a group from the workspace of the whole model."""
         part, pattern = group.part, group.part.model.pattern
         self.stiffness_damping = _select_rows(whole.stiffness_damping, part.tets)
         self.group, self.rest = group, (whole.Dm_inverse, whole.volume)
-        kept = _cache.get(group)
-        if kept is None or any(a is not b for a, b in zip(self.rest, kept.rest, strict=True)):
+        arrays = workspace.flesh_arrays.get(group)
+        if arrays is None or any(a is not b for a, b in zip(self.rest, arrays.rest, strict=True)):
             Dm_inverse, volume = (_select_rows(values, part.tets) for values in self.rest)
             model = replace(part.model, Dm_inverse=Dm_inverse, volume=volume)
-            if kept is None:
+            if arrays is None:
                 tangent, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
-                kept = _GroupArrays(model, self.rest, tet_arrays(pattern), tangent, force)
-                _cache[group] = kept
-            kept.model, kept.rest, kept.x, kept.moduli = model, self.rest, None, None
-        self._work, self.model = kept, kept.model
+                arrays = GroupArrays(model, self.rest, tet_arrays(pattern), tangent, force)
+                workspace.flesh_arrays[group] = arrays
+            arrays.model, arrays.rest, arrays.x, arrays.moduli = model, self.rest, None, None
+        self._work, self.model = arrays, arrays.model
         self.tangent, self.force = self._work.tangent, self._work.force
 
     def evaluate(self, x: Floats, clamp: bool = True) -> EvaluationResult:
@@ -184,7 +179,7 @@ class FleshEvaluator:
         return work.answer
 
     def whole_tangent(self, values: Floats) -> tuple[BlockPattern, Floats]:
-        """Returns blocks of the group with those of averages at nodes at the last look, and their pattern."""
+        """Returns blocks of the group with those of averages at nodes at the last evaluation, and their pattern."""
         return whole_tangent(self.model, self.group.law, values, self._work.tets)
 
     def force_at(self, x: Floats, force: Floats) -> EvaluationResult:
@@ -199,7 +194,7 @@ class FleshEvaluator:
         return self.last_energies()
 
     def last_energies(self) -> Floats:
-        """Returns the energies of the group's bodies where tets were passed last [J]."""
+        """Returns the energies of the group's bodies at the last pass over their tets [J]."""
         bodies, law, tets = self.model.bodies, self.group.law, self._work.tets
         found = np.add.reduceat(tets.energy, [body.tets.start for body in bodies])
         if law.left is not None:
@@ -212,7 +207,7 @@ class FleshEvaluator:
         """Returns what round-off alone leaves: of the sum of forces [N], and of the bodies' energies [J], (k,).
 
         Args:
-            x: Positions as large as those that are looked at [m], (n, 3).
+            x: Positions as large as those of evaluations [m], (n, 3).
         """
         work, model = self._work, self.model
         if work.moduli is None:
@@ -226,12 +221,12 @@ class FleshEvaluator:
 
     def damping(self, x: Floats, values: Floats) -> None:
         """Writes the blocks of D [N s/m], (b, 9), at x [m], (n, 3)."""
-        model = replace(self.model, stiffness_damping=self.stiffness_damping)  # bodies by BDF2 see more of it
+        model = replace(self.model, stiffness_damping=self.stiffness_damping)  # BDF2 scales it
         law = self.group.law
         damping_matrix(model, x, values, self._work.tets, law.left, law.pressure_modulus)
 
 
 def _select_rows(values: Floats, rows: Indices) -> Floats:
-    """Returns some rows, as they lie where they follow each other."""
+    """Returns some rows, without a copy where they follow each other."""
     is_run = len(rows) > 0 and rows[-1] - rows[0] + 1 == len(rows)
     return values[rows[0] : rows[-1] + 1] if is_run else values[rows]

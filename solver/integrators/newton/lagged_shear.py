@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hybrid bodies that hold their rotations for some steps (`Method.rotations_every`): their shear is linear meanwhile.
+"""Hybrid bodies with lagged rotations (`FormulationSettings.rotations_every`): their shear is linear in between.
 
-With R held, what resists shear, μ |ε|² with ε = sym(RᵀF) − I, is quadratic in the positions. Its forces are those of a
-corotated tet without λ, −2 V μ R ε g_a, and its part of the Jacobian is the constant
+With R constant the energy of shear, μ |ε|² with ε = sym(RᵀF) − I, is quadratic in the positions. Its forces are those
+of a corotated tet without λ, −2 V μ R ε g_a, and its part of the Jacobian is the constant
 
     V μ ((R g_b)(R g_a)ᵀ + (g_a·g_b) I)
 
-So it is assembled once per step, and Newton's method looks at the pressure alone, λ/2 tr² E, all of whose derivative it
-has. What breaks when R gets old is not the Jacobian but ε: of a body that has turned by θ since, it is that of a body
-pressed by 1 − cos θ. Without holding, R is that of every iterate, and the law is one function of F.
+So it is assembled once per step, and Newton's method evaluates the pressure alone, λ/2 tr² E, with its whole
+derivative. An old R does not spoil the Jacobian but ε: in a body that has rotated by θ since, ε is that of a body
+compressed by 1 − cos θ. Without lag, R is that of every iterate, and the law is one function of F.
 
-Source: Hauth and Strasser 2004, who hold the frames and leave the derivative of pressure inaccurate.
+Source: Hauth and Strasser 2004, who keep the frames and leave the derivative of pressure inaccurate.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...mechanics.elements.assembly import assemble
 from ...mechanics.elements.fill_element_buffer import method_of
 from ...mechanics.elements.given_rotation_element import compute_records_with_rotations
 from ...mechanics.elements.linear_force import add_linear_forces
@@ -28,18 +27,16 @@ from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic
 from ...mechanics.model import BodyRange, Model
 from ...runtime.arrays import Floats
 from ...scene.formulation import HYBRID
-from ..system.workspace import element_records, workspace
-from .two_ring_tangent import row_blocks
 
 
 def has_lagged_shear(model: Model, number: int) -> bool:
-    """Whether the shear of a body is apart from its law."""
+    """Whether the shear of a body is not in its law but in the constant terms."""
     method = method_of(model, number)
     return method.name == HYBRID and method.rotations_every > 1
 
 
 def pressure_only(model: Model, law: Hyperelastic) -> Hyperelastic:
-    """Returns what Newton's method sees of a model's tets: the law without shear of bodies that hold theirs."""
+    """Returns the law of a model's tets for Newton's method: without the shear of bodies with lagged rotations."""
     own = [body for number, body in enumerate(model.bodies) if has_lagged_shear(model, number)]
     return replace(law, mu=_without_shear(law.mu, own)) if own else law
 
@@ -51,30 +48,32 @@ def _without_shear(mu: Floats, bodies: Sequence[BodyRange]) -> Floats:
     return left
 
 
-def add_lagged_shear(
-    model: Model, number: int, held: Floats, about: Floats, x: Floats, dt: float, values: Floats, force: Floats
+def write_shear_records(
+    model: Model, number: int, rotations: Floats, linearisation_point: Floats, x: Floats, records: Floats
 ) -> None:
-    """Adds the shear of a body to the system of a step of Δt = `dt` [s], linearised about a position.
+    """Writes the records of a body's tets with shear alone, linearised about a position.
 
     Args:
         model: The bodies.
         number: Of the body.
-        held: Rotations of all tets, (m, 3, 3).
-        about, x: Where it is linearised, and where the step begins [m], (n, 3) each.
-        dt: Δt [s].
-        values: Blocks of the system, (b, 9), in and out.
-        force: Elastic forces at x, (n, 3), in and out.
+        rotations: Rotations of all tets, (m, 3, 3).
+        linearisation_point: Where it is linearised [m], (n, 3).
+        x: Start of the step, where its forces are those of the records [m], (n, 3).
+        records: Of all tets, (m, …), out.
     """
-    pattern, warped, body = model.pattern, element_records(model), model.bodies[number]
-    t, none = body.tets, np.zeros(body.tets.stop - body.tets.start)
+    t = model.bodies[number].tets
+    none = np.zeros(t.stop - t.start)
     compute_records_with_rotations(
-        held[t], about, model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t], none, none,
-        np.zeros((0, 6)), warped[t],
-    )  # fmt: skip
-    if about is not x:
-        add_linear_forces(1.0, about - x, model.tets[t], warped[t])
-    rows, own = row_blocks(pattern.row_start, body.nodes), workspace(pattern).values
-    pull = np.empty((pattern.node_count, 3))
-    assemble(dt * dt, 0.0, np.zeros(pattern.node_count), pattern, warped, own, pull, body.nodes)
-    values[rows] += own[rows]
-    force[body.nodes] += pull[body.nodes]
+        rotations[t],
+        linearisation_point,
+        model.tets[t],
+        model.Dm_inverse[t],
+        model.volume[t],
+        model.mu[t],
+        none,
+        none,
+        np.zeros((0, 6)),
+        records[t],
+    )
+    if linearisation_point is not x:
+        add_linear_forces(1.0, linearisation_point - x, model.tets[t], records[t])

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far a Newton step of every body goes, so that its incremental potential falls.
+"""Line search of a Newton iteration: a step length for every body, so that its incremental potential falls.
 
 With the velocities v at the end of a step, x = x0 + Δt v, bodies seek the minimum of
 
     Φ(v) = ½ (v − v0)ᵀ M (v − v0) + Ψ(x) + (what is quadratic in v: damping, springs, contacts, loads),
 
 whose gradient is −r, with r the residual of the step's equation. r − Δt f, without the forces of flesh, is linear in
-v. So its values at the two ends of a step δ say how the quadratic part of Φ changes along all of δ, and only Ψ is
-looked up between. Bodies do not know each other: each goes as far as it does alone. Those that touch each other have
-one potential, and go equally far (`coupled_groups.py`).
+v. So its values at the two ends of a step δ give the quadratic part of Φ along all of δ, and only Ψ is evaluated in
+between. Every body has a step length of its own, as if it were alone. Bodies that touch each other have one potential,
+and one step length (`coupled_groups.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from ...runtime.arrays import Floats
 
 ARMIJO_FACTOR = 1.0e-4  # share of the slope by which Φ has to fall. Source: Nocedal and Wright 2006, section 3.1
-ENERGY_ROUND_OFF = 1.0e-10  # of the terms of Φ: what is no rise
+ENERGY_ROUND_OFF = 1.0e-10  # of the terms of Φ: a smaller rise is round-off
 MIN_STEP_LENGTH = 1.0e-8
 
 
@@ -33,14 +33,14 @@ def step_lengths(
     energies: Callable[[Floats], Floats],
     noise: Floats | float = 0.0,
 ) -> Floats:
-    """Returns how far each of k bodies goes along δ, 1 where that is good enough; 0 where nothing is.
+    """Returns the step length of k bodies along δ, 1 where that is good enough; 0 where none is.
 
     Args:
         slope: δ·r at the begin, (k,) [J].
         before, after: δ·(r − Δt f) at the begin and at the end of δ [J], (k,).
         energy, at_end: Ψ there [J], (k,).
-        energies: Ψ [J], (k,), where the bodies have gone so far, (k,).
-        noise: What round-off may make of Ψ [J], (k,).
+        energies: Returns Ψ [J], (k,), for step lengths, (k,).
+        noise: Round-off in Ψ [J], (k,).
     """
     s, found = np.ones(len(slope)), at_end
     while True:
@@ -50,7 +50,7 @@ def step_lengths(
         bad = ~(change <= -ARMIJO_FACTOR * s * slope + no_rise) & (s > 0.0)
         if not bad.any():
             return s
-        # the lowest point of the parabola through what is known
+        # the minimum of the parabola through the known values
         rise = change + s * slope
         with np.errstate(divide="ignore", invalid="ignore"):
             best = np.where((rise > 0.0) & (rise < np.inf), 0.5 * slope * s * s / rise, 0.0)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Newton's method does with blocks and rows of a step's system."""
+"""Kernels for blocks and rows of a block-CSR matrix, and their passes over all rows on several threads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from ...linalg.block_pattern import BlockPattern, UInt32s
 from ...mechanics.hyperelastic.partition import partition
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
@@ -43,3 +46,15 @@ def for_all_rows(work: Callable[..., None], rows: Floats, *more: Any) -> None:
     """Calls a kernel for all rows, part by part."""
     parts = partition(len(rows))
     run_parts(len(parts), lambda k: work(*parts[k], rows, *more))
+
+
+def block_matrix_product(pattern: BlockPattern, values: Floats, v: Floats) -> Floats:
+    """Returns A v, (n, 3)."""
+    out, parts = np.empty_like(v), partition(pattern.node_count)
+    run_parts(len(parts), lambda k: multiply_rows(*parts[k], pattern.row_start, pattern.column, values, v, out))
+    return out
+
+
+def row_blocks(row_start: UInt32s, nodes: slice) -> slice:
+    """Returns the blocks of some rows."""
+    return slice(int(row_start[nodes.start]), int(row_start[nodes.stop]))

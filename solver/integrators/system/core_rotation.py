@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a step has to know to turn rigid cores at its end: what touches, holds and pulls their bodies."""
+"""Rotates rigid cores at the end of a step, given which islands have contacts, springs or fixed nodes."""
 
 from __future__ import annotations
 
@@ -13,38 +13,39 @@ from ...runtime.arrays import Bools, Floats, Indices
 
 
 def end_step_with_cores(
-    model: Model, state: State, outside: ExternalForces, x: Floats, v: Floats, dt: float
+    model: Model, state: State, external_forces: ExternalForces, x: Floats, v: Floats, dt: float
 ) -> tuple[Floats, Floats]:
-    """Returns the end of a step, x [m] and v [m/s], (n, 3) each, with rigid cores turned.
+    """Returns the end of a step, x [m] and v [m/s], (n, 3) each, with rigid cores rotated.
 
     Args:
         model: The bodies.
-        state: Where the step begins.
-        outside: What acted in it.
-        x, v: Where it leads along straight lines.
+        state: Start of the step.
+        external_forces: Of the step.
+        x, v: End of the step along straight lines.
         dt: Δt [s].
     """
-    springs = len(outside.points) - outside.contact_count
-    sprung = _islands_of_tets(model, outside.points.tet[:springs])
-    if outside.node_force is not None:
-        sprung |= np.logical_or.reduceat(outside.node_force.any(axis=1), model.pattern.island_start[:-1])
+    springs = len(external_forces.points) - external_forces.contact_count
+    sprung = _islands_of_tets(model, external_forces.points.tet[:springs])
+    if external_forces.node_force is not None:
+        sprung |= np.logical_or.reduceat(external_forces.node_force.any(axis=1), model.pattern.island_start[:-1])
     return rotate_cores(
         model,
         (state.x, state.v),
         (x, v),
         dt,
-        outside.is_fixed,
-        outside.fixed_target,
-        islands_in_contact(model, outside),
+        external_forces.is_fixed,
+        external_forces.fixed_target,
+        islands_in_contact(model, external_forces),
         sprung,
     )
 
 
-def islands_in_contact(model: Model, outside: ExternalForces) -> Bools:
+def islands_in_contact(model: Model, external_forces: ExternalForces) -> Bools:
     """Returns which islands have contacts, (k,)."""
-    springs = len(outside.points) - outside.contact_count
+    springs = len(external_forces.points) - external_forces.contact_count
     return _islands_of_tets(
-        model, np.concatenate([outside.points.tet[springs:], outside.pairs.tet, outside.pairs.other])
+        model,
+        np.concatenate([external_forces.points.tet[springs:], external_forces.pairs.tet, external_forces.pairs.other]),
     )
 
 

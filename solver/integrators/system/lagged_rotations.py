@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotations that are found anew only every so many steps (`Method.rotations_every`), and kept in the state meanwhile.
+"""Lagged rotations: computed only every few steps (`FormulationSettings.rotations_every`) and stored in the state.
 
-    frames.age     steps since the rotations of each body were found, (bodies,)
-    node.rotation  R of the nodes of bodies that are warped vertex by vertex and hold theirs, (n, 9)
-    tet.rotation   R of the tets of polar, hybrid and hierarchical bodies that hold theirs, zero for all others,
-                   (m, 3, 3)
+    frames.age     steps since the rotations of each body were computed, (bodies,)
+    node.rotation  R of the nodes of bodies that are warped vertex by vertex and lag, (n, 9)
+    tet.rotation   R of the tets of polar, hybrid and hierarchical bodies that lag, zero for all others, (m, 3, 3)
 
-Other methods that hold rotations ask `rotations_due` too; `advance_rotation_age` counts for all of them at the end of a
-step.
+A step begins with `begin_rotations` and ends with `StepRotations.store`.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,67 +27,90 @@ METHODS_WITH_LAGGED_ROTATIONS = (POLAR, HYBRID, HIERARCHICAL)
 ROTATION_AGE = "frames.age"
 TET_ROTATION = "tet.rotation"
 NODE_ROTATION = "node.rotation"
-# where `plastic/` keeps what has flowed, and `reshaped/` what has been reshaped
+# fields of the state with plastic strain and with animated rest shapes
 FP_INVERSE, PLASTIC_STRAIN, REST_PREFIX = "tet.Fp_inverse", "tet.plastic_strain", "rest."
 
-ALL_DUE = np.ones(0, bool)  # what is due where every body has the default method
+ALL_DUE = np.ones(0, bool)  # where every body has the default formulation
 
 
 def rotations_due(model: Model, state: State) -> Bools:
-    """Returns which bodies find their rotations anew in the step that begins at `state`, (bodies,), or (0,) for all."""
+    """Returns which bodies compute their rotations in the step from `state`, (bodies,), or (0,) for all."""
     if not model.methods:
         return ALL_DUE
     every = _update_intervals(model)
     return np.ones(len(every), bool) if ROTATION_AGE not in state.fields else state.fields[ROTATION_AGE] + 1 >= every
 
 
-def advance_rotation_age(model: Model, state: State, was_due: Bools) -> None:
-    """Counts a step that has been taken, with what `rotations_due` said at its start."""
-    if model.methods and (_update_intervals(model) > 1).any():
-        age = state.fields.get(ROTATION_AGE, np.zeros(len(was_due), np.int64))
-        state.fields[ROTATION_AGE] = np.where(was_due, 0, age + 1)
+@dataclass(eq=False)
+class StepRotations:
+    """The lagged rotations of one step.
 
-
-def lagged_rotations(model: Model, state: State) -> Floats | None:
-    """Returns the rotations of tets of bodies that hold theirs, as they are in the step begun here.
-
-    Returns:
-        (m, 3, 3), for `TET_ROTATION` in the fields of the state at the end of the step; None where no body holds them.
+    Attributes:
+        is_due: Bodies that compute theirs in the step, (bodies,), or (0,) for all.
+        of_tets: Rotations of tets, (m, 3, 3); None: no body lags.
+        of_nodes: Rotations of nodes, (n, 9), see `add_vertex_warp`; None: no body lags.
     """
+
+    is_due: Bools
+    of_tets: Floats | None
+    of_nodes: Floats | None = None
+
+    def store(self, model: Model, state: State) -> None:
+        """Writes the rotations and their age into the fields of the state at the end of the step."""
+        if self.of_tets is not None:
+            state.fields[TET_ROTATION] = self.of_tets
+        if self.of_nodes is not None:
+            state.fields[NODE_ROTATION] = self.of_nodes
+        if model.methods and (_update_intervals(model) > 1).any():
+            age = state.fields.get(ROTATION_AGE, np.zeros(len(self.is_due), np.int64))
+            state.fields[ROTATION_AGE] = np.where(self.is_due, 0, age + 1)
+
+
+def begin_rotations(model: Model, state: State) -> StepRotations:
+    """Returns the lagged rotations for a step that is linearised at the positions of `state`."""
+    return StepRotations(rotations_due(model, state), _tet_rotations(model, state))
+
+
+def _tet_rotations(model: Model, state: State) -> Floats | None:
+    """Returns the rotations of tets of bodies that lag, (m, 3, 3); None where no body lags."""
     if not model.methods:
         return None
-    holding = [
+    lagging = [
         k
         for k, every in enumerate(_update_intervals(model))
         if every > 1 and method_of(model, k).name in METHODS_WITH_LAGGED_ROTATIONS
     ]
-    if not holding:
+    if not lagging:
         return None
-    now, kept = rotations_due(model, state), state.fields.get(TET_ROTATION)
-    if kept is not None and not now[holding].any():
-        return kept
+    is_due, previous = rotations_due(model, state), state.fields.get(TET_ROTATION)
+    if previous is not None and not is_due[lagging].any():
+        return previous
     rotations = np.zeros((model.tet_count, 3, 3))
-    for number in holding:
+    for number in lagging:
         t = model.bodies[number].tets
-        if (now[number] or kept is None) and model.levels and model.levels[number]:
+        if (is_due[number] or previous is None) and model.levels and model.levels[number]:
             own = hierarchical_body(model, number)
             found = own.rotations(floats(state.x[model.bodies[number].nodes]))
             rotations[t] = np.repeat(found, own.levels.children_per_coarse_tet, axis=0)
-        elif now[number] or kept is None:
+        elif is_due[number] or previous is None:
             compute_rotations(
                 method_of(model, number), floats(state.x), model.tets[t], model.Dm_inverse[t], rotations[t]
             )
         else:
-            rotations[t] = kept[t]
+            rotations[t] = previous[t]
     return rotations
 
 
 def add_vertex_warp(model: Model, state: State, dt: float, values: Floats, force: Floats) -> Floats | None:
-    """Adds what bodies that are warped vertex by vertex bring to the system of the step that begins here.
+    """Adds stiffness and forces of bodies that are warped vertex by vertex to the system of the step from `state`.
+
+    Args:
+        model, state, dt: The step.
+        values: Blocks of the matrix, (b, 9), in and out.
+        force: Elastic forces [N], (n, 3), in and out.
 
     Returns:
-        Rotations of nodes, (n, 9), for `NODE_ROTATION` in the fields of the state at the end of the step; None where no
-        body holds them.
+        Rotations of nodes, (n, 9), for `StepRotations.of_nodes`; None where no body lags.
     """
     if not is_any_warped(model):
         return None

@@ -1,11 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The right-hand side of a step and its end in one pass each: many small NumPy calls cost more than the solve."""
+"""The right-hand side of a step, its scale, and the end of the step.
+
+Each is one pass over the nodes: many small NumPy calls would cost more than the solve.
+
+Stiff springs and stiff tets have large forces on the right-hand side, at the start of the step or along the way to
+where the step is linearised. They may be a million times what moves a small stiff body, and cancel against the
+left-hand side. A residual relative to them would leave nothing of the motion: `motion_share` says how large that is.
+"""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from ...mechanics.model import Model
+from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
+
+# Where momentum and forces cancel, as in a body at rest, the residual is relative to this share of the norms of what
+# the right-hand side is summed from, not to the sum: solving for almost nothing gains nothing
+NORM_FLOOR_SHARE = 1.0e-3
+MIN_MOTION_SHARE = 1.0e-6  # below it only round-off is left
 
 
 @kernel()
@@ -17,10 +33,10 @@ def write_gravity_impulse(mass, gravity_scale, gravity, dt, impulse):
 
 
 @kernel()
-def assemble_right_hand_side(mass, v, force, impulse, dt, is_free, island_start, share, b, least):
-    """Writes b = M v + Δt f + impulse, (n, 3), and what its norm counts for at least in every island, (k,).
+def assemble_right_hand_side(mass, v, force, impulse, dt, is_free, island_start, share, b, norm_floor):
+    """Writes b = M v + Δt f + impulse, (n, 3), and the least that its norm counts for in every island, (k,).
 
-    The latter is `share` of the norms of the three parts over the free nodes, which may cancel in b.
+    The latter is `share` of the norms of the three terms over the free nodes, which may cancel in b.
 
     Args:
         mass: [kg], (n,).
@@ -30,10 +46,10 @@ def assemble_right_hand_side(mass, v, force, impulse, dt, is_free, island_start,
         dt: Δt [s].
         is_free: Which nodes are solved for, (n,).
         island_start: Of the `BlockPattern`.
-        share: Factor of `least`.
-        b, least: Out.
+        share: Factor of `norm_floor`.
+        b, norm_floor: Out.
     """
-    for island in range(len(least)):
+    for island in range(len(norm_floor)):
         moving, pulled, pushed = 0.0, 0.0, 0.0
         for i in range(island_start[island], island_start[island + 1]):
             m = mass[i]
@@ -45,12 +61,12 @@ def assemble_right_hand_side(mass, v, force, impulse, dt, is_free, island_start,
                 moving += u * u + v_ * v_ + w * w
                 pulled += e * e + f * f + g * g
                 pushed += x * x + y * y + z * z
-        least[island] = share * (math.sqrt(moving) + math.sqrt(pulled) + math.sqrt(pushed))
+        norm_floor[island] = share * (math.sqrt(moving) + math.sqrt(pulled) + math.sqrt(pushed))
 
 
 @kernel()
 def write_target_velocities(target, x, is_free, dt, v):
-    """Writes (target − x) / Δt as the velocities v of held nodes, (n, 3)."""
+    """Writes (target − x) / Δt as the velocities v of fixed nodes, (n, 3)."""
     for i in range(len(x)):
         if not is_free[i]:
             for axis in range(3):
@@ -59,9 +75,9 @@ def write_target_velocities(target, x, is_free, dt, v):
 
 @kernel()
 def advance_positions(x, v, v_before, dt, is_free, target, x_end, change):
-    """Writes x⁺ = x + Δt v [m], at held nodes their target where there are any, (n, 3) or (0, 3).
+    """Writes x⁺ = x + Δt v [m], or the target of fixed nodes if there are targets, (n, 3) or (0, 3).
 
-    `change` gets v less `v_before`, (n, 3). Returns whether all velocities are numbers.
+    `change` gets v less `v_before`, (n, 3). Returns whether all velocities are finite.
     """
     finite = True
     for i in range(len(x)):
@@ -73,3 +89,24 @@ def advance_positions(x, v, v_before, dt, is_free, target, x_end, change):
             for axis in range(3):
                 x_end[i, axis] = target[i, axis]
     return finite
+
+
+def motion_share(model: Model, v: Floats, gravity: Floats, dt: float, b: Floats) -> float:
+    """Returns (‖M v‖ + ‖Δt M g‖) / ‖b‖ of the island where that is smallest, `MIN_MOTION_SHARE` to 1.
+
+    Args:
+        model: The bodies.
+        v: Velocities at the start of the step [m/s], (n, 3).
+        gravity: g [m/s²], (3,).
+        dt: Δt [s].
+        b: Right-hand side [N s], (n, 3).
+    """
+    first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
+    moving = np.sqrt(np.add.reduceat(np.square(model.mass[:, None] * v).sum(axis=1), first))
+    falling = np.sqrt(np.add.reduceat(np.square(dt * model.mass * model.gravity_scale), first)) * np.linalg.norm(
+        gravity
+    )
+    whole = np.sqrt(np.add.reduceat(np.square(b).sum(axis=1), first))
+    # without weight, a body that comes to rest is at rest soon enough
+    share = np.where(moving + falling > 0.0, (moving + falling) / np.maximum(whole, np.finfo(float).tiny), 1.0)
+    return float(np.clip(share.min(initial=1.0), MIN_MOTION_SHARE, 1.0))

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solves the assembled system of a step, by whatever the formulations of its bodies ask for."""
+"""Solves the assembled system of a step, by the method that the formulations of its bodies need."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from ...constraints.rigid_core import LinearSystem, nodes_with_hinges, solve_with_cores
+from ...constraints.rigid_core.reduced_pattern import ReducedPatterns
 from ...linalg.bicgstab import solve_unsymmetric
-from ...linalg.block_pattern import BlockPattern
 from ...linalg.drop_zero_blocks import drop_zero_blocks
 from ...linalg.element_by_element import ElementProducts
 from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
@@ -15,117 +15,119 @@ from ...linalg.pcg import SolveResult, solve
 from ...linalg.rigid_modes import rigid_modes
 from ...mechanics.model import Model
 from ...mechanics.vertex_warp import is_any_warped, is_unsymmetric, momentum_balance
-from ...runtime.arrays import Bools, Floats
 from ...scene.scene import Settings
 from .multigrid_policy import choose_multigrid
 
 
 def solve_system(
     model: Model,
-    pattern: BlockPattern,
-    values: Floats,
-    b: Floats,
-    is_free: Bools,
-    v: Floats,
-    x: Floats,
+    system: LinearSystem,
     settings: Settings,
+    reduced_patterns: ReducedPatterns,
     *,
-    tolerance: float,
-    least: Floats,
-    likely: Floats | None,
-    X: Floats | None = None,
-    balances: bool = False,
-    besides: ElementProducts | None = None,
-    so_far: Floats | None = None,
-    kept: ReusedHierarchy | None = None,
+    multigrid_levels: ReusedHierarchy | None = None,
+    conserves_momentum: bool = False,
+    element_terms: ElementProducts | None = None,
 ) -> SolveResult:
-    """Solves A v = b for the free nodes, from what `v` holds.
+    """Solves A v = b for the free nodes, from the first guess in `system.v`, which becomes the solution.
 
     Args:
         model: The bodies.
-        pattern, values: A, (b, 9): of the model, widened by pairs, or of some of its nodes.
-        b: Right-hand side, (n, 3).
-        is_free: Which nodes are solved for, (n,).
-        v: First guess and given values of the others, (n, 3), out.
-        x: Where the nodes are [m], (n, 3).
-        settings: Its `tolerance` and `max_iterations` are read.
-        tolerance: Relative residual to reach.
-        least, likely: As for `linear.pcg.solve`.
-        X: Rest positions of the nodes of `pattern` [m], (n, 3), where these are not all of the model.
-        balances: Whether momentum is kept where warped stiffness would not: b then has all impulses of the step.
-        besides: What of A is not in its blocks (`matrix_free.py`); None: nothing.
-        so_far: Velocities that v comes on top of [m/s], (n, 3), which cores read; None: zero.
-        kept: What multigrid keeps from solve to solve; None: it is set up anew wherever it is needed.
+        system: A, b and v, of all nodes of the model, or of some; X of the latter is not that of the model.
+        settings: Its `tolerance` and `max_iterations` count.
+        reduced_patterns: Of the workspace.
+        multigrid_levels: Levels that earlier solves have set up; None: they are set up wherever they are needed.
+        conserves_momentum: Whether to keep the momentum where warped stiffness would not; b then has all impulses of
+            the step.
+        element_terms: Stiffness of A that is not in its blocks (`matrix_free.py`); None: there is none.
     """
-    if besides is not None:
-        slim = drop_zero_blocks(pattern, values)
-        modes = rigid_modes(*slim, x, is_free, besides)
-        return solve(
-            *slim, b, is_free, v, tolerance, settings.max_iterations, least, likely, modes, besides=besides
-        )  # fmt: skip
-    asked = LinearSystem(pattern, values, b, is_free, v, x, model.X if X is None else X, None, tolerance, least, likely)
-    if X is not None or not (model.cores or is_any_warped(model)):
-        return _solve_symmetric(model, asked, settings, kept)
+    if element_terms is not None:
+        return _solve_matrix_free(system, settings, element_terms)
+    if system.X is not model.X or not (model.cores or is_any_warped(model)):
+        return _solve_symmetric(model, system, settings, multigrid_levels)
     balance = None
     if is_any_warped(model):
-        asked = replace(asked, is_unsymmetric=is_unsymmetric(model, pattern))
-        if balances:
-            # what hangs on an axis does not move as a whole
-            is_whole = is_free & ~nodes_with_hinges(model) if model.cores else is_free
-            balance = momentum_balance(model, pattern, values, b, x, is_whole)
+        system = replace(system, is_unsymmetric=is_unsymmetric(model, system.pattern))
+        if conserves_momentum:
+            # a hinge takes momentum from its body
+            may_move = system.is_free & ~nodes_with_hinges(model) if model.cores else system.is_free
+            balance = momentum_balance(model, system.pattern, system.values, system.b, system.x, may_move)
     if balance:
-        balance.apply(v)
+        balance.apply(system.v)
     if model.cores:
-        asked = replace(asked, base_velocity=so_far)
-        solved = solve_with_cores(model, asked, lambda small: _solve_by_symmetry(model, small, settings, kept))
+
+        def solve_reduced(reduced: LinearSystem) -> SolveResult:
+            return _solve_by_symmetry(model, reduced, settings, multigrid_levels)
+
+        solved = solve_with_cores(model, system, solve_reduced, reduced_patterns)
     else:
-        solved = _solve_by_symmetry(model, asked, settings, kept)
+        solved = _solve_by_symmetry(model, system, settings, multigrid_levels)
     if balance:
-        balance.apply(v)
+        balance.apply(system.v)
     return solved
 
 
-def _solve_symmetric(
-    model: Model, asked: LinearSystem, settings: Settings, kept: ReusedHierarchy | None
-) -> SolveResult:
-    """Solves a system by conjugate gradients."""
-    pattern = asked.pattern
-    modes = rigid_modes(pattern, asked.values, asked.x, asked.is_free)
+def _solve_matrix_free(system: LinearSystem, settings: Settings, element_terms: ElementProducts) -> SolveResult:
+    """Solves a system part of whose stiffness is multiplied tet by tet."""
+    pattern, values = drop_zero_blocks(system.pattern, system.values)
+    modes = rigid_modes(pattern, values, system.x, system.is_free, element_terms)
     return solve(
         pattern,
-        asked.values,
-        asked.b,
-        asked.is_free,
-        asked.v,
-        asked.tolerance,
+        values,
+        system.b,
+        system.is_free,
+        system.v,
+        system.tolerance,
         settings.max_iterations,
-        asked.norm_floor,
-        asked.initial_direction,
+        system.norm_floor,
+        system.initial_direction,
         modes,
-        choose_multigrid(model, asked, settings, kept),
+        besides=element_terms,
+    )
+
+
+def _solve_symmetric(
+    model: Model, system: LinearSystem, settings: Settings, multigrid_levels: ReusedHierarchy | None
+) -> SolveResult:
+    """Solves a system by conjugate gradients."""
+    pattern = system.pattern
+    modes = rigid_modes(pattern, system.values, system.x, system.is_free)
+    return solve(
+        pattern,
+        system.values,
+        system.b,
+        system.is_free,
+        system.v,
+        system.tolerance,
+        settings.max_iterations,
+        system.norm_floor,
+        system.initial_direction,
+        modes,
+        choose_multigrid(model, system, settings, multigrid_levels),
     )
 
 
 def _solve_by_symmetry(
-    model: Model, asked: LinearSystem, settings: Settings, kept: ReusedHierarchy | None
+    model: Model, system: LinearSystem, settings: Settings, multigrid_levels: ReusedHierarchy | None
 ) -> SolveResult:
-    """Solves the islands of a system that are symmetric by conjugate gradients, and the others without symmetry."""
-    if asked.is_unsymmetric is None:
-        return _solve_symmetric(model, asked, settings, kept)
-    parts, even, odd = [], asked.is_free & ~asked.is_unsymmetric, asked.is_free & asked.is_unsymmetric
-    if even.any():
-        parts.append(_solve_symmetric(model, replace(asked, is_free=even), settings, kept))
-    if odd.any():
+    """Solves symmetric islands of a system by conjugate gradients, and the others by BiCGStab."""
+    if system.is_unsymmetric is None:
+        return _solve_symmetric(model, system, settings, multigrid_levels)
+    results = []
+    symmetric, unsymmetric = system.is_free & ~system.is_unsymmetric, system.is_free & system.is_unsymmetric
+    if symmetric.any():
+        results.append(_solve_symmetric(model, replace(system, is_free=symmetric), settings, multigrid_levels))
+    if unsymmetric.any():
         found = solve_unsymmetric(
-            asked.pattern,
-            asked.values,
-            asked.b,
-            odd,
-            asked.v,
-            asked.tolerance,
+            system.pattern,
+            system.values,
+            system.b,
+            unsymmetric,
+            system.v,
+            system.tolerance,
             settings.max_iterations,
-            asked.norm_floor,
-            asked.initial_direction,
+            system.norm_floor,
+            system.initial_direction,
         )
-        parts.append(found)
-    return SolveResult.merge(*parts)
+        results.append(found)
+    return SolveResult.merge(*results)

@@ -16,6 +16,7 @@ from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats
 from ..equilibrium import Equilibrium, solve
+from ..equilibrium_problem import EquilibriumProblem
 from ..external_terms import PotentialForce
 from ..fixed_nodes import FixedNodes
 from ..progress import Progress
@@ -88,7 +89,8 @@ def solve_in_contact(
     """
 
     def begin(x: Floats, max_iterations: int, on_iteration: Callable[[Progress], None]) -> Equilibrium:
-        return solve(model, law, held, x, tolerance, max_iterations, load, on_iteration, [*acting, touching])
+        problem = EquilibriumProblem(model, law, held, load, [*acting, touching])
+        return solve(problem, x, tolerance, max_iterations, on_iteration)
 
     solves, freezes = _SolveSequence(begin, max_iterations, on_iteration), 0
     is_free, best = held.is_free(model.node_count), None

@@ -18,6 +18,7 @@ from ...mechanics.model import Model
 from ...mesh.rigid_alignment import align_rigidly
 from ...quasistatic.contact import ContactPenalty, solve_in_contact
 from ...quasistatic.equilibrium import Equilibrium, solve
+from ...quasistatic.equilibrium_problem import EquilibriumProblem
 from ...quasistatic.fixed_nodes import FixedNodes
 from ...quasistatic.point_springs import SpringForces
 from ...quasistatic.progress import Progress
@@ -123,7 +124,9 @@ def solve_pose(
 
     def tried(start: Floats) -> _Attempt:
         if pose.make_contact is None:
-            return _Attempt(solve(model, flesh.law, pose.fixed, start, *given))
+            problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, springs)
+            limits = settings.pose_tolerance, settings.pose_iterations
+            return _Attempt(solve(problem, start, *limits, on_iteration))
         touching = pose.make_contact(start)
         found = solve_in_contact(model, flesh.law, pose.fixed, start, touching, *given)
         return _Attempt(found.equilibrium, touching.count(found.equilibrium.x), found.max_depth)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Springs and contacts in the system of a step: blocks of the matrix, and impulses on the right-hand side.
+
+Blocks of point forces join nodes of one tet. Those of pair forces join nodes of two tets, so the matrix gets a wider
+pattern.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...constraints.external_forces import PairForces, PointForces
+from ...linalg.block_pattern import BlockPattern
+from ...linalg.pair_terms import add_pair_terms, pair_pattern
+from ...linalg.point_terms import add_point_terms
+from ...mechanics.model import Model
+from ...runtime.arrays import Floats, floats
+
+
+def add_point_blocks(model: Model, points: PointForces, dt: float, values: Floats, b: Floats) -> None:
+    """Adds Δt² K + Δt C of points to the blocks of the model's pattern, (b, 9), and Δt f to b [N s], (n, 3)."""
+    stiffness, damping, corner_block = points.stiffness, points.damping, model.pattern.corner_block
+    add_point_terms(
+        dt, points.tet, points.weights, stiffness, damping, points.force, model.tets, corner_block, values, b
+    )
+
+
+def point_stiffness_impulse(model: Model, points: PointForces, dt: float, v: Floats) -> Floats:
+    """Returns (Δt² K + Δt C) v of points on nodes [N s], (n, 3), for velocities v [m/s], (n, 3)."""
+    impulse = np.zeros_like(v)
+    if len(points):
+        matrices, velocities = dt * points.stiffness + points.damping, points.positions(v, model.tets)
+        force = np.einsum("kij,kj->ki", matrices, velocities)
+        np.add.at(impulse, model.tets[points.tet], (dt * points.weights)[:, :, None] * force[:, None, :])
+    return impulse
+
+
+def add_pair_blocks(
+    model: Model, pattern: BlockPattern, pairs: PairForces, dt: float, values: Floats, b: Floats
+) -> tuple[BlockPattern, Floats]:
+    """Returns pattern and blocks of a matrix with those of pairs added; without pairs its own.
+
+    Args:
+        model: The bodies.
+        pattern, values: Of the matrix, not changed, (b, 9).
+        pairs: The pair forces.
+        dt: Δt [s].
+        b: Right-hand side [N s], (n, 3), to which Δt f is added.
+    """
+    if not len(pairs):
+        return pattern, values
+    patterns = pair_pattern(pattern, model.tets)
+    across = patterns.pair_blocks(pattern, pairs.tet, pairs.other)
+    wide = patterns.wide
+    across.widened.scatter(values, wide)
+    add_pair_terms(
+        dt,
+        pairs.tet,
+        pairs.weights,
+        pairs.other,
+        pairs.other_weights,
+        floats(pairs.stiffness).reshape(-1, 9),
+        pairs.force,
+        across.place,
+        model.tets,
+        across.pattern.corner_block,
+        across.widened.added_blocks,
+        wide,
+        b,
+    )
+    return across.pattern, wide
+
+
+def pair_stiffness_impulse(model: Model, pairs: PairForces, dt: float, v: Floats) -> Floats:
+    """Returns Δt² K v of pairs on nodes [N s], (n, 3), for velocities v [m/s], (n, 3)."""
+    impulse = np.zeros_like(v)
+    if len(pairs):
+        forces = np.einsum("kij,kj->ki", dt * pairs.stiffness, pairs.relative_positions(v, model.tets))
+        _scatter_pair_impulses(model, pairs, forces, dt, impulse)
+    return impulse
+
+
+def pair_forces(model: Model, pairs: PairForces, dt: float, v: Floats) -> Floats:
+    """Returns the pair forces on nodes [N], (n, 3), at the end of a step with velocities v [m/s], (n, 3)."""
+    out = np.zeros_like(v)
+    if len(pairs):
+        forces = np.einsum("kij,kj->ki", dt * pairs.stiffness, pairs.relative_positions(v, model.tets))
+        _scatter_pair_impulses(model, pairs, pairs.force - forces, 1.0, out)
+    return out
+
+
+def _scatter_pair_impulses(model: Model, pairs: PairForces, forces: Floats, dt: float, out: Floats) -> None:
+    """Adds Δt times forces on the points p, (k, 3), and the opposite forces on the points q, to nodes, (n, 3)."""
+    none, blocks = np.zeros((0, 9)), np.zeros((0, 4), np.uint32)
+    add_pair_terms(
+        dt,
+        pairs.tet,
+        pairs.weights,
+        pairs.other,
+        pairs.other_weights,
+        none,
+        floats(forces),
+        np.zeros(0, np.int64),
+        model.tets,
+        blocks,
+        np.zeros(0, np.uint32),
+        none,
+        out,
+    )
