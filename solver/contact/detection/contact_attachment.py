@@ -62,7 +62,7 @@ class AttachedContacts(NamedTuple):
         """Returns the contacts of both, in order."""
         tet = np.concatenate([first.attachment.tet, second.attachment.tet])
         weights = np.concatenate([first.attachment.weights, second.attachment.weights])
-        size, k, mu = (np.concatenate([getattr(each, name) for each in (first, second)]) for name in ("size", "k", "mu"))
+        size, k, mu = (np.concatenate(pair) for pair in zip(first[1:], second[1:], strict=True))
         return AttachedContacts(Attachment(tet, weights), size, k, mu)
 
 
